@@ -3,6 +3,7 @@
 mod aggregate;
 mod build;
 mod commit;
+mod filter;
 mod ids;
 mod inspect;
 mod lookup;
@@ -20,19 +21,20 @@ mod where_guide;
 
 use clap::{ColorChoice, Parser, Subcommand};
 
+use crate::open::opener::Opener;
+
 pub(crate) use aggregate::{
     FacetArgs, FacetBy, GroupArgs, GroupBy, GroupSpec, HistogramArgs, HistogramSpec, TextOrNumber,
 };
-pub(crate) use build::{BuildArgs, InputArgs, SchemaArgs};
-pub(crate) use commit::CommitArgs;
-pub(crate) use ids::IdArgs;
+pub(crate) use build::{BuildArgs, SchemaArgs};
+pub(crate) use filter::WhereArgs;
 pub(crate) use inspect::{InfoArgs, StatsArgs, TermsArgs};
 pub(crate) use lookup::LookupArgs;
 pub(crate) use merge::MergeArgs;
 pub(crate) use put::{ProgressFormat, PutArgs};
-pub(crate) use records::{CatArgs, ExportArgs, GetArgs, HeadArgs, RecordArgs, RecordFormat, SampleArgs};
+pub(crate) use records::{CatArgs, ExportArgs, GetArgs, HeadArgs, SampleArgs};
 pub(crate) use replica::{From, ReplicaArgs, ReplicateArgs};
-pub(crate) use search::{CountArgs, QueryArgs, SortArgs, WhereArgs};
+pub(crate) use search::{CountArgs, QueryArgs, SortArgs};
 pub(crate) use set::SetArgs;
 pub(crate) use shell::{CompletionsArgs, ManArgs};
 pub(crate) use sql::SqlArgs;
@@ -97,6 +99,13 @@ pub(crate) struct CommandLine {
     /// Read stores at this commit instead of the newest; `dv commits` lists those that are kept
     #[arg(long, global = true, value_name = "COMMIT")]
     pub(crate) commit: Option<u64>,
+}
+
+impl CommandLine {
+    /// Opens segments and stores as the global options say.
+    pub(crate) fn opener(&self) -> Opener {
+        Opener { any_docs: self.any_docs, no_mmap: self.no_mmap, commit: self.commit }
+    }
 }
 
 #[derive(Debug, Subcommand)]

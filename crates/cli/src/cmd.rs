@@ -1,4 +1,6 @@
 //! The subcommands, one per file.
+//!
+//! A command does not know another. Those that search share [`matching_docs`], which evaluates `--where`, and [`request`].
 
 pub(crate) mod build;
 pub(crate) mod cat;
@@ -17,12 +19,14 @@ pub(crate) mod info;
 pub(crate) mod log;
 pub(crate) mod lookup;
 pub(crate) mod man;
+mod matching_docs;
 pub(crate) mod merge;
 pub(crate) mod put;
 pub(crate) mod query;
 pub(crate) mod recover;
 pub(crate) mod replica;
 pub(crate) mod replicate;
+mod request;
 pub(crate) mod rm;
 pub(crate) mod sample;
 pub(crate) mod schema;

@@ -1,4 +1,10 @@
 //! The outputs of a command, and the properties of the terminal.
+//!
+//! A console does not know what is printed.
+
+pub(crate) mod colours;
+pub(crate) mod destination;
+pub(crate) mod progress;
 
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
@@ -7,9 +13,8 @@ use std::os::fd::AsFd;
 
 use serde::Serialize;
 
-use crate::colours;
-use crate::output::fit::message;
-use crate::output::text::for_terminal;
+use crate::text::fit::message;
+use crate::text::quoting::for_terminal;
 
 /// The two outputs of a command.
 pub struct Console<'a> {

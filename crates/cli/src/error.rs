@@ -4,7 +4,6 @@ use std::fmt;
 use std::io;
 
 use crate::api::{self, Error, FormatErrorKind, SearchError, Section};
-use crate::input::error::InputError;
 
 /// The exit code of the process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -106,23 +105,6 @@ impl From<io::Error> for CliError {
             of_output: true,
             ..CliError::new(exit, format!("cannot write the output: {error}"))
         }
-    }
-}
-
-impl From<InputError> for CliError {
-    fn from(error: InputError) -> CliError {
-        let exit = match error {
-            InputError::Unreadable { .. } => Exit::Unreadable,
-            InputError::Bad(_) | InputError::Refused { .. } => Exit::Failed,
-        };
-        let hint = match (&error, error.hint()) {
-            (InputError::Bad(_), Some(hint)) if !hint.contains("--skip-bad") => {
-                Some(format!("{hint}; or skip bad rows with --skip-bad"))
-            }
-            (InputError::Bad(_), None) => Some("skip bad rows with --skip-bad".to_owned()),
-            (_, hint) => hint.map(str::to_owned),
-        };
-        CliError { hint, ..CliError::new(exit, error.to_string()) }
     }
 }
 

@@ -6,46 +6,25 @@
 //! | --- | --- |
 //! | `args` | the command line: subcommands, options, help texts |
 //! | `cmd` | one module per subcommand |
-//! | `input` | CSV, NDJSON, Parquet and Arrow: rows, type inference, conversion |
-//! | `output` | documents and answers as tables, CSV, JSON, Parquet and Arrow |
-//! | `segments` | the files of a command that searches, which may be patterns |
-//! | `sql_tables` | the tables of `dv sql` |
-//! | `colours` | colours of messages |
+//! | `import` | CSV, NDJSON, Parquet and Arrow as documents, and documents in segments and stores |
+//! | `answer` | documents, answers and descriptions as tables, CSV, JSON, Parquet and Arrow |
+//! | `open` | files, segments and stores, opened, with their columns by name |
+//! | `text` | numbers, times, names, JSON and stored values as text, and back |
+//! | `console` | standard output and error, destinations and progress |
+//! | `process` | signals, temporary files, memory of the machine |
 //! | `error` | errors, hints and exit codes |
 //! | `api` | the parts of the `docvalues` crates that this crate uses |
 
+mod answer;
 mod api;
 mod args;
 mod cmd;
-mod colours;
 mod console;
-mod destination;
-mod end_signal;
 mod error;
-mod field_changes;
-mod id_index;
-mod id_input;
-mod import_notes;
-mod input;
-#[cfg(feature = "sql")]
-mod machine_memory;
-mod matching_docs;
-mod number;
-mod open_segment;
-mod output;
-mod progress;
-mod read;
-mod segment_input;
-mod segments;
-mod sort;
-#[cfg(feature = "sql")]
-mod sql_tables;
-mod store_input;
-mod store_schema;
-mod store_source;
-mod text_format;
-mod time;
-mod unfinished_files;
+mod import;
+mod open;
+mod process;
+mod text;
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -58,13 +37,14 @@ pub use error::Exit;
 
 use args::{Command, CommandLine};
 use error::CliError;
-use output::text::for_terminal;
+use open::opener::Opener;
+use text::quoting::for_terminal;
 
 /// Runs the command line `args`, whose first element is the program's name.
 pub fn run(args: impl IntoIterator<Item = OsString>, console: &mut Console<'_>) -> Exit {
-    end_signal::ignore_size_signal();
+    process::end_signal::ignore_size_signal();
     let args: Vec<OsString> = args.into_iter().collect();
-    match colours::choice(&args) {
+    match console::colours::choice(&args) {
         ColorChoice::Auto => {}
         choice => {
             let always = choice == ColorChoice::Always;
@@ -73,10 +53,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>, console: &mut Console<'_>) 
     }
     let result = match CommandLine::try_parse_from(args) {
         Ok(line) => {
-            read::ANY_DOCS.set(line.any_docs);
-            read::NO_MMAP.set(line.no_mmap);
-            read::COMMIT.set(line.commit);
-            console.escaped(|console| dispatch(&line.command, console))
+            let opener = line.opener();
+            console.escaped(|console| dispatch(&line.command, &opener, console))
         }
         Err(error) => usage(&error, console),
     };
@@ -97,41 +75,41 @@ pub fn run(args: impl IntoIterator<Item = OsString>, console: &mut Console<'_>) 
     }
 }
 
-fn dispatch(command: &Command, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    if read::COMMIT.get().is_some() && !command.reads_stores() {
+fn dispatch(command: &Command, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    if opener.commit.is_some() && !command.reads_stores() {
         return Err(CliError::usage("--commit: this command reads no store, or all of its commits"));
     }
     match command {
         Command::Build(args) => cmd::build::run(args, console),
         Command::Schema(args) => cmd::schema::run(args, console),
-        Command::Merge(args) => cmd::merge::run(args, console),
-        Command::Info(args) => cmd::info::run(args, console),
-        Command::Stats(args) => cmd::stats::run(args, console),
-        Command::Terms(args) => cmd::terms::run(args, console),
-        Command::Count(args) => cmd::count::run(args, console),
-        Command::Facet(args) => cmd::facet::run(args, console),
-        Command::Histogram(args) => cmd::histogram::run(args, console),
-        Command::Group(args) => cmd::group::run(args, console),
-        Command::Sort(args) => cmd::sort::run(args, console),
-        Command::Query(args) => cmd::query::run(args, console),
-        Command::Sql(args) => cmd::sql::run(args, console),
-        Command::Get(args) => cmd::get::run(args, console),
-        Command::Lookup(args) => cmd::lookup::run(args, console),
-        Command::Head(args) => cmd::head::run(args, console),
-        Command::Sample(args) => cmd::sample::run(args, console),
-        Command::Cat(args) => cmd::cat::run(args, console),
-        Command::Export(args) => cmd::export::run(args, console),
-        Command::Diff(args) => cmd::diff::run(args, console),
-        Command::Check(args) => cmd::check::run(args, console),
-        Command::Store(args) => cmd::store::run(args, console),
-        Command::Put(args) => cmd::put::run(args, console),
-        Command::Set(args) => cmd::set::run(args, console),
-        Command::Rm(args) => cmd::rm::run(args, console),
+        Command::Merge(args) => cmd::merge::run(args, opener, console),
+        Command::Info(args) => cmd::info::run(args, opener, console),
+        Command::Stats(args) => cmd::stats::run(args, opener, console),
+        Command::Terms(args) => cmd::terms::run(args, opener, console),
+        Command::Count(args) => cmd::count::run(args, opener, console),
+        Command::Facet(args) => cmd::facet::run(args, opener, console),
+        Command::Histogram(args) => cmd::histogram::run(args, opener, console),
+        Command::Group(args) => cmd::group::run(args, opener, console),
+        Command::Sort(args) => cmd::sort::run(args, opener, console),
+        Command::Query(args) => cmd::query::run(args, opener, console),
+        Command::Sql(args) => cmd::sql::run(args, opener, console),
+        Command::Get(args) => cmd::get::run(args, opener, console),
+        Command::Lookup(args) => cmd::lookup::run(args, opener, console),
+        Command::Head(args) => cmd::head::run(args, opener, console),
+        Command::Sample(args) => cmd::sample::run(args, opener, console),
+        Command::Cat(args) => cmd::cat::run(args, opener, console),
+        Command::Export(args) => cmd::export::run(args, opener, console),
+        Command::Diff(args) => cmd::diff::run(args, opener, console),
+        Command::Check(args) => cmd::check::run(args, opener, console),
+        Command::Store(args) => cmd::store::run(args, opener, console),
+        Command::Put(args) => cmd::put::run(args, opener, console),
+        Command::Set(args) => cmd::set::run(args, opener, console),
+        Command::Rm(args) => cmd::rm::run(args, opener, console),
         Command::Commits(args) => cmd::commits::run(args, console),
         Command::Log(args) => cmd::log::run(args, console),
-        Command::Recover(args) => cmd::recover::run(args, console),
+        Command::Recover(args) => cmd::recover::run(args, opener, console),
         Command::Replicate(args) => cmd::replicate::run(args, console),
-        Command::Replica(args) => cmd::replica::run(args, console),
+        Command::Replica(args) => cmd::replica::run(args, opener, console),
         Command::Completions(args) => cmd::completions::run(args, console),
         Command::Man(args) => cmd::man::run(args, console),
         Command::Where(_) => cmd::where_guide::run(console),

@@ -21,7 +21,7 @@ use docvalues::store::ScanRequest;
 pub use logical::DocvaluesLogicalCodec;
 pub use physical::DocvaluesCodec;
 
-use crate::table::external;
+use crate::error::external;
 
 /// The kind of the bytes after a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

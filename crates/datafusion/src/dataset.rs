@@ -9,9 +9,14 @@ use docvalues::store::Dataset;
 #[cfg(feature = "proto")]
 use docvalues::{search::Query, store::ScanRequest};
 
+use crate::error::external;
 #[cfg(feature = "proto")]
-use crate::scan::{DocvaluesScan, Wanted};
-use crate::table::{DocvaluesTable, TableData, external};
+use crate::scan::DocvaluesScan;
+#[cfg(feature = "proto")]
+use crate::selection::{Selection, Wanted};
+use crate::table::DocvaluesTable;
+#[cfg(feature = "proto")]
+use crate::table_data::TableData;
 
 impl DocvaluesTable {
     /// A table of the documents of a dataset. Unlike others, it can be sent to other processes that see the same files: see
@@ -38,13 +43,6 @@ impl DocvaluesTable {
     pub fn of_dataset(dataset: Dataset) -> Result<DocvaluesTable> {
         let table = DocvaluesTable::new(&dataset.open().map_err(external)?)?;
         Ok(table.map(|data| data.dataset = Some(Arc::new(dataset))))
-    }
-
-    /// This table with other data.
-    pub(crate) fn map(self, change: impl FnOnce(&mut TableData)) -> DocvaluesTable {
-        let mut data = Arc::unwrap_or_clone(self.data);
-        change(&mut data);
-        DocvaluesTable { data: Arc::new(data) }
     }
 
     /// The dataset that the table was opened from, if it was.
@@ -82,13 +80,14 @@ impl TableData {
 impl DocvaluesScan {
     /// A request for the rows of this scan, without its dynamic filters: operators above it leave out what these would.
     pub(crate) fn request(&self) -> Result<ScanRequest> {
-        let all = self.data.request()?;
+        let Selection { data, wanted, columns, limit, .. } = &self.selection;
+        let all = data.request()?;
         self.refuse_ords()?;
         let too_many = |error| DataFusionError::Plan(format!("expected fewer partitions: {error}"));
         Ok(ScanRequest {
-            columns: self.columns.iter().map(|column| all.columns[*column].clone()).collect(),
-            query: self.wanted.query.clone(),
-            limit: self.limit.map(|limit| limit as u64),
+            columns: columns.iter().map(|column| all.columns[*column].clone()).collect(),
+            query: wanted.query.clone(),
+            limit: limit.map(|limit| limit as u64),
             partitions: u32::try_from(self.target_partitions).map_err(too_many)?,
             ..all
         })
@@ -96,7 +95,7 @@ impl DocvaluesScan {
 
     /// Refuses a scan of ords, which a request does not have.
     fn refuse_ords(&self) -> Result<()> {
-        if !self.ords.is_empty() {
+        if !self.selection.ords.is_empty() {
             return plan_err!(
                 "expected a scan that can be sent, found one of ords: leave out the rule `GroupByOrds`"
             );
@@ -107,7 +106,8 @@ impl DocvaluesScan {
     /// The rows of this scan, with a partition for each part and without its dynamic filters.
     pub(crate) fn by_part(&self) -> Result<DocvaluesScan> {
         self.refuse_ords()?;
-        DocvaluesScan::new(Arc::clone(&self.data), self.wanted.clone(), self.columns.clone(), self.limit, 0)
+        let Selection { data, wanted, columns, limit, .. } = &self.selection;
+        DocvaluesScan::new(Arc::clone(data), wanted.clone(), columns.clone(), *limit, 0)
     }
 
     /// The scan of a request. It has the partitions of the scan that the request was made of.

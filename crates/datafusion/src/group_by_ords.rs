@@ -79,12 +79,13 @@ fn rewritten(aggregate: &AggregateExec) -> Result<Option<Arc<dyn ExecutionPlan>>
     }
     let (between, below) = below(aggregate.input());
     let Some(scan) = below.downcast_ref::<DocvaluesScan>() else { return Ok(None) };
+    let (data, columns) = (&scan.selection.data, &scan.selection.columns);
     let read = read_by_functions(aggregate);
     // The place of each group that has ords in the output, and its column of the table.
     let with_ords = groups.expr().iter().enumerate().filter_map(|(place, (expr, _))| {
         let column = expr.downcast_ref::<Column>()?.index();
-        let of_table = *scan.columns.get(column)?;
-        (scan.data.fields.get(of_table)?.has_ords && !read.contains(&column)).then_some((place, of_table))
+        let of_table = *columns.get(column)?;
+        (data.fields.get(of_table)?.has_ords && !read.contains(&column)).then_some((place, of_table))
     });
     let with_ords: Vec<(usize, usize)> = with_ords.collect();
     if with_ords.is_empty() {
@@ -102,7 +103,7 @@ fn rewritten(aggregate: &AggregateExec) -> Result<Option<Arc<dyn ExecutionPlan>>
         AggregateExec::try_new(mode, groups, functions, filters, input, schema)
     };
     let partial = Arc::new(of(AggregateMode::Partial, groups.clone(), input)?);
-    let terms = Arc::new(TermsExec::new(partial, Arc::clone(&scan.data), with_ords));
+    let terms = Arc::new(TermsExec::new(partial, Arc::clone(data), with_ords));
     if !is_single {
         return Ok(Some(terms));
     }

@@ -73,6 +73,7 @@
 mod codec;
 mod dataset;
 mod dynamic;
+mod error;
 #[cfg(feature = "proto")]
 mod failed;
 mod filter;
@@ -87,9 +88,11 @@ mod reader;
 mod scan;
 #[cfg(feature = "proto")]
 mod scan_parts;
+mod selection;
 #[cfg(feature = "proto")]
 mod sliced;
 mod table;
+mod table_data;
 mod terms;
 
 #[cfg(feature = "proto")]

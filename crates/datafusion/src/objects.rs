@@ -14,8 +14,9 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::task::spawn_blocking;
 use url::Url;
 
+use crate::error::external;
 use crate::open_parts::OpenParts;
-use crate::table::{DocvaluesTable, external};
+use crate::table::DocvaluesTable;
 
 /// Segments in the object stores of a session, as tables: in S3 (feature `s3`), or in any store that is registered in its
 /// [`RuntimeEnv`].

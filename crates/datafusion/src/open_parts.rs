@@ -8,7 +8,7 @@ use docvalues::search::query::BoundParts;
 use docvalues::search::{DocsByPart, MissingColumns, MixedTypes, Parts, Query, Search};
 use docvalues::{Part, Segment};
 
-use crate::table::external;
+use crate::error::external;
 
 /// The parts of a table, as they are open now.
 pub(crate) enum OpenParts {

@@ -9,8 +9,7 @@ use std::task::{Context, Poll};
 use arrow::array::{ArrayRef, Int64Array, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::SchemaRef;
 use datafusion_common::{Result, internal_err};
-use datafusion_physical_plan::ExecutionPlan as _;
-use datafusion_physical_plan::metrics::{BaselineMetrics, RecordOutput as _};
+use datafusion_physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, RecordOutput as _};
 use docvalues::search::arrow::StringLayout;
 use docvalues::search::{Docs, DocsByPart, Query};
 use docvalues::{BatchDocs, DocId, DocRange};
@@ -18,12 +17,13 @@ use futures::Stream;
 use tokio::task::spawn_blocking;
 
 use crate::dynamic::DynamicFilters;
-use crate::metrics::ScanMetrics;
+use crate::error::external;
+use crate::metrics::{CountedBytes, ScanMetrics};
 use crate::open_parts::Bound;
 use crate::partitions::windows;
 use crate::places::{self, Places};
-use crate::scan::DocvaluesScan;
-use crate::table::{TableData, external};
+use crate::selection::Selection;
+use crate::table_data::TableData;
 use crate::terms::ords_of;
 
 /// Binding a query takes as long, for each part, as filtering about so many documents.
@@ -163,35 +163,37 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// Reads `ranges` of a scan, its partition `partition`, in batches of at most `rows`.
+    /// Reads `ranges` of a selection, as partition `partition`, in batches of `schema` and of at most `rows`.
     pub(crate) fn new(
-        scan: &DocvaluesScan,
-        partition: usize,
-        ranges: &[(usize, DocRange)],
+        selection: &Selection,
+        schema: SchemaRef,
+        (metrics, counted): (&ExecutionPlanMetricsSet, &CountedBytes),
+        (partition, ranges): (usize, &[(usize, DocRange)]),
         rows: usize,
     ) -> Reader {
-        let strings = scan.columns.iter().filter(|at| !scan.ords.contains(at));
-        let names = strings.filter_map(|at| scan.data.fields.get(*at));
-        let counters = ScanMetrics::new(&scan.metrics, partition, &scan.data.open.now().parts, &scan.counted);
+        let Selection { data, wanted, bound, dynamic, columns, ords, limit } = selection;
+        let strings = columns.iter().filter(|at| !ords.contains(at));
+        let names = strings.filter_map(|at| data.fields.get(*at));
+        let counters = ScanMetrics::new(metrics, partition, &data.open.now().parts, counted);
         Reader {
-            data: Arc::clone(&scan.data),
-            bound: scan.bound.clone(),
-            query: scan.wanted.query.clone(),
-            asked: scan.wanted.query.clone(),
-            dynamic: scan.dynamic.clone(),
+            data: Arc::clone(data),
+            bound: bound.clone(),
+            query: wanted.query.clone(),
+            asked: wanted.query.clone(),
+            dynamic: dynamic.clone(),
             generation: 0,
             unbound: usize::MAX,
-            columns: scan.columns.clone(),
-            ords: scan.ords.clone(),
+            columns: columns.clone(),
+            ords: ords.clone(),
             names: names.map(|field| field.field.name.clone()).collect(),
-            schema: scan.schema(),
+            schema,
             rows,
             fitting: rows,
-            left: scan.limit.unwrap_or(usize::MAX),
-            windows: windows(ranges, !scan.dynamic.0.is_empty(), scan.data.open.are_objects()),
-            places: scan.wanted.places.clone(),
+            left: limit.unwrap_or(usize::MAX),
+            windows: windows(ranges, !dynamic.0.is_empty(), data.open.are_objects()),
+            places: wanted.places.clone(),
             found: Found::default(),
-            metrics: BaselineMetrics::new(&scan.metrics, partition),
+            metrics: BaselineMetrics::new(metrics, partition),
             counters,
         }
     }

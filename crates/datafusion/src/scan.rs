@@ -25,38 +25,15 @@ use docvalues::search::Query;
 
 use crate::dynamic::DynamicFilters;
 use crate::metrics::CountedBytes;
-use crate::open_parts::Bound;
 use crate::partitions::{cut, each};
-use crate::places::Places;
 use crate::reader::Reader;
-use crate::table::TableData;
+use crate::selection::{Selection, Wanted};
+use crate::table_data::TableData;
 use crate::terms::ORDS;
-
-/// The documents that a scan returns: those that match a query, in some places.
-#[derive(Clone, Debug)]
-pub(crate) struct Wanted {
-    pub(crate) query: Query,
-    /// `None` for all.
-    pub(crate) places: Option<Places>,
-}
-
-impl Wanted {
-    fn is_all(&self) -> bool {
-        self.query == Query::All && self.places.is_none()
-    }
-}
 
 /// Reads columns of the documents that match a query, in the order of parts and documents if no filter is dynamic.
 pub(crate) struct DocvaluesScan {
-    pub(crate) data: Arc<TableData>,
-    pub(crate) wanted: Wanted,
-    /// The query of `wanted`; `None` for objects, to which each reader binds it: a plan would keep their memory.
-    pub(crate) bound: Option<Arc<Bound>>,
-    pub(crate) dynamic: DynamicFilters,
-    pub(crate) columns: Vec<usize>,
-    /// Those of these that are read as ords.
-    pub(crate) ords: Vec<usize>,
-    pub(crate) limit: Option<usize>,
+    pub(crate) selection: Selection,
     /// As many partitions were asked for; there may be fewer. 0 for one for each part.
     pub(crate) target_partitions: usize,
     /// For each partition, documents of some parts.
@@ -89,13 +66,7 @@ impl DocvaluesScan {
         let (dynamic, ords) = (DynamicFilters::default(), Vec::new());
         let (metrics, counted) = (ExecutionPlanMetricsSet::new(), CountedBytes::default());
         Ok(DocvaluesScan {
-            data,
-            wanted,
-            bound,
-            dynamic,
-            columns,
-            ords,
-            limit,
+            selection: Selection { data, wanted, bound, dynamic, columns, ords, limit },
             target_partitions,
             partitions,
             properties,
@@ -107,7 +78,7 @@ impl DocvaluesScan {
 
     /// This scan without the rows for which `dynamic` is false.
     fn with_dynamic(&self, dynamic: DynamicFilters) -> DocvaluesScan {
-        DocvaluesScan { dynamic, ..self.copy() }
+        self.with(Selection { dynamic, ..self.selection.clone() })
     }
 
     /// This scan with the ords of some columns of the table instead of their strings.
@@ -117,31 +88,27 @@ impl DocvaluesScan {
             false => Arc::clone(field),
         };
         let schema = self.schema();
-        let fields: Vec<FieldRef> = schema.fields().iter().zip(&self.columns).map(field).collect();
+        let fields: Vec<FieldRef> = schema.fields().iter().zip(&self.selection.columns).map(field).collect();
         let properties = properties(Arc::new(Schema::new(fields)), self.partitions.len());
-        DocvaluesScan { ords, properties, ..self.copy() }
+        DocvaluesScan { properties, ..self.with(Selection { ords, ..self.selection.clone() }) }
     }
 
     /// The number of rows of a scan without columns, if it is cheap to count them: then `count(*)` needs no scan.
     fn quick_count(&self) -> Option<usize> {
-        if !self.columns.is_empty() || self.wanted.places.is_some() || !self.dynamic.0.is_empty() {
+        let Selection { wanted, bound, dynamic, columns, .. } = &self.selection;
+        if !columns.is_empty() || wanted.places.is_some() || !dynamic.0.is_empty() {
             return None;
         }
         // The scan returns the error of a damaged column.
         let count =
-            || self.bound.as_ref()?.query.quick_count().ok()?.and_then(|count| usize::try_from(count).ok());
+            || bound.as_ref()?.query.quick_count().ok()?.and_then(|count| usize::try_from(count).ok());
         *self.quick_count.get_or_init(count)
     }
 
-    fn copy(&self) -> DocvaluesScan {
+    /// A scan of `selection` in the same partitions.
+    fn with(&self, selection: Selection) -> DocvaluesScan {
         DocvaluesScan {
-            data: Arc::clone(&self.data),
-            wanted: self.wanted.clone(),
-            bound: self.bound.clone(),
-            dynamic: self.dynamic.clone(),
-            columns: self.columns.clone(),
-            ords: self.ords.clone(),
-            limit: self.limit,
+            selection,
             target_partitions: self.target_partitions,
             partitions: self.partitions.clone(),
             properties: Arc::clone(&self.properties),
@@ -164,29 +131,30 @@ pub(crate) fn properties(schema: SchemaRef, partitions: usize) -> Arc<PlanProper
 
 impl fmt::Debug for DocvaluesScan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DocvaluesScan").field("wanted", &self.wanted).finish_non_exhaustive()
+        f.debug_struct("DocvaluesScan").field("wanted", &self.selection.wanted).finish_non_exhaustive()
     }
 }
 
 impl DisplayAs for DocvaluesScan {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let schema = self.schema();
-        let name = |(field, column): (&FieldRef, &usize)| match self.ords.contains(column) {
+        let Selection { wanted, dynamic, columns, ords, limit, .. } = &self.selection;
+        let name = |(field, column): (&FieldRef, &usize)| match ords.contains(column) {
             true => format!("ords of {}", field.name()),
             false => field.name().clone(),
         };
-        let names: Vec<String> = schema.fields().iter().zip(&self.columns).map(name).collect();
+        let names: Vec<String> = schema.fields().iter().zip(columns).map(name).collect();
         write!(f, "DocvaluesScan: partitions={}, columns=[{}]", self.partitions.len(), names.join(", "))?;
-        if self.wanted.query != Query::All {
-            write!(f, ", filter={}", self.wanted.query)?;
+        if wanted.query != Query::All {
+            write!(f, ", filter={}", wanted.query)?;
         }
-        if let Some(places) = &self.wanted.places {
+        if let Some(places) = &wanted.places {
             write!(f, ", places={places}")?;
         }
-        for filter in &self.dynamic.0 {
+        for filter in &dynamic.0 {
             write!(f, ", dynamic={filter}")?;
         }
-        self.limit.map_or(Ok(()), |limit| write!(f, ", limit={limit}"))
+        limit.map_or(Ok(()), |limit| write!(f, ", limit={limit}"))
     }
 }
 
@@ -207,7 +175,7 @@ impl ExecutionPlan for DocvaluesScan {
         &self,
         each: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
     ) -> Result<TreeNodeRecursion> {
-        let (mut filters, mut next) = (self.dynamic.0.iter(), TreeNodeRecursion::Continue);
+        let (mut filters, mut next) = (self.selection.dynamic.0.iter(), TreeNodeRecursion::Continue);
         while let (Some(filter), TreeNodeRecursion::Continue) = (filters.next(), next) {
             next = each(filter)?;
         }
@@ -227,10 +195,10 @@ impl ExecutionPlan for DocvaluesScan {
         // Those that DataFusion makes of `min` and `max` can be false for rows that others of these functions want.
         let are_right = !config.optimizer.enable_aggregate_dynamic_filter_pushdown;
         // A filter before the limit would let other rows through.
-        if filters.is_empty() || self.limit.is_some() || !are_right {
+        if filters.is_empty() || self.selection.limit.is_some() || !are_right {
             return Ok(unsupported);
         }
-        let dynamic = DynamicFilters([&self.dynamic.0[..], &filters[..]].concat());
+        let dynamic = DynamicFilters([&self.selection.dynamic.0[..], &filters[..]].concat());
         Ok(unsupported.with_updated_node(Arc::new(self.with_dynamic(dynamic))))
     }
 
@@ -245,8 +213,10 @@ impl ExecutionPlan for DocvaluesScan {
         let Some(ranges) = self.partitions.get(partition) else {
             return internal_err!("partition {partition} of {}", self.partitions.len());
         };
-        let reader = Reader::new(self, partition, ranges, context.session_config().batch_size().max(1));
-        Ok(match self.data.open.are_objects() {
+        let rows = context.session_config().batch_size().max(1);
+        let measures = (&self.metrics, &self.counted);
+        let reader = Reader::new(&self.selection, self.schema(), measures, (partition, ranges), rows);
+        Ok(match self.selection.data.open.are_objects() {
             false => Box::pin(RecordBatchStreamAdapter::new(self.schema(), reader)),
             true => Box::pin(RecordBatchStreamAdapter::new(self.schema(), reader.blocking())),
         })
@@ -261,22 +231,22 @@ impl ExecutionPlan for DocvaluesScan {
         _: &[Arc<Statistics>],
         args: &StatisticsArgs,
     ) -> Result<Arc<Statistics>> {
-        let statistics = self.data.statistics.clone().project(Some(&self.columns));
-        let is_whole = self.limit.is_none() && args.partition().is_none();
-        if is_whole && self.wanted.is_all() {
+        let Selection { data, wanted, columns, limit, .. } = &self.selection;
+        let statistics = data.statistics.clone().project(Some(columns));
+        let is_whole = limit.is_none() && args.partition().is_none();
+        if is_whole && wanted.is_all() {
             return Ok(Arc::new(statistics));
         }
         let statistics = statistics.to_inexact();
         if let Some(rows) = is_whole.then(|| self.quick_count()).flatten() {
             return Ok(Arc::new(Statistics { num_rows: Precision::Exact(rows), ..statistics }));
         }
-        let most = self.limit.map_or(Precision::Absent, Precision::Inexact);
-        let num_rows =
-            if self.limit.is_some() { statistics.num_rows.min(&most) } else { statistics.num_rows };
+        let most = limit.map_or(Precision::Absent, Precision::Inexact);
+        let num_rows = if limit.is_some() { statistics.num_rows.min(&most) } else { statistics.num_rows };
         Ok(Arc::new(Statistics { num_rows, ..statistics }))
     }
 
     fn fetch(&self) -> Option<usize> {
-        self.limit
+        self.selection.limit
     }
 }

@@ -21,7 +21,7 @@ impl<'p> ScanParts<'p> {
     /// The parts of `plan`; `None` if it is no scan, or one that cannot be sent.
     pub fn of(plan: &'p Arc<dyn ExecutionPlan>) -> Option<ScanParts<'p>> {
         let scan: &DocvaluesScan = plan.downcast_ref()?;
-        let dataset = scan.data.dataset.as_deref()?;
+        let dataset = scan.selection.data.dataset.as_deref()?;
         scan.request().ok().map(|_| ScanParts { scan, dataset })
     }
 
@@ -32,7 +32,7 @@ impl<'p> ScanParts<'p> {
 
     /// The number of documents in each part, deleted or not.
     pub fn docs(&self) -> &'p [u32] {
-        &self.scan.data.docs
+        &self.scan.selection.data.docs
     }
 
     /// A scan with one partition for each list, which reads the parts of the list. Lists may be empty.

@@ -19,18 +19,6 @@ use datafusion_physical_plan::{
 use futures::{StreamExt as _, TryStreamExt as _};
 
 use crate::scan::DocvaluesScan;
-use crate::table::DocvaluesTable;
-
-impl DocvaluesTable {
-    /// Prepares the table for Ballista: each scan gets a child in memory, with one row for each of its partitions.
-    ///
-    /// A task of Ballista runs all partitions of each leaf that it gets. Ballista can split leaves in memory, but not a scan. So
-    /// the child is such a leaf, and the scan runs the partitions that it lists. A
-    /// [codec](crate::DocvaluesLogicalCodec::sliced) calls this when it decodes a table, so that a client need not.
-    pub fn sliced(self) -> DocvaluesTable {
-        self.map(|data| data.is_sliced = true)
-    }
-}
 
 /// Runs those partitions of a scan whose numbers its child returns.
 #[derive(Debug)]

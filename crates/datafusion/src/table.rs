@@ -7,23 +7,24 @@ use arrow::array::RecordBatchReader as _;
 use arrow::datatypes::{DataType, Field as ArrowField, Schema, SchemaRef};
 use async_trait::async_trait;
 use datafusion_common::stats::Precision;
-use datafusion_common::{
-    ColumnStatistics, DataFusionError, Result, ScalarValue, Statistics, internal_err, plan_err,
-};
+use datafusion_common::{ColumnStatistics, Result, ScalarValue, Statistics, internal_err, plan_err};
 use datafusion_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion_physical_plan::ExecutionPlan;
 use datafusion_session::{Session, TableProvider};
 use docvalues::search::arrow::StringLayout;
 use docvalues::search::{DocsByPart, Parts, Query};
-use docvalues::store::{Dataset, Snapshot};
+use docvalues::store::Snapshot;
 use docvalues::{Bounds, ColumnSource, Field, Kind, LogicalType, Number as _, Part};
 
+use crate::error::external;
 use crate::filter::{self, TableField};
 use crate::open_parts::OpenParts;
 use crate::places::{self, Places};
-use crate::scan::{DocvaluesScan, Wanted};
+use crate::scan::DocvaluesScan;
+use crate::selection::Wanted;
 #[cfg(feature = "proto")]
 use crate::sliced::SlicedScan;
+use crate::table_data::TableData;
 
 /// A table of the documents of some segments, or of a store.
 ///
@@ -31,24 +32,6 @@ use crate::sliced::SlicedScan;
 /// without a column has nulls there. Types are widened as in [`MixedTypes::Promote`](docvalues::search::MixedTypes::Promote).
 pub struct DocvaluesTable {
     pub(crate) data: Arc<TableData>,
-}
-
-/// The columns and figures of a table, which its scans share.
-#[derive(Clone)]
-pub(crate) struct TableData {
-    pub(crate) open: Arc<OpenParts>,
-    pub(crate) schema: SchemaRef,
-    /// The columns of the schema, without those of places.
-    pub(crate) fields: Vec<TableField>,
-    pub(crate) has_places: bool,
-    /// Names the documents for other processes.
-    pub(crate) dataset: Option<Arc<Dataset>>,
-    /// Whether scans have a child that lists their partitions.
-    #[cfg(feature = "proto")]
-    pub(crate) is_sliced: bool,
-    /// The number of documents in each part, deleted or not.
-    pub(crate) docs: Vec<u32>,
-    pub(crate) statistics: Statistics,
 }
 
 impl DocvaluesTable {
@@ -160,6 +143,23 @@ impl DocvaluesTable {
     pub fn of_snapshot(snapshot: &Snapshot) -> Result<DocvaluesTable> {
         DocvaluesTable::new(snapshot.parts())
     }
+
+    /// Prepares the table for Ballista: each scan gets a child in memory, with one row for each of its partitions.
+    ///
+    /// A task of Ballista runs all partitions of each leaf that it gets. Ballista can split leaves in memory, but not a scan. So
+    /// the child is such a leaf, and the scan runs the partitions that it lists. A
+    /// [codec](crate::DocvaluesLogicalCodec::sliced) calls this when it decodes a table, so that a client need not.
+    #[cfg(feature = "proto")]
+    pub fn sliced(self) -> DocvaluesTable {
+        self.map(|data| data.is_sliced = true)
+    }
+
+    /// This table with other data.
+    pub(crate) fn map(self, change: impl FnOnce(&mut TableData)) -> DocvaluesTable {
+        let mut data = Arc::unwrap_or_clone(self.data);
+        change(&mut data);
+        DocvaluesTable { data: Arc::new(data) }
+    }
 }
 
 impl fmt::Debug for DocvaluesTable {
@@ -224,19 +224,6 @@ impl TableProvider for DocvaluesTable {
 
     fn statistics(&self) -> Option<Statistics> {
         Some(self.data.statistics.clone())
-    }
-}
-
-impl fmt::Debug for TableData {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TableData").field("schema", &self.schema).finish_non_exhaustive()
-    }
-}
-
-impl TableData {
-    /// The documents for which a condition is true, if it only asks for their places.
-    fn places(&self, filter: &Expr) -> Option<Places> {
-        if self.has_places { Places::of(filter) } else { None }
     }
 }
 
@@ -324,9 +311,4 @@ fn scalar(field: &Field, stored: i64) -> Option<ScalarValue> {
 
 fn rows(count: u64) -> Precision<usize> {
     usize::try_from(count).map_or(Precision::Absent, Precision::Exact)
-}
-
-/// An error of docvalues as one of DataFusion.
-pub(crate) fn external(error: impl std::error::Error + Send + Sync + 'static) -> DataFusionError {
-    DataFusionError::External(Box::new(error))
 }

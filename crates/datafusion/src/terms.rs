@@ -21,7 +21,8 @@ use datafusion_physical_plan::{
 use docvalues::{BatchDocs, Gathered, Lists, LogicalType, TermOrd, Values};
 use futures::StreamExt as _;
 
-use crate::table::{TableData, external};
+use crate::error::external;
+use crate::table_data::TableData;
 
 /// The type of ords in batches: the part in the upper half, the ord in the lower one.
 pub(crate) const ORDS: DataType = DataType::UInt64;

@@ -10,6 +10,7 @@
 //! | [`source`] | access to the verified bytes of a section |
 //! | [`granule`] | checksums of sections, for each 4 KiB |
 //! | [`cursor`] | decoding of fields, for the directory |
+//! | [`stored`] | numbers of a type as 64-bit numbers of the same order |
 //! | [`bits`] | packed integers |
 //! | [`jump`] | jump tables, which locate blocks |
 //! | [`presence`] | the documents with a value: rank and select |
@@ -33,6 +34,7 @@ pub mod numeric;
 pub mod prefetch;
 pub mod presence;
 pub mod source;
+pub mod stored;
 
 /// The number of values in a test: `values`, and under Miri about a hundredth of them.
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args, ValueEnum};
 use serde::Deserialize;
 
-use super::WhereArgs;
+use super::filter::WhereArgs;
 use crate::api::search::facet::FacetOrder;
 
 /// The order of the values of a facet.

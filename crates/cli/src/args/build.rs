@@ -6,8 +6,13 @@ use clap::{Args, ValueEnum};
 
 use super::ids::IdArgs;
 use crate::api::writer::WriterOptions;
-use crate::input::header::Header;
-use crate::input::source::{Encoding, InputFormat};
+use crate::error::CliError;
+use crate::import::column::MissingTokens;
+use crate::import::csv_dialect::Extras;
+use crate::import::header::Header;
+use crate::import::schema::requested;
+use crate::import::source::{Encoding, InputFormat, Source};
+use crate::import::{Exclude, ImportOptions};
 
 const BUILD_LONG: &str = "\
 Build a segment from CSV, TSV, JSON, Parquet or Arrow IPC files.
@@ -80,6 +85,12 @@ Patterns of dates and timestamps (all of them: https://docs.rs/jiff/latest/jiff/
 
 Exit codes: 0 built, 1 a bad row or value, 2 wrong command line, 3 a file cannot be read or written.
 If the build fails, an existing output file stays as it was.";
+
+/// The number of bad rows to report at the end.
+const SHOWN: usize = 5;
+
+/// The maximum size of a batch of rows, in bytes.
+const MAX_BATCH_BYTES: usize = 8 << 20;
 
 /// Options of inputs, shared by `build` and `schema`.
 #[derive(Debug, Args)]
@@ -169,6 +180,48 @@ pub(crate) struct InputArgs {
     /// Skip bad rows instead of stopping; `build` prints their number and the first few at the end
     #[arg(long)]
     pub(crate) skip_bad: bool,
+}
+
+impl InputArgs {
+    /// The inputs.
+    pub(crate) fn sources(&self) -> Vec<Source> {
+        self.inputs.iter().map(|path| Source::new(path)).collect()
+    }
+
+    /// The options of the inputs; `memory` is the budget for values.
+    pub(crate) fn options(&self, memory: usize) -> Result<ImportOptions, CliError> {
+        Ok(ImportOptions {
+            format: self.input_format,
+            encoding: self.encoding,
+            delimiter: self.delimiter,
+            quotes: !self.no_quotes,
+            header: match &self.header {
+                Some(header) => header.clone(),
+                None if self.no_header => Header::Numbered,
+                None => Header::FirstRow,
+            },
+            extras: Extras {
+                skip_lines: self.skip_lines,
+                comment: self.comment,
+                escape: self.escape,
+                trim: self.trim,
+            },
+            missing: MissingTokens::new(self.no_default_missing, &self.missing),
+            schema: requested(self.schema.as_deref(), &self.types)?,
+            exclude: Exclude::new(&self.exclude),
+            sample: self.sample,
+            skip_bad: self.skip_bad,
+            widens: false,
+            shown: SHOWN,
+            chunk_threads: None,
+            batch_bytes: MAX_BATCH_BYTES.min(memory / 16),
+            batch_rows: usize::MAX,
+            ids: None,
+            shard: None,
+            of_store: None,
+            end: None,
+        })
+    }
 }
 
 /// The place of jump tables.

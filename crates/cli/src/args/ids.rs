@@ -3,6 +3,8 @@
 use clap::{Args, ValueEnum, value_parser};
 
 use crate::api::{IdForm, IdOptions, MAX_FILTER_BITS};
+use crate::error::CliError;
+use crate::import::ids::{IdIndexPlan, no_field};
 
 /// The structure of the index of ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -57,6 +59,15 @@ impl IdArgs {
     /// Whether the user asked for no index.
     pub(crate) fn refuses(&self) -> bool {
         self.term_index == Some(TermIndex::None)
+    }
+
+    /// The index to build, unless there is to be none.
+    pub(crate) fn plan(&self) -> Result<Option<IdIndexPlan>, CliError> {
+        if self.lacks_field() && !self.refuses() {
+            return Err(no_field("--term-index and --filter-bits need a column of ids"));
+        }
+        let column = self.id_field.clone().filter(|_| !self.refuses());
+        Ok(column.map(|column| IdIndexPlan { column, options: self.options(IdOptions::default()) }))
     }
 
     /// The given options; the rest from `base`.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::WhereArgs;
+use super::filter::WhereArgs;
 
 const INFO_EXAMPLES: &str = "\
 Examples:

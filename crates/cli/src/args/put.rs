@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use super::build::{InputArgs, WriteArgs, parse_size};
 use super::commit::{CommitArgs, parse_count, parse_time};
 use crate::api::store::Durability;
-use crate::input::import::Shard;
+use crate::import::Shard;
 
 const LONG: &str = "\
 Put documents from CSV, TSV, JSON, Parquet or Arrow IPC files into a store, batch by batch.

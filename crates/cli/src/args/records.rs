@@ -1,50 +1,11 @@
 //! Arguments of `get`, `head`, `sample`, `cat` and `export`.
 
-use std::borrow::Cow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
-use super::WhereArgs;
-
-/// The format of printed documents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum RecordFormat {
-    /// A table; long values are cut and end with …
-    Table,
-    /// Comma-separated values with a header
-    Csv,
-    /// Tab-separated values with a header
-    Tsv,
-    /// One JSON object a line
-    #[value(alias = "jsonl", alias = "json")]
-    Ndjson,
-    /// Apache Parquet (`export` only)
-    #[value(alias = "pq")]
-    Parquet,
-    /// Arrow IPC (`export` only): the file format in a file, the stream format elsewhere
-    #[value(alias = "feather")]
-    Arrow,
-}
-
-impl RecordFormat {
-    /// The format by the extension of a file, if it has one. An unknown extension is returned as an error.
-    pub(crate) fn of_file(path: &Path) -> Result<Option<RecordFormat>, Cow<'_, str>> {
-        let Some(ending) = path.extension() else { return Ok(None) };
-        match ending.to_str().and_then(|ending| RecordFormat::from_str(ending, true).ok()) {
-            None | Some(RecordFormat::Table) => Err(ending.to_string_lossy()),
-            format => Ok(format),
-        }
-    }
-
-    /// The extensions of all formats.
-    pub(crate) fn endings() -> impl Iterator<Item = String> {
-        let formats = RecordFormat::value_variants().iter().filter(|format| **format != RecordFormat::Table);
-        let values = formats.filter_map(RecordFormat::to_possible_value);
-        values
-            .flat_map(|value| value.get_name_and_aliases().map(|name| format!(".{name}")).collect::<Vec<_>>())
-    }
-}
+use super::filter::WhereArgs;
+use crate::answer::records::{RecordFormat, RecordOptions};
 
 /// Options of commands that print documents.
 #[derive(Debug, Args)]
@@ -69,6 +30,14 @@ pub(crate) struct RecordArgs {
     /// Print the document numbers in a first column "_doc"
     #[arg(long)]
     pub(crate) doc_ids: bool,
+}
+
+impl RecordArgs {
+    /// The columns and the format to print.
+    pub(crate) fn options(&self) -> RecordOptions {
+        let format = if self.json { Some(RecordFormat::Ndjson) } else { self.format };
+        RecordOptions { columns: self.columns.clone(), format, doc_ids: self.doc_ids }
+    }
 }
 
 const GET_EXAMPLES: &str = "\

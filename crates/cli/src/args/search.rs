@@ -1,38 +1,11 @@
-//! `--where`, and the arguments of `count`, `sort` and `query`.
+//! Arguments of `count`, `sort` and `query`.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-use super::RecordArgs;
-
-/// `--where` and the options of its evaluation.
-#[derive(Debug, Args)]
-pub(crate) struct WhereArgs {
-    /// Only documents that match this, such as 'status = 404 and size >= 10MiB and host ^= "www."'
-    ///
-    /// Comparisons are = != < <= > >=, ^= (begins with), $= (ends with), *= (contains), ~ (regular expression), `in (a,
-    /// b)`, `in 1..5`, `exists` and `missing`. Combine them with and, or, not and parentheses. Put text and dates in
-    /// quotes, and unusual column names in backticks. `dv help where` explains it all.
-    #[arg(long = "where", value_name = "QUERY")]
-    pub(crate) query: Option<String>,
-
-    /// Leave out files that cannot be opened, or a column of which cannot be opened, and name them on standard error
-    ///
-    /// Damage of values is found when they are read, and is still an error.
-    #[arg(long)]
-    pub(crate) skip_damaged: bool,
-
-    /// Threads to use; default: one per core
-    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) threads: Option<u16>,
-
-    /// Print to standard error how the query was evaluated, what each index skipped, and the time of each step
-    ///
-    /// With --json, this is JSON, too.
-    #[arg(long)]
-    pub(crate) explain: bool,
-}
+use super::filter::WhereArgs;
+use super::records::RecordArgs;
 
 const COUNT_EXAMPLES: &str = "\
 Examples:

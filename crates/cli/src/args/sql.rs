@@ -4,8 +4,8 @@ use std::ffi::OsString;
 
 use clap::Args;
 
-use super::RecordFormat;
 use super::build::parse_size;
+use crate::answer::records::RecordFormat;
 
 const LONG: &str = "\
 Answer a query in SQL, with joins, subqueries and window functions (if dv was built with the feature `sql`).

@@ -1,16 +1,23 @@
 //! `dv cat`: prints all documents of several segments.
 
-use crate::args::{CatArgs, RecordFormat};
+use crate::answer::records::{self, RecordFormat};
+use crate::args::CatArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::output::records;
-use crate::read;
-use crate::segments::Segments;
+use crate::open::columns;
+use crate::open::opener::Opener;
+use crate::open::segments::Segments;
 
-pub(crate) fn run(args: &CatArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let segments = Segments::open_all(&args.files)?;
+pub(crate) fn run(args: &CatArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    let segments = Segments::open_all(opener, &args.files)?;
     let fields =
-        segments.in_order(read::select(segments.all(), &args.records.columns)?, &args.records.columns);
-    records::print_parts(&fields, segments.all().iter(), &args.records, RecordFormat::Ndjson, console)?;
+        segments.in_order(columns::select(segments.all(), &args.records.columns)?, &args.records.columns);
+    records::print_parts(
+        &fields,
+        segments.all().iter(),
+        &args.records.options(),
+        RecordFormat::Ndjson,
+        console,
+    )?;
     Ok(Exit::Ok)
 }

@@ -10,8 +10,8 @@ use crate::api::{Error, ErrorKind, Segment};
 use crate::args::CheckArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit, exit_of};
-use crate::output::text::{printable, thousands};
-use crate::read;
+use crate::open::opener::Opener;
+use crate::text::quoting::{printable, thousands};
 
 /// The report on one file.
 #[derive(Default, Serialize)]
@@ -60,10 +60,10 @@ struct Problem {
     message: String,
 }
 
-pub(crate) fn run(args: &CheckArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn run(args: &CheckArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let mut exit = Exit::Ok;
     for file in &args.files {
-        let report = check(file);
+        let report = check(opener, file);
         exit = exit.max(report.exit);
         if args.json {
             let line = serde_json::to_string(&report).unwrap_or_default();
@@ -75,12 +75,12 @@ pub(crate) fn run(args: &CheckArgs, console: &mut Console<'_>) -> Result<Exit, C
     Ok(exit)
 }
 
-fn check(file: &Path) -> Report {
+fn check(opener: &Opener, file: &Path) -> Report {
     let name = file.to_string_lossy().into_owned();
     let mut report = Report { file: name.clone(), ..Report::default() };
     let checked = match file.is_dir() {
-        true => check_store(file, &mut report),
-        false => read::open(file).map(|segment| check_segment(&segment, &mut report)),
+        true => check_store(opener, file, &mut report),
+        false => opener.segment(file).map(|segment| check_segment(&segment, &mut report)),
     };
     match checked {
         Ok(()) => {}
@@ -105,9 +105,9 @@ fn check_segment(segment: &Segment, report: &mut Report) {
     });
 }
 
-fn check_store(folder: &Path, report: &mut Report) -> Result<(), CliError> {
+fn check_store(opener: &Opener, folder: &Path, report: &mut Report) -> Result<(), CliError> {
     let Report { exit, problems, .. } = report;
-    let found = StoreReader::check(folder, read::open_options(), &mut |error| {
+    let found = StoreReader::check(folder, opener.options(), &mut |error| {
         // The message names the file.
         let failure = CliError::from(error);
         *exit = (*exit).max(failure.exit);

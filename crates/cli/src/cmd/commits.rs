@@ -1,13 +1,13 @@
 //! `dv commits`: lists the commits of a store.
 
-use super::store::{info_json, made};
+use crate::answer::commit_info::{info_json, made};
+use crate::answer::table::{Align, Table};
 use crate::api::store::{CommitInfo, StoreReader};
 use crate::args::CommitsArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::output::json::Json;
-use crate::output::table::{Align, Table};
-use crate::output::text::thousands;
+use crate::text::json::Json;
+use crate::text::quoting::thousands;
 
 pub(crate) fn run(args: &CommitsArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let commits = StoreReader::commits(&args.folder)?;

@@ -1,13 +1,14 @@
 //! `dv count`: counts the documents that match a query.
 
+use super::matching_docs::MatchingDocs;
 use crate::args::CountArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::matching_docs::MatchingDocs;
-use crate::segments::Segments;
+use crate::open::opener::Opener;
+use crate::open::segments::Segments;
 
-pub(crate) fn run(args: &CountArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let segments = Segments::open(&args.files, &args.filter, console)?;
+pub(crate) fn run(args: &CountArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    let segments = Segments::open(opener, &args.files, args.filter.skip_damaged, console)?;
     let matching = MatchingDocs::find(&segments, &args.filter)?;
     if args.json {
         matching.print_json([], console)?;

@@ -9,19 +9,20 @@ use self::pairs::Pairs;
 use crate::args::DiffArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::segments::Segments;
+use crate::open::opener::Opener;
+use crate::open::segments::Segments;
 
-pub(crate) fn run(args: &DiffArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn run(args: &DiffArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     // Exit code 1 is reserved for segments that differ.
     let trouble = |failure: CliError| match failure.exit {
         Exit::Failed => CliError { exit: Exit::Unreadable, ..failure },
         _ => failure,
     };
-    compare(args, console).map_err(CliError::or_columns).map_err(trouble)
+    compare(args, opener, console).map_err(CliError::or_columns).map_err(trouble)
 }
 
-fn compare(args: &DiffArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let sides = [Segments::open_all([&args.a])?, Segments::open_all([&args.b])?];
+fn compare(args: &DiffArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    let sides = [Segments::open_all(opener, [&args.a])?, Segments::open_all(opener, [&args.b])?];
     let pairs = match &args.by {
         None => Pairs::by_number(&sides),
         Some(column) => Pairs::by_value(&sides, column)?,

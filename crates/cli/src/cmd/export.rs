@@ -3,35 +3,35 @@
 use std::ops::Range;
 use std::path::Path;
 
-use super::get::{no_such_documents, require};
+use super::matching_docs::MatchingDocs;
+use crate::answer::records::{self, RecordFormat};
 use crate::api::{DocAddress, DocId, Field};
-use crate::args::{ExportArgs, RecordFormat};
+use crate::args::ExportArgs;
 use crate::console::Console;
-use crate::destination::{Destination, is_text, refuse_input, refuse_other_format};
+use crate::console::destination::{Destination, is_text, refuse_input, refuse_other_format};
 use crate::error::{CliError, Exit};
-use crate::matching_docs::MatchingDocs;
-use crate::output::records;
-use crate::read;
-use crate::segments::{self, Segments};
+use crate::open::files;
+use crate::open::opener::Opener;
+use crate::open::segments::Segments;
 
-pub(crate) fn run(args: &ExportArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn run(args: &ExportArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let destination = Destination::of(args.output.as_deref())?;
     let format = format(args)?;
-    let files = segments::expand(&args.files)?;
+    let files = files::expand(&args.files)?;
     if let Destination::File(path) = &destination {
         refuse_input(&files, path)?;
         if !args.force {
             refuse_file(path, format)?;
         }
     }
-    let segments = Segments::open(&files, &args.filter, console)?;
+    let segments = Segments::open(opener, &files, args.filter.skip_damaged, console)?;
     let docs = if args.filter.query.is_some() || !args.sort.is_empty() || args.limit.is_some() {
         DocSelection::found(args, &segments, console)?
     } else {
         DocSelection::of(args.docs.as_deref(), &segments)?
     };
     let fields = segments.select(&args.records.columns)?;
-    records::check_doc_ids(&fields, &args.records, segments.only().is_none())?;
+    records::check_doc_ids(&fields, &args.records.options(), segments.only().is_none())?;
     // All arguments are checked before anything is written.
     let to_file = matches!(destination, Destination::File(_));
     let export = Export { args, segments: &segments, fields, format, to_file };
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &ExportArgs, console: &mut Console<'_>) -> Result<Exit, 
 
 /// The output format. Fails if it needs the feature `parquet` and that is off.
 fn format(args: &ExportArgs) -> Result<RecordFormat, CliError> {
-    let format = match records::named_format(&args.records) {
+    let format = match args.records.options().format {
         Some(format) => format,
         None => format_by_name(args.output.as_deref())?,
     };
@@ -107,7 +107,7 @@ impl DocSelection {
         let Some(text) = text else { return Ok(DocSelection::All) };
         let docs = u32::try_from(segments.docs()).unwrap_or(u32::MAX);
         match parse_range(text, docs) {
-            Some(range) if range.end > docs => Err(no_such_documents(segments, &[range.end - 1])),
+            Some(range) if range.end > docs => Err(segments.no_such_documents(&[range.end - 1])),
             Some(range) if segments.only().is_some() => Ok(DocSelection::Range(range)),
             Some(range) => {
                 Ok(DocSelection::List(segments.at(range.map(u64::from)).into_iter().flatten().collect()))
@@ -115,7 +115,7 @@ impl DocSelection {
             None => {
                 let list = read_list(text)?;
                 let found = segments.at(list.iter().map(|doc| u64::from(*doc)));
-                require(segments, &list, &found)?;
+                segments.require(&list, &found)?;
                 Ok(DocSelection::List(found.into_iter().flatten().collect()))
             }
         }
@@ -144,14 +144,14 @@ impl Export<'_> {
             DocSelection::Range(range) => Box::new(range.map(|doc| DocId::new(doc).into())),
             DocSelection::List(list) => Box::new(list.into_iter()),
         };
-        records::print_found(segments, fields, docs, &args.records, *format, console)
+        records::print_found(segments, fields, docs, &args.records.options(), *format, console)
     }
 
     #[cfg(feature = "parquet")]
     fn columnar(&self, docs: DocSelection, console: &mut Console<'_>) -> Result<(), CliError> {
+        use crate::answer::parquet_arrow::{ArrowFormat, write};
         use crate::api::DocOrder;
         use crate::api::search::DocsByPart;
-        use crate::output::parquet_arrow::{ArrowFormat, write};
 
         if console.out_width.is_some() {
             return Err(CliError::usage("Parquet and Arrow cannot be printed on a terminal")
@@ -195,12 +195,12 @@ fn parse_range(text: &str, docs: u32) -> Option<Range<u32>> {
 /// Reads document numbers from a file or from standard input.
 fn read_list(path: &str) -> Result<Vec<u32>, CliError> {
     let hint = "--docs takes a range such as 1000..2000, a file of document numbers, or -";
-    let (name, text) = read::text(path, hint)?;
+    let (name, text) = files::text(path, hint)?;
     let mut docs = Vec::new();
     for (index, line) in text.lines().enumerate() {
         for word in line.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty()) {
             let doc = word.parse().map_err(|_| {
-                let shown = crate::input::error::excerpt(word.as_bytes());
+                let shown = crate::text::words::excerpt(word.as_bytes());
                 CliError::failed(format!("{name}:{}: expected a document number, found {shown}", index + 1))
             })?;
             docs.push(doc);

@@ -1,14 +1,15 @@
 //! `dv head`: the first documents.
 
+use crate::answer::records;
 use crate::args::HeadArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::output::records;
-use crate::segments::Segments;
+use crate::open::opener::Opener;
+use crate::open::segments::Segments;
 
-pub(crate) fn run(args: &HeadArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let segments = Segments::open_all([&args.file])?;
+pub(crate) fn run(args: &HeadArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    let segments = Segments::open_all(opener, [&args.file])?;
     let docs = segments.addresses().take(args.count as usize);
-    records::print(&segments, docs, &args.records, console)?;
+    records::print(&segments, docs, &args.records.options(), console)?;
     Ok(Exit::Ok)
 }

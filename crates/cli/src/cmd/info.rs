@@ -2,21 +2,21 @@
 
 mod of_store;
 
-use crate::api::{ColumnUsage, IdIndex, Packing, SectionUsage, Segment, SegmentUsage, SortKey};
+use crate::answer::segment_info::{info, stats};
+use crate::answer::usage_tables::{column_table, encoding_table, section_table};
+use crate::api::{IdIndex, Packing};
 use crate::args::InfoArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::output::figure::integer;
-use crate::output::json::Json;
-use crate::output::text::{decimal, printable, thousands};
-use crate::output::usage_tables::{column_table, encoding_table, json_ends, section_table};
-use crate::read;
+use crate::open::opener::Opener;
+use crate::text::json::Json;
+use crate::text::quoting::{decimal, printable, thousands};
 
-pub(crate) fn run(args: &InfoArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn run(args: &InfoArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     if args.file.is_dir() {
-        return of_store::run(args, console);
+        return of_store::run(args, opener, console);
     }
-    let segment = read::open(&args.file)?;
+    let segment = opener.segment(&args.file)?;
     let stats = stats(&segment)?;
     if args.json {
         console.json(&Json::object(info(&segment, &stats)?))?;
@@ -57,13 +57,6 @@ pub(crate) fn run(args: &InfoArgs, console: &mut Console<'_>) -> Result<Exit, Cl
     Ok(Exit::Ok)
 }
 
-/// The space usage of a segment, with columns in the order of the input.
-pub(crate) fn stats(segment: &Segment) -> Result<SegmentUsage, CliError> {
-    let mut stats = segment.usage()?;
-    stats.columns.sort_by_key(|column| read::order_of(&column.field));
-    Ok(stats)
-}
-
 /// A line on the index of ids: its structure and its bytes per id.
 fn ids_line(ids: &IdIndex) -> String {
     let (count, sizes) = (u64::from(ids.len()), ids.sizes());
@@ -89,85 +82,4 @@ fn ids_line(ids: &IdIndex) -> String {
         }
     }
     line
-}
-
-/// The contents of the directory, as entries of a JSON object.
-pub(crate) fn info(
-    segment: &Segment,
-    stats: &SegmentUsage,
-) -> Result<impl Iterator<Item = (&'static str, Json)>, CliError> {
-    let [major, minor, patch] = segment.writer_version();
-    let entries = [
-        ("file", segment.file().into()),
-        ("format_version", segment.format_version().into()),
-        ("writer", format!("{major}.{minor}.{patch}").into()),
-        ("id", format!("{:032x}", segment.id()).into()),
-        ("documents", segment.docs().into()),
-        ("bytes", stats.bytes.into()),
-        ("overhead_bytes", stats.overhead.into()),
-        ("sort", sort_json(segment.sort())),
-        ("ids", segment.ids()?.map_or(Json::NONE, |ids| ids_info(&ids, stats))),
-        ("columns", stats.columns.iter().map(column_info).collect()),
-    ];
-    Ok(entries.into_iter())
-}
-
-/// The keys of the index sort.
-fn sort_json(keys: &[SortKey]) -> Json {
-    Json::any(keys.iter().map(|key| {
-        Json::object([
-            ("column", key.column.as_str().into()),
-            ("descending", key.descending.into()),
-            ("missing_first", key.missing_first.into()),
-        ])
-    }))
-}
-
-/// The index of ids.
-fn ids_info(ids: &IdIndex, stats: &SegmentUsage) -> Json {
-    Json::object([
-        ("column", ids.field().into()),
-        ("term_index", ids.form().name().into()),
-        ("packed_as", ids.packed_as().name().into()),
-        ("filter_bits", ids.filter_bits().into()),
-        ("seed", integer(ids.seed().into())),
-        ("ids", ids.len().into()),
-        ("bytes", stats.ids.iter().map(|section| section.bytes).sum::<u64>().into()),
-        ("sections", stats.ids.iter().map(section).collect()),
-    ])
-}
-
-/// A column.
-fn column_info(column: &ColumnUsage) -> Json {
-    let field = &column.field;
-    let [min, max] = json_ends(field, column.bounds);
-    Json::object([
-        ("name", field.name.as_str().into()),
-        ("kind", field.kind.name().into()),
-        ("type", field.logical.name().into()),
-        ("format", field.format.as_deref().into()),
-        ("encodings", column.encodings.as_slice().into()),
-        ("documents", column.docs_with_value.into()),
-        ("values", column.value_count.into()),
-        ("terms", column.term_count.into()),
-        ("distinct", distinct(column).into()),
-        ("min", min),
-        ("max", max),
-        ("bytes", column.bytes().into()),
-        ("sections", column.sections.iter().map(section).collect()),
-    ])
-}
-
-/// The number of distinct values, if the directory has it.
-pub(crate) fn distinct(column: &ColumnUsage) -> Option<u64> {
-    column.term_count.map(u64::from).or(column.statistics.distinct)
-}
-
-fn section(section: &SectionUsage) -> Json {
-    Json::object([
-        ("section", section.section.name().into()),
-        ("offset", section.offset.into()),
-        ("payload", section.payload.into()),
-        ("bytes", section.bytes.into()),
-    ])
 }

@@ -1,12 +1,12 @@
 //! `dv log`: lists the batches in the log of a store.
 
+use crate::answer::table::{Align, Table};
 use crate::api::store::{FrameInfo, StoreReader};
 use crate::args::LogArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::output::json::Json;
-use crate::output::table::{Align, Table};
-use crate::output::text::thousands;
+use crate::text::json::Json;
+use crate::text::quoting::thousands;
 
 pub(crate) fn run(args: &LogArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let (mut frames, mut damage) = (Vec::new(), None);

@@ -4,23 +4,25 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use crate::answer::records::{Documents, EachDocument, print_documents, usual_format};
 use crate::api::{DocAddress, DocId, Field, IdIndex, IdLookup, LogicalType, SeekError, SegmentIds};
 use crate::args::LookupArgs;
-use crate::colours::styled;
 use crate::console::Console;
+use crate::console::colours::styled;
 use crate::error::{CliError, Exit};
-use crate::id_index;
-use crate::id_input::IdInput;
-use crate::open_segment::OpenSegment;
-use crate::output::records::{Documents, EachDocument, print_documents, usual_format};
-use crate::output::text::{json_text, printable};
-use crate::read::{self, CHUNK, Records};
-use crate::segments::{Segments, is_store};
+use crate::import::ids::{self, IdInput};
+use crate::open::files::is_store;
+use crate::open::opener::Opener;
+use crate::open::records::{CHUNK, Records};
+use crate::open::segment::OpenSegment;
+use crate::open::segments::Segments;
+use crate::open::{columns, id_index};
+use crate::text::quoting::{json_text, printable};
 
-pub(crate) fn run(args: &LookupArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn run(args: &LookupArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let (files, ids) = split(args)?;
     let files: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();
-    let segments = Segments::open_all(&files)?;
+    let segments = Segments::open_all(opener, &files)?;
     let (indexes, logical) = open(segments.all())?;
     // Files are named from the oldest to the newest, and searched in reverse order.
     let lookup = IdLookup::new(indexes.iter().rev().map(|index| index.reader().clone()));
@@ -38,9 +40,9 @@ pub(crate) fn run(args: &LookupArgs, console: &mut Console<'_>) -> Result<Exit, 
     if args.doc {
         search.print_places(args.records.json, console)?;
     } else {
-        let fields = read::select(segments.all(), &args.records.columns)?;
+        let fields = columns::select(segments.all(), &args.records.columns)?;
         let fields = segments.in_order(fields, &args.records.columns);
-        print_documents(&fields, &mut search, &args.records, usual_format(console), console)?;
+        print_documents(&fields, &mut search, &args.records.options(), usual_format(console), console)?;
     }
     // On a terminal, errors come after the documents.
     console.out.flush()?;
@@ -122,7 +124,7 @@ impl<S: SegmentIds> LookupRun<'_, S> {
             return Ok(None);
         }
         self.tell_not_found(err);
-        let parsed: Vec<_> = ids.iter().map(|id| id_index::parse(id, self.logical)).collect();
+        let parsed: Vec<_> = ids.iter().map(|id| ids::parse(id, self.logical)).collect();
         let known: Vec<&[u8]> = parsed.iter().flatten().map(Vec::as_slice).collect();
         let mut hits = Vec::with_capacity(known.len());
         // A new seeker for every chunk uses the filters that have been verified by now.

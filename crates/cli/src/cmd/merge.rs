@@ -1,47 +1,56 @@
 //! `dv merge`: merges several segments into one, or those of a store.
 
+mod ids;
+
 use std::io::Write;
 use std::path::Path;
 
-use super::build::refuse_no_segment;
-use super::info::{info, stats};
+use crate::answer::commit_info::{commit_json, commit_line};
+use crate::answer::segment_info::{info, stats};
+use crate::answer::usage_tables::column_table;
 use crate::api::store::MergePolicy;
 use crate::api::writer::{MergeProgress, Merger, Spill, Summary};
 use crate::api::{DocAddress, LogicalType, Segment, SortKey};
 use crate::args::MergeArgs;
 use crate::console::Console;
-use crate::destination::{followed, is_stdout, refuse_input, refuse_stdout};
+use crate::console::destination::{followed, is_stdout, refuse_input, refuse_no_segment, refuse_stdout};
+use crate::console::progress::Progress;
 use crate::error::{CliError, Exit};
-use crate::id_index::{self, IdIndexPlan};
-use crate::open_segment::OpenSegment;
-use crate::output::json::Json;
-use crate::output::text::thousands;
-use crate::output::usage_tables::column_table;
-use crate::progress::Progress;
-use crate::read;
-use crate::segments::Segments;
-use crate::sort;
-use crate::text_format::TextFormat;
-use crate::unfinished_files;
+use crate::import::ids::{IdIndexPlan, refused};
+use crate::open::columns;
+use crate::open::opener::Opener;
+use crate::open::segment::OpenSegment;
+use crate::open::segments::Segments;
+use crate::open::store::commit;
+use crate::process::unfinished_files;
+use crate::text::json::Json;
+use crate::text::quoting::thousands;
+use crate::text::sort_keys::keys_to_write;
+use crate::text::text_format::TextFormat;
 
-pub(crate) fn run(args: &MergeArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn run(args: &MergeArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     match (&args.output, args.files.as_slice()) {
-        (Some(output), _) => merge_files(args, output, console),
-        (None, [folder]) if folder.is_dir() => merge_store(args, folder, console),
+        (Some(output), _) => merge_files(args, output, opener, console),
+        (None, [folder]) if folder.is_dir() => merge_store(args, folder, opener, console),
         (None, _) => Err(CliError::usage("expected a file to write, found none")
             .hint("name it with -o, or name the folder of one store to merge its segments")),
     }
 }
 
 /// Merges the segments of a store.
-fn merge_store(args: &MergeArgs, folder: &Path, console: &mut Console<'_>) -> Result<Exit, CliError> {
+fn merge_store(
+    args: &MergeArgs,
+    folder: &Path,
+    opener: &Opener,
+    console: &mut Console<'_>,
+) -> Result<Exit, CliError> {
     let is_of_files = args.no_sort || args.promote || args.same_columns || args.no_ids;
     if is_of_files || !args.sort_by.is_empty() || args.ids.id_field.is_some() || args.ids.term_index.is_some()
     {
         return Err(CliError::usage("a store has its own columns, order and ids")
             .hint("these options are for -o; --to, --purge, --memory and --threads are for a store"));
     }
-    let store = super::store::open(folder, &args.commit, args.write.options(args.memory))?;
+    let store = opener.store_to_change(folder, args.commit.keep_commits, args.write.options(args.memory))?;
     let before = store.snapshot().segments().len();
     match args.to {
         Some(segments) => store.merge_to(segments)?,
@@ -49,13 +58,13 @@ fn merge_store(args: &MergeArgs, folder: &Path, console: &mut Console<'_>) -> Re
         None => store.merge(&MergePolicy::default()).map(drop)?,
     }
     let left = if args.purge { store.purge()?.left } else { Vec::new() };
-    super::store::commit(&store, console)?;
+    commit(&store, console)?;
     if args.write.json {
         let more = [("segments_before", before.into())];
         let more = more.into_iter().chain(args.purge.then(|| ("left", left.as_slice().into())));
-        console.json(&Json::object(super::store::commit_json(folder, &store).into_iter().chain(more)))?;
+        console.json(&Json::object(commit_json(folder, &store).into_iter().chain(more)))?;
     } else if !args.write.quiet {
-        let line = super::store::commit_line(&store);
+        let line = commit_line(&store);
         console.line(format_args!("{}: {line}, of {} before", folder.display(), thousands(before as u64)))?;
     }
     if left.is_empty() {
@@ -69,7 +78,12 @@ fn merge_store(args: &MergeArgs, folder: &Path, console: &mut Console<'_>) -> Re
 }
 
 /// Merges segments into the file `output`.
-fn merge_files(args: &MergeArgs, output: &Path, console: &mut Console<'_>) -> Result<Exit, CliError> {
+fn merge_files(
+    args: &MergeArgs,
+    output: &Path,
+    opener: &Opener,
+    console: &mut Console<'_>,
+) -> Result<Exit, CliError> {
     refuse_input(&args.files, output)?;
     if !args.force {
         refuse_no_segment(output)?;
@@ -78,8 +92,8 @@ fn merge_files(args: &MergeArgs, output: &Path, console: &mut Console<'_>) -> Re
     if to_stdout {
         refuse_stdout(args.write.json, console)?;
     }
-    let segments = Segments::open_all(&args.files)?;
-    let (ids, note) = IdIndexPlan::of_merge(args, segments.all())?;
+    let segments = Segments::open_all(opener, &args.files)?;
+    let (ids, note) = ids::plan(args, segments.all())?;
     let mut progress = Progress::new(console.err_width.is_some() && !args.write.quiet, None);
     let stream: Option<&mut dyn Write> = if to_stdout { Some(&mut *console.out) } else { None };
     let merged = merge(args, (output, stream), &segments, ids.as_ref(), &mut progress);
@@ -131,12 +145,12 @@ fn merge(
         }
     };
     merged.map_err(|error| {
-        let column = ids.and_then(|ids| read::find(segments.all(), &ids.column).ok().flatten());
+        let column = ids.and_then(|ids| columns::find(segments.all(), &ids.column).ok().flatten());
         let logical = column.map_or(LogicalType::Utf8, |field| field.logical);
         let documents = |docs: [u32; 2]| docs.map(|doc| place_of(doc, segments)).join(" and ");
         let hint = "--no-ids merges without an index of ids; or export one segment without the document, \
                       and build it again";
-        id_index::refused(error, logical, documents, hint)
+        refused(error, logical, documents, hint)
     })
 }
 
@@ -153,9 +167,9 @@ fn place_of(doc: u32, segments: &Segments) -> String {
 
 /// The keys of the index sort.
 fn sort_keys(arguments: &[String], segments: &[OpenSegment]) -> Result<Vec<SortKey>, CliError> {
-    let fields = read::select(segments, &[])?;
+    let fields = columns::select(segments, &[])?;
     let columns = fields.iter().map(|field| (field.name.as_str(), field.kind.is_multi_valued()));
-    sort::keys_to_write(arguments, &columns.collect::<Vec<_>>())
+    keys_to_write(arguments, &columns.collect::<Vec<_>>())
 }
 
 /// The text format that several segments have in common.

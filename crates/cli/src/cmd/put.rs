@@ -3,30 +3,31 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::build::{options, sources, tell_joined_numbers, tell_notes};
-use super::store::{self, commit_json, commit_line};
+use crate::answer::commit_info::{commit_json, commit_line};
 use crate::api::store::{Background, BackgroundOptions, Durability, Store, StoreOptions};
 use crate::args::{ProgressFormat, PutArgs};
 use crate::console::Console;
-use crate::end_signal::EndSignal;
+use crate::console::progress::Progress;
 use crate::error::{CliError, Exit};
-use crate::input::import::{Import, ImportOptions};
-use crate::output::json::Json;
-use crate::output::text::thousands;
-use crate::progress::Progress;
-use crate::store_input::{Outcomes, PutPlan, StoreInput};
-use crate::store_schema;
+use crate::import::notes::{tell_joined_numbers, tell_notes};
+use crate::import::store_input::{Outcomes, PutPlan, StoreInput};
+use crate::import::{Import, ImportOptions, store_schema};
+use crate::open::opener::Opener;
+use crate::open::store::note_commit;
+use crate::process::end_signal::EndSignal;
+use crate::text::json::Json;
+use crate::text::quoting::thousands;
 
 /// If an input is a pipe, the longest that a document waits for others of its batch, and the time between commits.
 const SECOND: Duration = Duration::from_secs(1);
 
-pub(crate) fn run(args: &PutArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn run(args: &PutArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let end = EndSignal::watch().map_err(|error| CliError::failed(format!("signals: {error}")))?;
     // The store first: another writer would make the work in vain.
-    let store = Arc::new(open(args)?);
+    let store = Arc::new(open(args, opener)?);
     require_versions(args, &store)?;
     require_ids(args, &store)?;
-    let sources = sources(&args.input);
+    let sources = args.input.sources();
     let has_pipe = sources.iter().any(|source| !source.is_replayable());
     let reports_durable = args.progress == ProgressFormat::Json;
     let plan = PutPlan {
@@ -51,7 +52,7 @@ pub(crate) fn run(args: &PutArgs, console: &mut Console<'_>) -> Result<Exit, Cli
     let notes = put.and_then(|()| input.finish(&import, console));
     progress.clear();
     let notes = notes.map_err(|failure| input.fail(failure))?;
-    store::note_commit(&store, console);
+    note_commit(&store, console);
     if !args.write.quiet {
         report(args, &store, &import, (input.outcomes(), &notes), console)?;
     } else {
@@ -62,13 +63,13 @@ pub(crate) fn run(args: &PutArgs, console: &mut Console<'_>) -> Result<Exit, Cli
     Ok(end.exit().unwrap_or(done))
 }
 
-fn open(args: &PutArgs) -> Result<Store, CliError> {
+fn open(args: &PutArgs, opener: &Opener) -> Result<Store, CliError> {
     let options = StoreOptions {
         durability: args.durability,
         keep_frames: args.keep_frames as u64,
         // When half of it is used, it is written to a segment, which takes the rest.
         buffer_bytes: args.memory / 2,
-        ..store::options(&args.commit, args.write.options(args.memory))
+        ..opener.store_options(args.commit.keep_commits, args.write.options(args.memory))
     };
     Ok(Store::open(&args.folder, options)?)
 }
@@ -110,7 +111,7 @@ fn require_ids(args: &PutArgs, store: &Store) -> Result<(), CliError> {
 
 fn import_options(args: &PutArgs, store: &Store, end: &EndSignal) -> Result<ImportOptions, CliError> {
     let snapshot = store.snapshot();
-    let mut options = options(&args.input, args.memory)?;
+    let mut options = args.input.options(args.memory)?;
     store_schema::require(&args.folder, snapshot.schema(), &mut options.schema)?;
     let of_store = Some(args.folder.to_string_lossy().into_owned());
     let ids = snapshot.schema().id_field().map(str::to_owned);

@@ -8,22 +8,24 @@ use serde::Deserialize;
 use serde::de::value::{MapAccessDeserializer, MapDeserializer};
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 
-use super::facet::facet_json;
-use super::group::{group, groups_json};
-use super::histogram::{self, histogram_json};
-use super::stats::Column;
+use super::matching_docs;
+use super::request::{group, group_metrics, histogram, histogram_metrics};
+use crate::answer::explain::{Step, tell};
+use crate::answer::facets::facet_json;
+use crate::answer::groups::groups_json;
+use crate::answer::histograms::{self, histogram_json};
+use crate::answer::records;
+use crate::answer::statistics::Column;
 use crate::api::search::facet::{Facet, FacetOrder};
 use crate::api::search::stats::Stats;
 use crate::api::search::{Query, SearchAnswer, SearchRequest};
 use crate::args::{FacetBy, GroupSpec, HistogramSpec, QueryArgs};
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::matching_docs;
-use crate::output::explain::{Step, tell};
-use crate::output::json::Json;
-use crate::output::records;
-use crate::segments::Segments;
-use crate::{read, sort};
+use crate::open::files;
+use crate::open::opener::Opener;
+use crate::open::segments::Segments;
+use crate::text::json::Json;
 
 /// A request, as the user writes it.
 #[derive(Debug, Default, Deserialize)]
@@ -97,8 +99,8 @@ struct StatsRequest {
     distinct: bool,
 }
 
-pub(crate) fn run(args: &QueryArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let segments = Segments::open(&args.files, &args.filter, console)?;
+pub(crate) fn run(args: &QueryArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    let segments = Segments::open(opener, &args.files, args.filter.skip_damaged, console)?;
     let asked = parse(&args.request)?;
     let request = request(&segments, &asked, args.filter.query.as_deref())?;
     let search = matching_docs::search(&segments, &args.filter);
@@ -106,9 +108,12 @@ pub(crate) fn run(args: &QueryArgs, console: &mut Console<'_>) -> Result<Exit, C
     describe(&segments, &mut answer)?;
     let top = records::json(&segments, &answer.top, &asked.columns)?;
     let groups = answer.groups.iter().zip(&asked.groups);
-    let groups = groups.map(|(found, NameOr(spec))| groups_json(&segments, found, spec).map(Json::object));
+    let groups = groups.map(|(found, NameOr(spec))| {
+        let metrics = group_metrics(&segments, spec)?;
+        groups_json(&segments, found, &metrics, &spec.columns).map(Json::object)
+    });
     let histograms = answer.histograms.iter().zip(&asked.histograms).map(|(found, spec)| {
-        let metrics = histogram::metrics_of(&segments, spec)?;
+        let metrics = histogram_metrics(&segments, spec)?;
         Ok::<_, CliError>(Json::object(histogram_json(found, &metrics)))
     });
     console.json(&Json::object([
@@ -135,7 +140,7 @@ fn parse(argument: &str) -> Result<QueryRequest, CliError> {
     let inline = argument.trim_start().starts_with('{');
     let hint = "write the request as JSON, or name a file of JSON or TOML, or - for standard input";
     let (name, text) =
-        if inline { ("the request", argument.to_owned()) } else { read::text(argument, hint)? };
+        if inline { ("the request", argument.to_owned()) } else { files::text(argument, hint)? };
     let is_toml = Path::new(name).extension().is_some_and(|extension| extension == "toml");
     let wrong = |error: String| CliError::usage(format!("{name}: {}", error.trim_end()));
     if is_toml || !(inline || text.trim_start().starts_with('{')) {
@@ -149,7 +154,7 @@ fn parse(argument: &str) -> Result<QueryRequest, CliError> {
 fn request(segments: &Segments, asked: &QueryRequest, more: Option<&str>) -> Result<SearchRequest, CliError> {
     let queries = [more, asked.query.as_deref()].into_iter().flatten().map(Query::parse);
     let query = Query::all_of(queries.collect::<Result<Vec<_>, _>>()?);
-    let histograms = asked.histograms.iter().map(|spec| histogram::asked(segments, spec));
+    let histograms = asked.histograms.iter().map(|spec| histogram(segments, spec));
     let groups = asked.groups.iter().map(|NameOr(spec)| group(segments, spec));
     Ok(SearchRequest {
         query,
@@ -157,7 +162,7 @@ fn request(segments: &Segments, asked: &QueryRequest, more: Option<&str>) -> Res
         histograms: histograms.collect::<Result<_, _>>()?,
         stats: asked.stats.iter().map(stats).collect(),
         groups: groups.collect::<Result<_, _>>()?,
-        sort: sort::keys_of("sort", &asked.sort, segments)?,
+        sort: segments.sort_keys("sort", &asked.sort)?,
         top: asked.top().unwrap_or(0),
     })
 }
@@ -166,7 +171,7 @@ fn request(segments: &Segments, asked: &QueryRequest, more: Option<&str>) -> Res
 fn describe(segments: &Segments, answer: &mut SearchAnswer) -> Result<(), CliError> {
     let SearchAnswer { facets, histograms, stats, groups, .. } = answer;
     facets.iter_mut().try_for_each(|facet| segments.describe(&mut facet.field))?;
-    histograms.iter_mut().try_for_each(|found| histogram::describe(segments, found))?;
+    histograms.iter_mut().try_for_each(|found| histograms::describe(segments, found))?;
     stats.iter_mut().try_for_each(|stats| segments.describe(&mut stats.field))?;
     groups.iter_mut().flat_map(|found| &mut found.fields).try_for_each(|field| segments.describe(field))
 }

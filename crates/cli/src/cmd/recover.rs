@@ -1,16 +1,16 @@
 //! `dv recover`: goes back to an older commit of a store.
 
-use super::store::info_json;
+use crate::answer::commit_info::info_json;
 use crate::api::store::{LostCommit, Store, StoreOptions};
 use crate::args::RecoverArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::output::json::Json;
-use crate::output::text::thousands;
-use crate::read;
+use crate::open::opener::Opener;
+use crate::text::json::Json;
+use crate::text::quoting::thousands;
 
-pub(crate) fn run(args: &RecoverArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let options = StoreOptions { open: read::open_options(), ..StoreOptions::default() };
+pub(crate) fn run(args: &RecoverArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    let options = StoreOptions { open: opener.options(), ..StoreOptions::default() };
     let recovered = Store::recover(&args.folder, args.to, args.discard_log, options)?;
     let (folder, number) = (args.folder.display(), recovered.commit.number);
     console.done = Some(format!("{folder} went back, in commit {number}"));

@@ -8,11 +8,12 @@ use crate::api::store::{
 };
 use crate::args::ReplicaArgs;
 use crate::console::Console;
-use crate::end_signal::EndSignal;
 use crate::error::{CliError, Exit};
-use crate::output::json::Json;
-use crate::output::text::thousands;
-use crate::read;
+use crate::open::opener::Opener;
+use crate::open::store::note_commit;
+use crate::process::end_signal::EndSignal;
+use crate::text::json::Json;
+use crate::text::quoting::thousands;
 
 /// The bytes of a pipe that are read at once.
 const PIECE: usize = 256 << 10;
@@ -25,7 +26,7 @@ struct Counts {
     files: u64,
 }
 
-pub(crate) fn run(args: &ReplicaArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn run(args: &ReplicaArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     if args.position {
         return print_position(args, console);
     }
@@ -37,14 +38,14 @@ pub(crate) fn run(args: &ReplicaArgs, console: &mut Console<'_>) -> Result<Exit,
         return Err(CliError::failed(format!("{folder}: expected a replica with a commit, found none")));
     }
     let options = StoreOptions {
-        open: read::open_options(),
+        open: opener.options(),
         commit_every: Some(args.commit_every),
         keep_frames: args.keep_frames as u64,
         ..StoreOptions::default()
     };
     if args.promote {
         let store = Replica::open(&args.folder, options)?.promote()?;
-        super::store::note_commit(&store, console);
+        note_commit(&store, console);
         report(args, store.position(), None, console)?;
         return Ok(Exit::Ok);
     }
@@ -58,7 +59,7 @@ pub(crate) fn run(args: &ReplicaArgs, console: &mut Console<'_>) -> Result<Exit,
     let committed = replica.store().commit();
     let exit = taken?;
     committed?;
-    super::store::note_commit(replica.store(), console);
+    note_commit(replica.store(), console);
     if replica.position().epoch == 0 && exit == Exit::Ok {
         let folder = args.folder.display();
         let message = format!("{folder}: expected a commit of the leader, found none: the replica is empty");

@@ -6,8 +6,8 @@ use std::time::Duration;
 use crate::api::store::{self, Feed, FolderDepot, Published, StoreReader, StreamWriter};
 use crate::args::{From, ReplicateArgs};
 use crate::console::Console;
-use crate::end_signal::EndSignal;
 use crate::error::{CliError, Exit};
+use crate::process::end_signal::EndSignal;
 
 /// A signal ends the command after this time at the latest.
 const TURN: Duration = Duration::from_millis(200);

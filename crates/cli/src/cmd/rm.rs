@@ -1,17 +1,20 @@
 //! `dv rm`: deletes documents of a store.
 
-use super::store::{commit, commit_json, commit_line, find_ids, open};
+use crate::answer::commit_info::{commit_json, commit_line};
 use crate::api::search::Query;
 use crate::api::writer::WriterOptions;
 use crate::args::RmArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::output::json::Json;
-use crate::output::text::{printable, thousands};
+use crate::import::ids::find_ids;
+use crate::open::opener::Opener;
+use crate::open::store::commit;
+use crate::text::json::Json;
+use crate::text::quoting::{printable, thousands};
 
-pub(crate) fn run(args: &RmArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn run(args: &RmArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let query = args.query.as_deref().map(Query::parse).transpose()?;
-    let store = open(&args.folder, &args.commit, WriterOptions::default())?;
+    let store = opener.store_to_change(&args.folder, args.commit.keep_commits, WriterOptions::default())?;
     let mut not_found = Vec::new();
     let deleted = match &query {
         Some(query) => store.delete_where(query)?,

@@ -2,17 +2,18 @@
 
 use std::collections::BTreeSet;
 
+use crate::answer::records;
 use crate::args::SampleArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::output::records;
-use crate::segments::Segments;
+use crate::open::opener::Opener;
+use crate::open::segments::Segments;
 
-pub(crate) fn run(args: &SampleArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let segments = Segments::open_all([&args.file])?;
+pub(crate) fn run(args: &SampleArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    let segments = Segments::open_all(opener, [&args.file])?;
     let docs = draw(segments.docs(), args.count.into(), args.seed);
     let docs = segments.at(docs.into_iter());
-    records::print(&segments, docs.into_iter().flatten(), &args.records, console)?;
+    records::print(&segments, docs.into_iter().flatten(), &args.records.options(), console)?;
     Ok(Exit::Ok)
 }
 

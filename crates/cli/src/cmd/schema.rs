@@ -1,19 +1,18 @@
 //! `dv schema`: prints the inferred types as a schema file.
 
-use super::build::prepare;
 use crate::args::SchemaArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::input::column::Column;
-use crate::input::column_type::ColumnType;
-use crate::input::error::excerpt;
-use crate::input::import::Import;
-use crate::input::schema::TimeRequest;
-use crate::output::json::Json;
-use crate::output::text::{json_text, printable, thousands};
+use crate::import::Import;
+use crate::import::column::Column;
+use crate::import::column_type::ColumnType;
+use crate::import::schema::TimeRequest;
+use crate::text::json::Json;
+use crate::text::quoting::{json_text, printable, thousands};
+use crate::text::words::excerpt;
 
 pub(crate) fn run(args: &SchemaArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let import = prepare(&args.input, usize::MAX)?;
+    let import = Import::prepare(args.input.sources(), args.input.options(usize::MAX)?)?;
     import.file_notes().for_each(|note| console.note(&format!("note: {note}")));
     if args.json {
         let columns = columns(&import).map(|column| Entry::new(column).to_json());

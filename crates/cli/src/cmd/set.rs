@@ -2,18 +2,21 @@
 
 use std::collections::HashSet;
 
-use super::store::{commit, commit_json, commit_line, find_ids, open};
+use crate::answer::commit_info::{commit_json, commit_line};
 use crate::api::search::Query;
 use crate::api::store::{Outcome, Store};
 use crate::api::writer::WriterOptions;
 use crate::args::SetArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::field_changes::FieldChanges;
-use crate::input::import::StoredRef;
-use crate::output::format_value::Printer;
-use crate::output::json::Json;
-use crate::output::text::{printable, thousands};
+use crate::import::field_changes::FieldChanges;
+use crate::import::ids::find_ids;
+use crate::open::opener::Opener;
+use crate::open::store::commit;
+use crate::text::json::Json;
+use crate::text::print_value::Printer;
+use crate::text::quoting::{printable, thousands};
+use crate::text::stored_ref::StoredRef;
 
 /// The number of documents that were updated, and the ids of others.
 #[derive(Default)]
@@ -24,9 +27,9 @@ struct Updated {
     stale: Vec<(String, u64)>,
 }
 
-pub(crate) fn run(args: &SetArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn run(args: &SetArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let query = args.query.as_deref().map(Query::parse).transpose()?;
-    let store = open(&args.folder, &args.commit, WriterOptions::default())?;
+    let store = opener.store_to_change(&args.folder, args.commit.keep_commits, WriterOptions::default())?;
     let (id, changes) = match (&query, args.arguments.split_first()) {
         (Some(_), _) => (None, args.arguments.as_slice()),
         (None, Some((id, changes))) => (Some(id), changes),

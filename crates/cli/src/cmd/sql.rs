@@ -8,14 +8,15 @@ mod hints;
 use crate::args::SqlArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
+use crate::open::opener::Opener;
 
 #[cfg(feature = "sql")]
-pub(crate) fn run(args: &SqlArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    engine::run(args, console)
+pub(crate) fn run(args: &SqlArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    engine::run(args, opener, console)
 }
 
 #[cfg(not(feature = "sql"))]
-pub(crate) fn run(_: &SqlArgs, _: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn run(_: &SqlArgs, _: &Opener, _: &mut Console<'_>) -> Result<Exit, CliError> {
     Err(CliError::failed("this dv was built without support for SQL")
         .hint("install it from a checkout: cargo install --path crates/cli --features sql"))
 }

@@ -9,21 +9,20 @@ use crate::api::{DocId, DocRange, Error, Field, Kind, LogicalType, OrdRange, Row
 use crate::args::TermsArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::id_index;
-use crate::input::import::StoredRef;
-use crate::input::parse_cell::append_hex;
-use crate::open_segment::OpenSegment;
-use crate::output::fit::message;
-use crate::output::format_value::Printer;
-use crate::output::text::printable;
-use crate::read;
-use crate::segments::Segments;
+use crate::open::opener::Opener;
+use crate::open::segment::OpenSegment;
+use crate::open::segments::Segments;
+use crate::open::{columns, id_index};
+use crate::text::fit::message;
+use crate::text::print_value::Printer;
+use crate::text::quoting::{append_hex, printable};
+use crate::text::stored_ref::StoredRef;
 
 /// The columns between tab stops.
 const TAB: usize = 8;
 
-pub(crate) fn run(args: &TermsArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let segments = Segments::open_all([&args.file])?;
+pub(crate) fn run(args: &TermsArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    let segments = Segments::open_all(opener, [&args.file])?;
     match (segments.only(), &args.column) {
         (Some(segment), Some(name)) => print_terms(segment, name, args, console)?,
         (None, Some(name)) => several::print_terms(&segments, name, args, console)?,
@@ -41,7 +40,7 @@ fn print_terms(
     console: &mut Console<'_>,
 ) -> Result<(), CliError> {
     let Some(column) = segment.column(name)? else {
-        return Err(read::unknown_column(std::slice::from_ref(segment), name)?);
+        return Err(columns::unknown_column(std::slice::from_ref(segment), name)?);
     };
     let (info, field) = (column.info(), &column.info().field);
     let Values::Ords(rows, terms) = column.values() else { return Err(no_dictionary(segment.file(), field)) };

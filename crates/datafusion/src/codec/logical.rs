@@ -13,7 +13,8 @@ use docvalues::store::ScanRequest;
 
 use super::Tag;
 use super::opened::OpenedTables;
-use crate::table::{DocvaluesTable, external};
+use crate::error::external;
+use crate::table::DocvaluesTable;
 
 /// Sends tables that were made by [`DocvaluesTable::of_dataset`] or [`Objects::table`](crate::Objects::table), and leaves all
 /// else to another codec.

@@ -7,7 +7,8 @@ use datafusion_execution::TaskContext;
 use docvalues::store::Dataset;
 
 use crate::objects::{ObjectMemory, Objects};
-use crate::table::{DocvaluesTable, TableData};
+use crate::table::DocvaluesTable;
+use crate::table_data::TableData;
 
 /// The most datasets that stay open. The files of a commit that was removed take room on the disk as long as they do.
 const MOST: usize = 16;

@@ -16,10 +16,10 @@ use docvalues::store::ScanRequest;
 
 use super::opened::OpenedTables;
 use super::{Tag, schema};
+use crate::error::external;
 use crate::failed::FailedExec;
 use crate::scan::DocvaluesScan;
 use crate::sliced::SlicedScan;
-use crate::table::external;
 
 /// Sends scans of tables that were made by [`DocvaluesTable::of_dataset`](crate::DocvaluesTable::of_dataset) or
 /// [`Objects::table`](crate::Objects::table), and leaves all

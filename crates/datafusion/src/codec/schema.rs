@@ -7,7 +7,7 @@ use datafusion_common::{DataFusionError, Result, plan_datafusion_err};
 use datafusion_proto::protobuf;
 use prost::Message as _;
 
-use crate::table::external;
+use crate::error::external;
 
 pub(super) fn put(schema: &Schema, bytes: &mut Vec<u8>) -> Result<()> {
     let schema = protobuf::Schema::try_from(schema)?.encode_to_vec();

@@ -22,7 +22,7 @@ use super::chunks;
 use super::slice::{Slice, Source, Stopped};
 use super::value_stats::{Divisor, FINE_ZONE, ValueStats};
 use crate::bits::multiversion;
-use crate::file::kind::{from_f64, to_f64};
+use crate::stored::{from_f64, to_f64};
 
 /// The most digits after the point: 10^22 is the largest power of ten that is exactly a double.
 pub const MAX_DIGITS: u8 = 22;

@@ -17,7 +17,7 @@ use crate::{bits, granule};
 pub struct NumericOptions {
     /// Which sections the column fills.
     pub role: Role,
-    /// Whether the values are doubles, as [`from_f64`](crate::file::kind::from_f64) stores them.
+    /// Whether the values are doubles, as [`from_f64`](crate::stored::from_f64) stores them.
     pub doubles: bool,
     /// Whether to store a jump table.
     pub jump_tables: bool,

@@ -9,9 +9,9 @@ mod estimate;
 mod reads;
 
 use super::*;
-use crate::file::kind::from_f64;
 use crate::jump::JumpTables;
 use crate::source::Owned;
+use crate::stored::from_f64;
 
 const VALUES: NumericOptions =
     NumericOptions { role: Role::Values, doubles: false, jump_tables: true, zones: true };

@@ -7,10 +7,11 @@ use serde_json::value::RawValue;
 use super::pairs::{Pair, Pairs};
 use crate::api::{DocAddress, Field, Kind, LogicalType};
 use crate::error::CliError;
-use crate::output::text::json_text;
-use crate::read::{CHUNK, Record, Records, select};
-use crate::segments::Segments;
-use crate::text_format::TextFormat;
+use crate::open::columns::select;
+use crate::open::records::{CHUNK, Record, Records};
+use crate::open::segments::Segments;
+use crate::text::quoting::json_text;
+use crate::text::text_format::TextFormat;
 
 /// The differences between two sides found so far.
 pub(super) struct Comparison<'a> {

@@ -5,9 +5,9 @@ use serde_json::value::RawValue;
 use super::compare::{ColumnComparison, ColumnSide, Comparison, Detail, Difference};
 use crate::console::Console;
 use crate::error::CliError;
-use crate::output::json::Json;
-use crate::output::text::{printable, thousands};
-use crate::segments::Segments;
+use crate::open::segments::Segments;
+use crate::text::json::Json;
+use crate::text::quoting::{printable, thousands};
 
 /// The signs of lines of the first and of the second segment.
 const SIGNS: [char; 2] = ['-', '+'];

@@ -3,26 +3,26 @@
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
-use super::sort_json;
+use crate::answer::segment_info::sort_json;
+use crate::answer::table::{Align, Table};
+use crate::answer::usage_tables::{MAX_END, ends, json_ends};
 use crate::api::search::Query;
 use crate::api::store::{Snapshot, SnapshotSegment};
 use crate::api::{Bounds, ColumnSource, ColumnUsage, Field, Search, SegmentUsage};
 use crate::args::InfoArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::output::json::Json;
-use crate::output::table::{Align, Table};
-use crate::output::text::{decimal, printable, thousands};
-use crate::output::usage_tables::{MAX_END, ends, json_ends};
-use crate::read;
+use crate::open::opener::Opener;
+use crate::text::json::Json;
+use crate::text::quoting::{decimal, printable, thousands};
 
-pub(super) fn run(args: &InfoArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(super) fn run(args: &InfoArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let of_segments = [("--encodings", args.encodings), ("--sections", args.sections)];
     if let Some((option, _)) = of_segments.into_iter().find(|(_, asked)| *asked) {
         return Err(CliError::usage(format!("{option}: expected a segment, found a store"))
             .hint("name one of the segments in its folder"));
     }
-    let snapshot = read::open_store(&args.file)?;
+    let snapshot = opener.store(&args.file)?;
     let usage = snapshot.segments().map(|part| part.segment.usage()).collect::<Result<Vec<_>, _>>()?;
     let columns = columns(&snapshot, &usage);
     let file = args.file.to_string_lossy();

@@ -9,9 +9,9 @@ use clap_mangen::roff::{Roff, roman};
 
 use crate::args::{CommandLine, ManArgs};
 use crate::console::Console;
-use crate::destination::{is_stdout, refuse_other_format};
+use crate::console::destination::{is_stdout, refuse_other_format};
 use crate::error::{CliError, Exit};
-use crate::input::error::meant;
+use crate::text::words::meant;
 
 /// The first bytes of a page.
 const PAGE: &[u8] = b".ie \\n(.g";

@@ -22,17 +22,18 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
 
 use super::hints;
+use crate::answer::batch_rows::BatchRows;
+use crate::answer::records::{RecordFormat, usual_format};
 use crate::api::{Error, SearchError};
-use crate::args::{RecordFormat, SqlArgs};
+use crate::args::SqlArgs;
 use crate::console::Console;
-use crate::end_signal::EndSignal;
 use crate::error::{CliError, Exit};
-use crate::machine_memory::machine_memory;
-use crate::open_segment::OpenSegment;
-use crate::output::batch_rows::BatchRows;
-use crate::output::records::usual_format;
-use crate::read;
-use crate::sql_tables::{self, SqlTable};
+use crate::open::files;
+use crate::open::opener::Opener;
+use crate::open::segment::OpenSegment;
+use crate::open::sql_tables::{self, SqlTable};
+use crate::process::end_signal::EndSignal;
+use crate::process::machine_memory::machine_memory;
 
 /// The columns of the places of rows.
 const PLACES: [&str; 2] = ["_part", "_doc"];
@@ -46,16 +47,16 @@ const TURN: Duration = Duration::from_millis(50);
 /// The time for threads to stop after an early end, so that temporary files are removed.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-pub(super) fn run(args: &SqlArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(super) fn run(args: &SqlArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let format = if args.json { Some(RecordFormat::Ndjson) } else { args.format };
     if matches!(format, Some(RecordFormat::Parquet | RecordFormat::Arrow)) {
         return Err(CliError::usage("only `dv export` writes Parquet and Arrow"));
     }
     let query = match args.query.as_str() {
-        "-" => read::text("-", "write the query to standard input, or as an argument")?.1,
+        "-" => files::text("-", "write the query to standard input, or as an argument")?.1,
         query => query.to_owned(),
     };
-    let tables = sql_tables::open(&args.tables)?;
+    let tables = sql_tables::open(opener, &args.tables)?;
     let threads = args.threads.map_or_else(|| available_parallelism().map_or(1, NonZero::get), usize::from);
     let signal = EndSignal::watch().map_err(|error| CliError::failed(format!("signals: {error}")))?;
     let runtime = Builder::new_multi_thread().worker_threads(threads).enable_time().build();

@@ -6,8 +6,8 @@ use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer, Word};
 
 use crate::error::CliError;
-use crate::input::error::closest;
-use crate::sql_tables::SqlTable;
+use crate::open::sql_tables::SqlTable;
+use crate::text::words::closest;
 
 /// The error of a query that cannot be planned. The one for an unknown table lists the known ones.
 pub(super) fn unplanned(error: DataFusionError, query: &str, tables: &[SqlTable]) -> CliError {

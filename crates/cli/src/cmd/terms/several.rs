@@ -9,9 +9,9 @@ use crate::api::{Field, Kind};
 use crate::args::TermsArgs;
 use crate::console::Console;
 use crate::error::CliError;
-use crate::id_index;
-use crate::output::format_value::Printer;
-use crate::segments::Segments;
+use crate::open::id_index;
+use crate::open::segments::Segments;
+use crate::text::print_value::Printer;
 
 /// Prints the terms of a column. A term that only deleted documents have is none.
 pub(super) fn print_terms(

@@ -1,0 +1,38 @@
+//! The values of a column with their counts.
+
+use super::bars::print_bars;
+use super::table::Align;
+use crate::api::search::facet::FacetCounts;
+use crate::console::Console;
+use crate::error::CliError;
+use crate::text::json::Json;
+use crate::text::print_value::Printer;
+use crate::text::quoting::{decimal, printable, thousands};
+
+/// Prints a line for each value.
+pub(crate) fn print(facet: &FacetCounts, console: &mut Console<'_>) -> Result<(), CliError> {
+    let [docs, missing, distinct] = [facet.docs, facet.missing, facet.distinct].map(thousands);
+    let name = printable(&facet.field.name);
+    console.line(format_args!("{name}: {docs} documents, {missing} without a value, {distinct} values"))?;
+    let printer = Printer::of(&facet.field);
+    let rows = facet.values.iter().map(|(value, count)| {
+        let share = decimal(count * 100, facet.docs.max(1), 1);
+        (printable(&printer.to_text(value)), *count, format!("  {share:>5} %"))
+    });
+    print_bars(&rows.collect::<Vec<_>>(), Align::Left, console)
+}
+
+/// A facet as JSON. The number of distinct values respects --min-count and --prefix.
+pub(crate) fn facet_json(facet: &FacetCounts) -> Json {
+    let printer = Printer::of(&facet.field);
+    let value = |(value, count): &(_, u64)| {
+        Json::object([("value", printer.json_value(value)), ("count", (*count).into())])
+    };
+    Json::object([
+        ("column", facet.field.name.as_str().into()),
+        ("documents", facet.docs.into()),
+        ("missing", facet.missing.into()),
+        ("distinct", facet.distinct.into()),
+        ("values", facet.values.iter().map(value).collect()),
+    ])
+}

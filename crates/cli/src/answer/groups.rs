@@ -1,0 +1,93 @@
+//! Groups of documents.
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+
+use super::metrics::{RequestedMetric, metric_cells, metrics_json};
+use super::records;
+use super::table::{Align, Table};
+use crate::api::search::Value;
+use crate::api::search::group::{GroupFound, Groups};
+use crate::api::{DocAddress, Field};
+use crate::console::Console;
+use crate::error::CliError;
+use crate::open::segments::Segments;
+use crate::text::json::Json;
+use crate::text::print_value::Printer;
+use crate::text::quoting::{printable, thousands};
+
+/// Prints a row for each group.
+pub(crate) fn print(
+    segments: &Segments,
+    found: &Groups,
+    (metrics, with_missing): (&[RequestedMetric], bool),
+    console: &mut Console<'_>,
+) -> Result<(), CliError> {
+    let printers: Vec<Printer> = found.fields.iter().map(Printer::of).collect();
+    let names: Vec<String> = found.fields.iter().map(|field| printable(&field.name)).collect();
+    let headings: Vec<String> = metrics.iter().map(RequestedMetric::heading).collect();
+    let mut heading: Vec<_> = names.iter().map(|name| (name.as_str(), Align::Left)).collect();
+    heading.push(("documents", Align::Right));
+    heading.extend(headings.iter().map(|heading| (heading.as_str(), Align::Right)));
+    let has_docs = found.groups.iter().any(|group| !group.docs.is_empty());
+    heading.extend(has_docs.then_some(("best", Align::Left)));
+    let table = Table::new(&heading).named_by(names.len());
+    let mut table = if has_docs { table.fold_last() } else { table };
+    for group in &found.groups {
+        let text = |(value, printer): (&Option<Value>, &Printer)| match value {
+            Some(value) => printable(&printer.to_text(value)),
+            None => "(missing)".to_owned(),
+        };
+        let mut row: Vec<_> = group.values.iter().zip(&printers).map(text).collect();
+        row.push(thousands(group.count));
+        row.extend(metric_cells(&group.metrics, metrics));
+        row.push(group.docs.iter().map(|doc| segments.place(*doc)).collect::<Vec<_>>().join(" "));
+        table.row(row);
+    }
+    table.print(console)?;
+    let groups =
+        found.distinct.map_or_else(String::new, |distinct| format!("{} groups, ", thousands(distinct.get())));
+    let [docs, missing] = [found.docs, found.missing].map(thousands);
+    if with_missing {
+        return Ok(console.line(format_args!("{groups}{docs} documents"))?);
+    }
+    let of = if names.len() > 1 { " in one of the columns" } else { "" };
+    Ok(console.line(format_args!("{groups}{docs} documents, {missing} without a value{of}"))?)
+}
+
+/// Groups as entries of a JSON object, with `columns` of the best documents of each.
+pub(crate) fn groups_json(
+    segments: &Segments,
+    found: &Groups,
+    metrics: &[RequestedMetric],
+    columns: &[String],
+) -> Result<[(&'static str, Json); 5], CliError> {
+    let printers: Vec<Printer> = found.fields.iter().map(Printer::of).collect();
+    // One call for all groups opens each column once and reads it in file order.
+    let best: Vec<DocAddress> = found.groups.iter().flat_map(|group| group.docs.iter().copied()).collect();
+    let mut best = records::json(segments, &best, columns)?.into_iter();
+    let group = |group: &GroupFound| {
+        let value = |at: usize| match &group.values[at] {
+            Some(value) => printers[at].json_value(value),
+            None => Json::Raw(RawValue::NULL.to_owned()),
+        };
+        let named = |(at, field): (usize, &Field)| (Cow::Owned(field.name.clone()), value(at));
+        Json::object([
+            ("value", if found.fields.len() == 1 { value(0) } else { Json::NONE }),
+            ("values", Json::Object(found.fields.iter().enumerate().map(named).collect())),
+            ("count", group.count.into()),
+            ("metrics", metrics_json(&group.metrics, metrics)),
+            ("documents", Json::any(best.by_ref().take(group.docs.len()))),
+        ])
+    };
+    let names: Vec<String> = found.fields.iter().map(|field| field.name.clone()).collect();
+    let only = if let [only] = names.as_slice() { only.as_str().into() } else { Json::NONE };
+    Ok([
+        ("column", only),
+        ("columns", names.as_slice().into()),
+        ("missing", found.missing.into()),
+        ("distinct", found.distinct.map(|distinct| distinct.get()).into()),
+        ("groups", found.groups.iter().map(group).collect()),
+    ])
+}

@@ -1,0 +1,99 @@
+//! The values of a column, counted by range.
+
+use super::bars::print_bars;
+use super::facets::facet_json;
+use super::metrics::{RequestedMetric, metric_cells, metrics_json};
+use super::table::{Align, Table};
+use crate::api::Field;
+use crate::api::search::Value;
+use crate::api::search::facet::FacetCounts;
+use crate::api::search::histogram::{Bucket, HistogramCounts};
+use crate::console::Console;
+use crate::error::CliError;
+use crate::open::segments::Segments;
+use crate::text::json::Json;
+use crate::text::print_value::Printer;
+use crate::text::quoting::{printable, thousands};
+
+/// Gives the columns of an answer the text formats that all segments have in common.
+pub(crate) fn describe(segments: &Segments, found: &mut HistogramCounts) -> Result<(), CliError> {
+    segments.describe(&mut found.field)?;
+    let mut facets = found.buckets.iter_mut().filter_map(|bucket| bucket.facet.as_mut());
+    facets.try_for_each(|facet| segments.describe(&mut facet.field))
+}
+
+/// Prints a line for each range.
+pub(crate) fn print(found: &HistogramCounts, console: &mut Console<'_>) -> Result<(), CliError> {
+    let [docs, missing, outside] = [found.docs, found.missing, found.outside].map(thousands);
+    let name = printable(&found.field.name);
+    let beside = if found.outside > 0 { format!(", {outside} values in no range") } else { String::new() };
+    console.line(format_args!("{name}: {docs} documents, {missing} without a value{beside}"))?;
+    let printer = Printer::of(&found.field);
+    let begin = |range: &Bucket| printer.to_text(&begin(&found.field, range.from));
+    let rows = found.buckets.iter().map(|range| (begin(range), range.count, String::new()));
+    print_bars(&rows.collect::<Vec<_>>(), Align::Right, console)
+}
+
+/// Prints a table with a row for each range, its metrics and its facet.
+pub(crate) fn print_table(
+    found: &HistogramCounts,
+    metrics: &[RequestedMetric],
+    console: &mut Console<'_>,
+) -> Result<(), CliError> {
+    let printer = Printer::of(&found.field);
+    let name = printable(&found.field.name);
+    let headings: Vec<String> = metrics.iter().map(RequestedMetric::heading).collect();
+    let facet = found.buckets.iter().find_map(|range| range.facet.as_ref());
+    let facet = facet.map(|facet| printable(&facet.field.name));
+    let mut heading = vec![(name.as_str(), Align::Right), ("documents", Align::Right)];
+    heading.extend(headings.iter().map(|heading| (heading.as_str(), Align::Right)));
+    heading.extend(facet.as_deref().map(|name| (name, Align::Left)));
+    let table = Table::new(&heading);
+    let mut table = if facet.is_some() { table.fold_last() } else { table };
+    for range in &found.buckets {
+        let mut row = vec![printer.to_text(&begin(&found.field, range.from)), thousands(range.count)];
+        row.extend(metric_cells(&range.metrics, metrics));
+        row.extend(range.facet.as_ref().map(values));
+        table.row(row);
+    }
+    table.print(console)?;
+    let [docs, missing] = [found.docs, found.missing].map(thousands);
+    let beside =
+        if found.outside > 0 { format!(", {} in no range", thousands(found.outside)) } else { String::new() };
+    Ok(console.line(format_args!("{docs} documents, {missing} without a value{beside}"))?)
+}
+
+/// The values of a facet with their counts, in one line.
+fn values(facet: &FacetCounts) -> String {
+    let printer = Printer::of(&facet.field);
+    let value =
+        |(value, count): &(_, u64)| format!("{} {}", printable(&printer.to_text(value)), thousands(*count));
+    facet.values.iter().map(value).collect::<Vec<_>>().join(", ")
+}
+
+/// The start of a range. -0.0, which sorts before 0.0, is printed as 0.
+fn begin(field: &Field, from: i64) -> Value {
+    let from = Value::of(field.logical, from);
+    if from == Value::F64(-0.0) { Value::F64(0.0) } else { from }
+}
+
+/// A histogram as entries of a JSON object.
+pub(crate) fn histogram_json(
+    found: &HistogramCounts,
+    metrics: &[RequestedMetric],
+) -> [(&'static str, Json); 4] {
+    let printer = Printer::of(&found.field);
+    let range = |range: &Bucket| {
+        let from = printer.json_value(&begin(&found.field, range.from));
+        let facet = range.facet.as_ref().map(|facet| ("facet", facet_json(facet)));
+        let of_metrics = ("metrics", metrics_json(&range.metrics, metrics));
+        let counted = [("from", from), ("count", range.count.into()), of_metrics];
+        Json::object(counted.into_iter().chain(facet))
+    };
+    [
+        ("column", found.field.name.as_str().into()),
+        ("missing", found.missing.into()),
+        ("outside", found.outside.into()),
+        ("ranges", found.buckets.iter().map(range).collect()),
+    ]
+}

@@ -1,0 +1,90 @@
+//! The description of a segment: its space usage, and its directory as JSON.
+
+use super::usage_tables::{distinct, json_ends};
+use crate::api::{ColumnUsage, IdIndex, SectionUsage, Segment, SegmentUsage, SortKey};
+use crate::error::CliError;
+use crate::open::columns;
+use crate::text::json::{Json, integer};
+
+/// The space usage of a segment, with columns in the order of the input.
+pub(crate) fn stats(segment: &Segment) -> Result<SegmentUsage, CliError> {
+    let mut stats = segment.usage()?;
+    stats.columns.sort_by_key(|column| columns::order_of(&column.field));
+    Ok(stats)
+}
+
+/// The contents of the directory, as entries of a JSON object.
+pub(crate) fn info(
+    segment: &Segment,
+    stats: &SegmentUsage,
+) -> Result<impl Iterator<Item = (&'static str, Json)>, CliError> {
+    let [major, minor, patch] = segment.writer_version();
+    let entries = [
+        ("file", segment.file().into()),
+        ("format_version", segment.format_version().into()),
+        ("writer", format!("{major}.{minor}.{patch}").into()),
+        ("id", format!("{:032x}", segment.id()).into()),
+        ("documents", segment.docs().into()),
+        ("bytes", stats.bytes.into()),
+        ("overhead_bytes", stats.overhead.into()),
+        ("sort", sort_json(segment.sort())),
+        ("ids", segment.ids()?.map_or(Json::NONE, |ids| ids_info(&ids, stats))),
+        ("columns", stats.columns.iter().map(column_info).collect()),
+    ];
+    Ok(entries.into_iter())
+}
+
+/// The keys of the index sort.
+pub(crate) fn sort_json(keys: &[SortKey]) -> Json {
+    Json::any(keys.iter().map(|key| {
+        Json::object([
+            ("column", key.column.as_str().into()),
+            ("descending", key.descending.into()),
+            ("missing_first", key.missing_first.into()),
+        ])
+    }))
+}
+
+/// The index of ids.
+fn ids_info(ids: &IdIndex, stats: &SegmentUsage) -> Json {
+    Json::object([
+        ("column", ids.field().into()),
+        ("term_index", ids.form().name().into()),
+        ("packed_as", ids.packed_as().name().into()),
+        ("filter_bits", ids.filter_bits().into()),
+        ("seed", integer(ids.seed().into())),
+        ("ids", ids.len().into()),
+        ("bytes", stats.ids.iter().map(|section| section.bytes).sum::<u64>().into()),
+        ("sections", stats.ids.iter().map(section).collect()),
+    ])
+}
+
+/// A column.
+fn column_info(column: &ColumnUsage) -> Json {
+    let field = &column.field;
+    let [min, max] = json_ends(field, column.bounds);
+    Json::object([
+        ("name", field.name.as_str().into()),
+        ("kind", field.kind.name().into()),
+        ("type", field.logical.name().into()),
+        ("format", field.format.as_deref().into()),
+        ("encodings", column.encodings.as_slice().into()),
+        ("documents", column.docs_with_value.into()),
+        ("values", column.value_count.into()),
+        ("terms", column.term_count.into()),
+        ("distinct", distinct(column).into()),
+        ("min", min),
+        ("max", max),
+        ("bytes", column.bytes().into()),
+        ("sections", column.sections.iter().map(section).collect()),
+    ])
+}
+
+fn section(section: &SectionUsage) -> Json {
+    Json::object([
+        ("section", section.section.name().into()),
+        ("offset", section.offset.into()),
+        ("payload", section.payload.into()),
+        ("bytes", section.bytes.into()),
+    ])
+}

@@ -1,0 +1,97 @@
+//! The index of ids of a merged segment.
+
+use crate::api::{Field, IdIndex, IdOptions};
+use crate::args::MergeArgs;
+use crate::error::CliError;
+use crate::import::ids::{IdIndexPlan, check_type, no_field, unknown};
+use crate::open::columns;
+use crate::open::id_index::damaged;
+use crate::open::segment::OpenSegment;
+
+/// The plan from the options, or from the indexes that the segments have in common. May return a note for the user.
+pub(super) fn plan(
+    args: &MergeArgs,
+    segments: &[OpenSegment],
+) -> Result<(Option<IdIndexPlan>, Option<String>), CliError> {
+    let (ids, has_documents) = (&args.ids, |segment: &&OpenSegment| segment.segment.docs() > 0);
+    if args.no_ids || ids.refuses() {
+        return Ok((None, None));
+    }
+    let any = segments.iter().any(|segment| has_documents(&segment));
+    let counting: Vec<&OpenSegment> =
+        segments.iter().filter(|segment| !any || has_documents(segment)).collect();
+    if let Some(column) = &ids.id_field {
+        check_fields(column, segments)?;
+        // The index is built anew, so a damaged one does not matter.
+        let first = counting.iter().find_map(|segment| segment.segment.ids().ok().flatten());
+        let base = first.filter(|first| first.field() == column).map(|first| options_of(&first));
+        let options = ids.options(base.unwrap_or_default());
+        return Ok((Some(IdIndexPlan { column: column.clone(), options }), None));
+    }
+    let (common, note) = common(&counting)?;
+    match common {
+        Some(first) => {
+            let options = ids.options(options_of(&first));
+            Ok((Some(IdIndexPlan { column: first.field().to_owned(), options }), None))
+        }
+        None if ids.lacks_field() => Err(no_field("the segments have no index of ids in common")),
+        None => Ok((None, note)),
+    }
+}
+
+fn options_of(index: &IdIndex) -> IdOptions {
+    IdOptions {
+        form: index.form(),
+        filter_bits: index.filter_bits(),
+        seed: index.seed(),
+        ..IdOptions::default()
+    }
+}
+
+/// The first segment's index, if all segments have one of the same column; otherwise a note, if some segment has one.
+fn common(segments: &[&OpenSegment]) -> Result<(Option<IdIndex>, Option<String>), CliError> {
+    let mut first: Option<(&OpenSegment, IdIndex)> = None;
+    let mut lacking: Option<&OpenSegment> = None;
+    for segment in segments {
+        let index = segment.segment.ids().map_err(|error| {
+            damaged(&error, "--no-ids merges without the index of ids, --id-field rebuilds it")
+        })?;
+        match (index, &first) {
+            (None, _) => lacking = lacking.or(Some(segment)),
+            (Some(index), None) => first = Some((segment, index)),
+            (Some(index), Some((of, known))) if index.field() != known.field() => {
+                let note = format!(
+                    "note: the result has no index of ids: the index is of column {:?} in \"{}\", and of column {:?} in \"{}\" (choose with --id-field)",
+                    known.field(),
+                    of.file(),
+                    index.field(),
+                    segment.file()
+                );
+                return Ok((None, Some(note)));
+            }
+            (Some(_), Some(_)) => {}
+        }
+    }
+    Ok(match (first, lacking) {
+        (Some((_, index)), None) => (Some(index), None),
+        (Some((of, index)), Some(lacking)) => {
+            let note = format!(
+                "note: the result has no index of ids: \"{}\" has one, \"{}\" has none (build one with --id-field {})",
+                of.file(),
+                lacking.file(),
+                index.field()
+            );
+            (None, Some(note))
+        }
+        (None, _) => (None, None),
+    })
+}
+
+/// Checks that a column of segments to merge can hold ids.
+fn check_fields(name: &str, segments: &[OpenSegment]) -> Result<(), CliError> {
+    let fields = columns::select(segments, &[])?;
+    match fields.iter().find(|field| field.name == name) {
+        Some(Field { logical, kind, .. }) => check_type(name, *logical, kind.is_multi_valued()),
+        None => Err(unknown(name, fields.iter().map(|field| field.name.as_str()))),
+    }
+}

@@ -1,0 +1,166 @@
+//! The destination of a command's output: standard output, a stream, or a file that is replaced atomically.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use super::Console;
+use crate::api::{AtomicFile, MAGIC, writer};
+use crate::error::{CliError, Exit};
+use crate::process::unfinished_files;
+
+/// The number of bytes from which the format of a file is known.
+const HEAD: u64 = 512;
+
+/// The maximum number of symbolic links to follow, as in Linux.
+const LINKS: usize = 40;
+
+/// The destination of a stream of bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Destination {
+    /// Standard output.
+    Stdout,
+    /// A device, a pipe, or another descriptor of this process.
+    Stream(PathBuf),
+    /// A file, which appears when it is complete.
+    File(PathBuf),
+}
+
+impl Destination {
+    /// The destination of `-o`.
+    pub(crate) fn of(output: Option<&Path>) -> Result<Destination, CliError> {
+        let Some(path) = output else { return Ok(Destination::Stdout) };
+        if is_stdout(path) {
+            return Ok(Destination::Stdout);
+        }
+        if is_descriptor(path) || path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+            return Ok(Destination::Stream(path.to_owned()));
+        }
+        Ok(Destination::File(followed(path)?))
+    }
+
+    /// Calls `write` with a console whose output is this destination.
+    pub(crate) fn write(
+        &self,
+        console: &mut Console<'_>,
+        write: impl FnOnce(&mut Console<'_>) -> Result<(), CliError>,
+    ) -> Result<(), CliError> {
+        match self {
+            Destination::Stdout => write(console),
+            Destination::Stream(path) => {
+                let mut out =
+                    BufWriter::new(open(path).map_err(|error| CliError::file(path.display(), &error))?);
+                console.redirected(&mut out, write)?;
+                Ok(out.flush()?)
+            }
+            Destination::File(path) => {
+                unfinished_files::remove_at_end()?;
+                let mut file = AtomicFile::create(path).map_err(writer::Error::from)?;
+                console.redirected(&mut file, write)?;
+                Ok(file.commit().map_err(writer::Error::from)?)
+            }
+        }
+    }
+}
+
+/// Whether a path is standard output. Compares names, because resolving these paths may lead to a deleted file, or to
+/// another file of the same name.
+pub(crate) fn is_stdout(path: &Path) -> bool {
+    ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|stdout| path == Path::new(stdout))
+}
+
+/// Fails if standard output cannot receive a segment, or is to receive JSON as well.
+pub(crate) fn refuse_stdout(json: bool, console: &Console<'_>) -> Result<(), CliError> {
+    if console.out_width.is_some() {
+        return Err(CliError::usage("a segment cannot be printed on a terminal").hint("name a file with -o"));
+    }
+    if json {
+        return Err(
+            CliError::usage("--json: the segment goes to standard output").hint("name a file with -o")
+        );
+    }
+    Ok(())
+}
+
+/// Whether a path is a descriptor of this process. A descriptor is not replaced, even if it is a file: the shell that
+/// opened it continues to write to it.
+fn is_descriptor(path: &Path) -> bool {
+    ["/dev/fd", "/proc/self/fd", "/dev/stderr"].iter().any(|descriptors| path.starts_with(descriptors))
+}
+
+/// Opens a stream; blocks on a pipe until it has a reader.
+fn open(path: &Path) -> io::Result<File> {
+    // A descriptor is opened for appending, so that output written before stays. A block device cannot be appended to.
+    let append = is_descriptor(path);
+    File::options().write(!append).append(append).open(path)
+}
+
+/// Resolves symbolic links to the file to replace, so that the links stay. The file need not exist.
+pub(crate) fn followed(path: &Path) -> Result<PathBuf, CliError> {
+    let mut file = path.to_owned();
+    // The link of a pipe's descriptor does not lead to a path.
+    if path.metadata().is_ok_and(|found| !found.is_file()) {
+        return Ok(file);
+    }
+    for _ in 0..=LINKS {
+        let Ok(next) = fs::read_link(&file) else { return Ok(file) };
+        file = file.parent().unwrap_or(Path::new("")).join(next);
+    }
+    Err(CliError::new(Exit::Unreadable, format!("{}: symbolic links form a loop", path.display())))
+}
+
+/// Fails if the output is one of the inputs, which it would overwrite.
+pub(crate) fn refuse_input(inputs: &[PathBuf], output: &Path) -> Result<(), CliError> {
+    match inputs.iter().find(|input| is_same(input, output)) {
+        None => Ok(()),
+        Some(input) => {
+            Err(CliError::usage(format!("\"{}\" is both an input and the output", input.display()))
+                .hint("name another file with -o"))
+        }
+    }
+}
+
+/// Fails if the output is an existing file of another format than `expected`: its first bytes are not those of
+/// `is_expected`. An empty file may be replaced.
+pub(crate) fn refuse_other_format(
+    output: &Path,
+    expected: &str,
+    is_expected: impl Fn(&[u8]) -> bool,
+) -> Result<(), CliError> {
+    if is_stdout(output) || !output.is_file() {
+        return Ok(());
+    }
+    let mut head = Vec::new();
+    let read = File::open(output).and_then(|file| file.take(HEAD).read_to_end(&mut head));
+    read.map_err(|error| CliError::file(output.display(), &error))?;
+    if head.is_empty() || is_expected(&head) {
+        return Ok(());
+    }
+    Err(CliError::usage(format!("{}: expected {expected} to replace, found another file", output.display()))
+        .hint("the name after -o is that of the file to write; use another name, or replace this file with --force"))
+}
+
+/// Fails if the output exists and is no segment.
+pub(crate) fn refuse_no_segment(output: &Path) -> Result<(), CliError> {
+    refuse_other_format(output, "a segment", |head| head.starts_with(&MAGIC))
+}
+
+/// Whether a file that begins with these bytes is text. A character may be cut at their end.
+pub(crate) fn is_text(head: &[u8]) -> bool {
+    let is_utf8 = std::str::from_utf8(head).map_or_else(|error| error.error_len().is_none(), |_| true);
+    is_utf8 && !head.contains(&0)
+}
+
+/// Whether both paths are the same file, also through symbolic or hard links.
+#[cfg(unix)]
+fn is_same(a: &Path, b: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let identity = |path: &Path| path.metadata().map(|found| (found.dev(), found.ino()));
+    matches!((identity(a), identity(b)), (Ok(a), Ok(b)) if a == b)
+}
+
+/// Whether both paths are the same file, also through symbolic links. Does not detect hard links.
+#[cfg(not(unix))]
+fn is_same(a: &Path, b: &Path) -> bool {
+    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+}

@@ -1,0 +1,473 @@
+//! Inputs as documents, and documents in segments and stores: opens an input, splits it into rows and cells, infers types,
+//! converts values, and writes them.
+//!
+//! It knows no open segment and no command line. An [`Import`] chooses types in a first pass over samples, and converts
+//! all rows in a second one.
+//!
+//! ```text
+//! source ── bytes ──> csv_cells | ndjson ── Row ──> Import ── Document ──> segment_input | store_input
+//!                       first pass: infer_types ──┘ └── second pass: column, parse_cell
+//!        ── bytes ──> csv_chunks ── text ─────────> Import ── RowBatch ──> the same, several chunks at a time
+//!        ── file ───> arrow ── arrays ────────────> Import ── DocBatch ──> the same
+//! ```
+
+#[cfg(feature = "parquet")]
+mod arrow;
+#[cfg(feature = "parquet")]
+mod arrow_rows;
+mod choose_types;
+mod chunks;
+pub(crate) mod column;
+pub(crate) mod column_type;
+mod csv_cells;
+mod csv_chunks;
+pub(crate) mod csv_dialect;
+mod document;
+mod error;
+mod exclude;
+pub(crate) mod field_changes;
+pub(crate) mod header;
+mod hints;
+pub(crate) mod ids;
+mod infer_types;
+mod ndjson;
+pub(crate) mod notes;
+mod odd_cells;
+mod open_input;
+mod parse_cell;
+mod row;
+mod row_batch;
+mod sample;
+pub(crate) mod schema;
+pub(crate) mod segment_input;
+mod sniff_delimiter;
+pub(crate) mod source;
+mod spellings;
+pub(crate) mod store_input;
+pub(crate) mod store_schema;
+mod widen;
+
+use std::collections::HashMap;
+
+#[cfg(feature = "parquet")]
+pub(crate) use self::arrow_rows::DocBatch;
+use self::choose_types::first_type;
+use self::column::{Column, MissingTokens};
+use self::column_type::ColumnType;
+use self::csv_chunks::CsvChunks;
+use self::csv_dialect::Extras;
+pub(crate) use self::document::Document;
+use self::document::{CellError, split_cell};
+use self::error::{BadRow, InputError, Result};
+pub(crate) use self::exclude::Exclude;
+use self::header::{Header, NewName};
+use self::hints::describe;
+pub(crate) use self::hints::{alter_command, type_flag, wider_type};
+use self::open_input::{OpenInput, Rows};
+use self::parse_cell::TypeMismatch;
+use self::row::{Fields, Row};
+pub(crate) use self::row_batch::RowBatch;
+use self::schema::Schema;
+use self::source::{Encoding, InputFormat, Source};
+use crate::api::store::shard_of;
+use crate::process::end_signal::EndSignal;
+use crate::text::stored_ref::StoredRef;
+
+/// The options of the command line on inputs.
+#[derive(Clone, Debug)]
+pub(crate) struct ImportOptions {
+    pub(crate) format: Option<InputFormat>,
+    pub(crate) encoding: Encoding,
+    pub(crate) delimiter: Option<u8>,
+    pub(crate) quotes: bool,
+    pub(crate) header: Header,
+    pub(crate) extras: Extras,
+    pub(crate) missing: MissingTokens,
+    pub(crate) schema: Schema,
+    /// Columns to leave out.
+    pub(crate) exclude: Exclude,
+    /// Rows of each input to infer types from.
+    pub(crate) sample: u64,
+    pub(crate) skip_bad: bool,
+    /// Whether values after the sample may change the types of columns; see [`Import::with_all_rows`].
+    pub(crate) widens: bool,
+    /// The number of bad rows to keep for the report.
+    pub(crate) shown: usize,
+    /// The number of threads that convert chunks of rows; `None` to convert rows one by one.
+    pub(crate) chunk_threads: Option<usize>,
+    /// The approximate size of a batch of rows, in bytes, and the most rows.
+    pub(crate) batch_bytes: usize,
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "rows come one by one"))]
+    pub(crate) batch_rows: usize,
+    /// The column of ids, of which every row must have one.
+    pub(crate) ids: Option<String>,
+    /// Rows whose ids are of other shards are left out.
+    pub(crate) shard: Option<Shard>,
+    /// The folder of the store that gets the documents, for hints.
+    pub(crate) of_store: Option<String>,
+    /// Reports pauses of pipes until this signal, which ends them.
+    pub(crate) end: Option<EndSignal>,
+}
+
+/// One of several stores that share documents by their ids: see [`shard_of`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shard {
+    pub(crate) index: u32,
+    pub(crate) of: u32,
+}
+
+impl Shard {
+    fn has(self, id: &[u8]) -> bool {
+        shard_of(id, self.of) == self.index
+    }
+}
+
+/// An item for the caller's sink.
+pub(crate) enum Imported<'a> {
+    Document(&'a mut Document),
+    /// Several documents of a text file, column by column.
+    RowBatch(&'a RowBatch),
+    /// Several documents of a Parquet or Arrow file, column by column.
+    #[cfg(feature = "parquet")]
+    DocBatch(&'a DocBatch),
+    /// The input pauses.
+    Pause,
+}
+
+/// Inputs, and the types of their columns as far as samples give them.
+pub(crate) struct Import {
+    options: ImportOptions,
+    inputs: Vec<Input>,
+    fields: Fields,
+    columns: Vec<Column>,
+    /// The index of the column of ids, once an input has it.
+    ids: Option<usize>,
+    sampled: u64,
+    documents: u64,
+    skipped: u64,
+    first_skipped: Vec<BadRow>,
+    /// Whether a value did not fit the type of the sample, which ended the import.
+    has_misfit: bool,
+    /// The number of rows of other shards.
+    other_shards: u64,
+    /// The notes about names of columns, of the first file with each such header.
+    header_notes: Vec<(Vec<NewName>, Vec<String>)>,
+    /// The delimiters other than commas that files turned out to have, and the note about the first file with each.
+    sniffed: Vec<(u8, String)>,
+    /// Whether all inputs name their columns before the first row, as CSV and Parquet do.
+    all_named: bool,
+}
+
+struct Input {
+    source: Source,
+    /// The opened input, if it cannot be read twice.
+    kept: Option<OpenInput>,
+}
+
+impl Import {
+    /// Opens every input and chooses the types of its columns from a sample.
+    ///
+    /// # Errors
+    ///
+    /// If an input cannot be read, its sample has a bad row (unless bad rows are skipped), values of a
+    /// column have no type in common, or the user named a column that does not exist.
+    pub(crate) fn prepare(sources: Vec<Source>, options: ImportOptions) -> Result<Import> {
+        Import::prepare_after(sources, options, &HashMap::new())
+    }
+
+    /// `before` has the types by name that samples gave to columns before.
+    fn prepare_after(
+        sources: Vec<Source>,
+        options: ImportOptions,
+        before: &HashMap<String, ColumnType>,
+    ) -> Result<Import> {
+        if let Some(again) = sources.iter().filter(|source| source.is_stdin()).nth(1) {
+            return Err(InputError::refused(format!("{} is named twice", again.name), "name - once"));
+        }
+        let mut import = Import {
+            options,
+            inputs: Vec::new(),
+            fields: Fields::default(),
+            columns: Vec::new(),
+            ids: None,
+            sampled: 0,
+            documents: 0,
+            skipped: 0,
+            first_skipped: Vec::new(),
+            has_misfit: false,
+            other_shards: 0,
+            header_notes: Vec::new(),
+            sniffed: Vec::new(),
+            all_named: true,
+        };
+        let mut evidence = Vec::new();
+        for source in sources {
+            let opened = import.open(&source)?;
+            import.all_named &= !matches!(opened, OpenInput::Rows(_, Rows::Ndjson(_)));
+            let kept = match opened {
+                OpenInput::Rows(_, rows) => import.sample(&source, rows, &mut evidence)?,
+                #[cfg(feature = "parquet")]
+                OpenInput::Columns(file) => {
+                    import.declare(&source, &file)?;
+                    (!source.is_replayable()).then_some(OpenInput::Columns(file))
+                }
+            };
+            import.inputs.push(Input { source, kept });
+        }
+        import.decide(&evidence, before)?;
+        if import.all_named {
+            import.check_names()?;
+        }
+        Ok(import)
+    }
+
+    /// Notes about delimiters, and about names that headers do not have as they are.
+    pub(crate) fn file_notes(&self) -> impl Iterator<Item = String> + '_ {
+        let delimiters = self.sniffed.iter().map(|(_, note)| note);
+        delimiters.chain(self.header_notes.iter().flat_map(|(_, notes)| notes)).cloned()
+    }
+
+    /// Whether all columns are known before the first row is converted.
+    pub(crate) fn has_all_columns(&self) -> bool {
+        self.all_named
+    }
+
+    /// The columns, including excluded ones.
+    pub(crate) fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// The number of rows in all samples.
+    pub(crate) fn sampled(&self) -> u64 {
+        self.sampled
+    }
+
+    /// The number of documents so far.
+    pub(crate) fn documents(&self) -> u64 {
+        self.documents
+    }
+
+    /// The number of skipped rows, and the first of them.
+    pub(crate) fn skipped(&self) -> (u64, &[BadRow]) {
+        (self.skipped, &self.first_skipped)
+    }
+
+    /// The number of rows that were left out, as they are of other shards.
+    pub(crate) fn other_shards(&self) -> u64 {
+        self.other_shards
+    }
+
+    pub(crate) fn missing_tokens(&self) -> &MissingTokens {
+        &self.options.missing
+    }
+
+    /// The size of the inputs on disk; `None` if one is a pipe.
+    pub(crate) fn input_size(&self) -> Option<u64> {
+        self.inputs.iter().map(|input| input.source.size()).sum()
+    }
+
+    /// Bytes read from the inputs so far, before decompression.
+    pub(crate) fn bytes_read(&self) -> u64 {
+        self.inputs.iter().map(|input| input.source.bytes_read()).sum()
+    }
+
+    /// Bytes read from the inputs so far, after decompression.
+    pub(crate) fn text_read(&self) -> u64 {
+        self.inputs.iter().map(|input| input.source.text_read()).sum()
+    }
+
+    /// The names of the inputs without a byte, if all inputs are text.
+    pub(crate) fn empty_inputs(&self) -> impl Iterator<Item = &str> {
+        let sources = self.inputs.iter().map(|input| &input.source).filter(|_| self.is_text());
+        sources.filter(|source| source.text_read() == 0).map(|source| &*source.name)
+    }
+
+    /// Whether all inputs are text.
+    pub(crate) fn is_text(&self) -> bool {
+        self.columns.iter().all(|column| column.declared.is_none())
+    }
+
+    /// Adds a column for every field without one.
+    fn add_columns(&mut self) {
+        for name in self.fields.names().skip(self.columns.len()) {
+            if self.options.ids.as_deref() == Some(name) {
+                self.ids = Some(self.columns.len());
+            }
+            let mut column = Column::new(name, self.options.schema.get(name));
+            column.excluded = self.options.exclude.has(name);
+            self.columns.push(column);
+        }
+    }
+
+    /// Converts every row and passes it to `sink`, together with the current columns.
+    ///
+    /// # Errors
+    ///
+    /// Errors of the inputs and of `sink`.
+    pub(crate) fn run<E: From<InputError>>(
+        &mut self,
+        mut sink: impl FnMut(&Import, Imported<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for index in 0..self.inputs.len() {
+            let Some(input) = self.inputs.get_mut(index) else { break };
+            let source = input.source.clone();
+            let opened = input.kept.take().map_or_else(|| self.open(&source), Ok)?;
+            let (sample, rows) = match opened {
+                OpenInput::Rows(sample, rows) => (sample, rows),
+                #[cfg(feature = "parquet")]
+                OpenInput::Columns(file) => {
+                    self.add_file(&source, file, &mut sink)?;
+                    continue;
+                }
+            };
+            let mut document = Document::default();
+            for mut row in sample {
+                self.add(&source, row.as_mut().map_err(|bad| bad.clone()), &mut document, &mut sink)?;
+            }
+            match rows {
+                Rows::Csv(rows) => match self.chunk_size(&rows) {
+                    Some(size) => {
+                        let (chunks, line) = CsvChunks::after(rows, size);
+                        self.add_chunks(&source, chunks, line, &mut sink)?;
+                    }
+                    None => self.add_text_rows(&source, &mut Rows::Csv(rows), &mut sink)?,
+                },
+                Rows::Ndjson(rows) => self.add_text_rows(&source, &mut Rows::Ndjson(rows), &mut sink)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Converts rows one by one.
+    fn add_text_rows<E: From<InputError>>(
+        &mut self,
+        source: &Source,
+        rows: &mut Rows,
+        sink: &mut impl FnMut(&Import, Imported<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (mut document, mut row) = (Document::default(), Row::default());
+        loop {
+            let row = match rows.next(&mut self.fields, &mut row) {
+                Ok(false) => return Ok(()),
+                Ok(true) => Ok(&mut row),
+                Err(InputError::Bad(bad)) => Err(bad),
+                Err(error) if error.is_pause() => {
+                    sink(self, Imported::Pause)?;
+                    continue;
+                }
+                Err(error) => return Err(error.into()),
+            };
+            self.add(source, row, &mut document, sink)?;
+        }
+    }
+
+    /// Converts a row to a document, or skips it.
+    fn add<E: From<InputError>>(
+        &mut self,
+        source: &Source,
+        row: Result<&mut Row, Box<BadRow>>,
+        document: &mut Document,
+        sink: &mut impl FnMut(&Import, Imported<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let converted = row.map_err(|bad| *bad).and_then(|row| {
+            let converted = self.convert(source, row, document);
+            row.free_large();
+            converted
+        });
+        if let Err(bad) = converted {
+            return Ok(self.skip(bad)?);
+        }
+        if !self.is_of_shard(document) {
+            self.other_shards += 1;
+            return Ok(());
+        }
+        self.documents += 1;
+        document.observe(&mut self.columns);
+        sink(self, Imported::Document(document))
+    }
+
+    /// Counts a bad row, or returns it as an error unless bad rows are skipped.
+    fn skip(&mut self, bad: BadRow) -> Result<()> {
+        if !self.options.skip_bad {
+            self.has_misfit |= bad.is_misfit;
+            return Err(bad.into());
+        }
+        self.skipped += 1;
+        if self.first_skipped.len() < self.options.shown {
+            self.first_skipped.push(bad);
+        }
+        Ok(())
+    }
+
+    /// Fills `document` with the values of a row.
+    fn convert(&mut self, source: &Source, row: &Row, document: &mut Document) -> Result<(), BadRow> {
+        document.clear();
+        if self.fields.len() > self.columns.len() {
+            self.add_columns();
+            self.type_late_columns();
+        }
+        for cell in &row.cells {
+            let index = cell.field.index();
+            let Some(column) = self.columns.get_mut(index).filter(|column| !column.excluded) else {
+                continue;
+            };
+            let text = row.text(cell);
+            if let Some(missing) = column.missing(cell.form, text, &self.options.missing) {
+                document.push_missing(index, missing);
+                continue;
+            }
+            let ty = *column.ty.get_or_insert_with(|| first_type(cell, text));
+            let fault = |(mismatch, element): CellError| {
+                let (line, at) = row.place(cell);
+                describe(
+                    column,
+                    ty,
+                    &mismatch,
+                    (BadRow::new(&source.name, line, at, ""), self.options.of_store.as_deref()),
+                )
+                .text(element.as_deref().unwrap_or(text).as_bytes())
+            };
+            if cell.element && !ty.multi {
+                let problem = "expected one value a document, found an array".to_owned();
+                return Err(fault((TypeMismatch { problem, wider: "[]" }, None)));
+            }
+            if ty.multi && cell.form.is_csv() {
+                split_cell(column, index, ty, cell.form, text, &self.options.missing, document)
+                    .map_err(fault)?;
+            } else {
+                document.push(column, index, ty, cell.form, text).map_err(|c| fault((c, None)))?;
+            }
+        }
+        self.require_id(source, row, document)
+    }
+
+    /// Whether the document is one of the shard, if there is one.
+    fn is_of_shard(&self, document: &Document) -> bool {
+        let Some(shard) = self.options.shard else { return true };
+        document.values().any(|(column, value)| match value {
+            StoredRef::Bytes(id) => Some(column) == self.ids && shard.has(id),
+            StoredRef::Number(_) => false,
+        })
+    }
+
+    /// Fails if the document must have an id and has none.
+    fn require_id(&self, source: &Source, row: &Row, document: &Document) -> Result<(), BadRow> {
+        let Some(name) = &self.options.ids else { return Ok(()) };
+        if self.ids.is_some_and(|index| document.values().any(|(column, _)| column == index)) {
+            return Ok(());
+        }
+        let cell = row.cells.iter().find(|cell| Some(cell.field.index()) == self.ids);
+        let (line, at) = cell.map_or((row.line, 1), |cell| row.place(cell));
+        Err(without_id(name, BadRow::new(&source.name, line, at, "")))
+    }
+}
+
+/// The error for a row without an id.
+fn without_id(name: &str, bad: BadRow) -> BadRow {
+    BadRow { problem: format!("column {name:?}: expected an id, found none"), ..bad }
+        .hint("a store with ids has no documents without one")
+}
+
+#[cfg(test)]
+#[path = "import/tests.rs"]
+mod tests;

@@ -1,0 +1,247 @@
+//! Chunks of CSV, converted to batches on several threads, and added in order.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread::{self, Scope};
+
+use super::column::{Column, MissingTokens};
+use super::csv_cells::CsvRows;
+use super::csv_chunks::{ChunkCell, ChunkCells, CsvChunks};
+use super::csv_dialect::Dialect;
+use super::error::InputError;
+use super::open_input::Rows;
+use super::parse_cell::Stored;
+use super::row::FieldId;
+use super::row_batch::{BatchColumn, RowBatch};
+use super::source::Source;
+use super::{Import, Imported};
+
+/// The size of a chunk, in bytes, unless memory is scarce.
+const CHUNK: usize = 512 << 10;
+
+impl Import {
+    /// The size of the chunks in which `rows` are converted; `None` if they are converted one by one.
+    pub(super) fn chunk_size(&self, rows: &CsvRows) -> Option<usize> {
+        self.options.chunk_threads?;
+        let is_simple = |field: &FieldId| {
+            let column = self.columns.get(field.index());
+            column.is_some_and(|column| column.excluded || column.ty.is_some_and(|ty| !ty.multi))
+        };
+        (rows.is_plain() && rows.columns().iter().all(is_simple))
+            .then(|| CHUNK.min(self.options.batch_bytes).max(1))
+    }
+
+    /// Converts the rest of a file in chunks. `line` is its first line.
+    pub(super) fn add_chunks<E: From<InputError>>(
+        &mut self,
+        source: &Source,
+        mut chunks: CsvChunks,
+        mut line: u64,
+        sink: &mut impl FnMut(&Import, Imported<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (dialect, missing) = (chunks.dialect.clone(), self.options.missing.clone());
+        let indexes = chunks.columns.iter().map(|field| field.index()).collect();
+        let converter = Converter { indexes, dialect: &dialect, missing: &missing };
+        let threads = self.options.chunk_threads.unwrap_or(1);
+        let (jobs, queue) = sync_channel(2 * threads);
+        let queue = Mutex::new(queue);
+        thread::scope(|scope| {
+            let mut pool = Pool::start(scope, threads, jobs, &queue, &converter);
+            let mut spare = Vec::new();
+            loop {
+                while pool.has_room() {
+                    let mut chunk = spare.pop().unwrap_or_else(|| Chunk::new(&self.columns));
+                    let Some(text) = chunks.next(std::mem::take(&mut chunk.text))? else { break };
+                    pool.convert(Chunk { text, ..chunk });
+                }
+                let Some(mut chunk) = pool.next() else { return Ok::<(), E>(()) };
+                let next_line = line + chunk.lines;
+                if chunk.is_converted {
+                    self.add_chunk(&mut chunk, sink)?;
+                    spare.push(chunk);
+                } else {
+                    // Finds the place of the mistake.
+                    let rows = chunks.rows_of(chunk.text, line);
+                    self.add_text_rows(source, &mut Rows::Csv(rows), sink)?;
+                }
+                line = next_line;
+            }
+        })?;
+        self.add_text_rows(source, &mut Rows::Csv(chunks.into_rows(line)), sink)
+    }
+
+    /// Adds the rows of a converted chunk.
+    fn add_chunk<E>(
+        &mut self,
+        chunk: &mut Chunk,
+        sink: &mut impl FnMut(&Import, Imported<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.documents += u64::from(chunk.batch.docs);
+        for (column, of_chunk) in self.columns.iter_mut().zip(&mut chunk.columns) {
+            column.absorb(of_chunk);
+        }
+        if chunk.batch.docs == 0 { Ok(()) } else { sink(self, Imported::RowBatch(&chunk.batch)) }
+    }
+}
+
+/// A chunk with its converted rows. It is used again for a later one.
+struct Chunk {
+    text: Vec<u8>,
+    /// The columns, with the formats of the chunk's values.
+    columns: Vec<Column>,
+    batch: RowBatch,
+    /// The number of lines.
+    lines: u64,
+    /// Whether all rows were converted.
+    is_converted: bool,
+}
+
+impl Chunk {
+    fn new(columns: &[Column]) -> Chunk {
+        let columns = columns.iter().map(Column::unobserved).collect();
+        Chunk { text: Vec::new(), columns, batch: RowBatch::default(), lines: 0, is_converted: false }
+    }
+}
+
+/// A chunk to convert, and where it goes then.
+type Job = (Chunk, SyncSender<Chunk>);
+
+/// Threads that convert chunks; without any, the caller's thread does.
+struct Pool<'s> {
+    jobs: SyncSender<Job>,
+    converter: &'s Converter<'s>,
+    threads: usize,
+    /// The chunks that are being converted, in order.
+    waiting: VecDeque<Receiver<Chunk>>,
+}
+
+impl<'s> Pool<'s> {
+    fn start<'e>(
+        scope: &'s Scope<'s, 'e>,
+        threads: usize,
+        jobs: SyncSender<Job>,
+        queue: &'e Mutex<Receiver<Job>>,
+        converter: &'e Converter<'e>,
+    ) -> Pool<'s> {
+        let start = |_: &usize| {
+            let work = || work(queue, converter);
+            // If threads cannot be started, there are fewer.
+            thread::Builder::new().spawn_scoped(scope, work).is_ok()
+        };
+        let threads = if threads == 1 { 0 } else { (0..threads).take_while(start).count() };
+        Pool { jobs, converter, threads, waiting: VecDeque::new() }
+    }
+
+    fn has_room(&self) -> bool {
+        self.waiting.len() < 2 * self.threads.max(1)
+    }
+
+    fn convert(&mut self, mut chunk: Chunk) {
+        let (done, converted) = sync_channel(1);
+        self.waiting.push_back(converted);
+        // The receivers are there.
+        if self.threads == 0 {
+            self.converter.convert(&mut chunk);
+            let _ = done.send(chunk);
+        } else {
+            let _ = self.jobs.send((chunk, done));
+        }
+    }
+
+    /// The next chunk. `None` if there is none, or a thread panicked, which the scope propagates.
+    fn next(&mut self) -> Option<Chunk> {
+        self.waiting.pop_front()?.recv().ok()
+    }
+}
+
+/// Converts chunks until there are no more.
+fn work(queue: &Mutex<Receiver<Job>>, converter: &Converter<'_>) {
+    loop {
+        let next = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok((mut chunk, done)) = next else { return };
+        converter.convert(&mut chunk);
+        // After an error, nobody waits for it.
+        let _ = done.send(chunk);
+    }
+}
+
+/// The conversion of the chunks of a file.
+struct Converter<'c> {
+    /// The index of each column of the file.
+    indexes: Vec<usize>,
+    dialect: &'c Dialect,
+    missing: &'c MissingTokens,
+}
+
+impl Converter<'_> {
+    fn convert(&self, chunk: &mut Chunk) {
+        let Chunk { text, columns, batch, lines, is_converted } = chunk;
+        *lines = memchr::memchr_iter(b'\n', text).count() as u64;
+        batch.clear(columns.len());
+        let converted = std::str::from_utf8(text).ok().and_then(|text| self.rows(text, columns, batch));
+        *is_converted = converted.is_some();
+    }
+
+    /// Converts all rows; `None` if one of them has a mistake.
+    fn rows(&self, text: &str, columns: &mut [Column], batch: &mut RowBatch) -> Option<()> {
+        let mut cells = ChunkCells::new(text, self.dialect);
+        while !cells.is_at_end() {
+            // With one column, a blank line is a row with an empty cell.
+            if self.indexes.len() > 1 && cells.skip_blank_line() {
+                continue;
+            }
+            let mut indexes = self.indexes.iter();
+            loop {
+                let (cell, index) = (cells.next()?, *indexes.next()?);
+                let ends_record = cell.ends_record;
+                let column = columns.get_mut(index)?;
+                if !column.excluded {
+                    self.cell(cell, column, batch.docs, batch.columns.get_mut(index)?)?;
+                }
+                if ends_record {
+                    break;
+                }
+            }
+            if indexes.next().is_some() {
+                return None;
+            }
+            batch.docs += 1;
+        }
+        Some(())
+    }
+
+    /// Converts a cell; `None` if it is no value of its column.
+    #[inline]
+    fn cell(
+        &self,
+        cell: ChunkCell<'_>,
+        column: &mut Column,
+        row: u32,
+        values: &mut BatchColumn,
+    ) -> Option<()> {
+        let ty = column.ty?;
+        let text = match cell.has_quotes {
+            true => Cow::Owned(cell.text.replace("\"\"", "\"")),
+            false => Cow::Borrowed(cell.text),
+        };
+        let value = match column.missing(cell.form, &text, self.missing) {
+            Some(missing) => {
+                column.observe_missing(missing);
+                None
+            }
+            None => {
+                let (stored, mark) = column.cell_parser(ty).read(cell.form, &text, &mut values.bytes).ok()?;
+                column.observe(mark);
+                if let Stored::Number(stored) = stored {
+                    column.observe_spelling(stored, mark, &text);
+                }
+                column.documents += 1;
+                Some(stored)
+            }
+        };
+        values.push(row, value, ty.logical.is_bytes());
+        Some(())
+    }
+}

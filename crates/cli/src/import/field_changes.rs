@@ -1,0 +1,242 @@
+//! `FIELD=VALUE`, `FIELD+=VALUE`, `FIELD-=VALUE` and `--unset FIELD`: the changes of an update.
+
+use std::path::Path;
+
+use super::column::Column;
+use super::column_type::ColumnType;
+use super::parse_cell::{Stored, TypeMismatch};
+use super::row::Form;
+use super::schema::Schema;
+use super::{alter_command, store_schema, wider_type};
+use crate::api::Field;
+use crate::api::store::{StoreSchema, Update, WriteBatch};
+use crate::error::CliError;
+use crate::text::print_value::Printer;
+use crate::text::stored_ref::StoredRef;
+use crate::text::text_format::TextFormat;
+use crate::text::words::{excerpt, meant, with_text};
+
+/// The changes of some fields of a store.
+pub(crate) struct FieldChanges {
+    changes: Vec<FieldChange>,
+}
+
+/// The change of a field.
+struct FieldChange {
+    /// The field, with a text format that fits the new values as well.
+    field: Field,
+    action: Action,
+    values: Vec<Value>,
+    has_new_format: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Action {
+    Set,
+    Add,
+    Remove,
+    Unset,
+}
+
+/// A value as the store keeps it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Value {
+    Number(i64),
+    Bytes(Vec<u8>),
+}
+
+impl FieldChanges {
+    /// Parses the arguments of a command. Values are read by the types of `schema`.
+    pub(crate) fn parse(
+        folder: &Path,
+        arguments: &[String],
+        unset: &[String],
+        schema: &StoreSchema,
+    ) -> Result<FieldChanges, CliError> {
+        let mut requests = Schema::default();
+        store_schema::require(folder, schema, &mut requests)?;
+        let mut changes = FieldChanges { changes: Vec::new() };
+        for argument in arguments {
+            let (name, action, text) = split(argument, schema)?;
+            let change = changes.of(name, action, schema)?;
+            change.push(text, (folder, &requests))?;
+        }
+        for name in unset {
+            changes.of(name, Action::Unset, schema)?;
+        }
+        if changes.changes.is_empty() {
+            return Err(CliError::usage(
+                "expected a change such as FIELD=VALUE or --unset FIELD, found none",
+            )
+            .hint("write the id before the changes, or --where QUERY"));
+        }
+        Ok(changes)
+    }
+
+    /// The change of this field, which is begun if there is none.
+    fn of(&mut self, name: &str, action: Action, schema: &StoreSchema) -> Result<&mut FieldChange, CliError> {
+        if let Some(at) = self.changes.iter().position(|change| change.field.name == name) {
+            let change = &mut self.changes[at];
+            return match change.action == action {
+                true => Ok(change),
+                false => Err(CliError::usage(format!(
+                    "column {name:?}: expected one kind of change, found {} and {}",
+                    change.action.name(),
+                    action.name()
+                ))),
+            };
+        }
+        let Some(field) = schema.field(name) else { return Err(unknown(name, schema)) };
+        store_schema::require_updatable(schema, name)?;
+        if matches!(action, Action::Add | Action::Remove) && !field.kind.is_multi_valued() {
+            let message = format!(
+                "column {name:?}: expected a column with several values a document for {}, found one of type {}",
+                action.name(),
+                column_type(field)
+            );
+            return Err(CliError::failed(message).hint("FIELD=VALUE sets the value"));
+        }
+        if action == Action::Unset && schema.version_field() == Some(name) {
+            let message =
+                format!("column {name:?}: expected a column that documents may lack, found that of versions");
+            return Err(CliError::failed(message));
+        }
+        let (field, values) = (field.clone(), Vec::new());
+        self.changes.push(FieldChange { field, action, values, has_new_format: false });
+        let last = self.changes.len() - 1;
+        Ok(&mut self.changes[last])
+    }
+
+    /// The fields of the store whose text format changes, because it does not fit the new values.
+    pub(crate) fn new_formats(&self) -> impl Iterator<Item = Field> {
+        self.changes.iter().filter(|change| change.has_new_format).map(|change| change.field.clone())
+    }
+
+    /// Adds an update to a batch: of the document with an id, or of those that a query finds.
+    pub(crate) fn add_to(&self, batch: &mut WriteBatch, id: Option<(&str, &[u8])>) -> Result<(), CliError> {
+        let mut update = Update::new();
+        for FieldChange { field, action, .. } in &self.changes {
+            let field = batch.field(&field.name)?;
+            update = match action {
+                Action::Set => update,
+                Action::Add => update.add_to(field),
+                Action::Remove => update.remove_from(field),
+                Action::Unset => update.unset(field),
+            };
+        }
+        let id = id.map(|(name, id)| Ok::<_, CliError>((batch.field(name)?, id))).transpose()?;
+        let fields = self.changes.iter().map(|change| batch.field(&change.field.name));
+        let fields = fields.collect::<Result<Vec<_>, _>>()?;
+        let mut doc = batch.update_with(&update);
+        if let Some((field, id)) = id {
+            doc.stored_bytes(field, id)?;
+        }
+        for (change, field) in self.changes.iter().zip(fields) {
+            for value in &change.values {
+                match value {
+                    Value::Number(number) => doc.stored(field, *number)?,
+                    Value::Bytes(bytes) => doc.stored_bytes(field, bytes)?,
+                };
+            }
+        }
+        doc.finish()?;
+        Ok(())
+    }
+}
+
+impl FieldChange {
+    /// Adds a value.
+    fn push(&mut self, text: &str, (folder, requests): (&Path, &Schema)) -> Result<(), CliError> {
+        let (name, ty) = (self.field.name.as_str(), column_type(&self.field));
+        if !self.values.is_empty() && !ty.multi {
+            let message = format!("column {name:?} ({ty}): expected one value a document, found several");
+            return Err(CliError::usage(message));
+        }
+        let column = Column::new(name, requests.get(name));
+        let alter = |wider: &str| {
+            let command = alter_command(&folder.to_string_lossy(), name, wider);
+            format!("`{command}` makes the column wider")
+        };
+        let value = read(&column, ty, text).map_err(|mismatch| {
+            let found = if text.is_empty() { "nothing".to_owned() } else { excerpt(text.as_bytes()) };
+            let message = with_text(&format!("column {name:?} ({ty}): {}", mismatch.problem), &found);
+            match (text, wider_type(ty, &mismatch)) {
+                ("", _) => CliError::usage(message).hint(format!("--unset {name} removes the value")),
+                (_, Some(wider)) => CliError::usage(message).hint(alter(&wider)),
+                _ => CliError::usage(message),
+            }
+        })?;
+        // Text that is printed must be read as the same value: 1.234 has no format of two decimals.
+        let printed = Printer::of(&self.field).to_text(value.stored());
+        if read(&column, ty, &printed).as_ref() != Ok(&value) {
+            let format = TextFormat::parse(self.field.format.as_deref().unwrap_or_default());
+            self.field.format = TextFormat { time: None, float: None, ..format }.to_format();
+            self.has_new_format = true;
+        }
+        self.values.push(value);
+        Ok(())
+    }
+}
+
+impl Action {
+    fn name(self) -> &'static str {
+        match self {
+            Action::Set => "=",
+            Action::Add => "+=",
+            Action::Remove => "-=",
+            Action::Unset => "--unset",
+        }
+    }
+}
+
+impl Value {
+    fn stored(&self) -> StoredRef<'_> {
+        match self {
+            Value::Number(number) => StoredRef::Number(*number),
+            Value::Bytes(bytes) => StoredRef::Bytes(bytes),
+        }
+    }
+}
+
+/// Reads a value of a column; returns the problem if it is none.
+fn read(column: &Column, ty: ColumnType, text: &str) -> Result<Value, TypeMismatch> {
+    let mut bytes = Vec::new();
+    match column.cell_parser(ty).read(Form::Bare, text, &mut bytes) {
+        Ok((Stored::Number(number), _)) => Ok(Value::Number(number)),
+        Ok((Stored::Bytes, _)) => Ok(Value::Bytes(bytes)),
+        Err(mismatch) => Err(mismatch),
+    }
+}
+
+/// The type of a field for messages.
+fn column_type(field: &Field) -> ColumnType {
+    ColumnType { logical: field.logical, multi: field.kind.is_multi_valued(), layout: None }
+}
+
+/// Splits a change into the name, the action and the text of the value. A name of the store may contain `=`, and end in
+/// `+` or `-`.
+fn split<'a>(argument: &'a str, schema: &StoreSchema) -> Result<(&'a str, Action, &'a str), CliError> {
+    let change = |(at, _): (usize, &str)| {
+        let (name, text) = (&argument[..at], &argument[at + 1..]);
+        let is_there = |name: &str| schema.field(name).is_some();
+        match (name.strip_suffix('+'), name.strip_suffix('-')) {
+            _ if is_there(name) => (name, Action::Set, text),
+            (Some(name), _) => (name, Action::Add, text),
+            (_, Some(name)) => (name, Action::Remove, text),
+            _ => (name, Action::Set, text),
+        }
+    };
+    let mut changes = argument.match_indices('=').map(change);
+    let Some(first) = changes.clone().next() else {
+        return Err(CliError::usage(format!("expected FIELD=VALUE, found {}", excerpt(argument.as_bytes())))
+            .hint("several ids are read from standard input: write `-` in place of the id"));
+    };
+    Ok(changes.find(|(name, ..)| schema.field(name).is_some()).unwrap_or(first))
+}
+
+/// The error for a column that the store does not have.
+fn unknown(name: &str, schema: &StoreSchema) -> CliError {
+    let names = schema.fields().iter().map(|field| field.name.as_str());
+    let others = || "`dv info` lists all columns; `dv put --partial` adds new ones".to_owned();
+    CliError::failed(format!("no column {name:?}")).hint(meant(name, names, others))
+}

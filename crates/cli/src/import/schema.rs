@@ -1,0 +1,300 @@
+//! Requested types of columns: `--type NAME=TYPE` and the schema file.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::column_type::{BaseType, Layout, TypeRequest, base_type};
+use crate::error::CliError;
+use crate::text::time::{TimeFormat, unit_of};
+
+/// The requests on columns, by name.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Schema {
+    columns: BTreeMap<String, ColumnRequest>,
+}
+
+/// The request on a column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ColumnRequest {
+    /// `None` if the type is inferred.
+    pub(crate) ty: Option<TypeRequest>,
+    /// Whether documents may have several values, whatever the type.
+    pub(crate) multi: bool,
+    pub(crate) layout: Option<Layout>,
+    pub(crate) time: Option<TimeRequest>,
+    /// The separator of several values in a CSV cell.
+    pub(crate) separator: Option<String>,
+    /// Whether the request is from the command line, so the column must exist.
+    pub(crate) must_exist: bool,
+}
+
+/// The format of dates and timestamps in the input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum TimeRequest {
+    /// A `strftime` pattern.
+    Format(TimeFormat),
+    /// Integers: units since 1970.
+    Epoch,
+}
+
+/// The types of `--schema` and `--type`.
+pub(crate) fn requested(file: Option<&Path>, types: &[String]) -> Result<Schema, CliError> {
+    let mut schema = match file {
+        None => Schema::default(),
+        Some(path) => {
+            let name = path.display();
+            let text = std::fs::read_to_string(path).map_err(|error| CliError::file(&name, &error))?;
+            Schema::from_toml(&text).map_err(|message| CliError::usage(format!("{name}: {message}")))?
+        }
+    };
+    for types in types {
+        schema.add_types(types).map_err(|message| CliError::usage(format!("--type {message}")))?;
+    }
+    Ok(schema)
+}
+
+/// A schema file; unknown keys are errors.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SchemaFile {
+    #[serde(default)]
+    columns: BTreeMap<String, ColumnEntry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ColumnEntry {
+    #[serde(rename = "type")]
+    ty: Option<toml::Spanned<String>>,
+    kind: Option<toml::Spanned<String>>,
+    multi: Option<bool>,
+    format: Option<toml::Spanned<String>>,
+    separator: Option<toml::Spanned<String>>,
+}
+
+impl Schema {
+    pub(crate) fn get(&self, name: &str) -> Option<&ColumnRequest> {
+        self.columns.get(name)
+    }
+
+    /// All requests, by name.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &ColumnRequest)> {
+        self.columns.iter().map(|(name, request)| (name.as_str(), request))
+    }
+
+    /// Replaces the request on a column.
+    pub(crate) fn set(&mut self, name: &str, request: ColumnRequest) {
+        self.columns.insert(name.to_owned(), request);
+    }
+
+    /// Names that must be columns of an input.
+    pub(crate) fn required_names(&self) -> impl Iterator<Item = &str> {
+        self.columns.iter().filter(|(_, request)| request.must_exist).map(|(name, _)| name.as_str())
+    }
+
+    /// Parses a schema file.
+    ///
+    /// # Errors
+    ///
+    /// Returns a message with the line and its text.
+    pub(crate) fn from_toml(text: &str) -> Result<Schema, String> {
+        let file: SchemaFile = toml::from_str(text).map_err(|e| e.to_string().trim_end().to_owned())?;
+        let mut columns = BTreeMap::new();
+        for (name, entry) in file.columns {
+            let request = entry.request().map_err(|(span, message)| {
+                let at = span.map_or_else(String::new, |span| {
+                    let before = text.get(..span.start).unwrap_or_default();
+                    format!("line {}: ", before.matches('\n').count() + 1)
+                });
+                format!("{at}column {name:?}: {message}")
+            })?;
+            columns.insert(name, request);
+        }
+        Ok(Schema { columns })
+    }
+
+    /// Adds `NAME=TYPE[,NAME=TYPE]…` of the command line, which overrides the schema file.
+    ///
+    /// # Errors
+    ///
+    /// Returns a message on the type.
+    pub(crate) fn add_types(&mut self, text: &str) -> Result<(), String> {
+        let mut pending = String::new();
+        for part in text.split(',') {
+            // A name may contain a comma; a type does not.
+            pending.push_str(part);
+            let Some((name, ty)) = pending.rsplit_once('=') else {
+                pending.push(',');
+                continue;
+            };
+            let request = TypeRequest::parse(ty).map_err(|message| format!("{pending}: {message}"))?;
+            let known = self.columns.remove(name);
+            let (time, separator) = known.map_or((None, None), |known| (known.time, known.separator));
+            let time = time.filter(|_| is_time(request.base));
+            let entry = ColumnRequest {
+                ty: Some(request),
+                multi: request.multi,
+                layout: request.layout,
+                time,
+                separator: separator.filter(|_| request.multi),
+                must_exist: true,
+            };
+            self.columns.insert(name.to_owned(), entry);
+            pending.clear();
+        }
+        if pending.is_empty() {
+            Ok(())
+        } else {
+            Err(format!("expected NAME=TYPE, found {:?}", pending.trim_end_matches(',')))
+        }
+    }
+}
+
+fn is_time(base: BaseType) -> bool {
+    use crate::api::LogicalType;
+    match base {
+        BaseType::Timestamp => true,
+        BaseType::Logical(logical) => logical == LogicalType::Date || unit_of(logical).is_some(),
+    }
+}
+
+type SchemaError = (Option<std::ops::Range<usize>>, String);
+
+impl ColumnEntry {
+    fn request(self) -> Result<ColumnRequest, SchemaError> {
+        let mut multi = self.multi.unwrap_or(false);
+        let mut layout = match &self.kind {
+            None => None,
+            Some(kind) => {
+                Some(Layout::parse(kind.get_ref()).map_err(|message| (Some(kind.span()), message))?)
+            }
+        };
+        let mut ty = None;
+        if let Some(text) = &self.ty {
+            let fault = |message| (Some(text.span()), message);
+            let parsed = TypeRequest::parse(text.get_ref()).map_err(fault)?;
+            if self.multi == Some(false) && parsed.multi {
+                return Err(fault("the type has [], but multi = false".to_owned()));
+            }
+            multi |= parsed.multi;
+            layout = layout.or(parsed.layout);
+            ty = Some(TypeRequest { multi, layout, ..parsed }.checked().map_err(fault)?);
+        }
+        let time = match &self.format {
+            None => None,
+            Some(format) => Some(time_request(ty, format.get_ref()).map_err(|m| (Some(format.span()), m))?),
+        };
+        let separator = match &self.separator {
+            Some(separator) if separator.get_ref().is_empty() || !multi => {
+                let message = "expected a separator that is not empty, in a column with multi = true";
+                return Err((Some(separator.span()), message.to_owned()));
+            }
+            separator => separator.as_ref().map(|s| s.get_ref().clone()),
+        };
+        Ok(ColumnRequest { ty, multi, layout, time, separator, must_exist: false })
+    }
+}
+
+fn time_request(ty: Option<TypeRequest>, format: &str) -> Result<TimeRequest, String> {
+    let Some(ty) = ty.filter(|ty| is_time(ty.base)) else {
+        return Err("a format needs type = \"date\" or a timestamp type beside it".to_owned());
+    };
+    let is_date = base_type("date").is_ok_and(|date| date == ty.base);
+    if format == "epoch" {
+        return match ty.base {
+            BaseType::Logical(_) if !is_date => Ok(TimeRequest::Epoch),
+            _ => Err("format \"epoch\" needs the unit: type = \"timestamp[ms]\", [us] or [ns]".to_owned()),
+        };
+    }
+    let parsed = TimeFormat::parse(format)?;
+    if is_date != parsed.is_date() && is_date {
+        return Err("a date has no time of day: take a timestamp type, or drop it from the format".to_owned());
+    }
+    Ok(TimeRequest::Format(parsed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::LogicalType;
+
+    #[test]
+    fn a_schema_file_says_everything() {
+        let schema = Schema::from_toml(
+            r#"
+            [columns.size]
+            type = "u64"
+            [columns."Flight Date"]
+            type = "date"
+            format = "%d.%m.%Y"
+            [columns.tags]
+            type = "string"
+            multi = true
+            separator = "|"
+            [columns.name]
+            type = "string"
+            kind = "sorted"
+            [columns.at]
+            type = "timestamp[us]"
+            format = "epoch"
+            "#,
+        )
+        .unwrap();
+        let base = |name: &str| schema.get(name).unwrap().ty.unwrap().base;
+        assert_eq!(base("size"), BaseType::Logical(LogicalType::U64));
+        let date = schema.get("Flight Date").unwrap().time.clone();
+        assert_eq!(date, Some(TimeRequest::Format(TimeFormat::parse("%d.%m.%Y").unwrap())));
+        let tags = schema.get("tags").unwrap();
+        assert_eq!((tags.multi, tags.separator.as_deref()), (true, Some("|")));
+        assert!(tags.ty.unwrap().multi);
+        assert_eq!(schema.get("name").unwrap().layout, Some(Layout::Sorted));
+        assert_eq!(schema.get("at").unwrap().time, Some(TimeRequest::Epoch));
+        assert_eq!(schema.required_names().count(), 0);
+    }
+
+    #[test]
+    fn mistakes_in_a_schema_file_are_shown_where_they_are() {
+        for (text, parts) in [
+            ("[columns.a]\ntyp = \"i64\"", &["line 2", "typ", "type"][..]),
+            ("[column.a]\ntype = \"i64\"", &["line 1", "column", "columns"]),
+            ("[columns.a]\ntype = \"integer\"", &["line 2", "column \"a\"", "did you mean i64?"]),
+            ("[columns.a]\ntype = \"i64\"\nkind = \"sorted\"", &["line 2", "only string"]),
+            ("[columns.a]\nkind = \"fast\"", &["line 2", "unknown layout"]),
+            ("[columns.a]\ntype = \"i64\"\nformat = \"%Y\"", &["line 3", "needs type"]),
+            ("[columns.a]\ntype = \"date\"\nformat = \"%Y\"", &["line 3", "invalid date format"]),
+            ("[columns.a]\ntype = \"date\"\nformat = \"%Y%m%d%H\"", &["line 3", "no time of day"]),
+            ("[columns.a]\ntype = \"timestamp\"\nformat = \"epoch\"", &["line 3", "needs the unit"]),
+            ("[columns.a]\ntype = \"string\"\nseparator = \"|\"", &["line 3", "multi = true"]),
+            ("[columns.a]\ntype = \"string[]\"\nmulti = false", &["line 2", "multi = false"]),
+            ("[columns.a]\ntype = 5", &["line 2", "string"]),
+            ("columns = [", &["line 1"]),
+        ] {
+            let error = Schema::from_toml(text).unwrap_err();
+            for part in parts {
+                assert!(error.contains(part), "{text}\ngives\n{error}\nwithout {part}");
+            }
+        }
+    }
+
+    #[test]
+    fn types_of_the_command_line_go_before_the_file() {
+        let mut schema =
+            Schema::from_toml("[columns.a]\ntype = \"i64\"\n[columns.b]\ntype = \"i64\"").unwrap();
+        schema.add_types("a=u64,x=y=string[],last, first=f64").unwrap();
+        let base = |name: &str| schema.get(name).unwrap().ty.unwrap().base;
+        assert_eq!(base("a"), BaseType::Logical(LogicalType::U64));
+        assert_eq!(base("b"), BaseType::Logical(LogicalType::I64));
+        assert_eq!(base("x=y"), BaseType::Logical(LogicalType::Utf8));
+        assert_eq!(base("last, first"), BaseType::Logical(LogicalType::F64));
+        assert_eq!(schema.required_names().collect::<Vec<_>>(), ["a", "last, first", "x=y"]);
+    }
+
+    #[test]
+    fn what_is_no_type_of_the_command_line_is_named() {
+        let mut schema = Schema::default();
+        assert_eq!(schema.add_types("size").unwrap_err(), "expected NAME=TYPE, found \"size\"");
+        assert!(schema.add_types("size=int").unwrap_err().contains("did you mean i64?"));
+    }
+}

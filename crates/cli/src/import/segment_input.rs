@@ -1,0 +1,226 @@
+//! Writes the documents of an import to a segment.
+
+#[cfg(feature = "parquet")]
+use super::DocBatch;
+use super::column_type::{ColumnType, Layout};
+use super::ids::{IdIndexPlan, refused};
+use super::notes::{column_notes, empty_inputs, input_notes, without_values};
+use super::{Document, Import, Imported, RowBatch};
+#[cfg(feature = "parquet")]
+use crate::api::writer::ColumnBatch;
+use crate::api::writer::{self, BytesKind, FieldId, FieldSpec, SegmentWriter, Target};
+use crate::api::{Compression, LogicalType, SortKey};
+use crate::console::progress::Progress;
+use crate::error::CliError;
+use crate::text::quoting::thousands;
+use crate::text::sort_keys::keys_to_write;
+use crate::text::stored_ref::StoredRef;
+use crate::text::text_format::TextFormat;
+
+/// The segment to write, and its field for each column of the import.
+struct SegmentInput<'w, T> {
+    writer: &'w mut SegmentWriter<T>,
+    /// The index of ids to build.
+    ids: Option<&'w IdIndexPlan>,
+    fields: Vec<Option<FieldId>>,
+}
+
+impl<'w, T> SegmentInput<'w, T> {
+    fn new(writer: &'w mut SegmentWriter<T>, ids: Option<&'w IdIndexPlan>) -> SegmentInput<'w, T> {
+        SegmentInput { writer, ids, fields: Vec::new() }
+    }
+
+    /// Adds all documents.
+    fn add_all(&mut self, import: &mut Import, progress: &mut Progress) -> Result<(), CliError> {
+        import.run(|import, added| {
+            progress.show(import.documents(), import.bytes_read());
+            match added {
+                Imported::Document(document) => self.add(import, document),
+                Imported::RowBatch(rows) => self.add_rows(import, rows),
+                #[cfg(feature = "parquet")]
+                Imported::DocBatch(table) => self.add_batch(import, table),
+                Imported::Pause => Ok(()),
+            }
+        })?;
+        progress.show_step("writing");
+        refuse_nothing(import)
+    }
+
+    fn add(&mut self, import: &Import, document: &Document) -> Result<(), CliError> {
+        // A column is added with its first value, when its type is known.
+        for (column, _) in document.values() {
+            self.field(import, column)?;
+        }
+        write_document(document, &self.fields, self.writer.document())
+    }
+
+    /// Adds several documents of a text file.
+    fn add_rows(&mut self, import: &Import, rows: &RowBatch) -> Result<(), CliError> {
+        for column in rows.columns() {
+            self.field(import, column)?;
+        }
+        let mut target = self.writer.batch(rows.docs)?;
+        rows.add_to(&mut target, &self.fields)?;
+        target.finish();
+        Ok(())
+    }
+
+    /// Adds several documents.
+    #[cfg(feature = "parquet")]
+    fn add_batch(&mut self, import: &Import, table: &DocBatch) -> Result<(), CliError> {
+        for (column, _) in &table.columns {
+            self.field(import, *column)?;
+        }
+        write_columns(table, &self.fields, self.writer.batch(table.docs)?)
+    }
+
+    /// The field of a column; adds it if necessary.
+    fn field(&mut self, import: &Import, index: usize) -> Result<FieldId, CliError> {
+        if let Some(Some(field)) = self.fields.get(index) {
+            return Ok(*field);
+        }
+        if self.fields.len() <= index {
+            self.fields.resize(index + 1, None);
+        }
+        let column = &import.columns()[index];
+        let field = match self.writer.schema().field(&column.name) {
+            Some(field) => field,
+            None => {
+                let ty = column.ty.unwrap_or(ColumnType::single(LogicalType::Utf8));
+                self.writer.add_field(spec(&column.name, ty, false))?
+            }
+        };
+        if let Some(ids) = self.ids.filter(|ids| ids.column == column.name) {
+            ids.check(import, true)?;
+            self.writer.id_field(field, ids.options)?;
+        }
+        self.fields[index] = Some(field);
+        Ok(field)
+    }
+
+    /// Adds the columns without values that a header names, and sets the format of all columns. Returns notes for the
+    /// user.
+    fn finish(&mut self, import: &Import) -> Result<Vec<String>, CliError> {
+        let mut notes: Vec<String> = import.file_notes().collect();
+        for (index, column) in import.columns().iter().enumerate() {
+            if !column.is_stored() {
+                continue;
+            }
+            let field = self.field(import, index)?;
+            let (text_format, lost) = column.text_format(import.documents(), import.missing_tokens());
+            let text_format = TextFormat { order: u32::try_from(index).ok(), ..text_format };
+            self.writer.set_format(field, text_format.to_format().unwrap_or_default())?;
+            notes.extend(column_notes(column, lost));
+        }
+        notes.extend(input_notes(import));
+        notes.extend(without_values(import));
+        notes.extend(empty_inputs(import));
+        Ok(notes)
+    }
+}
+
+/// Checks the columns to sort by and that of ids, as far as columns are known before all documents are read.
+pub(crate) fn check(import: &Import, ids: Option<&IdIndexPlan>, sort_by: &[String]) -> Result<(), CliError> {
+    let all_known = import.has_all_columns();
+    if all_known {
+        sort_keys(sort_by, import)?;
+    }
+    ids.map_or(Ok(()), |ids| ids.check(import, all_known))
+}
+
+/// Adds all documents, sorts and writes the segment; returns notes on the input, too.
+pub(crate) fn write<T: Target>(
+    mut writer: SegmentWriter<T>,
+    import: &mut Import,
+    ids: Option<&IdIndexPlan>,
+    sort_by: &[String],
+    progress: &mut Progress,
+) -> Result<(T::Finished, Vec<String>), CliError> {
+    let mut input = SegmentInput::new(&mut writer, ids);
+    let notes = input.add_all(import, progress).and_then(|()| input.finish(import));
+    let written = notes.and_then(|notes| Ok((finish(writer, import, ids, sort_by)?, notes)));
+    progress.clear();
+    written
+}
+
+/// Sorts and writes the segment.
+fn finish<T: Target>(
+    mut writer: SegmentWriter<T>,
+    import: &Import,
+    ids: Option<&IdIndexPlan>,
+    sort_by: &[String],
+) -> Result<T::Finished, CliError> {
+    writer.sort_by(sort_keys(sort_by, import)?)?;
+    let finished = |writer: SegmentWriter<T>| writer.finish().map_err(docvalues::WriteError::from);
+    let Some(ids) = ids else { return Ok(finished(writer)?) };
+    ids.check(import, true)?;
+    let column = import.columns().iter().find(|column| column.name == ids.column);
+    let logical = column.and_then(|column| column.ty).map_or(LogicalType::Utf8, |ty| ty.logical);
+    let documents = |[a, b]: [u32; 2]| format!("documents {a} and {b} (from 0, in the order of the input)");
+    let hint = "leave one of them out of the input, or build without --id-field";
+    finished(writer).map_err(|error| refused(error, logical, documents, hint))
+}
+
+/// The keys of the index sort, which may name the columns found so far.
+fn sort_keys(arguments: &[String], import: &Import) -> Result<Vec<SortKey>, CliError> {
+    let columns = import.columns().iter().filter(|column| column.is_stored());
+    let columns = columns.map(|column| (column.name.as_str(), column.ty.is_some_and(|ty| ty.multi)));
+    keys_to_write(arguments, &columns.collect::<Vec<_>>())
+}
+
+/// Writes a document, given the field of each column.
+pub(crate) fn write_document(
+    document: &Document,
+    fields: &[Option<FieldId>],
+    mut target: writer::Document<'_>,
+) -> Result<(), CliError> {
+    for (column, value) in document.values() {
+        let Some(Some(field)) = fields.get(column) else { continue };
+        match value {
+            StoredRef::Number(number) => target.stored(*field, number)?,
+            StoredRef::Bytes(bytes) => target.stored_bytes(*field, bytes)?,
+        };
+    }
+    target.finish()?;
+    Ok(())
+}
+
+/// Writes several documents, given the field of each column.
+#[cfg(feature = "parquet")]
+pub(crate) fn write_columns(
+    table: &DocBatch,
+    fields: &[Option<FieldId>],
+    mut target: ColumnBatch<'_>,
+) -> Result<(), CliError> {
+    for (column, filled) in &table.columns {
+        let Some(Some(field)) = fields.get(*column) else { continue };
+        let (lists, validity) = (filled.lists.as_deref(), filled.validity.as_deref());
+        filled.stored.add_to(&mut target, *field, lists, validity)?;
+    }
+    target.finish();
+    Ok(())
+}
+
+/// The declaration of a column. In a store, byte strings get a dictionary if nothing else is said, because the kind of a
+/// field never changes, and the first few documents say little about the others.
+pub(crate) fn spec(name: &str, ty: ColumnType, in_store: bool) -> FieldSpec {
+    let (kind, compression) = match ty.layout {
+        Some(Layout::Sorted) => (BytesKind::Sorted, Compression::Auto),
+        Some(Layout::Binary(compression)) => (BytesKind::Binary, compression),
+        None if in_store && ty.logical.is_bytes() => (BytesKind::Sorted, Compression::Auto),
+        None => (BytesKind::Auto, Compression::Auto),
+    };
+    let spec = FieldSpec::new(name, ty.logical).kind(kind).compression(compression);
+    if ty.multi { spec.multi_valued() } else { spec }
+}
+
+/// Fails if every row was skipped, because the format or the delimiter is probably wrong.
+pub(crate) fn refuse_nothing(import: &Import) -> Result<(), CliError> {
+    match import.skipped() {
+        (skipped, [first, ..]) if import.documents() == 0 => {
+            Err(CliError::failed(format!("all {} rows are bad; the first: {first}", thousands(skipped)))
+                .hint("check --input-format and --delimiter"))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,492 @@
+use std::fs;
+use std::path::PathBuf;
+
+use proptest::prelude::*;
+
+use super::column_type::ColumnType;
+use super::hints::plain;
+use super::*;
+use crate::text::print_value::Printer;
+
+fn options() -> ImportOptions {
+    ImportOptions {
+        format: None,
+        encoding: Encoding::Utf8,
+        delimiter: None,
+        quotes: true,
+        header: Header::FirstRow,
+        extras: Extras::default(),
+        missing: MissingTokens::new(false, &[]),
+        schema: Schema::default(),
+        exclude: Exclude::default(),
+        sample: 10_000,
+        skip_bad: false,
+        widens: false,
+        shown: 5,
+        chunk_threads: None,
+        batch_bytes: 1 << 20,
+        batch_rows: usize::MAX,
+        ids: None,
+        shard: None,
+        of_store: None,
+        end: None,
+    }
+}
+
+fn typed(types: &str) -> ImportOptions {
+    let mut options = options();
+    options.schema.add_types(types).unwrap();
+    options
+}
+
+/// The values of a document, by column.
+type OwnedValues = Vec<(usize, Vec<Owned>)>;
+
+#[derive(Clone, Debug, PartialEq)]
+enum Owned {
+    Number(i64),
+    Bytes(Vec<u8>),
+}
+
+impl Owned {
+    fn as_ref(&self) -> StoredRef<'_> {
+        match self {
+            Owned::Number(number) => StoredRef::Number(*number),
+            Owned::Bytes(bytes) => StoredRef::Bytes(bytes),
+        }
+    }
+}
+
+fn keep(document: &Document) -> OwnedValues {
+    let mut kept: OwnedValues = Vec::new();
+    for (column, value) in document.values() {
+        let value = match value {
+            StoredRef::Number(number) => Owned::Number(number),
+            StoredRef::Bytes(bytes) => Owned::Bytes(bytes.to_owned()),
+        };
+        match kept.last_mut() {
+            Some((last, values)) if *last == column => values.push(value),
+            _ => kept.push((column, vec![value])),
+        }
+    }
+    kept
+}
+
+/// Everything that an import gave.
+struct ImportResult {
+    import: Import,
+    documents: Vec<OwnedValues>,
+}
+
+fn import_files(paths: &[PathBuf], options: ImportOptions) -> Result<ImportResult> {
+    let expected = import_once(paths, options.clone());
+    // Chunks of a record or two, and of all records, give the same.
+    for (chunk_threads, batch_bytes) in [(1, 1), (1, 40), (3, 100), (2, 1 << 20)] {
+        let options = ImportOptions { chunk_threads: Some(chunk_threads), batch_bytes, ..options.clone() };
+        assert_eq!(described(&import_once(paths, options)), described(&expected));
+    }
+    expected
+}
+
+/// All that is seen of an import.
+fn described(imported: &Result<ImportResult>) -> String {
+    match imported {
+        Ok(ImportResult { import, documents }) => {
+            let columns = import.columns.iter().map(|column| {
+                let format = column.text_format(import.documents, import.missing_tokens());
+                format!("{column:?} {format:?}")
+            });
+            let columns: Vec<String> = columns.collect();
+            // A batch has the columns in their order.
+            let mut documents = documents.clone();
+            documents.iter_mut().for_each(|document| document.sort_by_key(|(column, _)| *column));
+            format!("{documents:?} {columns:?} {} {:?}", import.documents, import.skipped())
+        }
+        Err(error) => format!("{error:?}"),
+    }
+}
+
+fn import_once(paths: &[PathBuf], options: ImportOptions) -> Result<ImportResult> {
+    let sources = paths.iter().map(|path| Source::new(path)).collect();
+    let mut import = Import::prepare(sources, options)?;
+    let mut documents = Vec::new();
+    import.run(|_, added| {
+        match added {
+            Imported::Document(document) => documents.push(keep(document)),
+            Imported::RowBatch(rows) => documents.extend(keep_rows(rows)),
+            #[cfg(feature = "parquet")]
+            Imported::DocBatch(_) => panic!("no file here has columns"),
+            Imported::Pause => panic!("no file pauses"),
+        }
+        Ok::<(), InputError>(())
+    })?;
+    Ok(ImportResult { import, documents })
+}
+
+fn keep_rows(rows: &RowBatch) -> Vec<OwnedValues> {
+    let mut kept = vec![OwnedValues::new(); rows.docs.try_into().unwrap()];
+    for (column, row, value) in rows.values() {
+        let value = match value {
+            StoredRef::Number(number) => Owned::Number(number),
+            StoredRef::Bytes(bytes) => Owned::Bytes(bytes.to_owned()),
+        };
+        kept[row].push((column, vec![value]));
+    }
+    kept
+}
+
+/// Imports texts as files of these names.
+fn import(files: &[(&str, &str)], options: ImportOptions) -> Result<ImportResult> {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |(name, text): &(&str, &str)| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        path
+    };
+    let paths: Vec<_> = files.iter().map(write).collect();
+    import_files(&paths, options).map_err(|error| strip(error, &folder.path().display().to_string()))
+}
+
+/// Takes the temporary folder out of an error.
+fn strip(error: InputError, folder: &str) -> InputError {
+    let short = |text: &str| text.replace(&format!("{folder}/"), "");
+    match error {
+        InputError::Bad(bad) => BadRow { file: short(&bad.file).into(), ..*bad }.into(),
+        InputError::Refused { message, hint } => InputError::Refused { message: short(&message), hint },
+        other => other,
+    }
+}
+
+impl ImportResult {
+    fn types(&self) -> Vec<String> {
+        let shown = |c: &Column| format!("{} {}", c.name, c.ty.map_or("-".into(), plain));
+        self.import.columns().iter().map(shown).collect()
+    }
+
+    fn printers(&self) -> Vec<Printer> {
+        let printer = |column: &Column| {
+            let ty = column.ty.unwrap_or(ColumnType::single(crate::api::LogicalType::Utf8));
+            let (text_format, _) = column.text_format(self.import.documents(), self.import.missing_tokens());
+            Printer::new(ty.logical, ty.multi, text_format.to_format().as_deref())
+        };
+        self.import.columns().iter().map(printer).collect()
+    }
+
+    fn values<'a>(&self, document: &'a OwnedValues, column: usize) -> Vec<StoredRef<'a>> {
+        let of_column = document.iter().filter(|(c, _)| *c == column);
+        of_column.flat_map(|(_, values)| values.iter().map(Owned::as_ref)).collect()
+    }
+
+    fn csv(&self) -> String {
+        let printers = self.printers();
+        let mut out = String::new();
+        for (index, column) in self.import.columns().iter().enumerate() {
+            let start = out.len();
+            out.push_str(&column.name);
+            crate::text::quoting::quote_csv(&mut out, start, ',', |_| false);
+            out.push(if index + 1 == printers.len() { '\n' } else { ',' });
+        }
+        for document in &self.documents {
+            for (index, printer) in printers.iter().enumerate() {
+                printer.csv(&self.values(document, index), ',', &mut out);
+                out.push(if index + 1 == printers.len() { '\n' } else { ',' });
+            }
+        }
+        out
+    }
+
+    fn ndjson(&self) -> String {
+        let printers = self.printers();
+        let mut out = String::new();
+        for document in &self.documents {
+            let mut separator = '{';
+            for (index, (printer, column)) in printers.iter().zip(self.import.columns()).enumerate() {
+                let mut value = String::new();
+                if printer.json(&self.values(document, index), &mut value) {
+                    out.push(separator);
+                    crate::text::quoting::json_string(&column.name, &mut out);
+                    out.push(':');
+                    out.push_str(&value);
+                    separator = ',';
+                }
+            }
+            out.push_str(if separator == '{' { "{}\n" } else { "}\n" });
+        }
+        out
+    }
+}
+
+fn message(result: Result<ImportResult>) -> (String, String) {
+    let error = result.err().unwrap();
+    (error.to_string(), error.hint().unwrap_or("").to_owned())
+}
+
+#[test]
+fn csv_comes_out_as_it_went_in() {
+    let text = "name,n,price,at,day,flag,empty\n\
+                a,1,1.50,2013-01-01T06:00:00Z,2013-01-01,true,\n\
+                \"b,\"\"c\",NA,2.00,2013-01-01T07:00:00Z,,false,\n\
+                \"NA\",18446744073709551615,NaN,2013-01-01T08:00:00Z,2013-01-03,true,\n";
+    let imported = import(&[("a.csv", text)], options()).unwrap();
+    let types =
+        ["name string", "n u64", "price f64", "at timestamp[ms]", "day date", "flag bool", "empty string"];
+    assert_eq!(imported.types(), types);
+    assert_eq!(imported.csv(), text);
+}
+
+#[test]
+fn ndjson_comes_out_as_it_went_in() {
+    let text = r#"{"s":"x\ny","i":-1,"f":1.0,"b":true,"tags":["a","b"],"n":null,"o.p":1}
+{"s":"","i":2,"f":2.5,"tags":[],"n":null}
+{"tags":["c"],"i":3,"s":"z","n":5,"late":"2013-01-01"}
+"#;
+    let imported = import(&[("a.ndjson", text)], options()).unwrap();
+    let types = ["s string", "i i64", "f f64", "b bool", "tags string[]", "n i64", "o.p i64", "late date"];
+    assert_eq!(imported.types(), types);
+    let expected = r#"{"s":"x\ny","i":-1,"f":1.0,"b":true,"tags":["a","b"],"n":null,"o.p":1}
+{"s":"","i":2,"f":2.5,"tags":[],"n":null}
+{"s":"z","i":3,"tags":["c"],"n":5,"late":"2013-01-01"}
+"#;
+    assert_eq!(imported.ndjson(), expected);
+}
+
+#[test]
+fn inputs_of_several_formats_are_united_by_name() {
+    let files =
+        [("a.csv", "a,b\n1,x\n"), ("b.tsv", "b\ta\ny\t2.5\n"), ("c.ndjson", "{\"c\":true,\"a\":3}\n")];
+    let imported = import(&files, options()).unwrap();
+    assert_eq!(imported.types(), ["a f64", "b string", "c bool"]);
+    assert_eq!(imported.csv(), "a,b,c\n1,x,\n2.5,y,\n3,,true\n");
+}
+
+#[test]
+fn fields_behind_the_sample_take_the_type_of_their_first_value() {
+    let text = "{\"a\":1}\n{\"a\":2,\"b\":true,\"c\":[1.5],\"d\":\"2013-01-01\",\"e\":null}\n{\"e\":7}\n";
+    let imported = import(&[("a.ndjson", text)], ImportOptions { sample: 1, ..options() }).unwrap();
+    assert_eq!(imported.types(), ["a i64", "b bool", "c f64[]", "d string", "e i64"]);
+    let imported =
+        import(&[("a.ndjson", text)], ImportOptions { sample: 1, ..typed("d=date,z=i64") }).unwrap();
+    assert_eq!(imported.types()[3], "d date");
+    assert_eq!(imported.import.unknown_names(), ["z"]);
+}
+
+#[test]
+fn contradictions_say_which_flag_mends_them() {
+    let after = |sample| ImportOptions { sample, ..options() };
+    for (name, text, message, flag) in [
+        (
+            "a.csv",
+            "size\n1\n2.5\n",
+            "a.csv:3:1: column \"size\" (i64): expected an i64 (-2^63 to 2^63-1), found \"2.5\"",
+            "--type size=f64",
+        ),
+        (
+            "a.csv",
+            "the size\n1\nx\n",
+            "a.csv:3:1: column \"the size\" (i64): expected an i64 (-2^63 to 2^63-1), found \"x\"",
+            "--type 'the size=string'",
+        ),
+        (
+            "a.csv",
+            "d\n2013-01-01\nsoon\n",
+            "a.csv:3:1: column \"d\" (date): expected a date (YYYY-MM-DD), found \"soon\"",
+            "--type d=string",
+        ),
+        (
+            "a.ndjson",
+            "{\"a\":\"x\"}\n{\"a\":1}\n",
+            "a.ndjson:2:6: column \"a\" (string): expected text, found a JSON number: \"1\"",
+            "--type a=string",
+        ),
+        (
+            "a.ndjson",
+            "{\"a\":\"x\"}\n{\"a\":[\"y\"]}\n",
+            "a.ndjson:2:7: column \"a\" (string): expected one value a document, found an array: \"y\"",
+            "--type 'a=string[]'",
+        ),
+        (
+            "a.ndjson",
+            "{\"a\":[1]}\n{\"a\":[2.5]}\n",
+            "a.ndjson:2:7: column \"a\" (i64[]): expected an i64 (-2^63 to 2^63-1), found \"2.5\"",
+            "--type 'a=f64[]'",
+        ),
+        (
+            "a.ndjson",
+            "{\"a\":1}\n{\"a\":1e400}\n",
+            "a.ndjson:2:6: column \"a\" (i64): expected an i64 (-2^63 to 2^63-1), found \"1e400\"",
+            "--type a=string",
+        ),
+    ] {
+        let (found, hint) = self::message(import(&[(name, text)], after(1)));
+        assert_eq!(found, message);
+        assert!(
+            hint.contains(flag) && (hint.ends_with("for arrays") || hint.contains("--sample all")),
+            "{hint}"
+        );
+    }
+}
+
+#[test]
+fn conflicts_within_the_sample_name_both_places() {
+    let text = "{\"a\":1}\n{\"a\":\"x\"}\n{\"a\":2}\n";
+    let (found, hint) = message(import(&[("a.ndjson", text)], options()));
+    assert!(
+        found.contains("a.ndjson:1:6: column \"a\" holds JSON numbers and, at")
+            && found.contains("a.ndjson:2:6")
+    );
+    assert!(hint.contains("--type a=string"));
+    let imported = import(&[("a.ndjson", text)], typed("a=string")).unwrap();
+    assert_eq!(imported.ndjson(), "{\"a\":\"1\"}\n{\"a\":\"x\"}\n{\"a\":\"2\"}\n");
+    let imported = import(&[("a.ndjson", text)], ImportOptions { skip_bad: true, ..options() }).unwrap();
+    assert_eq!(imported.ndjson(), "{\"a\":1}\n{\"a\":2}\n");
+    assert_eq!(imported.import.skipped().0, 1);
+}
+
+#[test]
+fn bad_rows_are_counted_and_leave_no_trace() {
+    let text = "a,b\n1,x\n2\n3,y,z\n4,NA\n5,\"w\"v\n6,z\n";
+    let (found, _) = message(import(&[("a.csv", text)], options()));
+    assert_eq!(found, "a.csv:3:1: expected 2 cells, found 1: \"2\"");
+    let options = ImportOptions { skip_bad: true, shown: 2, ..options() };
+    let imported = import(&[("a.csv", text)], options).unwrap();
+    assert_eq!(imported.csv(), "a,b\n1,x\n4,NA\n6,z\n");
+    let (count, first) = imported.import.skipped();
+    assert_eq!((count, first.len(), imported.import.documents()), (3, 2, 3));
+}
+
+#[test]
+fn cells_of_multi_valued_columns_are_arrays_or_separated() {
+    let text = "t,n\n\"[\"\"b\"\",\"\"a\"\"]\",\"[1,2]\"\nx,3\n[],\n";
+    let imported = import(&[("a.csv", text)], typed("t=string[],n=i64[]")).unwrap();
+    assert_eq!(
+        imported.ndjson(),
+        "{\"t\":[\"b\",\"a\"],\"n\":[1,2]}\n{\"t\":[\"x\"],\"n\":[3]}\n{\"t\":[]}\n"
+    );
+    let mut options = options();
+    options.schema = Schema::from_toml("[columns.t]\ntype = \"string[]\"\nseparator = \"|\"").unwrap();
+    let text = "t,n\na|b,1\n,2\n";
+    assert_eq!(import(&[("a.csv", text)], options.clone()).unwrap().csv(), text);
+    let text = "t\n\"[18446744073709551617,\"\"x\"\",true]\"\n";
+    let imported = import(&[("a.csv", text)], typed("t=string[]")).unwrap();
+    assert_eq!(imported.ndjson(), "{\"t\":[\"18446744073709551617\",\"x\",\"true\"]}\n");
+    let (found, _) = message(import(&[("a.csv", "t\n[null]\n")], typed("t=i64[]")));
+    assert!(found.contains("an array cannot hold \"null\""), "{found}");
+    let (found, _) = message(import(&[("a.csv", "t\n\"[1\"\n")], typed("t=i64[]")));
+    assert!(found.contains("expected a JSON array"), "{found}");
+    let (found, _) = message(import(&[("a.csv", "t\n\"[1,\"\"x\"\"]\"\n")], typed("t=i64[]")));
+    assert!(found.ends_with("expected an i64 (-2^63 to 2^63-1), found \"x\""), "{found}");
+}
+
+#[test]
+fn a_name_of_the_command_line_must_be_a_column() {
+    let (found, hint) = message(import(&[("a.csv", "size\n1\n")], typed("sise=u64")));
+    assert_eq!(found, "--type: no input has a column \"sise\"");
+    assert_eq!(hint, "did you mean \"size\"?");
+}
+
+#[test]
+fn empty_inputs_have_no_documents() {
+    let imported = import(&[("a.csv", ""), ("b.csv", "a,b\n"), ("c.ndjson", "")], options()).unwrap();
+    assert_eq!(imported.import.documents(), 0);
+    assert_eq!(imported.types(), ["a string", "b string"]);
+}
+
+fn cells(text: &str) -> Vec<csv::StringRecord> {
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());
+    reader.records().map(Result::unwrap).collect()
+}
+
+/// Cells of every sort, those that look like something else among them.
+fn cell() -> impl Strategy<Value = String> {
+    prop_oneof![
+        4 => "-?[0-9]{1,20}",
+        2 => "-?[0-9]{1,3}\\.[0-9]{1,3}",
+        1 => prop::sample::select(vec!["", "NA", "null", "NaN", "inf", "-0", "1e3", "1E3", ".5", "+1", "true", "false"])
+            .prop_map(str::to_owned),
+        1 => "20[0-9]{2}-0[1-9]-[0-3][0-9]",
+        1 => "20[0-9]{2}-0[1-9]-[0-2][0-9][T ]0[0-9]:00:0[0-9](\\.[0-9]{1,9})?(Z|\\+02:00)?",
+        1 => "[a\",\r\n\té ]{0,4}",
+    ]
+}
+
+/// Columns that are mostly of one sort.
+fn column(rows: usize) -> impl Strategy<Value = Vec<String>> {
+    let sorts = vec![
+        "[0-9]{1,4}",
+        "-?[0-9]{1,2}\\.[0-9]{2}",
+        "2013-01-[012][1-9]",
+        "2013-01-01T0[0-9]:00:00Z",
+        "[a-c]{1,2}",
+    ];
+    let of_sort = prop::sample::select(sorts).prop_flat_map(move |sort| {
+        prop::collection::vec(
+            prop_oneof![9 => sort.prop_map(|s: String| s), 1 => Just("NA".to_owned())],
+            rows,
+        )
+    });
+    prop_oneof![of_sort, prop::collection::vec(cell(), rows)]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// Whatever types the sample leads to, every cell comes out as it was, or the column says that it
+    /// cannot; with a sample that sees little, the alternative is an error.
+    #[test]
+    fn any_cells_come_out_as_they_went_in(
+        columns in (1usize..12).prop_flat_map(|rows| prop::collection::vec(column(rows), 2..4)),
+        sample in prop::sample::select(vec![1u64, 3, u64::MAX]),
+    ) {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        let names: Vec<String> = (0..columns.len()).map(|n| format!("c{n}")).collect();
+        writer.write_record(&names).unwrap();
+        for row in 0..columns[0].len() {
+            writer.write_record(columns.iter().map(|column| &column[row])).unwrap();
+        }
+        let text = String::from_utf8(writer.into_inner().unwrap()).unwrap();
+        match import(&[("a.csv", &text)], ImportOptions { sample, ..options() }) {
+            Err(error) => {
+                prop_assert!(sample < columns[0].len() as u64, "{error} though all was seen");
+                prop_assert!(error.hint().unwrap().contains("--type"), "{error}");
+            }
+            Ok(imported) => {
+                let exported = cells(&imported.csv());
+                prop_assert_eq!(exported.len(), columns[0].len() + 1);
+                let tokens = imported.import.missing_tokens();
+                for (index, (name, column)) in names.iter().zip(&columns).enumerate() {
+                    let found = imported.import.columns().iter().position(|c| c.name == *name).unwrap();
+                    let (_, lost) = imported.import.columns()[found].text_format(column.len() as u64, tokens);
+                    for (row, cell) in column.iter().enumerate() {
+                        let out = &exported[row + 1][index];
+                        let both_missing = tokens.find(cell).is_some() && tokens.find(out).is_some();
+                        prop_assert!(out == cell || lost || both_missing, "{:?} came out as {:?}", cell, out);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The schema of what was inferred, asked for, gives the same documents with the same spelling.
+    #[test]
+    fn an_inferred_schema_changes_nothing_when_it_is_asked_for(
+        columns in (1usize..12).prop_flat_map(|rows| prop::collection::vec(column(rows), 2..4)),
+    ) {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        writer.write_record((0..columns.len()).map(|n| format!("c.{n}"))).unwrap();
+        for row in 0..columns[0].len() {
+            writer.write_record(columns.iter().map(|column| &column[row])).unwrap();
+        }
+        let text = String::from_utf8(writer.into_inner().unwrap()).unwrap();
+        let inferred = import(&[("a.csv", &text)], options()).unwrap();
+        let schema = crate::cmd::schema::to_toml(&inferred.import);
+        let schema = Schema::from_toml(&schema).unwrap();
+        let asked = import(&[("a.csv", &text)], ImportOptions { schema, ..options() }).unwrap();
+        prop_assert_eq!(&asked.documents, &inferred.documents);
+        let spellings = |imported: &ImportResult| {
+            let columns = imported.import.columns().iter();
+            let tokens = imported.import.missing_tokens();
+            columns.map(|c| (c.ty, c.text_format(imported.import.documents(), tokens))).collect::<Vec<_>>()
+        };
+        prop_assert_eq!(spellings(&asked), spellings(&inferred));
+    }
+}

@@ -1,0 +1,58 @@
+//! [`Opener`]: opens segments and stores as the global options say.
+
+use std::path::Path;
+
+use crate::api::store::{Snapshot, StoreReader};
+use crate::api::{Access, OpenOptions, Segment};
+use crate::error::CliError;
+
+/// Opens segments and stores as the global options say: --any-docs, --no-mmap, --commit.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Opener {
+    pub(crate) any_docs: bool,
+    pub(crate) no_mmap: bool,
+    /// The commit of stores; `None` for the newest.
+    pub(crate) commit: Option<u64>,
+}
+
+impl Opener {
+    /// The options of segments, which may come from anyone.
+    pub(crate) fn options(&self) -> OpenOptions {
+        let access = if self.no_mmap { Access::Read } else { Access::Map };
+        let options = OpenOptions::new().access(access);
+        if self.any_docs { options } else { options.untrusted() }
+    }
+
+    /// Opens a store at the newest commit, or at that of `--commit`.
+    pub(crate) fn store(&self, path: &Path) -> Result<Snapshot, CliError> {
+        let reader = match self.commit {
+            None => StoreReader::open(path, self.options()),
+            Some(commit) => StoreReader::open_commit(path, commit, self.options()),
+        };
+        Ok(reader?.snapshot())
+    }
+
+    /// Opens a segment. Fails for `-`, which cannot be mapped.
+    pub(crate) fn segment(&self, path: &Path) -> Result<Segment, CliError> {
+        if self.commit.is_some() {
+            let message = format!("--commit: expected the folder of a store, found \"{}\"", path.display());
+            return Err(CliError::usage(message));
+        }
+        if path.as_os_str() == "-" {
+            return Err(CliError::usage("a segment cannot be read from standard input")
+                .hint("give the name of a file"));
+        }
+        Segment::open_with(path, self.options()).map_err(|error| {
+            let failure = CliError::from(error);
+            if self.any_docs {
+                return failure;
+            }
+            match Segment::open_with(path, OpenOptions { untrusted: false, ..self.options() }) {
+                Ok(_) => {
+                    failure.hint("a small file with so many documents may be made to use up memory; --any-docs opens it anyway")
+                }
+                Err(_) => failure,
+            }
+        })
+    }
+}
