@@ -14,8 +14,9 @@ use std::sync::Arc;
 use docvalues_format::id::DocId;
 
 use crate::batch::BatchDocs;
-use crate::column::{Bounds, Column, ColumnInfo, Count, Values};
-use crate::rows::{Each, Element, Rows};
+use crate::column::Column;
+use crate::info::{Bounds, ColumnInfo, Count};
+use crate::rows::{Each, Element, Rows, Values};
 use crate::{DocRange, Gathered, Pruning, Result, SkipIndex, bits};
 
 mod block;

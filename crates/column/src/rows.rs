@@ -1,4 +1,8 @@
-//! The [`Rows`] trait: the values of a column by document, whatever their element type.
+//! The [`Rows`] trait: the values of a column by document, and [`Values`], the rows of any element type.
+//!
+//! Rows know neither the column that they belong to nor its source.
+
+mod gathered;
 
 use std::fmt;
 use std::ops::{Bound, ControlFlow, RangeBounds, RangeInclusive};
@@ -7,8 +11,9 @@ use docvalues_format::bits::Lane;
 use docvalues_format::id::{DocId, TermOrd};
 
 use crate::batch::{Batch, BatchDocs, View};
-use crate::column::{Bounds, Values};
-use crate::{DocRange, Gathered, OrdRange, Pruning, Result, bits};
+use crate::{Bounds, DocRange, OrdRange, Pruning, Result, Terms, bits};
+
+pub use gathered::{Gathered, Presence};
 
 /// An element of a row: a number, an ord, or a byte of a byte string.
 pub trait Element: Lane + Default + Ord + fmt::Debug + Send + Sync + 'static {
@@ -176,6 +181,74 @@ pub trait Rows<T: Element>: Send + Sync {
         out.clear();
         out.extend_from_slice(gathered.row(0).unwrap_or_default());
         Ok(gathered.row(0).is_some())
+    }
+}
+
+/// The rows of a column, by element type.
+///
+/// A row holds at most one number or ord, or, if [`Kind::is_multi_valued`](crate::Kind::is_multi_valued), any number of
+/// them. A row of bytes is one byte string.
+///
+/// # Examples
+///
+/// ```
+/// use docvalues_column::{BatchDocs, Column, DocId, Gathered, Lists, Result, Values};
+///
+/// /// The value of one document as text.
+/// fn show(column: &dyn Column, doc: DocId) -> Result<String> {
+///     let docs = BatchDocs::List(std::slice::from_ref(&doc));
+///     Ok(match column.values() {
+///         Values::Numbers(rows) => {
+///             let mut numbers = Gathered::new();
+///             rows.gather(docs, &mut numbers)?;
+///             format!("{:?}", numbers.row(0))
+///         }
+///         Values::Ords(rows, terms) => {
+///             let (mut ords, mut found) = (Gathered::new(), Lists::new());
+///             rows.gather(docs, &mut ords)?;
+///             terms.gather_terms(ords.row(0).unwrap_or_default(), &mut found)?;
+///             found.slices().iter().map(String::from_utf8_lossy).collect()
+///         }
+///         Values::Bytes(rows) => {
+///             let mut bytes = Gathered::new();
+///             rows.gather(docs, &mut bytes)?;
+///             String::from_utf8_lossy(bytes.row(0).unwrap_or_default()).into_owned()
+///         }
+///     })
+/// }
+/// # let absent = docvalues_column::AbsentColumn::new("size", 3);
+/// # assert_eq!(show(&absent, DocId::new(0))?, "None");
+/// # Ok::<(), docvalues_column::Error>(())
+/// ```
+#[derive(Clone, Copy)]
+pub enum Values<'c> {
+    /// 64-bit numbers in their stored form, which [`LogicalType`](crate::LogicalType) defines.
+    Numbers(&'c dyn Rows<i64>),
+    /// Ords, and the dictionary that they index.
+    Ords(&'c dyn Rows<TermOrd>, &'c dyn Terms),
+    /// Byte strings.
+    Bytes(&'c dyn Rows<u8>),
+}
+
+impl<'c> Values<'c> {
+    /// The rows of numbers, if these are numbers.
+    pub fn numbers(self) -> Option<&'c dyn Rows<i64>> {
+        if let Values::Numbers(rows) = self { Some(rows) } else { None }
+    }
+
+    /// The rows of ords, if these are ords.
+    pub fn ords(self) -> Option<&'c dyn Rows<TermOrd>> {
+        if let Values::Ords(rows, _) = self { Some(rows) } else { None }
+    }
+
+    /// The rows of bytes, if these are byte strings.
+    pub fn bytes(self) -> Option<&'c dyn Rows<u8>> {
+        if let Values::Bytes(rows) = self { Some(rows) } else { None }
+    }
+
+    /// The dictionary, if there is one.
+    pub fn terms(self) -> Option<&'c dyn Terms> {
+        if let Values::Ords(_, terms) = self { Some(terms) } else { None }
     }
 }
 

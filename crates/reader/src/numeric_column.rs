@@ -65,8 +65,10 @@ impl NumericColumn {
 
     /// The documents whose number is in `wanted`; `None` unless this column is the primary key of the index sort.
     pub(crate) fn doc_range(&self, wanted: &RangeInclusive<i64>) -> Result<Option<DocRange>> {
-        let found = self.core.sort_key.map(|sort_key| sort_key.doc_range(&self.core, &self.values, wanted));
-        self.core.named(found.transpose())
+        let NumericColumn { core, values, .. } = self;
+        let (docs, with_value) = (core.docs, core.presence.values());
+        let found = core.sort_key.map(|sort_key| sort_key.doc_range(docs, with_value, values, wanted));
+        core.named(found.transpose())
     }
 
     /// Reads the values of `docs` into `out`, with `fill` for documents without a value.
@@ -160,7 +162,8 @@ impl NumericColumn {
         }
         if let Some(sort_key) = core.sort_key {
             pruned.order += asked;
-            sort_key::set_bits(sort_key.doc_range(core, values, wanted)?, docs, bits);
+            let found = sort_key.doc_range(core.docs, core.presence.values(), values, wanted)?;
+            sort_key::set_bits(found, docs, bits);
             return Ok(());
         }
         core.filter_values(docs, bits, pruned, &mut |indices, found, pruned| {

@@ -2,6 +2,7 @@
 
 mod columns;
 mod directory;
+mod ids;
 mod open;
 
 use std::collections::HashMap;
@@ -231,10 +232,6 @@ impl Segment {
     /// Opens the section at `at`, which holds `role`.
     pub(crate) fn section(&self, at: SectionRef, role: Role) -> FormatResult<Section> {
         Section::open(&self.0.source, at, role, self.0.options.verify)
-    }
-
-    pub(crate) fn opened_ids(&self) -> &OnceLock<Option<IdIndex>> {
-        &self.0.ids
     }
 
     pub(crate) fn root(&self) -> &Root {

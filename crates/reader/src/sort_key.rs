@@ -12,10 +12,9 @@
 use std::ops::RangeInclusive;
 
 use docvalues_column::{DocRange, SortKey, bits};
+use docvalues_format::error::Result as FormatResult;
 use docvalues_format::numeric::NumericReader;
 use docvalues_storage::Section;
-
-use crate::column::{ColumnCore, FormatResult};
 
 /// The order of the values of the column that is the primary sort key.
 #[derive(Clone, Copy, Debug)]
@@ -32,9 +31,12 @@ impl PrimarySortKey {
     }
 
     /// The documents whose numbers are in `wanted`. Two binary searches.
+    ///
+    /// `numbers` are those of the `with_value` documents that have one, out of `docs` documents.
     pub(crate) fn doc_range(
         self,
-        core: &ColumnCore,
+        docs: u32,
+        with_value: u32,
         numbers: &NumericReader<Section>,
         wanted: &RangeInclusive<i64>,
     ) -> FormatResult<DocRange> {
@@ -49,10 +51,9 @@ impl PrimarySortKey {
             let start = partition_point(numbers, 0, |number| number >= least)?;
             start..partition_point(numbers, start, |number| number > most)?
         };
-        let without = if self.missing_first { core.docs.saturating_sub(core.presence.values()) } else { 0 };
+        let without = if self.missing_first { docs.saturating_sub(with_value) } else { 0 };
         // There are no more values than documents.
-        let doc =
-            |index: u64| u32::try_from(index).unwrap_or(u32::MAX).saturating_add(without).min(core.docs);
+        let doc = |index: u64| u32::try_from(index).unwrap_or(u32::MAX).saturating_add(without).min(docs);
         Ok(DocRange::new(doc(found.start), doc(found.end)))
     }
 }

@@ -81,7 +81,7 @@ pub struct SectionUsage {
 }
 
 impl SectionUsage {
-    pub(crate) fn of((section, at): (Role, SectionRef)) -> SectionUsage {
+    fn of((section, at): (Role, SectionRef)) -> SectionUsage {
         let bytes = extent(at.len).unwrap_or(u64::MAX);
         SectionUsage { section, offset: at.offset, payload: at.len, bytes }
     }
@@ -109,7 +109,8 @@ impl Segment {
             columns.push(stats);
             Ok(())
         })?;
-        let ids = self.id_sections()?;
+        let ids = self.ids_entry()?.map(|entry| entry.sections()).unwrap_or_default();
+        let ids: Vec<_> = ids.into_iter().map(SectionUsage::of).collect();
         let sections: u64 = columns.iter().map(ColumnUsage::bytes).chain(ids.iter().map(|s| s.bytes)).sum();
         Ok(SegmentUsage { bytes: self.len(), overhead: self.len().saturating_sub(sections), columns, ids })
     }

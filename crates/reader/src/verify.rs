@@ -4,6 +4,8 @@
 //! the file agree with each other: blocks, ranks, jump entries, the order of terms and of lists, zone maps, fine zones,
 //! statistics, and zeros in the padding.
 
+mod ids;
+
 use std::ops::{ControlFlow, Range};
 
 use docvalues_column::{DocRange, Error, Result};
@@ -28,7 +30,7 @@ type Report<'r> = dyn FnMut(Error) -> ControlFlow<()> + 'r;
 
 /// The extent of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Checks {
+enum Checks {
     /// Checksums, padding and the content id.
     Checksums,
     /// Also that the parts agree.

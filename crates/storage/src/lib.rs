@@ -50,10 +50,11 @@ pub use directory::{
 pub use error::{Error, Result, Step};
 pub use fault_injection::Faults;
 pub use huge_pages::prefer_huge_pages;
+pub use mmap::Advice;
 pub use new_file::NewFile;
 pub use request_waves::ReadAt;
 pub use section::{Section, Verify};
-pub use source::{Advice, Memory, Source};
+pub use source::{Memory, Source};
 pub use spill::Spill;
 
 /// A proptest configuration of `cases` cases; under Miri, which is a thousand times slower, as many as

@@ -13,7 +13,19 @@ use std::fs::File;
 use std::io;
 use std::ops::{Deref, Range};
 
-use crate::source::Advice;
+/// The access pattern of a mapping, as a hint to the kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Advice {
+    /// The kernel's default: on Linux, a page fault also reads some pages around it.
+    #[default]
+    Normal,
+    /// Random access: read only the pages that are touched.
+    Random,
+    /// Sequential access: read far ahead.
+    Sequential,
+    /// All of it is needed soon: start reading now.
+    WillNeed,
+}
 
 /// A read-only mapping of a whole file.
 #[derive(Debug)]

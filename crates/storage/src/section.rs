@@ -11,7 +11,8 @@ use docvalues_format::source::{PartlyVerified, SectionBytes, TAIL};
 
 use crate::checksum_tree::Level;
 use crate::granule_set::granules_of;
-use crate::source::{Advice, Source};
+use crate::mmap::Advice;
+use crate::source::Source;
 
 #[cfg(test)]
 mod tests;

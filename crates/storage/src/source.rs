@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use docvalues_format::error::{Error as FormatError, ErrorKind, Result as FormatResult, Section as Role};
 
 use crate::error::{Error, Result, Step};
-use crate::mmap::Map;
+use crate::mmap::{Advice, Map};
 use crate::positioned_file::PositionedFile;
 use crate::request_waves::{ReadAt, Requests};
 
@@ -67,20 +67,6 @@ enum Backend {
     Memory(Memory),
     Read(PositionedFile),
     Requests(Requests),
-}
-
-/// The access pattern of a mapping, as a hint to the kernel.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Advice {
-    /// The kernel's default: on Linux, a page fault also reads some pages around it.
-    #[default]
-    Normal,
-    /// Random access: read only the pages that are touched.
-    Random,
-    /// Sequential access: read far ahead.
-    Sequential,
-    /// All of it is needed soon: start reading now.
-    WillNeed,
 }
 
 /// Bytes in memory: a `Vec<u8>`, an `Arc<[u8]>` or a `&'static [u8]`.

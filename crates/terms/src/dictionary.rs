@@ -1,77 +1,248 @@
-//! The interface of all forms of the index.
+//! The interface of all forms of the index, and [`VerifiedDictionary`]: a dictionary of any form whose bytes are all
+//! verified. Many are searched side by side.
 
-mod verified;
-
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow::{self, Break, Continue};
+use std::ops::Range;
 
 use docvalues_format::error::Result;
+use docvalues_format::source::SectionBytes;
 
-pub use verified::VerifiedDictionary;
-pub(crate) use verified::{VerifiedKeys, ask};
+use crate::exact_trie::ExactTrie;
+use crate::fst::Fst;
+use crate::id_blocks::Index;
+use crate::nodes::Head;
+use crate::nodes::find::Walk;
+use crate::verified_section::VerifiedSection;
 
-/// Sorted unique keys, numbered from 0 in byte order. The number of a key is its *rank*.
-///
-/// Every method terminates for any bytes. If the bytes are invalid but their checksums match, it may return a wrong
-/// result instead of an error.
-///
-/// # Examples
-///
-/// ```
-/// use docvalues_format::error::Section;
-/// use docvalues_format::source::Owned;
-/// use docvalues_terms::Dictionary;
-/// use docvalues_terms::exact_trie::{ExactTrie, TrieBuilder};
-///
-/// let mut builder = TrieBuilder::new();
-/// for key in ["ant", "bee", "cow"] {
-///     builder.push(key.as_bytes())?;
-/// }
-/// let trie = ExactTrie::open(Owned::new(Section::Ids, builder.finish()), 3)?;
-/// assert_eq!((trie.find(b"bee")?, trie.find(b"be")?), (Some(1), None));
-/// assert_eq!(trie.lower_bound(b"bird")?, 2); // "ant" and "bee" are less
-/// trie.verify()?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub trait Dictionary: Send + Sync {
-    /// The number of keys.
-    fn len(&self) -> u32;
+pub use crate::sorted_keys::Dictionary;
 
-    /// Whether there are no keys.
-    fn is_empty(&self) -> bool {
-        self.len() == 0
+/// A fully verified dictionary in memory: all pointers that a look-up needs, in 64 bytes.
+///
+/// Scanning an array of these touches nothing of a segment except its keys.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
+pub struct VerifiedDictionary<'a>(pub(crate) VerifiedKeys<'a>);
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) enum VerifiedKeys<'a> {
+    #[default]
+    None,
+    Blocks(VerifiedSection<'a>, &'a Index),
+    Exact(ExactTrie<VerifiedSection<'a>>),
+    Fst(Fst<VerifiedSection<'a>>),
+}
+
+impl VerifiedDictionary<'_> {
+    /// As [`Dictionary::find`].
+    ///
+    /// # Errors
+    ///
+    /// When bytes are invalid although their checksums match.
+    #[inline]
+    pub fn find(&self, key: &[u8]) -> Result<Option<u32>> {
+        self.find_reporting(key, |_| ())
     }
 
-    /// The rank of `key`, if it is one of the keys: Lucene's `seekExact`.
+    /// As [`find`](Self::find). Calls `on_ranks` with the range that the rank is in, if that is known before a
+    /// cache miss.
     ///
     /// # Errors
     ///
-    /// When bytes that the look-up reads are damaged.
-    fn find(&self, key: &[u8]) -> Result<Option<u32>>;
-
-    /// The number of keys less than `key`: the rank of the first that is not, or [`len`](Dictionary::len).
-    ///
-    /// # Errors
-    ///
-    /// As [`find`](Dictionary::find).
-    fn lower_bound(&self, key: &[u8]) -> Result<u32>;
-
-    /// Calls `each` with the keys of `ranks` in order, until it breaks. Ranks beyond the last key are ignored.
-    ///
-    /// # Errors
-    ///
-    /// As [`find`](Dictionary::find), and those of `each`.
-    #[allow(clippy::type_complexity, reason = "a closure, said in full")]
-    fn each(
+    /// As [`find`](Self::find).
+    #[inline]
+    pub(crate) fn find_reporting(
         &self,
-        ranks: Range<u32>,
-        each: &mut dyn FnMut(u32, &[u8]) -> Result<ControlFlow<()>>,
-    ) -> Result<()>;
+        key: &[u8],
+        on_ranks: impl FnOnce(Range<u32>),
+    ) -> Result<Option<u32>> {
+        match &self.0 {
+            VerifiedKeys::None => Ok(None),
+            VerifiedKeys::Blocks(section, index) => {
+                index.prefetch_all();
+                let block = index.locate(section, key, on_ranks);
+                index.find_in(section, block, key)
+            }
+            VerifiedKeys::Exact(trie) => trie.find(key),
+            VerifiedKeys::Fst(fst) => fst.find(key),
+        }
+    }
 
-    /// Reads everything and proves its structure: keys ascend, each is found at its rank, and their number is
-    /// right. O(bytes).
-    ///
-    /// # Errors
-    ///
-    /// The first violation.
-    fn verify(&self) -> Result<()>;
+    /// Prefetches the memory that a look-up reads first.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self) {
+        if let VerifiedKeys::Blocks(_, index) = &self.0 {
+            index.prefetch_all();
+        }
+    }
+
+    /// The blocks and their index; `None` for other forms.
+    #[inline(always)]
+    pub(crate) fn blocks(&self) -> Option<(&VerifiedSection<'_>, &Index)> {
+        match &self.0 {
+            VerifiedKeys::Blocks(section, index) => Some((section, index)),
+            VerifiedKeys::None | VerifiedKeys::Exact(_) | VerifiedKeys::Fst(_) => None,
+        }
+    }
+
+    /// The first step of a look-up; `None` without keys. For blocks, the offset and the number of the block.
+    #[inline(always)]
+    fn begin<'k>(&self, key: &'k [u8]) -> Option<Walk<'k>> {
+        match &self.0 {
+            VerifiedKeys::None => None,
+            VerifiedKeys::Blocks(section, index) => {
+                let (at, number) = index.place_of(key);
+                // Most often the key is absent: prefetch the block's fields and heads.
+                [0, 64, 128].iter().for_each(|line| section.prefetch(at.saturating_add(*line)));
+                Some(Walk { at, rest: key, rank: number })
+            }
+            VerifiedKeys::Exact(trie) => trie.begin(key),
+            VerifiedKeys::Fst(fst) => fst.begin(key),
+        }
+    }
+
+    /// Loads the bytes that the next step needs; `None` if they are out of bounds. The lines of a block were
+    /// prefetched before.
+    #[inline(always)]
+    fn load(&self, way: &Walk<'_>) -> Option<Head> {
+        match &self.0 {
+            VerifiedKeys::None => None,
+            VerifiedKeys::Blocks(..) => Some([0; 16]),
+            VerifiedKeys::Exact(trie) => trie.load(way),
+            VerifiedKeys::Fst(fst) => fst.load(way),
+        }
+    }
+
+    /// Takes one node, or all of the block.
+    #[inline(always)]
+    fn step(&self, way: &mut Walk<'_>, head: &Head) -> Result<ControlFlow<Option<u32>>> {
+        match &self.0 {
+            VerifiedKeys::None => Ok(Break(None)),
+            VerifiedKeys::Blocks(section, index) => Ok(Break(index.find_in(section, way.rank, way.rest)?)),
+            VerifiedKeys::Exact(trie) => trie.step(way, head),
+            VerifiedKeys::Fst(fst) => fst.step(way, head),
+        }
+    }
+}
+
+/// Dictionaries that are searched side by side: more than a CPU has cache misses in flight.
+const BESIDE: usize = 32;
+
+/// Searches those of up to 64 dictionaries that are set in `asked`. Returns a bit for each that has its key, or
+/// whose bytes are invalid. `key` returns the key for a dictionary.
+///
+/// Each step loads first what it needs in all dictionaries, so no load waits for that of another. 400 segments take
+/// the time of about 13 × 3 cache misses instead of 400 × 3. Of group sizes: for tries and automata 16 is as fast
+/// as 32, and 8 a quarter slower; for blocks, which are prefetched instead of loaded, 16 is a fifth slower. A
+/// separate step to load the block index gained nothing.
+pub(crate) fn ask<'k>(
+    dictionaries: &[VerifiedDictionary<'_>],
+    asked: u64,
+    key: impl Fn(usize) -> Option<&'k [u8]>,
+) -> u64 {
+    let groups = dictionaries.chunks(BESIDE).zip((0..64).step_by(BESIDE));
+    groups.fold(0, |found, (group, first)| {
+        found | ask_group(group, asked >> first, |i| key(first + i)) << first
+    })
+}
+
+fn ask_group<'k>(
+    group: &[VerifiedDictionary<'_>],
+    asked: u64,
+    key: impl Fn(usize) -> Option<&'k [u8]>,
+) -> u64 {
+    let mut ways: [Walk<'_>; BESIDE] = [Walk::default(); BESIDE];
+    let mut heads: [Head; BESIDE] = [[0; 16]; BESIDE];
+    let (mut live, mut found) = (0_u64, 0_u64);
+    for (i, (dictionary, way)) in group.iter().zip(&mut ways).enumerate() {
+        let wanted = asked >> i & 1 == 1;
+        if let Some(begun) = key(i).filter(|_| wanted).and_then(|key| dictionary.begin(key)) {
+            (*way, live) = (begun, live | 1 << i);
+        }
+    }
+    while live != 0 {
+        for ((i, dictionary), (way, head)) in group.iter().enumerate().zip(ways.iter().zip(&mut heads)) {
+            if live >> i & 1 == 1 {
+                match dictionary.load(way) {
+                    Some(loaded) => *head = loaded,
+                    None => (live, found) = (live & !(1 << i), found | 1 << i),
+                }
+            }
+        }
+        let mut bits = live;
+        while bits != 0 {
+            let i = bits.trailing_zeros() as usize;
+            bits &= bits - 1;
+            let (Some(dictionary), Some(way), Some(head)) = (group.get(i), ways.get_mut(i), heads.get(i))
+            else {
+                break;
+            };
+            match dictionary.step(way, head) {
+                Ok(Continue(())) => {}
+                Ok(Break(None)) => live &= !(1 << i),
+                Ok(Break(Some(_))) | Err(_) => (live, found) = (live & !(1 << i), found | 1 << i),
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use docvalues_format::error::{Error, Section};
+    use docvalues_format::id::DocId;
+    use docvalues_format::source::Owned;
+
+    use super::*;
+    use crate::build::{IdOptions, IdsBuilder};
+    use crate::ids::Form;
+    use crate::lookup::SegmentIds as _;
+    use crate::packing::Packed;
+    use crate::read::IdsReader;
+
+    fn id(number: u32) -> Vec<u8> {
+        let mixed = number.wrapping_mul(0x9e37_79b9);
+        [&mixed.to_be_bytes()[..], b"/", &number.to_string().into_bytes()].concat()
+    }
+
+    /// Dictionaries of all forms and sizes, side by side; of each fourth one, some bytes are wrong.
+    #[test]
+    fn many_at_once_agree_with_one_by_one() {
+        let segment = |i: u32| {
+            let ids: std::collections::BTreeSet<Vec<u8>> =
+                (0..i * i).map(|number| id(number * (i + 7))).collect();
+            let ids: Vec<(Vec<u8>, DocId)> = ids.into_iter().zip((0..).map(DocId::new)).collect();
+            let options =
+                IdOptions { form: Form::ALL[i as usize % 3], filter_bits: 0, ..IdOptions::default() };
+            let made = IdsBuilder::new(options).build(&ids[..], i * i).unwrap();
+            let opened = made.try_map(&mut |section, mut bytes| {
+                if section == Section::Ids && i % 4 == 3 {
+                    let wrong = bytes.iter_mut().rev().skip(4).step_by(61);
+                    wrong.for_each(|byte| *byte = byte.wrapping_mul(7).wrapping_add(3));
+                }
+                Ok::<_, Error>(Owned::new(section, bytes))
+            });
+            IdsReader::open(opened.unwrap()).unwrap()
+        };
+        let segments: Vec<_> = (0..64).map(segment).collect();
+        let dictionaries: Vec<_> = segments.iter().map(|segment| segment.dictionary().unwrap()).collect();
+        let (mut found, mut damaged) = (0, 0);
+        for number in 0..8_000 {
+            let (id, mut buffer) = (id(number), Packed::default());
+            let pack = |segment: &IdsReader<Owned>| Some(segment.template().pack(&id, &mut buffer)?.to_vec());
+            let keys: Vec<Option<Vec<u8>>> = segments.iter().map(pack).collect();
+            let say = |i: usize| match keys[i].as_ref().map_or(Ok(None), |key| dictionaries[i].find(key)) {
+                Ok(rank) => (rank.is_some(), false),
+                Err(_) => (true, true),
+            };
+            for asked in [u64::MAX, 0x0123_4567_89ab_cdef, 1 << 63, 0] {
+                let said: Vec<(bool, bool)> = (0..64).map(say).collect();
+                let right = (0..64).fold(0, |bits, i| bits | u64::from(said[i].0) << i) & asked;
+                assert_eq!(ask(&dictionaries, asked, |i| keys[i].as_deref()), right, "{number}");
+                assert_eq!(ask(&dictionaries[..21], asked, |i| keys[i].as_deref()), right & 0x1f_ffff);
+                found += right.count_ones();
+                damaged += said.iter().filter(|said| said.1).count();
+            }
+        }
+        assert!(found > 10_000 && damaged > 100, "{found} {damaged}");
+    }
 }

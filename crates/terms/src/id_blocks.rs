@@ -24,7 +24,7 @@ use std::ops::{ControlFlow, Range};
 use docvalues_format::error::{Error, ErrorKind, Result, Section};
 use docvalues_format::source::SectionBytes;
 
-use crate::dictionary::{Dictionary, VerifiedKeys};
+use crate::Dictionary;
 use crate::id_block::{Block, OVERREAD};
 use crate::id_blocks::block_index::{Descent, SeparatorTrie};
 use crate::id_blocks::starts::Starts;
@@ -223,8 +223,8 @@ impl<B: SectionBytes> BlocksReader<B> {
 
     /// The blocks and their index, if all blocks are verified by now.
     #[inline]
-    pub(crate) fn verified(&self) -> Option<VerifiedKeys<'_>> {
-        Some(VerifiedKeys::Blocks(VerifiedSection::of(&self.section)?, &self.index))
+    pub(crate) fn verified(&self) -> Option<(VerifiedSection<'_>, &Index)> {
+        Some((VerifiedSection::of(&self.section)?, &self.index))
     }
 
     /// Prefetches the block that may have `key`; searches the index for it.

@@ -13,7 +13,7 @@
 //! | [`hash`] | the 64-bit hash of an id |
 //! | [`packing`] | the template that all ids of a segment fit, and the packing of ids without it |
 //! | [`bloom`] | the Bloom filter of a segment's ids |
-//! | [`dictionary`] | the interface of all forms of the index |
+//! | [`dictionary`] | the interface of all forms of the index, and verified dictionaries of any form |
 //! | [`id_blocks`] | blocks of keys under a trie of separators, as in Lucene's block tree |
 //! | [`exact_trie`] | a path-compressed trie that holds every byte: keys share prefixes |
 //! | [`mod@fst`] | a minimal automaton: keys share prefixes and suffixes |
@@ -38,9 +38,10 @@ pub mod lookup;
 mod nodes;
 pub mod packing;
 pub mod read;
+mod sorted_keys;
 mod verified_section;
 
-pub use dictionary::Dictionary;
+pub use sorted_keys::Dictionary;
 
 /// The length of the longest common prefix of `a` and `b`.
 fn common(a: &[u8], b: &[u8]) -> usize {

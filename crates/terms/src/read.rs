@@ -117,7 +117,10 @@ impl<B: SectionBytes> KeysReader<B> {
     fn checked(&self) -> Option<VerifiedDictionary<'_>> {
         Some(VerifiedDictionary(match self {
             KeysReader::None => VerifiedKeys::None,
-            KeysReader::Blocks(blocks) => blocks.verified()?,
+            KeysReader::Blocks(blocks) => {
+                let (section, index) = blocks.verified()?;
+                VerifiedKeys::Blocks(section, index)
+            }
             KeysReader::Exact(trie) => VerifiedKeys::Exact(trie.verified()?),
             KeysReader::Fst(fst) => VerifiedKeys::Fst(fst.verified()?),
         }))

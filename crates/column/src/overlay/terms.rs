@@ -7,9 +7,10 @@ use docvalues_format::id::{DocId, TermOrd};
 
 use super::{Changes, NewTerms, Overlay};
 use crate::batch::{Batch, BatchDocs, Lists, View};
-use crate::column::{Column, ColumnInfo, Values};
+use crate::column::Column;
 use crate::error::ErrorKind;
-use crate::rows::{Each, Rows};
+use crate::info::ColumnInfo;
+use crate::rows::{Each, Rows, Values};
 use crate::{DocRange, Gathered, OrdRange, Pruning, Result, Terms};
 
 /// Not an ord.

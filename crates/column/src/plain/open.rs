@@ -10,9 +10,10 @@ use docvalues_format::id::{DocId, TermOrd};
 
 use super::{PlainColumn, PlainColumns, PlainValues};
 use crate::batch::{Batch, BatchDocs, Lists, Slices, View};
-use crate::column::{Bounds, Column, ColumnInfo, Count, Values};
+use crate::column::Column;
 use crate::error::ErrorKind;
-use crate::rows::{Each, Element, Rows, scan_by_gather};
+use crate::info::{Bounds, ColumnInfo, Count};
+use crate::rows::{Each, Element, Rows, Values, scan_by_gather};
 use crate::{ColumnSource, DocRange, Gathered, Result, Terms, bits};
 
 /// [`PlainColumns`] as a source of columns.

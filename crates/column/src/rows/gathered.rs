@@ -1,12 +1,12 @@
 //! [`Gathered`]: the output of a gather.
 
+mod fill_by_scan;
 mod retain;
 
 use std::mem;
-use std::ops::ControlFlow;
 
+use super::Element;
 use crate::batch::{BatchDocs, Lists, Slices, View};
-use crate::rows::{Each, Element};
 use crate::{DocRange, Result, bits};
 
 /// The output of a gather: one row for each requested document, and which of them have a value.
@@ -265,89 +265,6 @@ impl<T: Element> Gathered<T> {
             self.lists.sort();
         }
     }
-
-    /// For sources: replaces the rows by those of the range `docs`, taken from a scan.
-    ///
-    /// # Errors
-    ///
-    /// That of `scan`.
-    ///
-    /// # Panics
-    ///
-    /// If the scan yields documents outside of `docs`, or out of order.
-    pub fn fill_by_scan(
-        &mut self,
-        docs: DocRange,
-        is_many: bool,
-        scan: impl FnOnce(&mut Each<'_, T>) -> Result<()>,
-    ) -> Result<()> {
-        let (fill, mut count) = (self.fill, 0);
-        if is_many {
-            let (lists, mut presence) = self.begin_many(docs.len());
-            presence.none();
-            scan(&mut |batch| {
-                count += batch.docs.len();
-                if let View::Many(rows) = batch.values {
-                    append(docs, lists, batch.docs, rows);
-                }
-                presence.add(docs, batch.docs);
-                ControlFlow::Continue(())
-            })?;
-            pad(lists, docs.len());
-        } else {
-            let (values, mut presence) = self.begin_one(docs.len());
-            values.fill(fill);
-            presence.none();
-            scan(&mut |batch| {
-                count += batch.docs.len();
-                if let View::One(found) = batch.values {
-                    place(docs, values, batch.docs, found);
-                }
-                presence.add(docs, batch.docs);
-                ControlFlow::Continue(())
-            })?;
-        }
-        self.has_gaps &= count < docs.len();
-        Ok(())
-    }
-}
-
-/// Copies values to the positions of their documents in `docs`.
-fn place<T: Copy>(docs: DocRange, values: &mut [T], at: BatchDocs<'_>, found: &[T]) {
-    match at {
-        BatchDocs::Run(run) => {
-            let start = (run.start - docs.start) as usize;
-            values[start..start + found.len()].copy_from_slice(found);
-        }
-        BatchDocs::List(list) => {
-            for (doc, &value) in list.iter().zip(found) {
-                values[docs.place(*doc)] = value;
-            }
-        }
-    }
-}
-
-/// Appends lists, and empty ones for the documents between them.
-fn append<T: Copy>(docs: DocRange, lists: &mut Lists<T>, at: BatchDocs<'_>, found: Slices<'_, T>) {
-    match at {
-        BatchDocs::Run(run) => {
-            pad(lists, (run.start - docs.start) as usize);
-            lists.extend_from(found);
-        }
-        BatchDocs::List(list) => {
-            for (doc, row) in list.iter().zip(found.iter()) {
-                pad(lists, docs.place(*doc));
-                lists.push(row);
-            }
-        }
-    }
-}
-
-/// Appends empty lists until there are `len`.
-fn pad<T: Copy>(lists: &mut Lists<T>, len: usize) {
-    while lists.len() < len {
-        lists.push(&[]);
-    }
 }
 
 /// Records which rows of a gather have a value; made by [`Gathered::begin_one`] and [`Gathered::begin_many`].
@@ -432,10 +349,7 @@ impl Presence<'_> {
 
 #[cfg(test)]
 mod tests {
-    use docvalues_format::id::DocId;
-
     use super::*;
-    use crate::Batch;
 
     #[test]
     fn presence_is_written_from_the_first_gap_on() {
@@ -464,34 +378,5 @@ mod tests {
         gathered.begin_one(2).0.fill(5);
         gathered.set(1, None);
         assert_eq!((gathered.values(), gathered.present()), (&[5, -1][..], None));
-    }
-
-    #[test]
-    fn a_scan_fills_a_run() {
-        let docs = DocRange::new(10, 15);
-        let mut numbers = Gathered::<i64>::new();
-        let list = [DocId::new(10), DocId::new(13)];
-        let batch = |docs, values| Batch { docs, values: View::One(values) };
-        numbers
-            .fill_by_scan(docs, false, |each| {
-                let _ = each(batch(BatchDocs::List(&list), &[1, 4]));
-                let _ = each(batch(BatchDocs::Run(DocRange::new(14, 15)), &[5]));
-                Ok(())
-            })
-            .unwrap();
-        assert_eq!((numbers.values(), numbers.present()), (&[1, 0, 0, 4, 5][..], Some(&[0b11001][..])));
-
-        let mut strings = Gathered::<u8>::new();
-        let lists = Slices::new(&[0, 0, 2], b"xy");
-        strings
-            .fill_by_scan(docs, true, |each| {
-                let _ = each(Batch { docs: BatchDocs::List(&list), values: View::Many(lists) });
-                Ok(())
-            })
-            .unwrap();
-        let rows: Vec<_> = (0..5).map(|at| strings.row(at)).collect();
-        assert_eq!(rows, [Some(&b""[..]), None, None, Some(b"xy"), None]);
-        let selected = strings.select([3, 1].into_iter());
-        assert_eq!((selected.len(), selected.row(0), selected.row(1)), (2, Some(&b"xy"[..]), None));
     }
 }

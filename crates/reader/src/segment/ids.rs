@@ -1,0 +1,105 @@
+//! The id index of a segment: its entry in the directory, and opening it.
+
+use std::convert::Infallible;
+
+use docvalues_column::Result;
+use docvalues_format::cursor::Cursor;
+use docvalues_format::error::{self, ErrorKind, Place, Section as Role};
+use docvalues_format::granule::SectionRef;
+use docvalues_storage::Advice;
+use docvalues_terms::ids::{IDS_TAG, Ids};
+use docvalues_terms::read::IdsReader;
+
+use super::Segment;
+use crate::column::{FormatResult, corrupt};
+use crate::id_index::IdIndex;
+
+/// Bytes of the section of documents, in the order of their ids, that are read at once: about 43,000 documents. On
+/// current disks this takes hardly longer than reading one page.
+const DOCS_READAHEAD: usize = 128 << 10;
+
+/// The directory's entry of the id index.
+pub(crate) struct IdsEntry {
+    /// The place of the entry in the file.
+    pub(crate) place: Place,
+    /// The name of the id field.
+    pub(crate) field: String,
+    ids: Ids<SectionRef>,
+}
+
+impl IdsEntry {
+    /// The sections of the index, in file order.
+    pub(crate) fn sections(&self) -> Vec<(Role, SectionRef)> {
+        let mut sections = Vec::new();
+        let Ok(_) = self.ids.clone().try_map(&mut |role, at| {
+            sections.push((role, at));
+            Ok::<_, Infallible>(())
+        });
+        sections
+    }
+}
+
+impl Segment {
+    /// The id index; `None` if the segment has none.
+    ///
+    /// The first call opens it: it reads and checks the structure that leads to blocks of ids, which takes about 10 ns
+    /// per block of 40 ids.
+    ///
+    /// # Errors
+    ///
+    /// If the directory or that structure is damaged.
+    pub fn ids(&self) -> Result<Option<IdIndex>> {
+        if let Some(ids) = self.0.ids.get() {
+            return Ok(ids.clone());
+        }
+        let ids = self.open_ids()?;
+        Ok(self.0.ids.get_or_init(|| ids).clone())
+    }
+
+    fn open_ids(&self) -> Result<Option<IdIndex>> {
+        let Some(IdsEntry { place, field, ids }) = self.ids_entry()? else { return Ok(None) };
+        let named = |e| corrupt(self.file(), Some(&field), e);
+        let sections = ids.try_map(&mut |role, at| {
+            let section = self.section(at, role)?;
+            // Ids are read at random. Without this advice, the kernel reads pages ahead that are not needed.
+            if matches!(role, Role::Ids | Role::IdFilter | Role::IdDocs) {
+                let _ = section.advise(Advice::Random);
+            }
+            // A small section for many ids: soon all of it is read.
+            Ok(if role == Role::IdDocs { section.together(DOCS_READAHEAD) } else { section })
+        });
+        let reader = sections.and_then(IdsReader::open).map_err(named)?;
+        if reader.doc_count() != self.docs() {
+            let kind = ErrorKind::Mismatch {
+                what: "number of documents of the id index",
+                found: reader.doc_count().into(),
+                expected: self.docs().into(),
+            };
+            return Err(named(error::Error::at(place, 0, kind)));
+        }
+        Ok(Some(IdIndex::new(self.file(), field, reader)))
+    }
+
+    /// The directory's entry of the id index; `None` if the segment has none.
+    pub(crate) fn ids_entry(&self) -> Result<Option<IdsEntry>> {
+        let Some((place, extension)) = self.root().extension(IDS_TAG, self.footer()) else { return Ok(None) };
+        let mut cursor = Cursor::new(place, &extension.body);
+        let read = |cursor: &mut Cursor<'_>| -> FormatResult<IdsEntry> {
+            let (field, ids) = Ids::decode_meta(cursor)?;
+            cursor.equal("number of bytes after the entry of the id index", cursor.left() as u64, 0)?;
+            let entry = IdsEntry { place, field: field.to_owned(), ids };
+            let mut at = extension.sections.start;
+            for (_, section) in entry.sections() {
+                // The sections ascend, so that no two of them overlap.
+                let end = section.end().filter(|&end| section.offset >= at && end <= extension.sections.end);
+                at = end.ok_or_else(|| {
+                    cursor.refuse(ErrorKind::Broken(
+                        "a section of the id index is outside of its part of the file",
+                    ))
+                })?;
+            }
+            Ok(entry)
+        };
+        read(&mut cursor).map(Some).map_err(|e| corrupt(self.file(), None, e))
+    }
+}
