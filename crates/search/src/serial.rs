@@ -1,12 +1,10 @@
 //! Serialised forms of types of other crates, and of doubles: modules for serde's attribute `with`. Knows no search.
 
-use docvalues_column::{DocAddress, DocId, Field, Kind, LogicalType, SortKey};
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
 /// Fields, with the names of their kind and type.
 pub(crate) mod field {
-    use super::*;
+    use docvalues_column::{Field, Kind, LogicalType};
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     #[derive(Serialize, Deserialize)]
     struct Named<'a>(
@@ -35,7 +33,8 @@ pub(crate) mod field {
 
 /// Sort keys: column, whether descending, whether documents without a value come first.
 pub(crate) mod sort_keys {
-    use super::*;
+    use docvalues_column::SortKey;
+    use serde::{Deserialize, Deserializer, Serializer};
 
     pub(crate) fn serialize<S: Serializer>(keys: &[SortKey], to: S) -> Result<S::Ok, S::Error> {
         to.collect_seq(keys.iter().map(|key| (&key.column, key.descending, key.missing_first)))
@@ -50,7 +49,8 @@ pub(crate) mod sort_keys {
 
 /// Addresses: part and document.
 pub(crate) mod address {
-    use super::*;
+    use docvalues_column::{DocAddress, DocId};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     pub(crate) fn serialize<S: Serializer>(address: &DocAddress, to: S) -> Result<S::Ok, S::Error> {
         (address.part, address.doc.get()).serialize(to)
@@ -64,7 +64,7 @@ pub(crate) mod address {
 
 /// Doubles as their bits, since some formats have no NaN, and others round.
 pub(crate) mod double {
-    use super::*;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
     pub(crate) fn serialize<S: Serializer>(double: &f64, to: S) -> Result<S::Ok, S::Error> {
@@ -78,7 +78,7 @@ pub(crate) mod double {
 
 /// As [`double`], for a list.
 pub(crate) mod doubles {
-    use super::*;
+    use serde::{Deserialize, Deserializer, Serializer};
 
     pub(crate) fn serialize<S: Serializer>(doubles: &[f64], to: S) -> Result<S::Ok, S::Error> {
         to.collect_seq(doubles.iter().map(|double| double.to_bits()))
