@@ -11,11 +11,12 @@
 //! docs  docs_by_part                                   sets of documents
 //! term_ids  value  columns  skip                       columns in all parts, and what their indexes exclude
 //! promoted_column  small_dictionary  parts  search     sources that are searched together
-//! window  collector  pass                              documents and values that collectors see
+//! window  collector  candidates  pass                  documents and values that collectors see
 //! open_request  constant                               a request, and what it knows without reading
 //! hash_tables  multi_pass                              rows and counts within a memory budget
 //! ```
 
+mod candidates;
 mod collector;
 mod columns;
 mod constant;
@@ -38,6 +39,7 @@ pub(crate) mod threads;
 pub(crate) mod value;
 mod window;
 
+pub(crate) use candidates::BLOCK;
 pub(crate) use collector::{Collector, Competitive, PassPart};
 pub(crate) use columns::{
     ColumnSet, ColumnView, Columns, Elements, PartColumns, Slot, TERM_BATCH, TermSpace, filter_numbers,
@@ -53,7 +55,7 @@ pub(crate) use memory_budget::MemoryBudget;
 pub(crate) use multi_pass::MultiPass;
 pub(crate) use open_request::Request;
 pub use parts::{PartChange, Parts, TermMemory};
-pub(crate) use pass::{BLOCK, Pass};
+pub(crate) use pass::Pass;
 pub use promoted_column::widened;
 pub use search::{MissingColumns, MixedTypes, Search};
 pub(crate) use term_ids::TermReader;

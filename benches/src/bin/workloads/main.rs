@@ -5,6 +5,8 @@
 //! time of several runs, and a sum of the result, which must be equal in both builds.
 #![expect(clippy::expect_used, clippy::print_stdout, reason = "a measurement")]
 
+mod aggregations;
+mod bitsets;
 mod builds;
 
 use std::hint::black_box;
@@ -40,6 +42,8 @@ fn main() {
     columns(&segment, &hits[0]);
     filters(&segment);
     searches(&segment, &sets);
+    bitsets::bitsets(&segment);
+    aggregations::aggregations(&segment);
     builds::builds(docs);
 }
 

@@ -24,8 +24,8 @@ pub(crate) trait Collector: Send {
     where
         Self: Sized;
 
-    /// Sets the bits of the competitive documents of `docs`, or returns [`Competitive::All`] if all are, as by
-    /// default.
+    /// Sets the bits of the competitive documents of `docs`, or returns [`Competitive::All`] if all are. Called only if
+    /// it [may skip](Self::may_skip) documents.
     ///
     /// # Errors
     ///
@@ -60,7 +60,7 @@ pub(crate) trait Collector: Send {
         Ok(())
     }
 
-    /// Whether it may report that some documents are not competitive.
+    /// Whether it may report that some documents are not competitive. If not, it is not asked.
     fn may_skip(&self) -> bool {
         false
     }

@@ -237,3 +237,16 @@ impl<'a> From<&'a Bitset> for Docs<'a> {
 pub(crate) fn len_u32(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)
 }
+
+/// The number of documents of an ascending list that come before `end`, by exponential search: O(log of the result).
+pub(super) fn docs_before(list: &[DocId], end: u32) -> usize {
+    let is_before = |doc: &DocId| doc.get() < end;
+    let mut step = 16;
+    while list.get(step).is_some_and(is_before) {
+        step *= 2;
+    }
+    // All documents up to the previous step come before `end` as well.
+    let (from, to) = (step / 2, list.len().min(step));
+    let from = if list.get(from).is_some_and(is_before) { from } else { 0 };
+    from + list[from..to].partition_point(is_before)
+}

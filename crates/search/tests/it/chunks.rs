@@ -130,7 +130,7 @@ fn any_number_of_threads_finds_the_same_documents() {
     }
 }
 
-/// Windows of which most documents are live are read as runs. Documents in a list are not, and give the same results.
+/// Windows of which most documents are live are read as runs. Lists with gaps are not, and give the same results.
 #[test]
 fn live_documents_are_as_those_of_a_list() {
     let best = |doc: u32| mixed(doc) % 1_000_003 > 700_000;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use docvalues_column::{DocId, SortKey};
+use docvalues_column::{DocId, Field, Kind, LogicalType, SortKey};
 use docvalues_search::facet::{Facet, FacetOrder};
 use docvalues_search::group::{Group, GroupOrder, Metric};
 use docvalues_search::histogram::{Histogram, Step};
@@ -11,6 +11,7 @@ use docvalues_search::stats::Stats;
 use docvalues_search::{Bitset, Docs, Error, Query, Result, Search, SearchRequest};
 
 use docvalues_testkit::damage::cases;
+use docvalues_testkit::model::{MemSource, ModelColumn};
 
 use crate::chunks::{DOCS, SOURCE};
 
@@ -133,4 +134,34 @@ fn an_interrupted_search_ends_soon_and_breaks_nothing() {
             }
         }
     }
+}
+
+/// Both are polled: blocks, since a collector may need no document of any, and windows, of which a block has several.
+#[test]
+fn each_block_and_each_window_of_a_bitset_polls() {
+    const BLOCKS: u32 = 8;
+    const WINDOWS: u32 = 2 * BLOCKS;
+    let docs = BLOCKS << 16;
+    let numbers = (0..docs).map(|doc| Some(i64::from(doc))).collect();
+    let field = Field::new("number", Kind::Numeric, LogicalType::I64);
+    let source = MemSource::new(docs, [(field, ModelColumn::Numeric(numbers))]);
+    let set = Bitset::from_docs((0..docs).filter(|doc| doc % 3 != 1).map(DocId::new), docs);
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = asked.clone();
+    let stop = move || {
+        count.fetch_add(1, Ordering::Relaxed);
+        false
+    };
+    let search = Search::new(&source).threads(1).interrupt(stop);
+
+    // The best documents are in the first block, so the filter of any other finds none and no window is read.
+    let top = search.top(Docs::Bits(&set), &[SortKey::new("number")], 9).unwrap();
+    assert!(top.iter().map(|found| found.doc.get()).eq([0, 2, 3, 5, 6, 8, 9, 11, 12]));
+    let polls = asked.swap(0, Ordering::Relaxed);
+    assert!(polls >= BLOCKS as usize, "{polls} polls in {BLOCKS} blocks");
+
+    let stats = search.stats(Docs::Bits(&set), &Stats::of("number")).unwrap();
+    assert_eq!(stats.values, u64::from(set.count()));
+    let polls = asked.load(Ordering::Relaxed);
+    assert!(polls >= WINDOWS as usize, "{polls} polls in {WINDOWS} windows");
 }
