@@ -84,7 +84,7 @@ struct Run {
     cycles: u32,
 
     /// Documents that a cycle changes
-    #[arg(long, value_name = "N", default_value_t = 1_000)]
+    #[arg(long, value_name = "N", value_parser = docvalues_benches::count, default_value = "1_000")]
     changed: u32,
 
     /// File to which figures are added

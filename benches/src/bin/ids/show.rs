@@ -171,7 +171,7 @@ mod tests {
         tables(&rows, &mut run);
         let text = run.markdown();
         let expected = "| `ours-fst` | 40.0 (20.0–80.0) | 60.0 (30.0–120) | 3.75 | 1.00, 2.00, 3.00 | – | 0.500 \
-                        (0.250–1.00) | 0.031 | 1.00, 2.00, 3.00 |";
+                        (0.250–1.00) | 0.0312 | 1.00, 2.00, 3.00 |";
         assert!(text.contains(expected) && text.contains("uuid-400-paced-warm"), "{text}");
         let plot = plot(&rows).unwrap();
         assert!(

@@ -381,7 +381,7 @@ final class Reindex {
       if (reader.numDocs() != shape.docs) {
         throw new AssertionError(reader.numDocs() + " documents");
       }
-      for (int i = 0; i < TOP; i++) {
+      for (int i = 0; i < Math.min(TOP, changes.numbers.length); i++) {
         int change = changes.numbers.length - 1 - i;
         Object time = ((FieldDoc) newest[i]).fields[0];
         Query id = new TermQuery(new Term(UpdatedDocs.ID, UpdatedDocs.id(changes.numbers[change])));
