@@ -282,23 +282,23 @@ impl Writer {
     fn freeze(&mut self) -> Result<Frozen> {
         self.require_lock()?;
         self.seal();
-        self.tombstones.forget_before(self.sequence.saturating_sub(self.remember_deletes));
+        self.docs.tombstones.forget_before(self.sequence.saturating_sub(self.remember_deletes));
         self.committing = self.used();
-        let segments = self.segments.clone();
-        self.segments.iter_mut().for_each(|state| state.now.mark());
+        let segments = self.docs.segments.clone();
+        self.docs.segments.iter_mut().for_each(|state| state.now.mark());
         Ok(Frozen {
             sequence: self.sequence,
             history: self.history,
             changes: self.changes,
-            highest_version: self.highest_version,
-            assigns_versions: self.assigns_versions,
+            highest_version: self.docs.highest_version,
+            assigns_versions: self.docs.assigns_versions,
             first_log: self.log_number,
             keep: self.keep,
             rewrites_deltas: self.rewrites_deltas,
-            schema: self.schema.clone(),
+            schema: self.docs.schema.clone(),
             segments,
             deltas: self.deltas.clone(),
-            tombstones: self.tombstones.clone(),
+            tombstones: self.docs.tombstones.clone(),
             before: self.committed.clone(),
         })
     }
@@ -307,14 +307,14 @@ impl Writer {
     /// they have no live document.
     fn adopt(&mut self, frozen: Frozen) -> Vec<u64> {
         let places = places_by_number(&frozen.segments);
-        for state in &mut self.segments {
+        for state in &mut self.docs.segments {
             if let Some(place) = places.get(&state.number()) {
                 let SegmentState { fold, folded, committed, .. } = &frozen.segments[*place];
                 (state.fold, state.folded, state.committed) = (*fold, folded.clone(), committed.clone());
             }
         }
         self.deltas = frozen.deltas;
-        let empty = self.segments.extract_if(.., |state| state.now.live.count() == 0);
+        let empty = self.docs.segments.extract_if(.., |state| state.now.live.count() == 0);
         let drop = |state: SegmentState| {
             state.segment.record.note(Went::Dropped);
             state.number()

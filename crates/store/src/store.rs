@@ -3,7 +3,7 @@
 //! | module | |
 //! | --- | --- |
 //! | `writer` | the state that is locked |
-//! | `docs` | the places of documents in it |
+//! | `docs` | the documents in it |
 //! | `tasks` | what background threads are asked for |
 //!
 //! Batches, commits and merges are methods of [`Store`] in the modules that use this one.
@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use docvalues_storage::Directory;
 
-pub(crate) use docs::{Current, Id};
+pub(crate) use docs::{Current, Docs, Id};
 use tasks::Tasks;
 pub(crate) use tasks::{Member, Shared, Task};
 pub(crate) use writer::Writer;
@@ -225,7 +225,7 @@ impl Store {
         let counters = &self.counters;
         self.change_quietly(|writer| {
             let (mut docs, mut buffered_docs, mut updates_bytes) = (0, 0, 0);
-            for state in &writer.segments {
+            for state in &writer.docs.segments {
                 docs += u64::from(state.now.live.count());
                 updates_bytes += state.now.heap();
             }
@@ -234,14 +234,14 @@ impl Store {
                 buffered_docs += u64::from(block.docs.docs());
             }
             Ok(StoreStats {
-                segments: writer.segments.len(),
+                segments: writer.docs.segments.len(),
                 docs,
                 buffered_docs,
-                buffer_bytes: writer.buffer.bytes(),
+                buffer_bytes: writer.docs.buffer.bytes(),
                 sealed_bytes: writer.sealed_bytes(),
                 updates_bytes,
                 table_bytes: self.ids.table_bytes(),
-                remembered_deletes: writer.tombstones.len(),
+                remembered_deletes: writer.docs.tombstones.len(),
                 unpublished: writer.sequence - published.sequence(),
                 uncommitted: writer.sequence - writer.committed.sequence,
                 applied: counters.applied.work(),

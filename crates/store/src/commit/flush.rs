@@ -51,7 +51,7 @@ impl Store {
     /// Notes the memory of the buffers. One that is filled may take half of the memory, and one that is being written the
     /// other half.
     pub(crate) fn note_room(&self, writer: &Writer) {
-        let (buffer, sealed) = (writer.buffer.bytes(), writer.sealed_bytes());
+        let (buffer, sealed) = (writer.docs.buffer.bytes(), writer.sealed_bytes());
         self.buffered.store(buffer, Ordering::Relaxed);
         self.sealed.store(sealed, Ordering::Relaxed);
         if let Some(member) = self.tasks.member() {
@@ -64,7 +64,7 @@ impl Store {
     pub(crate) fn flush(&self, most: usize) -> Result<()> {
         let _flushing = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
         let has_some = self.change_quietly(|writer| {
-            let has_some = writer.sealed.is_some() || writer.buffer.bytes() > most;
+            let has_some = writer.docs.sealed.is_some() || writer.docs.buffer.bytes() > most;
             if has_some {
                 writer.seal();
             }
@@ -80,7 +80,7 @@ impl Store {
     /// Writes what is sealed to a segment. Returns it as it was written. The caller holds `flushing`.
     pub(crate) fn flush_sealed(&self) -> Result<Option<SegmentState>> {
         let sealed = self.change_quietly(|writer| {
-            let Some(sealed) = &writer.sealed else { return Ok(None) };
+            let Some(sealed) = &writer.docs.sealed else { return Ok(None) };
             if !sealed.then.iter().any(|block| block.live.count() > 0) {
                 writer.unseal(None, &[]);
                 self.note_room(writer);
@@ -144,21 +144,22 @@ impl Store {
 impl Writer {
     /// Sets the blocks of the buffer aside, unless some are already.
     pub(crate) fn seal(&mut self) {
-        if self.sealed.is_none() {
-            let next = self.buffer.next();
-            let buffer = std::mem::replace(&mut self.buffer, next);
-            self.sealed = Some(Sealed { then: buffer.blocks.clone(), schema: self.schema.clone(), buffer });
+        if self.docs.sealed.is_none() {
+            let next = self.docs.buffer.next();
+            let buffer = std::mem::replace(&mut self.docs.buffer, next);
+            self.docs.sealed =
+                Some(Sealed { then: buffer.blocks.clone(), schema: self.docs.schema.clone(), buffer });
         }
     }
 
     /// The memory of what is being written to a segment, in bytes.
     pub(crate) fn sealed_bytes(&self) -> usize {
-        self.sealed.as_ref().map_or(0, |sealed| sealed.buffer.bytes())
+        self.docs.sealed.as_ref().map_or(0, |sealed| sealed.buffer.bytes())
     }
 
     /// Puts a segment in the place of the sealed blocks, or nothing if none of their documents were live. Returns them.
     fn unseal(&mut self, segment: Option<SegmentState>, new_numbers: &[u32]) -> Option<Sealed> {
-        let sealed = self.sealed.take()?;
+        let sealed = self.docs.sealed.take()?;
         if let Some(mut segment) = segment {
             let mut first = 0;
             for (now, then) in sealed.buffer.blocks.iter().zip(&sealed.then) {
@@ -170,7 +171,7 @@ impl Writer {
                 now.record.note(Went::Segment { file, record, docs: docs.into() });
                 first += docs.len();
             }
-            self.segments.push(segment);
+            self.docs.segments.push(segment);
         } else {
             sealed.buffer.blocks.iter().for_each(|block| block.record.note(Went::Dropped));
         }

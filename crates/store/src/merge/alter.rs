@@ -76,8 +76,8 @@ impl Store {
             let needs_commit = self.change(|writer| {
                 writer.require_lock()?;
                 writer.require_leader(&*self.directory)?;
-                let schema = writer.schema.altered(&fields)?;
-                let is_altered = schema != *writer.schema;
+                let schema = writer.docs.schema.altered(&fields)?;
+                let is_altered = schema != *writer.docs.schema;
                 // Replay converts the values at the same place, so it must have them all.
                 if is_altered && writer.has_unlogged() {
                     return Ok(None);
@@ -102,9 +102,9 @@ impl Store {
 
     /// Converts all documents to the fields of a schema. Nothing is sealed.
     pub(crate) fn widen(&self, writer: &mut Writer, schema: StoreSchema) -> Result<()> {
-        let before = writer.schema.clone();
-        let (mut segments, mut gone) = (Vec::with_capacity(writer.segments.len()), Vec::new());
-        for state in writer.segments.clone() {
+        let before = writer.docs.schema.clone();
+        let (mut segments, mut gone) = (Vec::with_capacity(writer.docs.segments.len()), Vec::new());
+        for state in writer.docs.segments.clone() {
             if state.now.live.count() == 0 {
                 gone.push(state.number());
                 state.segment.record.note(Went::Dropped);
@@ -115,16 +115,16 @@ impl Store {
             }
         }
         let convert = |docs: &PlainColumns, live: &LiveDocs| widen_columns(docs, live, &before, &schema);
-        writer.buffer.convert(convert)?;
+        writer.docs.buffer.convert(convert)?;
         // From here on, nothing fails.
-        let stayed = writer.segments.iter().filter(|state| !gone.contains(&state.number()));
+        let stayed = writer.docs.segments.iter().filter(|state| !gone.contains(&state.number()));
         for (old, new) in stayed.zip(&segments).filter(|(old, new)| old.number() != new.number()) {
             self.ids.replace(&[old.number()], &new.segment);
             old.segment.record.note(Went::Merged);
         }
         self.ids.remove(&gone);
-        writer.segments = segments;
-        writer.schema = Arc::new(schema);
+        writer.docs.segments = segments;
+        writer.docs.schema = Arc::new(schema);
         writer.rewrites_deltas = true;
         writer.segments_changed();
         writer.rearranged();

@@ -77,9 +77,9 @@ impl Store {
         let _merging = self.merging.lock().unwrap_or_else(PoisonError::into_inner);
         let chosen = self.change_quietly(|writer| {
             writer.require_lock()?;
-            let sizes: Vec<SegmentSize> = writer.segments.iter().map(size).collect();
+            let sizes: Vec<SegmentSize> = writer.docs.segments.iter().map(size).collect();
             let chosen = choose(&sizes).into_iter();
-            let states: Vec<SegmentState> = chosen.map(|at| writer.segments[at].clone()).collect();
+            let states: Vec<SegmentState> = chosen.map(|at| writer.docs.segments[at].clone()).collect();
             Ok((!states.is_empty()).then(|| (states, writer.next_number())))
         })?;
         let Some((states, number)) = chosen else { return Ok(false) };
@@ -97,7 +97,7 @@ impl Store {
         let merged = merged.and_then(|merged| {
             let mut merged = Merged::new(merged, &states, &new_numbers);
             for _ in 0..CARRIES {
-                let now = self.change_quietly(|writer| Ok(writer.segments.clone()))?;
+                let now = self.change_quietly(|writer| Ok(writer.docs.segments.clone()))?;
                 merged.carry(&now, &self.schema())?;
             }
             Ok(merged)
@@ -107,7 +107,7 @@ impl Store {
             writer.files.add(FileName::Segment(number));
             let mut merged = merged?;
             // Few, so that nobody waits for long.
-            merged.carry(&writer.segments, &writer.schema)?;
+            merged.carry(&writer.docs.segments, &writer.docs.schema)?;
             let merged = merged.state;
             let old: Vec<u64> = states.iter().map(SegmentState::number).collect();
             self.ids.replace(&old, &merged.segment);
@@ -222,11 +222,11 @@ impl<'a> Merged<'a> {
 impl Writer {
     /// Replaces segments by the merged one, in the place of the first.
     fn replace(&mut self, old: &[SegmentState], mut merged: SegmentState, new_numbers: &[Vec<u32>]) {
-        let places = places_by_number(&self.segments);
+        let places = places_by_number(&self.docs.segments);
         for (before, new_numbers) in old.iter().zip(new_numbers) {
             // A segment without live documents may be gone by now.
             let deleted: Vec<DocId> = match places.get(&before.number()) {
-                Some(place) => self.segments[*place].now.live.deleted_since(&before.now.live).collect(),
+                Some(place) => self.docs.segments[*place].now.live.deleted_since(&before.now.live).collect(),
                 None => (0..before.now.live.docs()).map(DocId::new).collect(),
             };
             for doc in deleted {
@@ -237,10 +237,10 @@ impl Writer {
             }
         }
         let is_old = |state: &SegmentState| old.iter().any(|old| old.number() == state.number());
-        let place = self.segments.iter().position(is_old).unwrap_or(self.segments.len());
+        let place = self.docs.segments.iter().position(is_old).unwrap_or(self.docs.segments.len());
         old.iter().for_each(|state| state.segment.record.note(Went::Merged));
-        self.segments.insert(place, merged);
-        self.segments.retain(|state| !is_old(state));
+        self.docs.segments.insert(place, merged);
+        self.docs.segments.retain(|state| !is_old(state));
         self.segments_changed();
         self.rearranged();
     }

@@ -12,7 +12,6 @@
 
 use std::ffi::OsStr;
 use std::io::{self, Read};
-use std::sync::Arc;
 
 use docvalues_storage::{Error as StorageError, NewFile, Step};
 
@@ -20,8 +19,8 @@ use super::Replica;
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, MAX_NUMBER, Position, random_id};
 use crate::read::{CommitFiles, StoredFile};
-use crate::segments::{Buffer, CommitState, SegmentState, segment};
-use crate::store::Store;
+use crate::segments::{CommitState, SegmentState, segment};
+use crate::store::{Docs, Store};
 use crate::sync::PoisonError;
 use crate::versions::Tombstones;
 
@@ -222,7 +221,7 @@ impl Store {
             let before = CommitState {
                 number: writer.commit,
                 file: CommitFile { deltas: Vec::new(), ..writer.committed.clone() },
-                segments: writer.segments.iter().map(fresh).collect(),
+                segments: writer.docs.segments.iter().map(fresh).collect(),
                 tombstones: Tombstones::default(),
             };
             Ok((number, writer.files.next_number(), writer.keep, before))
@@ -253,18 +252,18 @@ impl Store {
             writer.synced(written)?;
             let CommitState { number, file, segments, tombstones } = state;
             let stays = |number: &u64| segments.iter().any(|state| state.number() == *number);
-            let gone: Vec<u64> =
-                writer.segments.iter().map(|state| state.number()).filter(|number| !stays(number)).collect();
+            let gone: Vec<u64> = writer
+                .docs
+                .segments
+                .iter()
+                .map(|state| state.number())
+                .filter(|number| !stays(number))
+                .collect();
             writer.files.add_commit(number, &file);
             file.files().for_each(|name| writer.files.add(name));
             writer.received = file.files().collect();
-            writer.segments = segments;
+            writer.docs = Docs::new(&file, segments, tombstones);
             writer.deltas = file.deltas.clone();
-            writer.schema = Arc::new(file.schema.clone());
-            writer.buffer = Buffer::default();
-            writer.sealed = None;
-            writer.tombstones = tombstones;
-            (writer.highest_version, writer.assigns_versions) = (file.highest_version, file.assigns_versions);
             (writer.sequence, writer.history) = (file.sequence, file.history);
             writer.rearranged();
             writer.segments_changed();

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use docvalues_storage::Directory;
 
+use super::docs::Docs;
 use crate::batch::body::{Body, FrameBody};
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, CommitInfo, FileEntry, FileName, Files, WriterLock, random_id};
@@ -13,30 +14,19 @@ use crate::log::LogWriter;
 use crate::options::KeepCommits;
 use crate::read::Contents;
 use crate::schema::{SchemaEntry, StoreSchema};
-use crate::segments::{Block, Buffer, CommitState, IdIndex, Sealed, SegmentState};
-use crate::versions::Tombstones;
+use crate::segments::{Block, CommitState, IdIndex};
 
 /// The state of the writer.
 #[derive(Debug)]
 pub(crate) struct Writer {
     lock: Arc<WriterLock>,
-    pub(crate) schema: Arc<StoreSchema>,
-    /// From the oldest to the newest.
-    pub(crate) segments: Vec<SegmentState>,
+    pub(crate) docs: Docs,
     pub(crate) deltas: Vec<FileEntry>,
     /// Counts the sets of segments, so that look-ups know whether what they found still holds.
     pub(crate) generation: u64,
-    /// The documents that were applied and are in no segment yet.
-    pub(crate) buffer: Buffer,
-    /// Those that are being written to a segment.
-    pub(crate) sealed: Option<Sealed>,
     /// The log, and its number.
     pub(crate) log: Option<Arc<LogWriter>>,
     pub(crate) log_number: Option<u64>,
-    pub(crate) highest_version: u64,
-    /// Whether a document was given a version by the store.
-    pub(crate) assigns_versions: bool,
-    pub(crate) tombstones: Tombstones,
     pub(crate) sequence: u64,
     /// The last batch of changes of which the log has only a note.
     last_unlogged: u64,
@@ -76,17 +66,11 @@ impl Writer {
         tombstones.forget_before(committed.sequence.saturating_sub(remember_deletes));
         Writer {
             lock,
-            schema: Arc::new(committed.schema.clone()),
-            segments,
+            docs: Docs::new(&committed, segments, tombstones),
             deltas: committed.deltas.clone(),
             generation: 0,
-            buffer: Buffer::default(),
-            sealed: None,
             log: None,
             log_number: None,
-            highest_version: committed.highest_version,
-            assigns_versions: committed.assigns_versions,
-            tombstones,
             sequence: committed.sequence,
             last_unlogged: 0,
             history: committed.history,
@@ -107,8 +91,8 @@ impl Writer {
 
     /// The blocks of documents that are in no segment, in the order of the parts of a snapshot.
     pub(crate) fn blocks(&self) -> impl Iterator<Item = &Block> {
-        let sealed = self.sealed.as_ref().map_or(&[][..], |sealed| &sealed.buffer.blocks);
-        sealed.iter().chain(&self.buffer.blocks)
+        let sealed = self.docs.sealed.as_ref().map_or(&[][..], |sealed| &sealed.buffer.blocks);
+        sealed.iter().chain(&self.docs.buffer.blocks)
     }
 
     /// What a snapshot is made of.
@@ -118,8 +102,8 @@ impl Writer {
             sequence: self.sequence,
             commit: self.commit,
             generation: self.generation,
-            schema: self.schema.clone(),
-            segments: &self.segments,
+            schema: self.docs.schema.clone(),
+            segments: &self.docs.segments,
             blocks: self.blocks().collect(),
             ids,
         }
@@ -141,7 +125,7 @@ impl Writer {
         if self.log.is_none() {
             return FrameBody::default();
         }
-        FrameBody::of(&body(serde_json::to_vec(&SchemaEntry::from(&*self.schema)).unwrap_or_default()))
+        FrameBody::of(&body(serde_json::to_vec(&SchemaEntry::from(&*self.docs.schema)).unwrap_or_default()))
     }
 
     /// Counts a batch of changes, and puts its frame into the log, if there is one. Fails only if the log does, and poisons
@@ -165,9 +149,9 @@ impl Writer {
         &mut self,
         change: impl FnOnce(StoreSchema) -> Result<StoreSchema>,
     ) -> Result<()> {
-        let schema = change((*self.schema).clone())?;
-        if schema != *self.schema {
-            self.schema = Arc::new(schema);
+        let schema = change((*self.docs.schema).clone())?;
+        if schema != *self.docs.schema {
+            self.docs.schema = Arc::new(schema);
             self.applied(self.body_of(Body::Fields))?;
         }
         Ok(())
@@ -225,7 +209,7 @@ impl Writer {
 
     /// Refuses a batch that was begun with other fields.
     pub(crate) fn require_fields(&self, schema: &StoreSchema) -> Result<()> {
-        match std::ptr::eq(&*self.schema, schema) || self.schema.extends(schema) {
+        match std::ptr::eq(&*self.docs.schema, schema) || self.docs.schema.extends(schema) {
             true => Ok(()),
             false => {
                 Err(Error::Request("expected a batch of this store, found one with other fields".to_owned()))
@@ -272,7 +256,7 @@ impl Writer {
     /// The names of all files in use: of the last commit, of the one being written, and those written since.
     pub(crate) fn used(&self) -> HashSet<FileName> {
         let mut used: HashSet<FileName> = self.committed.files().collect();
-        for state in &self.segments {
+        for state in &self.docs.segments {
             used.insert(FileName::Segment(state.number()));
             if let Some(fold) = state.fold {
                 used.insert(FileName::Fold { segment: state.number(), number: fold.number });

@@ -148,12 +148,12 @@ impl Store {
                 // All changes of the set of segments are published.
                 prepared.look_up(&self.snapshot())?;
             }
-            prepared.read_again(&writer.segments)?;
+            prepared.read_again(&writer.docs.segments)?;
             if let Some(log) = &self.log {
                 log.check()?;
             }
             writer.check_versions(&prepared)?;
-            let next = (self.clock)().max(writer.highest_version.saturating_add(1));
+            let next = (self.clock)().max(writer.docs.highest_version.saturating_add(1));
             let applied = writer.apply(prepared, next)?;
             self.note_room(writer);
             Ok(applied)
@@ -186,7 +186,8 @@ impl Store {
             self.ids.fill(filled.opened());
             let gone = self.change(|writer| {
                 writer.segments_changed();
-                let is_gone = |number: &u64| !writer.segments.iter().any(|state| state.number() == *number);
+                let is_gone =
+                    |number: &u64| !writer.docs.segments.iter().any(|state| state.number() == *number);
                 Ok(filled.opened().iter().map(|segment| segment.number).filter(is_gone).collect::<Vec<_>>())
             })?;
             self.ids.remove(&gone);
@@ -208,12 +209,12 @@ impl Writer {
         };
         match batch.without_version {
             // Versions that it assigned itself may be above.
-            Some(at) if !self.assigns_versions && self.highest_version >= limit => {
-                let highest = self.highest_version;
+            Some(at) if !self.docs.assigns_versions && self.docs.highest_version >= limit => {
+                let highest = self.docs.highest_version;
                 let what = "a version, found none: the store has versions up to";
                 return refused(at, format!("{what} {highest}, above which it assigns none"));
             }
-            None if !self.assigns_versions => return Ok(()),
+            None if !self.docs.assigns_versions => return Ok(()),
             _ => {}
         }
         let versions = batch.versions.iter().enumerate();
@@ -231,9 +232,9 @@ impl Writer {
     fn apply(&mut self, mut batch: Prepared, next: u64) -> Result<Applied> {
         let next = batch.replayed.as_ref().map_or(next, |decided| decided.first_version.unwrap_or_default());
         let first_version = batch.assign_versions(next);
-        self.assigns_versions |= first_version.is_some();
+        self.docs.assigns_versions |= first_version.is_some();
         let docs = std::mem::take(&mut batch.docs);
-        let first = (docs.docs() > 0).then(|| self.buffer.append(docs));
+        let first = (docs.docs() > 0).then(|| self.docs.buffer.append(docs));
         let (mut outcomes, changes) = (Vec::with_capacity(batch.operations.len()), self.changes);
         let (mut pending, mut id) = (Pending::default(), Vec::new());
         for (at, operation) in batch.operations.iter().enumerate() {
@@ -257,7 +258,7 @@ impl Writer {
             // The buffer, of which this is a part, changes meanwhile.
             id.clear();
             id.extend_from_slice(match action {
-                Action::Write(place) => self.buffer.id(place, field).unwrap_or_default(),
+                Action::Write(place) => self.docs.buffer.id(place, field).unwrap_or_default(),
                 _ => batch.id(at).unwrap_or_default(),
             });
             let id = Id { id: &id, hash: batch.hashes[at], field };
@@ -298,7 +299,7 @@ impl Writer {
             Condition::Absent => current.is_some(),
             Condition::Version(expected) => current_version != Some(expected),
         };
-        let highest = current_version.or_else(|| self.tombstones.version(id.id));
+        let highest = current_version.or_else(|| self.docs.tombstones.version(id.id));
         let stale = version.zip(highest).filter(|(version, highest)| version <= highest && !is_decided);
         if refused || stale.is_some() {
             self.withdraw(action);
@@ -310,11 +311,11 @@ impl Writer {
         if let (Action::Update(_), None) = (action, current) {
             return Outcome::NotFound;
         }
-        self.highest_version = self.highest_version.max(version.unwrap_or(0));
+        self.docs.highest_version = self.docs.highest_version.max(version.unwrap_or(0));
         if let (Action::Update(row), Some(current)) = (action, current) {
             self.changes += 1;
             if let Some(place) = self.update(current, row, (&batch.resolved.updates, pending), version) {
-                self.buffer.put(id.hash, id.id, id.field, place);
+                self.docs.buffer.put(id.hash, id.id, id.field, place);
             }
             return Outcome::Updated;
         }
@@ -322,13 +323,13 @@ impl Writer {
         self.changes += u64::from(matches!(action, Action::Write(_)) || was_there || version.is_some());
         match action {
             Action::Write(place) => {
-                self.buffer.put(id.hash, id.id, id.field, place);
+                self.docs.buffer.put(id.hash, id.id, id.field, place);
                 if was_there { Outcome::Replaced } else { Outcome::Added }
             }
             _ => {
                 // A deletion without a version has that of the document.
                 if let Some(version) = version.or(current_version) {
-                    self.tombstones.insert(id.id, version, self.sequence + 1);
+                    self.docs.tombstones.insert(id.id, version, self.sequence + 1);
                 }
                 if was_there { Outcome::Deleted } else { Outcome::NotFound }
             }
@@ -338,23 +339,25 @@ impl Writer {
     /// The document that was appended is none.
     fn withdraw(&mut self, action: Action) {
         if let Action::Write(place) = action {
-            self.buffer.delete(place);
+            self.docs.buffer.delete(place);
         }
     }
 
     /// The live document with an id, of which there is at most one.
     fn current(&self, Id { id, hash, field }: Id<'_>, found: Option<Found>) -> Option<Current> {
-        if let Some(place) = self.buffer.find(hash, id, field).filter(|place| self.buffer.is_live(*place)) {
+        if let Some(place) =
+            self.docs.buffer.find(hash, id, field).filter(|place| self.docs.buffer.is_live(*place))
+        {
             return Some(Current::Buffer(place));
         }
         let in_sealed = |Sealed { buffer, .. }: &Sealed| {
             buffer.find(hash, id, field).filter(|place| buffer.is_live(*place))
         };
-        if let Some(place) = self.sealed.as_ref().and_then(in_sealed) {
+        if let Some(place) = self.docs.sealed.as_ref().and_then(in_sealed) {
             return Some(Current::Sealed(place));
         }
         let Found { segment, doc, .. } = found?;
-        self.segments[segment].now.live.contains(doc).then_some(Current::Segment(segment, doc))
+        self.docs.segments[segment].now.live.contains(doc).then_some(Current::Segment(segment, doc))
     }
 
     /// The version of a document, but for updates of the batch.
@@ -366,14 +369,16 @@ impl Writer {
     ) -> Option<u64> {
         let field = field?;
         let stored = match current {
-            Current::Buffer(place) => self.buffer.number(place, field.place),
+            Current::Buffer(place) => self.docs.buffer.number(place, field.place),
             Current::Sealed(place) => {
-                self.sealed.as_ref().and_then(|sealed| sealed.buffer.number(place, field.place))
+                self.docs.sealed.as_ref().and_then(|sealed| sealed.buffer.number(place, field.place))
             }
-            Current::Segment(segment, doc) => match self.segments[segment].now.number(field.place, doc) {
-                Some(stored) => stored,
-                None => return found.and_then(|found| found.version),
-            },
+            Current::Segment(segment, doc) => {
+                match self.docs.segments[segment].now.number(field.place, doc) {
+                    Some(stored) => stored,
+                    None => return found.and_then(|found| found.version),
+                }
+            }
             Current::Gone => None,
         };
         field.version(stored?)
@@ -382,9 +387,11 @@ impl Writer {
     /// Deletes a document. Returns whether it was live.
     pub(crate) fn delete_current(&mut self, current: Current) -> bool {
         match current {
-            Current::Buffer(place) => self.buffer.delete(place),
-            Current::Sealed(place) => self.sealed.as_mut().is_some_and(|sealed| sealed.buffer.delete(place)),
-            Current::Segment(segment, doc) => self.segments[segment].now.live.delete(doc),
+            Current::Buffer(place) => self.docs.buffer.delete(place),
+            Current::Sealed(place) => {
+                self.docs.sealed.as_mut().is_some_and(|sealed| sealed.buffer.delete(place))
+            }
+            Current::Segment(segment, doc) => self.docs.segments[segment].now.live.delete(doc),
             Current::Gone => false,
         }
     }

@@ -99,7 +99,7 @@ impl Writer {
 
     /// Returns the place of a document of a segment now.
     fn locate_in_segment(&self, (file, record): (FileEntry, &PartRecord), doc: DocId) -> Result<Current> {
-        if let Some(at) = self.segments.iter().position(|state| state.segment.file == file) {
+        if let Some(at) = self.docs.segments.iter().position(|state| state.segment.file == file) {
             return Ok(Current::Segment(at, doc));
         }
         match record.went() {
@@ -112,11 +112,11 @@ impl Writer {
     /// Returns the place of a document of a block now, also if updates moved it or its block was written to a segment.
     pub(crate) fn locate_in_buffer(&self, record: &Arc<PartRecord>, doc: DocId) -> Result<Current> {
         let (record, doc) = record.last_copy(doc);
-        let sealed = self.sealed.as_ref().and_then(|sealed| sealed.buffer.place_in(&record, doc));
+        let sealed = self.docs.sealed.as_ref().and_then(|sealed| sealed.buffer.place_in(&record, doc));
         if let Some(place) = sealed {
             return Ok(Current::Sealed(place));
         }
-        if let Some(place) = self.buffer.place_in(&record, doc) {
+        if let Some(place) = self.docs.buffer.place_in(&record, doc) {
             return Ok(Current::Buffer(place));
         }
         match record.went() {

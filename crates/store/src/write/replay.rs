@@ -65,10 +65,10 @@ impl Store {
             return Err(Wrong::Frame("expected the fields of the store, found others".to_owned()));
         }
         Ok(self.change(|writer| {
-            if wider != *writer.schema {
+            if wider != *writer.docs.schema {
                 self.widen(writer, wider)?;
             }
-            writer.schema = schema.into();
+            writer.docs.schema = schema.into();
             writer.applied(frame)
         })?)
     }

@@ -162,7 +162,9 @@ struct PlannedUpdate {
 impl Writer {
     /// Refuses versions after which a store could not assign any.
     fn check_versions_of_updates(&self, resolved: &Resolved, schema: &StoreSchema) -> Result<()> {
-        let Some(field) = VersionField::of(schema).filter(|_| self.assigns_versions) else { return Ok(()) };
+        let Some(field) = VersionField::of(schema).filter(|_| self.docs.assigns_versions) else {
+            return Ok(());
+        };
         let rows = 0..resolved.updates.count();
         let found = rows.filter_map(|row| field.of_row(&resolved.updates.rows, row).ok()?).max();
         match found.filter(|found| *found >= field.limit()) {
@@ -192,7 +194,7 @@ impl Writer {
             if let Some(version) = version {
                 let found = match document {
                     Current::Segment(segment, doc) => {
-                        let version = self.segments[segment].segment.version(schema, doc)?;
+                        let version = self.docs.segments[segment].segment.version(schema, doc)?;
                         Some(Found { segment, doc, version })
                     }
                     _ => None,
@@ -205,11 +207,11 @@ impl Writer {
             pending.versions.extend(version.map(|version| (document, version)));
             if let (Current::Segment(segment, doc), true) = (document, needs_reading) {
                 let target = UpdateTarget { segment, doc, row };
-                resolved.read(target, self.segments[segment].view(), schema)?;
+                resolved.read(target, self.docs.segments[segment].view(), schema)?;
             }
             planned.push(PlannedUpdate { document, row, version });
         }
-        resolved.read_again(&self.segments, schema)?;
+        resolved.read_again(&self.docs.segments, schema)?;
         Ok(planned)
     }
 
@@ -223,27 +225,29 @@ impl Writer {
     ) {
         let block = match document {
             Current::Segment(..) | Current::Gone => None,
-            Current::Buffer(place) => Some((&self.buffer, place)),
-            Current::Sealed(place) => self.sealed.as_ref().map(|sealed| (&sealed.buffer, place)),
+            Current::Buffer(place) => Some((&self.docs.buffer, place)),
+            Current::Sealed(place) => self.docs.sealed.as_ref().map(|sealed| (&sealed.buffer, place)),
         };
         let from = block
             .and_then(|(buffer, place)| Some((&buffer.blocks.get(place.block as usize)?.record, place.doc)));
         let now = from.and_then(|(record, doc)| self.locate_in_buffer(record, doc).ok());
         let document = now.unwrap_or(document);
-        self.highest_version = self.highest_version.max(version.unwrap_or(0));
+        self.docs.highest_version = self.docs.highest_version.max(version.unwrap_or(0));
         let place = self.update(document, row, changes, version);
         if let Some((place, field)) = place.zip(schema.id_place())
-            && let Some(id) = self.buffer.id(place, field).map(<[u8]>::to_vec)
+            && let Some(id) = self.docs.buffer.id(place, field).map(<[u8]>::to_vec)
         {
-            self.buffer.put(hash(&id, seed), &id, field, place);
+            self.docs.buffer.put(hash(&id, seed), &id, field, place);
         }
     }
 
     fn is_live(&self, document: Current) -> bool {
         match document {
-            Current::Buffer(place) => self.buffer.is_live(place),
-            Current::Sealed(place) => self.sealed.as_ref().is_some_and(|sealed| sealed.buffer.is_live(place)),
-            Current::Segment(segment, doc) => self.segments[segment].now.live.contains(doc),
+            Current::Buffer(place) => self.docs.buffer.is_live(place),
+            Current::Sealed(place) => {
+                self.docs.sealed.as_ref().is_some_and(|sealed| sealed.buffer.is_live(place))
+            }
+            Current::Segment(segment, doc) => self.docs.segments[segment].now.live.contains(doc),
             Current::Gone => false,
         }
     }
@@ -262,16 +266,16 @@ impl Writer {
                 pending.versions.extend(version.map(|version| (current, version)));
                 return None;
             }
-            Current::Buffer(place) => (Some(&self.buffer), place),
-            Current::Sealed(place) => (self.sealed.as_ref().map(|sealed| &sealed.buffer), place),
+            Current::Buffer(place) => (Some(&self.docs.buffer), place),
+            Current::Sealed(place) => (self.docs.sealed.as_ref().map(|sealed| &sealed.buffer), place),
             Current::Gone => return None,
         };
         let block = buffer?.blocks.get(place.block as usize)?;
         let record = block.record.clone();
-        let updated = updates.updated(row, (&block.docs, place.doc.get()), self.schema.fields());
+        let updated = updates.updated(row, (&block.docs, place.doc.get()), self.docs.schema.fields());
         self.delete_current(current);
-        let new = self.buffer.append(updated);
-        self.buffer.note_copy((&record, place.doc), new);
+        let new = self.docs.buffer.append(updated);
+        self.docs.buffer.note_copy((&record, place.doc), new);
         Some(new)
     }
 
@@ -293,7 +297,7 @@ impl Writer {
             fields.sort_unstable();
             fields.dedup();
             let segment = targets[0].segment;
-            let state = &mut self.segments[segment];
+            let state = &mut self.docs.segments[segment];
             for place in fields.into_iter().filter(|place| Some(*place) != id_field) {
                 let rows = resolved.new_rows(targets, (place, schema));
                 let dictionary = resolved.dictionaries.get(&(segment, place));
