@@ -281,7 +281,7 @@ impl Writer {
     /// The store now. What is in the buffer is sealed, to be written to a segment of the commit.
     fn freeze(&mut self) -> Result<Frozen> {
         self.require_lock()?;
-        self.seal();
+        self.docs.seal();
         self.docs.tombstones.forget_before(self.sequence.saturating_sub(self.remember_deletes));
         self.committing = self.used();
         let segments = self.docs.segments.clone();

@@ -229,7 +229,7 @@ impl Store {
                 docs += u64::from(state.now.live.count());
                 updates_bytes += state.now.heap();
             }
-            for block in writer.blocks() {
+            for block in writer.docs.blocks() {
                 docs += u64::from(block.live.count());
                 buffered_docs += u64::from(block.docs.docs());
             }
@@ -237,8 +237,8 @@ impl Store {
                 segments: writer.docs.segments.len(),
                 docs,
                 buffered_docs,
-                buffer_bytes: writer.docs.buffer.bytes(),
-                sealed_bytes: writer.sealed_bytes(),
+                buffer_bytes: writer.docs.buffer_bytes(),
+                sealed_bytes: writer.docs.sealed_bytes(),
                 updates_bytes,
                 table_bytes: self.ids.table_bytes(),
                 remembered_deletes: writer.docs.tombstones.len(),

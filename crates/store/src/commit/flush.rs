@@ -16,7 +16,7 @@ use docvalues_writer::{FinishError, WriterOptions};
 use crate::error::Result;
 use crate::files::{FileEntry, FileName};
 use crate::schema::StoreSchema;
-use crate::segments::{Block, GONE, Sealed, SegmentState, StoreSegment, Went, begin_segment};
+use crate::segments::{Block, GONE, SegmentState, StoreSegment, begin_segment};
 use crate::store::{Store, Task, Writer};
 use crate::sync::PoisonError;
 
@@ -51,7 +51,7 @@ impl Store {
     /// Notes the memory of the buffers. One that is filled may take half of the memory, and one that is being written the
     /// other half.
     pub(crate) fn note_room(&self, writer: &Writer) {
-        let (buffer, sealed) = (writer.docs.buffer.bytes(), writer.sealed_bytes());
+        let (buffer, sealed) = (writer.docs.buffer_bytes(), writer.docs.sealed_bytes());
         self.buffered.store(buffer, Ordering::Relaxed);
         self.sealed.store(sealed, Ordering::Relaxed);
         if let Some(member) = self.tasks.member() {
@@ -64,9 +64,9 @@ impl Store {
     pub(crate) fn flush(&self, most: usize) -> Result<()> {
         let _flushing = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
         let has_some = self.change_quietly(|writer| {
-            let has_some = writer.docs.sealed.is_some() || writer.docs.buffer.bytes() > most;
+            let has_some = writer.docs.sealed().is_some() || writer.docs.buffer_bytes() > most;
             if has_some {
-                writer.seal();
+                writer.docs.seal();
             }
             self.note_room(writer);
             Ok(has_some)
@@ -80,7 +80,7 @@ impl Store {
     /// Writes what is sealed to a segment. Returns it as it was written. The caller holds `flushing`.
     pub(crate) fn flush_sealed(&self) -> Result<Option<SegmentState>> {
         let sealed = self.change_quietly(|writer| {
-            let Some(sealed) = &writer.docs.sealed else { return Ok(None) };
+            let Some(sealed) = writer.docs.sealed() else { return Ok(None) };
             if !sealed.then.iter().any(|block| block.live.count() > 0) {
                 writer.unseal(None, &[]);
                 self.note_room(writer);
@@ -138,44 +138,5 @@ impl Store {
         let note = |old: DocId, new: DocId| new_numbers[old.get() as usize] = new.get();
         let summary = writer.finish_moved(note).map_err(FinishError::into_error)?;
         Ok((FileEntry::of(number, &summary), new_numbers))
-    }
-}
-
-impl Writer {
-    /// Sets the blocks of the buffer aside, unless some are already.
-    pub(crate) fn seal(&mut self) {
-        if self.docs.sealed.is_none() {
-            let next = self.docs.buffer.next();
-            let buffer = std::mem::replace(&mut self.docs.buffer, next);
-            self.docs.sealed =
-                Some(Sealed { then: buffer.blocks.clone(), schema: self.docs.schema.clone(), buffer });
-        }
-    }
-
-    /// The memory of what is being written to a segment, in bytes.
-    pub(crate) fn sealed_bytes(&self) -> usize {
-        self.docs.sealed.as_ref().map_or(0, |sealed| sealed.buffer.bytes())
-    }
-
-    /// Puts a segment in the place of the sealed blocks, or nothing if none of their documents were live. Returns them.
-    fn unseal(&mut self, segment: Option<SegmentState>, new_numbers: &[u32]) -> Option<Sealed> {
-        let sealed = self.docs.sealed.take()?;
-        if let Some(mut segment) = segment {
-            let mut first = 0;
-            for (now, then) in sealed.buffer.blocks.iter().zip(&sealed.then) {
-                for doc in now.live.deleted_since(&then.live) {
-                    segment.now.live.delete(DocId::new(new_numbers[first + doc.get() as usize]));
-                }
-                let docs = &new_numbers[first..][..then.docs.docs() as usize];
-                let (file, record) = (segment.segment.file, segment.segment.record.clone());
-                now.record.note(Went::Segment { file, record, docs: docs.into() });
-                first += docs.len();
-            }
-            self.docs.segments.push(segment);
-        } else {
-            sealed.buffer.blocks.iter().for_each(|block| block.record.note(Went::Dropped));
-        }
-        self.segments_changed();
-        Some(sealed)
     }
 }

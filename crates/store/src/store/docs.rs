@@ -8,7 +8,7 @@ use docvalues_column::DocId;
 
 use crate::files::CommitFile;
 use crate::schema::StoreSchema;
-use crate::segments::{Buffer, Place, Sealed, SegmentState};
+use crate::segments::{Block, Buffer, Place, Sealed, SegmentState, Went};
 use crate::versions::Tombstones;
 
 /// The documents of a store, and its fields.
@@ -58,5 +58,56 @@ impl Docs {
             highest_version: commit.highest_version,
             assigns_versions: commit.assigns_versions,
         }
+    }
+
+    /// The blocks of documents that are in no segment, in the order of the parts of a snapshot.
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = &Block> {
+        let sealed = self.sealed.as_ref().map_or(&[][..], |sealed| &sealed.buffer.blocks);
+        sealed.iter().chain(&self.buffer.blocks)
+    }
+
+    /// The memory of the buffer, in bytes.
+    pub(crate) fn buffer_bytes(&self) -> usize {
+        self.buffer.bytes()
+    }
+
+    /// The memory of what is being written to a segment, in bytes.
+    pub(crate) fn sealed_bytes(&self) -> usize {
+        self.sealed.as_ref().map_or(0, |sealed| sealed.buffer.bytes())
+    }
+
+    /// What is being written to a segment.
+    pub(crate) fn sealed(&self) -> Option<&Sealed> {
+        self.sealed.as_ref()
+    }
+
+    /// Sets the blocks of the buffer aside, unless some are already.
+    pub(crate) fn seal(&mut self) {
+        if self.sealed.is_none() {
+            let next = self.buffer.next();
+            let buffer = std::mem::replace(&mut self.buffer, next);
+            self.sealed = Some(Sealed { then: buffer.blocks.clone(), schema: self.schema.clone(), buffer });
+        }
+    }
+
+    /// Puts a segment in the place of the sealed blocks, or nothing if none of their documents were live. Returns them.
+    pub(super) fn unseal(&mut self, segment: Option<SegmentState>, new_numbers: &[u32]) -> Option<Sealed> {
+        let sealed = self.sealed.take()?;
+        if let Some(mut segment) = segment {
+            let mut first = 0;
+            for (now, then) in sealed.buffer.blocks.iter().zip(&sealed.then) {
+                for doc in now.live.deleted_since(&then.live) {
+                    segment.now.live.delete(DocId::new(new_numbers[first + doc.get() as usize]));
+                }
+                let docs = &new_numbers[first..][..then.docs.docs() as usize];
+                let (file, record) = (segment.segment.file, segment.segment.record.clone());
+                now.record.note(Went::Segment { file, record, docs: docs.into() });
+                first += docs.len();
+            }
+            self.segments.push(segment);
+        } else {
+            sealed.buffer.blocks.iter().for_each(|block| block.record.note(Went::Dropped));
+        }
+        Some(sealed)
     }
 }

@@ -14,7 +14,7 @@ use crate::log::LogWriter;
 use crate::options::KeepCommits;
 use crate::read::Contents;
 use crate::schema::{SchemaEntry, StoreSchema};
-use crate::segments::{Block, CommitState, IdIndex};
+use crate::segments::{CommitState, IdIndex, Sealed, SegmentState};
 
 /// The state of the writer.
 #[derive(Debug)]
@@ -89,12 +89,6 @@ impl Writer {
         }
     }
 
-    /// The blocks of documents that are in no segment, in the order of the parts of a snapshot.
-    pub(crate) fn blocks(&self) -> impl Iterator<Item = &Block> {
-        let sealed = self.docs.sealed.as_ref().map_or(&[][..], |sealed| &sealed.buffer.blocks);
-        sealed.iter().chain(&self.docs.buffer.blocks)
-    }
-
     /// What a snapshot is made of.
     pub(crate) fn contents<'w>(&'w self, ids: Option<&'w IdIndex>) -> Contents<'w> {
         Contents {
@@ -104,7 +98,7 @@ impl Writer {
             generation: self.generation,
             schema: self.docs.schema.clone(),
             segments: &self.docs.segments,
-            blocks: self.blocks().collect(),
+            blocks: self.docs.blocks().collect(),
             ids,
         }
     }
@@ -179,6 +173,13 @@ impl Writer {
     pub(crate) fn segments_changed(&mut self) {
         self.generation += 1;
         self.is_unpublished = true;
+    }
+
+    /// Puts a segment in the place of the sealed blocks, or nothing if none of their documents were live. Returns them.
+    pub(crate) fn unseal(&mut self, segment: Option<SegmentState>, new_numbers: &[u32]) -> Option<Sealed> {
+        let sealed = self.docs.unseal(segment, new_numbers)?;
+        self.segments_changed();
+        Some(sealed)
     }
 
     /// The last commit.
