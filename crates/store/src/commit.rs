@@ -18,7 +18,6 @@ mod flush;
 
 use std::ffi::OsStr;
 use std::io;
-use std::sync::Arc;
 use std::time::Instant;
 
 use docvalues_storage::{FileLock, NewFile};
@@ -28,35 +27,15 @@ use crate::files::{CommitFile, FileEntry, FileName};
 use crate::options::KeepCommits;
 use crate::schema::StoreSchema;
 use crate::segments::delta::{self, ChangedSegment};
-use crate::segments::{SegmentChanges, SegmentState, Went, places_by_number};
-use crate::store::{Store, Writer};
+use crate::segments::{SegmentChanges, SegmentState};
+use crate::store::{Frozen, Store};
 use crate::sync::PoisonError;
-use crate::versions::Tombstones;
 
 /// The most deltas of a commit.
 const MAX_DELTAS: usize = 8;
 
 /// A segment of which at least one in this many documents changed gets a fold of its own.
 const FOLDED_SHARE: u64 = 500;
-
-/// The store at a moment, while it is being committed. Changes go on meanwhile.
-pub(crate) struct Frozen {
-    sequence: u64,
-    history: u64,
-    /// Counts changes: see [`Writer::changes`].
-    changes: u64,
-    highest_version: u64,
-    assigns_versions: bool,
-    first_log: Option<u64>,
-    keep: KeepCommits,
-    rewrites_deltas: bool,
-    schema: Arc<StoreSchema>,
-    segments: Vec<SegmentState>,
-    deltas: Vec<FileEntry>,
-    tombstones: Tombstones,
-    /// The commit before.
-    before: CommitFile,
-}
 
 impl Store {
     /// Makes all changes so far durable. Returns the number of the commit; without changes, that of the last one.
@@ -140,10 +119,7 @@ impl Store {
         let written = self.write_commit_file(number, &bytes);
         self.change(|writer| {
             writer.synced(written)?;
-            writer.files.add_commit(number, &commit);
-            let changes = frozen.changes;
-            self.ids.remove(&writer.adopt(frozen));
-            writer.committed_as(number, commit, changes);
+            self.ids.remove(&writer.adopt(frozen, number, commit));
             Ok(number)
         })
     }
@@ -270,59 +246,5 @@ impl Store {
             Ok(())
         })?;
         Ok(left)
-    }
-}
-
-impl Writer {
-    fn is_uncommitted(&self) -> bool {
-        self.changes != self.committed_changes
-    }
-
-    /// The store now. What is in the buffer is sealed, to be written to a segment of the commit.
-    fn freeze(&mut self) -> Result<Frozen> {
-        self.require_lock()?;
-        self.docs.seal();
-        self.docs.tombstones.forget_before(self.sequence.saturating_sub(self.remember_deletes));
-        self.committing = self.used();
-        let segments = self.docs.segments.clone();
-        self.docs.segments.iter_mut().for_each(|state| state.now.mark());
-        Ok(Frozen {
-            sequence: self.sequence,
-            history: self.history,
-            changes: self.changes,
-            highest_version: self.docs.highest_version,
-            assigns_versions: self.docs.assigns_versions,
-            first_log: self.log_number,
-            keep: self.keep,
-            rewrites_deltas: self.rewrites_deltas,
-            schema: self.docs.schema.clone(),
-            segments,
-            deltas: self.deltas.clone(),
-            tombstones: self.docs.tombstones.clone(),
-            before: self.committed.clone(),
-        })
-    }
-
-    /// Takes over what a commit has written of segments that are still there. Returns the segments that were dropped, as
-    /// they have no live document.
-    fn adopt(&mut self, frozen: Frozen) -> Vec<u64> {
-        let places = places_by_number(&frozen.segments);
-        for state in &mut self.docs.segments {
-            if let Some(place) = places.get(&state.number()) {
-                let SegmentState { fold, folded, committed, .. } = &frozen.segments[*place];
-                (state.fold, state.folded, state.committed) = (*fold, folded.clone(), committed.clone());
-            }
-        }
-        self.deltas = frozen.deltas;
-        let empty = self.docs.segments.extract_if(.., |state| state.now.live.count() == 0);
-        let drop = |state: SegmentState| {
-            state.segment.record.note(Went::Dropped);
-            state.number()
-        };
-        let dropped: Vec<u64> = empty.map(drop).collect();
-        if !dropped.is_empty() {
-            self.segments_changed();
-        }
-        dropped
     }
 }

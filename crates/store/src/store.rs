@@ -4,11 +4,13 @@
 //! | --- | --- |
 //! | `writer` | the state that is locked |
 //! | `docs` | the documents in it |
+//! | `frozen` | the state at a moment, for a commit |
 //! | `tasks` | what background threads are asked for |
 //!
 //! Batches, commits and merges are methods of [`Store`] in the modules that use this one.
 
 mod docs;
+mod frozen;
 mod tasks;
 mod writer;
 
@@ -21,6 +23,7 @@ use std::time::{Duration, Instant};
 use docvalues_storage::Directory;
 
 pub(crate) use docs::{Current, Docs, Id};
+pub(crate) use frozen::Frozen;
 use tasks::Tasks;
 pub(crate) use tasks::{Member, Shared, Task};
 pub(crate) use writer::Writer;

@@ -259,7 +259,6 @@ impl Store {
                 .map(|state| state.number())
                 .filter(|number| !stays(number))
                 .collect();
-            writer.files.add_commit(number, &file);
             file.files().for_each(|name| writer.files.add(name));
             writer.received = file.files().collect();
             writer.docs = Docs::new(&file, segments, tombstones);

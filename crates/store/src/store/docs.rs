@@ -8,7 +8,7 @@ use docvalues_column::DocId;
 
 use crate::files::CommitFile;
 use crate::schema::StoreSchema;
-use crate::segments::{Block, Buffer, Place, Sealed, SegmentState, Went};
+use crate::segments::{Block, Buffer, Place, Sealed, SegmentState, Went, places_by_number};
 use crate::versions::Tombstones;
 
 /// The documents of a store, and its fields.
@@ -109,5 +109,36 @@ impl Docs {
             sealed.buffer.blocks.iter().for_each(|block| block.record.note(Went::Dropped));
         }
         Some(sealed)
+    }
+
+    /// Makes it fast to find the values that change from now on.
+    pub(super) fn mark(&mut self) {
+        self.segments.iter_mut().for_each(|state| state.now.mark());
+    }
+
+    /// Takes over what a commit has written of segments that are still there.
+    pub(super) fn adopt(&mut self, written: &[SegmentState]) {
+        let places = places_by_number(written);
+        for state in &mut self.segments {
+            if let Some(place) = places.get(&state.number()) {
+                let SegmentState { fold, folded, committed, .. } = &written[*place];
+                (state.fold, state.folded, state.committed) = (*fold, folded.clone(), committed.clone());
+            }
+        }
+    }
+
+    /// Drops segments without live documents. Returns their numbers.
+    pub(super) fn drop_empty(&mut self) -> Vec<u64> {
+        let empty = self.segments.extract_if(.., |state| state.now.live.count() == 0);
+        let drop = |state: SegmentState| {
+            state.segment.record.note(Went::Dropped);
+            state.number()
+        };
+        empty.map(drop).collect()
+    }
+
+    /// Forgets the deletions before batch `sequence`.
+    pub(super) fn forget_deletes_before(&mut self, sequence: u64) {
+        self.tombstones.forget_before(sequence);
     }
 }

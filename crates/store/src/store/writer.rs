@@ -7,6 +7,7 @@ use std::time::Duration;
 use docvalues_storage::Directory;
 
 use super::docs::Docs;
+use super::frozen::Frozen;
 use crate::batch::body::{Body, FrameBody};
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, CommitInfo, FileEntry, FileName, Files, WriterLock, random_id};
@@ -187,8 +188,52 @@ impl Writer {
         CommitInfo::of(self.commit, &self.committed)
     }
 
+    /// Whether there are changes that no commit has.
+    pub(crate) fn is_uncommitted(&self) -> bool {
+        self.changes != self.committed_changes
+    }
+
+    /// The store now. What is in the buffer is sealed, to be written to a segment of the commit.
+    pub(crate) fn freeze(&mut self) -> Result<Frozen> {
+        self.require_lock()?;
+        self.docs.seal();
+        self.docs.forget_deletes_before(self.sequence.saturating_sub(self.remember_deletes));
+        self.committing = self.used();
+        let segments = self.docs.segments.clone();
+        self.docs.mark();
+        Ok(Frozen {
+            sequence: self.sequence,
+            history: self.history,
+            changes: self.changes,
+            highest_version: self.docs.highest_version,
+            assigns_versions: self.docs.assigns_versions,
+            first_log: self.log_number,
+            keep: self.keep,
+            rewrites_deltas: self.rewrites_deltas,
+            schema: self.docs.schema.clone(),
+            segments,
+            deltas: self.deltas.clone(),
+            tombstones: self.docs.tombstones.clone(),
+            before: self.committed.clone(),
+        })
+    }
+
+    /// Takes over a commit that is durable, and what it has written of segments that are still there. Returns the segments
+    /// that were dropped, as they have no live document.
+    pub(crate) fn adopt(&mut self, frozen: Frozen, number: u64, commit: CommitFile) -> Vec<u64> {
+        self.docs.adopt(&frozen.segments);
+        self.deltas = frozen.deltas;
+        let dropped = self.docs.drop_empty();
+        if !dropped.is_empty() {
+            self.segments_changed();
+        }
+        self.committed_as(number, commit, frozen.changes);
+        dropped
+    }
+
     /// Notes that a commit is durable.
     pub(crate) fn committed_as(&mut self, number: u64, commit: CommitFile, changes: u64) {
+        self.files.add_commit(number, &commit);
         (self.commit, self.committed, self.committed_changes) = (number, commit, changes);
         self.committing.clear();
         self.rewrites_deltas = false;
