@@ -115,7 +115,7 @@ impl Store {
             }
         }
         let convert = |docs: &PlainColumns, live: &LiveDocs| widen_columns(docs, live, &before, &schema);
-        writer.docs.buffer.convert(convert)?;
+        writer.docs.convert_buffer(convert)?;
         // From here on, nothing fails.
         let stayed = writer.docs.segments.iter().filter(|state| !gone.contains(&state.number()));
         for (old, new) in stayed.zip(&segments).filter(|(old, new)| old.number() != new.number()) {
@@ -123,11 +123,7 @@ impl Store {
             old.segment.record.note(Went::Merged);
         }
         self.ids.remove(&gone);
-        writer.docs.segments = segments;
-        writer.docs.schema = Arc::new(schema);
-        writer.rewrites_deltas = true;
-        writer.segments_changed();
-        writer.rearranged();
+        writer.put_widened(segments, schema);
         self.note_room(writer);
         Ok(())
     }

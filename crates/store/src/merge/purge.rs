@@ -84,13 +84,7 @@ impl Store {
         }
         let _flushing = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
         self.change(|writer| {
-            writer.docs.tombstones.forget_before(u64::MAX);
-            writer.received.clear();
-            writer.rewrites_deltas = true;
-            // A batch, so that replicas get the files of the commit.
-            if !writer.committed.is_replica {
-                writer.changed();
-            }
+            writer.forget_deleted();
             Ok(())
         })?;
         self.rotate_log()?;

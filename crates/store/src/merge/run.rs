@@ -18,10 +18,9 @@ use crate::error::Result;
 use crate::files::{FileEntry, FileName};
 use crate::schema::{StoreSchema, id_options};
 use crate::segments::{
-    Dictionary, GONE, NewRows, SegmentChanges, SegmentState, StoreSegment, Went, places_by_key,
-    places_by_number,
+    Dictionary, GONE, NewRows, SegmentChanges, SegmentState, StoreSegment, places_by_key, places_by_number,
 };
-use crate::store::{Store, Writer};
+use crate::store::Store;
 use crate::sync::PoisonError;
 
 /// How often updates are carried over before the last time, for which others wait.
@@ -216,33 +215,6 @@ impl<'a> Merged<'a> {
             self.carried[at] = now.clone();
         }
         Ok(())
-    }
-}
-
-impl Writer {
-    /// Replaces segments by the merged one, in the place of the first.
-    fn replace(&mut self, old: &[SegmentState], mut merged: SegmentState, new_numbers: &[Vec<u32>]) {
-        let places = places_by_number(&self.docs.segments);
-        for (before, new_numbers) in old.iter().zip(new_numbers) {
-            // A segment without live documents may be gone by now.
-            let deleted: Vec<DocId> = match places.get(&before.number()) {
-                Some(place) => self.docs.segments[*place].now.live.deleted_since(&before.now.live).collect(),
-                None => (0..before.now.live.docs()).map(DocId::new).collect(),
-            };
-            for doc in deleted {
-                let new = new_numbers[doc.get() as usize];
-                if new != GONE {
-                    merged.now.live.delete(DocId::new(new));
-                }
-            }
-        }
-        let is_old = |state: &SegmentState| old.iter().any(|old| old.number() == state.number());
-        let place = self.docs.segments.iter().position(is_old).unwrap_or(self.docs.segments.len());
-        old.iter().for_each(|state| state.segment.record.note(Went::Merged));
-        self.docs.segments.insert(place, merged);
-        self.docs.segments.retain(|state| !is_old(state));
-        self.segments_changed();
-        self.rearranged();
     }
 }
 

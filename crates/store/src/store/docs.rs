@@ -4,11 +4,12 @@
 
 use std::sync::Arc;
 
-use docvalues_column::DocId;
+use docvalues_column::{DocId, LiveDocs, PlainColumns};
 
+use crate::error::Result;
 use crate::files::CommitFile;
 use crate::schema::StoreSchema;
-use crate::segments::{Block, Buffer, Place, Sealed, SegmentState, Went, places_by_number};
+use crate::segments::{Block, Buffer, GONE, Place, Sealed, SegmentState, Went, places_by_number};
 use crate::versions::Tombstones;
 
 /// The documents of a store, and its fields.
@@ -140,5 +141,47 @@ impl Docs {
     /// Forgets the deletions before batch `sequence`.
     pub(super) fn forget_deletes_before(&mut self, sequence: u64) {
         self.tombstones.forget_before(sequence);
+    }
+
+    /// Replaces segments by the merged one, in the place of the first.
+    pub(super) fn replace(
+        &mut self,
+        old: &[SegmentState],
+        mut merged: SegmentState,
+        new_numbers: &[Vec<u32>],
+    ) {
+        let places = places_by_number(&self.segments);
+        for (before, new_numbers) in old.iter().zip(new_numbers) {
+            // A segment without live documents may be gone by now.
+            let deleted: Vec<DocId> = match places.get(&before.number()) {
+                Some(place) => self.segments[*place].now.live.deleted_since(&before.now.live).collect(),
+                None => (0..before.now.live.docs()).map(DocId::new).collect(),
+            };
+            for doc in deleted {
+                let new = new_numbers[doc.get() as usize];
+                if new != GONE {
+                    merged.now.live.delete(DocId::new(new));
+                }
+            }
+        }
+        let is_old = |state: &SegmentState| old.iter().any(|old| old.number() == state.number());
+        let place = self.segments.iter().position(is_old).unwrap_or(self.segments.len());
+        old.iter().for_each(|state| state.segment.record.note(Went::Merged));
+        self.segments.insert(place, merged);
+        self.segments.retain(|state| !is_old(state));
+    }
+
+    /// Converts the documents of the buffer, or none after an error. They keep their places.
+    pub(crate) fn convert_buffer(
+        &mut self,
+        convert: impl Fn(&PlainColumns, &LiveDocs) -> Result<PlainColumns>,
+    ) -> Result<()> {
+        self.buffer.convert(convert)
+    }
+
+    /// Sets the segments and the fields to which all documents were converted.
+    pub(super) fn put_widened(&mut self, segments: Vec<SegmentState>, schema: StoreSchema) {
+        self.segments = segments;
+        self.schema = Arc::new(schema);
     }
 }

@@ -183,6 +183,32 @@ impl Writer {
         Some(sealed)
     }
 
+    /// Replaces segments by the merged one, in the place of the first.
+    pub(crate) fn replace(&mut self, old: &[SegmentState], merged: SegmentState, new_numbers: &[Vec<u32>]) {
+        self.docs.replace(old, merged, new_numbers);
+        self.segments_changed();
+        self.rearranged();
+    }
+
+    /// Sets the segments and the fields to which all documents were converted. The next commit replaces all deltas.
+    pub(crate) fn put_widened(&mut self, segments: Vec<SegmentState>, schema: StoreSchema) {
+        self.docs.put_widened(segments, schema);
+        self.rewrites_deltas = true;
+        self.segments_changed();
+        self.rearranged();
+    }
+
+    /// Forgets which ids were deleted, and which files are a leader's. The next commit replaces all deltas.
+    pub(crate) fn forget_deleted(&mut self) {
+        self.docs.forget_deletes_before(u64::MAX);
+        self.received.clear();
+        self.rewrites_deltas = true;
+        // A batch, so that replicas get the files of the commit.
+        if !self.committed.is_replica {
+            self.changed();
+        }
+    }
+
     /// The last commit.
     pub(crate) fn info(&self) -> CommitInfo {
         CommitInfo::of(self.commit, &self.committed)
