@@ -4,12 +4,13 @@
 
 use std::sync::Arc;
 
-use docvalues_column::{DocId, LiveDocs, PlainColumns};
+use docvalues_column::{DocAddress, DocId, LiveDocs, PlainColumns};
 
-use crate::error::Result;
-use crate::files::CommitFile;
+use crate::error::{Error, Result};
+use crate::files::{CommitFile, FileEntry};
+use crate::read::{Home, Snapshot};
 use crate::schema::StoreSchema;
-use crate::segments::{Block, Buffer, GONE, Place, Sealed, SegmentState, Went, places_by_number};
+use crate::segments::{Block, Buffer, GONE, PartRecord, Place, Sealed, SegmentState, Went, places_by_number};
 use crate::versions::Tombstones;
 
 /// The documents of a store, and its fields.
@@ -183,5 +184,76 @@ impl Docs {
     pub(super) fn put_widened(&mut self, segments: Vec<SegmentState>, schema: StoreSchema) {
         self.segments = segments;
         self.schema = Arc::new(schema);
+    }
+
+    /// The present places of documents of a snapshot. `store` is the id of this store.
+    ///
+    /// # Errors
+    ///
+    /// As [`locate`](Self::locate).
+    pub(super) fn require(
+        &self,
+        snapshot: &Snapshot,
+        docs: &[DocAddress],
+        store: u64,
+    ) -> Result<Vec<Current>> {
+        docs.iter().map(|address| self.locate(snapshot, *address, store)).collect()
+    }
+
+    /// Returns the place of a document of a snapshot now, deleted or not.
+    ///
+    /// # Errors
+    ///
+    /// If the snapshot has no such document; [`Error::Merged`]; [`Error::OtherSnapshot`].
+    fn locate(&self, snapshot: &Snapshot, address: DocAddress, store: u64) -> Result<Current> {
+        let unknown = || Error::Request(format!("expected a document of the snapshot, found {address:?}"));
+        match snapshot.home_of(address).ok_or_else(unknown)? {
+            // A segment is the same in all openings of its store, but not in another store.
+            _ if snapshot.store() != store => Err(Error::OtherSnapshot),
+            Home::Segment(segment) => self.locate_in_segment((segment.file, &segment.record), address.doc),
+            Home::Block(record) => self.locate_in_buffer(record, address.doc),
+        }
+    }
+
+    /// Returns the place of a document of a segment now.
+    fn locate_in_segment(&self, (file, record): (FileEntry, &PartRecord), doc: DocId) -> Result<Current> {
+        if let Some(at) = self.segments.iter().position(|state| state.segment.file == file) {
+            return Ok(Current::Segment(at, doc));
+        }
+        match record.went() {
+            Some(Went::Merged) => Err(Error::Merged),
+            Some(Went::Dropped) => Ok(Current::Gone),
+            _ => Err(Error::OtherSnapshot),
+        }
+    }
+
+    /// Returns the place of a document of a block now, also if updates moved it or its block was written to a segment.
+    pub(crate) fn locate_in_buffer(&self, record: &Arc<PartRecord>, doc: DocId) -> Result<Current> {
+        let (record, doc) = record.last_copy(doc);
+        let sealed = self.sealed.as_ref().and_then(|sealed| sealed.buffer.place_in(&record, doc));
+        if let Some(place) = sealed {
+            return Ok(Current::Sealed(place));
+        }
+        if let Some(place) = self.buffer.place_in(&record, doc) {
+            return Ok(Current::Buffer(place));
+        }
+        match record.went() {
+            Some(Went::Segment { file, record, docs }) => match docs.get(doc.get() as usize) {
+                Some(&new) if new != GONE => self.locate_in_segment((*file, record), DocId::new(new)),
+                _ => Ok(Current::Gone),
+            },
+            Some(Went::Dropped) => Ok(Current::Gone),
+            _ => Err(Error::OtherSnapshot),
+        }
+    }
+
+    /// Deletes a document. Returns whether it was live.
+    pub(crate) fn delete(&mut self, document: Current) -> bool {
+        match document {
+            Current::Buffer(place) => self.buffer.delete(place),
+            Current::Sealed(place) => self.sealed.as_mut().is_some_and(|sealed| sealed.buffer.delete(place)),
+            Current::Segment(segment, doc) => self.segments[segment].now.live.delete(doc),
+            Current::Gone => false,
+        }
     }
 }

@@ -4,16 +4,17 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use docvalues_column::DocAddress;
 use docvalues_storage::Directory;
 
-use super::docs::Docs;
+use super::docs::{Current, Docs};
 use super::frozen::Frozen;
 use crate::batch::body::{Body, FrameBody};
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, CommitInfo, FileEntry, FileName, Files, WriterLock, random_id};
 use crate::log::LogWriter;
 use crate::options::KeepCommits;
-use crate::read::Contents;
+use crate::read::{Contents, Snapshot};
 use crate::schema::{SchemaEntry, StoreSchema};
 use crate::segments::{CommitState, IdIndex, Sealed, SegmentState};
 
@@ -174,6 +175,15 @@ impl Writer {
     pub(crate) fn segments_changed(&mut self) {
         self.generation += 1;
         self.is_unpublished = true;
+    }
+
+    /// The present places of documents of a snapshot.
+    ///
+    /// # Errors
+    ///
+    /// If the snapshot has no such document; [`Error::Merged`]; [`Error::OtherSnapshot`].
+    pub(crate) fn require(&self, snapshot: &Snapshot, docs: &[DocAddress]) -> Result<Vec<Current>> {
+        self.docs.require(snapshot, docs, self.committed.id)
     }
 
     /// Puts a segment in the place of the sealed blocks, or nothing if none of their documents were live. Returns them.

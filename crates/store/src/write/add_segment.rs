@@ -182,7 +182,7 @@ impl Store {
         let before = self.snapshot();
         let older = writer.require(&before, &older)?;
         for document in &older {
-            writer.delete_current(*document);
+            writer.docs.delete(*document);
         }
         if self.snapshot().has_table() {
             self.ids.add(&segment);

@@ -319,7 +319,7 @@ impl Writer {
             }
             return Outcome::Updated;
         }
-        let was_there = current.is_some_and(|current| self.delete_current(current));
+        let was_there = current.is_some_and(|current| self.docs.delete(current));
         self.changes += u64::from(matches!(action, Action::Write(_)) || was_there || version.is_some());
         match action {
             Action::Write(place) => {
@@ -382,18 +382,6 @@ impl Writer {
             Current::Gone => None,
         };
         field.version(stored?)
-    }
-
-    /// Deletes a document. Returns whether it was live.
-    pub(crate) fn delete_current(&mut self, current: Current) -> bool {
-        match current {
-            Current::Buffer(place) => self.docs.buffer.delete(place),
-            Current::Sealed(place) => {
-                self.docs.sealed.as_mut().is_some_and(|sealed| sealed.buffer.delete(place))
-            }
-            Current::Segment(segment, doc) => self.docs.segments[segment].now.live.delete(doc),
-            Current::Gone => false,
-        }
     }
 }
 

@@ -1,15 +1,11 @@
-//! Documents that are deleted, and the places now of the documents of a snapshot.
+//! Deletes by query and by address.
 
-use std::sync::Arc;
-
-use docvalues_column::{DocAddress, DocId};
+use docvalues_column::DocAddress;
 use docvalues_search::Query;
 
 use crate::batch::Outcome;
-use crate::error::{Error, Result};
-use crate::files::FileEntry;
-use crate::read::{Home, Snapshot};
-use crate::segments::{GONE, PartRecord, Went};
+use crate::error::Result;
+use crate::read::Snapshot;
 use crate::store::{Current, Store, Writer};
 
 impl Store {
@@ -35,7 +31,7 @@ impl Store {
     pub fn delete_where(&self, query: &Query) -> Result<u64> {
         self.change_and_commit(|writer| {
             let found = self.matches(writer, query)?;
-            Ok(writer.delete(found))
+            Ok(delete(writer, found))
         })
     }
 
@@ -46,12 +42,13 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// If there is no such document; [`Error::Merged`] if its segment was merged since; [`Error::OtherSnapshot`] if the snapshot
-    /// is of another store, or of an earlier opening and has documents that were lost. Nothing is deleted then.
+    /// If there is no such document; [`Error::Merged`](crate::Error::Merged) if its segment was merged since;
+    /// [`Error::OtherSnapshot`](crate::Error::OtherSnapshot) if the snapshot is of another store, or of an earlier opening and has
+    /// documents that were lost. Nothing is deleted then.
     pub fn delete(&self, snapshot: &Snapshot, docs: &[DocAddress]) -> Result<u64> {
         self.change_and_commit(|writer| {
-            let docs = writer.require(snapshot, docs)?;
-            Ok(writer.delete(docs))
+            let found = writer.require(snapshot, docs)?;
+            Ok(delete(writer, found))
         })
     }
 
@@ -63,69 +60,11 @@ impl Store {
     }
 }
 
-impl Writer {
-    /// Deletes documents. Returns how many were not deleted before.
-    fn delete(&mut self, docs: Vec<Current>) -> u64 {
-        let deleted = docs.into_iter().filter(|doc| self.delete_current(*doc)).count() as u64;
-        if deleted > 0 {
-            self.changed();
-        }
-        deleted
+/// Deletes documents. Returns how many were not deleted before.
+fn delete(writer: &mut Writer, documents: Vec<Current>) -> u64 {
+    let deleted = documents.into_iter().filter(|document| writer.docs.delete(*document)).count() as u64;
+    if deleted > 0 {
+        writer.changed();
     }
-
-    /// The present places of documents of a snapshot.
-    ///
-    /// # Errors
-    ///
-    /// As [`locate`](Self::locate).
-    pub(crate) fn require(&self, snapshot: &Snapshot, docs: &[DocAddress]) -> Result<Vec<Current>> {
-        docs.iter().map(|address| self.locate(snapshot, *address)).collect()
-    }
-
-    /// Returns the place of a document of a snapshot now, deleted or not.
-    ///
-    /// # Errors
-    ///
-    /// If the snapshot has no such document; [`Error::Merged`]; [`Error::OtherSnapshot`].
-    fn locate(&self, snapshot: &Snapshot, address: DocAddress) -> Result<Current> {
-        let unknown = || Error::Request(format!("expected a document of the snapshot, found {address:?}"));
-        match snapshot.home_of(address).ok_or_else(unknown)? {
-            // A segment is the same in all openings of its store, but not in another store.
-            _ if snapshot.store() != self.committed.id => Err(Error::OtherSnapshot),
-            Home::Segment(segment) => self.locate_in_segment((segment.file, &segment.record), address.doc),
-            Home::Block(record) => self.locate_in_buffer(record, address.doc),
-        }
-    }
-
-    /// Returns the place of a document of a segment now.
-    fn locate_in_segment(&self, (file, record): (FileEntry, &PartRecord), doc: DocId) -> Result<Current> {
-        if let Some(at) = self.docs.segments.iter().position(|state| state.segment.file == file) {
-            return Ok(Current::Segment(at, doc));
-        }
-        match record.went() {
-            Some(Went::Merged) => Err(Error::Merged),
-            Some(Went::Dropped) => Ok(Current::Gone),
-            _ => Err(Error::OtherSnapshot),
-        }
-    }
-
-    /// Returns the place of a document of a block now, also if updates moved it or its block was written to a segment.
-    pub(crate) fn locate_in_buffer(&self, record: &Arc<PartRecord>, doc: DocId) -> Result<Current> {
-        let (record, doc) = record.last_copy(doc);
-        let sealed = self.docs.sealed.as_ref().and_then(|sealed| sealed.buffer.place_in(&record, doc));
-        if let Some(place) = sealed {
-            return Ok(Current::Sealed(place));
-        }
-        if let Some(place) = self.docs.buffer.place_in(&record, doc) {
-            return Ok(Current::Buffer(place));
-        }
-        match record.went() {
-            Some(Went::Segment { file, record, docs }) => match docs.get(doc.get() as usize) {
-                Some(&new) if new != GONE => self.locate_in_segment((*file, record), DocId::new(new)),
-                _ => Ok(Current::Gone),
-            },
-            Some(Went::Dropped) => Ok(Current::Gone),
-            _ => Err(Error::OtherSnapshot),
-        }
-    }
+    deleted
 }

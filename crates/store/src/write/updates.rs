@@ -230,7 +230,7 @@ impl Writer {
         };
         let from = block
             .and_then(|(buffer, place)| Some((&buffer.blocks.get(place.block as usize)?.record, place.doc)));
-        let now = from.and_then(|(record, doc)| self.locate_in_buffer(record, doc).ok());
+        let now = from.and_then(|(record, doc)| self.docs.locate_in_buffer(record, doc).ok());
         let document = now.unwrap_or(document);
         self.docs.highest_version = self.docs.highest_version.max(version.unwrap_or(0));
         let place = self.update(document, row, changes, version);
@@ -273,7 +273,7 @@ impl Writer {
         let block = buffer?.blocks.get(place.block as usize)?;
         let record = block.record.clone();
         let updated = updates.updated(row, (&block.docs, place.doc.get()), self.docs.schema.fields());
-        self.delete_current(current);
+        self.docs.delete(current);
         let new = self.docs.buffer.append(updated);
         self.docs.buffer.note_copy((&record, place.doc), new);
         Some(new)
