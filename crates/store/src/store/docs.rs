@@ -4,14 +4,17 @@
 
 use std::sync::Arc;
 
-use docvalues_column::{DocAddress, DocId, LiveDocs, PlainColumns};
+use docvalues_column::{DocAddress, DocId, Field, LiveDocs, PlainColumns};
 
+use crate::batch::Updates;
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, FileEntry};
-use crate::read::{Home, Snapshot};
+use crate::read::{Found, Home, Snapshot};
 use crate::schema::StoreSchema;
-use crate::segments::{Block, Buffer, GONE, PartRecord, Place, Sealed, SegmentState, Went, places_by_number};
-use crate::versions::Tombstones;
+use crate::segments::{
+    Block, Buffer, Dictionary, GONE, NewRows, PartRecord, Place, Sealed, SegmentState, Went, places_by_number,
+};
+use crate::versions::{Tombstones, VersionField};
 
 /// The documents of a store, and its fields.
 #[derive(Debug)]
@@ -228,7 +231,7 @@ impl Docs {
     }
 
     /// Returns the place of a document of a block now, also if updates moved it or its block was written to a segment.
-    pub(crate) fn locate_in_buffer(&self, record: &Arc<PartRecord>, doc: DocId) -> Result<Current> {
+    fn locate_in_buffer(&self, record: &Arc<PartRecord>, doc: DocId) -> Result<Current> {
         let (record, doc) = record.last_copy(doc);
         let sealed = self.sealed.as_ref().and_then(|sealed| sealed.buffer.place_in(&record, doc));
         if let Some(place) = sealed {
@@ -255,5 +258,125 @@ impl Docs {
             Current::Segment(segment, doc) => self.segments[segment].now.live.delete(doc),
             Current::Gone => false,
         }
+    }
+
+    /// The live document with an id, of which there is at most one. `found` is that of the segments.
+    pub(crate) fn current(&self, Id { id, hash, field }: Id<'_>, found: Option<Found>) -> Option<Current> {
+        if let Some(place) = self.buffer.find(hash, id, field).filter(|place| self.buffer.is_live(*place)) {
+            return Some(Current::Buffer(place));
+        }
+        let in_sealed = |Sealed { buffer, .. }: &Sealed| {
+            buffer.find(hash, id, field).filter(|place| buffer.is_live(*place))
+        };
+        if let Some(place) = self.sealed.as_ref().and_then(in_sealed) {
+            return Some(Current::Sealed(place));
+        }
+        let Found { segment, doc, .. } = found?;
+        self.segments[segment].now.live.contains(doc).then_some(Current::Segment(segment, doc))
+    }
+
+    /// The version of a document. `found` is what its segment has.
+    pub(crate) fn version_of(
+        &self,
+        current: Current,
+        found: Option<Found>,
+        field: Option<VersionField>,
+    ) -> Option<u64> {
+        let field = field?;
+        let stored = match current {
+            Current::Buffer(place) => self.buffer.number(place, field.place),
+            Current::Sealed(place) => {
+                self.sealed.as_ref().and_then(|sealed| sealed.buffer.number(place, field.place))
+            }
+            Current::Segment(segment, doc) => match self.segments[segment].now.number(field.place, doc) {
+                Some(stored) => stored,
+                None => return found.and_then(|found| found.version),
+            },
+            Current::Gone => None,
+        };
+        field.version(stored?)
+    }
+
+    pub(crate) fn is_live(&self, document: Current) -> bool {
+        match document {
+            Current::Buffer(place) => self.buffer.is_live(place),
+            Current::Sealed(place) => self.sealed.as_ref().is_some_and(|sealed| sealed.buffer.is_live(place)),
+            Current::Segment(segment, doc) => self.segments[segment].now.live.contains(doc),
+            Current::Gone => false,
+        }
+    }
+
+    /// The place of a document now, which an update may have moved in the buffer.
+    pub(crate) fn now(&self, document: Current) -> Current {
+        let block = self.block_of(document);
+        let now = block.and_then(|(block, doc)| self.locate_in_buffer(&block.record, doc).ok());
+        now.unwrap_or(document)
+    }
+
+    /// The block of a document that is in no segment, and its number there.
+    fn block_of(&self, document: Current) -> Option<(&Block, DocId)> {
+        let (buffer, place) = match document {
+            Current::Buffer(place) => (&self.buffer, place),
+            Current::Sealed(place) => (&self.sealed.as_ref()?.buffer, place),
+            Current::Segment(..) | Current::Gone => return None,
+        };
+        Some((buffer.blocks.get(place.block as usize)?, place.doc))
+    }
+
+    /// The id of a document of the buffer. `field` is the place of the id field.
+    pub(crate) fn id_at(&self, place: Place, field: usize) -> Option<&[u8]> {
+        self.buffer.id(place, field)
+    }
+
+    /// The version of the deletion of an id.
+    pub(crate) fn deleted_version(&self, id: &[u8]) -> Option<u64> {
+        self.tombstones.version(id)
+    }
+
+    /// Appends documents to the buffer. Returns the place of the first; the others follow.
+    pub(crate) fn append(&mut self, docs: PlainColumns) -> Place {
+        self.buffer.append(docs)
+    }
+
+    /// Notes the place of the document with an id.
+    pub(crate) fn put(&mut self, Id { id, hash, field }: Id<'_>, place: Place) {
+        self.buffer.put(hash, id, field, place);
+    }
+
+    /// Appends a document of the buffer again, changed by a row, and deletes it where it was. Returns where it is.
+    pub(crate) fn copy_updated(&mut self, current: Current, row: u32, updates: &Updates) -> Option<Place> {
+        let (block, doc) = self.block_of(current)?;
+        let record = block.record.clone();
+        let updated = updates.updated(row, (&block.docs, doc.get()), self.schema.fields());
+        self.delete(current);
+        let new = self.buffer.append(updated);
+        self.buffer.note_copy((&record, doc), new);
+        Some(new)
+    }
+
+    /// Sets the values of documents of a segment in a field, as [`SegmentChanges::set`](crate::segments::SegmentChanges::set).
+    pub(crate) fn set_values(
+        &mut self,
+        segment: usize,
+        field: (usize, &Field),
+        rows: &NewRows,
+        dictionary: Option<&Dictionary>,
+    ) -> Result<()> {
+        self.segments[segment].now.set(field, rows, dictionary)
+    }
+
+    /// Remembers that batch `sequence` deleted an id.
+    pub(crate) fn remember_delete(&mut self, id: &[u8], version: u64, sequence: u64) {
+        self.tombstones.insert(id, version, sequence);
+    }
+
+    /// Notes a version of a document or deletion.
+    pub(crate) fn note_version(&mut self, version: u64) {
+        self.highest_version = self.highest_version.max(version);
+    }
+
+    /// Notes that the store gave a document a version.
+    pub(crate) fn note_assigned_version(&mut self) {
+        self.assigns_versions = true;
     }
 }

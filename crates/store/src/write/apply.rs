@@ -18,14 +18,13 @@ use std::time::Instant;
 use docvalues_column::{DocId, bits};
 
 use super::prepare::Prepared;
-use super::updates::Pending;
+use super::updates::{Pending, set_rows, update};
 use crate::batch::body::Decided;
 use crate::batch::{Applied, Condition, Operation, Outcome, What, WriteBatch};
 use crate::error::{Error, Result};
 use crate::read::{Found, Snapshot};
-use crate::segments::{Place, Sealed};
-use crate::store::{Current, Id, Store, Task, Writer};
-use crate::versions::VersionField;
+use crate::segments::Place;
+use crate::store::{Current, Docs, Id, Store, Task, Writer};
 
 /// The most times that the table is filled at once.
 const FILLS: usize = 3;
@@ -152,9 +151,9 @@ impl Store {
             if let Some(log) = &self.log {
                 log.check()?;
             }
-            writer.check_versions(&prepared)?;
+            check_versions(&writer.docs, &prepared)?;
             let next = (self.clock)().max(writer.docs.highest_version.saturating_add(1));
-            let applied = writer.apply(prepared, next)?;
+            let applied = apply(writer, prepared, next)?;
             self.note_room(writer);
             Ok(applied)
         })
@@ -199,189 +198,159 @@ impl Store {
     }
 }
 
-impl Writer {
-    /// Refuses versions after which a store could not assign any.
-    fn check_versions(&self, batch: &Prepared) -> Result<()> {
-        let Some(field) = batch.version_field.filter(|_| batch.replayed.is_none()) else { return Ok(()) };
-        let limit = field.limit();
-        let refused = |at: usize, what: String| {
-            Err(Error::Request(format!("operation {at} of the batch: expected {what}")))
-        };
-        match batch.without_version {
-            // Versions that it assigned itself may be above.
-            Some(at) if !self.docs.assigns_versions && self.docs.highest_version >= limit => {
-                let highest = self.docs.highest_version;
-                let what = "a version, found none: the store has versions up to";
-                return refused(at, format!("{what} {highest}, above which it assigns none"));
-            }
-            None if !self.docs.assigns_versions => return Ok(()),
-            _ => {}
+/// Refuses versions after which a store could not assign any.
+fn check_versions(docs: &Docs, batch: &Prepared) -> Result<()> {
+    let Some(field) = batch.version_field.filter(|_| batch.replayed.is_none()) else { return Ok(()) };
+    let limit = field.limit();
+    let refused = |at: usize, what: String| {
+        Err(Error::Request(format!("operation {at} of the batch: expected {what}")))
+    };
+    match batch.without_version {
+        // Versions that it assigned itself may be above.
+        Some(at) if !docs.assigns_versions && docs.highest_version >= limit => {
+            let highest = docs.highest_version;
+            let what = "a version, found none: the store has versions up to";
+            return refused(at, format!("{what} {highest}, above which it assigns none"));
         }
-        let versions = batch.versions.iter().enumerate();
-        match versions.filter_map(|(at, version)| Some((at, (*version)?))).find(|(_, found)| *found >= limit)
-        {
-            Some((at, found)) => {
-                let why = "the store also assigns versions to documents without one";
-                refused(at, format!("a version below {limit}, found {found}: {why}"))
+        None if !docs.assigns_versions => return Ok(()),
+        _ => {}
+    }
+    let versions = batch.versions.iter().enumerate();
+    match versions.filter_map(|(at, version)| Some((at, (*version)?))).find(|(_, found)| *found >= limit) {
+        Some((at, found)) => {
+            let why = "the store also assigns versions to documents without one";
+            refused(at, format!("a version below {limit}, found {found}: {why}"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Applies a batch, whose first version without one is `next`. Fails only if the log does, and poisons the store.
+fn apply(writer: &mut Writer, mut batch: Prepared, next: u64) -> Result<Applied> {
+    let next = batch.replayed.as_ref().map_or(next, |decided| decided.first_version.unwrap_or_default());
+    let first_version = batch.assign_versions(next);
+    let (sequence, docs) = (writer.sequence + 1, &mut writer.docs);
+    if first_version.is_some() {
+        docs.note_assigned_version();
+    }
+    let written = std::mem::take(&mut batch.docs);
+    let first = (written.docs() > 0).then(|| docs.append(written));
+    let mut outcomes = Vec::with_capacity(batch.operations.len());
+    let (mut pending, mut id) = (Pending::default(), Vec::new());
+    for (at, operation) in batch.operations.iter().enumerate() {
+        let action = match (operation.what, first) {
+            (What::Write(doc), Some(first)) => {
+                Action::Write(Place { doc: DocId::new(first.doc.get() + doc), ..first })
             }
-            None => Ok(()),
+            (What::Update(row), _) => Action::Update(row),
+            _ => Action::Delete,
+        };
+        let Some(field) = batch.id_field else {
+            outcomes.push(Outcome::Added);
+            continue;
+        };
+        if operation.is_refused {
+            withdraw(docs, action);
+            outcomes.push(Outcome::Refused { current: None });
+            continue;
+        }
+        // The buffer, of which this is a part, changes meanwhile.
+        id.clear();
+        id.extend_from_slice(match action {
+            Action::Write(place) => docs.id_at(place, field).unwrap_or_default(),
+            _ => batch.id(at).unwrap_or_default(),
+        });
+        let id = Id { id: &id, hash: batch.hashes[at], field };
+        let found = batch.found.get(at).copied().flatten();
+        // What a log says took place, does again.
+        let is_decided = batch.replayed.is_some();
+        let request =
+            Request { action, version: batch.versions[at], condition: operation.condition, is_decided };
+        outcomes.push(operate(docs, id, found, request, (&batch, &mut pending), sequence));
+    }
+    set_rows(docs, &batch.resolved, pending, &batch.schema)?;
+    let requested = batch.operations.iter().zip(&batch.versions);
+    let is_changed = requested
+        .zip(&outcomes)
+        .any(|((operation, version), outcome)| is_change(operation, *version, outcome));
+    if is_changed || batch.replayed.is_some() {
+        let mut body = std::mem::take(&mut batch.body);
+        if writer.log.is_some() && batch.replayed.is_none() {
+            body.decide(&decided(first_version, &batch.operations, &outcomes));
+        }
+        writer.applied(body)?;
+    }
+    Ok(Applied { sequence: writer.sequence, outcomes, first_version })
+}
+
+/// Does what a request asks for, with the document that has the id. `sequence` is the number of the batch.
+fn operate(
+    docs: &mut Docs,
+    id: Id<'_>,
+    found: Option<Found>,
+    Request { action, version, condition, is_decided }: Request,
+    (batch, pending): (&Prepared, &mut Pending),
+    sequence: u64,
+) -> Outcome {
+    let current = docs.current(id, found);
+    let version_of =
+        |current| pending.version(current).or_else(|| docs.version_of(current, found, batch.version_field));
+    let current_version = current.and_then(version_of);
+    let refused = match condition {
+        _ if is_decided => false,
+        Condition::Always => false,
+        Condition::Absent => current.is_some(),
+        Condition::Version(expected) => current_version != Some(expected),
+    };
+    let highest = current_version.or_else(|| docs.deleted_version(id.id));
+    let stale = version.zip(highest).filter(|(version, highest)| version <= highest && !is_decided);
+    if refused || stale.is_some() {
+        withdraw(docs, action);
+        return match stale {
+            Some((_, current)) if !refused => Outcome::Stale { current },
+            _ => Outcome::Refused { current: current_version },
+        };
+    }
+    if let (Action::Update(_), None) = (action, current) {
+        return Outcome::NotFound;
+    }
+    docs.note_version(version.unwrap_or(0));
+    if let (Action::Update(row), Some(current)) = (action, current) {
+        if let Some(place) = update(docs, current, row, (&batch.resolved.updates, pending), version) {
+            docs.put(id, place);
+        }
+        return Outcome::Updated;
+    }
+    let was_there = current.is_some_and(|current| docs.delete(current));
+    match action {
+        Action::Write(place) => {
+            docs.put(id, place);
+            if was_there { Outcome::Replaced } else { Outcome::Added }
+        }
+        _ => {
+            // A deletion without a version has that of the document.
+            if let Some(version) = version.or(current_version) {
+                docs.remember_delete(id.id, version, sequence);
+            }
+            if was_there { Outcome::Deleted } else { Outcome::NotFound }
         }
     }
+}
 
-    /// Applies a batch, whose first version without one is `next`. Fails only if the log does, and poisons the store.
-    fn apply(&mut self, mut batch: Prepared, next: u64) -> Result<Applied> {
-        let next = batch.replayed.as_ref().map_or(next, |decided| decided.first_version.unwrap_or_default());
-        let first_version = batch.assign_versions(next);
-        self.docs.assigns_versions |= first_version.is_some();
-        let docs = std::mem::take(&mut batch.docs);
-        let first = (docs.docs() > 0).then(|| self.docs.buffer.append(docs));
-        let (mut outcomes, changes) = (Vec::with_capacity(batch.operations.len()), self.changes);
-        let (mut pending, mut id) = (Pending::default(), Vec::new());
-        for (at, operation) in batch.operations.iter().enumerate() {
-            let action = match (operation.what, first) {
-                (What::Write(doc), Some(first)) => {
-                    Action::Write(Place { doc: DocId::new(first.doc.get() + doc), ..first })
-                }
-                (What::Update(row), _) => Action::Update(row),
-                _ => Action::Delete,
-            };
-            let Some(field) = batch.id_field else {
-                outcomes.push(Outcome::Added);
-                self.changes += 1;
-                continue;
-            };
-            if operation.is_refused {
-                self.withdraw(action);
-                outcomes.push(Outcome::Refused { current: None });
-                continue;
-            }
-            // The buffer, of which this is a part, changes meanwhile.
-            id.clear();
-            id.extend_from_slice(match action {
-                Action::Write(place) => self.docs.buffer.id(place, field).unwrap_or_default(),
-                _ => batch.id(at).unwrap_or_default(),
-            });
-            let id = Id { id: &id, hash: batch.hashes[at], field };
-            let found = batch.found.get(at).copied().flatten();
-            // What a log says took place, does again.
-            let is_decided = batch.replayed.is_some();
-            let request =
-                Request { action, version: batch.versions[at], condition: operation.condition, is_decided };
-            outcomes.push(self.operate(id, found, request, (&batch, &mut pending)));
-        }
-        self.set_rows(&batch.resolved, pending, &batch.schema)?;
-        if self.changes > changes || batch.replayed.is_some() {
-            let mut body = std::mem::take(&mut batch.body);
-            if self.log.is_some() && batch.replayed.is_none() {
-                body.decide(&decided(first_version, &batch.operations, &outcomes));
-            }
-            self.applied(body)?;
-        }
-        Ok(Applied { sequence: self.sequence, outcomes, first_version })
+/// The document that was appended is none.
+fn withdraw(docs: &mut Docs, action: Action) {
+    if let Action::Write(place) = action {
+        docs.delete(Current::Buffer(place));
     }
+}
 
-    /// Does what a request asks for, with the document that has the id.
-    fn operate(
-        &mut self,
-        id: Id<'_>,
-        found: Option<Found>,
-        Request { action, version, condition, is_decided }: Request,
-        (batch, pending): (&Prepared, &mut Pending),
-    ) -> Outcome {
-        let current = self.current(id, found);
-        let version_of = |current| {
-            pending.version(current).or_else(|| self.version_of(current, found, batch.version_field))
-        };
-        let current_version = current.and_then(version_of);
-        let refused = match condition {
-            _ if is_decided => false,
-            Condition::Always => false,
-            Condition::Absent => current.is_some(),
-            Condition::Version(expected) => current_version != Some(expected),
-        };
-        let highest = current_version.or_else(|| self.docs.tombstones.version(id.id));
-        let stale = version.zip(highest).filter(|(version, highest)| version <= highest && !is_decided);
-        if refused || stale.is_some() {
-            self.withdraw(action);
-            return match stale {
-                Some((_, current)) if !refused => Outcome::Stale { current },
-                _ => Outcome::Refused { current: current_version },
-            };
-        }
-        if let (Action::Update(_), None) = (action, current) {
-            return Outcome::NotFound;
-        }
-        self.docs.highest_version = self.docs.highest_version.max(version.unwrap_or(0));
-        if let (Action::Update(row), Some(current)) = (action, current) {
-            self.changes += 1;
-            if let Some(place) = self.update(current, row, (&batch.resolved.updates, pending), version) {
-                self.docs.buffer.put(id.hash, id.id, id.field, place);
-            }
-            return Outcome::Updated;
-        }
-        let was_there = current.is_some_and(|current| self.docs.delete(current));
-        self.changes += u64::from(matches!(action, Action::Write(_)) || was_there || version.is_some());
-        match action {
-            Action::Write(place) => {
-                self.docs.buffer.put(id.hash, id.id, id.field, place);
-                if was_there { Outcome::Replaced } else { Outcome::Added }
-            }
-            _ => {
-                // A deletion without a version has that of the document.
-                if let Some(version) = version.or(current_version) {
-                    self.docs.tombstones.insert(id.id, version, self.sequence + 1);
-                }
-                if was_there { Outcome::Deleted } else { Outcome::NotFound }
-            }
-        }
-    }
-
-    /// The document that was appended is none.
-    fn withdraw(&mut self, action: Action) {
-        if let Action::Write(place) = action {
-            self.docs.buffer.delete(place);
-        }
-    }
-
-    /// The live document with an id, of which there is at most one.
-    fn current(&self, Id { id, hash, field }: Id<'_>, found: Option<Found>) -> Option<Current> {
-        if let Some(place) =
-            self.docs.buffer.find(hash, id, field).filter(|place| self.docs.buffer.is_live(*place))
-        {
-            return Some(Current::Buffer(place));
-        }
-        let in_sealed = |Sealed { buffer, .. }: &Sealed| {
-            buffer.find(hash, id, field).filter(|place| buffer.is_live(*place))
-        };
-        if let Some(place) = self.docs.sealed.as_ref().and_then(in_sealed) {
-            return Some(Current::Sealed(place));
-        }
-        let Found { segment, doc, .. } = found?;
-        self.docs.segments[segment].now.live.contains(doc).then_some(Current::Segment(segment, doc))
-    }
-
-    /// The version of a document, but for updates of the batch.
-    pub(crate) fn version_of(
-        &self,
-        current: Current,
-        found: Option<Found>,
-        field: Option<VersionField>,
-    ) -> Option<u64> {
-        let field = field?;
-        let stored = match current {
-            Current::Buffer(place) => self.docs.buffer.number(place, field.place),
-            Current::Sealed(place) => {
-                self.docs.sealed.as_ref().and_then(|sealed| sealed.buffer.number(place, field.place))
-            }
-            Current::Segment(segment, doc) => {
-                match self.docs.segments[segment].now.number(field.place, doc) {
-                    Some(stored) => stored,
-                    None => return found.and_then(|found| found.version),
-                }
-            }
-            Current::Gone => None,
-        };
-        field.version(stored?)
+/// Whether an operation left something that a commit must have.
+fn is_change(operation: &Operation, version: Option<u64>, outcome: &Outcome) -> bool {
+    match outcome {
+        Outcome::Stale { .. } | Outcome::Refused { .. } => false,
+        // The version of a deletion is remembered, though it found nothing.
+        Outcome::NotFound => version.is_some() && !matches!(operation.what, What::Update(_)),
+        _ => true,
     }
 }
 

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::read::{Found, Snapshot};
 use crate::schema::StoreSchema;
 use crate::segments::Place;
-use crate::store::{Current, Store, Writer};
+use crate::store::{Current, Docs, Id, Store, Writer};
 use crate::versions::VersionField;
 
 /// The updates of documents in segments, until all of a batch are known.
@@ -133,20 +133,20 @@ impl Store {
     ) -> Result<u64> {
         self.change_and_commit(|writer| {
             writer.require_fields(schema)?;
-            writer.check_versions_of_updates(&resolved, schema)?;
+            check_versions(&writer.docs, &resolved, schema)?;
             let documents = find(writer)?;
-            let updated = writer.plan_updates(&mut resolved, schema, &documents)?;
+            let planned = plan_updates(&writer.docs, &mut resolved, schema, &documents)?;
             // From here on, nothing fails.
-            let mut pending = Pending::default();
-            for update in &updated {
-                writer.update_again(*update, (&resolved.updates, &mut pending), schema, self.seed);
+            let (docs, mut pending) = (&mut writer.docs, Pending::default());
+            for update in &planned {
+                update_again(docs, *update, (&resolved.updates, &mut pending), schema, self.seed);
             }
-            writer.set_rows(&resolved, pending, schema)?;
-            if !updated.is_empty() {
+            set_rows(docs, &resolved, pending, schema)?;
+            if !planned.is_empty() {
                 writer.changed();
             }
             self.note_room(writer);
-            Ok(updated.len() as u64)
+            Ok(planned.len() as u64)
         })
     }
 }
@@ -159,151 +159,116 @@ struct PlannedUpdate {
     version: Option<u64>,
 }
 
-impl Writer {
-    /// Refuses versions after which a store could not assign any.
-    fn check_versions_of_updates(&self, resolved: &Resolved, schema: &StoreSchema) -> Result<()> {
-        let Some(field) = VersionField::of(schema).filter(|_| self.docs.assigns_versions) else {
-            return Ok(());
-        };
-        let rows = 0..resolved.updates.count();
-        let found = rows.filter_map(|row| field.of_row(&resolved.updates.rows, row).ok()?).max();
-        match found.filter(|found| *found >= field.limit()) {
-            Some(found) => {
-                Err(Error::Request(format!("expected a version below {}, found {found}", field.limit())))
-            }
-            None => Ok(()),
+/// Refuses versions after which a store could not assign any.
+fn check_versions(docs: &Docs, resolved: &Resolved, schema: &StoreSchema) -> Result<()> {
+    let Some(field) = VersionField::of(schema).filter(|_| docs.assigns_versions) else { return Ok(()) };
+    let rows = 0..resolved.updates.count();
+    let found = rows.filter_map(|row| field.of_row(&resolved.updates.rows, row).ok()?).max();
+    match found.filter(|found| *found >= field.limit()) {
+        Some(found) => {
+            Err(Error::Request(format!("expected a version below {}, found {found}", field.limit())))
         }
+        None => Ok(()),
     }
+}
 
-    /// The updates of live documents that are not stale. Reads what they need.
-    fn plan_updates(
-        &self,
-        resolved: &mut Resolved,
-        schema: &StoreSchema,
-        documents: &[Current],
-    ) -> Result<Vec<PlannedUpdate>> {
-        let (field, needs_reading) = (VersionField::of(schema), resolved.needs_reading(schema));
-        let (mut planned, mut pending) = (Vec::with_capacity(documents.len()), Pending::default());
-        for (document, at) in documents.iter().copied().zip(0..) {
-            let row = if resolved.updates.count() == 1 { 0 } else { at };
-            if !self.is_live(document) {
+/// The updates of live documents that are not stale. Reads what they need.
+fn plan_updates(
+    docs: &Docs,
+    resolved: &mut Resolved,
+    schema: &StoreSchema,
+    documents: &[Current],
+) -> Result<Vec<PlannedUpdate>> {
+    let (field, needs_reading) = (VersionField::of(schema), resolved.needs_reading(schema));
+    let (mut planned, mut pending) = (Vec::with_capacity(documents.len()), Pending::default());
+    for (document, at) in documents.iter().copied().zip(0..) {
+        let row = if resolved.updates.count() == 1 { 0 } else { at };
+        if !docs.is_live(document) {
+            continue;
+        }
+        let of_row = |field: VersionField| field.of_row(&resolved.updates.rows, row).ok().flatten();
+        let version = field.and_then(of_row);
+        if let Some(version) = version {
+            let found = match document {
+                Current::Segment(segment, doc) => {
+                    let version = docs.segments[segment].segment.version(schema, doc)?;
+                    Some(Found { segment, doc, version })
+                }
+                _ => None,
+            };
+            let now = pending.version(document).or_else(|| docs.version_of(document, found, field));
+            if now.is_some_and(|now| version <= now) {
                 continue;
             }
-            let of_row = |field: VersionField| field.of_row(&resolved.updates.rows, row).ok().flatten();
-            let version = field.and_then(of_row);
-            if let Some(version) = version {
-                let found = match document {
-                    Current::Segment(segment, doc) => {
-                        let version = self.docs.segments[segment].segment.version(schema, doc)?;
-                        Some(Found { segment, doc, version })
-                    }
-                    _ => None,
-                };
-                let now = pending.version(document).or_else(|| self.version_of(document, found, field));
-                if now.is_some_and(|now| version <= now) {
-                    continue;
-                }
-            }
-            pending.versions.extend(version.map(|version| (document, version)));
-            if let (Current::Segment(segment, doc), true) = (document, needs_reading) {
-                let target = UpdateTarget { segment, doc, row };
-                resolved.read(target, self.docs.segments[segment].view(), schema)?;
-            }
-            planned.push(PlannedUpdate { document, row, version });
         }
-        resolved.read_again(&self.docs.segments, schema)?;
-        Ok(planned)
+        pending.versions.extend(version.map(|version| (document, version)));
+        if let (Current::Segment(segment, doc), true) = (document, needs_reading) {
+            let target = UpdateTarget { segment, doc, row };
+            resolved.read(target, docs.segments[segment].view(), schema)?;
+        }
+        planned.push(PlannedUpdate { document, row, version });
     }
+    resolved.read_again(&docs.segments, schema)?;
+    Ok(planned)
+}
 
-    /// Makes a planned update; an earlier one may have moved the document in the buffer.
-    fn update_again(
-        &mut self,
-        PlannedUpdate { document, row, version }: PlannedUpdate,
-        changes: (&Updates, &mut Pending),
-        schema: &StoreSchema,
-        seed: u64,
-    ) {
-        let block = match document {
-            Current::Segment(..) | Current::Gone => None,
-            Current::Buffer(place) => Some((&self.docs.buffer, place)),
-            Current::Sealed(place) => self.docs.sealed.as_ref().map(|sealed| (&sealed.buffer, place)),
-        };
-        let from = block
-            .and_then(|(buffer, place)| Some((&buffer.blocks.get(place.block as usize)?.record, place.doc)));
-        let now = from.and_then(|(record, doc)| self.docs.locate_in_buffer(record, doc).ok());
-        let document = now.unwrap_or(document);
-        self.docs.highest_version = self.docs.highest_version.max(version.unwrap_or(0));
-        let place = self.update(document, row, changes, version);
-        if let Some((place, field)) = place.zip(schema.id_place())
-            && let Some(id) = self.docs.buffer.id(place, field).map(<[u8]>::to_vec)
-        {
-            self.docs.buffer.put(hash(&id, seed), &id, field, place);
+/// Makes a planned update; an earlier one may have moved the document in the buffer.
+fn update_again(
+    docs: &mut Docs,
+    PlannedUpdate { document, row, version }: PlannedUpdate,
+    changes: (&Updates, &mut Pending),
+    schema: &StoreSchema,
+    seed: u64,
+) {
+    let document = docs.now(document);
+    docs.note_version(version.unwrap_or(0));
+    let place = update(docs, document, row, changes, version);
+    if let Some((place, field)) = place.zip(schema.id_place())
+        && let Some(id) = docs.id_at(place, field).map(<[u8]>::to_vec)
+    {
+        docs.put(Id { id: &id, hash: hash(&id, seed), field }, place);
+    }
+}
+
+/// Updates a live document by a row. A changed copy takes the place of one in the buffer: returns where it is.
+pub(super) fn update(
+    docs: &mut Docs,
+    current: Current,
+    row: u32,
+    (updates, pending): (&Updates, &mut Pending),
+    version: Option<u64>,
+) -> Option<Place> {
+    if let Current::Segment(segment, doc) = current {
+        pending.targets.push(UpdateTarget { segment, doc, row });
+        pending.versions.extend(version.map(|version| (current, version)));
+        return None;
+    }
+    docs.copy_updated(current, row, updates)
+}
+
+/// Sets the values of documents in segments. `resolved` has read what it needs, so that nothing fails any more.
+pub(super) fn set_rows(
+    docs: &mut Docs,
+    resolved: &Resolved,
+    pending: Pending,
+    schema: &StoreSchema,
+) -> Result<()> {
+    let (mut targets, id_field) = (pending.targets, schema.id_place());
+    // Those of a document stay in their order.
+    targets.sort_by_key(|target| (target.segment, target.doc));
+    for targets in targets.chunk_by(|a, b| a.segment == b.segment) {
+        let mut fields = Vec::new();
+        for target in targets {
+            fields.extend(resolved.updates.fields(target.row));
+        }
+        fields.sort_unstable();
+        fields.dedup();
+        let segment = targets[0].segment;
+        for place in fields.into_iter().filter(|place| Some(*place) != id_field) {
+            let rows = resolved.new_rows(targets, (place, schema));
+            let dictionary = resolved.dictionaries.get(&(segment, place));
+            docs.set_values(segment, (place, &schema.fields()[place]), &rows, dictionary)?;
         }
     }
-
-    fn is_live(&self, document: Current) -> bool {
-        match document {
-            Current::Buffer(place) => self.docs.buffer.is_live(place),
-            Current::Sealed(place) => {
-                self.docs.sealed.as_ref().is_some_and(|sealed| sealed.buffer.is_live(place))
-            }
-            Current::Segment(segment, doc) => self.docs.segments[segment].now.live.contains(doc),
-            Current::Gone => false,
-        }
-    }
-
-    /// Updates a live document by a row. A changed copy takes the place of one in the buffer: returns where it is.
-    pub(crate) fn update(
-        &mut self,
-        current: Current,
-        row: u32,
-        (updates, pending): (&Updates, &mut Pending),
-        version: Option<u64>,
-    ) -> Option<Place> {
-        let (buffer, place) = match current {
-            Current::Segment(segment, doc) => {
-                pending.targets.push(UpdateTarget { segment, doc, row });
-                pending.versions.extend(version.map(|version| (current, version)));
-                return None;
-            }
-            Current::Buffer(place) => (Some(&self.docs.buffer), place),
-            Current::Sealed(place) => (self.docs.sealed.as_ref().map(|sealed| &sealed.buffer), place),
-            Current::Gone => return None,
-        };
-        let block = buffer?.blocks.get(place.block as usize)?;
-        let record = block.record.clone();
-        let updated = updates.updated(row, (&block.docs, place.doc.get()), self.docs.schema.fields());
-        self.docs.delete(current);
-        let new = self.docs.buffer.append(updated);
-        self.docs.buffer.note_copy((&record, place.doc), new);
-        Some(new)
-    }
-
-    /// Sets the values of documents in segments. `resolved` has read what it needs, so that nothing fails any more.
-    pub(crate) fn set_rows(
-        &mut self,
-        resolved: &Resolved,
-        pending: Pending,
-        schema: &StoreSchema,
-    ) -> Result<()> {
-        let (mut targets, id_field) = (pending.targets, schema.id_place());
-        // Those of a document stay in their order.
-        targets.sort_by_key(|target| (target.segment, target.doc));
-        for targets in targets.chunk_by(|a, b| a.segment == b.segment) {
-            let mut fields = Vec::new();
-            for target in targets {
-                fields.extend(resolved.updates.fields(target.row));
-            }
-            fields.sort_unstable();
-            fields.dedup();
-            let segment = targets[0].segment;
-            let state = &mut self.docs.segments[segment];
-            for place in fields.into_iter().filter(|place| Some(*place) != id_field) {
-                let rows = resolved.new_rows(targets, (place, schema));
-                let dictionary = resolved.dictionaries.get(&(segment, place));
-                state.now.set((place, &schema.fields()[place]), &rows, dictionary)?;
-            }
-        }
-        Ok(())
-    }
+    Ok(())
 }
