@@ -228,7 +228,7 @@ impl Store {
         let counters = &self.counters;
         self.change_quietly(|writer| {
             let (mut docs, mut buffered_docs, mut updates_bytes) = (0, 0, 0);
-            for state in &writer.docs.segments {
+            for state in writer.docs.segments() {
                 docs += u64::from(state.now.live.count());
                 updates_bytes += state.now.heap();
             }
@@ -237,14 +237,14 @@ impl Store {
                 buffered_docs += u64::from(block.docs.docs());
             }
             Ok(StoreStats {
-                segments: writer.docs.segments.len(),
+                segments: writer.docs.segments().len(),
                 docs,
                 buffered_docs,
                 buffer_bytes: writer.docs.buffer_bytes(),
                 sealed_bytes: writer.docs.sealed_bytes(),
                 updates_bytes,
                 table_bytes: self.ids.table_bytes(),
-                remembered_deletes: writer.docs.tombstones.len(),
+                remembered_deletes: writer.docs.tombstones().len(),
                 unpublished: writer.sequence - published.sequence(),
                 uncommitted: writer.sequence - writer.committed.sequence,
                 applied: counters.applied.work(),

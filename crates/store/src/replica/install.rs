@@ -221,7 +221,7 @@ impl Store {
             let before = CommitState {
                 number: writer.commit,
                 file: CommitFile { deltas: Vec::new(), ..writer.committed.clone() },
-                segments: writer.docs.segments.iter().map(fresh).collect(),
+                segments: writer.docs.segments().iter().map(fresh).collect(),
                 tombstones: Tombstones::default(),
             };
             Ok((number, writer.files.next_number(), writer.keep, before))

@@ -19,17 +19,17 @@ use crate::versions::{Tombstones, VersionField};
 /// The documents of a store, and its fields.
 #[derive(Debug)]
 pub(crate) struct Docs {
-    pub(crate) schema: Arc<StoreSchema>,
+    schema: Arc<StoreSchema>,
     /// From the oldest to the newest.
-    pub(crate) segments: Vec<SegmentState>,
+    segments: Vec<SegmentState>,
     /// The documents that were applied and are in no segment yet.
-    pub(crate) buffer: Buffer,
+    buffer: Buffer,
     /// Those that are being written to a segment.
-    pub(crate) sealed: Option<Sealed>,
-    pub(crate) tombstones: Tombstones,
-    pub(crate) highest_version: u64,
+    sealed: Option<Sealed>,
+    tombstones: Tombstones,
+    highest_version: u64,
     /// Whether a document was given a version by the store.
-    pub(crate) assigns_versions: bool,
+    assigns_versions: bool,
 }
 
 /// An id, its hash, and the place of the field of ids.
@@ -63,6 +63,30 @@ impl Docs {
             highest_version: commit.highest_version,
             assigns_versions: commit.assigns_versions,
         }
+    }
+
+    /// The fields of the store.
+    pub(crate) fn schema(&self) -> &Arc<StoreSchema> {
+        &self.schema
+    }
+
+    /// From the oldest to the newest.
+    pub(crate) fn segments(&self) -> &[SegmentState] {
+        &self.segments
+    }
+
+    pub(crate) fn tombstones(&self) -> &Tombstones {
+        &self.tombstones
+    }
+
+    /// The highest version of any document ever.
+    pub(crate) fn highest_version(&self) -> u64 {
+        self.highest_version
+    }
+
+    /// Whether a document was given a version by the store.
+    pub(crate) fn assigns_versions(&self) -> bool {
+        self.assigns_versions
     }
 
     /// The blocks of documents that are in no segment, in the order of the parts of a snapshot.
@@ -186,7 +210,7 @@ impl Docs {
     /// Sets the segments and the fields to which all documents were converted.
     pub(super) fn put_widened(&mut self, segments: Vec<SegmentState>, schema: StoreSchema) {
         self.segments = segments;
-        self.schema = Arc::new(schema);
+        self.set_schema(schema);
     }
 
     /// The present places of documents of a snapshot. `store` is the id of this store.
@@ -378,5 +402,15 @@ impl Docs {
     /// Notes that the store gave a document a version.
     pub(crate) fn note_assigned_version(&mut self) {
         self.assigns_versions = true;
+    }
+
+    pub(crate) fn set_schema(&mut self, schema: StoreSchema) {
+        self.schema = Arc::new(schema);
+    }
+
+    /// Adds a segment, and sets the fields of the store with those of it.
+    pub(super) fn add_segment(&mut self, schema: StoreSchema, segment: SegmentState) {
+        self.set_schema(schema);
+        self.segments.push(segment);
     }
 }

@@ -98,8 +98,8 @@ impl Writer {
             sequence: self.sequence,
             commit: self.commit,
             generation: self.generation,
-            schema: self.docs.schema.clone(),
-            segments: &self.docs.segments,
+            schema: self.docs.schema().clone(),
+            segments: self.docs.segments(),
             blocks: self.docs.blocks().collect(),
             ids,
         }
@@ -121,7 +121,9 @@ impl Writer {
         if self.log.is_none() {
             return FrameBody::default();
         }
-        FrameBody::of(&body(serde_json::to_vec(&SchemaEntry::from(&*self.docs.schema)).unwrap_or_default()))
+        FrameBody::of(&body(
+            serde_json::to_vec(&SchemaEntry::from(&**self.docs.schema())).unwrap_or_default(),
+        ))
     }
 
     /// Counts a batch of changes, and puts its frame into the log, if there is one. Fails only if the log does, and poisons
@@ -145,9 +147,9 @@ impl Writer {
         &mut self,
         change: impl FnOnce(StoreSchema) -> Result<StoreSchema>,
     ) -> Result<()> {
-        let schema = change((*self.docs.schema).clone())?;
-        if schema != *self.docs.schema {
-            self.docs.schema = Arc::new(schema);
+        let schema = change(StoreSchema::clone(self.docs.schema()))?;
+        if schema != **self.docs.schema() {
+            self.docs.set_schema(schema);
             self.applied(self.body_of(Body::Fields))?;
         }
         Ok(())
@@ -193,6 +195,13 @@ impl Writer {
         Some(sealed)
     }
 
+    /// Adds a segment, and sets the fields of the store with those of it. Returns the number of the batch of changes.
+    pub(crate) fn add_segment(&mut self, schema: StoreSchema, segment: SegmentState) -> u64 {
+        self.docs.add_segment(schema, segment);
+        self.segments_changed();
+        self.changed()
+    }
+
     /// Replaces segments by the merged one, in the place of the first.
     pub(crate) fn replace(&mut self, old: &[SegmentState], merged: SegmentState, new_numbers: &[Vec<u32>]) {
         self.docs.replace(old, merged, new_numbers);
@@ -235,21 +244,21 @@ impl Writer {
         self.docs.seal();
         self.docs.forget_deletes_before(self.sequence.saturating_sub(self.remember_deletes));
         self.committing = self.used();
-        let segments = self.docs.segments.clone();
+        let segments = self.docs.segments().to_vec();
         self.docs.mark();
         Ok(Frozen {
             sequence: self.sequence,
             history: self.history,
             changes: self.changes,
-            highest_version: self.docs.highest_version,
-            assigns_versions: self.docs.assigns_versions,
+            highest_version: self.docs.highest_version(),
+            assigns_versions: self.docs.assigns_versions(),
             first_log: self.log_number,
             keep: self.keep,
             rewrites_deltas: self.rewrites_deltas,
-            schema: self.docs.schema.clone(),
+            schema: self.docs.schema().clone(),
             segments,
             deltas: self.deltas.clone(),
-            tombstones: self.docs.tombstones.clone(),
+            tombstones: self.docs.tombstones().clone(),
             before: self.committed.clone(),
         })
     }
@@ -291,7 +300,8 @@ impl Writer {
 
     /// Refuses a batch that was begun with other fields.
     pub(crate) fn require_fields(&self, schema: &StoreSchema) -> Result<()> {
-        match std::ptr::eq(&*self.docs.schema, schema) || self.docs.schema.extends(schema) {
+        let now = self.docs.schema();
+        match std::ptr::eq(&**now, schema) || now.extends(schema) {
             true => Ok(()),
             false => {
                 Err(Error::Request("expected a batch of this store, found one with other fields".to_owned()))
@@ -338,7 +348,7 @@ impl Writer {
     /// The names of all files in use: of the last commit, of the one being written, and those written since.
     pub(crate) fn used(&self) -> HashSet<FileName> {
         let mut used: HashSet<FileName> = self.committed.files().collect();
-        for state in &self.docs.segments {
+        for state in self.docs.segments() {
             used.insert(FileName::Segment(state.number()));
             if let Some(fold) = state.fold {
                 used.insert(FileName::Fold { segment: state.number(), number: fold.number });

@@ -100,8 +100,8 @@ impl Store {
         let (schema, number) = self.change(|writer| {
             writer.require_lock()?;
             writer.require_leader(&*self.directory)?;
-            refuse_versions(&writer.docs.schema)?;
-            Ok((writer.docs.schema.clone(), writer.next_number()))
+            refuse_versions(writer.docs.schema())?;
+            Ok((writer.docs.schema().clone(), writer.next_number()))
         })?;
         let writer = begin_segment(&self.directory, number, &schema, self.options.writer)?;
         Ok(NewSegment { store: self, number, writer })
@@ -152,7 +152,7 @@ impl Store {
 
     fn add_to(&self, writer: &mut Writer, file: FileEntry) -> Result<Added> {
         let segment = StoreSegment::open(&*self.directory, file, self.options.open)?;
-        let schema = writer.docs.schema.with_segment(&segment.segment.fields()?)?;
+        let schema = writer.docs.schema().with_segment(&segment.segment.fields()?)?;
         let (name, sort) = (segment.segment.file(), segment.segment.sort());
         if !sort.starts_with(schema.sort()) {
             let why = format!("{name}: expected the index sort of the store, found {sort:?}");
@@ -178,7 +178,6 @@ impl Store {
             found?;
         }
         let docs = segment.segment.docs();
-        writer.docs.schema = Arc::new(schema);
         let before = self.snapshot();
         let older = writer.require(&before, &older)?;
         for document in &older {
@@ -187,9 +186,8 @@ impl Store {
         if self.snapshot().has_table() {
             self.ids.add(&segment);
         }
-        writer.docs.segments.push(SegmentState::new(Arc::new(segment)));
-        writer.segments_changed();
-        Ok(Added { docs, replaced: older.len() as u64, sequence: writer.changed() })
+        let sequence = writer.add_segment(schema, SegmentState::new(Arc::new(segment)));
+        Ok(Added { docs, replaced: older.len() as u64, sequence })
     }
 }
 

@@ -147,12 +147,12 @@ impl Store {
                 // All changes of the set of segments are published.
                 prepared.look_up(&self.snapshot())?;
             }
-            prepared.read_again(&writer.docs.segments)?;
+            prepared.read_again(writer.docs.segments())?;
             if let Some(log) = &self.log {
                 log.check()?;
             }
             check_versions(&writer.docs, &prepared)?;
-            let next = (self.clock)().max(writer.docs.highest_version.saturating_add(1));
+            let next = (self.clock)().max(writer.docs.highest_version().saturating_add(1));
             let applied = apply(writer, prepared, next)?;
             self.note_room(writer);
             Ok(applied)
@@ -186,7 +186,7 @@ impl Store {
             let gone = self.change(|writer| {
                 writer.segments_changed();
                 let is_gone =
-                    |number: &u64| !writer.docs.segments.iter().any(|state| state.number() == *number);
+                    |number: &u64| !writer.docs.segments().iter().any(|state| state.number() == *number);
                 Ok(filled.opened().iter().map(|segment| segment.number).filter(is_gone).collect::<Vec<_>>())
             })?;
             self.ids.remove(&gone);
@@ -207,12 +207,12 @@ fn check_versions(docs: &Docs, batch: &Prepared) -> Result<()> {
     };
     match batch.without_version {
         // Versions that it assigned itself may be above.
-        Some(at) if !docs.assigns_versions && docs.highest_version >= limit => {
-            let highest = docs.highest_version;
+        Some(at) if !docs.assigns_versions() && docs.highest_version() >= limit => {
+            let highest = docs.highest_version();
             let what = "a version, found none: the store has versions up to";
             return refused(at, format!("{what} {highest}, above which it assigns none"));
         }
-        None if !docs.assigns_versions => return Ok(()),
+        None if !docs.assigns_versions() => return Ok(()),
         _ => {}
     }
     let versions = batch.versions.iter().enumerate();

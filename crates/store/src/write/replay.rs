@@ -65,10 +65,10 @@ impl Store {
             return Err(Wrong::Frame("expected the fields of the store, found others".to_owned()));
         }
         Ok(self.change(|writer| {
-            if wider != *writer.docs.schema {
+            if wider != **writer.docs.schema() {
                 self.widen(writer, wider)?;
             }
-            writer.docs.schema = schema.into();
+            writer.docs.set_schema(schema);
             writer.applied(frame)
         })?)
     }

@@ -161,7 +161,7 @@ struct PlannedUpdate {
 
 /// Refuses versions after which a store could not assign any.
 fn check_versions(docs: &Docs, resolved: &Resolved, schema: &StoreSchema) -> Result<()> {
-    let Some(field) = VersionField::of(schema).filter(|_| docs.assigns_versions) else { return Ok(()) };
+    let Some(field) = VersionField::of(schema).filter(|_| docs.assigns_versions()) else { return Ok(()) };
     let rows = 0..resolved.updates.count();
     let found = rows.filter_map(|row| field.of_row(&resolved.updates.rows, row).ok()?).max();
     match found.filter(|found| *found >= field.limit()) {
@@ -191,7 +191,7 @@ fn plan_updates(
         if let Some(version) = version {
             let found = match document {
                 Current::Segment(segment, doc) => {
-                    let version = docs.segments[segment].segment.version(schema, doc)?;
+                    let version = docs.segments()[segment].segment.version(schema, doc)?;
                     Some(Found { segment, doc, version })
                 }
                 _ => None,
@@ -204,11 +204,11 @@ fn plan_updates(
         pending.versions.extend(version.map(|version| (document, version)));
         if let (Current::Segment(segment, doc), true) = (document, needs_reading) {
             let target = UpdateTarget { segment, doc, row };
-            resolved.read(target, docs.segments[segment].view(), schema)?;
+            resolved.read(target, docs.segments()[segment].view(), schema)?;
         }
         planned.push(PlannedUpdate { document, row, version });
     }
-    resolved.read_again(&docs.segments, schema)?;
+    resolved.read_again(docs.segments(), schema)?;
     Ok(planned)
 }
 
