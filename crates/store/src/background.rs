@@ -314,7 +314,7 @@ impl Store {
     /// One merge, so that other stores have their turn. It changes the segments, which asks for another one.
     fn merge_in_background(&self, policy: &MergePolicy, member: &Member) {
         // The leader merges the files that a replica takes from it.
-        if self.with_writer(|writer| !writer.received.is_empty()) {
+        if self.with_writer(|writer| writer.is_receiving()) {
             return;
         }
         let stop: &AtomicBool = member.is_leaving();

@@ -48,9 +48,9 @@ impl Store {
     /// call, unless the store is poisoned: after a failed sync, or if another process removed its lock.
     pub fn commit(&self) -> Result<u64> {
         let _flushing = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
-        match self
-            .change(|writer| if writer.is_uncommitted() { Ok(None) } else { Ok(Some(writer.commit)) })?
-        {
+        match self.change(|writer| {
+            if writer.is_uncommitted() { Ok(None) } else { Ok(Some(writer.last_commit().0)) }
+        })? {
             Some(last) => Ok(last),
             None => {
                 let began = Instant::now();
@@ -76,7 +76,7 @@ impl Store {
         let rotated = log.rotate(number);
         self.change_quietly(|writer| {
             writer.synced(rotated)?;
-            writer.log_number = Some(number);
+            writer.note_log(number);
             Ok(())
         })
     }
@@ -95,7 +95,7 @@ impl Store {
         let mut commit = CommitFile {
             sequence: frozen.sequence,
             history: frozen.history,
-            next_number: self.change_quietly(|writer| Ok(writer.files.next_number()))?,
+            next_number: self.change_quietly(|writer| Ok(writer.next_number()))?,
             highest_version: frozen.highest_version,
             assigns_versions: frozen.assigns_versions,
             first_log: frozen.first_log,
@@ -113,7 +113,7 @@ impl Store {
         self.change_quietly(|writer| writer.synced(synced))?;
         let (number, before) = self.change_quietly(|writer| {
             writer.require_lock()?;
-            Ok((writer.files.newest_commit().map_or(1, |newest| newest + 1), writer.commit))
+            Ok((writer.next_commit(), writer.last_commit().0))
         })?;
         let bytes = commit.seal(number, (before, frozen.before.checksum));
         let written = self.write_commit_file(number, &bytes);
@@ -157,7 +157,7 @@ impl Store {
             frozen.deltas.clear();
         }
         if is_change || frozen.rewrites_deltas {
-            let number = self.change_quietly(|writer| Ok(writer.next_number()))?;
+            let number = self.change_quietly(|writer| Ok(writer.take_number()))?;
             let name = FileName::Delta(number);
             let written = delta::write(&self.directory, name, &frozen.schema, changed, &tombstones);
             frozen.deltas.extend(self.commits_file(name, written)?);
@@ -173,7 +173,7 @@ impl Store {
             if changed == 0 || changed.saturating_mul(FOLDED_SHARE) < u64::from(state.now.live.docs()) {
                 continue;
             }
-            let number = self.change_quietly(|writer| Ok(writer.next_number()))?;
+            let number = self.change_quietly(|writer| Ok(writer.take_number()))?;
             let name = FileName::Fold { segment: state.number(), number };
             let since = SegmentChanges::none(state.now.live.docs());
             let changed = vec![ChangedSegment::since(state, &since)];
@@ -198,7 +198,7 @@ impl Store {
     /// Removes older commits than are kept, and the files that neither a commit that is left nor the store needs. The newest
     /// commit is durable. The caller holds `flushing`, or has the store for itself.
     pub(crate) fn remove_unnamed(&self) -> Result<()> {
-        let keep = self.change_quietly(|writer| Ok(writer.keep))?;
+        let keep = self.change_quietly(|writer| Ok(writer.keep()))?;
         self.remove_all_but(keep, self.options.keep_frames).map(drop)
     }
 
@@ -213,11 +213,8 @@ impl Store {
             Ok(()) => true,
         };
         let now = (self.clock)();
-        let (mut temporary, mut commits) = self.change_quietly(|writer| {
-            writer.require_lock()?;
-            let older = writer.files.older_commits(&*self.directory, keep, now);
-            Ok((writer.files.take_temporary(), older))
-        })?;
+        let (mut temporary, mut commits) =
+            self.change_quietly(|writer| writer.begin_removal(&*self.directory, keep, now))?;
         temporary.retain(|name| !remove(name));
         let mut left = temporary.clone();
         commits.retain(|number| {
@@ -228,13 +225,7 @@ impl Store {
             is_removed
         });
         let mut files = self.change_quietly(|writer| {
-            writer.files.keep_temporary(temporary);
-            writer.files.forget_commits(&commits);
-            let used = writer.used();
-            let first_log = writer.committed.first_log;
-            let first_log =
-                first_log.map(|log| writer.files.first_kept_log(&*self.directory, log, keep_frames));
-            Ok(writer.files.unnamed(&*self.directory, &used, first_log))
+            Ok(writer.commits_removed((temporary, &commits), &*self.directory, keep_frames))
         })?;
         files.retain(|file| {
             let (name, is_removed) = (file.to_string(), remove(&file.to_string()));
@@ -242,7 +233,7 @@ impl Store {
             is_removed
         });
         self.change_quietly(|writer| {
-            writer.files.forget(&files);
+            writer.files_removed(&files);
             Ok(())
         })?;
         Ok(left)

@@ -160,7 +160,7 @@ impl Replica {
             }
             Some(_) => Store::open_in(directory, options)?,
         };
-        if !store.change_quietly(|writer| Ok(writer.committed.is_replica))? {
+        if !store.change_quietly(|writer| Ok(writer.is_replica()))? {
             return Err(Error::Request(format!(
                 "{}: expected a replica, found a store with changes of its own: give the replica another folder",
                 store.directory().path().display()
@@ -234,7 +234,7 @@ impl Replica {
         }
         self.store.replay_decoded(decoded).map_err(damaged)?;
         // From now on, its files are its own, to be merged and folded.
-        self.store.with_writer(|writer| writer.received.clear());
+        self.store.with_writer(|writer| writer.forget_received());
         self.store.wait_for_log(sequence)?;
         Ok(Received::Applied)
     }
@@ -299,7 +299,7 @@ impl Replica {
         }
         self.store.begin_epoch(now.epoch + 1, false)?;
         // Its files are its own, to be merged and folded.
-        self.store.with_writer(|writer| writer.received.clear());
+        self.store.with_writer(|writer| writer.forget_received());
         drop(one);
         Ok(self.store)
     }
@@ -322,10 +322,7 @@ impl Store {
 
     /// The last batch that was applied, visible or not.
     pub fn position(&self) -> Position {
-        self.with_writer(|writer| {
-            let epoch = writer.committed.epoch;
-            Position { epoch, sequence: writer.sequence, history: writer.history }
-        })
+        self.with_writer(|writer| writer.position())
     }
 
     /// Begins an epoch: goes on in a new log, and commits. The store is a replica, to which nothing is applied meanwhile; it
@@ -334,7 +331,7 @@ impl Store {
         let _flushing = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
         let sequence = self.change_quietly(|writer| {
             writer.require_lock()?;
-            Ok(writer.sequence)
+            Ok(writer.sequence())
         })?;
         let begun = self.restart_log(epoch, sequence).and_then(|()| {
             self.write_commit(&|commit| (commit.epoch, commit.is_replica) = (epoch, is_replica))
@@ -350,7 +347,7 @@ impl Store {
         let number = self.change_quietly(|writer| Ok(writer.next_log()))?;
         log.restart(number, epoch, sequence)?;
         self.change_quietly(|writer| {
-            writer.log_number = Some(number);
+            writer.note_log(number);
             Ok(())
         })
     }

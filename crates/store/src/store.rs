@@ -28,7 +28,7 @@ use tasks::Tasks;
 pub(crate) use tasks::{Member, Shared, Task};
 pub(crate) use writer::Writer;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::files::{Files, WriterLock};
 use crate::log::LogWriter;
 use crate::options::StoreOptions;
@@ -228,25 +228,25 @@ impl Store {
         let counters = &self.counters;
         self.change_quietly(|writer| {
             let (mut docs, mut buffered_docs, mut updates_bytes) = (0, 0, 0);
-            for state in writer.docs.segments() {
+            for state in writer.docs().segments() {
                 docs += u64::from(state.now.live.count());
                 updates_bytes += state.now.heap();
             }
-            for block in writer.docs.blocks() {
+            for block in writer.docs().blocks() {
                 docs += u64::from(block.live.count());
                 buffered_docs += u64::from(block.docs.docs());
             }
             Ok(StoreStats {
-                segments: writer.docs.segments().len(),
+                segments: writer.docs().segments().len(),
                 docs,
                 buffered_docs,
-                buffer_bytes: writer.docs.buffer_bytes(),
-                sealed_bytes: writer.docs.sealed_bytes(),
+                buffer_bytes: writer.docs().buffer_bytes(),
+                sealed_bytes: writer.docs().sealed_bytes(),
                 updates_bytes,
                 table_bytes: self.ids.table_bytes(),
-                remembered_deletes: writer.docs.tombstones().len(),
-                unpublished: writer.sequence - published.sequence(),
-                uncommitted: writer.sequence - writer.committed.sequence,
+                remembered_deletes: writer.docs().tombstones().len(),
+                unpublished: writer.sequence() - published.sequence(),
+                uncommitted: writer.sequence() - writer.last_commit().1.sequence,
                 applied: counters.applied.work(),
                 waited: counters.waited.work().time,
                 refreshes: counters.refreshes.work(),
@@ -359,15 +359,13 @@ impl Store {
     /// Also after a panic: each step of a change leaves a state that is consistent.
     fn writer(&self) -> Result<MutexGuard<'_, Writer>> {
         let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        match &writer.poisoned {
-            Some(why) => Err(Error::Poisoned { why: why.clone() }),
-            None => Ok(writer),
-        }
+        writer.check()?;
+        Ok(writer)
     }
 
     /// Publishes all changes. Returns the snapshot before, if there are any.
     fn publish_changes(&self, writer: &mut Writer) -> Option<Snapshot> {
-        std::mem::take(&mut writer.is_unpublished).then(|| {
+        writer.take_unpublished().then(|| {
             let began = Instant::now();
             let before = self.publish(writer);
             self.note_done(&self.counters.refreshes, began);
@@ -381,7 +379,7 @@ impl Store {
         let mut published = self.published.write().unwrap_or_else(PoisonError::into_inner);
         let last = std::mem::replace(&mut *published, snapshot);
         drop(published);
-        if before.generation() != writer.generation {
+        if before.generation() != writer.generation() {
             self.tasks.want(Task::Merge);
         }
         last

@@ -51,7 +51,7 @@ impl Store {
     /// Notes the memory of the buffers. One that is filled may take half of the memory, and one that is being written the
     /// other half.
     pub(crate) fn note_room(&self, writer: &Writer) {
-        let (buffer, sealed) = (writer.docs.buffer_bytes(), writer.docs.sealed_bytes());
+        let (buffer, sealed) = (writer.docs().buffer_bytes(), writer.docs().sealed_bytes());
         self.buffered.store(buffer, Ordering::Relaxed);
         self.sealed.store(sealed, Ordering::Relaxed);
         if let Some(member) = self.tasks.member() {
@@ -64,9 +64,9 @@ impl Store {
     pub(crate) fn flush(&self, most: usize) -> Result<()> {
         let _flushing = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
         let has_some = self.change_quietly(|writer| {
-            let has_some = writer.docs.sealed().is_some() || writer.docs.buffer_bytes() > most;
+            let has_some = writer.docs().sealed().is_some() || writer.docs().buffer_bytes() > most;
             if has_some {
-                writer.docs.seal();
+                writer.docs_mut().seal();
             }
             self.note_room(writer);
             Ok(has_some)
@@ -80,14 +80,14 @@ impl Store {
     /// Writes what is sealed to a segment. Returns it as it was written. The caller holds `flushing`.
     pub(crate) fn flush_sealed(&self) -> Result<Option<SegmentState>> {
         let sealed = self.change_quietly(|writer| {
-            let Some(sealed) = writer.docs.sealed() else { return Ok(None) };
+            let Some(sealed) = writer.docs().sealed() else { return Ok(None) };
             if !sealed.then.iter().any(|block| block.live.count() > 0) {
                 writer.unseal(None, &[]);
                 self.note_room(writer);
                 return Ok(None);
             }
             let (then, schema, bytes) = (sealed.then.clone(), sealed.schema.clone(), sealed.buffer.bytes());
-            Ok(Some((then, schema, bytes, writer.next_number())))
+            Ok(Some((then, schema, bytes, writer.take_number())))
         })?;
         let Some((then, schema, bytes, number)) = sealed else { return Ok(None) };
         let began = Instant::now();
@@ -102,7 +102,7 @@ impl Store {
         }
         self.change(|writer| {
             // From now on, a commit removes the file if it is not used, such as one that could not be opened.
-            writer.files.add(FileName::Segment(number));
+            writer.add_file(FileName::Segment(number));
             let fresh = SegmentState::new(Arc::new(opened?));
             writer.commits_file(FileName::Segment(number));
             let sealed = writer.unseal(Some(fresh.clone()), &new_numbers);

@@ -76,8 +76,8 @@ impl Store {
             let needs_commit = self.change(|writer| {
                 writer.require_lock()?;
                 writer.require_leader(&*self.directory)?;
-                let schema = writer.docs.schema().altered(&fields)?;
-                let is_altered = schema != **writer.docs.schema();
+                let schema = writer.docs().schema().altered(&fields)?;
+                let is_altered = schema != **writer.docs().schema();
                 // Replay converts the values at the same place, so it must have them all.
                 if is_altered && writer.has_unlogged() {
                     return Ok(None);
@@ -87,7 +87,7 @@ impl Store {
                     writer.changed();
                 }
                 // Also after a call whose commit failed.
-                Ok(Some(is_altered || writer.rewrites_deltas))
+                Ok(Some(is_altered || writer.rewrites_deltas()))
             })?;
             if needs_commit == Some(false) {
                 return Ok(());
@@ -102,9 +102,9 @@ impl Store {
 
     /// Converts all documents to the fields of a schema. Nothing is sealed.
     pub(crate) fn widen(&self, writer: &mut Writer, schema: StoreSchema) -> Result<()> {
-        let before = writer.docs.schema().clone();
-        let (mut segments, mut gone) = (Vec::with_capacity(writer.docs.segments().len()), Vec::new());
-        for state in writer.docs.segments().to_vec() {
+        let before = writer.docs().schema().clone();
+        let (mut segments, mut gone) = (Vec::with_capacity(writer.docs().segments().len()), Vec::new());
+        for state in writer.docs().segments().to_vec() {
             if state.now.live.count() == 0 {
                 gone.push(state.number());
                 state.segment.record.note(Went::Dropped);
@@ -115,9 +115,9 @@ impl Store {
             }
         }
         let convert = |docs: &PlainColumns, live: &LiveDocs| widen_columns(docs, live, &before, &schema);
-        writer.docs.convert_buffer(convert)?;
+        writer.docs_mut().convert_buffer(convert)?;
         // From here on, nothing fails.
-        let stayed = writer.docs.segments().iter().filter(|state| !gone.contains(&state.number()));
+        let stayed = writer.docs().segments().iter().filter(|state| !gone.contains(&state.number()));
         for (old, new) in stayed.zip(&segments).filter(|(old, new)| old.number() != new.number()) {
             self.ids.replace(&[old.number()], &new.segment);
             old.segment.record.note(Went::Merged);
@@ -135,12 +135,12 @@ impl Store {
         state: &SegmentState,
         schemas: [&StoreSchema; 2],
     ) -> Result<SegmentState> {
-        let number = writer.next_number();
+        let number = writer.take_number();
         let states = std::slice::from_ref(state);
         let written = self.write_merged(states, number, schemas, |_, _, _| {}, &AtomicBool::new(false));
         let file = writer.synced(written)?;
         // From now on, a commit removes the file if it is not used.
-        writer.files.add(FileName::Segment(number));
+        writer.add_file(FileName::Segment(number));
         let segment = StoreSegment::open(&*self.directory, file, self.options.open)?;
         Ok(SegmentState::new(Arc::new(segment)))
     }

@@ -74,7 +74,7 @@ impl Store {
     pub fn purge(&self) -> Result<Purged> {
         // What is in the buffer becomes a segment, and segments without live documents go.
         self.commit()?;
-        let count = self.change_quietly(|writer| Ok(writer.docs.segments().len()))?;
+        let count = self.change_quietly(|writer| Ok(writer.docs().segments().len()))?;
         // From the last one, because merges and commits beside this move segments only towards the first.
         for at in (0..count).rev() {
             self.merge_some(&AtomicBool::new(false), &|sizes| match sizes.get(at) {

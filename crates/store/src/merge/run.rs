@@ -76,10 +76,10 @@ impl Store {
         let _merging = self.merging.lock().unwrap_or_else(PoisonError::into_inner);
         let chosen = self.change_quietly(|writer| {
             writer.require_lock()?;
-            let sizes: Vec<SegmentSize> = writer.docs.segments().iter().map(size).collect();
+            let sizes: Vec<SegmentSize> = writer.docs().segments().iter().map(size).collect();
             let chosen = choose(&sizes).into_iter();
-            let states: Vec<SegmentState> = chosen.map(|at| writer.docs.segments()[at].clone()).collect();
-            Ok((!states.is_empty()).then(|| (states, writer.next_number())))
+            let states: Vec<SegmentState> = chosen.map(|at| writer.docs().segments()[at].clone()).collect();
+            Ok((!states.is_empty()).then(|| (states, writer.take_number())))
         })?;
         let Some((states, number)) = chosen else { return Ok(false) };
         let began = Instant::now();
@@ -96,17 +96,17 @@ impl Store {
         let merged = merged.and_then(|merged| {
             let mut merged = Merged::new(merged, &states, &new_numbers);
             for _ in 0..CARRIES {
-                let now = self.change_quietly(|writer| Ok(writer.docs.segments().to_vec()))?;
+                let now = self.change_quietly(|writer| Ok(writer.docs().segments().to_vec()))?;
                 merged.carry(&now, &self.schema())?;
             }
             Ok(merged)
         });
         self.change(|writer| {
             // From now on, a commit removes the file if it is not used, such as one that could not be opened.
-            writer.files.add(FileName::Segment(number));
+            writer.add_file(FileName::Segment(number));
             let mut merged = merged?;
             // Few, so that nobody waits for long.
-            merged.carry(writer.docs.segments(), writer.docs.schema())?;
+            merged.carry(writer.docs().segments(), writer.docs().schema())?;
             let merged = merged.state;
             let old: Vec<u64> = states.iter().map(SegmentState::number).collect();
             self.ids.replace(&old, &merged.segment);

@@ -135,7 +135,10 @@ impl Store {
         let store = Store::of(directory, lock, files, state, options);
         replay_onto(&*store.directory, (&base, &newest), discarded, |frame| store.replay_frame(frame))?;
         store.commit_now()?;
-        let commit = store.change(|writer| Ok(writer.info()))?;
+        let commit = store.change(|writer| {
+            let (number, commit) = writer.last_commit();
+            Ok(CommitInfo::of(number, commit))
+        })?;
         Ok(Recovered { commit, lost, replayed: following, discarded: lost_batches })
     }
 }

@@ -11,7 +11,7 @@ use super::docs::{Current, Docs};
 use super::frozen::Frozen;
 use crate::batch::body::{Body, FrameBody};
 use crate::error::{Error, Result};
-use crate::files::{CommitFile, CommitInfo, FileEntry, FileName, Files, WriterLock, random_id};
+use crate::files::{CommitFile, FileEntry, FileName, Files, Position, WriterLock, random_id};
 use crate::log::LogWriter;
 use crate::options::KeepCommits;
 use crate::read::{Contents, Snapshot};
@@ -22,38 +22,38 @@ use crate::segments::{CommitState, IdIndex, Sealed, SegmentState};
 #[derive(Debug)]
 pub(crate) struct Writer {
     lock: Arc<WriterLock>,
-    pub(crate) docs: Docs,
-    pub(crate) deltas: Vec<FileEntry>,
+    docs: Docs,
+    deltas: Vec<FileEntry>,
     /// Counts the sets of segments, so that look-ups know whether what they found still holds.
-    pub(crate) generation: u64,
+    generation: u64,
     /// The log, and its number.
-    pub(crate) log: Option<Arc<LogWriter>>,
-    pub(crate) log_number: Option<u64>,
-    pub(crate) sequence: u64,
+    log: Option<Arc<LogWriter>>,
+    log_number: Option<u64>,
+    sequence: u64,
     /// The last batch of changes of which the log has only a note.
     last_unlogged: u64,
     /// Follows from all batches so far: see [`FrameBody`].
-    pub(crate) history: u64,
-    pub(crate) files: Files,
+    history: u64,
+    files: Files,
     /// The files of the commit that is being written.
-    pub(crate) committing: HashSet<FileName>,
+    committing: HashSet<FileName>,
     /// The leader's files that a replica has, as long as no frame came after them: they are not sent again.
-    pub(crate) received: HashSet<FileName>,
-    pub(crate) keep: KeepCommits,
+    received: HashSet<FileName>,
+    keep: KeepCommits,
     /// Whether the next commit replaces all deltas, because of what they have.
-    pub(crate) rewrites_deltas: bool,
+    rewrites_deltas: bool,
     /// As [`StoreOptions::remember_deletes`].
-    pub(crate) remember_deletes: u64,
+    remember_deletes: u64,
     /// The last commit, and its content.
-    pub(crate) commit: u64,
-    pub(crate) committed: CommitFile,
+    commit: u64,
+    committed: CommitFile,
     /// Counts changes. The last commit has those up to `committed_changes`.
-    pub(crate) changes: u64,
-    pub(crate) committed_changes: u64,
+    changes: u64,
+    committed_changes: u64,
     /// Whether there are changes since the last snapshot.
-    pub(crate) is_unpublished: bool,
+    is_unpublished: bool,
     /// The reason that nothing can be written any more.
-    pub(crate) poisoned: Option<String>,
+    poisoned: Option<String>,
 }
 
 impl Writer {
@@ -89,6 +89,82 @@ impl Writer {
             is_unpublished: false,
             poisoned: None,
         }
+    }
+
+    /// The documents now.
+    pub(crate) fn docs(&self) -> &Docs {
+        &self.docs
+    }
+
+    /// The documents, to be changed: whoever does so calls [`applied`](Self::applied) or [`changed`](Self::changed).
+    pub(crate) fn docs_mut(&mut self) -> &mut Docs {
+        &mut self.docs
+    }
+
+    /// Counts the sets of segments, so that look-ups know whether what they found still holds.
+    pub(crate) fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// The number of the last batch of changes.
+    pub(crate) fn sequence(&self) -> u64 {
+        self.sequence
+    }
+
+    /// The last batch of changes, and the history up to it.
+    pub(crate) fn position(&self) -> Position {
+        Position { epoch: self.committed.epoch, sequence: self.sequence, history: self.history }
+    }
+
+    /// The number of the last commit, and its content.
+    pub(crate) fn last_commit(&self) -> (u64, &CommitFile) {
+        (self.commit, &self.committed)
+    }
+
+    /// The number of the next commit.
+    pub(crate) fn next_commit(&self) -> u64 {
+        self.files.newest_commit().map_or(1, |newest| newest + 1)
+    }
+
+    /// The commits that are kept.
+    pub(crate) fn keep(&self) -> KeepCommits {
+        self.keep
+    }
+
+    pub(crate) fn is_replica(&self) -> bool {
+        self.committed.is_replica
+    }
+
+    pub(crate) fn has_log(&self) -> bool {
+        self.log.is_some()
+    }
+
+    /// The number of the log.
+    pub(crate) fn log_number(&self) -> Option<u64> {
+        self.log_number
+    }
+
+    /// Whether the next commit replaces all deltas, because of what they have.
+    pub(crate) fn rewrites_deltas(&self) -> bool {
+        self.rewrites_deltas
+    }
+
+    /// Whether files of the leader came, and no frame after them: the leader merges them.
+    pub(crate) fn is_receiving(&self) -> bool {
+        !self.received.is_empty()
+    }
+
+    /// Fails if nothing can be written any more.
+    pub(crate) fn check(&self) -> Result<()> {
+        match &self.poisoned {
+            Some(why) => Err(Error::Poisoned { why: why.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether there were changes since the last snapshot. From now on, it has them.
+    pub(super) fn take_unpublished(&mut self) -> bool {
+        std::mem::take(&mut self.is_unpublished)
     }
 
     /// What a snapshot is made of.
@@ -156,7 +232,7 @@ impl Writer {
     }
 
     /// Notes that there is something to publish and to commit, such as the same documents in other files.
-    pub(crate) fn rearranged(&mut self) {
+    fn rearranged(&mut self) {
         self.changes += 1;
         self.is_unpublished = true;
     }
@@ -220,17 +296,12 @@ impl Writer {
     /// Forgets which ids were deleted, and which files are a leader's. The next commit replaces all deltas.
     pub(crate) fn forget_deleted(&mut self) {
         self.docs.forget_deletes_before(u64::MAX);
-        self.received.clear();
+        self.forget_received();
         self.rewrites_deltas = true;
         // A batch, so that replicas get the files of the commit.
         if !self.committed.is_replica {
             self.changed();
         }
-    }
-
-    /// The last commit.
-    pub(crate) fn info(&self) -> CommitInfo {
-        CommitInfo::of(self.commit, &self.committed)
     }
 
     /// Whether there are changes that no commit has.
@@ -276,8 +347,26 @@ impl Writer {
         dropped
     }
 
+    /// Switches to a commit of the leader that is durable, whose documents and files are all that there are. Returns the segments
+    /// that it lacks.
+    pub(crate) fn switch_to(&mut self, state: CommitState) -> Vec<u64> {
+        let CommitState { number, file, segments, tombstones } = state;
+        let stays = |number: &u64| segments.iter().any(|state| state.number() == *number);
+        let before = self.docs.segments().iter().map(SegmentState::number);
+        let gone: Vec<u64> = before.filter(|number| !stays(number)).collect();
+        file.files().for_each(|name| self.files.add(name));
+        self.received = file.files().collect();
+        self.docs = Docs::new(&file, segments, tombstones);
+        self.deltas = file.deltas.clone();
+        (self.sequence, self.history) = (file.sequence, file.history);
+        self.rearranged();
+        self.segments_changed();
+        self.committed_as(number, file, self.changes);
+        gone
+    }
+
     /// Notes that a commit is durable.
-    pub(crate) fn committed_as(&mut self, number: u64, commit: CommitFile, changes: u64) {
+    fn committed_as(&mut self, number: u64, commit: CommitFile, changes: u64) {
         self.files.add_commit(number, &commit);
         (self.commit, self.committed, self.committed_changes) = (number, commit, changes);
         self.committing.clear();
@@ -285,8 +374,18 @@ impl Writer {
         self.is_unpublished = true;
     }
 
-    /// The number of the next file, which nothing ever had.
-    pub(crate) fn next_number(&mut self) -> u64 {
+    /// The number of the next file.
+    pub(crate) fn next_number(&self) -> u64 {
+        self.files.next_number()
+    }
+
+    /// Numbers below `next` are not taken any more.
+    pub(crate) fn reserve_below(&mut self, next: u64) {
+        self.files.reserve_below(next);
+    }
+
+    /// The number of a new file, which nothing ever had.
+    pub(crate) fn take_number(&mut self) -> u64 {
         self.files.take_number()
     }
 
@@ -309,9 +408,20 @@ impl Writer {
         }
     }
 
+    /// Begins a log, which the next commit names.
+    pub(crate) fn begin_log(&mut self, log: Arc<LogWriter>, number: u64) {
+        self.log = Some(log);
+        self.note_log(number);
+    }
+
+    /// Notes that the log goes on in another file, which the next commit names.
+    pub(crate) fn note_log(&mut self, number: u64) {
+        self.log_number = Some(number);
+    }
+
     /// The number of the next log, which a commit will name.
     pub(crate) fn next_log(&mut self) -> u64 {
-        let number = self.next_number();
+        let number = self.take_number();
         self.commits_file(FileName::Log(number));
         number
     }
@@ -339,6 +449,65 @@ impl Writer {
         synced
     }
 
+    /// Notes a file that was created. A commit removes it if it is not used.
+    pub(crate) fn add_file(&mut self, name: FileName) {
+        self.files.add(name);
+    }
+
+    /// Notes a file of the leader, which stays although no commit names it yet.
+    pub(crate) fn receive(&mut self, name: FileName) {
+        self.received.insert(name);
+    }
+
+    /// From now on, the files of the leader are this store's own.
+    pub(crate) fn forget_received(&mut self) {
+        self.received.clear();
+    }
+
+    /// Makes place for a file of the leader. Returns false if another file of this name is in use.
+    pub(crate) fn make_place_for(&mut self, name: FileName) -> bool {
+        self.received.remove(&name);
+        let is_free = !self.used().contains(&name) && !self.files.is_named(name);
+        if is_free {
+            self.files.forget(&[name]);
+        }
+        is_free
+    }
+
+    /// Begins to remove files. Returns the temporary ones, which are no longer known, and the commits that need not stay.
+    pub(crate) fn begin_removal(
+        &mut self,
+        directory: &dyn Directory,
+        keep: KeepCommits,
+        now: u64,
+    ) -> Result<(Vec<String>, Vec<u64>)> {
+        self.require_lock()?;
+        let older = self.files.older_commits(directory, keep, now);
+        Ok((self.files.take_temporary(), older))
+    }
+
+    /// Notes the temporary files that could not be removed, and the commits that were. Returns the files that neither a commit
+    /// nor the store needs; the newest logs that the newest commit does not need stay, as far as they take at most
+    /// `keep_frames` bytes.
+    pub(crate) fn commits_removed(
+        &mut self,
+        (temporary, commits): (Vec<String>, &[u64]),
+        directory: &dyn Directory,
+        keep_frames: u64,
+    ) -> Vec<FileName> {
+        self.files.keep_temporary(temporary);
+        self.files.forget_commits(commits);
+        let used = self.used();
+        let first_log = self.committed.first_log;
+        let first_log = first_log.map(|log| self.files.first_kept_log(directory, log, keep_frames));
+        self.files.unnamed(directory, &used, first_log)
+    }
+
+    /// Notes files that were removed.
+    pub(crate) fn files_removed(&mut self, files: &[FileName]) {
+        self.files.forget(files);
+    }
+
     /// Notes a file that the commit being written will name.
     pub(crate) fn commits_file(&mut self, name: FileName) {
         self.files.add(name);
@@ -346,7 +515,7 @@ impl Writer {
     }
 
     /// The names of all files in use: of the last commit, of the one being written, and those written since.
-    pub(crate) fn used(&self) -> HashSet<FileName> {
+    fn used(&self) -> HashSet<FileName> {
         let mut used: HashSet<FileName> = self.committed.files().collect();
         for state in self.docs.segments() {
             used.insert(FileName::Segment(state.number()));

@@ -100,8 +100,8 @@ impl Store {
         let (schema, number) = self.change(|writer| {
             writer.require_lock()?;
             writer.require_leader(&*self.directory)?;
-            refuse_versions(writer.docs.schema())?;
-            Ok((writer.docs.schema().clone(), writer.next_number()))
+            refuse_versions(writer.docs().schema())?;
+            Ok((writer.docs().schema().clone(), writer.take_number()))
         })?;
         let writer = begin_segment(&self.directory, number, &schema, self.options.writer)?;
         Ok(NewSegment { store: self, number, writer })
@@ -126,7 +126,7 @@ impl Store {
         let number = self.change(|writer| {
             writer.require_lock()?;
             writer.require_leader(&*self.directory)?;
-            Ok(writer.next_number())
+            Ok(writer.take_number())
         })?;
         let mut to = NewFile::create(self.directory.clone(), FileName::Segment(number).to_string())?;
         copy(path, &mut to)?;
@@ -145,14 +145,14 @@ impl Store {
         // If the file cannot be removed, the next commit, or the next writer, tries again.
         let stays = added.is_ok() || writer.require_lock().is_err();
         if stays || self.directory.remove(OsStr::new(&name.to_string())).is_err() {
-            writer.files.add(name);
+            writer.add_file(name);
         }
         added
     }
 
     fn add_to(&self, writer: &mut Writer, file: FileEntry) -> Result<Added> {
         let segment = StoreSegment::open(&*self.directory, file, self.options.open)?;
-        let schema = writer.docs.schema().with_segment(&segment.segment.fields()?)?;
+        let schema = writer.docs().schema().with_segment(&segment.segment.fields()?)?;
         let (name, sort) = (segment.segment.file(), segment.segment.sort());
         if !sort.starts_with(schema.sort()) {
             let why = format!("{name}: expected the index sort of the store, found {sort:?}");
@@ -181,7 +181,7 @@ impl Store {
         let before = self.snapshot();
         let older = writer.require(&before, &older)?;
         for document in &older {
-            writer.docs.delete(*document);
+            writer.docs_mut().delete(*document);
         }
         if self.snapshot().has_table() {
             self.ids.add(&segment);

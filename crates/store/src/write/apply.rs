@@ -143,16 +143,16 @@ impl Store {
                 writer.require_leader(&*self.directory)?;
             }
             writer.require_fields(&prepared.schema)?;
-            if writer.generation != prepared.generation {
+            if writer.generation() != prepared.generation {
                 // All changes of the set of segments are published.
                 prepared.look_up(&self.snapshot())?;
             }
-            prepared.read_again(writer.docs.segments())?;
+            prepared.read_again(writer.docs().segments())?;
             if let Some(log) = &self.log {
                 log.check()?;
             }
-            check_versions(&writer.docs, &prepared)?;
-            let next = (self.clock)().max(writer.docs.highest_version().saturating_add(1));
+            check_versions(writer.docs(), &prepared)?;
+            let next = (self.clock)().max(writer.docs().highest_version().saturating_add(1));
             let applied = apply(writer, prepared, next)?;
             self.note_room(writer);
             Ok(applied)
@@ -186,7 +186,7 @@ impl Store {
             let gone = self.change(|writer| {
                 writer.segments_changed();
                 let is_gone =
-                    |number: &u64| !writer.docs.segments().iter().any(|state| state.number() == *number);
+                    |number: &u64| !writer.docs().segments().iter().any(|state| state.number() == *number);
                 Ok(filled.opened().iter().map(|segment| segment.number).filter(is_gone).collect::<Vec<_>>())
             })?;
             self.ids.remove(&gone);
@@ -229,7 +229,7 @@ fn check_versions(docs: &Docs, batch: &Prepared) -> Result<()> {
 fn apply(writer: &mut Writer, mut batch: Prepared, next: u64) -> Result<Applied> {
     let next = batch.replayed.as_ref().map_or(next, |decided| decided.first_version.unwrap_or_default());
     let first_version = batch.assign_versions(next);
-    let (sequence, docs) = (writer.sequence + 1, &mut writer.docs);
+    let (sequence, docs) = (writer.sequence() + 1, writer.docs_mut());
     if first_version.is_some() {
         docs.note_assigned_version();
     }
@@ -275,12 +275,12 @@ fn apply(writer: &mut Writer, mut batch: Prepared, next: u64) -> Result<Applied>
         .any(|((operation, version), outcome)| is_change(operation, *version, outcome));
     if is_changed || batch.replayed.is_some() {
         let mut body = std::mem::take(&mut batch.body);
-        if writer.log.is_some() && batch.replayed.is_none() {
+        if writer.has_log() && batch.replayed.is_none() {
             body.decide(&decided(first_version, &batch.operations, &outcomes));
         }
         writer.applied(body)?;
     }
-    Ok(Applied { sequence: writer.sequence, outcomes, first_version })
+    Ok(Applied { sequence: writer.sequence(), outcomes, first_version })
 }
 
 /// Does what a request asks for, with the document that has the id. `sequence` is the number of the batch.

@@ -62,7 +62,7 @@ impl Store {
 
 /// Deletes documents. Returns how many were not deleted before.
 fn delete(writer: &mut Writer, documents: Vec<Current>) -> u64 {
-    let deleted = documents.into_iter().filter(|document| writer.docs.delete(*document)).count() as u64;
+    let deleted = documents.into_iter().filter(|document| writer.docs_mut().delete(*document)).count() as u64;
     if deleted > 0 {
         writer.changed();
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
+use crate::files::Position;
 use crate::log::LogWriter;
 use crate::options::Durability;
 use crate::store::{Store, is_due};
@@ -13,13 +14,13 @@ impl Store {
         if self.options.durability == Durability::OnCommit && self.options.keep_frames == 0 {
             return Ok(());
         }
-        let (number, epoch, sequence) =
-            self.change(|writer| Ok((writer.next_log(), writer.committed.epoch, writer.sequence)))?;
+        let (number, Position { epoch, sequence, .. }) =
+            self.change(|writer| Ok((writer.next_log(), writer.position())))?;
         let syncs = self.options.durability != Durability::OnCommit;
         let log = Arc::new(LogWriter::create(&self.directory, number, epoch, sequence, syncs)?);
         self.log = Some(log.clone());
         self.change(|writer| {
-            (writer.log, writer.log_number) = (Some(log), Some(number));
+            writer.begin_log(log, number);
             Ok(())
         })
     }
@@ -42,7 +43,7 @@ impl Store {
     /// Makes all batches so far durable in the log, if there is one.
     pub(crate) fn sync_log(&self) -> Result<()> {
         let Some(log) = &self.log else { return Ok(()) };
-        let last = self.change_quietly(|writer| Ok(writer.sequence))?;
+        let last = self.change_quietly(|writer| Ok(writer.sequence()))?;
         match log.sync_to(last) {
             // A replica went back to a commit with fewer batches meanwhile.
             Err(Error::Request(_)) => Ok(()),

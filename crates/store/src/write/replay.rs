@@ -13,7 +13,10 @@ use crate::store::Store;
 impl Store {
     /// Applies the batches that the log has after the commit. Returns how many there were.
     pub(crate) fn replay(&self) -> Result<u64> {
-        let start = self.change(|writer| LogStart::of(&*self.directory, writer.commit, &writer.committed))?;
+        let start = self.change(|writer| {
+            let (number, commit) = writer.last_commit();
+            LogStart::of(&*self.directory, number, commit)
+        })?;
         let Some(start) = start else { return Ok(0) };
         let end = read_logs(&*self.directory, start, |frame| self.replay_frame(frame))?;
         Ok(end.frames)
@@ -35,7 +38,7 @@ impl Store {
     /// Reads a frame, which must follow the last batch.
     pub(crate) fn decode_frame(&self, Queued { sequence, body, .. }: Queued) -> Result<Decoded, Wrong> {
         let (frame, body, decided) = FrameBody::read(body).map_err(Wrong::Frame)?;
-        let last = self.change_quietly(|writer| Ok(writer.sequence))?;
+        let last = self.change_quietly(|writer| Ok(writer.sequence()))?;
         if last + 1 != sequence {
             return Err(Wrong::Frame(format!("expected batch {}", last + 1)));
         }
@@ -65,10 +68,10 @@ impl Store {
             return Err(Wrong::Frame("expected the fields of the store, found others".to_owned()));
         }
         Ok(self.change(|writer| {
-            if wider != **writer.docs.schema() {
+            if wider != **writer.docs().schema() {
                 self.widen(writer, wider)?;
             }
-            writer.docs.set_schema(schema);
+            writer.docs_mut().set_schema(schema);
             writer.applied(frame)
         })?)
     }

@@ -133,11 +133,11 @@ impl Store {
     ) -> Result<u64> {
         self.change_and_commit(|writer| {
             writer.require_fields(schema)?;
-            check_versions(&writer.docs, &resolved, schema)?;
+            check_versions(writer.docs(), &resolved, schema)?;
             let documents = find(writer)?;
-            let planned = plan_updates(&writer.docs, &mut resolved, schema, &documents)?;
+            let planned = plan_updates(writer.docs(), &mut resolved, schema, &documents)?;
             // From here on, nothing fails.
-            let (docs, mut pending) = (&mut writer.docs, Pending::default());
+            let (docs, mut pending) = (writer.docs_mut(), Pending::default());
             for update in &planned {
                 update_again(docs, *update, (&resolved.updates, &mut pending), schema, self.seed);
             }
