@@ -320,11 +320,6 @@ impl Store {
         HeldCommit::of(self.directory.clone(), number)
     }
 
-    /// The last batch that was applied, visible or not.
-    pub fn position(&self) -> Position {
-        self.with_writer(|writer| writer.position())
-    }
-
     /// Begins an epoch: goes on in a new log, and commits. The store is a replica, to which nothing is applied meanwhile; it
     /// takes changes of its own once the commit is durable.
     pub(crate) fn begin_epoch(&self, epoch: u64, is_replica: bool) -> Result<()> {

@@ -17,7 +17,7 @@ mod writer;
 use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use docvalues_storage::Directory;
@@ -29,7 +29,7 @@ pub(crate) use tasks::{Member, Shared, Task};
 pub(crate) use writer::Writer;
 
 use crate::error::Result;
-use crate::files::{Files, WriterLock};
+use crate::files::{Files, Position, WriterLock};
 use crate::log::LogWriter;
 use crate::options::StoreOptions;
 use crate::read::Snapshot;
@@ -201,6 +201,11 @@ impl Store {
         self.options
     }
 
+    /// The last batch that was applied, visible or not.
+    pub fn position(&self) -> Position {
+        self.with_writer(|writer| writer.position())
+    }
+
     /// The contents of the store now, and the time of its work since it was opened. O(segments).
     ///
     /// # Errors
@@ -302,6 +307,17 @@ impl Store {
         counter.done(self.directory.path(), since);
     }
 
+    /// Notes the memory of the buffers. One that is filled may take half of the memory, and one that is being written the
+    /// other half.
+    pub(crate) fn note_room(&self, writer: &Writer) {
+        let (buffer, sealed) = (writer.docs().buffer_bytes(), writer.docs().sealed_bytes());
+        self.buffered.store(buffer, Ordering::Relaxed);
+        self.sealed.store(sealed, Ordering::Relaxed);
+        if let Some(member) = self.tasks.member() {
+            member.note_buffered(buffer.saturating_add(sealed));
+        }
+    }
+
     /// Makes a change, and publishes it. All that was applied before is published first. Changes wait for each other.
     pub(crate) fn change<R>(&self, change: impl FnOnce(&mut Writer) -> Result<R>) -> Result<R> {
         let (mut writer, before) = self.begin_change()?;
@@ -354,6 +370,17 @@ impl Store {
     /// Reads the state of the writer, also if it is poisoned.
     pub(crate) fn with_writer<R>(&self, read: impl FnOnce(&mut Writer) -> R) -> R {
         read(&mut self.writer.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The store cannot go on after this failed: it must be opened again.
+    pub(crate) fn poison_after<T>(&self, done: Result<T>) -> Result<T> {
+        if let Err(error) = &done {
+            self.change_quietly(|writer| {
+                writer.poison(error.poison_reason());
+                Ok(())
+            })?;
+        }
+        done
     }
 
     /// Also after a panic: each step of a change leaves a state that is consistent.

@@ -17,7 +17,7 @@ use crate::error::Result;
 use crate::files::{FileEntry, FileName};
 use crate::schema::StoreSchema;
 use crate::segments::{Block, GONE, SegmentState, StoreSegment, begin_segment};
-use crate::store::{Store, Task, Writer};
+use crate::store::{Store, Task};
 use crate::sync::PoisonError;
 
 /// The time to wait until the buffers of other stores are written.
@@ -46,17 +46,6 @@ impl Store {
         }
         // Threads write less than is applied, or cannot write, perhaps as the disk is full: then this call fails, too.
         self.flush(0)
-    }
-
-    /// Notes the memory of the buffers. One that is filled may take half of the memory, and one that is being written the
-    /// other half.
-    pub(crate) fn note_room(&self, writer: &Writer) {
-        let (buffer, sealed) = (writer.docs().buffer_bytes(), writer.docs().sealed_bytes());
-        self.buffered.store(buffer, Ordering::Relaxed);
-        self.sealed.store(sealed, Ordering::Relaxed);
-        if let Some(member) = self.tasks.member() {
-            member.note_buffered(buffer.saturating_add(sealed));
-        }
     }
 
     /// Writes the buffer to a segment if it takes more than so many bytes, and one that could not be written before. Other

@@ -50,15 +50,4 @@ impl Store {
             synced => self.poison_after(synced.and_then(|()| self.lock.require())),
         }
     }
-
-    /// The store cannot go on after this failed: it must be opened again.
-    pub(crate) fn poison_after<T>(&self, done: Result<T>) -> Result<T> {
-        if let Err(error) = &done {
-            self.change_quietly(|writer| {
-                writer.poison(error.poison_reason());
-                Ok(())
-            })?;
-        }
-        done
-    }
 }
