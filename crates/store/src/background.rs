@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 
 use docvalues_terms::lookup::Upkeep;
 
+use crate::commit::flush;
 use crate::error::{Error, Result};
 use crate::merge::MergePolicy;
 use crate::options::Durability;
@@ -285,7 +286,7 @@ impl Store {
     fn write_in_background(&self, most: usize) -> bool {
         let is_busy = self.is_flushing();
         if !is_busy {
-            self.note("flush", self.flush(most));
+            self.note("flush", flush(self, most));
         }
         is_busy
     }

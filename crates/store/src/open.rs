@@ -13,6 +13,7 @@ use docvalues_storage::Directory;
 
 pub use recover::{LostCommit, Recovered};
 
+use crate::commit::{commit_now, remove_all_but, remove_unnamed};
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, FileName, Files, MAX_NUMBER, WriterLock, random_id};
 use crate::log::LogStart;
@@ -68,7 +69,7 @@ impl Store {
         let state = CommitState { number: 0, file: committed, segments, tombstones };
         let mut store = Store::of(directory, lock, files, state, options);
         store.begin_log()?;
-        store.commit_now()?;
+        commit_now(&store)?;
         Ok(store)
     }
 
@@ -144,14 +145,15 @@ impl Store {
         let has_unnamed_files = (state.file.next_number + 1..=MAX_NUMBER).contains(&files.next_number());
         let mut store = Store::of(directory.clone(), lock, files, state, options);
         if !has_unnamed_files {
-            store.remove_unnamed()?;
+            remove_unnamed(&store)?;
         }
         let Err(error) = store.begin(has_unnamed_files) else { return Ok(store) };
         let is_full =
             error.storage().is_some_and(|error| error.io_error().kind() == io::ErrorKind::StorageFull);
         // Their space is needed more than their numbers.
         let is_removed = || {
-            store.remove_all_but(KeepCommits::Newest(usize::MAX), u64::MAX).is_ok_and(|left| left.is_empty())
+            remove_all_but(&store, KeepCommits::Newest(usize::MAX), u64::MAX)
+                .is_ok_and(|left| left.is_empty())
         };
         if is_full && has_unnamed_files && is_removed() {
             drop(store);
@@ -166,8 +168,8 @@ impl Store {
         trace::replayed(self.directory.path(), replayed);
         self.begin_log()?;
         if has_unnamed_files || replayed > 0 || self.log.is_some() {
-            self.commit_now()?;
-            self.remove_unnamed()?;
+            commit_now(self)?;
+            remove_unnamed(self)?;
         }
         Ok(())
     }

@@ -39,6 +39,7 @@ pub use object_depot::ObjectDepot;
 pub use stream::{Item, StreamReader, StreamWriter};
 
 use crate::batch::body;
+use crate::commit::{remove_unnamed, write_commit};
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, Files, Position};
 use crate::log::decode_frame;
@@ -47,7 +48,7 @@ use crate::read::{HeldCommit, Snapshot};
 use crate::schema::StoreSchema;
 use crate::store::Store;
 use crate::sync::{Mutex, MutexGuard, PoisonError};
-use crate::write::Wrong;
+use crate::write::{Wrong, make_room};
 
 /// A copy of a store that follows its leader, by frames of batches and by files of commits.
 ///
@@ -219,7 +220,7 @@ impl Replica {
         if sequence != now.sequence + 1 || body::is_elsewhere(&frame.body) {
             return Err(Error::Gap { expected: now.sequence + 1, found: sequence });
         }
-        self.store.make_room()?;
+        make_room(&self.store)?;
         let damaged = |wrong| match wrong {
             Wrong::Frame(what) => Error::Damaged { file: format!("the frame of batch {sequence}"), what },
             Wrong::Store(error) => error,
@@ -329,10 +330,10 @@ impl Store {
             Ok(writer.sequence())
         })?;
         let begun = self.restart_log(epoch, sequence).and_then(|()| {
-            self.write_commit(&|commit| (commit.epoch, commit.is_replica) = (epoch, is_replica))
+            write_commit(self, &|commit| (commit.epoch, commit.is_replica) = (epoch, is_replica))
         });
         self.poison_after(begun)?;
-        self.remove_unnamed()
+        remove_unnamed(self)
     }
 
     /// Goes on in a new log after batch `sequence`, which the next commit has. The caller holds `flushing`, and nothing is

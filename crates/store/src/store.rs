@@ -351,17 +351,6 @@ impl Store {
         Ok(changed)
     }
 
-    /// Refreshes and commits, if the options say that it is time.
-    pub(crate) fn refresh_and_commit(&self) -> Result<()> {
-        let StoreOptions { refresh_every, commit_every, .. } = self.options;
-        if commit_every.is_some_and(|time| is_due(&self.committed, time)) {
-            self.commit()?;
-        } else if refresh_every.is_some_and(|time| is_due(&self.refreshed, time)) {
-            self.refresh()?;
-        }
-        Ok(())
-    }
-
     /// Makes a change that the next [`refresh`](Self::refresh) or other change publishes.
     pub(crate) fn change_quietly<R>(&self, change: impl FnOnce(&mut Writer) -> Result<R>) -> Result<R> {
         change(&mut *self.writer()?)

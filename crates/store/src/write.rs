@@ -8,6 +8,7 @@
 //!
 //! | module | |
 //! | --- | --- |
+//! | `make_room` | what is due before a batch |
 //! | `updates`, `delete` | updates and deletes by query and by address |
 //! | `add_segment` | segments that are built or copied |
 //! | `durability` | the log of batches: begun and synced |
@@ -19,10 +20,12 @@ mod add_segment;
 mod apply;
 mod delete;
 mod durability;
+mod make_room;
 mod prepare;
 mod replay;
 mod resolve;
 mod updates;
 
 pub use add_segment::{Added, NewSegment};
+pub(crate) use make_room::make_room;
 pub(crate) use replay::Wrong;

@@ -14,6 +14,7 @@ use std::sync::atomic::AtomicBool;
 
 use docvalues_column::{DocId, Field, LiveDocs, PlainColumn, PlainColumns, PlainValues, promotion};
 
+use crate::commit::{flush_sealed, remove_unnamed, rotate_log, write_commit};
 use crate::error::{Error, Result};
 use crate::files::FileName;
 use crate::schema::StoreSchema;
@@ -71,7 +72,7 @@ impl Store {
         let _merging = self.merging.lock().unwrap_or_else(PoisonError::into_inner);
         let _flushing = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
         // Of an attempt that failed: from here on, all documents are in segments and in the buffer.
-        self.flush_sealed()?;
+        flush_sealed(self)?;
         loop {
             let needs_commit = self.change(|writer| {
                 writer.require_lock()?;
@@ -92,10 +93,10 @@ impl Store {
             if needs_commit == Some(false) {
                 return Ok(());
             }
-            self.rotate_log()?;
-            self.write_commit(&|_| {})?;
+            rotate_log(self)?;
+            write_commit(self, &|_| {})?;
             if needs_commit.is_some() {
-                return self.remove_unnamed();
+                return remove_unnamed(self);
             }
         }
     }

@@ -10,6 +10,7 @@
 
 use std::sync::atomic::AtomicBool;
 
+use crate::commit::{remove_all_but, rotate_log, write_commit};
 use crate::error::Result;
 use crate::options::KeepCommits;
 use crate::store::Store;
@@ -87,9 +88,9 @@ impl Store {
             writer.forget_deleted();
             Ok(())
         })?;
-        self.rotate_log()?;
-        let commit = self.write_commit(&|_| {})?;
-        let left = self.remove_all_but(KeepCommits::Newest(1), 0)?;
+        rotate_log(self)?;
+        let commit = write_commit(self, &|_| {})?;
+        let left = remove_all_but(self, KeepCommits::Newest(1), 0)?;
         Ok(Purged { commit, left })
     }
 }

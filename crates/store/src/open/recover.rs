@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use docvalues_storage::Directory;
 
+use crate::commit::commit_now;
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, CommitInfo, Files, WriterLock};
 use crate::log::{LogBatches, LogStart, read_logs, replay_onto};
@@ -134,7 +135,7 @@ impl Store {
         state.file.first_log = None;
         let store = Store::of(directory, lock, files, state, options);
         replay_onto(&*store.directory, (&base, &newest), discarded, |frame| store.replay_frame(frame))?;
-        store.commit_now()?;
+        commit_now(&store)?;
         let commit = store.change(|writer| {
             let (number, commit) = writer.last_commit();
             Ok(CommitInfo::of(number, commit))

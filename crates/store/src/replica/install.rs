@@ -16,6 +16,7 @@ use std::io::{self, Read};
 use docvalues_storage::{Error as StorageError, NewFile, Step};
 
 use super::Replica;
+use crate::commit::{remove_unnamed, write_commit_file};
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, MAX_NUMBER, Position, random_id};
 use crate::read::{CommitFiles, StoredFile};
@@ -231,7 +232,7 @@ impl Store {
         let state = CommitState::of(&*self.directory, number, commit, self.options.open, Some(&before))?;
         let adopted = self.switch_to(state, leader);
         self.poison_after(adopted)?;
-        self.remove_unnamed()?;
+        remove_unnamed(self)?;
         Ok(number)
     }
 
@@ -245,7 +246,7 @@ impl Store {
         })?;
         state.file.first_log = first_log;
         let bytes = state.file.seal(state.number, before);
-        let written = self.write_commit_file(state.number, &bytes);
+        let written = write_commit_file(self, state.number, &bytes);
         let gone = self.change(|writer| {
             writer.synced(written)?;
             let gone = writer.switch_to(state);

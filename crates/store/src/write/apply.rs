@@ -17,6 +17,7 @@ use std::time::Instant;
 
 use docvalues_column::{DocId, bits};
 
+use super::make_room::make_room;
 use super::prepare::Prepared;
 use super::updates::{Pending, set_rows, update};
 use crate::batch::body::Decided;
@@ -120,7 +121,7 @@ impl Store {
     #[doc(alias = "addDocuments")]
     pub fn apply(&self, batch: WriteBatch) -> Result<Applied> {
         let began = Instant::now();
-        self.make_room()?;
+        make_room(self)?;
         let mut prepared = self.prepare(batch)?;
         if self.log.is_some() {
             prepared.encode_body()?;

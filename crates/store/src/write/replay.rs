@@ -5,6 +5,7 @@ use docvalues_column::Field;
 use super::prepare::Prepared;
 use crate::batch::body::{BatchBody, Body, Decided, FrameBody};
 use crate::batch::{Condition, Operation, WriteBatch};
+use crate::commit::flush;
 use crate::error::{Error, Result};
 use crate::log::{LogStart, Queued, read_logs};
 use crate::schema::{SchemaEntry, StoreSchema};
@@ -92,7 +93,7 @@ impl Store {
             Operation { what, condition: Condition::Always, is_refused }
         };
         batch.set_operations(operations.into_iter().enumerate().map(operation).collect(), deleted);
-        self.flush(self.options.buffer_bytes / 2)?;
+        flush(self, self.options.buffer_bytes / 2)?;
         let prepared = Prepared { body: frame, replayed: Some(decided), ..self.prepare(batch)? };
         self.apply_prepared(prepared)?;
         Ok(())
