@@ -21,7 +21,7 @@ use docvalues_terms::lookup::Upkeep;
 
 use crate::commit::flush;
 use crate::error::{Error, Result};
-use crate::merge::MergePolicy;
+use crate::merge::{MergePolicy, merge_some};
 use crate::options::Durability;
 use crate::store::{Member, Shared, Store, Task, due_at, is_due};
 use crate::trace;
@@ -321,7 +321,7 @@ impl Store {
         let stop: &AtomicBool = member.is_leaving();
         let merged = self
             .fill_table_if_it_pays()
-            .and_then(|()| self.merge_some(stop, &|sizes| policy.choose(sizes)).map(drop));
+            .and_then(|()| merge_some(self, stop, &|sizes| policy.choose(sizes)).map(drop));
         if !stop.load(Ordering::Acquire) {
             self.note("merge", merged);
         }

@@ -8,6 +8,7 @@ use crate::batch::{Condition, Operation, WriteBatch};
 use crate::commit::flush;
 use crate::error::{Error, Result};
 use crate::log::{LogStart, Queued, read_logs};
+use crate::merge::widen;
 use crate::schema::{SchemaEntry, StoreSchema};
 use crate::store::Store;
 
@@ -70,7 +71,7 @@ impl Store {
         }
         Ok(self.change(|writer| {
             if wider != **writer.docs().schema() {
-                self.widen(writer, wider)?;
+                widen(self, writer, wider)?;
             }
             writer.docs_mut().set_schema(schema);
             writer.applied(frame)
