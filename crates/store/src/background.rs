@@ -25,6 +25,7 @@ use crate::merge::{MergePolicy, merge_some};
 use crate::options::Durability;
 use crate::store::{Member, Shared, Store, Task, due_at, is_due};
 use crate::trace;
+use crate::write::{fill_table_if_it_pays, sync_log};
 
 /// The least time between two passes for work that is due again and again.
 const SHORTEST: Duration = Duration::from_millis(1);
@@ -308,7 +309,7 @@ impl Store {
             self.note("refresh", self.refresh().map(drop));
         }
         if self.sync_every().is_some_and(|time| is_due(&self.log_synced, time)) {
-            self.note("sync", self.sync_log());
+            self.note("sync", sync_log(self));
         }
     }
 
@@ -319,8 +320,7 @@ impl Store {
             return;
         }
         let stop: &AtomicBool = member.is_leaving();
-        let merged = self
-            .fill_table_if_it_pays()
+        let merged = fill_table_if_it_pays(self)
             .and_then(|()| merge_some(self, stop, &|sizes| policy.choose(sizes)).map(drop));
         if !stop.load(Ordering::Acquire) {
             self.note("merge", merged);

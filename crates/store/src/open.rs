@@ -15,14 +15,15 @@ pub use recover::{LostCommit, Recovered};
 
 use crate::commit::{commit_now, remove_all_but, remove_unnamed};
 use crate::error::{Error, Result};
-use crate::files::{CommitFile, FileName, Files, MAX_NUMBER, WriterLock, random_id};
-use crate::log::LogStart;
-use crate::options::{KeepCommits, StoreOptions, folder_at};
+use crate::files::{CommitFile, FileName, Files, MAX_NUMBER, Position, WriterLock, random_id};
+use crate::log::{LogStart, LogWriter};
+use crate::options::{Durability, KeepCommits, StoreOptions, folder_at};
 use crate::schema::StoreSchema;
 use crate::segments::CommitState;
 use crate::store::Store;
 use crate::trace;
 use crate::versions::Tombstones;
+use crate::write::replay;
 
 impl Store {
     /// Creates a store in the folder `path`, which is created if necessary, and commits it.
@@ -68,7 +69,7 @@ impl Store {
         let (segments, tombstones) = (Vec::new(), Tombstones::default());
         let state = CommitState { number: 0, file: committed, segments, tombstones };
         let mut store = Store::of(directory, lock, files, state, options);
-        store.begin_log()?;
+        begin_log(&mut store)?;
         commit_now(&store)?;
         Ok(store)
     }
@@ -164,13 +165,29 @@ impl Store {
 
     /// Applies the log, and begins a new one. Commits if that changed something, or the numbers of unnamed files are taken.
     fn begin(&mut self, has_unnamed_files: bool) -> Result<()> {
-        let replayed = self.replay()?;
+        let replayed = replay(self)?;
         trace::replayed(self.directory.path(), replayed);
-        self.begin_log()?;
+        begin_log(self)?;
         if has_unnamed_files || replayed > 0 || self.log.is_some() {
             commit_now(self)?;
             remove_unnamed(self)?;
         }
         Ok(())
     }
+}
+
+/// Begins a log, if the options ask for one. The next commit names it.
+fn begin_log(store: &mut Store) -> Result<()> {
+    if store.options.durability == Durability::OnCommit && store.options.keep_frames == 0 {
+        return Ok(());
+    }
+    let (number, Position { epoch, sequence, .. }) =
+        store.change(|writer| Ok((writer.next_log(), writer.position())))?;
+    let syncs = store.options.durability != Durability::OnCommit;
+    let log = Arc::new(LogWriter::create(&store.directory, number, epoch, sequence, syncs)?);
+    store.log = Some(log.clone());
+    store.change(|writer| {
+        writer.begin_log(log, number);
+        Ok(())
+    })
 }

@@ -48,7 +48,7 @@ use crate::read::{HeldCommit, Snapshot};
 use crate::schema::StoreSchema;
 use crate::store::Store;
 use crate::sync::{Mutex, MutexGuard, PoisonError};
-use crate::write::{Wrong, make_room};
+use crate::write::{Wrong, decode_next, make_room, replay_decoded, wait_for_log};
 
 /// A copy of a store that follows its leader, by frames of batches and by files of commits.
 ///
@@ -226,17 +226,17 @@ impl Replica {
             Wrong::Store(error) => error,
         };
         let history = frame.history;
-        let decoded = self.store.decode_frame(frame).map_err(damaged)?;
+        let decoded = decode_next(&self.store, frame).map_err(damaged)?;
         if decoded.frame.history_after(now.history) != history {
             return Err(diverged(history));
         }
         if epoch > now.epoch {
             self.store.begin_epoch(epoch, true)?;
         }
-        self.store.replay_decoded(decoded).map_err(damaged)?;
+        replay_decoded(&self.store, decoded).map_err(damaged)?;
         // From now on, its files are its own, to be merged and folded.
         self.store.with_writer(|writer| writer.forget_received());
-        self.store.wait_for_log(sequence)?;
+        wait_for_log(&self.store, sequence)?;
         Ok(Received::Applied)
     }
 

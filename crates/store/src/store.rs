@@ -7,7 +7,8 @@
 //! | `frozen` | the state at a moment, for a commit |
 //! | `tasks` | what background threads are asked for |
 //!
-//! Batches, commits and merges are methods of [`Store`] in the modules that use this one.
+//! The calls that change a store are methods of [`Store`] in the modules that use this one, one `impl` in the head of each:
+//! `commit`, `merge`, `write`, `open` and `replica`. Functions over the store do the work.
 
 mod docs;
 mod frozen;
@@ -263,45 +264,6 @@ impl Store {
         })
     }
 
-    /// Adds a field, for segments that are written from now on.
-    ///
-    /// # Errors
-    ///
-    /// As [`StoreSchema::with_field`].
-    pub fn add_field(&self, field: docvalues_column::Field) -> Result<()> {
-        self.change_and_commit(|writer| writer.change_schema(|schema| schema.with_field(field)))
-    }
-
-    /// Adds fields, and gives those that are there already the [format](docvalues_column::Field::format) of these, for
-    /// segments that are written from now on. In a store with a log, this is as durable as the next batch.
-    ///
-    /// # Errors
-    ///
-    /// As [`StoreSchema::with_field`]; nothing is changed then.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use docvalues_column::{Field, Kind, LogicalType};
-    /// use docvalues_store::{Store, StoreOptions, StoreSchema};
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path().join("hits");
-    /// let store = Store::create(&path, StoreSchema::new(), StoreOptions::default())?;
-    /// let day = Field::new("day", Kind::Numeric, LogicalType::Date);
-    /// store.set_fields([day.clone()])?;
-    /// store.set_fields([Field { format: Some("%d.%m.%Y".to_owned()), ..day }])?;
-    /// assert_eq!(store.snapshot().schema().fields()[0].format.as_deref(), Some("%d.%m.%Y"));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn set_fields(&self, fields: impl IntoIterator<Item = docvalues_column::Field>) -> Result<()> {
-        let fields = fields.into_iter().collect();
-        self.change(|writer| {
-            writer.require_leader(&*self.directory)?;
-            writer.change_schema(|schema| schema.with_formats(fields))
-        })
-    }
-
     /// Counts work that began at `since` and is done.
     pub(crate) fn note_done(&self, counter: &Counter, since: Instant) {
         counter.done(self.directory.path(), since);
@@ -337,18 +299,6 @@ impl Store {
         // Others need not wait until the memory is freed, and files are unmapped.
         drop(writer);
         drop((before, between));
-    }
-
-    /// As [`change`](Self::change), for changes that the log does not hold.
-    pub(crate) fn change_and_commit<R>(&self, change: impl FnOnce(&mut Writer) -> Result<R>) -> Result<R> {
-        let changed = self.change(|writer| {
-            writer.require_leader(&*self.directory)?;
-            change(writer)
-        })?;
-        if self.log.is_some() {
-            self.commit()?;
-        }
-        Ok(changed)
     }
 
     /// Makes a change that the next [`refresh`](Self::refresh) or other change publishes.

@@ -13,6 +13,7 @@ use crate::log::{LogBatches, LogStart, read_logs, replay_onto};
 use crate::options::{StoreOptions, folder_at};
 use crate::segments::CommitState;
 use crate::store::Store;
+use crate::write::replay_frame;
 
 /// The result of [`Store::recover`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -134,7 +135,7 @@ impl Store {
         // The logs are of the history that ends.
         state.file.first_log = None;
         let store = Store::of(directory, lock, files, state, options);
-        replay_onto(&*store.directory, (&base, &newest), discarded, |frame| store.replay_frame(frame))?;
+        replay_onto(&*store.directory, (&base, &newest), discarded, |frame| replay_frame(&store, frame))?;
         commit_now(&store)?;
         let commit = store.change(|writer| {
             let (number, commit) = writer.last_commit();

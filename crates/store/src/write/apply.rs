@@ -12,23 +12,19 @@
 //! may have been deleted since, which is tested, and none appears. If the segments are others, the ids are looked up
 //! again.
 
-use std::sync::TryLockError;
 use std::time::Instant;
 
 use docvalues_column::{DocId, bits};
 
-use super::make_room::make_room;
+use super::id_table::fill_table;
 use super::prepare::Prepared;
 use super::updates::{Pending, set_rows, update};
 use crate::batch::body::Decided;
-use crate::batch::{Applied, Condition, Operation, Outcome, What, WriteBatch};
+use crate::batch::{Applied, Condition, Operation, Outcome, What};
 use crate::error::{Error, Result};
-use crate::read::{Found, Snapshot};
+use crate::read::Found;
 use crate::segments::Place;
-use crate::store::{Current, Docs, Id, Store, Task, Writer};
-
-/// The most times that the table is filled at once.
-const FILLS: usize = 3;
+use crate::store::{Current, Docs, Id, Store, Writer};
 
 /// What is to be done with an id.
 #[derive(Clone, Copy, Debug)]
@@ -50,153 +46,32 @@ struct Request {
     is_decided: bool,
 }
 
-impl Store {
-    /// Begins a batch of documents of the store's fields.
-    ///
-    /// # Errors
-    ///
-    /// None, as long as the schema is one that a segment can have.
-    pub fn batch(&self) -> Result<WriteBatch> {
-        WriteBatch::new(self.schema())
-    }
-
-    /// Writes, updates and deletes documents, all together: an error leaves the store as it was.
-    ///
-    /// The documents are visible in the snapshots taken after the next [`refresh`](Self::refresh) or any other change,
-    /// and durable as [`Durability`](crate::Durability) says. Any number of threads may call this at a time; they wait
-    /// for each other only while a batch is put into the buffer. If the buffer takes half of
-    /// [`buffer_bytes`](crate::StoreOptions::buffer_bytes), the call first writes it to a segment, unless a
-    /// [`Background`](crate::Background) does.
-    ///
-    /// O(operations), and for each id the look-up in the segments; and for updates, O(changed documents of the blocks of 65,536
-    /// that they touch).
-    ///
-    /// # Versions
-    ///
-    /// If the schema has a [version field](crate::StoreSchema::with_version_field), the highest version of an id wins, in any
-    /// order of arrival. The version is the value of that field. A document without one is given the next one: the
-    /// microseconds since 1970, or one more than the highest that the store ever had, whichever is more. A store that has given
-    /// one refuses versions of 2^63 and more (2^62 in a field of type `i64`), after which it could give none; and a store that
-    /// has such a version refuses documents without one.
-    ///
-    /// # Errors
-    ///
-    /// If the batch has fields that the store has not, a document without an id in a store with ids, or a condition or
-    /// version that the store cannot compare; if an update changes a key of the index sort, leaves a document without a
-    /// version, or adds a value to a single-valued field; if a segment is damaged; or if a full buffer cannot be written.
-    /// Nothing is changed then. If the log cannot be written, the batch may be there when the store is opened again, which it must
-    /// be.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use docvalues_column::{Field, Kind, LogicalType};
-    /// use docvalues_store::{Condition, Outcome, Store, StoreOptions, StoreSchema};
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path().join("hits");
-    /// let schema = StoreSchema::new()
-    ///     .with_field(Field::new("id", Kind::Binary, LogicalType::Utf8))?
-    ///     .with_field(Field::new("time", Kind::Numeric, LogicalType::I64))?
-    ///     .with_id_field("id")?
-    ///     .with_version_field("time")?;
-    /// let store = Store::create(&path, schema, StoreOptions::default())?;
-    ///
-    /// let mut batch = store.batch()?;
-    /// let (id, time) = (batch.field("id")?, batch.field("time")?);
-    /// for (name, at) in [("a", 7), ("b", 7), ("a", 5), ("b", 8)] {
-    ///     let mut doc = batch.upsert();
-    ///     doc.str(id, name)?.i64(time, at)?;
-    ///     doc.finish()?;
-    /// }
-    /// batch.delete_if(b"b", Condition::Version(8));
-    /// let applied = store.apply(batch)?;
-    /// let stale = Outcome::Stale { current: 7 };
-    /// assert_eq!(applied.outcomes, [Outcome::Added, Outcome::Added, stale, Outcome::Replaced, Outcome::Deleted]);
-    ///
-    /// assert!(store.refresh()?);
-    /// assert_eq!(store.snapshot().docs(), 1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[doc(alias = "addDocuments")]
-    pub fn apply(&self, batch: WriteBatch) -> Result<Applied> {
-        let began = Instant::now();
-        make_room(self)?;
-        let mut prepared = self.prepare(batch)?;
-        if self.log.is_some() {
-            prepared.encode_body()?;
+/// Applies a batch, also one that is read from a log.
+pub(super) fn apply_prepared(store: &Store, mut prepared: Prepared) -> Result<Applied> {
+    let now = store.snapshot();
+    prepared.look_up(&now)?;
+    fill_table(store, &now, prepared.found.len())?;
+    let asked = Instant::now();
+    store.change_quietly(|writer| {
+        store.counters.waited.add(asked);
+        if prepared.replayed.is_none() {
+            writer.require_leader(&*store.directory)?;
         }
-        let applied = self.apply_prepared(prepared)?;
-        self.wait_for_log(applied.sequence)?;
-        self.note_done(&self.counters.applied, began);
+        writer.require_fields(&prepared.schema)?;
+        if writer.generation() != prepared.generation {
+            // All changes of the set of segments are published.
+            prepared.look_up(&store.snapshot())?;
+        }
+        prepared.read_again(writer.docs().segments())?;
+        if let Some(log) = &store.log {
+            log.check()?;
+        }
+        check_versions(writer.docs(), &prepared)?;
+        let next = (store.clock)().max(writer.docs().highest_version().saturating_add(1));
+        let applied = apply(writer, prepared, next)?;
+        store.note_room(writer);
         Ok(applied)
-    }
-
-    /// Applies a batch, also one that is read from a log.
-    pub(crate) fn apply_prepared(&self, mut prepared: Prepared) -> Result<Applied> {
-        let now = self.snapshot();
-        prepared.look_up(&now)?;
-        self.fill_table(&now, prepared.found.len())?;
-        let asked = Instant::now();
-        self.change_quietly(|writer| {
-            self.counters.waited.add(asked);
-            if prepared.replayed.is_none() {
-                writer.require_leader(&*self.directory)?;
-            }
-            writer.require_fields(&prepared.schema)?;
-            if writer.generation() != prepared.generation {
-                // All changes of the set of segments are published.
-                prepared.look_up(&self.snapshot())?;
-            }
-            prepared.read_again(writer.docs().segments())?;
-            if let Some(log) = &self.log {
-                log.check()?;
-            }
-            check_versions(writer.docs(), &prepared)?;
-            let next = (self.clock)().max(writer.docs().highest_version().saturating_add(1));
-            let applied = apply(writer, prepared, next)?;
-            self.note_room(writer);
-            Ok(applied)
-        })
-    }
-
-    /// Fills the table of all ids, or has it filled, if that pays after another `ids` ids were looked up without it.
-    fn fill_table(&self, now: &Snapshot, ids: usize) -> Result<()> {
-        if ids == 0 || now.has_table() || !self.ids.would_pay(ids, now.opened()) {
-            return Ok(());
-        }
-        if self.tasks.want(Task::Merge) { Ok(()) } else { self.fill_table_if_it_pays() }
-    }
-
-    /// Fills the table of all ids, if that pays.
-    pub(crate) fn fill_table_if_it_pays(&self) -> Result<()> {
-        let now = self.snapshot();
-        if now.has_table() || now.opened().is_empty() || !self.ids.would_pay(0, now.opened()) {
-            return Ok(());
-        }
-        // A merge would replace segments meanwhile. Another caller may be filling it, too.
-        let _no_merge = match self.merging.try_lock() {
-            Ok(lock) => lock,
-            Err(TryLockError::Poisoned(lock)) => lock.into_inner(),
-            Err(TryLockError::WouldBlock) => return Ok(()),
-        };
-        // Segments that are added meanwhile are added to the table the next time.
-        for _ in 0..FILLS {
-            let filled = self.snapshot();
-            self.ids.fill(filled.opened());
-            let gone = self.change(|writer| {
-                writer.segments_changed();
-                let is_gone =
-                    |number: &u64| !writer.docs().segments().iter().any(|state| state.number() == *number);
-                Ok(filled.opened().iter().map(|segment| segment.number).filter(is_gone).collect::<Vec<_>>())
-            })?;
-            self.ids.remove(&gone);
-            if self.snapshot().has_table() {
-                break;
-            }
-        }
-        Ok(())
-    }
+    })
 }
 
 /// Refuses versions after which a store could not assign any.

@@ -1,17 +1,17 @@
-//! Updates of documents: by query, by address, and what all updates do in the lock.
+//! Updates of documents that were found by a query or by addresses, and what all updates do in the lock.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use docvalues_column::DocAddress;
-use docvalues_search::Query;
 use docvalues_terms::hash::hash;
 use docvalues_writer::SegmentWriter;
 
+use super::durability::change_and_commit;
+use super::prepare::check_fields;
 use super::resolve::{Resolved, UpdateTarget};
 use crate::batch::{Condition, Operation, Updates, What, WriteBatch};
 use crate::error::{Error, Result};
-use crate::read::{Found, Snapshot};
+use crate::read::Found;
 use crate::schema::StoreSchema;
 use crate::segments::Place;
 use crate::store::{Current, Docs, Id, Store, Writer};
@@ -34,121 +34,51 @@ impl Pending {
     }
 }
 
-impl Store {
-    /// Updates the documents that match a query, by the only update of a batch. Returns how many were updated: all that
-    /// matched, but for those with a version that is at least that of the update.
-    ///
-    /// As with [`delete_where`](Self::delete_where), others wait until it is done, and in a store with a log it is committed.
-    ///
-    /// # Errors
-    ///
-    /// If the batch has other operations, an update with an id, a condition, or more than one; if a field cannot be updated, as in
-    /// [`apply`](Self::apply); and as [`Search::filter`](docvalues_search::Search::filter). Nothing is changed then.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use docvalues_column::{Field, Kind, LogicalType};
-    /// use docvalues_search::Query;
-    /// use docvalues_store::{Store, StoreOptions, StoreSchema};
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path().join("hits");
-    /// let schema = StoreSchema::new().with_field(Field::new("size", Kind::Numeric, LogicalType::I64))?;
-    /// let store = Store::create(&path, schema, StoreOptions::default())?;
-    /// let mut batch = store.batch()?;
-    /// let size = batch.field("size")?;
-    /// for value in [7, 512, 70] {
-    ///     let mut doc = batch.upsert();
-    ///     doc.i64(size, value)?;
-    ///     doc.finish()?;
-    /// }
-    /// store.apply(batch)?;
-    /// store.commit()?;
-    ///
-    /// let mut batch = store.batch()?;
-    /// let mut doc = batch.update();
-    /// doc.i64(size, 50)?;
-    /// doc.finish()?;
-    /// assert_eq!(store.update_where(&Query::range("size", 50..), batch)?, 2);
-    /// assert_eq!(store.snapshot().search().count(&Query::eq("size", 50))?, 2);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[doc(alias = "updateDocValues")]
-    pub fn update_where(&self, query: &Query, batch: WriteBatch) -> Result<u64> {
-        let (resolved, schema) = self.prepare_updates(batch)?;
-        if resolved.updates.count() != 1 {
-            let found = resolved.updates.count();
-            return Err(Error::Request(format!("expected a batch of one update, found {found}")));
+/// Checks a batch of updates without ids.
+pub(super) fn prepare_updates(store: &Store, mut batch: WriteBatch) -> Result<(Resolved, Arc<StoreSchema>)> {
+    batch.settle(Condition::Always);
+    let WriteBatch { schema, rows, mut updates, operations, .. } = batch;
+    check_fields(store, &schema)?;
+    updates.rows = rows.map(SegmentWriter::into_plain).transpose()?.unwrap_or_default();
+    let (id_field, version_field) = (schema.id_place(), VersionField::of(&schema));
+    for (at, Operation { what, condition, .. }) in operations.iter().enumerate() {
+        let refused = |why| Error::Request(format!("operation {at} of the batch: expected {why}"));
+        let (What::Update(row), Condition::Always) = (what, condition) else {
+            return Err(refused("an update without a condition".to_owned()));
+        };
+        let id = id_field.and_then(|field| updates.rows.column(field)?.string(*row));
+        if id.is_some() {
+            return Err(refused("an update without an id".to_owned()));
         }
-        self.update_found((resolved, &schema), &|writer| self.matches(writer, query))
+        updates.check(*row, &schema).map_err(refused)?;
+        version_field.map_or(Ok(None), |field| field.of_row(&updates.rows, *row)).map_err(refused)?;
     }
+    Ok((Resolved::new(updates), schema))
+}
 
-    /// Updates documents by their addresses in a snapshot: each by the update with the same place in a batch, or all by its
-    /// only one. Returns how many were updated: those that were not deleted, nor have a version that is at least that of
-    /// their update.
-    ///
-    /// # Errors
-    ///
-    /// As [`update_where`](Self::update_where), and as [`delete`](Self::delete). Nothing is changed then.
-    pub fn update(&self, snapshot: &Snapshot, docs: &[DocAddress], batch: WriteBatch) -> Result<u64> {
-        let (resolved, schema) = self.prepare_updates(batch)?;
-        let updates = resolved.updates.count();
-        if updates != 1 && updates as usize != docs.len() {
-            let expected = docs.len();
-            return Err(Error::Request(format!(
-                "expected a batch of one update, or {expected}, found {updates}"
-            )));
+/// Updates documents that `find` finds, by the only row or by one for each.
+pub(super) fn update_found(
+    store: &Store,
+    (mut resolved, schema): (Resolved, &StoreSchema),
+    find: &dyn Fn(&Writer) -> Result<Vec<Current>>,
+) -> Result<u64> {
+    change_and_commit(store, |writer| {
+        writer.require_fields(schema)?;
+        check_versions(writer.docs(), &resolved, schema)?;
+        let documents = find(writer)?;
+        let planned = plan_updates(writer.docs(), &mut resolved, schema, &documents)?;
+        // From here on, nothing fails.
+        let (docs, mut pending) = (writer.docs_mut(), Pending::default());
+        for update in &planned {
+            update_again(docs, *update, (&resolved.updates, &mut pending), schema, store.seed);
         }
-        self.update_found((resolved, &schema), &|writer| writer.require(snapshot, docs))
-    }
-
-    /// Checks a batch of updates without ids.
-    fn prepare_updates(&self, mut batch: WriteBatch) -> Result<(Resolved, Arc<StoreSchema>)> {
-        batch.settle(Condition::Always);
-        let WriteBatch { schema, rows, mut updates, operations, .. } = batch;
-        self.check_fields(&schema)?;
-        updates.rows = rows.map(SegmentWriter::into_plain).transpose()?.unwrap_or_default();
-        let (id_field, version_field) = (schema.id_place(), VersionField::of(&schema));
-        for (at, Operation { what, condition, .. }) in operations.iter().enumerate() {
-            let refused = |why| Error::Request(format!("operation {at} of the batch: expected {why}"));
-            let (What::Update(row), Condition::Always) = (what, condition) else {
-                return Err(refused("an update without a condition".to_owned()));
-            };
-            let id = id_field.and_then(|field| updates.rows.column(field)?.string(*row));
-            if id.is_some() {
-                return Err(refused("an update without an id".to_owned()));
-            }
-            updates.check(*row, &schema).map_err(refused)?;
-            version_field.map_or(Ok(None), |field| field.of_row(&updates.rows, *row)).map_err(refused)?;
+        set_rows(docs, &resolved, pending, schema)?;
+        if !planned.is_empty() {
+            writer.changed();
         }
-        Ok((Resolved::new(updates), schema))
-    }
-
-    /// Updates documents that `find` finds, by the only row or by one for each.
-    fn update_found(
-        &self,
-        (mut resolved, schema): (Resolved, &StoreSchema),
-        find: &dyn Fn(&Writer) -> Result<Vec<Current>>,
-    ) -> Result<u64> {
-        self.change_and_commit(|writer| {
-            writer.require_fields(schema)?;
-            check_versions(writer.docs(), &resolved, schema)?;
-            let documents = find(writer)?;
-            let planned = plan_updates(writer.docs(), &mut resolved, schema, &documents)?;
-            // From here on, nothing fails.
-            let (docs, mut pending) = (writer.docs_mut(), Pending::default());
-            for update in &planned {
-                update_again(docs, *update, (&resolved.updates, &mut pending), schema, self.seed);
-            }
-            set_rows(docs, &resolved, pending, schema)?;
-            if !planned.is_empty() {
-                writer.changed();
-            }
-            self.note_room(writer);
-            Ok(planned.len() as u64)
-        })
-    }
+        store.note_room(writer);
+        Ok(planned.len() as u64)
+    })
 }
 
 /// A document, the row that updates it, and the version that this has.
