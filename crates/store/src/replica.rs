@@ -43,6 +43,7 @@ use crate::commit::{remove_unnamed, write_commit};
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, Files, Position};
 use crate::log::decode_frame;
+use crate::open::create_with;
 use crate::options::{StoreOptions, folder_at};
 use crate::read::{HeldCommit, Snapshot};
 use crate::schema::StoreSchema;
@@ -157,7 +158,7 @@ impl Replica {
         let store = match newest {
             None => {
                 let empty = CommitFile { is_replica: true, ..CommitFile::new(StoreSchema::new(), 0, 0) };
-                Store::create_with(directory, empty, options)?
+                create_with(directory, empty, options)?
             }
             Some(_) => Store::open_in(directory, options)?,
         };
