@@ -16,6 +16,7 @@
 //! There is no leader election: [`Replica::promote`] makes a replica a leader when the caller decides so.
 
 mod depot;
+mod epoch;
 mod feed;
 mod frames;
 mod install;
@@ -31,6 +32,7 @@ use std::sync::Arc;
 use docvalues_storage::Directory;
 
 pub use depot::{Depot, FolderDepot, Published};
+use epoch::begin_epoch;
 pub use feed::Feed;
 pub use frames::{Frame, Frames};
 pub use install::Installed;
@@ -39,13 +41,12 @@ pub use object_depot::ObjectDepot;
 pub use stream::{Item, StreamReader, StreamWriter};
 
 use crate::batch::body;
-use crate::commit::{remove_unnamed, write_commit};
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, Files, Position};
 use crate::log::decode_frame;
 use crate::open::create_with;
 use crate::options::{StoreOptions, folder_at};
-use crate::read::{HeldCommit, Snapshot};
+use crate::read::{HeldCommit, Snapshot, StoreReader};
 use crate::schema::StoreSchema;
 use crate::store::Store;
 use crate::sync::{Mutex, MutexGuard, PoisonError};
@@ -232,7 +233,7 @@ impl Replica {
             return Err(diverged(history));
         }
         if epoch > now.epoch {
-            self.store.begin_epoch(epoch, true)?;
+            begin_epoch(&self.store, epoch, true)?;
         }
         replay_decoded(&self.store, decoded).map_err(damaged)?;
         // From now on, its files are its own, to be merged and folded.
@@ -299,7 +300,7 @@ impl Replica {
                 self.store.directory().path().display()
             )));
         }
-        self.store.begin_epoch(now.epoch + 1, false)?;
+        begin_epoch(&self.store, now.epoch + 1, false)?;
         // Its files are its own, to be merged and folded.
         self.store.with_writer(|writer| writer.forget_received());
         drop(one);
@@ -322,30 +323,13 @@ impl Store {
         HeldCommit::of(self.directory.clone(), number)
     }
 
-    /// Begins an epoch: goes on in a new log, and commits. The store is a replica, to which nothing is applied meanwhile; it
-    /// takes changes of its own once the commit is durable.
-    pub(crate) fn begin_epoch(&self, epoch: u64, is_replica: bool) -> Result<()> {
-        let _flushing = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
-        let sequence = self.change_quietly(|writer| {
-            writer.require_lock()?;
-            Ok(writer.sequence())
-        })?;
-        let begun = self.restart_log(epoch, sequence).and_then(|()| {
-            write_commit(self, &|commit| (commit.epoch, commit.is_replica) = (epoch, is_replica))
-        });
-        self.poison_after(begun)?;
-        remove_unnamed(self)
-    }
-
-    /// Goes on in a new log after batch `sequence`, which the next commit has. The caller holds `flushing`, and nothing is
-    /// applied meanwhile.
-    fn restart_log(&self, epoch: u64, sequence: u64) -> Result<()> {
-        let Some(log) = &self.log else { return Ok(()) };
-        let number = self.change_quietly(|writer| Ok(writer.next_log()))?;
-        log.restart(number, epoch, sequence)?;
-        self.change_quietly(|writer| {
-            writer.note_log(number);
-            Ok(())
-        })
+    /// The frames of the batches after batch `after`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoFrames`] if the log no longer has all of them, or the store has no log; [`Error::Diverged`] if the
+    /// store has no batch `after`: it lost batches that the replica has.
+    pub fn frames(&self, after: u64) -> Result<Frames> {
+        StoreReader::frames_in(self.directory.clone(), after)
     }
 }

@@ -16,6 +16,7 @@ use std::io::{self, Read};
 use docvalues_storage::{Error as StorageError, NewFile, Step};
 
 use super::Replica;
+use super::epoch::restart_log;
 use crate::commit::{remove_unnamed, write_commit_file};
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, MAX_NUMBER, Position, random_id};
@@ -148,7 +149,7 @@ impl Replica {
             installed.files += 1;
             installed.bytes += file.bytes();
         }
-        self.store.adopt(&commit.commit)?;
+        switch_to_leader(&self.store, &commit.commit)?;
         Ok(installed)
     }
 
@@ -197,65 +198,61 @@ impl Replica {
     }
 }
 
-impl Store {
-    /// Switches to a commit of the leader, all of whose files are here.
-    fn adopt(&self, leader: &CommitFile) -> Result<u64> {
-        let _merging = self.merging.lock().unwrap_or_else(PoisonError::into_inner);
-        let _flushing = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
-        let (number, next_number, keep, before) = self.change_quietly(|writer| {
-            writer.require_lock()?;
-            let own = own_numbers(leader.next_number, writer.next_number());
-            if own > MAX_NUMBER - OWN_NUMBERS {
-                return Err(Error::Request(format!(
-                    "expected a commit with numbers far below {MAX_NUMBER}, found {}",
-                    leader.next_number
-                )));
-            }
-            writer.reserve_below(own);
-            let (number, committed) = writer.last_commit();
-            // Only the opened files are of use: what changed in them is read again, with the tombstones.
-            let fresh = |state: &SegmentState| SegmentState::new(state.segment.clone());
-            let before = CommitState {
-                number,
-                file: CommitFile { deltas: Vec::new(), ..committed.clone() },
-                segments: writer.docs().segments().iter().map(fresh).collect(),
-                tombstones: Tombstones::default(),
-            };
-            Ok((writer.next_commit(), writer.next_number(), writer.keep(), before))
-        })?;
-        let made = Some((self.clock)());
-        // One number more than now, for the log.
-        let next_number = next_number + 1;
-        let commit =
-            CommitFile { is_replica: true, first_log: None, next_number, keep, made, ..leader.clone() };
-        commit.check().map_err(Error::Request)?;
-        let state = CommitState::of(&*self.directory, number, commit, self.options.open, Some(&before))?;
-        let adopted = self.switch_to(state, leader);
-        self.poison_after(adopted)?;
-        remove_unnamed(self)?;
-        Ok(number)
-    }
+/// Switches to a commit of the leader, all of whose files are here.
+fn switch_to_leader(store: &Store, leader: &CommitFile) -> Result<()> {
+    let _merging = store.merging.lock().unwrap_or_else(PoisonError::into_inner);
+    let _flushing = store.flushing.lock().unwrap_or_else(PoisonError::into_inner);
+    let (number, next_number, keep, before) = store.change_quietly(|writer| {
+        writer.require_lock()?;
+        let own = own_numbers(leader.next_number, writer.next_number());
+        if own > MAX_NUMBER - OWN_NUMBERS {
+            return Err(Error::Request(format!(
+                "expected a commit with numbers far below {MAX_NUMBER}, found {}",
+                leader.next_number
+            )));
+        }
+        writer.reserve_below(own);
+        let (number, committed) = writer.last_commit();
+        // Only the opened files are of use: what changed in them is read again, with the tombstones.
+        let fresh = |state: &SegmentState| SegmentState::new(state.segment.clone());
+        let before = CommitState {
+            number,
+            file: CommitFile { deltas: Vec::new(), ..committed.clone() },
+            segments: writer.docs().segments().iter().map(fresh).collect(),
+            tombstones: Tombstones::default(),
+        };
+        Ok((writer.next_commit(), writer.next_number(), writer.keep(), before))
+    })?;
+    let made = Some((store.clock)());
+    // One number more than now, for the log.
+    let next_number = next_number + 1;
+    let commit = CommitFile { is_replica: true, first_log: None, next_number, keep, made, ..leader.clone() };
+    commit.check().map_err(Error::Request)?;
+    let state = CommitState::of(&*store.directory, number, commit, store.options.open, Some(&before))?;
+    let adopted = switch_to(store, state, leader);
+    store.poison_after(adopted)?;
+    remove_unnamed(store)
+}
 
-    fn switch_to(&self, mut state: CommitState, leader: &CommitFile) -> Result<()> {
-        let synced = self.directory.sync().map_err(Into::into);
-        self.change_quietly(|writer| writer.synced(synced))?;
-        self.restart_log(leader.epoch, leader.sequence)?;
-        let (first_log, before) = self.change_quietly(|writer| {
-            let (number, commit) = writer.last_commit();
-            Ok((writer.log_number(), (number, commit.checksum)))
-        })?;
-        state.file.first_log = first_log;
-        let bytes = state.file.seal(state.number, before);
-        let written = write_commit_file(self, state.number, &bytes);
-        let gone = self.change(|writer| {
-            writer.synced(written)?;
-            let gone = writer.switch_to(state);
-            self.note_room(writer);
-            Ok(gone)
-        })?;
-        self.ids.remove(&gone);
-        Ok(())
-    }
+fn switch_to(store: &Store, mut state: CommitState, leader: &CommitFile) -> Result<()> {
+    let synced = store.directory.sync().map_err(Into::into);
+    store.change_quietly(|writer| writer.synced(synced))?;
+    restart_log(store, leader.epoch, leader.sequence)?;
+    let (first_log, before) = store.change_quietly(|writer| {
+        let (number, commit) = writer.last_commit();
+        Ok((writer.log_number(), (number, commit.checksum)))
+    })?;
+    state.file.first_log = first_log;
+    let bytes = state.file.seal(state.number, before);
+    let written = write_commit_file(store, state.number, &bytes);
+    let gone = store.change(|writer| {
+        writer.synced(written)?;
+        let gone = writer.switch_to(state);
+        store.note_room(writer);
+        Ok(gone)
+    })?;
+    store.ids.remove(&gone);
+    Ok(())
 }
 
 /// The first number for files of the replica's own, if the leader's next number is `leader` and the replica's is `own`.
