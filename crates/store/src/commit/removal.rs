@@ -17,8 +17,8 @@ pub(crate) fn remove_unnamed(store: &Store) -> Result<()> {
     remove_all_but(store, keep, store.options.keep_frames).map(drop)
 }
 
-/// As [`remove_unnamed`], but keeps these commits, and so many bytes of logs that the newest commit
-/// does not need. Returns the names of what could not be removed.
+/// As [`remove_unnamed`], but keeps these commits, and so many bytes of logs that the newest commit does not need. Returns
+/// the names of what could not be removed.
 ///
 /// A commit that a reader is opening stays, and so do files that cannot be removed; the next call tries again. Files
 /// are removed outside of the lock: a file that is not needed never will be.

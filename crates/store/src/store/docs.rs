@@ -1,6 +1,6 @@
 //! [`Docs`]: the documents of a store now, the ids by which they are looked up, and the places where they are.
 //!
-//! Knows nothing of logs, commits and their files.
+//! Knows nothing of logs, and of commits only what they say of documents.
 
 use std::sync::Arc;
 

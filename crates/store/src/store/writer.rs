@@ -42,7 +42,7 @@ pub(crate) struct Writer {
     keep: KeepCommits,
     /// Whether the next commit replaces all deltas, because of what they have.
     rewrites_deltas: bool,
-    /// As [`StoreOptions::remember_deletes`].
+    /// As [`StoreOptions::remember_deletes`](crate::StoreOptions::remember_deletes).
     remember_deletes: u64,
     /// The last commit, and its content.
     commit: u64,
