@@ -60,8 +60,9 @@ pub(super) fn alter(store: &Store, fields: &[Field]) -> Result<()> {
 /// Converts all documents to the fields of a schema. Nothing is sealed.
 pub(crate) fn widen(store: &Store, writer: &mut Writer, schema: StoreSchema) -> Result<()> {
     let before = writer.docs().schema().clone();
-    let (mut segments, mut gone) = (Vec::with_capacity(writer.docs().segments().len()), Vec::new());
-    for state in writer.docs().segments().to_vec() {
+    let states = writer.docs().segments().to_vec();
+    let (mut segments, mut gone) = (Vec::with_capacity(states.len()), Vec::new());
+    for state in states {
         if state.now.live.count() == 0 {
             gone.push(state.number());
             state.segment.record.note(Went::Dropped);
