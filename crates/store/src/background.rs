@@ -19,11 +19,13 @@ use std::time::{Duration, Instant};
 
 use docvalues_terms::lookup::Upkeep;
 
+use crate::commit::flush;
 use crate::error::{Error, Result};
-use crate::merge::MergePolicy;
+use crate::merge::{MergePolicy, merge_some};
 use crate::options::Durability;
 use crate::store::{Member, Shared, Store, Task, due_at, is_due};
 use crate::trace;
+use crate::write::{fill_table_if_it_pays, sync_log};
 
 /// The least time between two passes for work that is due again and again.
 const SHORTEST: Duration = Duration::from_millis(1);
@@ -194,8 +196,8 @@ impl Pool {
             next = None;
             for worker in self.open_workers() {
                 let time = worker.work(task, |store, is_wanted| {
-                    store.work(task, is_wanted, self.merges, &worker.member);
-                    store.next_time(task)
+                    do_work(store, task, is_wanted, self.merges, &worker.member);
+                    next_time(store, task)
                 });
                 next = first(next, time.flatten());
             }
@@ -217,7 +219,7 @@ impl Pool {
         // The largest, and of several the first.
         while let Some(at) = (0..workers.len()).rev().max_by_key(|at| workers[*at].0) {
             let (bytes, worker) = workers.remove(at);
-            let is_busy = worker.work(Task::Write, |store, _| store.write_in_background(0));
+            let is_busy = worker.work(Task::Write, |store, _| write_in_background(store, 0));
             if is_busy == Some(true) {
                 // Others write it. Its next batch asks again.
                 return false;
@@ -261,105 +263,102 @@ impl Worker {
     }
 }
 
-impl Store {
-    /// Does a piece of work of a task. A panic is an error.
-    fn work(&self, task: Task, is_wanted: bool, merges: MergePolicy, member: &Member) {
-        let work = || match task {
-            Task::Write => {
-                if is_wanted {
-                    self.write_in_background(self.options.buffer_bytes / 2);
-                }
-                self.commit_in_background();
+/// Does a piece of work of a task. A panic is an error.
+fn do_work(store: &Store, task: Task, is_wanted: bool, merges: MergePolicy, member: &Member) {
+    let work = || match task {
+        Task::Write => {
+            if is_wanted {
+                write_in_background(store, store.options.buffer_bytes / 2);
             }
-            Task::Refresh => self.refresh_in_background(),
-            Task::Merge if is_wanted => self.merge_in_background(&merges, member),
-            Task::Merge => {}
-        };
-        if catch_unwind(AssertUnwindSafe(work)).is_err() {
-            // Each step of a change leaves a state that is consistent.
-            self.note("task", Err(Error::Request("a thread panicked".to_owned())));
+            commit_in_background(store);
         }
+        Task::Refresh => refresh_in_background(store),
+        Task::Merge if is_wanted => merge_in_background(store, &merges, member),
+        Task::Merge => {}
+    };
+    if catch_unwind(AssertUnwindSafe(work)).is_err() {
+        // Each step of a change leaves a state that is consistent.
+        note_failure(store, "task", Err(Error::Request("a thread panicked".to_owned())));
     }
+}
 
-    /// Writes the buffer if it takes more than so many bytes. Returns whether others write it.
-    fn write_in_background(&self, most: usize) -> bool {
-        let is_busy = self.is_flushing();
-        if !is_busy {
-            self.note("flush", self.flush(most));
-        }
-        is_busy
+/// Writes the buffer if it takes more than so many bytes. Returns whether others write it.
+fn write_in_background(store: &Store, most: usize) -> bool {
+    let is_busy = is_flushing(store);
+    if !is_busy {
+        note_failure(store, "flush", flush(store, most));
     }
+    is_busy
+}
 
-    fn commit_in_background(&self) {
-        let is_due = |time| !self.is_flushing() && is_due(&self.committed, time);
-        if self.options.commit_every.is_some_and(is_due) {
-            self.note("commit", self.commit().map(drop));
-        }
+fn commit_in_background(store: &Store) {
+    let is_due = |time| !is_flushing(store) && is_due(&store.committed, time);
+    if store.options.commit_every.is_some_and(is_due) {
+        note_failure(store, "commit", store.commit().map(drop));
     }
+}
 
-    /// Whether a call writes the buffer or commits, which may take long.
-    fn is_flushing(&self) -> bool {
-        matches!(self.flushing.try_lock(), Err(TryLockError::WouldBlock))
-    }
+/// Whether a call writes the buffer or commits, which may take long.
+fn is_flushing(store: &Store) -> bool {
+    matches!(store.flushing.try_lock(), Err(TryLockError::WouldBlock))
+}
 
-    fn refresh_in_background(&self) {
-        if self.options.refresh_every.is_some_and(|time| is_due(&self.refreshed, time)) {
-            self.note("refresh", self.refresh().map(drop));
-        }
-        if self.sync_every().is_some_and(|time| is_due(&self.log_synced, time)) {
-            self.note("sync", self.sync_log());
-        }
+fn refresh_in_background(store: &Store) {
+    if store.options.refresh_every.is_some_and(|time| is_due(&store.refreshed, time)) {
+        note_failure(store, "refresh", store.refresh().map(drop));
     }
+    if sync_every(store).is_some_and(|time| is_due(&store.log_synced, time)) {
+        note_failure(store, "sync", sync_log(store));
+    }
+}
 
-    /// One merge, so that other stores have their turn. It changes the segments, which asks for another one.
-    fn merge_in_background(&self, policy: &MergePolicy, member: &Member) {
-        // The leader merges the files that a replica takes from it.
-        if self.with_writer(|writer| !writer.received.is_empty()) {
-            return;
-        }
-        let stop: &AtomicBool = member.is_leaving();
-        let merged = self
-            .fill_table_if_it_pays()
-            .and_then(|()| self.merge_some(stop, &|sizes| policy.choose(sizes)).map(drop));
-        if !stop.load(Ordering::Acquire) {
-            self.note("merge", merged);
-        }
-        if self.ids.maintain(UPKEEP_STEPS) == Upkeep::More {
-            member.want(Task::Merge);
-        }
+/// One merge, so that other stores have their turn. It changes the segments, which asks for another one.
+fn merge_in_background(store: &Store, policy: &MergePolicy, member: &Member) {
+    // The leader merges the files that a replica takes from it.
+    if store.with_writer(|writer| writer.is_receiving()) {
+        return;
     }
+    let stop: &AtomicBool = member.is_leaving();
+    let merged = fill_table_if_it_pays(store)
+        .and_then(|()| merge_some(store, stop, &|sizes| policy.choose(sizes)).map(drop));
+    if !stop.load(Ordering::Acquire) {
+        note_failure(store, "merge", merged);
+    }
+    if store.ids.maintain(UPKEEP_STEPS) == Upkeep::More {
+        member.want(Task::Merge);
+    }
+}
 
-    /// When a task is next due that is done again and again.
-    fn next_time(&self, task: Task) -> Option<Instant> {
-        let of = |last, every: Option<_>| every.and_then(|every| due_at(last, every));
-        let next = match task {
-            Task::Write => of(&self.committed, self.options.commit_every),
-            Task::Refresh => {
-                let refresh = of(&self.refreshed, self.options.refresh_every);
-                first(refresh, of(&self.log_synced, self.sync_every()))
-            }
-            Task::Merge => None,
-        };
-        next.map(|next| next.max(Instant::now() + SHORTEST))
-    }
-
-    fn sync_every(&self) -> Option<Duration> {
-        match self.options.durability {
-            Durability::Within(time) => Some(time),
-            Durability::OnCommit | Durability::EachBatch => None,
+/// When a task is next due that is done again and again.
+fn next_time(store: &Store, task: Task) -> Option<Instant> {
+    let of = |last, every: Option<_>| every.and_then(|every| due_at(last, every));
+    let next = match task {
+        Task::Write => of(&store.committed, store.options.commit_every),
+        Task::Refresh => {
+            let refresh = of(&store.refreshed, store.options.refresh_every);
+            first(refresh, of(&store.log_synced, sync_every(store)))
         }
-    }
+        Task::Merge => None,
+    };
+    next.map(|next| next.max(Instant::now() + SHORTEST))
+}
 
-    /// Keeps an error for the next batch.
-    fn note(&self, work: &'static str, done: Result<()>) {
-        let Err(error) = done else { return };
-        trace::failed(self.directory.path(), work, &error);
-        if let (Error::Poisoned { .. }, Some(member)) = (&error, self.tasks.member()) {
-            // It can never be written.
-            member.note_buffered(0);
-        }
-        self.tasks.fail(Error::Background { work, error: Box::new(error) });
+fn sync_every(store: &Store) -> Option<Duration> {
+    match store.options.durability {
+        Durability::Within(time) => Some(time),
+        Durability::OnCommit | Durability::EachBatch => None,
     }
+}
+
+/// Keeps an error for the next batch.
+fn note_failure(store: &Store, work: &'static str, done: Result<()>) {
+    let Err(error) = done else { return };
+    trace::failed(store.directory.path(), work, &error);
+    if let (Error::Poisoned { .. }, Some(member)) = (&error, store.tasks.member()) {
+        // It can never be written.
+        member.note_buffered(0);
+    }
+    store.tasks.fail(Error::Background { work, error: Box::new(error) });
 }
 
 /// The first of two times.

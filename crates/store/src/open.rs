@@ -13,15 +13,17 @@ use docvalues_storage::Directory;
 
 pub use recover::{LostCommit, Recovered};
 
+use crate::commit::{commit_now, remove_all_but, remove_unnamed};
 use crate::error::{Error, Result};
-use crate::files::{CommitFile, FileName, Files, MAX_NUMBER, WriterLock, random_id};
-use crate::log::LogStart;
-use crate::options::{KeepCommits, StoreOptions, folder_at};
+use crate::files::{CommitFile, FileName, Files, MAX_NUMBER, Position, WriterLock, random_id};
+use crate::log::{LogStart, LogWriter};
+use crate::options::{Durability, KeepCommits, StoreOptions, folder_at};
 use crate::schema::StoreSchema;
 use crate::segments::CommitState;
 use crate::store::Store;
 use crate::trace;
 use crate::versions::Tombstones;
+use crate::write::replay;
 
 impl Store {
     /// Creates a store in the folder `path`, which is created if necessary, and commits it.
@@ -46,30 +48,7 @@ impl Store {
         schema: StoreSchema,
         options: StoreOptions,
     ) -> Result<Store> {
-        Store::create_with(directory, CommitFile::new(schema, 1, random_id(0)), options)
-    }
-
-    /// Creates a store with this commit, which names no files.
-    pub(crate) fn create_with(
-        directory: Arc<dyn Directory>,
-        committed: CommitFile,
-        options: StoreOptions,
-    ) -> Result<Store> {
-        let lock = WriterLock::take(&directory)?;
-        let files = Files::list(&*directory)?;
-        if let Some(newest) = files.newest_commit() {
-            let (folder, commit) =
-                (directory.path().display().to_string(), FileName::Commit(newest).to_string());
-            return Err(Error::Exists { folder, commit });
-        }
-        LogStart::of(&*directory, 0, &committed)?;
-        let committed = CommitFile { next_number: files.next_number(), ..committed };
-        let (segments, tombstones) = (Vec::new(), Tombstones::default());
-        let state = CommitState { number: 0, file: committed, segments, tombstones };
-        let mut store = Store::of(directory, lock, files, state, options);
-        store.begin_log()?;
-        store.commit_now()?;
-        Ok(store)
+        create_with(directory, CommitFile::new(schema, 1, random_id(0)), options)
     }
 
     /// Opens the store in the folder `path` to write it, or [creates](Self::create) one if there is none. A store that is there
@@ -144,14 +123,15 @@ impl Store {
         let has_unnamed_files = (state.file.next_number + 1..=MAX_NUMBER).contains(&files.next_number());
         let mut store = Store::of(directory.clone(), lock, files, state, options);
         if !has_unnamed_files {
-            store.remove_unnamed()?;
+            remove_unnamed(&store)?;
         }
-        let Err(error) = store.begin(has_unnamed_files) else { return Ok(store) };
+        let Err(error) = begin(&mut store, has_unnamed_files) else { return Ok(store) };
         let is_full =
             error.storage().is_some_and(|error| error.io_error().kind() == io::ErrorKind::StorageFull);
         // Their space is needed more than their numbers.
         let is_removed = || {
-            store.remove_all_but(KeepCommits::Newest(usize::MAX), u64::MAX).is_ok_and(|left| left.is_empty())
+            remove_all_but(&store, KeepCommits::Newest(usize::MAX), u64::MAX)
+                .is_ok_and(|left| left.is_empty())
         };
         if is_full && has_unnamed_files && is_removed() {
             drop(store);
@@ -160,15 +140,109 @@ impl Store {
         Err(error)
     }
 
-    /// Applies the log, and begins a new one. Commits if that changed something, or the numbers of unnamed files are taken.
-    fn begin(&mut self, has_unnamed_files: bool) -> Result<()> {
-        let replayed = self.replay()?;
-        trace::replayed(self.directory.path(), replayed);
-        self.begin_log()?;
-        if has_unnamed_files || replayed > 0 || self.log.is_some() {
-            self.commit_now()?;
-            self.remove_unnamed()?;
-        }
-        Ok(())
+    /// Goes back to the older commit `to` of the store in the folder `path`: makes a new commit with its contents, and
+    /// a new epoch. For a store whose newest commit is damaged or missing, or contains what it should not.
+    ///
+    /// The batches of the log are applied to it, as far as they follow it. With `discard_from`, those from this number on are
+    /// not, and are lost: 0 discards all. Without it, an error says which batches would be lost.
+    ///
+    /// No file is removed. The next commit removes those that [`StoreOptions::keep_commits`] does not keep.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::LostBatches`] if batches of the log cannot be applied, before `discard_from`; [`Error::NoCommit`] if there is no
+    /// such commit; [`Error::Request`] if it is the newest, and has all of its log; [`Error::Busy`] if a writer has the store; or
+    /// if a file of the commit is missing or damaged. Nothing is changed then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use docvalues_column::{Field, Kind, LogicalType};
+    /// use docvalues_store::{KeepCommits, Store, StoreOptions, StoreSchema};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("hits");
+    /// let options = StoreOptions { keep_commits: Some(KeepCommits::Newest(2)), ..StoreOptions::default() };
+    /// let store = Store::create(&path, StoreSchema::new(), options)?; // commit 1
+    /// store.add_field(Field::new("siez", Kind::Numeric, LogicalType::I64))?;
+    /// store.commit()?; // commit 2
+    /// drop(store);
+    ///
+    /// let recovered = Store::recover(&path, 1, None, options)?;
+    /// assert_eq!((recovered.commit.number, recovered.lost[0].number), (3, 2));
+    /// assert!(Store::open(&path, options)?.snapshot().schema().fields().is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn recover(
+        path: impl AsRef<Path>,
+        to: u64,
+        discard_from: Option<u64>,
+        options: StoreOptions,
+    ) -> Result<Recovered> {
+        Store::recover_in(Arc::new(folder_at(path, &options.open)), to, discard_from, options)
     }
+
+    /// As [`recover`](Self::recover), in any directory.
+    ///
+    /// # Errors
+    ///
+    /// As [`recover`](Self::recover).
+    pub fn recover_in(
+        directory: Arc<dyn Directory>,
+        to: u64,
+        discard_from: Option<u64>,
+        options: StoreOptions,
+    ) -> Result<Recovered> {
+        recover::recover_in(directory, to, discard_from, options)
+    }
+}
+
+/// Creates a store with this commit, which names no files.
+pub(crate) fn create_with(
+    directory: Arc<dyn Directory>,
+    committed: CommitFile,
+    options: StoreOptions,
+) -> Result<Store> {
+    let lock = WriterLock::take(&directory)?;
+    let files = Files::list(&*directory)?;
+    if let Some(newest) = files.newest_commit() {
+        let (folder, commit) = (directory.path().display().to_string(), FileName::Commit(newest).to_string());
+        return Err(Error::Exists { folder, commit });
+    }
+    LogStart::of(&*directory, 0, &committed)?;
+    let committed = CommitFile { next_number: files.next_number(), ..committed };
+    let (segments, tombstones) = (Vec::new(), Tombstones::default());
+    let state = CommitState { number: 0, file: committed, segments, tombstones };
+    let mut store = Store::of(directory, lock, files, state, options);
+    begin_log(&mut store)?;
+    commit_now(&store)?;
+    Ok(store)
+}
+
+/// Applies the log, and begins a new one. Commits if that changed something, or the numbers of unnamed files are taken.
+fn begin(store: &mut Store, has_unnamed_files: bool) -> Result<()> {
+    let replayed = replay(store)?;
+    trace::replayed(store.directory.path(), replayed);
+    begin_log(store)?;
+    if has_unnamed_files || replayed > 0 || store.log.is_some() {
+        commit_now(store)?;
+        remove_unnamed(store)?;
+    }
+    Ok(())
+}
+
+/// Begins a log, if the options ask for one. The next commit names it.
+fn begin_log(store: &mut Store) -> Result<()> {
+    if store.options.durability == Durability::OnCommit && store.options.keep_frames == 0 {
+        return Ok(());
+    }
+    let (number, Position { epoch, sequence, .. }) =
+        store.change(|writer| Ok((writer.next_log(), writer.position())))?;
+    let syncs = store.options.durability != Durability::OnCommit;
+    let log = Arc::new(LogWriter::create(&store.directory, number, epoch, sequence, syncs)?);
+    store.log = Some(log.clone());
+    store.change(|writer| {
+        writer.begin_log(log, number);
+        Ok(())
+    })
 }

@@ -16,6 +16,7 @@
 //! There is no leader election: [`Replica::promote`] makes a replica a leader when the caller decides so.
 
 mod depot;
+mod epoch;
 mod feed;
 mod frames;
 mod install;
@@ -31,6 +32,7 @@ use std::sync::Arc;
 use docvalues_storage::Directory;
 
 pub use depot::{Depot, FolderDepot, Published};
+use epoch::begin_epoch;
 pub use feed::Feed;
 pub use frames::{Frame, Frames};
 pub use install::Installed;
@@ -42,12 +44,13 @@ use crate::batch::body;
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, Files, Position};
 use crate::log::decode_frame;
+use crate::open::create_with;
 use crate::options::{StoreOptions, folder_at};
-use crate::read::{HeldCommit, Snapshot};
+use crate::read::{HeldCommit, Snapshot, StoreReader};
 use crate::schema::StoreSchema;
 use crate::store::Store;
 use crate::sync::{Mutex, MutexGuard, PoisonError};
-use crate::write::Wrong;
+use crate::write::{Wrong, decode_next, make_room, replay_decoded, wait_for_log};
 
 /// A copy of a store that follows its leader, by frames of batches and by files of commits.
 ///
@@ -156,11 +159,11 @@ impl Replica {
         let store = match newest {
             None => {
                 let empty = CommitFile { is_replica: true, ..CommitFile::new(StoreSchema::new(), 0, 0) };
-                Store::create_with(directory, empty, options)?
+                create_with(directory, empty, options)?
             }
             Some(_) => Store::open_in(directory, options)?,
         };
-        if !store.change_quietly(|writer| Ok(writer.committed.is_replica))? {
+        if !store.change_quietly(|writer| Ok(writer.is_replica()))? {
             return Err(Error::Request(format!(
                 "{}: expected a replica, found a store with changes of its own: give the replica another folder",
                 store.directory().path().display()
@@ -219,23 +222,23 @@ impl Replica {
         if sequence != now.sequence + 1 || body::is_elsewhere(&frame.body) {
             return Err(Error::Gap { expected: now.sequence + 1, found: sequence });
         }
-        self.store.make_room()?;
+        make_room(&self.store)?;
         let damaged = |wrong| match wrong {
             Wrong::Frame(what) => Error::Damaged { file: format!("the frame of batch {sequence}"), what },
             Wrong::Store(error) => error,
         };
         let history = frame.history;
-        let decoded = self.store.decode_frame(frame).map_err(damaged)?;
+        let decoded = decode_next(&self.store, frame).map_err(damaged)?;
         if decoded.frame.history_after(now.history) != history {
             return Err(diverged(history));
         }
         if epoch > now.epoch {
-            self.store.begin_epoch(epoch, true)?;
+            begin_epoch(&self.store, epoch, true)?;
         }
-        self.store.replay_decoded(decoded).map_err(damaged)?;
+        replay_decoded(&self.store, decoded).map_err(damaged)?;
         // From now on, its files are its own, to be merged and folded.
-        self.store.with_writer(|writer| writer.received.clear());
-        self.store.wait_for_log(sequence)?;
+        self.store.with_writer(|writer| writer.forget_received());
+        wait_for_log(&self.store, sequence)?;
         Ok(Received::Applied)
     }
 
@@ -297,9 +300,9 @@ impl Replica {
                 self.store.directory().path().display()
             )));
         }
-        self.store.begin_epoch(now.epoch + 1, false)?;
+        begin_epoch(&self.store, now.epoch + 1, false)?;
         // Its files are its own, to be merged and folded.
-        self.store.with_writer(|writer| writer.received.clear());
+        self.store.with_writer(|writer| writer.forget_received());
         drop(one);
         Ok(self.store)
     }
@@ -320,38 +323,13 @@ impl Store {
         HeldCommit::of(self.directory.clone(), number)
     }
 
-    /// The last batch that was applied, visible or not.
-    pub fn position(&self) -> Position {
-        self.with_writer(|writer| {
-            let epoch = writer.committed.epoch;
-            Position { epoch, sequence: writer.sequence, history: writer.history }
-        })
-    }
-
-    /// Begins an epoch: goes on in a new log, and commits. The store is a replica, to which nothing is applied meanwhile; it
-    /// takes changes of its own once the commit is durable.
-    pub(crate) fn begin_epoch(&self, epoch: u64, is_replica: bool) -> Result<()> {
-        let _flushing = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
-        let sequence = self.change_quietly(|writer| {
-            writer.require_lock()?;
-            Ok(writer.sequence)
-        })?;
-        let begun = self.restart_log(epoch, sequence).and_then(|()| {
-            self.write_commit(&|commit| (commit.epoch, commit.is_replica) = (epoch, is_replica))
-        });
-        self.poison_after(begun)?;
-        self.remove_unnamed()
-    }
-
-    /// Goes on in a new log after batch `sequence`, which the next commit has. The caller holds `flushing`, and nothing is
-    /// applied meanwhile.
-    fn restart_log(&self, epoch: u64, sequence: u64) -> Result<()> {
-        let Some(log) = &self.log else { return Ok(()) };
-        let number = self.change_quietly(|writer| Ok(writer.next_log()))?;
-        log.restart(number, epoch, sequence)?;
-        self.change_quietly(|writer| {
-            writer.log_number = Some(number);
-            Ok(())
-        })
+    /// The frames of the batches after batch `after`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoFrames`] if the log no longer has all of them, or the store has no log; [`Error::Diverged`] if the
+    /// store has no batch `after`: it lost batches that the replica has.
+    pub fn frames(&self, after: u64) -> Result<Frames> {
+        StoreReader::frames_in(self.directory.clone(), after)
     }
 }

@@ -3,30 +3,34 @@
 //! | module | |
 //! | --- | --- |
 //! | `writer` | the state that is locked |
-//! | `docs` | the places of documents in it |
+//! | `docs` | the documents in it |
+//! | `frozen` | the state at a moment, for a commit |
 //! | `tasks` | what background threads are asked for |
 //!
-//! Batches, commits and merges are methods of [`Store`] in the modules that use this one.
+//! The calls that change a store are methods of [`Store`] in the modules that use this one, one `impl` in the head of each:
+//! `commit`, `merge`, `write`, `open` and `replica`. Functions over the store do the work.
 
 mod docs;
+mod frozen;
 mod tasks;
 mod writer;
 
 use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use docvalues_storage::Directory;
 
-pub(crate) use docs::{Current, Id};
+pub(crate) use docs::{Current, Docs, Id};
+pub(crate) use frozen::Frozen;
 use tasks::Tasks;
 pub(crate) use tasks::{Member, Shared, Task};
 pub(crate) use writer::Writer;
 
-use crate::error::{Error, Result};
-use crate::files::{Files, WriterLock};
+use crate::error::Result;
+use crate::files::{Files, Position, WriterLock};
 use crate::log::LogWriter;
 use crate::options::StoreOptions;
 use crate::read::Snapshot;
@@ -198,6 +202,11 @@ impl Store {
         self.options
     }
 
+    /// The last batch that was applied, visible or not.
+    pub fn position(&self) -> Position {
+        self.with_writer(|writer| writer.position())
+    }
+
     /// The contents of the store now, and the time of its work since it was opened. O(segments).
     ///
     /// # Errors
@@ -225,25 +234,25 @@ impl Store {
         let counters = &self.counters;
         self.change_quietly(|writer| {
             let (mut docs, mut buffered_docs, mut updates_bytes) = (0, 0, 0);
-            for state in &writer.segments {
+            for state in writer.docs().segments() {
                 docs += u64::from(state.now.live.count());
                 updates_bytes += state.now.heap();
             }
-            for block in writer.blocks() {
+            for block in writer.docs().blocks() {
                 docs += u64::from(block.live.count());
                 buffered_docs += u64::from(block.docs.docs());
             }
             Ok(StoreStats {
-                segments: writer.segments.len(),
+                segments: writer.docs().segments().len(),
                 docs,
                 buffered_docs,
-                buffer_bytes: writer.buffer.bytes(),
-                sealed_bytes: writer.sealed_bytes(),
+                buffer_bytes: writer.docs().buffer_bytes(),
+                sealed_bytes: writer.docs().sealed_bytes(),
                 updates_bytes,
                 table_bytes: self.ids.table_bytes(),
-                remembered_deletes: writer.tombstones.len(),
-                unpublished: writer.sequence - published.sequence(),
-                uncommitted: writer.sequence - writer.committed.sequence,
+                remembered_deletes: writer.docs().tombstones().len(),
+                unpublished: writer.sequence() - published.sequence(),
+                uncommitted: writer.sequence() - writer.last_commit().1.sequence,
                 applied: counters.applied.work(),
                 waited: counters.waited.work().time,
                 refreshes: counters.refreshes.work(),
@@ -255,48 +264,20 @@ impl Store {
         })
     }
 
-    /// Adds a field, for segments that are written from now on.
-    ///
-    /// # Errors
-    ///
-    /// As [`StoreSchema::with_field`].
-    pub fn add_field(&self, field: docvalues_column::Field) -> Result<()> {
-        self.change_and_commit(|writer| writer.change_schema(|schema| schema.with_field(field)))
-    }
-
-    /// Adds fields, and gives those that are there already the [format](docvalues_column::Field::format) of these, for
-    /// segments that are written from now on. In a store with a log, this is as durable as the next batch.
-    ///
-    /// # Errors
-    ///
-    /// As [`StoreSchema::with_field`]; nothing is changed then.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use docvalues_column::{Field, Kind, LogicalType};
-    /// use docvalues_store::{Store, StoreOptions, StoreSchema};
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path().join("hits");
-    /// let store = Store::create(&path, StoreSchema::new(), StoreOptions::default())?;
-    /// let day = Field::new("day", Kind::Numeric, LogicalType::Date);
-    /// store.set_fields([day.clone()])?;
-    /// store.set_fields([Field { format: Some("%d.%m.%Y".to_owned()), ..day }])?;
-    /// assert_eq!(store.snapshot().schema().fields()[0].format.as_deref(), Some("%d.%m.%Y"));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn set_fields(&self, fields: impl IntoIterator<Item = docvalues_column::Field>) -> Result<()> {
-        let fields = fields.into_iter().collect();
-        self.change(|writer| {
-            writer.require_leader(&*self.directory)?;
-            writer.change_schema(|schema| schema.with_formats(fields))
-        })
-    }
-
     /// Counts work that began at `since` and is done.
     pub(crate) fn note_done(&self, counter: &Counter, since: Instant) {
         counter.done(self.directory.path(), since);
+    }
+
+    /// Notes the memory of the buffers. One that is filled may take half of the memory, and one that is being written the
+    /// other half.
+    pub(crate) fn note_room(&self, writer: &Writer) {
+        let (buffer, sealed) = (writer.docs().buffer_bytes(), writer.docs().sealed_bytes());
+        self.buffered.store(buffer, Ordering::Relaxed);
+        self.sealed.store(sealed, Ordering::Relaxed);
+        if let Some(member) = self.tasks.member() {
+            member.note_buffered(buffer.saturating_add(sealed));
+        }
     }
 
     /// Makes a change, and publishes it. All that was applied before is published first. Changes wait for each other.
@@ -320,29 +301,6 @@ impl Store {
         drop((before, between));
     }
 
-    /// As [`change`](Self::change), for changes that the log does not hold.
-    pub(crate) fn change_and_commit<R>(&self, change: impl FnOnce(&mut Writer) -> Result<R>) -> Result<R> {
-        let changed = self.change(|writer| {
-            writer.require_leader(&*self.directory)?;
-            change(writer)
-        })?;
-        if self.log.is_some() {
-            self.commit()?;
-        }
-        Ok(changed)
-    }
-
-    /// Refreshes and commits, if the options say that it is time.
-    pub(crate) fn refresh_and_commit(&self) -> Result<()> {
-        let StoreOptions { refresh_every, commit_every, .. } = self.options;
-        if commit_every.is_some_and(|time| is_due(&self.committed, time)) {
-            self.commit()?;
-        } else if refresh_every.is_some_and(|time| is_due(&self.refreshed, time)) {
-            self.refresh()?;
-        }
-        Ok(())
-    }
-
     /// Makes a change that the next [`refresh`](Self::refresh) or other change publishes.
     pub(crate) fn change_quietly<R>(&self, change: impl FnOnce(&mut Writer) -> Result<R>) -> Result<R> {
         change(&mut *self.writer()?)
@@ -353,18 +311,27 @@ impl Store {
         read(&mut self.writer.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// The store cannot go on after this failed: it must be opened again.
+    pub(crate) fn poison_after<T>(&self, done: Result<T>) -> Result<T> {
+        if let Err(error) = &done {
+            self.change_quietly(|writer| {
+                writer.poison(error.poison_reason());
+                Ok(())
+            })?;
+        }
+        done
+    }
+
     /// Also after a panic: each step of a change leaves a state that is consistent.
     fn writer(&self) -> Result<MutexGuard<'_, Writer>> {
         let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        match &writer.poisoned {
-            Some(why) => Err(Error::Poisoned { why: why.clone() }),
-            None => Ok(writer),
-        }
+        writer.check()?;
+        Ok(writer)
     }
 
     /// Publishes all changes. Returns the snapshot before, if there are any.
     fn publish_changes(&self, writer: &mut Writer) -> Option<Snapshot> {
-        std::mem::take(&mut writer.is_unpublished).then(|| {
+        writer.take_unpublished().then(|| {
             let began = Instant::now();
             let before = self.publish(writer);
             self.note_done(&self.counters.refreshes, began);
@@ -378,7 +345,7 @@ impl Store {
         let mut published = self.published.write().unwrap_or_else(PoisonError::into_inner);
         let last = std::mem::replace(&mut *published, snapshot);
         drop(published);
-        if before.generation() != writer.generation {
+        if before.generation() != writer.generation() {
             self.tasks.want(Task::Merge);
         }
         last

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use docvalues_column::DocId;
 use docvalues_writer::{FinishError, WriterOptions};
@@ -16,165 +16,88 @@ use docvalues_writer::{FinishError, WriterOptions};
 use crate::error::Result;
 use crate::files::{FileEntry, FileName};
 use crate::schema::StoreSchema;
-use crate::segments::{Block, GONE, Sealed, SegmentState, StoreSegment, Went, begin_segment};
-use crate::store::{Store, Task, Writer};
+use crate::segments::{Block, GONE, SegmentState, StoreSegment, begin_segment};
+use crate::store::Store;
 use crate::sync::PoisonError;
 
-/// The time to wait until the buffers of other stores are written.
-const SHARED_WAIT: Duration = Duration::from_secs(1);
+/// Writes the buffer to a segment if it takes more than so many bytes, and one that could not be written before. Other
+/// callers go on, until the next buffer is full, too.
+pub(crate) fn flush(store: &Store, most: usize) -> Result<()> {
+    let _flushing = store.flushing.lock().unwrap_or_else(PoisonError::into_inner);
+    let has_some = store.change_quietly(|writer| {
+        let has_some = writer.docs().sealed().is_some() || writer.docs().buffer_bytes() > most;
+        if has_some {
+            writer.docs_mut().seal();
+        }
+        store.note_room(writer);
+        Ok(has_some)
+    })?;
+    let flushed = if has_some { flush_sealed(store).map(drop) } else { Ok(()) };
+    // The next call tries again, before it adds to what is in memory.
+    store.has_failed_flush.store(flushed.is_err(), Ordering::Relaxed);
+    flushed
+}
 
-impl Store {
-    /// Writes, refreshes and commits what is due before a batch, unless background threads do.
-    pub(crate) fn make_room(&self) -> Result<()> {
-        self.tasks.check()?;
-        let most = self.options.buffer_bytes;
-        let (buffer, sealed) = (self.buffered.load(Ordering::Relaxed), self.sealed.load(Ordering::Relaxed));
-        let should_flush = buffer > most / 2 || self.has_failed_flush.load(Ordering::Relaxed);
-        let Some(member) = self.tasks.member() else {
-            self.refresh_and_commit()?;
-            return if should_flush { self.flush(most / 2) } else { Ok(()) };
-        };
-        let shared = member.shared();
-        if should_flush || shared.should_flush() {
-            member.want(Task::Write);
+/// Writes what is sealed to a segment. Returns it as it was written. The caller holds `flushing`.
+pub(crate) fn flush_sealed(store: &Store) -> Result<Option<SegmentState>> {
+    let sealed = store.change_quietly(|writer| {
+        let Some(sealed) = writer.docs().sealed() else { return Ok(None) };
+        if !sealed.then.iter().any(|block| block.live.count() > 0) {
+            writer.unseal(None, &[]);
+            store.note_room(writer);
+            return Ok(None);
         }
-        if buffer.saturating_add(sealed) > most {
-            self.flush(most / 2)?;
-        }
-        if shared.wait_for_room(SHARED_WAIT) {
-            return Ok(());
-        }
-        // Threads write less than is applied, or cannot write, perhaps as the disk is full: then this call fails, too.
-        self.flush(0)
+        let (then, schema, bytes) = (sealed.then.clone(), sealed.schema.clone(), sealed.buffer.bytes());
+        Ok(Some((then, schema, bytes, writer.take_number())))
+    })?;
+    let Some((then, schema, bytes, number)) = sealed else { return Ok(None) };
+    let began = Instant::now();
+    let written = write_segment(store, (number, bytes), &then, &schema);
+    let (file, new_numbers) = store.change_quietly(|writer| writer.synced(written))?;
+    // Not in the last step: others wait for that.
+    let opened = StoreSegment::open(&*store.directory, file, store.options.open);
+    if let Ok(segment) = &opened
+        && store.snapshot().has_table()
+    {
+        store.ids.add(segment);
     }
-
-    /// Notes the memory of the buffers. One that is filled may take half of the memory, and one that is being written the
-    /// other half.
-    pub(crate) fn note_room(&self, writer: &Writer) {
-        let (buffer, sealed) = (writer.buffer.bytes(), writer.sealed_bytes());
-        self.buffered.store(buffer, Ordering::Relaxed);
-        self.sealed.store(sealed, Ordering::Relaxed);
-        if let Some(member) = self.tasks.member() {
-            member.note_buffered(buffer.saturating_add(sealed));
-        }
-    }
-
-    /// Writes the buffer to a segment if it takes more than so many bytes, and one that could not be written before. Other
-    /// callers go on, until the next buffer is full, too.
-    pub(crate) fn flush(&self, most: usize) -> Result<()> {
-        let _flushing = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
-        let has_some = self.change_quietly(|writer| {
-            let has_some = writer.sealed.is_some() || writer.buffer.bytes() > most;
-            if has_some {
-                writer.seal();
-            }
-            self.note_room(writer);
-            Ok(has_some)
-        })?;
-        let flushed = if has_some { self.flush_sealed().map(drop) } else { Ok(()) };
-        // The next call tries again, before it adds to what is in memory.
-        self.has_failed_flush.store(flushed.is_err(), Ordering::Relaxed);
-        flushed
-    }
-
-    /// Writes what is sealed to a segment. Returns it as it was written. The caller holds `flushing`.
-    pub(crate) fn flush_sealed(&self) -> Result<Option<SegmentState>> {
-        let sealed = self.change_quietly(|writer| {
-            let Some(sealed) = &writer.sealed else { return Ok(None) };
-            if !sealed.then.iter().any(|block| block.live.count() > 0) {
-                writer.unseal(None, &[]);
-                self.note_room(writer);
-                return Ok(None);
-            }
-            let (then, schema, bytes) = (sealed.then.clone(), sealed.schema.clone(), sealed.buffer.bytes());
-            Ok(Some((then, schema, bytes, writer.next_number())))
-        })?;
-        let Some((then, schema, bytes, number)) = sealed else { return Ok(None) };
-        let began = Instant::now();
-        let written = self.write_segment((number, bytes), &then, &schema);
-        let (file, new_numbers) = self.change_quietly(|writer| writer.synced(written))?;
-        // Not in the last step: others wait for that.
-        let opened = StoreSegment::open(&*self.directory, file, self.options.open);
-        if let Ok(segment) = &opened
-            && self.snapshot().has_table()
-        {
-            self.ids.add(segment);
-        }
-        self.change(|writer| {
+    store
+        .change(|writer| {
             // From now on, a commit removes the file if it is not used, such as one that could not be opened.
-            writer.files.add(FileName::Segment(number));
+            writer.add_file(FileName::Segment(number));
             let fresh = SegmentState::new(Arc::new(opened?));
             writer.commits_file(FileName::Segment(number));
             let sealed = writer.unseal(Some(fresh.clone()), &new_numbers);
-            self.note_room(writer);
+            store.note_room(writer);
             Ok((fresh, sealed))
         })
         .map(|(fresh, sealed)| {
             // Others need not wait until the memory is freed.
             drop(sealed);
-            self.note_done(&self.counters.flushes, began);
+            store.note_done(&store.counters.flushes, began);
             Some(fresh)
         })
-    }
-
-    /// Writes the live documents of blocks. Returns the file, and the number of each document in it.
-    fn write_segment(
-        &self,
-        (number, bytes): (u64, usize),
-        blocks: &[Block],
-        schema: &StoreSchema,
-    ) -> Result<(FileEntry, Vec<u32>)> {
-        // Values that were in memory fit once more, whatever the budget.
-        let budget = self.options.writer.budget.max(bytes.saturating_mul(4));
-        let options = WriterOptions { budget, ..self.options.writer };
-        let mut writer = begin_segment(&self.directory, number, schema, options)?;
-        for Block { docs, live, .. } in blocks {
-            let first = writer.append_plain(docs)?.get();
-            for doc in (0..docs.docs()).filter(|doc| !live.contains(DocId::new(*doc))) {
-                writer.delete(DocId::new(first + doc))?;
-            }
-        }
-        let mut new_numbers = vec![GONE; writer.docs() as usize];
-        let note = |old: DocId, new: DocId| new_numbers[old.get() as usize] = new.get();
-        let summary = writer.finish_moved(note).map_err(FinishError::into_error)?;
-        Ok((FileEntry::of(number, &summary), new_numbers))
-    }
 }
 
-impl Writer {
-    /// Sets the blocks of the buffer aside, unless some are already.
-    pub(crate) fn seal(&mut self) {
-        if self.sealed.is_none() {
-            let next = self.buffer.next();
-            let buffer = std::mem::replace(&mut self.buffer, next);
-            self.sealed = Some(Sealed { then: buffer.blocks.clone(), schema: self.schema.clone(), buffer });
+/// Writes the live documents of blocks. Returns the file, and the number of each document in it.
+fn write_segment(
+    store: &Store,
+    (number, bytes): (u64, usize),
+    blocks: &[Block],
+    schema: &StoreSchema,
+) -> Result<(FileEntry, Vec<u32>)> {
+    // Values that were in memory fit once more, whatever the budget.
+    let budget = store.options.writer.budget.max(bytes.saturating_mul(4));
+    let options = WriterOptions { budget, ..store.options.writer };
+    let mut writer = begin_segment(&store.directory, number, schema, options)?;
+    for Block { docs, live, .. } in blocks {
+        let first = writer.append_plain(docs)?.get();
+        for doc in (0..docs.docs()).filter(|doc| !live.contains(DocId::new(*doc))) {
+            writer.delete(DocId::new(first + doc))?;
         }
     }
-
-    /// The memory of what is being written to a segment, in bytes.
-    pub(crate) fn sealed_bytes(&self) -> usize {
-        self.sealed.as_ref().map_or(0, |sealed| sealed.buffer.bytes())
-    }
-
-    /// Puts a segment in the place of the sealed blocks, or nothing if none of their documents were live. Returns them.
-    fn unseal(&mut self, segment: Option<SegmentState>, new_numbers: &[u32]) -> Option<Sealed> {
-        let sealed = self.sealed.take()?;
-        if let Some(mut segment) = segment {
-            let mut first = 0;
-            for (now, then) in sealed.buffer.blocks.iter().zip(&sealed.then) {
-                for doc in now.live.deleted_since(&then.live) {
-                    segment.now.live.delete(DocId::new(new_numbers[first + doc.get() as usize]));
-                }
-                let docs = &new_numbers[first..][..then.docs.docs() as usize];
-                let (file, record) = (segment.segment.file, segment.segment.record.clone());
-                now.record.note(Went::Segment { file, record, docs: docs.into() });
-                first += docs.len();
-            }
-            self.segments.push(segment);
-        } else {
-            sealed.buffer.blocks.iter().for_each(|block| block.record.note(Went::Dropped));
-        }
-        self.segments_changed();
-        Some(sealed)
-    }
+    let mut new_numbers = vec![GONE; writer.docs() as usize];
+    let note = |old: DocId, new: DocId| new_numbers[old.get() as usize] = new.get();
+    let summary = writer.finish_moved(note).map_err(FinishError::into_error)?;
+    Ok((FileEntry::of(number, &summary), new_numbers))
 }

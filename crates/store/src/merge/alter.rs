@@ -14,6 +14,8 @@ use std::sync::atomic::AtomicBool;
 
 use docvalues_column::{DocId, Field, LiveDocs, PlainColumn, PlainColumns, PlainValues, promotion};
 
+use super::run::write_merged;
+use crate::commit::{flush_sealed, remove_unnamed, rotate_log, write_commit};
 use crate::error::{Error, Result};
 use crate::files::FileName;
 use crate::schema::StoreSchema;
@@ -21,133 +23,84 @@ use crate::segments::{SegmentState, StoreSegment, Went, column_or_absent};
 use crate::store::{Store, Writer};
 use crate::sync::PoisonError;
 
-impl Store {
-    /// Gives fields a wider kind or type, and the [format](Field::format) of these: `i64` and `u64` become `f64`, `u64` becomes
-    /// `i64`, and a field of one value a document becomes one of several (numeric to sorted-numeric, sorted to sorted-set). Every
-    /// value stays the same. Commits.
-    ///
-    /// Older commits and snapshots stay as they are. Replicas get the files of the commit. Begin batches again: those of before
-    /// are refused. Other writers wait meanwhile.
-    ///
-    /// O(values of the segments that have some of the fields).
-    ///
-    /// # Errors
-    ///
-    /// If there is no such field, it identifies documents or has their versions; if its kind or type would not be wider, or a
-    /// key of the index sort would have several values; if a number is not exact in the new type, such as 2^53 + 1 as a double;
-    /// or as [`commit`](Self::commit). Unless the commit failed, nothing is changed then.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use docvalues_column::{Field, Kind, LogicalType};
-    /// use docvalues_search::Query;
-    /// use docvalues_store::{Store, StoreOptions, StoreSchema};
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path().join("prices");
-    /// let price = Field::new("price", Kind::Numeric, LogicalType::I64);
-    /// let store = Store::create(&path, StoreSchema::new().with_field(price)?, StoreOptions::default())?;
-    /// let mut batch = store.batch()?;
-    /// let price = batch.field("price")?;
-    /// let mut doc = batch.upsert();
-    /// doc.i64(price, 10)?;
-    /// doc.finish()?;
-    /// store.apply(batch)?;
-    ///
-    /// store.alter([Field::new("price", Kind::SortedNumeric, LogicalType::F64)])?;
-    /// let mut batch = store.batch()?;
-    /// let price = batch.field("price")?;
-    /// let mut doc = batch.upsert();
-    /// doc.f64(price, 9.99)?.f64(price, 8.5)?;
-    /// doc.finish()?;
-    /// store.apply(batch)?;
-    /// store.refresh()?;
-    /// assert_eq!(store.snapshot().search().count(&Query::range("price", 8.0..))?, 2);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn alter(&self, fields: impl IntoIterator<Item = Field>) -> Result<()> {
-        let fields: Vec<Field> = fields.into_iter().collect();
-        let _merging = self.merging.lock().unwrap_or_else(PoisonError::into_inner);
-        let _flushing = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
-        // Of an attempt that failed: from here on, all documents are in segments and in the buffer.
-        self.flush_sealed()?;
-        loop {
-            let needs_commit = self.change(|writer| {
-                writer.require_lock()?;
-                writer.require_leader(&*self.directory)?;
-                let schema = writer.schema.altered(&fields)?;
-                let is_altered = schema != *writer.schema;
-                // Replay converts the values at the same place, so it must have them all.
-                if is_altered && writer.has_unlogged() {
-                    return Ok(None);
-                }
-                if is_altered {
-                    self.widen(writer, schema)?;
-                    writer.changed();
-                }
-                // Also after a call whose commit failed.
-                Ok(Some(is_altered || writer.rewrites_deltas))
-            })?;
-            if needs_commit == Some(false) {
-                return Ok(());
+/// The work of [`Store::alter`].
+pub(super) fn alter(store: &Store, fields: &[Field]) -> Result<()> {
+    let _merging = store.merging.lock().unwrap_or_else(PoisonError::into_inner);
+    let _flushing = store.flushing.lock().unwrap_or_else(PoisonError::into_inner);
+    // Of an attempt that failed: from here on, all documents are in segments and in the buffer.
+    flush_sealed(store)?;
+    loop {
+        let needs_commit = store.change(|writer| {
+            writer.require_lock()?;
+            writer.require_leader(&*store.directory)?;
+            let schema = writer.docs().schema().altered(fields)?;
+            let is_altered = schema != **writer.docs().schema();
+            // Replay converts the values at the same place, so it must have them all.
+            if is_altered && writer.has_unlogged() {
+                return Ok(None);
             }
-            self.rotate_log()?;
-            self.write_commit(&|_| {})?;
-            if needs_commit.is_some() {
-                return self.remove_unnamed();
+            if is_altered {
+                widen(store, writer, schema)?;
+                writer.changed();
             }
+            // Also after a call whose commit failed.
+            Ok(Some(is_altered || writer.rewrites_deltas()))
+        })?;
+        if needs_commit == Some(false) {
+            return Ok(());
+        }
+        rotate_log(store)?;
+        write_commit(store, &|_| {})?;
+        if needs_commit.is_some() {
+            return remove_unnamed(store);
         }
     }
+}
 
-    /// Converts all documents to the fields of a schema. Nothing is sealed.
-    pub(crate) fn widen(&self, writer: &mut Writer, schema: StoreSchema) -> Result<()> {
-        let before = writer.schema.clone();
-        let (mut segments, mut gone) = (Vec::with_capacity(writer.segments.len()), Vec::new());
-        for state in writer.segments.clone() {
-            if state.now.live.count() == 0 {
-                gone.push(state.number());
-                state.segment.record.note(Went::Dropped);
-            } else if has_some(&state, &before, &schema)? {
-                segments.push(self.widen_segment(writer, &state, [&before, &schema])?);
-            } else {
-                segments.push(state);
-            }
+/// Converts all documents to the fields of a schema. Nothing is sealed.
+pub(crate) fn widen(store: &Store, writer: &mut Writer, schema: StoreSchema) -> Result<()> {
+    let before = writer.docs().schema().clone();
+    let states = writer.docs().segments().to_vec();
+    let (mut segments, mut gone) = (Vec::with_capacity(states.len()), Vec::new());
+    for state in states {
+        if state.now.live.count() == 0 {
+            gone.push(state.number());
+            state.segment.record.note(Went::Dropped);
+        } else if has_some(&state, &before, &schema)? {
+            segments.push(widen_segment(store, writer, &state, [&before, &schema])?);
+        } else {
+            segments.push(state);
         }
-        let convert = |docs: &PlainColumns, live: &LiveDocs| widen_columns(docs, live, &before, &schema);
-        writer.buffer.convert(convert)?;
-        // From here on, nothing fails.
-        let stayed = writer.segments.iter().filter(|state| !gone.contains(&state.number()));
-        for (old, new) in stayed.zip(&segments).filter(|(old, new)| old.number() != new.number()) {
-            self.ids.replace(&[old.number()], &new.segment);
-            old.segment.record.note(Went::Merged);
-        }
-        self.ids.remove(&gone);
-        writer.segments = segments;
-        writer.schema = Arc::new(schema);
-        writer.rewrites_deltas = true;
-        writer.segments_changed();
-        writer.rearranged();
-        self.note_room(writer);
-        Ok(())
     }
+    let convert = |docs: &PlainColumns, live: &LiveDocs| widen_columns(docs, live, &before, &schema);
+    writer.docs_mut().convert_buffer(convert)?;
+    // From here on, nothing fails.
+    let stayed = writer.docs().segments().iter().filter(|state| !gone.contains(&state.number()));
+    for (old, new) in stayed.zip(&segments).filter(|(old, new)| old.number() != new.number()) {
+        store.ids.replace(&[old.number()], &new.segment);
+        old.segment.record.note(Went::Merged);
+    }
+    store.ids.remove(&gone);
+    writer.put_widened(segments, schema);
+    store.note_room(writer);
+    Ok(())
+}
 
-    /// Writes a segment again, with its new values.
-    fn widen_segment(
-        &self,
-        writer: &mut Writer,
-        state: &SegmentState,
-        schemas: [&StoreSchema; 2],
-    ) -> Result<SegmentState> {
-        let number = writer.next_number();
-        let states = std::slice::from_ref(state);
-        let written = self.write_merged(states, number, schemas, |_, _, _| {}, &AtomicBool::new(false));
-        let file = writer.synced(written)?;
-        // From now on, a commit removes the file if it is not used.
-        writer.files.add(FileName::Segment(number));
-        let segment = StoreSegment::open(&*self.directory, file, self.options.open)?;
-        Ok(SegmentState::new(Arc::new(segment)))
-    }
+/// Writes a segment again, with its new values.
+fn widen_segment(
+    store: &Store,
+    writer: &mut Writer,
+    state: &SegmentState,
+    schemas: [&StoreSchema; 2],
+) -> Result<SegmentState> {
+    let number = writer.take_number();
+    let states = std::slice::from_ref(state);
+    let written = write_merged(store, states, number, schemas, |_, _, _| {}, &AtomicBool::new(false));
+    let file = writer.synced(written)?;
+    // From now on, a commit removes the file if it is not used.
+    writer.add_file(FileName::Segment(number));
+    let segment = StoreSegment::open(&*store.directory, file, store.options.open)?;
+    Ok(SegmentState::new(Arc::new(segment)))
 }
 
 /// Whether a segment may have values of a field that becomes another.

@@ -12,142 +12,100 @@ use docvalues_column::DocId;
 use docvalues_storage::{Error as StorageError, NewFile, Spill, Step};
 use docvalues_writer::{Merger, Summary, Target};
 
-use super::policy::{MergePolicy, SegmentSize};
+use super::policy::SegmentSize;
 use super::widened_source::{WidenedSource, WiderTypes};
 use crate::error::Result;
 use crate::files::{FileEntry, FileName};
 use crate::schema::{StoreSchema, id_options};
 use crate::segments::{
-    Dictionary, GONE, NewRows, SegmentChanges, SegmentState, StoreSegment, Went, places_by_key,
-    places_by_number,
+    Dictionary, GONE, NewRows, SegmentChanges, SegmentState, StoreSegment, places_by_key, places_by_number,
 };
-use crate::store::{Store, Writer};
+use crate::store::Store;
 use crate::sync::PoisonError;
 
 /// How often updates are carried over before the last time, for which others wait.
 const CARRIES: usize = 3;
 
-impl Store {
-    /// Merges segments until `policy` finds nothing to merge. Returns the number of merges.
-    ///
-    /// Snapshots can be taken, and changes made, while it runs. Commit to make the merges durable.
-    ///
-    /// # Errors
-    ///
-    /// If a segment is damaged, or the merged one cannot be written. Merges before stay.
-    pub fn merge(&self, policy: &MergePolicy) -> Result<usize> {
-        let mut merges = 0;
-        while self.merge_some(&AtomicBool::new(false), &|sizes| policy.choose(sizes))? {
-            merges += 1;
+/// Merges the segments that `choose` chooses by their indexes. Returns whether there were any. Fails when `stop` is
+/// set.
+pub(crate) fn merge_some(
+    store: &Store,
+    stop: &AtomicBool,
+    choose: &dyn Fn(&[SegmentSize]) -> Vec<usize>,
+) -> Result<bool> {
+    // One merge at a time: no segment is merged twice.
+    let _merging = store.merging.lock().unwrap_or_else(PoisonError::into_inner);
+    let chosen = store.change_quietly(|writer| {
+        writer.require_lock()?;
+        let sizes: Vec<SegmentSize> = writer.docs().segments().iter().map(size).collect();
+        let chosen = choose(&sizes).into_iter();
+        let states: Vec<SegmentState> = chosen.map(|at| writer.docs().segments()[at].clone()).collect();
+        Ok((!states.is_empty()).then(|| (states, writer.take_number())))
+    })?;
+    let Some((states, number)) = chosen else { return Ok(false) };
+    let began = Instant::now();
+    let mut new_numbers: Vec<Vec<u32>> =
+        states.iter().map(|state| vec![GONE; state.now.live.docs() as usize]).collect();
+    let note = |source: usize, old: DocId, new: DocId| new_numbers[source][old.get() as usize] = new.get();
+    let schema = store.snapshot().shared_schema();
+    let written = write_merged(store, &states, number, [&schema, &schema], note, stop);
+    let file = store.change(|writer| writer.synced(written))?;
+    // Not in the last step: others wait for that.
+    let merged = StoreSegment::open(&*store.directory, file, store.options.open);
+    let merged = merged.and_then(|merged| merged.warm().map(|()| merged));
+    let merged = merged.and_then(|merged| {
+        let mut merged = Merged::new(merged, &states, &new_numbers);
+        for _ in 0..CARRIES {
+            let now = store.change_quietly(|writer| Ok(writer.docs().segments().to_vec()))?;
+            merged.carry(&now, &store.schema())?;
         }
-        Ok(merges)
-    }
+        Ok(merged)
+    });
+    store.change(|writer| {
+        // From now on, a commit removes the file if it is not used, such as one that could not be opened.
+        writer.add_file(FileName::Segment(number));
+        let mut merged = merged?;
+        // Few, so that nobody waits for long.
+        merged.carry(writer.docs().segments(), writer.docs().schema())?;
+        let merged = merged.state;
+        let old: Vec<u64> = states.iter().map(SegmentState::number).collect();
+        store.ids.replace(&old, &merged.segment);
+        store.note_done(&store.counters.merges, began);
+        writer.replace(&states, merged, &new_numbers);
+        Ok(true)
+    })
+}
 
-    /// Merges all segments into at most `segments`, at least 1. One segment with deleted or updated documents is merged as
-    /// well.
-    ///
-    /// # Errors
-    ///
-    /// As [`merge`](Self::merge).
-    #[doc(alias = "forceMerge")]
-    pub fn merge_to(&self, segments: usize) -> Result<()> {
-        let most = segments.max(1);
-        self.merge_some(&AtomicBool::new(false), &|sizes| match sizes {
-            [only] if most == 1 && (only.live < only.docs || only.updated > 0) => vec![0],
-            sizes if sizes.len() <= most => Vec::new(),
-            // The smallest, so that each document is merged once.
-            sizes => {
-                let mut all = places_by_key(sizes.iter().map(|size| size.bytes).zip(0..).collect());
-                all.truncate(sizes.len() + 1 - most);
-                all.sort_unstable();
-                all
-            }
-        })?;
-        Ok(())
+/// Writes a segment of several, with the fields of `schema`, which may be wider than those `before`.
+pub(crate) fn write_merged(
+    store: &Store,
+    states: &[SegmentState],
+    number: u64,
+    [before, schema]: [&StoreSchema; 2],
+    note: impl FnMut(usize, DocId, DocId),
+    stop: &AtomicBool,
+) -> Result<FileEntry> {
+    let over = |state: &SegmentState| {
+        let source = state.now.over(&state.segment.segment, before.fields());
+        WidenedSource::of(source, before, schema)
+    };
+    let sources: Vec<_> = states.iter().map(over).collect();
+    let types = WiderTypes::of(before, schema);
+    let mut merger = Merger::new(store.options.writer).sort_by(schema.sort().to_vec()).moved(note);
+    if let Some(id_field) = schema.id_field() {
+        merger = merger.id_field(id_field, id_options());
     }
-
-    /// Merges the segments that `choose` chooses by their indexes. Returns whether there were any. Fails when `stop` is
-    /// set.
-    pub(crate) fn merge_some(
-        &self,
-        stop: &AtomicBool,
-        choose: &dyn Fn(&[SegmentSize]) -> Vec<usize>,
-    ) -> Result<bool> {
-        // One merge at a time: no segment is merged twice.
-        let _merging = self.merging.lock().unwrap_or_else(PoisonError::into_inner);
-        let chosen = self.change_quietly(|writer| {
-            writer.require_lock()?;
-            let sizes: Vec<SegmentSize> = writer.segments.iter().map(size).collect();
-            let chosen = choose(&sizes).into_iter();
-            let states: Vec<SegmentState> = chosen.map(|at| writer.segments[at].clone()).collect();
-            Ok((!states.is_empty()).then(|| (states, writer.next_number())))
-        })?;
-        let Some((states, number)) = chosen else { return Ok(false) };
-        let began = Instant::now();
-        let mut new_numbers: Vec<Vec<u32>> =
-            states.iter().map(|state| vec![GONE; state.now.live.docs() as usize]).collect();
-        let note =
-            |source: usize, old: DocId, new: DocId| new_numbers[source][old.get() as usize] = new.get();
-        let schema = self.snapshot().shared_schema();
-        let written = self.write_merged(&states, number, [&schema, &schema], note, stop);
-        let file = self.change(|writer| writer.synced(written))?;
-        // Not in the last step: others wait for that.
-        let merged = StoreSegment::open(&*self.directory, file, self.options.open);
-        let merged = merged.and_then(|merged| merged.warm().map(|()| merged));
-        let merged = merged.and_then(|merged| {
-            let mut merged = Merged::new(merged, &states, &new_numbers);
-            for _ in 0..CARRIES {
-                let now = self.change_quietly(|writer| Ok(writer.segments.clone()))?;
-                merged.carry(&now, &self.schema())?;
-            }
-            Ok(merged)
-        });
-        self.change(|writer| {
-            // From now on, a commit removes the file if it is not used, such as one that could not be opened.
-            writer.files.add(FileName::Segment(number));
-            let mut merged = merged?;
-            // Few, so that nobody waits for long.
-            merged.carry(&writer.segments, &writer.schema)?;
-            let merged = merged.state;
-            let old: Vec<u64> = states.iter().map(SegmentState::number).collect();
-            self.ids.replace(&old, &merged.segment);
-            self.note_done(&self.counters.merges, began);
-            writer.replace(&states, merged, &new_numbers);
-            Ok(true)
-        })
+    for (state, source) in states.iter().zip(&sources) {
+        merger.add_live(state.segment.segment.file(), source, &state.now.live)?;
     }
-
-    /// Writes a segment of several, with the fields of `schema`, which may be wider than those `before`.
-    pub(crate) fn write_merged(
-        &self,
-        states: &[SegmentState],
-        number: u64,
-        [before, schema]: [&StoreSchema; 2],
-        note: impl FnMut(usize, DocId, DocId),
-        stop: &AtomicBool,
-    ) -> Result<FileEntry> {
-        let over = |state: &SegmentState| {
-            let source = state.now.over(&state.segment.segment, before.fields());
-            WidenedSource::of(source, before, schema)
-        };
-        let sources: Vec<_> = states.iter().map(over).collect();
-        let types = WiderTypes::of(before, schema);
-        let mut merger = Merger::new(self.options.writer).sort_by(schema.sort().to_vec()).moved(note);
-        if let Some(id_field) = schema.id_field() {
-            merger = merger.id_field(id_field, id_options());
-        }
-        for (state, source) in states.iter().zip(&sources) {
-            merger.add_live(state.segment.segment.file(), source, &state.now.live)?;
-        }
-        if let Some(types) = &types {
-            merger = merger.promote(true);
-            merger.add("the store", types);
-        }
-        let file = NewFile::create(self.directory.clone(), FileName::Segment(number).to_string())?;
-        let file = Stoppable { file, stop };
-        let summary = merger.finish_into(file, Some(Spill::in_directory(self.directory.clone())))?;
-        Ok(FileEntry::of(number, &summary))
+    if let Some(types) = &types {
+        merger = merger.promote(true);
+        merger.add("the store", types);
     }
+    let file = NewFile::create(store.directory.clone(), FileName::Segment(number).to_string())?;
+    let file = Stoppable { file, stop };
+    let summary = merger.finish_into(file, Some(Spill::in_directory(store.directory.clone())))?;
+    Ok(FileEntry::of(number, &summary))
 }
 
 /// A file of which no more is written once `stop` is set.
@@ -216,33 +174,6 @@ impl<'a> Merged<'a> {
             self.carried[at] = now.clone();
         }
         Ok(())
-    }
-}
-
-impl Writer {
-    /// Replaces segments by the merged one, in the place of the first.
-    fn replace(&mut self, old: &[SegmentState], mut merged: SegmentState, new_numbers: &[Vec<u32>]) {
-        let places = places_by_number(&self.segments);
-        for (before, new_numbers) in old.iter().zip(new_numbers) {
-            // A segment without live documents may be gone by now.
-            let deleted: Vec<DocId> = match places.get(&before.number()) {
-                Some(place) => self.segments[*place].now.live.deleted_since(&before.now.live).collect(),
-                None => (0..before.now.live.docs()).map(DocId::new).collect(),
-            };
-            for doc in deleted {
-                let new = new_numbers[doc.get() as usize];
-                if new != GONE {
-                    merged.now.live.delete(DocId::new(new));
-                }
-            }
-        }
-        let is_old = |state: &SegmentState| old.iter().any(|old| old.number() == state.number());
-        let place = self.segments.iter().position(is_old).unwrap_or(self.segments.len());
-        old.iter().for_each(|state| state.segment.record.note(Went::Merged));
-        self.segments.insert(place, merged);
-        self.segments.retain(|state| !is_old(state));
-        self.segments_changed();
-        self.rearranged();
     }
 }
 

@@ -11,7 +11,6 @@ use crate::error::{Error, Result};
 use crate::files::log_numbers;
 use crate::log::{LOG_HEADER, LogSource};
 use crate::read::{HeldCommit, StoreReader};
-use crate::store::Store;
 
 /// The shortest and the longest time between two looks at a log to which nothing was added.
 const NAPS: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));
@@ -55,24 +54,12 @@ pub struct Frames {
     quiet_since: Option<Instant>,
 }
 
-impl Store {
-    /// The frames of the batches after batch `after`.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NoFrames`] if the log no longer has all of them, or the store has no log; [`Error::Diverged`] if the
-    /// store has no batch `after`: it lost batches that the replica has.
-    pub fn frames(&self, after: u64) -> Result<Frames> {
-        StoreReader::frames_in(self.directory.clone(), after)
-    }
-}
-
 impl StoreReader {
-    /// As [`Store::frames`], of a store that another process writes.
+    /// As [`Store::frames`](crate::Store::frames), of a store that another process writes.
     ///
     /// # Errors
     ///
-    /// As [`Store::frames`].
+    /// As [`Store::frames`](crate::Store::frames).
     pub fn frames(path: impl AsRef<Path>, after: u64) -> Result<Frames> {
         StoreReader::frames_in(Arc::new(FsDirectory::new(path)), after)
     }

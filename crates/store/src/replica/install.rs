@@ -12,15 +12,16 @@
 
 use std::ffi::OsStr;
 use std::io::{self, Read};
-use std::sync::Arc;
 
 use docvalues_storage::{Error as StorageError, NewFile, Step};
 
 use super::Replica;
+use super::epoch::restart_log;
+use crate::commit::{remove_unnamed, write_commit_file};
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, MAX_NUMBER, Position, random_id};
 use crate::read::{CommitFiles, StoredFile};
-use crate::segments::{Buffer, CommitState, SegmentState, segment};
+use crate::segments::{CommitState, SegmentState, segment};
 use crate::store::Store;
 use crate::sync::PoisonError;
 use crate::versions::Tombstones;
@@ -55,7 +56,7 @@ impl Replica {
     /// Whether the file is here, whole.
     pub fn has(&self, file: &StoredFile) -> bool {
         let named = self.store.with_writer(|writer| {
-            writer.committed.named_files().any(|known| known == (file.name, file.entry))
+            writer.last_commit().1.named_files().any(|known| known == (file.name, file.entry))
         });
         named || self.verify(file).is_ok()
     }
@@ -63,7 +64,7 @@ impl Replica {
     /// Whether the file is here, whole. If so, it stays until another commit is installed, or a frame applied.
     pub(super) fn keep(&self, file: &StoredFile) -> bool {
         // First, so that it is not removed while it is compared.
-        self.store.with_writer(|writer| writer.received.insert(file.name));
+        self.store.with_writer(|writer| writer.receive(file.name));
         self.has(file)
     }
 
@@ -112,7 +113,7 @@ impl Replica {
     }
 
     fn require_newer(&self, commit: &CommitFiles) -> Result<()> {
-        let (known, found) = (self.store.with_writer(|writer| writer.committed.id), commit.commit.id);
+        let (known, found) = (self.store.with_writer(|writer| writer.last_commit().1.id), commit.commit.id);
         let Position { epoch, sequence, history } = self.position();
         if epoch > 0 && known != found {
             return Err(Error::OtherStore { known, found });
@@ -148,7 +149,7 @@ impl Replica {
             installed.files += 1;
             installed.bytes += file.bytes();
         }
-        self.store.adopt(&commit.commit)?;
+        switch_to_leader(&self.store, &commit.commit)?;
         Ok(installed)
     }
 
@@ -156,16 +157,12 @@ impl Replica {
         let (store, name) = (&self.store, file.name());
         store.change_quietly(|writer| {
             writer.require_lock()?;
-            writer.received.remove(&file.name);
-            match writer.used().contains(&file.name) || writer.files.is_named(file.name) {
-                true => Err(Error::Request(format!(
+            match writer.make_place_for(file.name) {
+                true => Ok(()),
+                false => Err(Error::Request(format!(
                     "{}: expected no other {name}, found another file of this name: give the replica an empty folder",
                     store.directory().path().display()
                 ))),
-                false => {
-                    writer.files.forget(&[file.name]);
-                    Ok(())
-                }
             }
         })?;
         // Of an attempt that was interrupted.
@@ -188,8 +185,8 @@ impl Replica {
             });
         }
         store.with_writer(|writer| {
-            writer.received.insert(file.name);
-            writer.files.add(file.name);
+            writer.receive(file.name);
+            writer.add_file(file.name);
         });
         Ok(())
     }
@@ -201,81 +198,61 @@ impl Replica {
     }
 }
 
-impl Store {
-    /// Switches to a commit of the leader, all of whose files are here.
-    fn adopt(&self, leader: &CommitFile) -> Result<u64> {
-        let _merging = self.merging.lock().unwrap_or_else(PoisonError::into_inner);
-        let _flushing = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
-        let (number, next_number, keep, before) = self.change_quietly(|writer| {
-            writer.require_lock()?;
-            let own = own_numbers(leader.next_number, writer.files.next_number());
-            if own > MAX_NUMBER - OWN_NUMBERS {
-                return Err(Error::Request(format!(
-                    "expected a commit with numbers far below {MAX_NUMBER}, found {}",
-                    leader.next_number
-                )));
-            }
-            writer.files.reserve_below(own);
-            let number = writer.files.newest_commit().map_or(1, |newest| newest + 1);
-            // Only the opened files are of use: what changed in them is read again, with the tombstones.
-            let fresh = |state: &SegmentState| SegmentState::new(state.segment.clone());
-            let before = CommitState {
-                number: writer.commit,
-                file: CommitFile { deltas: Vec::new(), ..writer.committed.clone() },
-                segments: writer.segments.iter().map(fresh).collect(),
-                tombstones: Tombstones::default(),
-            };
-            Ok((number, writer.files.next_number(), writer.keep, before))
-        })?;
-        let made = Some((self.clock)());
-        // One number more than now, for the log.
-        let next_number = next_number + 1;
-        let commit =
-            CommitFile { is_replica: true, first_log: None, next_number, keep, made, ..leader.clone() };
-        commit.check().map_err(Error::Request)?;
-        let state = CommitState::of(&*self.directory, number, commit, self.options.open, Some(&before))?;
-        let adopted = self.switch_to(state, leader);
-        self.poison_after(adopted)?;
-        self.remove_unnamed()?;
-        Ok(number)
-    }
+/// Switches to a commit of the leader, all of whose files are here.
+fn switch_to_leader(store: &Store, leader: &CommitFile) -> Result<()> {
+    let _merging = store.merging.lock().unwrap_or_else(PoisonError::into_inner);
+    let _flushing = store.flushing.lock().unwrap_or_else(PoisonError::into_inner);
+    let (number, next_number, keep, before) = store.change_quietly(|writer| {
+        writer.require_lock()?;
+        let own = own_numbers(leader.next_number, writer.next_number());
+        if own > MAX_NUMBER - OWN_NUMBERS {
+            return Err(Error::Request(format!(
+                "expected a commit with numbers far below {MAX_NUMBER}, found {}",
+                leader.next_number
+            )));
+        }
+        writer.reserve_below(own);
+        let (number, committed) = writer.last_commit();
+        // Only the opened files are of use: what changed in them is read again, with the tombstones.
+        let fresh = |state: &SegmentState| SegmentState::new(state.segment.clone());
+        let before = CommitState {
+            number,
+            file: CommitFile { deltas: Vec::new(), ..committed.clone() },
+            segments: writer.docs().segments().iter().map(fresh).collect(),
+            tombstones: Tombstones::default(),
+        };
+        Ok((writer.next_commit(), writer.next_number(), writer.keep(), before))
+    })?;
+    let made = Some((store.clock)());
+    // One number more than now, for the log.
+    let next_number = next_number + 1;
+    let commit = CommitFile { is_replica: true, first_log: None, next_number, keep, made, ..leader.clone() };
+    commit.check().map_err(Error::Request)?;
+    let state = CommitState::of(&*store.directory, number, commit, store.options.open, Some(&before))?;
+    let adopted = switch_to(store, state, leader);
+    store.poison_after(adopted)?;
+    remove_unnamed(store)
+}
 
-    fn switch_to(&self, mut state: CommitState, leader: &CommitFile) -> Result<()> {
-        let synced = self.directory.sync().map_err(Into::into);
-        self.change_quietly(|writer| writer.synced(synced))?;
-        self.restart_log(leader.epoch, leader.sequence)?;
-        let (first_log, before) = self
-            .change_quietly(|writer| Ok((writer.log_number, (writer.commit, writer.committed.checksum))))?;
-        state.file.first_log = first_log;
-        let bytes = state.file.seal(state.number, before);
-        let written = self.write_commit_file(state.number, &bytes);
-        let gone = self.change(|writer| {
-            writer.synced(written)?;
-            let CommitState { number, file, segments, tombstones } = state;
-            let stays = |number: &u64| segments.iter().any(|state| state.number() == *number);
-            let gone: Vec<u64> =
-                writer.segments.iter().map(|state| state.number()).filter(|number| !stays(number)).collect();
-            writer.files.add_commit(number, &file);
-            file.files().for_each(|name| writer.files.add(name));
-            writer.received = file.files().collect();
-            writer.segments = segments;
-            writer.deltas = file.deltas.clone();
-            writer.schema = Arc::new(file.schema.clone());
-            writer.buffer = Buffer::default();
-            writer.sealed = None;
-            writer.tombstones = tombstones;
-            (writer.highest_version, writer.assigns_versions) = (file.highest_version, file.assigns_versions);
-            (writer.sequence, writer.history) = (file.sequence, file.history);
-            writer.rearranged();
-            writer.segments_changed();
-            let changes = writer.changes;
-            writer.committed_as(number, file, changes);
-            self.note_room(writer);
-            Ok(gone)
-        })?;
-        self.ids.remove(&gone);
-        Ok(())
-    }
+fn switch_to(store: &Store, mut state: CommitState, leader: &CommitFile) -> Result<()> {
+    let synced = store.directory.sync().map_err(Into::into);
+    store.change_quietly(|writer| writer.synced(synced))?;
+    restart_log(store, leader.epoch, leader.sequence)?;
+    let (first_log, before) = store.change_quietly(|writer| {
+        let (number, commit) = writer.last_commit();
+        Ok((writer.log_number(), (number, commit.checksum)))
+    })?;
+    state.file.first_log = first_log;
+    let bytes = state.file.seal(state.number, before);
+    let written = write_commit_file(store, state.number, &bytes);
+    let gone = store.change(|writer| {
+        writer.synced(written)?;
+        let gone = writer.switch_to(state);
+        store.note_room(writer);
+        Ok(gone)
+    })?;
+    store.ids.remove(&gone);
+    Ok(())
 }
 
 /// The first number for files of the replica's own, if the leader's next number is `leader` and the replica's is `own`.

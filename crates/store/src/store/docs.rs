@@ -1,8 +1,36 @@
-//! The documents of a store now: the ids by which they are looked up, and the places where they are.
+//! [`Docs`]: the documents of a store now, the ids by which they are looked up, and the places where they are.
+//!
+//! Knows nothing of logs, and of commits only what they say of documents.
 
-use docvalues_column::DocId;
+use std::sync::Arc;
 
-use crate::segments::Place;
+use docvalues_column::{DocAddress, DocId, Field, LiveDocs, PlainColumns};
+
+use crate::batch::Updates;
+use crate::error::{Error, Result};
+use crate::files::{CommitFile, FileEntry};
+use crate::read::{Found, Home, Snapshot};
+use crate::schema::StoreSchema;
+use crate::segments::{
+    Block, Buffer, Dictionary, GONE, NewRows, PartRecord, Place, Sealed, SegmentState, Went, places_by_number,
+};
+use crate::versions::{Tombstones, VersionField};
+
+/// The documents of a store, and its fields.
+#[derive(Debug)]
+pub(crate) struct Docs {
+    schema: Arc<StoreSchema>,
+    /// From the oldest to the newest.
+    segments: Vec<SegmentState>,
+    /// The documents that were applied and are in no segment yet.
+    buffer: Buffer,
+    /// Those that are being written to a segment.
+    sealed: Option<Sealed>,
+    tombstones: Tombstones,
+    highest_version: u64,
+    /// Whether a document was given a version by the store.
+    assigns_versions: bool,
+}
 
 /// An id, its hash, and the place of the field of ids.
 #[derive(Clone, Copy, Debug)]
@@ -21,4 +49,369 @@ pub(crate) enum Current {
     Segment(usize, DocId),
     /// Its segment was dropped, as no document in it was live.
     Gone,
+}
+
+impl Docs {
+    /// The documents of a commit.
+    pub(crate) fn new(commit: &CommitFile, segments: Vec<SegmentState>, tombstones: Tombstones) -> Docs {
+        Docs {
+            schema: Arc::new(commit.schema.clone()),
+            segments,
+            buffer: Buffer::default(),
+            sealed: None,
+            tombstones,
+            highest_version: commit.highest_version,
+            assigns_versions: commit.assigns_versions,
+        }
+    }
+
+    /// The fields of the store.
+    pub(crate) fn schema(&self) -> &Arc<StoreSchema> {
+        &self.schema
+    }
+
+    /// The segments, from the oldest to the newest.
+    pub(crate) fn segments(&self) -> &[SegmentState] {
+        &self.segments
+    }
+
+    /// The blocks of documents that are in no segment, in the order of the parts of a snapshot.
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = &Block> {
+        let sealed = self.sealed.as_ref().map_or(&[][..], |sealed| &sealed.buffer.blocks);
+        sealed.iter().chain(&self.buffer.blocks)
+    }
+
+    /// The memory of the buffer, in bytes.
+    pub(crate) fn buffer_bytes(&self) -> usize {
+        self.buffer.bytes()
+    }
+
+    /// The memory of what is being written to a segment, in bytes.
+    pub(crate) fn sealed_bytes(&self) -> usize {
+        self.sealed.as_ref().map_or(0, |sealed| sealed.buffer.bytes())
+    }
+
+    /// What is being written to a segment.
+    pub(crate) fn sealed(&self) -> Option<&Sealed> {
+        self.sealed.as_ref()
+    }
+
+    /// The deletions that are remembered.
+    pub(crate) fn tombstones(&self) -> &Tombstones {
+        &self.tombstones
+    }
+
+    /// The highest version of any document ever.
+    pub(crate) fn highest_version(&self) -> u64 {
+        self.highest_version
+    }
+
+    /// Whether a document was given a version by the store.
+    pub(crate) fn assigns_versions(&self) -> bool {
+        self.assigns_versions
+    }
+
+    /// The live document with an id, of which there is at most one. `found` is that of the segments.
+    pub(crate) fn current(&self, Id { id, hash, field }: Id<'_>, found: Option<Found>) -> Option<Current> {
+        if let Some(place) = self.buffer.find(hash, id, field).filter(|place| self.buffer.is_live(*place)) {
+            return Some(Current::Buffer(place));
+        }
+        let in_sealed = |Sealed { buffer, .. }: &Sealed| {
+            buffer.find(hash, id, field).filter(|place| buffer.is_live(*place))
+        };
+        if let Some(place) = self.sealed.as_ref().and_then(in_sealed) {
+            return Some(Current::Sealed(place));
+        }
+        let Found { segment, doc, .. } = found?;
+        self.segments[segment].now.live.contains(doc).then_some(Current::Segment(segment, doc))
+    }
+
+    /// The version of a document. `found` is what its segment has.
+    pub(crate) fn version_of(
+        &self,
+        current: Current,
+        found: Option<Found>,
+        field: Option<VersionField>,
+    ) -> Option<u64> {
+        let field = field?;
+        let stored = match current {
+            Current::Buffer(place) => self.buffer.number(place, field.place),
+            Current::Sealed(place) => {
+                self.sealed.as_ref().and_then(|sealed| sealed.buffer.number(place, field.place))
+            }
+            Current::Segment(segment, doc) => match self.segments[segment].now.number(field.place, doc) {
+                Some(stored) => stored,
+                None => return found.and_then(|found| found.version),
+            },
+            Current::Gone => None,
+        };
+        field.version(stored?)
+    }
+
+    /// The version of the deletion of an id.
+    pub(crate) fn deleted_version(&self, id: &[u8]) -> Option<u64> {
+        self.tombstones.version(id)
+    }
+
+    pub(crate) fn is_live(&self, document: Current) -> bool {
+        match document {
+            Current::Buffer(place) => self.buffer.is_live(place),
+            Current::Sealed(place) => self.sealed.as_ref().is_some_and(|sealed| sealed.buffer.is_live(place)),
+            Current::Segment(segment, doc) => self.segments[segment].now.live.contains(doc),
+            Current::Gone => false,
+        }
+    }
+
+    /// The place of a document now, which an update may have moved in the buffer.
+    pub(crate) fn now(&self, document: Current) -> Current {
+        let block = self.block_of(document);
+        let now = block.and_then(|(block, doc)| self.locate_in_buffer(&block.record, doc).ok());
+        now.unwrap_or(document)
+    }
+
+    /// The block of a document that is in no segment, and its number there.
+    fn block_of(&self, document: Current) -> Option<(&Block, DocId)> {
+        let (buffer, place) = match document {
+            Current::Buffer(place) => (&self.buffer, place),
+            Current::Sealed(place) => (&self.sealed.as_ref()?.buffer, place),
+            Current::Segment(..) | Current::Gone => return None,
+        };
+        Some((buffer.blocks.get(place.block as usize)?, place.doc))
+    }
+
+    /// The id of a document of the buffer. `field` is the place of the id field.
+    pub(crate) fn id_at(&self, place: Place, field: usize) -> Option<&[u8]> {
+        self.buffer.id(place, field)
+    }
+
+    /// The present places of documents of a snapshot. `store` is the id of this store.
+    ///
+    /// # Errors
+    ///
+    /// As [`locate`](Self::locate).
+    pub(super) fn require(
+        &self,
+        snapshot: &Snapshot,
+        docs: &[DocAddress],
+        store: u64,
+    ) -> Result<Vec<Current>> {
+        docs.iter().map(|address| self.locate(snapshot, *address, store)).collect()
+    }
+
+    /// Returns the place of a document of a snapshot now, deleted or not.
+    ///
+    /// # Errors
+    ///
+    /// If the snapshot has no such document; [`Error::Merged`]; [`Error::OtherSnapshot`].
+    fn locate(&self, snapshot: &Snapshot, address: DocAddress, store: u64) -> Result<Current> {
+        let unknown = || Error::Request(format!("expected a document of the snapshot, found {address:?}"));
+        match snapshot.home_of(address).ok_or_else(unknown)? {
+            // A segment is the same in all openings of its store, but not in another store.
+            _ if snapshot.store() != store => Err(Error::OtherSnapshot),
+            Home::Segment(segment) => self.locate_in_segment((segment.file, &segment.record), address.doc),
+            Home::Block(record) => self.locate_in_buffer(record, address.doc),
+        }
+    }
+
+    /// Returns the place of a document of a segment now.
+    fn locate_in_segment(&self, (file, record): (FileEntry, &PartRecord), doc: DocId) -> Result<Current> {
+        if let Some(at) = self.segments.iter().position(|state| state.segment.file == file) {
+            return Ok(Current::Segment(at, doc));
+        }
+        match record.went() {
+            Some(Went::Merged) => Err(Error::Merged),
+            Some(Went::Dropped) => Ok(Current::Gone),
+            _ => Err(Error::OtherSnapshot),
+        }
+    }
+
+    /// Returns the place of a document of a block now, also if updates moved it or its block was written to a segment.
+    fn locate_in_buffer(&self, record: &Arc<PartRecord>, doc: DocId) -> Result<Current> {
+        let (record, doc) = record.last_copy(doc);
+        let sealed = self.sealed.as_ref().and_then(|sealed| sealed.buffer.place_in(&record, doc));
+        if let Some(place) = sealed {
+            return Ok(Current::Sealed(place));
+        }
+        if let Some(place) = self.buffer.place_in(&record, doc) {
+            return Ok(Current::Buffer(place));
+        }
+        match record.went() {
+            Some(Went::Segment { file, record, docs }) => match docs.get(doc.get() as usize) {
+                Some(&new) if new != GONE => self.locate_in_segment((*file, record), DocId::new(new)),
+                _ => Ok(Current::Gone),
+            },
+            Some(Went::Dropped) => Ok(Current::Gone),
+            _ => Err(Error::OtherSnapshot),
+        }
+    }
+
+    pub(crate) fn set_schema(&mut self, schema: StoreSchema) {
+        self.schema = Arc::new(schema);
+    }
+
+    /// Appends documents to the buffer. Returns the place of the first; the others follow.
+    pub(crate) fn append(&mut self, docs: PlainColumns) -> Place {
+        self.buffer.append(docs)
+    }
+
+    /// Notes the place of the document with an id.
+    pub(crate) fn put(&mut self, Id { id, hash, field }: Id<'_>, place: Place) {
+        self.buffer.put(hash, id, field, place);
+    }
+
+    /// Deletes a document. Returns whether it was live.
+    pub(crate) fn delete(&mut self, document: Current) -> bool {
+        match document {
+            Current::Buffer(place) => self.buffer.delete(place),
+            Current::Sealed(place) => self.sealed.as_mut().is_some_and(|sealed| sealed.buffer.delete(place)),
+            Current::Segment(segment, doc) => self.segments[segment].now.live.delete(doc),
+            Current::Gone => false,
+        }
+    }
+
+    /// Appends a document of the buffer again, changed by a row, and deletes it where it was. Returns where it is.
+    pub(crate) fn copy_updated(&mut self, current: Current, row: u32, updates: &Updates) -> Option<Place> {
+        let (block, doc) = self.block_of(current)?;
+        let record = block.record.clone();
+        let updated = updates.updated(row, (&block.docs, doc.get()), self.schema.fields());
+        self.delete(current);
+        let new = self.buffer.append(updated);
+        self.buffer.note_copy((&record, doc), new);
+        Some(new)
+    }
+
+    /// Sets the values of documents of a segment in a field, as [`SegmentChanges::set`](crate::segments::SegmentChanges::set).
+    pub(crate) fn set_values(
+        &mut self,
+        segment: usize,
+        field: (usize, &Field),
+        rows: &NewRows,
+        dictionary: Option<&Dictionary>,
+    ) -> Result<()> {
+        self.segments[segment].now.set(field, rows, dictionary)
+    }
+
+    /// Remembers that batch `sequence` deleted an id.
+    pub(crate) fn remember_delete(&mut self, id: &[u8], version: u64, sequence: u64) {
+        self.tombstones.insert(id, version, sequence);
+    }
+
+    /// Forgets the deletions before batch `sequence`.
+    pub(super) fn forget_deletes_before(&mut self, sequence: u64) {
+        self.tombstones.forget_before(sequence);
+    }
+
+    /// Notes a version of a document or deletion.
+    pub(crate) fn note_version(&mut self, version: u64) {
+        self.highest_version = self.highest_version.max(version);
+    }
+
+    /// Notes that the store gave a document a version.
+    pub(crate) fn note_assigned_version(&mut self) {
+        self.assigns_versions = true;
+    }
+
+    /// Converts the documents of the buffer, or none after an error. They keep their places.
+    pub(crate) fn convert_buffer(
+        &mut self,
+        convert: impl Fn(&PlainColumns, &LiveDocs) -> Result<PlainColumns>,
+    ) -> Result<()> {
+        self.buffer.convert(convert)
+    }
+
+    /// Adds a segment, and sets the fields of the store with those of it.
+    pub(super) fn add_segment(&mut self, schema: StoreSchema, segment: SegmentState) {
+        self.set_schema(schema);
+        self.segments.push(segment);
+    }
+
+    /// Replaces segments by the merged one, in the place of the first.
+    pub(super) fn replace(
+        &mut self,
+        old: &[SegmentState],
+        mut merged: SegmentState,
+        new_numbers: &[Vec<u32>],
+    ) {
+        let places = places_by_number(&self.segments);
+        for (before, new_numbers) in old.iter().zip(new_numbers) {
+            // A segment without live documents may be gone by now.
+            let deleted: Vec<DocId> = match places.get(&before.number()) {
+                Some(place) => self.segments[*place].now.live.deleted_since(&before.now.live).collect(),
+                None => (0..before.now.live.docs()).map(DocId::new).collect(),
+            };
+            for doc in deleted {
+                let new = new_numbers[doc.get() as usize];
+                if new != GONE {
+                    merged.now.live.delete(DocId::new(new));
+                }
+            }
+        }
+        let is_old = |state: &SegmentState| old.iter().any(|old| old.number() == state.number());
+        let place = self.segments.iter().position(is_old).unwrap_or(self.segments.len());
+        old.iter().for_each(|state| state.segment.record.note(Went::Merged));
+        self.segments.insert(place, merged);
+        self.segments.retain(|state| !is_old(state));
+    }
+
+    /// Sets the segments and the fields to which all documents were converted.
+    pub(super) fn put_widened(&mut self, segments: Vec<SegmentState>, schema: StoreSchema) {
+        self.segments = segments;
+        self.set_schema(schema);
+    }
+
+    /// Sets the blocks of the buffer aside, unless some are already.
+    pub(crate) fn seal(&mut self) {
+        if self.sealed.is_none() {
+            let next = self.buffer.next();
+            let buffer = std::mem::replace(&mut self.buffer, next);
+            self.sealed = Some(Sealed { then: buffer.blocks.clone(), schema: self.schema.clone(), buffer });
+        }
+    }
+
+    /// Puts a segment in the place of the sealed blocks, or nothing if none of their documents were live. Returns them.
+    pub(super) fn unseal(&mut self, segment: Option<SegmentState>, new_numbers: &[u32]) -> Option<Sealed> {
+        let sealed = self.sealed.take()?;
+        if let Some(mut segment) = segment {
+            let mut first = 0;
+            for (now, then) in sealed.buffer.blocks.iter().zip(&sealed.then) {
+                for doc in now.live.deleted_since(&then.live) {
+                    segment.now.live.delete(DocId::new(new_numbers[first + doc.get() as usize]));
+                }
+                let docs = &new_numbers[first..][..then.docs.docs() as usize];
+                let (file, record) = (segment.segment.file, segment.segment.record.clone());
+                now.record.note(Went::Segment { file, record, docs: docs.into() });
+                first += docs.len();
+            }
+            self.segments.push(segment);
+        } else {
+            sealed.buffer.blocks.iter().for_each(|block| block.record.note(Went::Dropped));
+        }
+        Some(sealed)
+    }
+
+    /// Makes it fast to find the values that change from now on.
+    pub(super) fn mark(&mut self) {
+        self.segments.iter_mut().for_each(|state| state.now.mark());
+    }
+
+    /// Takes over what a commit has written of segments that are still there.
+    pub(super) fn adopt(&mut self, written: &[SegmentState]) {
+        let places = places_by_number(written);
+        for state in &mut self.segments {
+            if let Some(place) = places.get(&state.number()) {
+                let SegmentState { fold, folded, committed, .. } = &written[*place];
+                (state.fold, state.folded, state.committed) = (*fold, folded.clone(), committed.clone());
+            }
+        }
+    }
+
+    /// Drops segments without live documents. Returns their numbers.
+    pub(super) fn drop_empty(&mut self) -> Vec<u64> {
+        let empty = self.segments.extract_if(.., |state| state.now.live.count() == 0);
+        let drop = |state: SegmentState| {
+            state.segment.record.note(Went::Dropped);
+            state.number()
+        };
+        empty.map(drop).collect()
+    }
 }

@@ -11,6 +11,7 @@ use docvalues_reader::Segment;
 use docvalues_storage::{Error as StorageError, NewFile, Step};
 use docvalues_writer::{Document, FieldId, FinishError, SegmentWriter};
 
+use super::durability::change_and_commit;
 use crate::error::{Error, Result};
 use crate::files::{FileEntry, FileName};
 use crate::schema::StoreSchema;
@@ -83,114 +84,99 @@ impl NewSegment<'_> {
             return Ok(Added { docs: 0, replaced: 0, sequence: store.snapshot().sequence() });
         }
         let written = writer.finish().map_err(FinishError::into_error).map_err(Error::from);
-        store.change_and_commit(|writer| {
+        change_and_commit(store, |writer| {
             let file = FileEntry::of(number, &writer.synced(written)?);
-            store.add(writer, file)
+            add(store, writer, file)
         })
     }
 }
 
-impl Store {
-    /// Begins a segment with the fields, ids and order of the store.
-    ///
-    /// # Errors
-    ///
-    /// If its file cannot be created, or the store has a version field.
-    pub fn new_segment(&self) -> Result<NewSegment<'_>> {
-        let (schema, number) = self.change(|writer| {
-            writer.require_lock()?;
-            writer.require_leader(&*self.directory)?;
-            refuse_versions(&writer.schema)?;
-            Ok((writer.schema.clone(), writer.next_number()))
+/// The work of [`Store::new_segment`].
+pub(super) fn begin(store: &Store) -> Result<NewSegment<'_>> {
+    let (schema, number) = store.change(|writer| {
+        writer.require_lock()?;
+        writer.require_leader(&*store.directory)?;
+        refuse_versions(writer.docs().schema())?;
+        Ok((writer.docs().schema().clone(), writer.take_number()))
+    })?;
+    let writer = begin_segment(&store.directory, number, &schema, store.options.writer)?;
+    Ok(NewSegment { store, number, writer })
+}
+
+/// The work of [`Store::add_segment`].
+pub(super) fn add_copy(store: &Store, path: &Path) -> Result<Added> {
+    let segment = Segment::open_with(path, store.options.open)?;
+    segment.verify()?;
+    refuse_versions(&store.schema())?;
+    store.snapshot().schema().with_segment(&segment.fields()?)?;
+    if segment.docs() == 0 {
+        return Ok(Added { docs: 0, replaced: 0, sequence: store.snapshot().sequence() });
+    }
+    let number = store.change(|writer| {
+        writer.require_lock()?;
+        writer.require_leader(&*store.directory)?;
+        Ok(writer.take_number())
+    })?;
+    let mut to = NewFile::create(store.directory.clone(), FileName::Segment(number).to_string())?;
+    copy(path, &mut to)?;
+    let file = FileEntry { number, bytes: to.written(), id: segment.id() };
+    let written = to.finish().map_err(Error::from);
+    change_and_commit(store, |writer| {
+        writer.synced(written)?;
+        add(store, writer, file)
+    })
+}
+
+/// Adds a segment whose file is complete.
+fn add(store: &Store, writer: &mut Writer, file: FileEntry) -> Result<Added> {
+    let name = FileName::Segment(file.number);
+    let added = add_to(store, writer, file);
+    // If the file cannot be removed, the next commit, or the next writer, tries again.
+    let stays = added.is_ok() || writer.require_lock().is_err();
+    if stays || store.directory.remove(OsStr::new(&name.to_string())).is_err() {
+        writer.add_file(name);
+    }
+    added
+}
+
+fn add_to(store: &Store, writer: &mut Writer, file: FileEntry) -> Result<Added> {
+    let segment = StoreSegment::open(&*store.directory, file, store.options.open)?;
+    let schema = writer.docs().schema().with_segment(&segment.segment.fields()?)?;
+    let (name, sort) = (segment.segment.file(), segment.segment.sort());
+    if !sort.starts_with(schema.sort()) {
+        let why = format!("{name}: expected the index sort of the store, found {sort:?}");
+        return Err(Error::Request(why));
+    }
+    let mut older = Vec::new();
+    if let Some(id_field) = schema.id_field() {
+        let ids = segment.segment.ids()?.filter(|ids| ids.field() == id_field);
+        let lacking =
+            || Error::Request(format!("{name}: expected an index of the ids \"{id_field}\", found none"));
+        let (ids, before) = (ids.ok_or_else(lacking)?, store.snapshot());
+        let (mut seeker, mut found) = (before.ids()?.lookup.seeker(), Ok(()));
+        ids.each(|id, _| match before.find_with(&mut seeker, id) {
+            Ok(address) => {
+                older.extend(address);
+                ControlFlow::Continue(())
+            }
+            Err(error) => {
+                found = Err(error);
+                ControlFlow::Break(())
+            }
         })?;
-        let writer = begin_segment(&self.directory, number, &schema, self.options.writer)?;
-        Ok(NewSegment { store: self, number, writer })
+        found?;
     }
-
-    /// Copies the segment in the file `path` into the store, and adds it. Fields that the store does not have are
-    /// added to its schema.
-    ///
-    /// # Errors
-    ///
-    /// If the store has a version field; if the segment is damaged; if a field has another kind or type than in the
-    /// store; if it lacks the store's index of ids or its order; or if it cannot be copied.
-    pub fn add_segment(&self, path: impl AsRef<Path>) -> Result<Added> {
-        let path = path.as_ref();
-        let segment = Segment::open_with(path, self.options.open)?;
-        segment.verify()?;
-        refuse_versions(&self.schema())?;
-        self.snapshot().schema().with_segment(&segment.fields()?)?;
-        if segment.docs() == 0 {
-            return Ok(Added { docs: 0, replaced: 0, sequence: self.snapshot().sequence() });
-        }
-        let number = self.change(|writer| {
-            writer.require_lock()?;
-            writer.require_leader(&*self.directory)?;
-            Ok(writer.next_number())
-        })?;
-        let mut to = NewFile::create(self.directory.clone(), FileName::Segment(number).to_string())?;
-        copy(path, &mut to)?;
-        let file = FileEntry { number, bytes: to.written(), id: segment.id() };
-        let written = to.finish().map_err(Error::from);
-        self.change_and_commit(|writer| {
-            writer.synced(written)?;
-            self.add(writer, file)
-        })
+    let docs = segment.segment.docs();
+    let before = store.snapshot();
+    let older = writer.require(&before, &older)?;
+    for document in &older {
+        writer.docs_mut().delete(*document);
     }
-
-    /// Adds a segment whose file is complete.
-    fn add(&self, writer: &mut Writer, file: FileEntry) -> Result<Added> {
-        let name = FileName::Segment(file.number);
-        let added = self.add_to(writer, file);
-        // If the file cannot be removed, the next commit, or the next writer, tries again.
-        let stays = added.is_ok() || writer.require_lock().is_err();
-        if stays || self.directory.remove(OsStr::new(&name.to_string())).is_err() {
-            writer.files.add(name);
-        }
-        added
+    if store.snapshot().has_table() {
+        store.ids.add(&segment);
     }
-
-    fn add_to(&self, writer: &mut Writer, file: FileEntry) -> Result<Added> {
-        let segment = StoreSegment::open(&*self.directory, file, self.options.open)?;
-        let schema = writer.schema.with_segment(&segment.segment.fields()?)?;
-        let (name, sort) = (segment.segment.file(), segment.segment.sort());
-        if !sort.starts_with(schema.sort()) {
-            let why = format!("{name}: expected the index sort of the store, found {sort:?}");
-            return Err(Error::Request(why));
-        }
-        let mut older = Vec::new();
-        if let Some(id_field) = schema.id_field() {
-            let ids = segment.segment.ids()?.filter(|ids| ids.field() == id_field);
-            let lacking =
-                || Error::Request(format!("{name}: expected an index of the ids \"{id_field}\", found none"));
-            let (ids, before) = (ids.ok_or_else(lacking)?, self.snapshot());
-            let (mut seeker, mut found) = (before.ids()?.lookup.seeker(), Ok(()));
-            ids.each(|id, _| match before.find_with(&mut seeker, id) {
-                Ok(address) => {
-                    older.extend(address);
-                    ControlFlow::Continue(())
-                }
-                Err(error) => {
-                    found = Err(error);
-                    ControlFlow::Break(())
-                }
-            })?;
-            found?;
-        }
-        let docs = segment.segment.docs();
-        writer.schema = Arc::new(schema);
-        let before = self.snapshot();
-        let older = writer.require(&before, &older)?;
-        for document in &older {
-            writer.delete_current(*document);
-        }
-        if self.snapshot().has_table() {
-            self.ids.add(&segment);
-        }
-        writer.segments.push(SegmentState::new(Arc::new(segment)));
-        writer.segments_changed();
-        Ok(Added { docs, replaced: older.len() as u64, sequence: writer.changed() })
-    }
+    let sequence = writer.add_segment(schema, SegmentState::new(Arc::new(segment)));
+    Ok(Added { docs, replaced: older.len() as u64, sequence })
 }
 
 /// Of documents with the same id in a segment the last one stays, whatever its version.

@@ -12,23 +12,19 @@
 //! may have been deleted since, which is tested, and none appears. If the segments are others, the ids are looked up
 //! again.
 
-use std::sync::TryLockError;
 use std::time::Instant;
 
 use docvalues_column::{DocId, bits};
 
+use super::id_table::fill_table;
 use super::prepare::Prepared;
-use super::updates::Pending;
+use super::updates::{Pending, set_rows, update};
 use crate::batch::body::Decided;
-use crate::batch::{Applied, Condition, Operation, Outcome, What, WriteBatch};
+use crate::batch::{Applied, Condition, Operation, Outcome, What};
 use crate::error::{Error, Result};
-use crate::read::{Found, Snapshot};
-use crate::segments::{Place, Sealed};
-use crate::store::{Current, Id, Store, Task, Writer};
-use crate::versions::VersionField;
-
-/// The most times that the table is filled at once.
-const FILLS: usize = 3;
+use crate::read::Found;
+use crate::segments::Place;
+use crate::store::{Current, Docs, Id, Store, Writer};
 
 /// What is to be done with an id.
 #[derive(Clone, Copy, Debug)]
@@ -50,343 +46,187 @@ struct Request {
     is_decided: bool,
 }
 
-impl Store {
-    /// Begins a batch of documents of the store's fields.
-    ///
-    /// # Errors
-    ///
-    /// None, as long as the schema is one that a segment can have.
-    pub fn batch(&self) -> Result<WriteBatch> {
-        WriteBatch::new(self.schema())
-    }
-
-    /// Writes, updates and deletes documents, all together: an error leaves the store as it was.
-    ///
-    /// The documents are visible in the snapshots taken after the next [`refresh`](Self::refresh) or any other change,
-    /// and durable as [`Durability`](crate::Durability) says. Any number of threads may call this at a time; they wait
-    /// for each other only while a batch is put into the buffer. If the buffer takes half of
-    /// [`buffer_bytes`](crate::StoreOptions::buffer_bytes), the call first writes it to a segment, unless a
-    /// [`Background`](crate::Background) does.
-    ///
-    /// O(operations), and for each id the look-up in the segments; and for updates, O(changed documents of the blocks of 65,536
-    /// that they touch).
-    ///
-    /// # Versions
-    ///
-    /// If the schema has a [version field](crate::StoreSchema::with_version_field), the highest version of an id wins, in any
-    /// order of arrival. The version is the value of that field. A document without one is given the next one: the
-    /// microseconds since 1970, or one more than the highest that the store ever had, whichever is more. A store that has given
-    /// one refuses versions of 2^63 and more (2^62 in a field of type `i64`), after which it could give none; and a store that
-    /// has such a version refuses documents without one.
-    ///
-    /// # Errors
-    ///
-    /// If the batch has fields that the store has not, a document without an id in a store with ids, or a condition or
-    /// version that the store cannot compare; if an update changes a key of the index sort, leaves a document without a
-    /// version, or adds a value to a single-valued field; if a segment is damaged; or if a full buffer cannot be written.
-    /// Nothing is changed then. If the log cannot be written, the batch may be there when the store is opened again, which it must
-    /// be.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use docvalues_column::{Field, Kind, LogicalType};
-    /// use docvalues_store::{Condition, Outcome, Store, StoreOptions, StoreSchema};
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path().join("hits");
-    /// let schema = StoreSchema::new()
-    ///     .with_field(Field::new("id", Kind::Binary, LogicalType::Utf8))?
-    ///     .with_field(Field::new("time", Kind::Numeric, LogicalType::I64))?
-    ///     .with_id_field("id")?
-    ///     .with_version_field("time")?;
-    /// let store = Store::create(&path, schema, StoreOptions::default())?;
-    ///
-    /// let mut batch = store.batch()?;
-    /// let (id, time) = (batch.field("id")?, batch.field("time")?);
-    /// for (name, at) in [("a", 7), ("b", 7), ("a", 5), ("b", 8)] {
-    ///     let mut doc = batch.upsert();
-    ///     doc.str(id, name)?.i64(time, at)?;
-    ///     doc.finish()?;
-    /// }
-    /// batch.delete_if(b"b", Condition::Version(8));
-    /// let applied = store.apply(batch)?;
-    /// let stale = Outcome::Stale { current: 7 };
-    /// assert_eq!(applied.outcomes, [Outcome::Added, Outcome::Added, stale, Outcome::Replaced, Outcome::Deleted]);
-    ///
-    /// assert!(store.refresh()?);
-    /// assert_eq!(store.snapshot().docs(), 1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[doc(alias = "addDocuments")]
-    pub fn apply(&self, batch: WriteBatch) -> Result<Applied> {
-        let began = Instant::now();
-        self.make_room()?;
-        let mut prepared = self.prepare(batch)?;
-        if self.log.is_some() {
-            prepared.encode_body()?;
+/// Applies a batch, also one that is read from a log.
+pub(super) fn apply_prepared(store: &Store, mut prepared: Prepared) -> Result<Applied> {
+    let now = store.snapshot();
+    prepared.look_up(&now)?;
+    fill_table(store, &now, prepared.found.len())?;
+    let asked = Instant::now();
+    store.change_quietly(|writer| {
+        store.counters.waited.add(asked);
+        if prepared.replayed.is_none() {
+            writer.require_leader(&*store.directory)?;
         }
-        let applied = self.apply_prepared(prepared)?;
-        self.wait_for_log(applied.sequence)?;
-        self.note_done(&self.counters.applied, began);
+        writer.require_fields(&prepared.schema)?;
+        if writer.generation() != prepared.generation {
+            // All changes of the set of segments are published.
+            prepared.look_up(&store.snapshot())?;
+        }
+        prepared.read_again(writer.docs().segments())?;
+        if let Some(log) = &store.log {
+            log.check()?;
+        }
+        check_versions(writer.docs(), &prepared)?;
+        let next = (store.clock)().max(writer.docs().highest_version().saturating_add(1));
+        let applied = apply(writer, prepared, next)?;
+        store.note_room(writer);
         Ok(applied)
-    }
+    })
+}
 
-    /// Applies a batch, also one that is read from a log.
-    pub(crate) fn apply_prepared(&self, mut prepared: Prepared) -> Result<Applied> {
-        let now = self.snapshot();
-        prepared.look_up(&now)?;
-        self.fill_table(&now, prepared.found.len())?;
-        let asked = Instant::now();
-        self.change_quietly(|writer| {
-            self.counters.waited.add(asked);
-            if prepared.replayed.is_none() {
-                writer.require_leader(&*self.directory)?;
-            }
-            writer.require_fields(&prepared.schema)?;
-            if writer.generation != prepared.generation {
-                // All changes of the set of segments are published.
-                prepared.look_up(&self.snapshot())?;
-            }
-            prepared.read_again(&writer.segments)?;
-            if let Some(log) = &self.log {
-                log.check()?;
-            }
-            writer.check_versions(&prepared)?;
-            let next = (self.clock)().max(writer.highest_version.saturating_add(1));
-            let applied = writer.apply(prepared, next)?;
-            self.note_room(writer);
-            Ok(applied)
-        })
+/// Refuses versions after which a store could not assign any.
+fn check_versions(docs: &Docs, batch: &Prepared) -> Result<()> {
+    let Some(field) = batch.version_field.filter(|_| batch.replayed.is_none()) else { return Ok(()) };
+    let limit = field.limit();
+    let refused = |at: usize, what: String| {
+        Err(Error::Request(format!("operation {at} of the batch: expected {what}")))
+    };
+    match batch.without_version {
+        // Versions that it assigned itself may be above.
+        Some(at) if !docs.assigns_versions() && docs.highest_version() >= limit => {
+            let highest = docs.highest_version();
+            let what = "a version, found none: the store has versions up to";
+            return refused(at, format!("{what} {highest}, above which it assigns none"));
+        }
+        None if !docs.assigns_versions() => return Ok(()),
+        _ => {}
     }
-
-    /// Fills the table of all ids, or has it filled, if that pays after another `ids` ids were looked up without it.
-    fn fill_table(&self, now: &Snapshot, ids: usize) -> Result<()> {
-        if ids == 0 || now.has_table() || !self.ids.would_pay(ids, now.opened()) {
-            return Ok(());
+    let versions = batch.versions.iter().enumerate();
+    match versions.filter_map(|(at, version)| Some((at, (*version)?))).find(|(_, found)| *found >= limit) {
+        Some((at, found)) => {
+            let why = "the store also assigns versions to documents without one";
+            refused(at, format!("a version below {limit}, found {found}: {why}"))
         }
-        if self.tasks.want(Task::Merge) { Ok(()) } else { self.fill_table_if_it_pays() }
-    }
-
-    /// Fills the table of all ids, if that pays.
-    pub(crate) fn fill_table_if_it_pays(&self) -> Result<()> {
-        let now = self.snapshot();
-        if now.has_table() || now.opened().is_empty() || !self.ids.would_pay(0, now.opened()) {
-            return Ok(());
-        }
-        // A merge would replace segments meanwhile. Another caller may be filling it, too.
-        let _no_merge = match self.merging.try_lock() {
-            Ok(lock) => lock,
-            Err(TryLockError::Poisoned(lock)) => lock.into_inner(),
-            Err(TryLockError::WouldBlock) => return Ok(()),
-        };
-        // Segments that are added meanwhile are added to the table the next time.
-        for _ in 0..FILLS {
-            let filled = self.snapshot();
-            self.ids.fill(filled.opened());
-            let gone = self.change(|writer| {
-                writer.segments_changed();
-                let is_gone = |number: &u64| !writer.segments.iter().any(|state| state.number() == *number);
-                Ok(filled.opened().iter().map(|segment| segment.number).filter(is_gone).collect::<Vec<_>>())
-            })?;
-            self.ids.remove(&gone);
-            if self.snapshot().has_table() {
-                break;
-            }
-        }
-        Ok(())
+        None => Ok(()),
     }
 }
 
-impl Writer {
-    /// Refuses versions after which a store could not assign any.
-    fn check_versions(&self, batch: &Prepared) -> Result<()> {
-        let Some(field) = batch.version_field.filter(|_| batch.replayed.is_none()) else { return Ok(()) };
-        let limit = field.limit();
-        let refused = |at: usize, what: String| {
-            Err(Error::Request(format!("operation {at} of the batch: expected {what}")))
+/// Applies a batch, whose first version without one is `next`. Fails only if the log does, and poisons the store.
+fn apply(writer: &mut Writer, mut batch: Prepared, next: u64) -> Result<Applied> {
+    let next = batch.replayed.as_ref().map_or(next, |decided| decided.first_version.unwrap_or_default());
+    let first_version = batch.assign_versions(next);
+    let (sequence, docs) = (writer.sequence() + 1, writer.docs_mut());
+    if first_version.is_some() {
+        docs.note_assigned_version();
+    }
+    let written = std::mem::take(&mut batch.docs);
+    let first = (written.docs() > 0).then(|| docs.append(written));
+    let mut outcomes = Vec::with_capacity(batch.operations.len());
+    let (mut pending, mut id) = (Pending::default(), Vec::new());
+    for (at, operation) in batch.operations.iter().enumerate() {
+        let action = match (operation.what, first) {
+            (What::Write(doc), Some(first)) => {
+                Action::Write(Place { doc: DocId::new(first.doc.get() + doc), ..first })
+            }
+            (What::Update(row), _) => Action::Update(row),
+            _ => Action::Delete,
         };
-        match batch.without_version {
-            // Versions that it assigned itself may be above.
-            Some(at) if !self.assigns_versions && self.highest_version >= limit => {
-                let highest = self.highest_version;
-                let what = "a version, found none: the store has versions up to";
-                return refused(at, format!("{what} {highest}, above which it assigns none"));
-            }
-            None if !self.assigns_versions => return Ok(()),
-            _ => {}
-        }
-        let versions = batch.versions.iter().enumerate();
-        match versions.filter_map(|(at, version)| Some((at, (*version)?))).find(|(_, found)| *found >= limit)
-        {
-            Some((at, found)) => {
-                let why = "the store also assigns versions to documents without one";
-                refused(at, format!("a version below {limit}, found {found}: {why}"))
-            }
-            None => Ok(()),
-        }
-    }
-
-    /// Applies a batch, whose first version without one is `next`. Fails only if the log does, and poisons the store.
-    fn apply(&mut self, mut batch: Prepared, next: u64) -> Result<Applied> {
-        let next = batch.replayed.as_ref().map_or(next, |decided| decided.first_version.unwrap_or_default());
-        let first_version = batch.assign_versions(next);
-        self.assigns_versions |= first_version.is_some();
-        let docs = std::mem::take(&mut batch.docs);
-        let first = (docs.docs() > 0).then(|| self.buffer.append(docs));
-        let (mut outcomes, changes) = (Vec::with_capacity(batch.operations.len()), self.changes);
-        let (mut pending, mut id) = (Pending::default(), Vec::new());
-        for (at, operation) in batch.operations.iter().enumerate() {
-            let action = match (operation.what, first) {
-                (What::Write(doc), Some(first)) => {
-                    Action::Write(Place { doc: DocId::new(first.doc.get() + doc), ..first })
-                }
-                (What::Update(row), _) => Action::Update(row),
-                _ => Action::Delete,
-            };
-            let Some(field) = batch.id_field else {
-                outcomes.push(Outcome::Added);
-                self.changes += 1;
-                continue;
-            };
-            if operation.is_refused {
-                self.withdraw(action);
-                outcomes.push(Outcome::Refused { current: None });
-                continue;
-            }
-            // The buffer, of which this is a part, changes meanwhile.
-            id.clear();
-            id.extend_from_slice(match action {
-                Action::Write(place) => self.buffer.id(place, field).unwrap_or_default(),
-                _ => batch.id(at).unwrap_or_default(),
-            });
-            let id = Id { id: &id, hash: batch.hashes[at], field };
-            let found = batch.found.get(at).copied().flatten();
-            // What a log says took place, does again.
-            let is_decided = batch.replayed.is_some();
-            let request =
-                Request { action, version: batch.versions[at], condition: operation.condition, is_decided };
-            outcomes.push(self.operate(id, found, request, (&batch, &mut pending)));
-        }
-        self.set_rows(&batch.resolved, pending, &batch.schema)?;
-        if self.changes > changes || batch.replayed.is_some() {
-            let mut body = std::mem::take(&mut batch.body);
-            if self.log.is_some() && batch.replayed.is_none() {
-                body.decide(&decided(first_version, &batch.operations, &outcomes));
-            }
-            self.applied(body)?;
-        }
-        Ok(Applied { sequence: self.sequence, outcomes, first_version })
-    }
-
-    /// Does what a request asks for, with the document that has the id.
-    fn operate(
-        &mut self,
-        id: Id<'_>,
-        found: Option<Found>,
-        Request { action, version, condition, is_decided }: Request,
-        (batch, pending): (&Prepared, &mut Pending),
-    ) -> Outcome {
-        let current = self.current(id, found);
-        let version_of = |current| {
-            pending.version(current).or_else(|| self.version_of(current, found, batch.version_field))
+        let Some(field) = batch.id_field else {
+            outcomes.push(Outcome::Added);
+            continue;
         };
-        let current_version = current.and_then(version_of);
-        let refused = match condition {
-            _ if is_decided => false,
-            Condition::Always => false,
-            Condition::Absent => current.is_some(),
-            Condition::Version(expected) => current_version != Some(expected),
+        if operation.is_refused {
+            withdraw(docs, action);
+            outcomes.push(Outcome::Refused { current: None });
+            continue;
+        }
+        // The buffer, of which this is a part, changes meanwhile.
+        id.clear();
+        id.extend_from_slice(match action {
+            Action::Write(place) => docs.id_at(place, field).unwrap_or_default(),
+            _ => batch.id(at).unwrap_or_default(),
+        });
+        let id = Id { id: &id, hash: batch.hashes[at], field };
+        let found = batch.found.get(at).copied().flatten();
+        // What a log says took place, does again.
+        let is_decided = batch.replayed.is_some();
+        let request =
+            Request { action, version: batch.versions[at], condition: operation.condition, is_decided };
+        outcomes.push(operate(docs, id, found, request, (&batch, &mut pending), sequence));
+    }
+    set_rows(docs, &batch.resolved, pending, &batch.schema)?;
+    let requested = batch.operations.iter().zip(&batch.versions);
+    let is_changed = requested
+        .zip(&outcomes)
+        .any(|((operation, version), outcome)| is_change(operation, *version, outcome));
+    if is_changed || batch.replayed.is_some() {
+        let mut body = std::mem::take(&mut batch.body);
+        if writer.has_log() && batch.replayed.is_none() {
+            body.decide(&decided(first_version, &batch.operations, &outcomes));
+        }
+        writer.applied(body)?;
+    }
+    Ok(Applied { sequence: writer.sequence(), outcomes, first_version })
+}
+
+/// Does what a request asks for, with the document that has the id. `sequence` is the number of the batch.
+fn operate(
+    docs: &mut Docs,
+    id: Id<'_>,
+    found: Option<Found>,
+    Request { action, version, condition, is_decided }: Request,
+    (batch, pending): (&Prepared, &mut Pending),
+    sequence: u64,
+) -> Outcome {
+    let current = docs.current(id, found);
+    let version_of =
+        |current| pending.version(current).or_else(|| docs.version_of(current, found, batch.version_field));
+    let current_version = current.and_then(version_of);
+    let refused = match condition {
+        _ if is_decided => false,
+        Condition::Always => false,
+        Condition::Absent => current.is_some(),
+        Condition::Version(expected) => current_version != Some(expected),
+    };
+    let highest = current_version.or_else(|| docs.deleted_version(id.id));
+    let stale = version.zip(highest).filter(|(version, highest)| version <= highest && !is_decided);
+    if refused || stale.is_some() {
+        withdraw(docs, action);
+        return match stale {
+            Some((_, current)) if !refused => Outcome::Stale { current },
+            _ => Outcome::Refused { current: current_version },
         };
-        let highest = current_version.or_else(|| self.tombstones.version(id.id));
-        let stale = version.zip(highest).filter(|(version, highest)| version <= highest && !is_decided);
-        if refused || stale.is_some() {
-            self.withdraw(action);
-            return match stale {
-                Some((_, current)) if !refused => Outcome::Stale { current },
-                _ => Outcome::Refused { current: current_version },
-            };
+    }
+    if let (Action::Update(_), None) = (action, current) {
+        return Outcome::NotFound;
+    }
+    docs.note_version(version.unwrap_or(0));
+    if let (Action::Update(row), Some(current)) = (action, current) {
+        if let Some(place) = update(docs, current, row, (&batch.resolved.updates, pending), version) {
+            docs.put(id, place);
         }
-        if let (Action::Update(_), None) = (action, current) {
-            return Outcome::NotFound;
+        return Outcome::Updated;
+    }
+    let was_there = current.is_some_and(|current| docs.delete(current));
+    match action {
+        Action::Write(place) => {
+            docs.put(id, place);
+            if was_there { Outcome::Replaced } else { Outcome::Added }
         }
-        self.highest_version = self.highest_version.max(version.unwrap_or(0));
-        if let (Action::Update(row), Some(current)) = (action, current) {
-            self.changes += 1;
-            if let Some(place) = self.update(current, row, (&batch.resolved.updates, pending), version) {
-                self.buffer.put(id.hash, id.id, id.field, place);
+        _ => {
+            // A deletion without a version has that of the document.
+            if let Some(version) = version.or(current_version) {
+                docs.remember_delete(id.id, version, sequence);
             }
-            return Outcome::Updated;
-        }
-        let was_there = current.is_some_and(|current| self.delete_current(current));
-        self.changes += u64::from(matches!(action, Action::Write(_)) || was_there || version.is_some());
-        match action {
-            Action::Write(place) => {
-                self.buffer.put(id.hash, id.id, id.field, place);
-                if was_there { Outcome::Replaced } else { Outcome::Added }
-            }
-            _ => {
-                // A deletion without a version has that of the document.
-                if let Some(version) = version.or(current_version) {
-                    self.tombstones.insert(id.id, version, self.sequence + 1);
-                }
-                if was_there { Outcome::Deleted } else { Outcome::NotFound }
-            }
+            if was_there { Outcome::Deleted } else { Outcome::NotFound }
         }
     }
+}
 
-    /// The document that was appended is none.
-    fn withdraw(&mut self, action: Action) {
-        if let Action::Write(place) = action {
-            self.buffer.delete(place);
-        }
+/// The document that was appended is none.
+fn withdraw(docs: &mut Docs, action: Action) {
+    if let Action::Write(place) = action {
+        docs.delete(Current::Buffer(place));
     }
+}
 
-    /// The live document with an id, of which there is at most one.
-    fn current(&self, Id { id, hash, field }: Id<'_>, found: Option<Found>) -> Option<Current> {
-        if let Some(place) = self.buffer.find(hash, id, field).filter(|place| self.buffer.is_live(*place)) {
-            return Some(Current::Buffer(place));
-        }
-        let in_sealed = |Sealed { buffer, .. }: &Sealed| {
-            buffer.find(hash, id, field).filter(|place| buffer.is_live(*place))
-        };
-        if let Some(place) = self.sealed.as_ref().and_then(in_sealed) {
-            return Some(Current::Sealed(place));
-        }
-        let Found { segment, doc, .. } = found?;
-        self.segments[segment].now.live.contains(doc).then_some(Current::Segment(segment, doc))
-    }
-
-    /// The version of a document, but for updates of the batch.
-    pub(crate) fn version_of(
-        &self,
-        current: Current,
-        found: Option<Found>,
-        field: Option<VersionField>,
-    ) -> Option<u64> {
-        let field = field?;
-        let stored = match current {
-            Current::Buffer(place) => self.buffer.number(place, field.place),
-            Current::Sealed(place) => {
-                self.sealed.as_ref().and_then(|sealed| sealed.buffer.number(place, field.place))
-            }
-            Current::Segment(segment, doc) => match self.segments[segment].now.number(field.place, doc) {
-                Some(stored) => stored,
-                None => return found.and_then(|found| found.version),
-            },
-            Current::Gone => None,
-        };
-        field.version(stored?)
-    }
-
-    /// Deletes a document. Returns whether it was live.
-    pub(crate) fn delete_current(&mut self, current: Current) -> bool {
-        match current {
-            Current::Buffer(place) => self.buffer.delete(place),
-            Current::Sealed(place) => self.sealed.as_mut().is_some_and(|sealed| sealed.buffer.delete(place)),
-            Current::Segment(segment, doc) => self.segments[segment].now.live.delete(doc),
-            Current::Gone => false,
-        }
+/// Whether an operation left something that a commit must have.
+fn is_change(operation: &Operation, version: Option<u64>, outcome: &Outcome) -> bool {
+    match outcome {
+        Outcome::Stale { .. } | Outcome::Refused { .. } => false,
+        // The version of a deletion is remembered, though it found nothing.
+        Outcome::NotFound => version.is_some() && !matches!(operation.what, What::Update(_)),
+        _ => true,
     }
 }
 

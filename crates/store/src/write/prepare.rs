@@ -45,51 +45,49 @@ pub(crate) struct Prepared {
     pub(crate) replayed: Option<Decided>,
 }
 
-impl Store {
-    /// Checks a batch, and hashes its ids.
-    pub(crate) fn prepare(&self, mut batch: WriteBatch) -> Result<Prepared> {
-        batch.settle(Condition::Always);
-        let WriteBatch { schema, docs, rows, mut updates, operations, deleted, .. } = batch;
-        self.check_fields(&schema)?;
-        updates.rows = rows.map(SegmentWriter::into_plain).transpose()?.unwrap_or_default();
-        let mut prepared = Prepared {
-            schema: schema.clone(),
-            docs: docs.into_plain()?,
-            resolved: Resolved::new(updates),
-            id_field: schema.id_place(),
-            version_field: VersionField::of(&schema),
-            versions: Vec::with_capacity(operations.len()),
-            without_version: None,
-            hashes: Vec::with_capacity(operations.len()),
-            found: Vec::new(),
-            generation: u64::MAX,
-            body: FrameBody::default(),
-            replayed: None,
-            operations,
-            deleted,
-        };
-        for at in 0..prepared.operations.len() {
-            let refused = |why| Error::Request(format!("operation {at} of the batch: expected {why}"));
-            prepared.check(at, &schema).map_err(refused)?;
-            let version = prepared.version(at).map_err(refused)?;
-            prepared.versions.push(version);
-            if version.is_none() && matches!(prepared.operations[at].what, What::Write(_)) {
-                prepared.without_version.get_or_insert(at);
-            }
-            prepared.hashes.push(prepared.id(at).map_or(0, |id| hash(id, self.seed)));
+/// Checks a batch, and hashes its ids.
+pub(super) fn prepare(store: &Store, mut batch: WriteBatch) -> Result<Prepared> {
+    batch.settle(Condition::Always);
+    let WriteBatch { schema, docs, rows, mut updates, operations, deleted, .. } = batch;
+    check_fields(store, &schema)?;
+    updates.rows = rows.map(SegmentWriter::into_plain).transpose()?.unwrap_or_default();
+    let mut prepared = Prepared {
+        schema: schema.clone(),
+        docs: docs.into_plain()?,
+        resolved: Resolved::new(updates),
+        id_field: schema.id_place(),
+        version_field: VersionField::of(&schema),
+        versions: Vec::with_capacity(operations.len()),
+        without_version: None,
+        hashes: Vec::with_capacity(operations.len()),
+        found: Vec::new(),
+        generation: u64::MAX,
+        body: FrameBody::default(),
+        replayed: None,
+        operations,
+        deleted,
+    };
+    for at in 0..prepared.operations.len() {
+        let refused = |why| Error::Request(format!("operation {at} of the batch: expected {why}"));
+        prepared.check(at, &schema).map_err(refused)?;
+        let version = prepared.version(at).map_err(refused)?;
+        prepared.versions.push(version);
+        if version.is_none() && matches!(prepared.operations[at].what, What::Write(_)) {
+            prepared.without_version.get_or_insert(at);
         }
-        Ok(prepared)
+        prepared.hashes.push(prepared.id(at).map_or(0, |id| hash(id, store.seed)));
     }
+    Ok(prepared)
+}
 
-    /// A batch has the fields of the store, or of the store as it was.
-    pub(crate) fn check_fields(&self, schema: &Arc<StoreSchema>) -> Result<()> {
-        let now = self.schema();
-        let is_same = Arc::ptr_eq(&now, schema) || now.extends(schema);
-        match is_same {
-            true => Ok(()),
-            false => {
-                Err(Error::Request("expected a batch of this store, found one with other fields".to_owned()))
-            }
+/// A batch has the fields of the store, or of the store as it was.
+pub(super) fn check_fields(store: &Store, schema: &Arc<StoreSchema>) -> Result<()> {
+    let now = store.schema();
+    let is_same = Arc::ptr_eq(&now, schema) || now.extends(schema);
+    match is_same {
+        true => Ok(()),
+        false => {
+            Err(Error::Request("expected a batch of this store, found one with other fields".to_owned()))
         }
     }
 }

@@ -2,98 +2,102 @@
 
 use docvalues_column::Field;
 
-use super::prepare::Prepared;
+use super::apply::apply_prepared;
+use super::prepare::{Prepared, prepare};
 use crate::batch::body::{BatchBody, Body, Decided, FrameBody};
 use crate::batch::{Condition, Operation, WriteBatch};
+use crate::commit::flush;
 use crate::error::{Error, Result};
 use crate::log::{LogStart, Queued, read_logs};
+use crate::merge::widen;
 use crate::schema::{SchemaEntry, StoreSchema};
 use crate::store::Store;
 
-impl Store {
-    /// Applies the batches that the log has after the commit. Returns how many there were.
-    pub(crate) fn replay(&self) -> Result<u64> {
-        let start = self.change(|writer| LogStart::of(&*self.directory, writer.commit, &writer.committed))?;
-        let Some(start) = start else { return Ok(0) };
-        let end = read_logs(&*self.directory, start, |frame| self.replay_frame(frame))?;
-        Ok(end.frames)
-    }
+/// Applies the batches that the log has after the commit. Returns how many there were.
+pub(crate) fn replay(store: &Store) -> Result<u64> {
+    let start = store.change(|writer| {
+        let (number, commit) = writer.last_commit();
+        LogStart::of(&*store.directory, number, commit)
+    })?;
+    let Some(start) = start else { return Ok(0) };
+    let end = read_logs(&*store.directory, start, |frame| replay_frame(store, frame))?;
+    Ok(end.frames)
+}
 
-    /// Applies a batch of a log again, which must follow the last one.
-    pub(crate) fn replay_frame(&self, frame: Queued) -> Result<()> {
-        let sequence = frame.sequence;
-        let applied = self.decode_frame(frame).and_then(|frame| self.replay_decoded(frame));
-        applied.map_err(|what| match what {
-            Wrong::Frame(what) => {
-                let file = self.directory.path().display().to_string();
-                Error::Damaged { file, what: format!("batch {sequence} of the log: {what}") }
-            }
-            Wrong::Store(error) => error,
-        })
-    }
-
-    /// Reads a frame, which must follow the last batch.
-    pub(crate) fn decode_frame(&self, Queued { sequence, body, .. }: Queued) -> Result<Decoded, Wrong> {
-        let (frame, body, decided) = FrameBody::read(body).map_err(Wrong::Frame)?;
-        let last = self.change_quietly(|writer| Ok(writer.sequence))?;
-        if last + 1 != sequence {
-            return Err(Wrong::Frame(format!("expected batch {}", last + 1)));
+/// Applies a batch of a log again, which must follow the last one.
+pub(crate) fn replay_frame(store: &Store, frame: Queued) -> Result<()> {
+    let sequence = frame.sequence;
+    let applied = decode_next(store, frame).and_then(|frame| replay_decoded(store, frame));
+    applied.map_err(|what| match what {
+        Wrong::Frame(what) => {
+            let file = store.directory.path().display().to_string();
+            Error::Damaged { file, what: format!("batch {sequence} of the log: {what}") }
         }
-        Ok(Decoded { frame, body, decided })
-    }
+        Wrong::Store(error) => error,
+    })
+}
 
-    /// Applies the change of a frame as it was decided.
-    pub(crate) fn replay_decoded(&self, Decoded { frame, body, decided }: Decoded) -> Result<(), Wrong> {
-        match body {
-            Body::Batch(batch) => self.replay_batch(batch, frame, decided),
-            Body::Fields(schema) => self.replay_schema(&schema, frame),
-            // What it did was lost, and so is its history: whoever has its commit nevertheless must notice.
-            Body::Other(schema, _) => self.replay_schema(&schema, FrameBody::default()),
-        }
+/// Reads a frame, which must follow the last batch.
+pub(crate) fn decode_next(store: &Store, Queued { sequence, body, .. }: Queued) -> Result<Decoded, Wrong> {
+    let (frame, body, decided) = FrameBody::read(body).map_err(Wrong::Frame)?;
+    let last = store.change_quietly(|writer| Ok(writer.sequence()))?;
+    if last + 1 != sequence {
+        return Err(Wrong::Frame(format!("expected batch {}", last + 1)));
     }
+    Ok(Decoded { frame, body, decided })
+}
 
-    /// Applies a change of the schema.
-    fn replay_schema(&self, schema: &[u8], frame: FrameBody) -> Result<(), Wrong> {
-        let entry: SchemaEntry =
-            serde_json::from_slice(schema).map_err(|error| Wrong::Frame(error.to_string()))?;
-        let schema = StoreSchema::try_from(entry).map_err(Wrong::Frame)?;
-        let now = self.schema();
-        // The frames after it have values of wider fields.
-        let wider: Vec<Field> = schema.changed_fields(&now).map(|(_, field)| field.clone()).collect();
-        let wider = now.altered(&wider).map_err(|error| Wrong::Frame(error.to_string()))?;
-        if !schema.extends(&wider) {
-            return Err(Wrong::Frame("expected the fields of the store, found others".to_owned()));
-        }
-        Ok(self.change(|writer| {
-            if wider != *writer.schema {
-                self.widen(writer, wider)?;
-            }
-            writer.schema = schema.into();
-            writer.applied(frame)
-        })?)
+/// Applies the change of a frame as it was decided.
+pub(crate) fn replay_decoded(store: &Store, Decoded { frame, body, decided }: Decoded) -> Result<(), Wrong> {
+    match body {
+        Body::Batch(batch) => replay_batch(store, batch, frame, decided),
+        Body::Fields(schema) => replay_schema(store, &schema, frame),
+        // What it did was lost, and so is its history: whoever has its commit nevertheless must notice.
+        Body::Other(schema, _) => replay_schema(store, &schema, FrameBody::default()),
     }
+}
 
-    /// Applies a batch as it was decided.
-    fn replay_batch(&self, batch: BatchBody, frame: FrameBody, decided: Decided) -> Result<(), Wrong> {
-        let contradictory = || Wrong::Frame("expected columns that fit each other, found others".to_owned());
-        let (docs, updates, operations, deleted) = batch.parts().ok_or_else(contradictory)?;
-        let mut batch = WriteBatch::new(self.schema())?;
-        // This compares the values with the types of their fields.
-        batch.docs.append_plain(&docs).map_err(|error| Wrong::Frame(error.to_string()))?;
-        if updates.count() > 0 {
-            batch.set_updates(updates).map_err(|error| Wrong::Frame(error.to_string()))?;
-        }
-        let operation = |(at, what)| {
-            let is_refused =
-                !decided.took_place.is_empty() && !docvalues_column::bits::get(&decided.took_place, at);
-            Operation { what, condition: Condition::Always, is_refused }
-        };
-        batch.set_operations(operations.into_iter().enumerate().map(operation).collect(), deleted);
-        self.flush(self.options.buffer_bytes / 2)?;
-        let prepared = Prepared { body: frame, replayed: Some(decided), ..self.prepare(batch)? };
-        self.apply_prepared(prepared)?;
-        Ok(())
+/// Applies a change of the schema.
+fn replay_schema(store: &Store, schema: &[u8], frame: FrameBody) -> Result<(), Wrong> {
+    let entry: SchemaEntry =
+        serde_json::from_slice(schema).map_err(|error| Wrong::Frame(error.to_string()))?;
+    let schema = StoreSchema::try_from(entry).map_err(Wrong::Frame)?;
+    let now = store.schema();
+    // The frames after it have values of wider fields.
+    let wider: Vec<Field> = schema.changed_fields(&now).map(|(_, field)| field.clone()).collect();
+    let wider = now.altered(&wider).map_err(|error| Wrong::Frame(error.to_string()))?;
+    if !schema.extends(&wider) {
+        return Err(Wrong::Frame("expected the fields of the store, found others".to_owned()));
     }
+    Ok(store.change(|writer| {
+        if wider != **writer.docs().schema() {
+            widen(store, writer, wider)?;
+        }
+        writer.docs_mut().set_schema(schema);
+        writer.applied(frame)
+    })?)
+}
+
+/// Applies a batch as it was decided.
+fn replay_batch(store: &Store, batch: BatchBody, frame: FrameBody, decided: Decided) -> Result<(), Wrong> {
+    let contradictory = || Wrong::Frame("expected columns that fit each other, found others".to_owned());
+    let (docs, updates, operations, deleted) = batch.parts().ok_or_else(contradictory)?;
+    let mut batch = WriteBatch::new(store.schema())?;
+    // This compares the values with the types of their fields.
+    batch.docs.append_plain(&docs).map_err(|error| Wrong::Frame(error.to_string()))?;
+    if updates.count() > 0 {
+        batch.set_updates(updates).map_err(|error| Wrong::Frame(error.to_string()))?;
+    }
+    let operation = |(at, what)| {
+        let is_refused =
+            !decided.took_place.is_empty() && !docvalues_column::bits::get(&decided.took_place, at);
+        Operation { what, condition: Condition::Always, is_refused }
+    };
+    batch.set_operations(operations.into_iter().enumerate().map(operation).collect(), deleted);
+    flush(store, store.options.buffer_bytes / 2)?;
+    let prepared = Prepared { body: frame, replayed: Some(decided), ..prepare(store, batch)? };
+    apply_prepared(store, prepared)?;
+    Ok(())
 }
 
 /// A frame that was read.
@@ -144,8 +148,8 @@ mod tests {
         let disk = Arc::new(PowerLossDirectory::new("/disk"));
         let store = Store::create_in(disk, schema(&["a", "b"]), StoreOptions::default()).unwrap();
         let replay = |sequence, body: Vec<u8>| {
-            let decoded = store.decode_frame(Queued { sequence, history: 0, body });
-            match decoded.and_then(|decoded| store.replay_decoded(decoded)) {
+            let decoded = decode_next(&store, Queued { sequence, history: 0, body });
+            match decoded.and_then(|decoded| replay_decoded(&store, decoded)) {
                 Ok(()) => None,
                 Err(Wrong::Frame(what)) => Some(what),
                 Err(Wrong::Store(error)) => panic!("{error}"),

@@ -1,20 +1,20 @@
-//! Updates of documents: by query, by address, and what all updates do in the lock.
+//! Updates of documents that were found by a query or by addresses, and what all updates do in the lock.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use docvalues_column::DocAddress;
-use docvalues_search::Query;
 use docvalues_terms::hash::hash;
 use docvalues_writer::SegmentWriter;
 
+use super::durability::change_and_commit;
+use super::prepare::check_fields;
 use super::resolve::{Resolved, UpdateTarget};
 use crate::batch::{Condition, Operation, Updates, What, WriteBatch};
 use crate::error::{Error, Result};
-use crate::read::{Found, Snapshot};
+use crate::read::Found;
 use crate::schema::StoreSchema;
 use crate::segments::Place;
-use crate::store::{Current, Store, Writer};
+use crate::store::{Current, Docs, Id, Store, Writer};
 use crate::versions::VersionField;
 
 /// The updates of documents in segments, until all of a batch are known.
@@ -34,121 +34,51 @@ impl Pending {
     }
 }
 
-impl Store {
-    /// Updates the documents that match a query, by the only update of a batch. Returns how many were updated: all that
-    /// matched, but for those with a version that is at least that of the update.
-    ///
-    /// As with [`delete_where`](Self::delete_where), others wait until it is done, and in a store with a log it is committed.
-    ///
-    /// # Errors
-    ///
-    /// If the batch has other operations, an update with an id, a condition, or more than one; if a field cannot be updated, as in
-    /// [`apply`](Self::apply); and as [`Search::filter`](docvalues_search::Search::filter). Nothing is changed then.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use docvalues_column::{Field, Kind, LogicalType};
-    /// use docvalues_search::Query;
-    /// use docvalues_store::{Store, StoreOptions, StoreSchema};
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path().join("hits");
-    /// let schema = StoreSchema::new().with_field(Field::new("size", Kind::Numeric, LogicalType::I64))?;
-    /// let store = Store::create(&path, schema, StoreOptions::default())?;
-    /// let mut batch = store.batch()?;
-    /// let size = batch.field("size")?;
-    /// for value in [7, 512, 70] {
-    ///     let mut doc = batch.upsert();
-    ///     doc.i64(size, value)?;
-    ///     doc.finish()?;
-    /// }
-    /// store.apply(batch)?;
-    /// store.commit()?;
-    ///
-    /// let mut batch = store.batch()?;
-    /// let mut doc = batch.update();
-    /// doc.i64(size, 50)?;
-    /// doc.finish()?;
-    /// assert_eq!(store.update_where(&Query::range("size", 50..), batch)?, 2);
-    /// assert_eq!(store.snapshot().search().count(&Query::eq("size", 50))?, 2);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[doc(alias = "updateDocValues")]
-    pub fn update_where(&self, query: &Query, batch: WriteBatch) -> Result<u64> {
-        let (resolved, schema) = self.prepare_updates(batch)?;
-        if resolved.updates.count() != 1 {
-            let found = resolved.updates.count();
-            return Err(Error::Request(format!("expected a batch of one update, found {found}")));
+/// Checks a batch of updates without ids.
+pub(super) fn prepare_updates(store: &Store, mut batch: WriteBatch) -> Result<(Resolved, Arc<StoreSchema>)> {
+    batch.settle(Condition::Always);
+    let WriteBatch { schema, rows, mut updates, operations, .. } = batch;
+    check_fields(store, &schema)?;
+    updates.rows = rows.map(SegmentWriter::into_plain).transpose()?.unwrap_or_default();
+    let (id_field, version_field) = (schema.id_place(), VersionField::of(&schema));
+    for (at, Operation { what, condition, .. }) in operations.iter().enumerate() {
+        let refused = |why| Error::Request(format!("operation {at} of the batch: expected {why}"));
+        let (What::Update(row), Condition::Always) = (what, condition) else {
+            return Err(refused("an update without a condition".to_owned()));
+        };
+        let id = id_field.and_then(|field| updates.rows.column(field)?.string(*row));
+        if id.is_some() {
+            return Err(refused("an update without an id".to_owned()));
         }
-        self.update_found((resolved, &schema), &|writer| self.matches(writer, query))
+        updates.check(*row, &schema).map_err(refused)?;
+        version_field.map_or(Ok(None), |field| field.of_row(&updates.rows, *row)).map_err(refused)?;
     }
+    Ok((Resolved::new(updates), schema))
+}
 
-    /// Updates documents by their addresses in a snapshot: each by the update with the same place in a batch, or all by its
-    /// only one. Returns how many were updated: those that were not deleted, nor have a version that is at least that of
-    /// their update.
-    ///
-    /// # Errors
-    ///
-    /// As [`update_where`](Self::update_where), and as [`delete`](Self::delete). Nothing is changed then.
-    pub fn update(&self, snapshot: &Snapshot, docs: &[DocAddress], batch: WriteBatch) -> Result<u64> {
-        let (resolved, schema) = self.prepare_updates(batch)?;
-        let updates = resolved.updates.count();
-        if updates != 1 && updates as usize != docs.len() {
-            let expected = docs.len();
-            return Err(Error::Request(format!(
-                "expected a batch of one update, or {expected}, found {updates}"
-            )));
+/// Updates documents that `find` finds, by the only row or by one for each.
+pub(super) fn update_found(
+    store: &Store,
+    (mut resolved, schema): (Resolved, &StoreSchema),
+    find: &dyn Fn(&Writer) -> Result<Vec<Current>>,
+) -> Result<u64> {
+    change_and_commit(store, |writer| {
+        writer.require_fields(schema)?;
+        check_versions(writer.docs(), &resolved, schema)?;
+        let documents = find(writer)?;
+        let planned = plan_updates(writer.docs(), &mut resolved, schema, &documents)?;
+        // From here on, nothing fails.
+        let (docs, mut pending) = (writer.docs_mut(), Pending::default());
+        for update in &planned {
+            update_again(docs, *update, (&resolved.updates, &mut pending), schema, store.seed);
         }
-        self.update_found((resolved, &schema), &|writer| writer.require(snapshot, docs))
-    }
-
-    /// Checks a batch of updates without ids.
-    fn prepare_updates(&self, mut batch: WriteBatch) -> Result<(Resolved, Arc<StoreSchema>)> {
-        batch.settle(Condition::Always);
-        let WriteBatch { schema, rows, mut updates, operations, .. } = batch;
-        self.check_fields(&schema)?;
-        updates.rows = rows.map(SegmentWriter::into_plain).transpose()?.unwrap_or_default();
-        let (id_field, version_field) = (schema.id_place(), VersionField::of(&schema));
-        for (at, Operation { what, condition, .. }) in operations.iter().enumerate() {
-            let refused = |why| Error::Request(format!("operation {at} of the batch: expected {why}"));
-            let (What::Update(row), Condition::Always) = (what, condition) else {
-                return Err(refused("an update without a condition".to_owned()));
-            };
-            let id = id_field.and_then(|field| updates.rows.column(field)?.string(*row));
-            if id.is_some() {
-                return Err(refused("an update without an id".to_owned()));
-            }
-            updates.check(*row, &schema).map_err(refused)?;
-            version_field.map_or(Ok(None), |field| field.of_row(&updates.rows, *row)).map_err(refused)?;
+        set_rows(docs, &resolved, pending, schema)?;
+        if !planned.is_empty() {
+            writer.changed();
         }
-        Ok((Resolved::new(updates), schema))
-    }
-
-    /// Updates documents that `find` finds, by the only row or by one for each.
-    fn update_found(
-        &self,
-        (mut resolved, schema): (Resolved, &StoreSchema),
-        find: &dyn Fn(&Writer) -> Result<Vec<Current>>,
-    ) -> Result<u64> {
-        self.change_and_commit(|writer| {
-            writer.require_fields(schema)?;
-            writer.check_versions_of_updates(&resolved, schema)?;
-            let documents = find(writer)?;
-            let updated = writer.plan_updates(&mut resolved, schema, &documents)?;
-            // From here on, nothing fails.
-            let mut pending = Pending::default();
-            for update in &updated {
-                writer.update_again(*update, (&resolved.updates, &mut pending), schema, self.seed);
-            }
-            writer.set_rows(&resolved, pending, schema)?;
-            if !updated.is_empty() {
-                writer.changed();
-            }
-            self.note_room(writer);
-            Ok(updated.len() as u64)
-        })
-    }
+        store.note_room(writer);
+        Ok(planned.len() as u64)
+    })
 }
 
 /// A document, the row that updates it, and the version that this has.
@@ -159,147 +89,116 @@ struct PlannedUpdate {
     version: Option<u64>,
 }
 
-impl Writer {
-    /// Refuses versions after which a store could not assign any.
-    fn check_versions_of_updates(&self, resolved: &Resolved, schema: &StoreSchema) -> Result<()> {
-        let Some(field) = VersionField::of(schema).filter(|_| self.assigns_versions) else { return Ok(()) };
-        let rows = 0..resolved.updates.count();
-        let found = rows.filter_map(|row| field.of_row(&resolved.updates.rows, row).ok()?).max();
-        match found.filter(|found| *found >= field.limit()) {
-            Some(found) => {
-                Err(Error::Request(format!("expected a version below {}, found {found}", field.limit())))
-            }
-            None => Ok(()),
+/// Refuses versions after which a store could not assign any.
+fn check_versions(docs: &Docs, resolved: &Resolved, schema: &StoreSchema) -> Result<()> {
+    let Some(field) = VersionField::of(schema).filter(|_| docs.assigns_versions()) else { return Ok(()) };
+    let rows = 0..resolved.updates.count();
+    let found = rows.filter_map(|row| field.of_row(&resolved.updates.rows, row).ok()?).max();
+    match found.filter(|found| *found >= field.limit()) {
+        Some(found) => {
+            Err(Error::Request(format!("expected a version below {}, found {found}", field.limit())))
         }
+        None => Ok(()),
     }
+}
 
-    /// The updates of live documents that are not stale. Reads what they need.
-    fn plan_updates(
-        &self,
-        resolved: &mut Resolved,
-        schema: &StoreSchema,
-        documents: &[Current],
-    ) -> Result<Vec<PlannedUpdate>> {
-        let (field, needs_reading) = (VersionField::of(schema), resolved.needs_reading(schema));
-        let (mut planned, mut pending) = (Vec::with_capacity(documents.len()), Pending::default());
-        for (document, at) in documents.iter().copied().zip(0..) {
-            let row = if resolved.updates.count() == 1 { 0 } else { at };
-            if !self.is_live(document) {
+/// The updates of live documents that are not stale. Reads what they need.
+fn plan_updates(
+    docs: &Docs,
+    resolved: &mut Resolved,
+    schema: &StoreSchema,
+    documents: &[Current],
+) -> Result<Vec<PlannedUpdate>> {
+    let (field, needs_reading) = (VersionField::of(schema), resolved.needs_reading(schema));
+    let (mut planned, mut pending) = (Vec::with_capacity(documents.len()), Pending::default());
+    for (document, at) in documents.iter().copied().zip(0..) {
+        let row = if resolved.updates.count() == 1 { 0 } else { at };
+        if !docs.is_live(document) {
+            continue;
+        }
+        let of_row = |field: VersionField| field.of_row(&resolved.updates.rows, row).ok().flatten();
+        let version = field.and_then(of_row);
+        if let Some(version) = version {
+            let found = match document {
+                Current::Segment(segment, doc) => {
+                    let version = docs.segments()[segment].segment.version(schema, doc)?;
+                    Some(Found { segment, doc, version })
+                }
+                _ => None,
+            };
+            let now = pending.version(document).or_else(|| docs.version_of(document, found, field));
+            if now.is_some_and(|now| version <= now) {
                 continue;
             }
-            let of_row = |field: VersionField| field.of_row(&resolved.updates.rows, row).ok().flatten();
-            let version = field.and_then(of_row);
-            if let Some(version) = version {
-                let found = match document {
-                    Current::Segment(segment, doc) => {
-                        let version = self.segments[segment].segment.version(schema, doc)?;
-                        Some(Found { segment, doc, version })
-                    }
-                    _ => None,
-                };
-                let now = pending.version(document).or_else(|| self.version_of(document, found, field));
-                if now.is_some_and(|now| version <= now) {
-                    continue;
-                }
-            }
-            pending.versions.extend(version.map(|version| (document, version)));
-            if let (Current::Segment(segment, doc), true) = (document, needs_reading) {
-                let target = UpdateTarget { segment, doc, row };
-                resolved.read(target, self.segments[segment].view(), schema)?;
-            }
-            planned.push(PlannedUpdate { document, row, version });
         }
-        resolved.read_again(&self.segments, schema)?;
-        Ok(planned)
+        pending.versions.extend(version.map(|version| (document, version)));
+        if let (Current::Segment(segment, doc), true) = (document, needs_reading) {
+            let target = UpdateTarget { segment, doc, row };
+            resolved.read(target, docs.segments()[segment].view(), schema)?;
+        }
+        planned.push(PlannedUpdate { document, row, version });
     }
+    resolved.read_again(docs.segments(), schema)?;
+    Ok(planned)
+}
 
-    /// Makes a planned update; an earlier one may have moved the document in the buffer.
-    fn update_again(
-        &mut self,
-        PlannedUpdate { document, row, version }: PlannedUpdate,
-        changes: (&Updates, &mut Pending),
-        schema: &StoreSchema,
-        seed: u64,
-    ) {
-        let block = match document {
-            Current::Segment(..) | Current::Gone => None,
-            Current::Buffer(place) => Some((&self.buffer, place)),
-            Current::Sealed(place) => self.sealed.as_ref().map(|sealed| (&sealed.buffer, place)),
-        };
-        let from = block
-            .and_then(|(buffer, place)| Some((&buffer.blocks.get(place.block as usize)?.record, place.doc)));
-        let now = from.and_then(|(record, doc)| self.locate_in_buffer(record, doc).ok());
-        let document = now.unwrap_or(document);
-        self.highest_version = self.highest_version.max(version.unwrap_or(0));
-        let place = self.update(document, row, changes, version);
-        if let Some((place, field)) = place.zip(schema.id_place())
-            && let Some(id) = self.buffer.id(place, field).map(<[u8]>::to_vec)
-        {
-            self.buffer.put(hash(&id, seed), &id, field, place);
+/// Makes a planned update; an earlier one may have moved the document in the buffer.
+fn update_again(
+    docs: &mut Docs,
+    PlannedUpdate { document, row, version }: PlannedUpdate,
+    changes: (&Updates, &mut Pending),
+    schema: &StoreSchema,
+    seed: u64,
+) {
+    let document = docs.now(document);
+    docs.note_version(version.unwrap_or(0));
+    let place = update(docs, document, row, changes, version);
+    if let Some((place, field)) = place.zip(schema.id_place())
+        && let Some(id) = docs.id_at(place, field).map(<[u8]>::to_vec)
+    {
+        docs.put(Id { id: &id, hash: hash(&id, seed), field }, place);
+    }
+}
+
+/// Updates a live document by a row. A changed copy takes the place of one in the buffer: returns where it is.
+pub(super) fn update(
+    docs: &mut Docs,
+    current: Current,
+    row: u32,
+    (updates, pending): (&Updates, &mut Pending),
+    version: Option<u64>,
+) -> Option<Place> {
+    if let Current::Segment(segment, doc) = current {
+        pending.targets.push(UpdateTarget { segment, doc, row });
+        pending.versions.extend(version.map(|version| (current, version)));
+        return None;
+    }
+    docs.copy_updated(current, row, updates)
+}
+
+/// Sets the values of documents in segments. `resolved` has read what it needs, so that nothing fails any more.
+pub(super) fn set_rows(
+    docs: &mut Docs,
+    resolved: &Resolved,
+    pending: Pending,
+    schema: &StoreSchema,
+) -> Result<()> {
+    let (mut targets, id_field) = (pending.targets, schema.id_place());
+    // Those of a document stay in their order.
+    targets.sort_by_key(|target| (target.segment, target.doc));
+    for targets in targets.chunk_by(|a, b| a.segment == b.segment) {
+        let mut fields = Vec::new();
+        for target in targets {
+            fields.extend(resolved.updates.fields(target.row));
+        }
+        fields.sort_unstable();
+        fields.dedup();
+        let segment = targets[0].segment;
+        for place in fields.into_iter().filter(|place| Some(*place) != id_field) {
+            let rows = resolved.new_rows(targets, (place, schema));
+            let dictionary = resolved.dictionaries.get(&(segment, place));
+            docs.set_values(segment, (place, &schema.fields()[place]), &rows, dictionary)?;
         }
     }
-
-    fn is_live(&self, document: Current) -> bool {
-        match document {
-            Current::Buffer(place) => self.buffer.is_live(place),
-            Current::Sealed(place) => self.sealed.as_ref().is_some_and(|sealed| sealed.buffer.is_live(place)),
-            Current::Segment(segment, doc) => self.segments[segment].now.live.contains(doc),
-            Current::Gone => false,
-        }
-    }
-
-    /// Updates a live document by a row. A changed copy takes the place of one in the buffer: returns where it is.
-    pub(crate) fn update(
-        &mut self,
-        current: Current,
-        row: u32,
-        (updates, pending): (&Updates, &mut Pending),
-        version: Option<u64>,
-    ) -> Option<Place> {
-        let (buffer, place) = match current {
-            Current::Segment(segment, doc) => {
-                pending.targets.push(UpdateTarget { segment, doc, row });
-                pending.versions.extend(version.map(|version| (current, version)));
-                return None;
-            }
-            Current::Buffer(place) => (Some(&self.buffer), place),
-            Current::Sealed(place) => (self.sealed.as_ref().map(|sealed| &sealed.buffer), place),
-            Current::Gone => return None,
-        };
-        let block = buffer?.blocks.get(place.block as usize)?;
-        let record = block.record.clone();
-        let updated = updates.updated(row, (&block.docs, place.doc.get()), self.schema.fields());
-        self.delete_current(current);
-        let new = self.buffer.append(updated);
-        self.buffer.note_copy((&record, place.doc), new);
-        Some(new)
-    }
-
-    /// Sets the values of documents in segments. `resolved` has read what it needs, so that nothing fails any more.
-    pub(crate) fn set_rows(
-        &mut self,
-        resolved: &Resolved,
-        pending: Pending,
-        schema: &StoreSchema,
-    ) -> Result<()> {
-        let (mut targets, id_field) = (pending.targets, schema.id_place());
-        // Those of a document stay in their order.
-        targets.sort_by_key(|target| (target.segment, target.doc));
-        for targets in targets.chunk_by(|a, b| a.segment == b.segment) {
-            let mut fields = Vec::new();
-            for target in targets {
-                fields.extend(resolved.updates.fields(target.row));
-            }
-            fields.sort_unstable();
-            fields.dedup();
-            let segment = targets[0].segment;
-            let state = &mut self.segments[segment];
-            for place in fields.into_iter().filter(|place| Some(*place) != id_field) {
-                let rows = resolved.new_rows(targets, (place, schema));
-                let dictionary = resolved.dictionaries.get(&(segment, place));
-                state.now.set((place, &schema.fields()[place]), &rows, dictionary)?;
-            }
-        }
-        Ok(())
-    }
+    Ok(())
 }

@@ -1,0 +1,55 @@
+//! The removal of older commits, and of files that nothing needs any more.
+
+use std::ffi::OsStr;
+use std::io;
+
+use docvalues_storage::FileLock;
+
+use crate::error::Result;
+use crate::files::FileName;
+use crate::options::KeepCommits;
+use crate::store::Store;
+
+/// Removes older commits than are kept, and the files that neither a commit that is left nor the store needs. The newest
+/// commit is durable. The caller holds `flushing`, or has the store for itself.
+pub(crate) fn remove_unnamed(store: &Store) -> Result<()> {
+    let keep = store.change_quietly(|writer| Ok(writer.keep()))?;
+    remove_all_but(store, keep, store.options.keep_frames).map(drop)
+}
+
+/// As [`remove_unnamed`], but keeps these commits, and so many bytes of logs that the newest commit does not need. Returns
+/// the names of what could not be removed.
+///
+/// A commit that a reader is opening stays, and so do files that cannot be removed; the next call tries again. Files
+/// are removed outside of the lock: a file that is not needed never will be.
+pub(crate) fn remove_all_but(store: &Store, keep: KeepCommits, keep_frames: u64) -> Result<Vec<String>> {
+    let remove = |name: &str| match store.directory.remove(OsStr::new(name)) {
+        Err(error) => error.io_error().kind() == io::ErrorKind::NotFound,
+        Ok(()) => true,
+    };
+    let now = (store.clock)();
+    let (mut temporary, mut commits) =
+        store.change_quietly(|writer| writer.begin_removal(&*store.directory, keep, now))?;
+    temporary.retain(|name| !remove(name));
+    let mut left = temporary.clone();
+    commits.retain(|number| {
+        let name = FileName::Commit(*number).to_string();
+        let held = store.directory.hold(OsStr::new(&name), FileLock::Exclusive);
+        let is_removed = held.is_ok_and(|_held| remove(&name));
+        left.extend((!is_removed).then_some(name));
+        is_removed
+    });
+    let mut files = store.change_quietly(|writer| {
+        Ok(writer.commits_removed((temporary, &commits), &*store.directory, keep_frames))
+    })?;
+    files.retain(|file| {
+        let (name, is_removed) = (file.to_string(), remove(&file.to_string()));
+        left.extend((!is_removed).then_some(name));
+        is_removed
+    });
+    store.change_quietly(|writer| {
+        writer.files_removed(&files);
+        Ok(())
+    })?;
+    Ok(left)
+}

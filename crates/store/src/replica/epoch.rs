@@ -1,0 +1,33 @@
+//! A new epoch: the store goes on in a new log, and commits.
+
+use crate::commit::{remove_unnamed, write_commit};
+use crate::error::Result;
+use crate::store::Store;
+use crate::sync::PoisonError;
+
+/// Begins an epoch: goes on in a new log, and commits. The store is a replica, to which nothing is applied meanwhile; it
+/// takes changes of its own once the commit is durable.
+pub(super) fn begin_epoch(store: &Store, epoch: u64, is_replica: bool) -> Result<()> {
+    let _flushing = store.flushing.lock().unwrap_or_else(PoisonError::into_inner);
+    let sequence = store.change_quietly(|writer| {
+        writer.require_lock()?;
+        Ok(writer.sequence())
+    })?;
+    let begun = restart_log(store, epoch, sequence).and_then(|()| {
+        write_commit(store, &|commit| (commit.epoch, commit.is_replica) = (epoch, is_replica))
+    });
+    store.poison_after(begun)?;
+    remove_unnamed(store)
+}
+
+/// Goes on in a new log after batch `sequence`, which the next commit has. The caller holds `flushing`, and nothing is
+/// applied meanwhile.
+pub(super) fn restart_log(store: &Store, epoch: u64, sequence: u64) -> Result<()> {
+    let Some(log) = &store.log else { return Ok(()) };
+    let number = store.change_quietly(|writer| Ok(writer.next_log()))?;
+    log.restart(number, epoch, sequence)?;
+    store.change_quietly(|writer| {
+        writer.note_log(number);
+        Ok(())
+    })
+}

@@ -1,0 +1,47 @@
+//! Work that is due before a batch: a buffer that is full, a refresh, a commit.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use crate::commit::flush;
+use crate::error::Result;
+use crate::options::StoreOptions;
+use crate::store::{Store, Task, is_due};
+
+/// The time to wait until the buffers of other stores are written.
+const SHARED_WAIT: Duration = Duration::from_secs(1);
+
+/// Writes, refreshes and commits what is due before a batch, unless background threads do.
+pub(crate) fn make_room(store: &Store) -> Result<()> {
+    store.tasks.check()?;
+    let most = store.options.buffer_bytes;
+    let (buffer, sealed) = (store.buffered.load(Ordering::Relaxed), store.sealed.load(Ordering::Relaxed));
+    let should_flush = buffer > most / 2 || store.has_failed_flush.load(Ordering::Relaxed);
+    let Some(member) = store.tasks.member() else {
+        refresh_and_commit(store)?;
+        return if should_flush { flush(store, most / 2) } else { Ok(()) };
+    };
+    let shared = member.shared();
+    if should_flush || shared.should_flush() {
+        member.want(Task::Write);
+    }
+    if buffer.saturating_add(sealed) > most {
+        flush(store, most / 2)?;
+    }
+    if shared.wait_for_room(SHARED_WAIT) {
+        return Ok(());
+    }
+    // Threads write less than is applied, or cannot write, perhaps as the disk is full: then this call fails, too.
+    flush(store, 0)
+}
+
+/// Refreshes and commits, if the options say that it is time.
+fn refresh_and_commit(store: &Store) -> Result<()> {
+    let StoreOptions { refresh_every, commit_every, .. } = store.options;
+    if commit_every.is_some_and(|time| is_due(&store.committed, time)) {
+        store.commit()?;
+    } else if refresh_every.is_some_and(|time| is_due(&store.refreshed, time)) {
+        store.refresh()?;
+    }
+    Ok(())
+}
