@@ -3,8 +3,10 @@
 use std::ops::Range;
 use std::path::Path;
 
-use super::matching_docs::MatchingDocs;
+use super::request::answer;
+use crate::answer::explain::Step;
 use crate::answer::records::{self, RecordFormat};
+use crate::api::search::SearchRequest;
 use crate::api::{DocAddress, DocId, Field};
 use crate::args::ExportArgs;
 use crate::console::Console;
@@ -97,10 +99,12 @@ impl DocSelection {
         segments: &Segments,
         console: &mut Console<'_>,
     ) -> Result<DocSelection, CliError> {
-        let (matching, docs, then) =
-            MatchingDocs::sorted(segments, &args.filter, ("--sort", &args.sort), args.limit)?;
-        matching.explain(Some(&then), args.records.json, console);
-        Ok(DocSelection::List(docs))
+        let (sort, top) = (segments.sort_keys("--sort", &args.sort)?, args.limit.unwrap_or(usize::MAX));
+        let request = SearchRequest { sort, top, ..SearchRequest::default() };
+        let answer = answer(segments, (&args.filter, None), request)?;
+        let step = Step::only("put in order", answer.found.times.top);
+        answer.explain(args.limit.is_some(), &step, args.records.json, console);
+        Ok(DocSelection::List(answer.found.top))
     }
 
     fn of(text: Option<&str>, segments: &Segments) -> Result<DocSelection, CliError> {
