@@ -15,6 +15,7 @@ mod metrics;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet_arrow;
 pub(crate) mod records;
+pub(crate) mod rows;
 pub(crate) mod search_answer;
 pub(crate) mod segment_info;
 pub(crate) mod statistics;

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use super::request::answer;
 use crate::answer::explain::Step;
-use crate::answer::records::{self, RecordFormat};
+use crate::answer::records;
+use crate::answer::rows::RecordFormat;
 use crate::api::search::SearchRequest;
 use crate::api::{DocAddress, DocId, Field};
 use crate::args::ExportArgs;
@@ -33,7 +34,7 @@ pub(crate) fn run(args: &ExportArgs, opener: &Opener, console: &mut Console<'_>)
         DocSelection::of(args.docs.as_deref(), &segments)?
     };
     let fields = segments.select(&args.records.columns)?;
-    records::check_doc_ids(&fields, &args.records.options(), segments.only().is_none())?;
+    records::check_doc_ids(&fields, args.records.doc_ids, segments.only().is_none())?;
     // All arguments are checked before anything is written.
     let to_file = matches!(destination, Destination::File(_));
     let export = Export { args, segments: &segments, fields, format, to_file };
@@ -148,7 +149,8 @@ impl Export<'_> {
             DocSelection::Range(range) => Box::new(range.map(|doc| DocId::new(doc).into())),
             DocSelection::List(list) => Box::new(list.into_iter()),
         };
-        records::print_found(segments, fields, docs, &args.records.options(), *format, console)
+        let documents = &mut records::Found { segments, docs };
+        records::print_documents(fields, documents, &args.records.options(), *format, console)
     }
 
     #[cfg(feature = "parquet")]
