@@ -11,10 +11,12 @@ pub(crate) mod facets;
 mod figure;
 pub(crate) mod groups;
 pub(crate) mod histograms;
-pub(crate) mod metrics;
+mod metrics;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet_arrow;
 pub(crate) mod records;
+pub(crate) mod rows;
+pub(crate) mod search_answer;
 pub(crate) mod segment_info;
 pub(crate) mod statistics;
 pub(crate) mod table;

@@ -1,6 +1,6 @@
 //! The subcommands, one per file.
 //!
-//! A command does not know another. Those that search share [`matching_docs`], which evaluates `--where`, and [`request`].
+//! A command does not know another. Those that search share [`request`].
 
 pub(crate) mod build;
 pub(crate) mod cat;
@@ -19,7 +19,6 @@ pub(crate) mod info;
 pub(crate) mod log;
 pub(crate) mod lookup;
 pub(crate) mod man;
-mod matching_docs;
 pub(crate) mod merge;
 pub(crate) mod put;
 pub(crate) mod query;

@@ -47,8 +47,11 @@ pub struct SearchRequest {
     pub groups: Vec<Group>,
     /// The sort order of [`top`](Self::top).
     pub sort: Vec<SortKey>,
-    /// The number of documents to return in that order.
+    /// The number of documents to return in that order; `usize::MAX` for all, as [`Search::sorted`] returns them.
     pub top: usize,
+    /// Whether to return how the query was evaluated. This is slower: see
+    /// [`collect_explained`](crate::query::BoundParts::collect_explained).
+    pub explain: bool,
 }
 
 impl Default for SearchRequest {
@@ -62,7 +65,17 @@ impl Default for SearchRequest {
             groups: Vec::new(),
             sort: Vec::new(),
             top: 0,
+            explain: false,
         }
+    }
+}
+
+impl SearchRequest {
+    /// Whether only the number of documents is requested.
+    fn is_count(&self) -> bool {
+        let SearchRequest { facets, histograms, stats, groups, .. } = self;
+        let is_empty = facets.is_empty() && histograms.is_empty() && stats.is_empty() && groups.is_empty();
+        is_empty && self.top == 0
     }
 }
 
@@ -119,9 +132,9 @@ pub struct SearchAnswer {
     pub groups: Vec<Groups>,
     /// The first documents in the sort order.
     pub top: Vec<DocAddress>,
-    /// How the query was evaluated.
-    pub explain: Explain,
-    /// How the first documents were found.
+    /// How the query was evaluated, if the request asks for it.
+    pub explain: Option<Explain>,
+    /// How the first documents were found; all zeros if all were sorted.
     pub top_profile: TopProfile,
     /// The time that each step took.
     pub times: Times,
@@ -142,6 +155,7 @@ pub struct Times {
 
 impl Search<'_> {
     /// Runs several searches over the documents that match a query. Columns that several of them use are read once.
+    /// A request for the number of documents alone makes no set of them.
     ///
     /// # Errors
     ///
@@ -149,8 +163,16 @@ impl Search<'_> {
     pub fn request(&self, request: &SearchRequest) -> Result<SearchAnswer> {
         let mut times = Times::default();
         let start = Instant::now();
-        let (set, explain) = self.bind(&request.query)?.collect_explained(DocsByPart::All)?;
-        let docs = DocsByPart::from(&set);
+        let bound = self.bind(&request.query)?;
+        let (set, explain) = if request.explain {
+            let (set, explain) = bound.collect_explained(DocsByPart::All)?;
+            (Some(set), Some(explain))
+        } else {
+            let set = (!request.is_count()).then(|| bound.collect(DocsByPart::All));
+            (set.transpose()?, None)
+        };
+        let hits = set.as_ref().map_or_else(|| bound.count(DocsByPart::All), |set| Ok(set.count()))?;
+        let docs = set.as_ref().map_or(DocsByPart::All, DocsByPart::Set);
         times.query = start.elapsed();
 
         let start = Instant::now();
@@ -177,18 +199,11 @@ impl Search<'_> {
         times.groups = start.elapsed();
 
         let start = Instant::now();
-        let (top, top_profile) = self.top_explained(docs, &request.sort, request.top)?;
+        let (top, top_profile) = match request.top {
+            usize::MAX => (self.sorted(docs, &request.sort)?, TopProfile::default()),
+            top => self.top_explained(docs, &request.sort, top)?,
+        };
         times.top = start.elapsed();
-        Ok(SearchAnswer {
-            hits: set.count(),
-            facets,
-            histograms,
-            stats,
-            groups,
-            top,
-            explain,
-            top_profile,
-            times,
-        })
+        Ok(SearchAnswer { hits, facets, histograms, stats, groups, top, explain, top_profile, times })
     }
 }

@@ -1,4 +1,4 @@
-//! Prints Arrow record batches as CSV, NDJSON or tables.
+//! Arrow record batches as rows.
 //!
 //! Types that docvalues has print as in [`print_value`](crate::text::print_value), in canonical form; structs and maps as JSON
 //! objects; others as Arrow prints them.
@@ -17,28 +17,25 @@ use datafusion::arrow::error::ArrowError;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 
-use super::records::RecordFormat;
-use super::table::{self, Align, WideRow};
+use super::rows::{RecordFormat, RowCell, RowPrinter};
+use super::table::Align;
 use crate::api::search::arrow::IP_EXTENSION;
 use crate::api::{LogicalType, from_f64, from_u64};
 use crate::console::Console;
 use crate::error::CliError;
 use crate::text::print_value::Printer;
-use crate::text::quoting::{json_string, json_text, printable, quote_csv};
+use crate::text::quoting::{json_string, json_text, quote_csv};
 use crate::text::stored_ref::StoredRef;
 
 /// The rows of a table, whose columns are as wide as these need. The next ones have a heading of their own, so that a
 /// large result takes little memory.
 const TABLE_ROWS: usize = 1_000;
 
-/// Prints rows in one format.
+/// Prints batches in one format.
 pub(crate) struct BatchRows {
     schema: SchemaRef,
-    format: RecordFormat,
-    /// The rows of a table that are not printed yet.
-    rows: Vec<WideRow>,
-    /// The number of rows, and that of tables.
-    printed: (usize, usize),
+    rows: RowPrinter,
+    printed: usize,
 }
 
 impl BatchRows {
@@ -48,23 +45,16 @@ impl BatchRows {
         format: RecordFormat,
         console: &mut Console<'_>,
     ) -> Result<BatchRows, CliError> {
-        if let Some(delimiter) = delimiter(format) {
-            let mut line = String::new();
-            for (index, field) in schema.fields().iter().enumerate() {
-                line.extend((index > 0).then_some(delimiter));
-                let start = line.len();
-                line.push_str(field.name());
-                quote_csv(&mut line, start, delimiter, |_| false);
-            }
-            writeln!(console.out, "{line}")?;
-        }
         let mut names = schema.fields().iter().enumerate();
         let twice = names.find(|(at, field)| schema.fields()[..*at].iter().any(|f| f.name() == field.name()));
         if let Some((_, field)) = twice.filter(|_| format == RecordFormat::Ndjson) {
             let message = format!("two columns are named {:?}, which JSON cannot tell apart", field.name());
             return Err(CliError::usage(message).hint("name one of them with `as`"));
         }
-        Ok(BatchRows { schema, format, rows: Vec::new(), printed: (0, 0) })
+        let side = |ty: &DataType| if ty.is_numeric() { Align::Right } else { Align::Left };
+        let columns = schema.fields().iter().map(|f| (f.name().clone(), side(f.data_type())));
+        let rows = RowPrinter::begin(&columns.collect::<Vec<_>>(), 0, format, console.out)?;
+        Ok(BatchRows { schema, rows, printed: 0 })
     }
 
     /// Prints the rows of a batch, or keeps them for the next table.
@@ -73,54 +63,54 @@ impl BatchRows {
         let columns = columns.map(|(field, array)| Values::of(field, array)).collect::<Result<Vec<_>, _>>();
         let columns =
             columns.map_err(|error| CliError::failed(format!("cannot print the answer: {error}")))?;
-        let mut line = String::new();
         for row in 0..batch.num_rows() {
-            self.printed.0 += 1;
-            line.clear();
-            match delimiter(self.format) {
-                Some(delimiter) => csv(&columns, row, delimiter, &mut line),
-                None if self.format == RecordFormat::Ndjson => {
-                    object(self.schema.fields(), &columns, row, &mut line)
-                }
-                None => {
-                    self.keep(&columns, row, console)?;
-                    continue;
-                }
-            }
-            line.push('\n');
-            console.out.write_all(line.as_bytes())?;
+            self.printed += 1;
+            let title = || format!("row {}", self.printed);
+            self.rows.row(title, columns.iter().map(|values| BatchCell { values, row }), console.out)?;
+            self.rows.print_table(TABLE_ROWS, console)?;
         }
         Ok(console.out.flush()?)
     }
 
     /// Prints the rows that are kept.
-    pub(crate) fn finish(mut self, console: &mut Console<'_>) -> Result<(), CliError> {
-        if self.format == RecordFormat::Table && (self.printed.1 == 0 || !self.rows.is_empty()) {
-            self.print_table(console)?;
+    pub(crate) fn finish(self, console: &mut Console<'_>) -> Result<(), CliError> {
+        self.rows.finish(console)
+    }
+}
+
+/// A value of a batch.
+struct BatchCell<'a> {
+    values: &'a Values,
+    row: usize,
+}
+
+impl RowCell for BatchCell<'_> {
+    fn csv(&self, delimiter: char, line: &mut String) {
+        let BatchCell { values, row } = *self;
+        if values.is_null(row) {
+            return;
         }
-        Ok(())
+        let start = line.len();
+        match values {
+            Values::Lists(..) => values.json(row, line),
+            _ => values.text(row, line),
+        }
+        // Without quotes, these would be read as missing values.
+        quote_csv(line, start, delimiter, |text| matches!(text, "" | "NA" | "null"));
     }
 
-    fn keep(&mut self, columns: &[Values], row: usize, console: &mut Console<'_>) -> Result<(), CliError> {
-        let cell = |values: &Values| {
-            let mut cell = String::new();
-            if !values.is_null(row) {
-                values.text(row, &mut cell);
-            }
-            printable(&cell)
-        };
-        let title = format!("row {}", self.printed.0);
-        self.rows.push(WideRow { title, ids: Vec::new(), cells: columns.iter().map(cell).collect() });
-        if self.rows.len() < TABLE_ROWS { Ok(()) } else { self.print_table(console) }
+    fn json(&self, line: &mut String) -> bool {
+        let has_value = !self.values.is_null(self.row);
+        if has_value {
+            self.values.json(self.row, line);
+        }
+        has_value
     }
 
-    fn print_table(&mut self, console: &mut Console<'_>) -> Result<(), CliError> {
-        let side = |ty: &DataType| if ty.is_numeric() { Align::Right } else { Align::Left };
-        let heading = self.schema.fields().iter().map(|f| (printable(f.name()), side(f.data_type())));
-        table::print(&heading.collect::<Vec<_>>(), &self.rows, console)?;
-        self.rows.clear();
-        self.printed.1 += 1;
-        Ok(())
+    fn plain(&self, cell: &mut String) {
+        if !self.values.is_null(self.row) {
+            self.values.text(self.row, cell);
+        }
     }
 }
 
@@ -149,30 +139,6 @@ fn map([keys, values]: &[Values; 2], entries: Range<usize>, out: &mut String) {
         if values.is_null(entry) { out.push_str("null") } else { values.json(entry, out) }
     }
     out.push('}');
-}
-
-fn delimiter(format: RecordFormat) -> Option<char> {
-    match format {
-        RecordFormat::Csv => Some(','),
-        RecordFormat::Tsv => Some('\t'),
-        _ => None,
-    }
-}
-
-fn csv(columns: &[Values], row: usize, delimiter: char, line: &mut String) {
-    for (index, values) in columns.iter().enumerate() {
-        line.extend((index > 0).then_some(delimiter));
-        if values.is_null(row) {
-            continue;
-        }
-        let start = line.len();
-        match values {
-            Values::Lists(..) => values.json(row, line),
-            _ => values.text(row, line),
-        }
-        // Without quotes, these would be read as missing values.
-        quote_csv(line, start, delimiter, |text| matches!(text, "" | "NA" | "null"));
-    }
 }
 
 /// The values of a column, as docvalues stores them or as text.

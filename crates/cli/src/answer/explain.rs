@@ -3,8 +3,8 @@
 use std::slice;
 use std::time::Duration;
 
+use super::search_answer::Answer;
 use crate::api::search::query::Explain;
-use crate::api::search::sort::TopProfile;
 use crate::api::{FINE_ZONE, PruneCounts, Pruning, ZONE};
 use crate::console::Console;
 use crate::open::segments::Segments;
@@ -19,33 +19,41 @@ pub(crate) struct Step {
     pub(crate) took: Duration,
 }
 
-/// Prints how the query was evaluated, how the first documents were found, and the steps after it.
-pub(crate) fn tell(
-    (explain, time, segments): (&Explain, Duration, &Segments),
-    top: Option<&TopProfile>,
-    steps: &[Step],
-    json: bool,
-    console: &mut Console<'_>,
-) {
-    let _ = console.out.flush();
-    if json {
-        let all = steps.iter().map(|step| step.took).reduce(|a, b| a + b);
-        let each = steps.iter().filter_map(|step| Some((step.key?, nanos(step.took))));
-        let times = [("query", nanos(time)), ("answer", all.map_or(Json::NONE, nanos))];
-        let top = top.map(|top| Json::object([("seen", top.visited.into()), ("index", index(&top.filter))]));
-        let report = Json::object([
-            ("query", of_files(explain, segments)),
-            ("top", top.unwrap_or(Json::NONE)),
-            ("nanoseconds", Json::object(times.into_iter().chain(each))),
-        ]);
-        return console.note(&serde_json::to_string_pretty(&report).unwrap_or_default());
+impl Step {
+    /// The only step of a command.
+    pub(crate) fn only(what: &'static str, took: Duration) -> [Step; 1] {
+        [Step { what, key: None, took }]
     }
-    note_plan(explain, segments, console);
-    if let Some(top) = top {
-        console.note(&format!("first documents: {top}"));
+}
+
+impl Answer<'_> {
+    /// Prints the output of `--explain`, if the request asks for it: how the query was evaluated, with `has_top` how the
+    /// first documents were found, and the steps after that.
+    pub(crate) fn explain(&self, has_top: bool, steps: &[Step], json: bool, console: &mut Console<'_>) {
+        let Some(explain) = &self.found.explain else { return };
+        let (segments, time) = (self.segments, self.found.times.query);
+        let top = has_top.then_some(&self.found.top_profile);
+        let _ = console.out.flush();
+        if json {
+            let all = steps.iter().map(|step| step.took).reduce(|a, b| a + b);
+            let each = steps.iter().filter_map(|step| Some((step.key?, nanos(step.took))));
+            let times = [("query", nanos(time)), ("answer", all.map_or(Json::NONE, nanos))];
+            let top =
+                top.map(|top| Json::object([("seen", top.visited.into()), ("index", index(&top.filter))]));
+            let report = Json::object([
+                ("query", of_files(explain, segments)),
+                ("top", top.unwrap_or(Json::NONE)),
+                ("nanoseconds", Json::object(times.into_iter().chain(each))),
+            ]);
+            return console.note(&serde_json::to_string_pretty(&report).unwrap_or_default());
+        }
+        note_plan(explain, segments, console);
+        if let Some(top) = top {
+            console.note(&format!("first documents: {top}"));
+        }
+        let steps = steps.iter().map(|Step { what, took, .. }| format!(", {what} in {took:.1?}"));
+        console.note(&format!("documents found in {time:.1?}{}", steps.collect::<String>()));
     }
-    let steps = steps.iter().map(|Step { what, took, .. }| format!(", {what} in {took:.1?}"));
-    console.note(&format!("documents found in {time:.1?}{}", steps.collect::<String>()));
 }
 
 /// Prints the plan of the query; with several files, for each of them.

@@ -9,8 +9,18 @@ use crate::text::json::Json;
 use crate::text::print_value::Printer;
 use crate::text::quoting::{decimal, printable, thousands};
 
-/// Prints a line for each value.
-pub(crate) fn print(facet: &FacetCounts, console: &mut Console<'_>) -> Result<(), CliError> {
+/// Prints a line for each value of each facet.
+pub(crate) fn print(facets: &[FacetCounts], console: &mut Console<'_>) -> Result<(), CliError> {
+    for (at, facet) in facets.iter().enumerate() {
+        if at > 0 {
+            writeln!(console.out)?;
+        }
+        print_one(facet, console)?;
+    }
+    Ok(())
+}
+
+fn print_one(facet: &FacetCounts, console: &mut Console<'_>) -> Result<(), CliError> {
     let [docs, missing, distinct] = [facet.docs, facet.missing, facet.distinct].map(thousands);
     let name = printable(&facet.field.name);
     console.line(format_args!("{name}: {docs} documents, {missing} without a value, {distinct} values"))?;

@@ -6,24 +6,21 @@ use serde_json::value::RawValue;
 
 use super::metrics::{RequestedMetric, metric_cells, metrics_json};
 use super::records;
+use super::search_answer::Answer;
 use super::table::{Align, Table};
 use crate::api::search::Value;
-use crate::api::search::group::{GroupFound, Groups};
+use crate::api::search::group::GroupFound;
 use crate::api::{DocAddress, Field};
 use crate::console::Console;
 use crate::error::CliError;
-use crate::open::segments::Segments;
 use crate::text::json::Json;
 use crate::text::print_value::Printer;
 use crate::text::quoting::{printable, thousands};
 
-/// Prints a row for each group.
-pub(crate) fn print(
-    segments: &Segments,
-    found: &Groups,
-    (metrics, with_missing): (&[RequestedMetric], bool),
-    console: &mut Console<'_>,
-) -> Result<(), CliError> {
+/// Prints a row for each group of the first grouping.
+pub(crate) fn print(answer: &Answer<'_>, console: &mut Console<'_>) -> Result<(), CliError> {
+    let (segments, asked, found) = (answer.segments, &answer.request.groups[0], &answer.found.groups[0]);
+    let metrics = RequestedMetric::all(segments, &asked.metrics)?;
     let printers: Vec<Printer> = found.fields.iter().map(Printer::of).collect();
     let names: Vec<String> = found.fields.iter().map(|field| printable(&field.name)).collect();
     let headings: Vec<String> = metrics.iter().map(RequestedMetric::heading).collect();
@@ -41,7 +38,7 @@ pub(crate) fn print(
         };
         let mut row: Vec<_> = group.values.iter().zip(&printers).map(text).collect();
         row.push(thousands(group.count));
-        row.extend(metric_cells(&group.metrics, metrics));
+        row.extend(metric_cells(&group.metrics, &metrics));
         row.push(group.docs.iter().map(|doc| segments.place(*doc)).collect::<Vec<_>>().join(" "));
         table.row(row);
     }
@@ -49,24 +46,25 @@ pub(crate) fn print(
     let groups =
         found.distinct.map_or_else(String::new, |distinct| format!("{} groups, ", thousands(distinct.get())));
     let [docs, missing] = [found.docs, found.missing].map(thousands);
-    if with_missing {
+    if asked.with_missing {
         return Ok(console.line(format_args!("{groups}{docs} documents"))?);
     }
     let of = if names.len() > 1 { " in one of the columns" } else { "" };
     Ok(console.line(format_args!("{groups}{docs} documents, {missing} without a value{of}"))?)
 }
 
-/// Groups as entries of a JSON object, with `columns` of the best documents of each.
+/// The grouping at index `at` as entries of a JSON object, with `columns` of the best documents of each group.
 pub(crate) fn groups_json(
-    segments: &Segments,
-    found: &Groups,
-    metrics: &[RequestedMetric],
+    answer: &Answer<'_>,
+    at: usize,
     columns: &[String],
 ) -> Result<[(&'static str, Json); 5], CliError> {
+    let found = &answer.found.groups[at];
+    let metrics = RequestedMetric::all(answer.segments, &answer.request.groups[at].metrics)?;
     let printers: Vec<Printer> = found.fields.iter().map(Printer::of).collect();
     // One call for all groups opens each column once and reads it in file order.
     let best: Vec<DocAddress> = found.groups.iter().flat_map(|group| group.docs.iter().copied()).collect();
-    let mut best = records::json(segments, &best, columns)?.into_iter();
+    let mut best = records::json(answer.segments, &best, columns)?.into_iter();
     let group = |group: &GroupFound| {
         let value = |at: usize| match &group.values[at] {
             Some(value) => printers[at].json_value(value),
@@ -77,7 +75,7 @@ pub(crate) fn groups_json(
             ("value", if found.fields.len() == 1 { value(0) } else { Json::NONE }),
             ("values", Json::Object(found.fields.iter().enumerate().map(named).collect())),
             ("count", group.count.into()),
-            ("metrics", metrics_json(&group.metrics, metrics)),
+            ("metrics", metrics_json(&group.metrics, &metrics)),
             ("documents", Json::any(best.by_ref().take(group.docs.len()))),
         ])
     };

@@ -3,6 +3,7 @@
 use super::bars::print_bars;
 use super::facets::facet_json;
 use super::metrics::{RequestedMetric, metric_cells, metrics_json};
+use super::search_answer::Answer;
 use super::table::{Align, Table};
 use crate::api::Field;
 use crate::api::search::Value;
@@ -10,20 +11,16 @@ use crate::api::search::facet::FacetCounts;
 use crate::api::search::histogram::{Bucket, HistogramCounts};
 use crate::console::Console;
 use crate::error::CliError;
-use crate::open::segments::Segments;
 use crate::text::json::Json;
 use crate::text::print_value::Printer;
 use crate::text::quoting::{printable, thousands};
 
-/// Gives the columns of an answer the text formats that all segments have in common.
-pub(crate) fn describe(segments: &Segments, found: &mut HistogramCounts) -> Result<(), CliError> {
-    segments.describe(&mut found.field)?;
-    let mut facets = found.buckets.iter_mut().filter_map(|bucket| bucket.facet.as_mut());
-    facets.try_for_each(|facet| segments.describe(&mut facet.field))
-}
-
-/// Prints a line for each range.
-pub(crate) fn print(found: &HistogramCounts, console: &mut Console<'_>) -> Result<(), CliError> {
+/// Prints a line for each range of the first histogram; with metrics or a facet, a row of a table.
+pub(crate) fn print(answer: &Answer<'_>, console: &mut Console<'_>) -> Result<(), CliError> {
+    let (asked, found) = (&answer.request.histograms[0], &answer.found.histograms[0]);
+    if !asked.metrics.is_empty() || asked.facet.is_some() {
+        return print_table(found, &RequestedMetric::all(answer.segments, &asked.metrics)?, console);
+    }
     let [docs, missing, outside] = [found.docs, found.missing, found.outside].map(thousands);
     let name = printable(&found.field.name);
     let beside = if found.outside > 0 { format!(", {outside} values in no range") } else { String::new() };
@@ -35,7 +32,7 @@ pub(crate) fn print(found: &HistogramCounts, console: &mut Console<'_>) -> Resul
 }
 
 /// Prints a table with a row for each range, its metrics and its facet.
-pub(crate) fn print_table(
+fn print_table(
     found: &HistogramCounts,
     metrics: &[RequestedMetric],
     console: &mut Console<'_>,
@@ -77,23 +74,22 @@ fn begin(field: &Field, from: i64) -> Value {
     if from == Value::F64(-0.0) { Value::F64(0.0) } else { from }
 }
 
-/// A histogram as entries of a JSON object.
-pub(crate) fn histogram_json(
-    found: &HistogramCounts,
-    metrics: &[RequestedMetric],
-) -> [(&'static str, Json); 4] {
+/// The histogram at index `at` as entries of a JSON object.
+pub(crate) fn histogram_json(answer: &Answer<'_>, at: usize) -> Result<[(&'static str, Json); 4], CliError> {
+    let (asked, found) = (&answer.request.histograms[at], &answer.found.histograms[at]);
+    let metrics = RequestedMetric::all(answer.segments, &asked.metrics)?;
     let printer = Printer::of(&found.field);
     let range = |range: &Bucket| {
         let from = printer.json_value(&begin(&found.field, range.from));
         let facet = range.facet.as_ref().map(|facet| ("facet", facet_json(facet)));
-        let of_metrics = ("metrics", metrics_json(&range.metrics, metrics));
+        let of_metrics = ("metrics", metrics_json(&range.metrics, &metrics));
         let counted = [("from", from), ("count", range.count.into()), of_metrics];
         Json::object(counted.into_iter().chain(facet))
     };
-    [
+    Ok([
         ("column", found.field.name.as_str().into()),
         ("missing", found.missing.into()),
         ("outside", found.outside.into()),
         ("ranges", found.buckets.iter().map(range).collect()),
-    ]
+    ])
 }

@@ -5,26 +5,36 @@ use std::borrow::Cow;
 use super::figure::Figure;
 use crate::api::Field;
 use crate::api::search::group::{Measure, Metric};
+use crate::error::CliError;
+use crate::open::segments::Segments;
 use crate::text::json::Json;
 use crate::text::print_value::Printer;
 use crate::text::quoting::printable;
 
-/// A requested metric, its name, and its column.
-pub(crate) struct RequestedMetric {
-    pub(crate) metric: Metric,
-    pub(crate) name: &'static str,
-    pub(crate) field: Field,
+/// The name of a requested metric, such as `sum`, and its column.
+pub(super) struct RequestedMetric {
+    name: String,
+    field: Field,
 }
 
 impl RequestedMetric {
+    /// The metrics of a request that `segments` answered.
+    pub(super) fn all(segments: &Segments, metrics: &[Metric]) -> Result<Vec<RequestedMetric>, CliError> {
+        let named = |metric: &Metric| {
+            let name = metric.name().split('(').next().unwrap_or_default().to_owned();
+            Ok(RequestedMetric { name, field: segments.field(metric.column())? })
+        };
+        metrics.iter().map(named).collect()
+    }
+
     /// The heading of its column in a table.
-    pub(crate) fn heading(&self) -> String {
+    pub(super) fn heading(&self) -> String {
         format!("{} of {}", self.name, printable(&self.field.name))
     }
 }
 
 /// The cells of metrics; empty if no document has a value.
-pub(crate) fn metric_cells(
+pub(super) fn metric_cells(
     found: &[Option<Measure>],
     metrics: &[RequestedMetric],
 ) -> impl Iterator<Item = String> {
@@ -35,15 +45,15 @@ pub(crate) fn metric_cells(
 }
 
 /// Metrics as JSON, such as `{"sum": {"size": 12}, "mean": {"size": 1.5}}`; `null` if no document has a value.
-pub(crate) fn metrics_json(found: &[Option<Measure>], metrics: &[RequestedMetric]) -> Json {
+pub(super) fn metrics_json(found: &[Option<Measure>], metrics: &[RequestedMetric]) -> Json {
     let mut by_name: Vec<(Cow<'static, str>, Json)> = Vec::new();
-    for (measure, RequestedMetric { name, field, .. }) in found.iter().zip(metrics) {
+    for (measure, RequestedMetric { name, field }) in found.iter().zip(metrics) {
         let figure = measure.as_ref().and_then(Figure::of);
         let figure = figure.map_or(Json::NONE, |figure| figure.json(&Printer::of(field)));
         let entry = (field.name.clone().into(), figure);
         match by_name.iter_mut().find(|(known, _)| known == name) {
             Some((_, Json::Object(columns))) => columns.push(entry),
-            _ => by_name.push(((*name).into(), Json::Object(vec![entry]))),
+            _ => by_name.push((name.clone().into(), Json::Object(vec![entry]))),
         }
     }
     if by_name.is_empty() { Json::NONE } else { Json::Object(by_name) }

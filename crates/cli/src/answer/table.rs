@@ -55,7 +55,7 @@ struct Column {
 
 /// A row of a table.
 #[derive(Clone, Debug)]
-enum Row {
+pub(super) enum Row {
     Cells {
         /// The heading of the block, instead of the first cells.
         title: Option<String>,
@@ -70,7 +70,7 @@ pub(crate) struct Table {
     columns: Vec<Column>,
     /// The number of first cells that are the heading of a block.
     ids: usize,
-    rows: Vec<Row>,
+    pub(super) rows: Vec<Row>,
 }
 
 /// The widths of columns and of the gaps between them.
@@ -102,6 +102,18 @@ impl Table {
             }
         };
         Table { columns: heading.iter().map(column).collect(), ids: 1, rows: Vec::new() }
+    }
+
+    /// A table that is printed as blocks rather than cut further. The first `ids` cells name a row and are never cut;
+    /// blocks leave them out.
+    pub(super) fn of_rows(heading: &[(String, Align)], ids: usize) -> Table {
+        let heading: Vec<_> = heading.iter().map(|(name, align)| (name.as_str(), *align)).collect();
+        let mut table = Table::new(&heading).named_by(ids);
+        for (at, column) in table.columns.iter_mut().enumerate() {
+            // Blocks show more of the values than cells that are cut further.
+            (column.max, column.min) = if at < ids { (usize::MAX, usize::MAX) } else { (MAX_TEXT, MAX_TEXT) };
+        }
+        table
     }
 
     /// Cuts the columns with these names to `max` in a table that is too wide, and further before all others.
@@ -295,37 +307,6 @@ impl Table {
         }
         Ok(())
     }
-}
-
-/// A row that is printed as a block of lines if the terminal is too narrow for the table.
-pub(crate) struct WideRow {
-    /// The heading of the block.
-    pub(crate) title: String,
-    /// The first cells, which are never cut. A block leaves them out.
-    pub(crate) ids: Vec<String>,
-    pub(crate) cells: Vec<String>,
-}
-
-/// Prints a table if it fits the terminal, otherwise a block of lines for each row, uncut.
-pub(crate) fn print(
-    heading: &[(String, Align)],
-    rows: &[WideRow],
-    console: &mut Console<'_>,
-) -> Result<(), CliError> {
-    let heading: Vec<(&str, Align)> = heading.iter().map(|(name, align)| (name.as_str(), *align)).collect();
-    let mut table = Table::new(&heading);
-    let ids = rows.first().map_or(0, |row| row.ids.len());
-    table.ids = ids;
-    for (at, column) in table.columns.iter_mut().enumerate() {
-        // Blocks show more of the values than cells that are cut further.
-        (column.max, column.min) = if at < ids { (usize::MAX, usize::MAX) } else { (MAX_TEXT, MAX_TEXT) };
-    }
-    let row = |WideRow { title, ids, cells }: &WideRow| Row::Cells {
-        title: Some(title.clone()),
-        cells: ids.iter().chain(cells).cloned().collect(),
-    };
-    table.rows = rows.iter().map(row).collect();
-    table.print(console)
 }
 
 #[cfg(test)]

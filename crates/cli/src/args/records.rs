@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::filter::WhereArgs;
-use crate::answer::records::{RecordFormat, RecordOptions};
+use crate::answer::records::RecordOptions;
+use crate::answer::rows::RecordFormat;
 
 /// Options of commands that print documents.
 #[derive(Debug, Args)]

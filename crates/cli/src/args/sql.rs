@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use clap::Args;
 
 use super::build::parse_size;
-use crate::answer::records::RecordFormat;
+use crate::answer::rows::RecordFormat;
 
 const LONG: &str = "\
 Answer a query in SQL, with joins, subqueries and window functions (if dv was built with the feature `sql`).

@@ -1,6 +1,7 @@
 //! `dv cat`: prints all documents of several segments.
 
-use crate::answer::records::{self, RecordFormat};
+use crate::answer::records::{Parts, print_documents};
+use crate::answer::rows::RecordFormat;
 use crate::args::CatArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
@@ -12,12 +13,7 @@ pub(crate) fn run(args: &CatArgs, opener: &Opener, console: &mut Console<'_>) ->
     let segments = Segments::open_all(opener, &args.files)?;
     let fields =
         segments.in_order(columns::select(segments.all(), &args.records.columns)?, &args.records.columns);
-    records::print_parts(
-        &fields,
-        segments.all().iter(),
-        &args.records.options(),
-        RecordFormat::Ndjson,
-        console,
-    )?;
+    let documents = &mut Parts(segments.all().iter());
+    print_documents(&fields, documents, &args.records.options(), RecordFormat::Ndjson, console)?;
     Ok(Exit::Ok)
 }

@@ -1,6 +1,7 @@
 //! `dv count`: counts the documents that match a query.
 
-use super::matching_docs::MatchingDocs;
+use super::request::answer;
+use crate::api::search::SearchRequest;
 use crate::args::CountArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
@@ -9,12 +10,12 @@ use crate::open::segments::Segments;
 
 pub(crate) fn run(args: &CountArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segments = Segments::open(opener, &args.files, args.filter.skip_damaged, console)?;
-    let matching = MatchingDocs::find(&segments, &args.filter)?;
+    let answer = answer(&segments, (&args.filter, None), SearchRequest::default())?;
     if args.json {
-        matching.print_json([], console)?;
+        answer.print_json([], console)?;
     } else {
-        writeln!(console.out, "{}", matching.count())?;
+        writeln!(console.out, "{}", answer.found.hits)?;
     }
-    matching.explain(None, args.json, console);
+    answer.explain(false, &[], args.json, console);
     Ok(Exit::Ok)
 }

@@ -3,8 +3,11 @@
 use std::ops::Range;
 use std::path::Path;
 
-use super::matching_docs::MatchingDocs;
-use crate::answer::records::{self, RecordFormat};
+use super::request::answer;
+use crate::answer::explain::Step;
+use crate::answer::records;
+use crate::answer::rows::RecordFormat;
+use crate::api::search::SearchRequest;
 use crate::api::{DocAddress, DocId, Field};
 use crate::args::ExportArgs;
 use crate::console::Console;
@@ -31,7 +34,7 @@ pub(crate) fn run(args: &ExportArgs, opener: &Opener, console: &mut Console<'_>)
         DocSelection::of(args.docs.as_deref(), &segments)?
     };
     let fields = segments.select(&args.records.columns)?;
-    records::check_doc_ids(&fields, &args.records.options(), segments.only().is_none())?;
+    records::check_doc_ids(&fields, args.records.doc_ids, segments.only().is_none())?;
     // All arguments are checked before anything is written.
     let to_file = matches!(destination, Destination::File(_));
     let export = Export { args, segments: &segments, fields, format, to_file };
@@ -97,10 +100,12 @@ impl DocSelection {
         segments: &Segments,
         console: &mut Console<'_>,
     ) -> Result<DocSelection, CliError> {
-        let (matching, docs, then) =
-            MatchingDocs::sorted(segments, &args.filter, ("--sort", &args.sort), args.limit)?;
-        matching.explain(Some(&then), args.records.json, console);
-        Ok(DocSelection::List(docs))
+        let (sort, top) = (segments.sort_keys("--sort", &args.sort)?, args.limit.unwrap_or(usize::MAX));
+        let request = SearchRequest { sort, top, ..SearchRequest::default() };
+        let answer = answer(segments, (&args.filter, None), request)?;
+        let step = Step::only("put in order", answer.found.times.top);
+        answer.explain(args.limit.is_some(), &step, args.records.json, console);
+        Ok(DocSelection::List(answer.found.top))
     }
 
     fn of(text: Option<&str>, segments: &Segments) -> Result<DocSelection, CliError> {
@@ -144,7 +149,8 @@ impl Export<'_> {
             DocSelection::Range(range) => Box::new(range.map(|doc| DocId::new(doc).into())),
             DocSelection::List(list) => Box::new(list.into_iter()),
         };
-        records::print_found(segments, fields, docs, &args.records.options(), *format, console)
+        let documents = &mut records::Found { segments, docs };
+        records::print_documents(fields, documents, &args.records.options(), *format, console)
     }
 
     #[cfg(feature = "parquet")]

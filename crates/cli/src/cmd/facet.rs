@@ -1,8 +1,9 @@
 //! `dv facet`: counts the documents with each value of a column.
 
-use super::matching_docs::MatchingDocs;
+use super::request::{answer, facet};
+use crate::answer::explain::Step;
 use crate::answer::facets::{facet_json, print};
-use crate::api::search::facet::Facet;
+use crate::api::search::SearchRequest;
 use crate::args::FacetArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
@@ -18,30 +19,15 @@ pub(crate) fn run(args: &FacetArgs, opener: &Opener, console: &mut Console<'_>) 
     let segments = Segments::open(opener, &files, args.filter.skip_damaged, console)?;
     // An unknown column gets a hint with the closest name.
     let fields = segments.select(&columns)?;
-    let matching = MatchingDocs::find(&segments, &args.filter)?;
-    let facets: Vec<Facet> = fields.iter().map(|field| facet(&field.name, args)).collect();
-    let (mut found, then) =
-        matching.evaluate("values counted", |search, docs| search.facets(docs, &facets))?;
-    found.iter_mut().try_for_each(|facet| segments.describe(&mut facet.field))?;
+    let (by, prefix) = (args.by, args.prefix.as_deref());
+    let facets = fields.iter().map(|field| facet(&field.name, args.top, by, args.min_count, prefix));
+    let request = SearchRequest { facets: facets.collect(), ..SearchRequest::default() };
+    let answer = answer(&segments, (&args.filter, None), request)?;
     if args.json {
-        matching.print_json([("facets", found.iter().map(facet_json).collect())], console)?;
+        answer.print_json([("facets", answer.found.facets.iter().map(facet_json).collect())], console)?;
     } else {
-        for (at, facet) in found.iter().enumerate() {
-            if at > 0 {
-                writeln!(console.out)?;
-            }
-            print(facet, console)?;
-        }
+        print(&answer.found.facets, console)?;
     }
-    matching.explain(Some(&then), args.json, console);
+    answer.explain(false, &Step::only("values counted", answer.found.times.pass), args.json, console);
     Ok(Exit::Ok)
-}
-
-fn facet(column: &str, args: &FacetArgs) -> Facet {
-    let top = if args.top == 0 { usize::MAX } else { args.top };
-    let facet = Facet::on(column).top(top).order(args.by.order()).min_count(args.min_count);
-    match &args.prefix {
-        Some(prefix) => facet.prefix(prefix.as_bytes()),
-        None => facet,
-    }
 }

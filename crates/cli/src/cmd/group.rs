@@ -1,8 +1,9 @@
 //! `dv group`: groups documents by the values of columns.
 
-use super::matching_docs::MatchingDocs;
-use super::request::{group, group_metrics};
+use super::request::{answer, group};
+use crate::answer::explain::Step;
 use crate::answer::groups::{groups_json, print};
+use crate::api::search::SearchRequest;
 use crate::args::GroupArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
@@ -11,16 +12,14 @@ use crate::open::segments::Segments;
 
 pub(crate) fn run(args: &GroupArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segments = Segments::open(opener, &args.files, args.filter.skip_damaged, console)?;
-    let matching = MatchingDocs::find(&segments, &args.filter)?;
-    let group = group(&segments, &args.spec)?;
-    let (mut found, then) = matching.evaluate("groups found", |search, docs| search.group(docs, &group))?;
-    found.fields.iter_mut().try_for_each(|field| segments.describe(field))?;
-    let metrics = group_metrics(&segments, &args.spec)?;
+    let groups = vec![group(&segments, &args.spec)?];
+    let request = SearchRequest { groups, ..SearchRequest::default() };
+    let answer = answer(&segments, (&args.filter, None), request)?;
     if args.json {
-        matching.print_json(groups_json(&segments, &found, &metrics, &args.spec.columns)?, console)?;
+        answer.print_json(groups_json(&answer, 0, &args.spec.columns)?, console)?;
     } else {
-        print(&segments, &found, (&metrics, args.spec.missing), console)?;
+        print(&answer, console)?;
     }
-    matching.explain(Some(&then), args.json, console);
+    answer.explain(false, &Step::only("groups found", answer.found.times.groups), args.json, console);
     Ok(Exit::Ok)
 }

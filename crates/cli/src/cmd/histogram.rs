@@ -1,8 +1,9 @@
 //! `dv histogram`: counts the values of a column by range.
 
-use super::matching_docs::MatchingDocs;
-use super::request::{histogram, histogram_metrics};
-use crate::answer::histograms::{describe, histogram_json, print, print_table};
+use super::request::{answer, histogram};
+use crate::answer::explain::Step;
+use crate::answer::histograms::{histogram_json, print};
+use crate::api::search::SearchRequest;
 use crate::args::HistogramArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
@@ -17,19 +18,14 @@ pub(crate) fn run(
     let segments = Segments::open(opener, &args.files, args.filter.skip_damaged, console)?;
     // An unknown column gets a hint with the closest name.
     segments.select(std::slice::from_ref(&args.spec.column))?;
-    let matching = MatchingDocs::find(&segments, &args.filter)?;
-    let asked = histogram(&segments, &args.spec)?;
-    let (mut found, then) =
-        matching.evaluate("values counted", |search, docs| search.histogram(docs, &asked))?;
-    describe(&segments, &mut found)?;
-    let metrics = histogram_metrics(&segments, &args.spec)?;
+    let histograms = vec![histogram(&segments, &args.spec)?];
+    let request = SearchRequest { histograms, ..SearchRequest::default() };
+    let answer = answer(&segments, (&args.filter, None), request)?;
     if args.json {
-        matching.print_json(histogram_json(&found, &metrics), console)?;
-    } else if metrics.is_empty() && asked.facet.is_none() {
-        print(&found, console)?;
+        answer.print_json(histogram_json(&answer, 0)?, console)?;
     } else {
-        print_table(&found, &metrics, console)?;
+        print(&answer, console)?;
     }
-    matching.explain(Some(&then), args.json, console);
+    answer.explain(false, &Step::only("values counted", answer.found.times.pass), args.json, console);
     Ok(Exit::Ok)
 }

@@ -4,7 +4,8 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::answer::records::{Documents, EachDocument, print_documents, usual_format};
+use crate::answer::records::{Documents, EachDocument, print_documents};
+use crate::answer::rows::usual_format;
 use crate::api::{DocAddress, DocId, Field, IdIndex, IdLookup, LogicalType, SeekError, SegmentIds};
 use crate::args::LookupArgs;
 use crate::console::Console;

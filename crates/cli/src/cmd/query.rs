@@ -8,17 +8,16 @@ use serde::Deserialize;
 use serde::de::value::{MapAccessDeserializer, MapDeserializer};
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 
-use super::matching_docs;
-use super::request::{group, group_metrics, histogram, histogram_metrics};
-use crate::answer::explain::{Step, tell};
+use super::request::{answer, facet, group, histogram};
+use crate::answer::explain::Step;
 use crate::answer::facets::facet_json;
 use crate::answer::groups::groups_json;
-use crate::answer::histograms::{self, histogram_json};
+use crate::answer::histograms::histogram_json;
 use crate::answer::records;
 use crate::answer::statistics::Column;
-use crate::api::search::facet::{Facet, FacetOrder};
+use crate::api::search::facet::Facet;
 use crate::api::search::stats::Stats;
-use crate::api::search::{Query, SearchAnswer, SearchRequest};
+use crate::api::search::{SearchAnswer, SearchRequest};
 use crate::args::{FacetBy, GroupSpec, HistogramSpec, QueryArgs};
 use crate::console::Console;
 use crate::error::{CliError, Exit};
@@ -87,6 +86,13 @@ struct FacetRequest {
     prefix: Option<String>,
 }
 
+impl FacetRequest {
+    fn facet(&self) -> Facet {
+        let (by, prefix) = (self.by.unwrap_or(FacetBy::Count), self.prefix.as_deref());
+        facet(&self.column, self.top.unwrap_or(10), by, self.min_count.unwrap_or(1), prefix)
+    }
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct StatsRequest {
@@ -102,36 +108,22 @@ struct StatsRequest {
 pub(crate) fn run(args: &QueryArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segments = Segments::open(opener, &args.files, args.filter.skip_damaged, console)?;
     let asked = parse(&args.request)?;
-    let request = request(&segments, &asked, args.filter.query.as_deref())?;
-    let search = matching_docs::search(&segments, &args.filter);
-    let mut answer = search.request(&request).map_err(|error| segments.failure(error))?;
-    describe(&segments, &mut answer)?;
-    let top = records::json(&segments, &answer.top, &asked.columns)?;
-    let groups = answer.groups.iter().zip(&asked.groups);
-    let groups = groups.map(|(found, NameOr(spec))| {
-        let metrics = group_metrics(&segments, spec)?;
-        groups_json(&segments, found, &metrics, &spec.columns).map(Json::object)
-    });
-    let histograms = answer.histograms.iter().zip(&asked.histograms).map(|(found, spec)| {
-        let metrics = histogram_metrics(&segments, spec)?;
-        Ok::<_, CliError>(Json::object(histogram_json(found, &metrics)))
-    });
-    console.json(&Json::object([
-        segments.json(),
-        ("documents", segments.docs().into()),
-        ("matching", answer.hits.into()),
-        ("facets", Json::any(answer.facets.iter().map(facet_json))),
+    let query = asked.query.as_deref();
+    let answer = answer(&segments, (&args.filter, query), request(&segments, &asked)?)?;
+    let found = &answer.found;
+    let top = records::json(&segments, &found.top, &asked.columns)?;
+    let groups = asked.groups.iter().enumerate();
+    let groups = groups.map(|(at, NameOr(spec))| groups_json(&answer, at, &spec.columns).map(Json::object));
+    let histograms = (0..asked.histograms.len()).map(|at| histogram_json(&answer, at).map(Json::object));
+    let entries = [
+        ("facets", Json::any(found.facets.iter().map(facet_json))),
         ("histograms", Json::any(histograms.collect::<Result<Vec<_>, _>>()?)),
-        ("stats", Json::any(answer.stats.iter().map(|stats| Column::new(stats, 0).to_json()))),
+        ("stats", Json::any(found.stats.iter().map(|stats| Column::new(stats, 0).to_json()))),
         ("groups", Json::any(groups.collect::<Result<Vec<_>, _>>()?)),
         ("top", asked.top().map_or(Json::NONE, |_| Json::List(top))),
-    ]))?;
-    if args.filter.explain {
-        console.out.flush()?;
-        let top = (request.top > 0).then_some(&answer.top_profile);
-        let query = (&answer.explain, answer.times.query, &segments);
-        tell(query, top, &steps(&request, &answer), args.json, console);
-    }
+    ];
+    answer.print_json(entries, console)?;
+    answer.explain(answer.request.top > 0, &steps(&answer.request, found), args.json, console);
     Ok(Exit::Ok)
 }
 
@@ -150,41 +142,19 @@ fn parse(argument: &str) -> Result<QueryRequest, CliError> {
     }
 }
 
-/// Converts a request for the library; documents must also match the query `more`.
-fn request(segments: &Segments, asked: &QueryRequest, more: Option<&str>) -> Result<SearchRequest, CliError> {
-    let queries = [more, asked.query.as_deref()].into_iter().flatten().map(Query::parse);
-    let query = Query::all_of(queries.collect::<Result<Vec<_>, _>>()?);
+/// Converts a request for the library, without its condition.
+fn request(segments: &Segments, asked: &QueryRequest) -> Result<SearchRequest, CliError> {
     let histograms = asked.histograms.iter().map(|spec| histogram(segments, spec));
     let groups = asked.groups.iter().map(|NameOr(spec)| group(segments, spec));
     Ok(SearchRequest {
-        query,
-        facets: asked.facets.iter().map(facet).collect(),
+        facets: asked.facets.iter().map(|NameOr(asked)| asked.facet()).collect(),
         histograms: histograms.collect::<Result<_, _>>()?,
         stats: asked.stats.iter().map(stats).collect(),
         groups: groups.collect::<Result<_, _>>()?,
         sort: segments.sort_keys("sort", &asked.sort)?,
         top: asked.top().unwrap_or(0),
+        ..SearchRequest::default()
     })
-}
-
-/// Gives the columns of an answer the text formats that all segments have in common.
-fn describe(segments: &Segments, answer: &mut SearchAnswer) -> Result<(), CliError> {
-    let SearchAnswer { facets, histograms, stats, groups, .. } = answer;
-    facets.iter_mut().try_for_each(|facet| segments.describe(&mut facet.field))?;
-    histograms.iter_mut().try_for_each(|found| histograms::describe(segments, found))?;
-    stats.iter_mut().try_for_each(|stats| segments.describe(&mut stats.field))?;
-    groups.iter_mut().flat_map(|found| &mut found.fields).try_for_each(|field| segments.describe(field))
-}
-
-fn facet(NameOr(asked): &NameOr<FacetRequest>) -> Facet {
-    let mut facet = Facet::on(&asked.column);
-    facet.top = match asked.top {
-        Some(0) => usize::MAX,
-        top => top.unwrap_or(facet.top),
-    };
-    facet.min_count = asked.min_count.unwrap_or(facet.min_count);
-    facet.prefix = asked.prefix.as_ref().map(|prefix| prefix.as_bytes().to_vec());
-    facet.order(asked.by.map_or(FacetOrder::Count, FacetBy::order))
 }
 
 fn stats(NameOr(asked): &NameOr<StatsRequest>) -> Stats {

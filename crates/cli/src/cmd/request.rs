@@ -1,14 +1,15 @@
-//! Requests to a search, from the options of a command line or the keys of `dv query`.
+//! Requests to a search, from the options of a command line or the keys of `dv query`, and their answers.
 
-use crate::answer::metrics::RequestedMetric;
+use crate::answer::search_answer::Answer;
 use crate::api::SearchError;
-use crate::api::search::Query;
 use crate::api::search::facet::Facet;
 use crate::api::search::group::{Group, GroupOrder, Metric};
 use crate::api::search::histogram::{Histogram, Step, Unit};
 use crate::api::search::query::Literal;
-use crate::args::{GroupBy, GroupSpec, HistogramSpec, TextOrNumber};
+use crate::api::search::{Query, SearchRequest};
+use crate::args::{FacetBy, GroupBy, GroupSpec, HistogramSpec, TextOrNumber, WhereArgs};
 use crate::error::CliError;
+use crate::open::columns;
 use crate::open::segments::Segments;
 
 const UNITS: [(&str, Unit); 8] = [
@@ -21,6 +22,29 @@ const UNITS: [(&str, Unit); 8] = [
     ("quarter", Unit::Quarter),
     ("year", Unit::Year),
 ];
+
+/// Answers `request` for the documents that match `--where` and, if there is one, the condition `more`.
+pub(super) fn answer<'s>(
+    segments: &'s Segments,
+    (args, more): (&WhereArgs, Option<&str>),
+    request: SearchRequest,
+) -> Result<Answer<'s>, CliError> {
+    let parse = |text| Query::parse(text).map_err(|error| columns::unparsed(segments.all(), text, error));
+    let queries = [args.query.as_deref(), more].into_iter().flatten().map(parse);
+    let query = Query::all_of(queries.collect::<Result<Vec<_>, _>>()?);
+    Answer::of(segments, SearchRequest { query, explain: args.explain, ..request }, args.threads)
+}
+
+/// The most results to return: on the command line, 0 stands for all.
+pub(super) fn all_if_zero(top: usize) -> usize {
+    if top == 0 { usize::MAX } else { top }
+}
+
+/// A facet.
+pub(super) fn facet(column: &str, top: usize, by: FacetBy, min_count: u64, prefix: Option<&str>) -> Facet {
+    let facet = Facet::on(column).top(all_if_zero(top)).order(by.order()).min_count(min_count);
+    Facet { prefix: prefix.map(Vec::from), ..facet }
+}
 
 /// A histogram.
 pub(super) fn histogram(segments: &Segments, spec: &HistogramSpec) -> Result<Histogram, CliError> {
@@ -43,18 +67,10 @@ pub(super) fn histogram(segments: &Segments, spec: &HistogramSpec) -> Result<His
     let mut histogram = Histogram::of(spec.column.clone(), step);
     if let Some(column) = &spec.facet {
         segments.select(std::slice::from_ref(column))?;
-        histogram = histogram.facet(Facet::on(column).top(if spec.top == 0 { usize::MAX } else { spec.top }));
+        histogram = histogram.facet(Facet::on(column).top(all_if_zero(spec.top)));
     }
-    let metrics = histogram_metrics(segments, spec)?;
-    Ok(metrics.into_iter().fold(histogram, |histogram, requested| histogram.metric(requested.metric)))
-}
-
-/// The metrics of each range of a histogram.
-pub(super) fn histogram_metrics(
-    segments: &Segments,
-    spec: &HistogramSpec,
-) -> Result<Vec<RequestedMetric>, CliError> {
-    metrics(segments, [&spec.sum, &spec.min, &spec.max, &spec.mean, &[]])
+    histogram.metrics = metrics(segments, [&spec.sum, &spec.min, &spec.max, &spec.mean, &[]])?;
+    Ok(histogram)
 }
 
 /// Parses a step: a calendar unit, or a number as in a query. Integers are exact.
@@ -95,10 +111,18 @@ pub(super) fn group(segments: &Segments, args: &GroupSpec) -> Result<Group, CliE
     let names = segments.select(&args.column.0)?.into_iter().map(|field| field.name);
     let mut group = Group { by: names.collect(), with_missing: args.missing, ..Group::by("") };
     group.having = args.having.as_deref().map(Query::parse).transpose()?;
-    group.top = if args.top == 0 { usize::MAX } else { args.top };
+    group.top = all_if_zero(args.top);
     group.docs = args.docs;
     group.sort = segments.sort_keys("--sort", &args.sort)?;
-    group.metrics = group_metrics(segments, args)?.into_iter().map(|requested| requested.metric).collect();
+    let columns = [&args.sum, &args.min, &args.max, &args.mean, &args.distinct];
+    group.metrics = metrics(segments, columns.map(Vec::as_slice))?;
+    // What --having needs is computed as well, after what was asked for.
+    for metric in group.having.iter().flat_map(Query::columns).filter_map(Metric::from_name) {
+        if !group.metrics.contains(&metric) {
+            segments.select(&[metric.column().to_owned()])?;
+            group.metrics.push(metric);
+        }
+    }
     group.order = match args.by {
         GroupBy::Count => GroupOrder::Count,
         GroupBy::Value => GroupOrder::Value,
@@ -111,43 +135,14 @@ pub(super) fn group(segments: &Segments, args: &GroupSpec) -> Result<Group, CliE
     Ok(group)
 }
 
-/// The metrics of each group.
-pub(super) fn group_metrics(segments: &Segments, args: &GroupSpec) -> Result<Vec<RequestedMetric>, CliError> {
-    let columns = [&args.sum, &args.min, &args.max, &args.mean, &args.distinct];
-    let mut all = metrics(segments, columns.map(Vec::as_slice))?;
-    // What --having needs is computed as well, after what was asked for.
-    let having = args.having.as_deref().map(Query::parse).transpose()?;
-    for metric in having.iter().flat_map(Query::columns).filter_map(Metric::from_name) {
-        if all.iter().any(|known| known.metric == metric) {
-            continue;
-        }
-        let name = [metric.column().to_owned()];
-        let only = |wanted: fn(String) -> Metric| {
-            if wanted(name[0].clone()) == metric { name.as_slice() } else { &[] }
-        };
-        let kinds = [Metric::Sum, Metric::Min, Metric::Max, Metric::Mean, Metric::Distinct];
-        all.extend(metrics(segments, kinds.map(only))?);
-    }
-    Ok(all)
-}
-
 /// The metrics of --sum, --min, --max, --mean and --distinct.
-fn metrics(segments: &Segments, columns: [&[String]; 5]) -> Result<Vec<RequestedMetric>, CliError> {
-    type Of = fn(String) -> Metric;
-    let kinds: [(&str, Of); 5] = [
-        ("sum", Metric::Sum),
-        ("min", Metric::Min),
-        ("max", Metric::Max),
-        ("mean", Metric::Mean),
-        ("distinct", Metric::Distinct),
-    ];
+fn metrics(segments: &Segments, columns: [&[String]; 5]) -> Result<Vec<Metric>, CliError> {
+    let kinds: [fn(String) -> Metric; 5] =
+        [Metric::Sum, Metric::Min, Metric::Max, Metric::Mean, Metric::Distinct];
     let mut metrics = Vec::new();
     // An empty list means no columns here, not all.
-    for ((name, metric), columns) in kinds.into_iter().zip(columns).filter(|(_, columns)| !columns.is_empty())
-    {
-        for field in segments.select(columns)? {
-            metrics.push(RequestedMetric { metric: metric(field.name.clone()), name, field });
-        }
+    for (metric, columns) in kinds.into_iter().zip(columns).filter(|(_, columns)| !columns.is_empty()) {
+        metrics.extend(segments.select(columns)?.into_iter().map(|field| metric(field.name)));
     }
     Ok(metrics)
 }

@@ -1,7 +1,9 @@
 //! `dv sort`: prints the first documents in the order of some columns.
 
-use super::matching_docs::MatchingDocs;
+use super::request::{all_if_zero, answer};
+use crate::answer::explain::Step;
 use crate::answer::records;
+use crate::api::search::SearchRequest;
 use crate::args::SortArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
@@ -10,11 +12,12 @@ use crate::open::segments::Segments;
 
 pub(crate) fn run(args: &SortArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segments = Segments::open(opener, &args.files, args.filter.skip_damaged, console)?;
-    let count = Some(args.count).filter(|count| *count > 0);
-    let (matching, docs, then) = MatchingDocs::sorted(&segments, &args.filter, ("--by", &args.by), count)?;
-    let fields = segments.select(&args.records.columns)?;
-    let format = records::usual_format(console);
-    records::print_found(&segments, &fields, docs.into_iter(), &args.records.options(), format, console)?;
-    matching.explain(Some(&then), args.records.json, console);
+    let (sort, top) = (segments.sort_keys("--by", &args.by)?, all_if_zero(args.count));
+    let request = SearchRequest { sort, top, ..SearchRequest::default() };
+    let answer = answer(&segments, (&args.filter, None), request)?;
+    let docs = answer.found.top.iter().copied();
+    records::print(&segments, docs, &args.records.options(), console)?;
+    let step = Step::only("put in order", answer.found.times.top);
+    answer.explain(args.count > 0, &step, args.records.json, console);
     Ok(Exit::Ok)
 }

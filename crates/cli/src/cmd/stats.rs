@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::matching_docs::MatchingDocs;
+use super::request::answer;
+use crate::answer::explain::Step;
 use crate::answer::statistics::{Column, print};
 use crate::answer::usage_tables::distinct;
+use crate::api::search::SearchRequest;
 use crate::api::search::stats::{ColumnStats, Distinct, Stats};
 use crate::api::{ColumnUsage, Field};
 use crate::args::StatsArgs;
@@ -19,19 +21,17 @@ pub(crate) fn run(args: &StatsArgs, opener: &Opener, console: &mut Console<'_>) 
     columns.extend_from_slice(&args.columns);
     let segments = Segments::open(opener, &files, args.filter.skip_damaged, console)?;
     let fields = segments.select(&columns)?;
-    let matching = MatchingDocs::find(&segments, &args.filter)?;
-    let asked: Vec<Stats> = fields.iter().map(|field| asked(field, args, !columns.is_empty())).collect();
-    let (mut found, then) =
-        matching.evaluate("values summed up", |search, docs| search.stats_of(docs, &asked))?;
-    found.iter_mut().try_for_each(|stats| segments.describe(&mut stats.field))?;
+    let stats = fields.iter().map(|field| asked(field, args, !columns.is_empty())).collect();
+    let request = SearchRequest { stats, ..SearchRequest::default() };
+    let mut answer = answer(&segments, (&args.filter, None), request)?;
     let usage = segments.all().iter().map(|part| part.segment.usage()).collect::<Result<Vec<_>, _>>()?;
     let mut by_field: HashMap<&str, Vec<&ColumnUsage>> = HashMap::new();
     for column in usage.iter().flat_map(|usage| &usage.columns) {
         by_field.entry(&column.field.name).or_default().push(column);
     }
     let of_field = |name: &str| by_field.get(name).map_or(&[][..], Vec::as_slice);
-    let is_all = matching.count() == segments.docs();
-    for stats in &mut found {
+    let is_all = answer.found.hits == segments.docs();
+    for stats in &mut answer.found.stats {
         // The directory of the only segment may have the number for all documents.
         if let ([column], Some(_), true) = (of_field(&stats.field.name), segments.only(), is_all) {
             stats.distinct = stats.distinct.or(distinct(column).map(Distinct::Exact));
@@ -39,13 +39,14 @@ pub(crate) fn run(args: &StatsArgs, opener: &Opener, console: &mut Console<'_>) 
     }
     let bytes =
         |stats: &ColumnStats| of_field(&stats.field.name).iter().map(|column| column.bytes()).sum::<u64>();
-    let columns: Vec<Column<'_>> = found.iter().map(|stats| Column::new(stats, bytes(stats))).collect();
+    let columns = answer.found.stats.iter().map(|stats| Column::new(stats, bytes(stats)));
+    let columns: Vec<Column<'_>> = columns.collect();
     if args.json {
-        matching.print_json([("columns", columns.iter().map(Column::to_json).collect())], console)?;
+        answer.print_json([("columns", columns.iter().map(Column::to_json).collect())], console)?;
     } else {
         print(&columns, console)?;
     }
-    matching.explain(Some(&then), args.json, console);
+    answer.explain(false, &Step::only("values summed up", answer.found.times.pass), args.json, console);
     Ok(Exit::Ok)
 }
 

@@ -209,6 +209,7 @@ fn several(threads: usize) {
             groups: ["five", "eight"].map(Group::by).into(),
             sort: vec![SortKey::new("eight"), SortKey::new("seven")],
             top: 9,
+            explain: false,
         };
         let found = ask("request", || search.request(&request).unwrap());
         assert_eq!((found.hits, found.facets[0].docs, found.groups[0].docs), (hits, hits, hits));

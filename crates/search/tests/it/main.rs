@@ -17,6 +17,7 @@ mod partial;
 mod parts;
 mod query;
 mod reads;
+mod requests;
 mod searches;
 mod sorts;
 mod zeros;

@@ -29,6 +29,7 @@ pub(super) fn check(trial: &Trial<'_>, set: &Set, dataset: &Dataset, rows: &Rows
             groups: names().filter(single).map(Group::by).collect(),
             sort: vec![SortKey::new(&first.name).descending()],
             top: 7,
+            explain: false,
         };
         let search = trial.search;
         let docs = &search.filter(&query).unwrap();

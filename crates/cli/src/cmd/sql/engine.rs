@@ -23,7 +23,7 @@ use tokio::time::timeout;
 
 use super::hints;
 use crate::answer::batch_rows::BatchRows;
-use crate::answer::records::{RecordFormat, usual_format};
+use crate::answer::rows::{RecordFormat, usual_format};
 use crate::api::{Error, SearchError};
 use crate::args::SqlArgs;
 use crate::console::Console;

@@ -1,0 +1,170 @@
+//! Rows as CSV, TSV, NDJSON or tables.
+//!
+//! The printer knows the cells of a row, not whether it is a document or a row of a batch.
+
+use std::borrow::Cow;
+use std::io::Write;
+use std::path::Path;
+
+use clap::ValueEnum;
+
+use super::table::{Align, Row, Table};
+use crate::console::Console;
+use crate::error::CliError;
+use crate::text::quoting::{json_text, printable, quote_csv};
+
+/// The format of printed documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RecordFormat {
+    /// A table; long values are cut and end with …
+    Table,
+    /// Comma-separated values with a header
+    Csv,
+    /// Tab-separated values with a header
+    Tsv,
+    /// One JSON object a line
+    #[value(alias = "jsonl", alias = "json")]
+    Ndjson,
+    /// Apache Parquet (`export` only)
+    #[value(alias = "pq")]
+    Parquet,
+    /// Arrow IPC (`export` only): the file format in a file, the stream format elsewhere
+    #[value(alias = "feather")]
+    Arrow,
+}
+
+impl RecordFormat {
+    /// The format by the extension of a file, if it has one. An unknown extension is returned as an error.
+    pub(crate) fn of_file(path: &Path) -> Result<Option<RecordFormat>, Cow<'_, str>> {
+        let Some(ending) = path.extension() else { return Ok(None) };
+        match ending.to_str().and_then(|ending| RecordFormat::from_str(ending, true).ok()) {
+            None | Some(RecordFormat::Table) => Err(ending.to_string_lossy()),
+            format => Ok(format),
+        }
+    }
+
+    /// The extensions of all formats.
+    pub(crate) fn endings() -> impl Iterator<Item = String> {
+        let formats = RecordFormat::value_variants().iter().filter(|format| **format != RecordFormat::Table);
+        let values = formats.filter_map(RecordFormat::to_possible_value);
+        values
+            .flat_map(|value| value.get_name_and_aliases().map(|name| format!(".{name}")).collect::<Vec<_>>())
+    }
+}
+
+/// The default format: a table on a terminal, NDJSON elsewhere.
+pub(crate) fn usual_format(console: &Console<'_>) -> RecordFormat {
+    if console.out_width.is_some() { RecordFormat::Table } else { RecordFormat::Ndjson }
+}
+
+/// A value of a row.
+pub(super) trait RowCell {
+    /// Appends a cell of CSV.
+    fn csv(&self, delimiter: char, line: &mut String);
+
+    /// Appends JSON. Returns `false` and appends nothing if the key is left out.
+    fn json(&self, line: &mut String) -> bool;
+
+    /// Appends a cell of a table.
+    fn plain(&self, cell: &mut String);
+}
+
+/// Prints rows in one format.
+pub(super) struct RowPrinter {
+    format: RecordFormat,
+    /// The keys of JSON.
+    keys: Vec<String>,
+    /// The rows of a table that are not printed yet.
+    table: Table,
+    has_table: bool,
+    line: String,
+}
+
+impl RowPrinter {
+    /// Prints the heading of CSV. The first `ids` columns of a table name its rows.
+    pub(super) fn begin(
+        columns: &[(String, Align)],
+        ids: usize,
+        format: RecordFormat,
+        out: &mut dyn Write,
+    ) -> Result<RowPrinter, CliError> {
+        if matches!(format, RecordFormat::Parquet | RecordFormat::Arrow) {
+            return Err(CliError::usage("only `dv export` writes Parquet and Arrow"));
+        }
+        let keys = columns.iter().map(|(name, _)| json_text(name) + ":").collect();
+        let heading: Vec<_> = columns.iter().map(|(name, align)| (printable(name), *align)).collect();
+        let table = Table::of_rows(&heading, ids);
+        if let Some(delimiter) = delimiter(format) {
+            let mut line = String::new();
+            for (at, (name, _)) in columns.iter().enumerate() {
+                line.extend((at > 0).then_some(delimiter));
+                let start = line.len();
+                line.push_str(name);
+                quote_csv(&mut line, start, delimiter, |_| false);
+            }
+            writeln!(out, "{line}")?;
+        }
+        Ok(RowPrinter { format, keys, table, has_table: false, line: String::new() })
+    }
+
+    /// Prints a row, or keeps it for a table; `title` is the heading of its block if the table does not fit.
+    pub(super) fn row<C: RowCell>(
+        &mut self,
+        title: impl FnOnce() -> String,
+        cells: impl Iterator<Item = C>,
+        out: &mut dyn Write,
+    ) -> Result<(), CliError> {
+        let RowPrinter { format, keys, table, line, .. } = self;
+        line.clear();
+        if let Some(delimiter) = delimiter(*format) {
+            for (at, cell) in cells.enumerate() {
+                line.extend((at > 0).then_some(delimiter));
+                cell.csv(delimiter, line);
+            }
+        } else if *format == RecordFormat::Ndjson {
+            line.push('{');
+            for (key, cell) in keys.iter().zip(cells) {
+                let start = line.len();
+                line.push_str(if start > 1 { "," } else { "" });
+                line.push_str(key);
+                if !cell.json(line) {
+                    line.truncate(start);
+                }
+            }
+            line.push('}');
+        } else {
+            let plain = |cell: C| {
+                line.clear();
+                cell.plain(line);
+                printable(line)
+            };
+            table.rows.push(Row::Cells { cells: cells.map(plain).collect(), title: Some(title()) });
+            return Ok(());
+        }
+        line.push('\n');
+        Ok(out.write_all(line.as_bytes())?)
+    }
+
+    /// Prints the rows that are kept if there are so many.
+    pub(super) fn print_table(&mut self, least: usize, console: &mut Console<'_>) -> Result<(), CliError> {
+        if self.format == RecordFormat::Table && self.table.rows.len() >= least {
+            self.table.print(console)?;
+            self.table.rows.clear();
+            self.has_table = true;
+        }
+        Ok(())
+    }
+
+    /// Prints the rows that are kept; without any row, the heading of the table.
+    pub(super) fn finish(mut self, console: &mut Console<'_>) -> Result<(), CliError> {
+        self.print_table(self.has_table.into(), console)
+    }
+}
+
+fn delimiter(format: RecordFormat) -> Option<char> {
+    match format {
+        RecordFormat::Csv => Some(','),
+        RecordFormat::Tsv => Some('\t'),
+        _ => None,
+    }
+}
