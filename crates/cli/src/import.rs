@@ -22,6 +22,7 @@ pub(crate) mod column_type;
 mod csv_cells;
 mod csv_chunks;
 pub(crate) mod csv_dialect;
+mod csv_tokens;
 mod document;
 mod error;
 mod exclude;
@@ -327,8 +328,7 @@ impl Import {
             match rows {
                 Rows::Csv(rows) => match self.chunk_size(&rows) {
                     Some(size) => {
-                        let (chunks, line) = CsvChunks::after(rows, size);
-                        self.add_chunks(&source, chunks, line, &mut sink)?;
+                        self.add_chunks(&source, CsvChunks::after(rows, size), &mut sink)?;
                     }
                     None => self.add_text_rows(&source, &mut Rows::Csv(rows), &mut sink)?,
                 },

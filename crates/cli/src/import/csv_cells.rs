@@ -1,16 +1,17 @@
-//! CSV and TSV: splits text into rows and cells (RFC 4180, tokenized by `csv-core`), with the place of every cell.
+//! CSV and TSV, row by row, with the place of every cell and of every mistake.
 //!
-//! `csv-core` consumes the bytes of a cell. These bytes give the cell's place, whether it is quoted, and two mistakes
-//! that `csv-core` accepts: text after a closing quote, and an unclosed quote, which would otherwise swallow the rest of
-//! the file.
+//! The [tokenizer](super::csv_tokens) gets whole lines, and more of them while a quoted cell is open. After wrong
+//! quotes, only the first line of the record is lost: an unclosed quote would otherwise swallow the rest of the file.
 
+use std::borrow::Cow;
 use std::io::BufRead;
 use std::ops::Range;
 use std::sync::Arc;
 
-use csv_core::{ReadFieldResult, Reader, ReaderBuilder};
+use memchr::{memchr_iter, memrchr};
 
 use super::csv_dialect::{Dialect, Extras};
+use super::csv_tokens::{CsvCell, Token, line_end};
 use super::error::{BadRow, InputError, Result};
 use super::header::{self, Header, NewName, unique_names};
 use super::row::{FieldId, Fields, Form, LARGE, Row};
@@ -22,7 +23,6 @@ const MAX_TITLES: u64 = 20;
 pub(crate) struct CsvRows {
     file: Arc<str>,
     reader: Box<dyn BufRead>,
-    core: Box<Reader>,
     dialect: Dialect,
     columns: Vec<FieldId>,
     new_names: Vec<NewName>,
@@ -36,9 +36,8 @@ pub(crate) struct CsvRows {
     /// The lines on which the record and the next one begin, from 1.
     line: u64,
     next_line: u64,
-    /// The concatenated texts of the record's cells, without quotes.
-    text: Vec<u8>,
-    cells: Vec<Span>,
+    /// The cells of the record, each with its line, and its column in bytes from 1.
+    cells: Vec<(CsvCell, (u64, usize))>,
 }
 
 /// The records of a file that were not read.
@@ -53,27 +52,6 @@ pub(crate) struct CsvRest {
     pub(crate) line: u64,
 }
 
-/// A cell of a record.
-#[derive(Clone, Debug)]
-struct Span {
-    text: Range<usize>,
-    quoted: bool,
-    line: u64,
-    /// In bytes, from 1.
-    column: usize,
-}
-
-/// The bytes of `lines` that `csv-core` consumed for a cell.
-struct Taken {
-    /// Without the delimiter or line end after it.
-    raw: Range<usize>,
-    /// The range of the cell's text in `text`.
-    text: Range<usize>,
-    /// The first byte after the delimiter or line end.
-    end: usize,
-    ends_record: bool,
-}
-
 impl CsvRows {
     /// Opens a file and reads its header, or its first row to count the columns.
     pub(crate) fn open(
@@ -82,7 +60,7 @@ impl CsvRows {
         dialect: Dialect,
         fields: &mut Fields,
     ) -> Result<CsvRows> {
-        let mut rows = CsvRows::new(file.clone(), reader, dialect);
+        let mut rows = CsvRows::new(file.clone(), reader, dialect, Vec::new(), 1);
         for _ in 0..rows.dialect.extras.skip_lines {
             rows.read_line()?;
             rows.lines.clear();
@@ -106,44 +84,32 @@ impl CsvRows {
             }
         }
         // The first row is data, so it is read again.
-        rows.resume_at(rows.record.start, rows.line);
+        (rows.record.end, rows.next_line) = (rows.record.start, rows.line);
         Ok(rows)
     }
 
-    fn new(file: Arc<str>, reader: Box<dyn BufRead>, dialect: Dialect) -> CsvRows {
-        let mut core = ReaderBuilder::new();
-        core.delimiter(dialect.delimiter).quoting(dialect.quotes).escape(dialect.extras.escape);
-        let core = core.build();
-        CsvRows {
-            file,
-            reader,
-            core: Box::new(core),
-            dialect,
-            columns: Vec::new(),
-            new_names: Vec::new(),
-            doubts: Vec::new(),
-            lines: Vec::new(),
-            is_cut: false,
-            record: 0..0,
-            line: 1,
-            next_line: 1,
-            text: Vec::new(),
-            cells: Vec::new(),
-        }
-    }
-
-    /// Continues in the middle of a file, whose next record is on `line`.
-    pub(crate) fn resume(
+    /// The records of `reader`, of which the first is on `line`.
+    pub(crate) fn new(
         file: Arc<str>,
         reader: Box<dyn BufRead>,
         dialect: Dialect,
         columns: Vec<FieldId>,
         line: u64,
     ) -> CsvRows {
-        let mut rows = CsvRows::new(file, reader, dialect);
-        rows.columns = columns;
-        rows.resume_at(0, line);
-        rows
+        CsvRows {
+            file,
+            reader,
+            dialect,
+            columns,
+            new_names: Vec::new(),
+            doubts: Vec::new(),
+            lines: Vec::new(),
+            is_cut: false,
+            record: 0..0,
+            line,
+            next_line: line,
+            cells: Vec::new(),
+        }
     }
 
     /// What was not read.
@@ -177,7 +143,9 @@ impl CsvRows {
 
     /// Adds the columns of the header. A column without a name, or with that of an earlier one, gets a new name.
     fn read_header(&mut self, fields: &mut Fields) -> Result<()> {
-        let names = self.cells.iter().map(|span| self.text_of(span)).collect::<Result<Vec<_>>>()?;
+        let names = self.cells.iter().map(|(cell, _)| self.text_of(cell).map(Cow::into_owned));
+        let names = names.collect::<Result<Vec<_>>>()?;
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let (columns, new_names) = unique_names(&names);
         let doubts = header::doubts(&self.file, &names);
         self.columns = columns.iter().map(|name| fields.id(name)).collect();
@@ -199,19 +167,13 @@ impl CsvRows {
         if self.cells.len() != self.columns.len() {
             return Err(self.wrong_count().into());
         }
-        if self.text.len() > LARGE && self.record.end == self.lines.len() {
-            self.cells.iter().try_for_each(|span| self.text_of(span).map(drop))?;
-            // Only `text_of` needs them, for a message.
-            (self.lines, self.record) = (Vec::new(), 0..0);
-        }
-        for (&field, span) in self.columns.iter().zip(&self.cells) {
-            let form = if span.quoted { Form::Quoted } else { Form::Bare };
-            if !row.push(field, form, self.text_of(span)?, (span.line, span.column)) {
+        for (&field, (cell, place)) in self.columns.iter().zip(&self.cells) {
+            if !row.push(field, cell.form, &self.text_of(cell)?, *place) {
                 return Err(BadRow::new(&self.file, self.line, 1, "the row is larger than 4 GiB").into());
             }
         }
-        if self.text.len() > LARGE {
-            self.text = Vec::new();
+        if self.lines.len() > LARGE && self.record.end == self.lines.len() {
+            (self.lines, self.record) = (Vec::new(), 0..0);
         }
         Ok(true)
     }
@@ -234,7 +196,7 @@ impl CsvRows {
     fn wrong_count(&self) -> BadRow {
         let (found, expected) = (self.cells.len(), self.columns.len());
         let problem = format!("expected {}, found {found}", count(expected, "cell"));
-        let column = self.cells.get(expected).or(self.cells.last()).map_or(1, |span| span.column);
+        let column = self.cells.get(expected).or(self.cells.last()).map_or(1, |(_, (_, column))| *column);
         let text = self.line_from(self.record.start);
         let bad = BadRow::new(&self.file, self.line, column as u64, problem).text(text);
         bad.hint(match found < expected {
@@ -254,17 +216,18 @@ impl CsvRows {
     }
 
     /// The text of a cell of the record.
-    fn text_of(&self, span: &Span) -> Result<&str> {
-        let text = std::str::from_utf8(self.text.get(span.text.clone()).unwrap_or_default());
-        let is_trimmed = self.dialect.extras.trim && !span.quoted;
-        text.map(|text| if is_trimmed { text.trim_matches([' ', '\t']) } else { text }).map_err(|_| {
+    fn text_of(&self, cell: &CsvCell) -> Result<Cow<'_, str>> {
+        let bytes = self.lines.get(cell.text.clone()).unwrap_or_default();
+        let raw = std::str::from_utf8(bytes).map_err(|_| {
             // The first invalid byte of the record is the first one of its cells.
             let record = self.lines.get(self.record.clone()).unwrap_or_default();
             let valid = std::str::from_utf8(record).map_or_else(|e| e.valid_up_to(), str::len);
             self.bad_at(self.record.start + valid, "the text is not UTF-8")
                 .hint("set --encoding, such as latin-1")
-                .into()
-        })
+        })?;
+        let is_trimmed = self.dialect.extras.trim && cell.form == Form::Bare;
+        let raw = if is_trimmed { raw.trim_matches([' ', '\t']) } else { raw };
+        Ok(self.dialect.tokenizer().text(raw, cell))
     }
 
     /// The bytes from `at` to the end of their line.
@@ -281,173 +244,110 @@ impl CsvRows {
         BadRow::new(&self.file, self.line + newlines, column, problem).text(self.line_from(at))
     }
 
-    /// Continues at byte `at` of the lines, on line `line`.
-    fn resume_at(&mut self, at: usize, line: u64) {
-        self.core.reset();
-        self.record.end = at;
-        self.next_line = line;
-    }
-
     /// Moves the end of the record past a line end, if there is one.
     fn skip_line_end(&mut self) -> bool {
-        let len = match self.lines.get(self.record.end..) {
-            Some([b'\r', b'\n', ..]) => 2,
-            Some([b'\r' | b'\n', ..]) => 1,
-            _ => return false,
-        };
+        let len = line_end(&self.lines, self.record.end);
         self.record.end += len;
-        // As csv-core counts lines.
-        self.next_line += u64::from(self.lines.get(self.record.end - 1) == Some(&b'\n'));
-        true
+        // A carriage return alone counts no line.
+        self.next_line += u64::from(len > 0 && self.lines.get(self.record.end - 1) == Some(&b'\n'));
+        len > 0
     }
 
-    /// Moves the end of the record past a comment, if there is one.
-    fn skip_comment(&mut self) -> bool {
-        let Some(comment) = self.dialect.extras.comment else { return false };
-        let is_comment = self.lines.get(self.record.end) == Some(&comment);
-        if is_comment {
-            self.record.end += self.line_from(self.record.end).len();
-            self.skip_line_end();
-        }
-        is_comment
+    /// Moves the end of the record to the next line.
+    fn skip_line(&mut self) {
+        self.record.end += self.line_from(self.record.end).len();
+        self.skip_line_end();
     }
 
-    /// Reads the next record and its cells; skips blank lines. Returns `false` at the end.
+    /// Reads the next record and its cells; skips blank lines and comments. Returns `false` at the end.
     fn read_record(&mut self) -> Result<bool> {
         self.cells.clear();
         loop {
-            if (self.is_cut || self.record.end == self.lines.len()) && !self.read_first_line()? {
-                return Ok(false);
+            if self.is_cut || self.record.end == self.lines.len() {
+                if !self.is_cut {
+                    self.lines.clear();
+                    self.record = 0..0;
+                }
+                self.read_line()?;
+                if self.lines.is_empty() {
+                    return Ok(false);
+                }
             }
             self.record.start = self.record.end;
             self.line = self.next_line;
-            if self.skip_comment() {
-                continue;
-            }
-            if !self.skip_line_end() {
+            let comment = self.dialect.extras.comment;
+            if self.lines.get(self.record.end).is_some_and(|first| comment == Some(*first)) {
+                self.skip_line();
+            } else if self.columns.len() == 1 || !self.skip_line_end() {
+                // With one column, a blank line is a row with an empty cell.
                 break;
             }
-            // With one column, a blank line is a row with an empty cell.
-            if self.columns.len() == 1 {
-                self.cells.push(Span { text: 0..0, quoted: false, line: self.line, column: 1 });
+        }
+        // Until the record is complete, it ends where it starts: after a pause, it is read again.
+        let (mut at, mut line, mut line_start) = (self.record.start, self.line, self.record.start);
+        loop {
+            let cell = self.read_cell(at)?;
+            let (place, ends_record) = ((line, at - line_start + 1), cell.ends_record);
+            let read = self.lines.get(at..cell.end).unwrap_or_default();
+            if let Some(newline) = memrchr(b'\n', read) {
+                line += memchr_iter(b'\n', read).count() as u64;
+                line_start = at + newline + 1;
+            }
+            at = cell.end;
+            self.cells.push((cell, place));
+            if ends_record {
+                (self.record.end, self.next_line) = (at, line);
                 return Ok(true);
             }
         }
-        self.core.set_line(self.line);
-        let (mut begin, mut line_start, mut filled) = (self.record.start, self.record.start, 0);
-        loop {
-            let (line, column) = (self.core.line(), begin - line_start + 1);
-            let cell = self.take_cell(begin, filled)?;
-            let quoted = self.dialect.quotes && self.lines.get(begin) == Some(&b'"');
-            if quoted {
-                self.check_quotes(&cell.raw)?;
-            }
-            (begin, filled) = (cell.end, cell.text.end);
-            if self.core.line() > line {
-                let newline = self.lines.get(..begin).and_then(|l| l.iter().rposition(|b| *b == b'\n'));
-                line_start = newline.map_or(0, |newline| newline + 1);
-            }
-            self.cells.push(Span { text: cell.text, quoted, line, column });
-            if cell.ends_record {
-                break;
-            }
-        }
-        self.record.end = begin;
-        self.next_line = self.core.line();
-        if self.lines.get(begin - 1..=begin) == Some(b"\r\n") {
-            self.skip_line_end();
-        }
-        Ok(true)
     }
 
-    /// Reads a line in place of those before, or on after a pause. Returns `false` at the end.
-    fn read_first_line(&mut self) -> Result<bool> {
-        if !std::mem::replace(&mut self.is_cut, true) {
-            self.lines.clear();
-            self.record = 0..0;
-        }
-        self.read_line()?;
-        self.is_cut = false;
-        Ok(!self.lines.is_empty())
-    }
-
-    fn read_line(&mut self) -> Result<()> {
+    /// Reads a line, or the rest of one after a pause. Returns `false` at the end.
+    fn read_line(&mut self) -> Result<bool> {
+        self.is_cut = true;
         let read = self.reader.read_until(b'\n', &mut self.lines);
-        read.map(drop).map_err(|e| InputError::unreadable(&self.file, e))
+        let read = read.map_err(|e| InputError::unreadable(&self.file, e))?;
+        self.is_cut = false;
+        Ok(read > 0)
     }
 
-    /// Reads another line of the record. After a pause, the record is read again from its first line.
-    fn read_next_line(&mut self) -> Result<()> {
-        let read = self.read_line();
-        if read.is_err() {
-            self.is_cut = true;
-            self.resume_at(self.record.start, self.line);
-        }
-        read
-    }
-
-    /// Reads the cell at byte `begin` of the lines, and more lines if it spans several.
-    fn take_cell(&mut self, begin: usize, filled: usize) -> Result<Taken> {
-        let (mut end, mut text) = (begin, filled..filled);
+    /// Reads the cell at byte `at` of the lines, and more lines if it spans several.
+    fn read_cell(&mut self, at: usize) -> Result<CsvCell> {
+        let tokenizer = self.dialect.tokenizer();
+        let mut token = tokenizer.cell_at(&self.lines, at);
         loop {
-            // The text of a cell is never longer than its source.
-            self.text.resize(self.text.len().max(self.lines.len()), 0);
-            let input = self.lines.get(end..).unwrap_or_default();
-            let output = self.text.get_mut(text.end..).unwrap_or_default();
-            let (result, read, written) = self.core.read_field(input, output);
-            end += read;
-            text.end += written;
-            let ends_record = match result {
-                ReadFieldResult::Field { record_end } => record_end,
-                ReadFieldResult::End => true,
-                ReadFieldResult::InputEmpty | ReadFieldResult::OutputFull => {
-                    // At the end of the file, the next call gets no bytes and ends the cell.
-                    self.read_next_line()?;
-                    continue;
+            token = match token {
+                Token::Cell(cell) => return Ok(cell),
+                Token::Open(open) => {
+                    if !self.read_line()? {
+                        let hint = "close it, or use --no-quotes to read quotes as text";
+                        return Err(self.wrong_quotes(at, "unclosed quote", hint));
+                    }
+                    tokenizer.go_on(&self.lines, open)
+                }
+                Token::AfterQuote(quote) => {
+                    let hint = if self.lines.get(quote - 1) == Some(&b'\\') {
+                        r"if a backslash stands before quotes within quotes, use --escape '\'"
+                    } else {
+                        "write a quote within quotes twice (\"\"), or use --no-quotes to read quotes as text"
+                    };
+                    return Err(self.wrong_quotes(quote + 1, "text after a closing quote", hint));
                 }
             };
-            let raw = begin..end - usize::from(read > 0);
-            return Ok(Taken { raw, text, end, ends_record });
         }
     }
 
-    /// Returns an error for a quoted cell that does not end with its closing quote. Only the first line of the record is
-    /// lost.
-    fn check_quotes(&mut self, raw: &Range<usize>) -> Result<()> {
-        let bytes = self.lines.get(raw.clone()).unwrap_or_default();
-        let bad = match closing_quote(bytes, self.dialect.extras.escape) {
-            Some(at) if at + 1 == bytes.len() => return Ok(()),
-            Some(at) if bytes.get(at - 1) == Some(&b'\\') => self
-                .bad_at(raw.start + at + 1, "text after a closing quote")
-                .hint(r"if a backslash stands before quotes within quotes, use --escape '\'"),
-            Some(at) => self
-                .bad_at(raw.start + at + 1, "text after a closing quote")
-                .hint("write a quote within quotes twice (\"\"), or use --no-quotes to read quotes as text"),
-            None => self
-                .bad_at(raw.start, "unclosed quote")
-                .hint("close it, or use --no-quotes to read quotes as text"),
-        };
-        self.resume_at(self.record.start + self.line_from(self.record.start).len(), self.line);
-        self.skip_line_end();
-        Err(bad.into())
+    /// The error for wrong quotes at byte `at` of the lines. Only the first line of the record is lost.
+    fn wrong_quotes(&mut self, at: usize, problem: &str, hint: &str) -> InputError {
+        let bad = self.bad_at(at, problem).hint(hint);
+        self.skip_line();
+        bad.into()
     }
 }
 
 /// A number of things: `1 cell`, `2 cells`.
 fn count(number: usize, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
-}
-
-/// The position of the closing quote of a cell: the first quote after the opening one that is not doubled.
-fn closing_quote(raw: &[u8], escape: Option<u8>) -> Option<usize> {
-    let mut at = 1;
-    loop {
-        at += raw.get(at..)?.iter().position(|b| *b == b'"' || Some(*b) == escape)?;
-        if raw.get(at) == Some(&b'"') && raw.get(at + 1) != Some(&b'"') {
-            return Some(at);
-        }
-        at += 2;
-    }
 }
 
 #[cfg(test)]

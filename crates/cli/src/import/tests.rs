@@ -466,6 +466,16 @@ proptest! {
         }
     }
 
+    /// `import` compares rows with chunks.
+    #[test]
+    fn any_text_has_the_same_cells_and_mistakes_in_rows_and_in_chunks(
+        header in prop::sample::select(vec!["a\n", "a,b\n"]),
+        text in "[a1\",\r\n é]{0,40}",
+        skip_bad: bool,
+    ) {
+        let _ = import(&[("a.csv", &format!("{header}{text}"))], ImportOptions { skip_bad, ..options() });
+    }
+
     /// The schema of what was inferred, asked for, gives the same documents with the same spelling.
     #[test]
     fn an_inferred_schema_changes_nothing_when_it_is_asked_for(
