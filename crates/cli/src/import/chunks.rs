@@ -6,9 +6,9 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{self, Scope};
 
 use super::column::{Column, MissingTokens};
-use super::csv_cells::CsvRows;
-use super::csv_chunks::CsvChunks;
-use super::csv_tokens::{Token, Tokenizer, line_end};
+use super::csv::chunks::CsvChunks;
+use super::csv::rows::CsvRows;
+use super::csv::tokens::{Token, Tokenizer, line_end};
 use super::error::InputError;
 use super::open_input::Rows;
 use super::parse_cell::Stored;

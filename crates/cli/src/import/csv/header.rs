@@ -4,8 +4,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::csv_tokens::{Token, Tokenizer};
-use super::odd_cells::is_data;
+use super::tokens::{Token, Tokenizer};
+use crate::import::odd_cells::is_data;
 use crate::text::words::quoted_list;
 
 /// The most new names that a note lists.

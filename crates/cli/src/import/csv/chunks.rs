@@ -7,9 +7,9 @@ use std::io::{self, Read as _};
 
 use memchr::{memchr, memrchr};
 
-use super::csv_cells::{CsvRest, CsvRows};
-use super::csv_tokens::{Token, Tokenizer};
-use super::error::{InputError, Result};
+use super::rows::{CsvRest, CsvRows};
+use super::tokens::{Token, Tokenizer};
+use crate::import::error::{InputError, Result};
 
 /// The most times the size of a chunk that a record may have.
 const LARGEST: usize = 16;

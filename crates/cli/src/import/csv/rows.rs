@@ -1,6 +1,6 @@
 //! CSV and TSV, row by row, with the place of every cell and of every mistake.
 //!
-//! The [tokenizer](super::csv_tokens) gets whole lines, and more of them while a quoted cell is open. After wrong
+//! The [tokenizer](super::tokens) gets whole lines, and more of them while a quoted cell is open. After wrong
 //! quotes, only the first line of the record is lost: an unclosed quote would otherwise swallow the rest of the file.
 
 use std::borrow::Cow;
@@ -10,11 +10,11 @@ use std::sync::Arc;
 
 use memchr::{memchr_iter, memrchr};
 
-use super::csv_dialect::{Dialect, Extras};
-use super::csv_tokens::{CsvCell, Token, line_end};
-use super::error::{BadRow, InputError, Result};
+use super::dialect::{Dialect, Extras};
 use super::header::{self, Header, NewName, unique_names};
-use super::row::{FieldId, Fields, Form, LARGE, Row};
+use super::tokens::{CsvCell, Token, line_end};
+use crate::import::error::{BadRow, InputError, Result};
+use crate::import::row::{FieldId, Fields, Form, LARGE, Row};
 
 /// The most lines before a header for which a hint is given.
 const MAX_TITLES: u64 = 20;
@@ -351,5 +351,5 @@ fn count(number: usize, thing: &str) -> String {
 }
 
 #[cfg(test)]
-#[path = "csv_cells/tests.rs"]
+#[path = "rows/tests.rs"]
 mod tests;

@@ -1,7 +1,7 @@
 //! The dialect of a CSV file.
 
-use super::csv_tokens::Tokenizer;
 use super::header::Header;
+use super::tokens::Tokenizer;
 
 /// The CSV dialect of a file.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr2, memchr3};
 
-use super::row::Form;
+use crate::import::row::Form;
 
 /// The bytes that separate, quote and escape.
 #[derive(Clone, Copy, Debug)]
