@@ -5,9 +5,9 @@
 //! all rows in a second one.
 //!
 //! ```text
-//! source ── bytes ──> csv_cells | ndjson ── Row ──> Import ── Document ──> segment_input | store_input
+//! source ── bytes ──> csv::rows | ndjson ── Row ──> Import ── Document ──> segment_input | store_input
 //!                       first pass: infer_types ──┘ └── second pass: column, parse_cell
-//!        ── bytes ──> csv_chunks ── text ─────────> Import ── RowBatch ──> the same, several chunks at a time
+//!        ── bytes ──> csv::chunks ── text ────────> Import ── RowBatch ──> the same, several chunks at a time
 //!        ── file ───> arrow ── arrays ────────────> Import ── DocBatch ──> the same
 //! ```
 
@@ -19,14 +19,11 @@ mod choose_types;
 mod chunks;
 pub(crate) mod column;
 pub(crate) mod column_type;
-mod csv_cells;
-mod csv_chunks;
-pub(crate) mod csv_dialect;
+pub(crate) mod csv;
 mod document;
 mod error;
 mod exclude;
 pub(crate) mod field_changes;
-pub(crate) mod header;
 mod hints;
 pub(crate) mod ids;
 mod infer_types;
@@ -40,7 +37,6 @@ mod row_batch;
 mod sample;
 pub(crate) mod schema;
 pub(crate) mod segment_input;
-mod sniff_delimiter;
 pub(crate) mod source;
 mod spellings;
 pub(crate) mod store_input;
@@ -54,13 +50,13 @@ pub(crate) use self::arrow_rows::DocBatch;
 use self::choose_types::first_type;
 use self::column::{Column, MissingTokens};
 use self::column_type::ColumnType;
-use self::csv_chunks::CsvChunks;
-use self::csv_dialect::Extras;
+use self::csv::chunks::CsvChunks;
+use self::csv::dialect::Extras;
+use self::csv::header::{Header, NewName};
 pub(crate) use self::document::Document;
 use self::document::{CellError, split_cell};
 use self::error::{BadRow, InputError, Result};
 pub(crate) use self::exclude::Exclude;
-use self::header::{Header, NewName};
 use self::hints::describe;
 pub(crate) use self::hints::{alter_command, type_flag, wider_type};
 use self::open_input::{OpenInput, Rows};
@@ -327,8 +323,7 @@ impl Import {
             match rows {
                 Rows::Csv(rows) => match self.chunk_size(&rows) {
                     Some(size) => {
-                        let (chunks, line) = CsvChunks::after(rows, size);
-                        self.add_chunks(&source, chunks, line, &mut sink)?;
+                        self.add_chunks(&source, CsvChunks::after(rows, size), &mut sink)?;
                     }
                     None => self.add_text_rows(&source, &mut Rows::Csv(rows), &mut sink)?,
                 },

@@ -1,19 +1,18 @@
 //! Chunks of CSV, converted to batches on several threads, and added in order.
 
-use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, Scope};
 
 use super::column::{Column, MissingTokens};
-use super::csv_cells::CsvRows;
-use super::csv_chunks::{ChunkCell, ChunkCells, CsvChunks};
-use super::csv_dialect::Dialect;
+use super::csv::chunks::CsvChunks;
+use super::csv::rows::CsvRows;
+use super::csv::tokens::{Token, Tokenizer, line_end};
 use super::error::InputError;
 use super::open_input::Rows;
 use super::parse_cell::Stored;
-use super::row::FieldId;
+use super::row::{FieldId, Form};
 use super::row_batch::{BatchColumn, RowBatch};
 use super::source::Source;
 use super::{Import, Imported};
@@ -33,17 +32,17 @@ impl Import {
             .then(|| CHUNK.min(self.options.batch_bytes).max(1))
     }
 
-    /// Converts the rest of a file in chunks. `line` is its first line.
+    /// Converts the rest of a file in chunks.
     pub(super) fn add_chunks<E: From<InputError>>(
         &mut self,
         source: &Source,
         mut chunks: CsvChunks,
-        mut line: u64,
         sink: &mut impl FnMut(&Import, Imported<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let (dialect, missing) = (chunks.dialect.clone(), self.options.missing.clone());
-        let indexes = chunks.columns.iter().map(|field| field.index()).collect();
-        let converter = Converter { indexes, dialect: &dialect, missing: &missing };
+        let (tokenizer, missing) = (chunks.rest.dialect.tokenizer(), self.options.missing.clone());
+        let indexes = chunks.rest.columns.iter().map(|field| field.index()).collect();
+        let converter = Converter { indexes, tokenizer, missing: &missing };
+        let mut line = chunks.rest.line;
         let threads = self.options.chunk_threads.unwrap_or(1);
         let (jobs, queue) = sync_channel(2 * threads);
         let queue = Mutex::new(queue);
@@ -171,7 +170,7 @@ fn work(queue: &Mutex<Receiver<Job>>, converter: &Converter<'_>) {
 struct Converter<'c> {
     /// The index of each column of the file.
     indexes: Vec<usize>,
-    dialect: &'c Dialect,
+    tokenizer: Tokenizer,
     missing: &'c MissingTokens,
 }
 
@@ -186,21 +185,25 @@ impl Converter<'_> {
 
     /// Converts all rows; `None` if one of them has a mistake.
     fn rows(&self, text: &str, columns: &mut [Column], batch: &mut RowBatch) -> Option<()> {
-        let mut cells = ChunkCells::new(text, self.dialect);
-        while !cells.is_at_end() {
+        let (bytes, mut at) = (text.as_bytes(), 0);
+        while at < bytes.len() {
             // With one column, a blank line is a row with an empty cell.
-            if self.indexes.len() > 1 && cells.skip_blank_line() {
+            let blank = if self.indexes.len() > 1 { line_end(bytes, at) } else { 0 };
+            if blank > 0 {
+                at += blank;
                 continue;
             }
             let mut indexes = self.indexes.iter();
             loop {
-                let (cell, index) = (cells.next()?, *indexes.next()?);
-                let ends_record = cell.ends_record;
+                let Token::Cell(cell) = self.tokenizer.cell_at(bytes, at) else { return None };
+                at = cell.end;
+                let index = *indexes.next()?;
                 let column = columns.get_mut(index)?;
                 if !column.excluded {
-                    self.cell(cell, column, batch.docs, batch.columns.get_mut(index)?)?;
+                    let text = self.tokenizer.text(text.get(cell.text.clone())?, &cell);
+                    self.cell(cell.form, &text, column, batch.docs, batch.columns.get_mut(index)?)?;
                 }
-                if ends_record {
+                if cell.ends_record {
                     break;
                 }
             }
@@ -216,26 +219,23 @@ impl Converter<'_> {
     #[inline]
     fn cell(
         &self,
-        cell: ChunkCell<'_>,
+        form: Form,
+        text: &str,
         column: &mut Column,
         row: u32,
         values: &mut BatchColumn,
     ) -> Option<()> {
         let ty = column.ty?;
-        let text = match cell.has_quotes {
-            true => Cow::Owned(cell.text.replace("\"\"", "\"")),
-            false => Cow::Borrowed(cell.text),
-        };
-        let value = match column.missing(cell.form, &text, self.missing) {
+        let value = match column.missing(form, text, self.missing) {
             Some(missing) => {
                 column.observe_missing(missing);
                 None
             }
             None => {
-                let (stored, mark) = column.cell_parser(ty).read(cell.form, &text, &mut values.bytes).ok()?;
+                let (stored, mark) = column.cell_parser(ty).read(form, text, &mut values.bytes).ok()?;
                 column.observe(mark);
                 if let Stored::Number(stored) = stored {
-                    column.observe_spelling(stored, mark, &text);
+                    column.observe_spelling(stored, mark, text);
                 }
                 column.documents += 1;
                 Some(stored)

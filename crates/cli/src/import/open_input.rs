@@ -4,16 +4,17 @@ use std::sync::Arc;
 
 #[cfg(feature = "parquet")]
 use super::arrow::ArrowFile;
-use super::csv_cells::CsvRows;
-use super::csv_dialect::Dialect;
+use super::csv::delimiter::sniff_delimiter;
+use super::csv::dialect::Dialect;
+use super::csv::header;
+use super::csv::rows::CsvRows;
 #[cfg(not(feature = "parquet"))]
 use super::error::InputError;
 use super::error::{BadRow, Result};
 use super::ndjson::NdjsonRows;
 use super::row::{Fields, Row};
-use super::sniff_delimiter::sniff_delimiter;
 use super::source::{InputFormat, Opened, Source};
-use super::{Exclude, Import, header};
+use super::{Exclude, Import};
 
 /// An opened input.
 pub(super) enum OpenInput {

@@ -391,8 +391,8 @@ fn empty_inputs_have_no_documents() {
     assert_eq!(imported.types(), ["a string", "b string"]);
 }
 
-fn cells(text: &str) -> Vec<csv::StringRecord> {
-    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());
+fn cells(text: &str) -> Vec<::csv::StringRecord> {
+    let mut reader = ::csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());
     reader.records().map(Result::unwrap).collect()
 }
 
@@ -437,7 +437,7 @@ proptest! {
         columns in (1usize..12).prop_flat_map(|rows| prop::collection::vec(column(rows), 2..4)),
         sample in prop::sample::select(vec![1u64, 3, u64::MAX]),
     ) {
-        let mut writer = csv::Writer::from_writer(Vec::new());
+        let mut writer = ::csv::Writer::from_writer(Vec::new());
         let names: Vec<String> = (0..columns.len()).map(|n| format!("c{n}")).collect();
         writer.write_record(&names).unwrap();
         for row in 0..columns[0].len() {
@@ -466,12 +466,22 @@ proptest! {
         }
     }
 
+    /// `import` compares rows with chunks.
+    #[test]
+    fn any_text_has_the_same_cells_and_mistakes_in_rows_and_in_chunks(
+        header in prop::sample::select(vec!["a\n", "a,b\n"]),
+        text in "[a1\",\r\n é]{0,40}",
+        skip_bad: bool,
+    ) {
+        let _ = import(&[("a.csv", &format!("{header}{text}"))], ImportOptions { skip_bad, ..options() });
+    }
+
     /// The schema of what was inferred, asked for, gives the same documents with the same spelling.
     #[test]
     fn an_inferred_schema_changes_nothing_when_it_is_asked_for(
         columns in (1usize..12).prop_flat_map(|rows| prop::collection::vec(column(rows), 2..4)),
     ) {
-        let mut writer = csv::Writer::from_writer(Vec::new());
+        let mut writer = ::csv::Writer::from_writer(Vec::new());
         writer.write_record((0..columns.len()).map(|n| format!("c.{n}"))).unwrap();
         for row in 0..columns[0].len() {
             writer.write_record(columns.iter().map(|column| &column[row])).unwrap();

@@ -4,9 +4,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use csv_core::{ReadRecordResult, Reader};
-
-use super::odd_cells::is_data;
+use super::tokens::{Token, Tokenizer};
+use crate::import::odd_cells::is_data;
 use crate::text::words::quoted_list;
 
 /// The most new names that a note lists.
@@ -33,7 +32,7 @@ impl Header {
         if text == "no" {
             return Ok(Header::Numbered);
         }
-        let names = split(text).ok_or("expected the names of columns in one line")?;
+        let names = split(text)?;
         let mut seen = HashSet::new();
         for name in &names {
             if name.is_empty() {
@@ -47,26 +46,26 @@ impl Header {
     }
 }
 
-/// The cells of a line of CSV; `None` if the text has several lines.
-fn split(line: &str) -> Option<Vec<String>> {
-    if line.is_empty() {
-        return Some(vec![String::new()]);
+/// The cells of a line of CSV.
+fn split(line: &str) -> Result<Vec<String>, &'static str> {
+    let line = line.strip_prefix('\u{feff}').unwrap_or(line);
+    let tokenizer = Tokenizer { delimiter: b',', quotes: true, escape: None };
+    let (mut names, mut at) = (Vec::new(), 0);
+    loop {
+        let cell = match tokenizer.cell_at(line.as_bytes(), at) {
+            Token::Cell(cell) => cell,
+            Token::Open(_) => return Err("unclosed quote"),
+            Token::AfterQuote(_) => return Err("text after a closing quote"),
+        };
+        let raw = line.get(cell.text.clone()).unwrap_or_default();
+        names.push(tokenizer.text(raw, &cell).into_owned());
+        at = cell.end;
+        if cell.ends_record {
+            break;
+        }
     }
-    // There are at most as many cells as bytes, and one more.
-    let (mut text, mut ends) = (vec![0; line.len()], vec![0; line.len() + 1]);
-    let mut reader = Reader::new();
-    let (result, read, written, cells) = reader.read_record(line.as_bytes(), &mut text, &mut ends);
-    if result != ReadRecordResult::InputEmpty || read < line.len() {
-        return None;
-    }
-    // No more bytes end the last cell.
-    let (.., last) = reader.read_record(b"", text.get_mut(written..)?, ends.get_mut(cells..)?);
-    let (mut names, mut start) = (Vec::new(), 0);
-    for end in ends.get(..cells + last)? {
-        names.push(std::str::from_utf8(text.get(start..*end)?).ok()?.to_owned());
-        start = *end;
-    }
-    Some(names)
+    let has_line_end = at < line.len() || line.ends_with(['\r', '\n']);
+    if has_line_end { Err("expected the names of columns in one line") } else { Ok(names) }
 }
 
 /// A column that got a new name.
@@ -167,7 +166,9 @@ mod tests {
         assert_eq!(names("\"no\""), "no");
         assert_eq!(names("no,yes"), "no|yes");
         assert_eq!(names("\"last, first\",\"a \"\"b\"\"\""), "last, first|a \"b\"");
-        for wrong in ["", "a,,b", "a,b,", "a,a", "a\nb", "\"\""] {
+        assert_eq!(names("\"a\nb\",5\",\u{e9}"), "a\nb|5\"|\u{e9}");
+        assert_eq!(names("\u{feff}a,b"), "a|b");
+        for wrong in ["", "a,,b", "a,b,", "a,a", "a\nb", "a,b\r", "\na", "\"\"", "\"a", "\"a\"\"", "\"a\"b"] {
             assert!(Header::parse(wrong).is_err(), "{wrong:?}");
         }
     }

@@ -5,7 +5,7 @@ const OTHERS: [u8; 3] = [b';', b'\t', b'|'];
 
 /// The delimiter that gives all of the first lines the same number of cells, if that is more than a comma gives; a comma
 /// otherwise. With `quotes`, cells may be quoted.
-pub(super) fn sniff_delimiter(head: &[u8], quotes: bool) -> u8 {
+pub(crate) fn sniff_delimiter(head: &[u8], quotes: bool) -> u8 {
     let mut best = (b',', cells(head, b',', quotes).unwrap_or(1));
     for delimiter in OTHERS {
         if let Some(cells) = cells(head, delimiter, quotes).filter(|cells| *cells > best.1) {

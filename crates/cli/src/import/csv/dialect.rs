@@ -1,6 +1,7 @@
 //! The dialect of a CSV file.
 
 use super::header::Header;
+use super::tokens::Tokenizer;
 
 /// The CSV dialect of a file.
 #[derive(Clone, Debug)]
@@ -10,6 +11,12 @@ pub(crate) struct Dialect {
     pub(crate) quotes: bool,
     pub(crate) header: Header,
     pub(crate) extras: Extras,
+}
+
+impl Dialect {
+    pub(crate) fn tokenizer(&self) -> Tokenizer {
+        Tokenizer { delimiter: self.delimiter, quotes: self.quotes, escape: self.extras.escape }
+    }
 }
 
 /// Rarely needed options of a dialect.

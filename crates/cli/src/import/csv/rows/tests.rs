@@ -14,6 +14,11 @@ const COMMA: Dialect = Dialect {
     extras: Extras { skip_lines: 0, comment: None, escape: None, trim: false },
 };
 
+/// A backslash escapes.
+fn escaped() -> Dialect {
+    Dialect { extras: Extras { escape: Some(b'\\'), ..COMMA.extras }, ..COMMA }
+}
+
 fn open(text: &[u8], dialect: Dialect) -> Result<(CsvRows, Fields)> {
     let mut fields = Fields::default();
     let reader = Box::new(Cursor::new(text.to_vec()));
@@ -97,6 +102,59 @@ fn a_carriage_return_ends_a_line_as_well() {
 }
 
 #[test]
+fn the_last_row_needs_no_line_end() {
+    let rows = |text: &str| rows_of(format!("a,b\n{text}").as_bytes(), COMMA);
+    for end in ["", "\n", "\r", "\r\n"] {
+        assert_eq!(rows(&format!("1,2{end}")), [row(&["1", "2"])]);
+        assert_eq!(rows(&format!("1,{end}")), [row(&["1", ""])]);
+        assert_eq!(rows(&format!("1,\"2\"{end}")), [row(&["1", "2"])]);
+        assert_eq!(rows(&format!("1,\"\"{end}")), [row(&["1", ""])]);
+        assert_eq!(rows(&format!("1,\"\"\"\"{end}")), [row(&["1", "\""])]);
+        for open in ["\"", "\"2", "\"\"\"", "\"2\"\""] {
+            let expected = Err(format!("a.csv:2:3: unclosed quote: \"{open}\""));
+            assert_eq!(rows(&format!("1,{open}{end}")), [expected], "{end:?}");
+        }
+    }
+}
+
+#[test]
+fn a_quoted_cell_has_any_number_of_lines() {
+    for (dialect, quote) in [(COMMA, "\"\""), (escaped(), "\\\"")] {
+        // More bytes than the reader keeps, in more lines than it could search again for each line.
+        let cell = format!("x{quote}y\n").repeat(250_000);
+        let text = format!("a,b\n1,\"{cell}\"\n2,z\n3\n");
+        let rows = rows_of(text.as_bytes(), dialect);
+        assert!(rows[0] == row(&["1", &cell.replace(quote, "\"")]));
+        assert_eq!(rows[1], row(&["2", "z"]));
+        assert_eq!(rows[2], Err("a.csv:250004:1: expected 2 cells, found 1: \"3\"".to_owned()));
+    }
+}
+
+#[test]
+fn an_escape_takes_the_next_byte_of_a_quoted_cell_as_text() {
+    let text = "a,b\n\"x\\\"y\",\"\\\\\"\n\"x\\\ny\",2\r\n\"\\é\"\"\",x\\y\n\"\\,\",\"\\\"\"";
+    let expected = [row(&["x\"y", "\\"]), row(&["x\ny", "2"]), row(&["é\"", "x\\y"]), row(&[",", "\""])];
+    assert_eq!(rows_of(text.as_bytes(), escaped()), expected);
+    for open in ["\"2\\\"", "\"2\\"] {
+        let rows = rows_of(format!("a,b\n1,{open}").as_bytes(), escaped());
+        assert_eq!(rows, [Err(format!("a.csv:2:3: unclosed quote: \"{open}\""))]);
+    }
+}
+
+#[test]
+fn comments_and_blanks_within_quotes_are_text() {
+    let extras = Extras { comment: Some(b'#'), trim: true, ..escaped().extras };
+    let text = "a , b\n#x \"\n 1\t,\" 2\n#3 \"\n#y\r \"4\" ,\"\\\" \" \n#z";
+    let rows = rows_of(text.as_bytes(), Dialect { extras, ..COMMA });
+    assert_eq!(rows[0], row(&["1", " 2\n#3 "]));
+    // A blank after a closing quote is text.
+    assert_eq!(rows[1], Err("a.csv:5:12: text after a closing quote: \" \"".to_owned()));
+    assert_eq!(rows.len(), 2);
+    let rows = rows_of(b"a,b\n \"4\" , \n\" \",\n#", Dialect { extras, ..COMMA });
+    assert_eq!(rows, [row(&["\"4\"", ""]), row(&[" ", ""])]);
+}
+
+#[test]
 fn without_a_header_columns_are_numbered_and_no_row_is_lost() {
     let numbered = || Dialect { header: Header::Numbered, ..COMMA };
     let (_, fields) = open(b"1,2\n3,4\n", numbered()).unwrap();
@@ -176,6 +234,20 @@ proptest! {
         let read: Vec<_> = rows_of(&writer.into_inner().unwrap(), COMMA);
         let expected: Vec<_> = rows.into_iter().map(Ok).collect();
         prop_assert_eq!(read, expected);
+    }
+
+    /// Up to the first mistake.
+    #[test]
+    fn cells_are_those_that_the_csv_crate_reads(text in "[a\",\r\n\\\\ é]{0,40}", escapes: bool) {
+        let text = format!("a,b\n{text}");
+        let (dialect, escape) = if escapes { (escaped(), Some(b'\\')) } else { (COMMA, None) };
+        let mut reader = csv::ReaderBuilder::new().flexible(true).escape(escape).from_reader(text.as_bytes());
+        let expected = reader.records().map(|record| Ok(record.unwrap().iter().map(str::to_owned).collect()));
+        let expected: Vec<Result<Vec<String>, String>> = expected.collect();
+        let read = rows_of(text.as_bytes(), dialect);
+        let good = read.iter().take_while(|row| row.is_ok()).count();
+        let end = if good == read.len() { expected.len() } else { good };
+        prop_assert_eq!(&read[..good], &expected[..end]);
     }
 
     #[test]

@@ -1,0 +1,10 @@
+//! CSV and TSV: splits a file into rows, one by one or in chunks.
+//!
+//! It knows no types and no documents: a cell is text.
+
+pub(super) mod chunks;
+pub(super) mod delimiter;
+pub(crate) mod dialect;
+pub(crate) mod header;
+pub(super) mod rows;
+pub(super) mod tokens;

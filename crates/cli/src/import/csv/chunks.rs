@@ -1,0 +1,147 @@
+//! Chunks of CSV: whole records, to be converted side by side.
+//!
+//! A quote may hide a line end, so the reader follows the quoted cells to find where records end. Where quotes are wrong,
+//! the rest of the file is read record by record, which finds the place of the mistake.
+
+use std::io::{self, Read as _};
+
+use memchr::{memchr, memrchr};
+
+use super::rows::{CsvRest, CsvRows};
+use super::tokens::{Token, Tokenizer};
+use crate::import::error::{InputError, Result};
+
+/// The most times the size of a chunk that a record may have.
+const LARGEST: usize = 16;
+
+/// The rest of a CSV file, in chunks.
+pub(crate) struct CsvChunks {
+    /// The rest of the file after the last chunk. Its line stays that of the first one.
+    pub(crate) rest: CsvRest,
+    /// The size of a chunk, in bytes, unless a record is larger.
+    size: usize,
+    is_at_end: bool,
+    /// Whether there are no more chunks.
+    is_done: bool,
+}
+
+impl CsvChunks {
+    /// The records that `rows` has not read, in chunks of `size` bytes.
+    pub(crate) fn after(rows: CsvRows, size: usize) -> CsvChunks {
+        CsvChunks { rest: rows.into_rest(), size, is_at_end: false, is_done: false }
+    }
+
+    /// Reads the next chunk into `buffer`, which is emptied first. Returns `None` at the end of the file, and before a
+    /// record that does not end as it should or is too large for a chunk.
+    pub(crate) fn next(&mut self, mut buffer: Vec<u8>) -> Result<Option<Vec<u8>>> {
+        buffer.clear();
+        buffer.append(&mut self.rest.bytes);
+        for times in 1..=LARGEST {
+            if self.is_done {
+                break;
+            }
+            self.fill(&mut buffer, times * self.size)
+                .map_err(|e| InputError::unreadable(&self.rest.file, e))?;
+            let (end, is_wrong) = match record_end(&buffer, self.rest.dialect.tokenizer(), self.is_at_end) {
+                RecordEnd::At(end) => (end, false),
+                RecordEnd::Wrong(end) => (end, true),
+            };
+            self.is_done = is_wrong || self.is_at_end || times == LARGEST;
+            if end > 0 {
+                self.rest.bytes.extend_from_slice(buffer.get(end..).unwrap_or_default());
+                buffer.truncate(end);
+                return Ok(Some(buffer));
+            }
+        }
+        self.rest.bytes = buffer;
+        Ok(None)
+    }
+
+    /// Reads on until there are `size` bytes, or the end.
+    fn fill(&mut self, buffer: &mut Vec<u8>, size: usize) -> io::Result<()> {
+        while !self.is_at_end && buffer.len() < size {
+            let read = (&mut self.rest.reader).take((size - buffer.len()) as u64).read_to_end(buffer)?;
+            self.is_at_end = read == 0;
+        }
+        Ok(())
+    }
+
+    /// Reads the records of a chunk one by one. The first is on `line`.
+    pub(crate) fn rows_of(&self, chunk: Vec<u8>, line: u64) -> CsvRows {
+        let CsvRest { file, dialect, columns, .. } = &self.rest;
+        let reader = Box::new(io::Cursor::new(chunk));
+        CsvRows::new(file.clone(), reader, dialect.clone(), columns.clone(), line)
+    }
+
+    /// Reads the rest one by one. The first record is on `line`.
+    pub(crate) fn into_rows(self, line: u64) -> CsvRows {
+        let CsvRest { file, reader, dialect, columns, bytes, .. } = self.rest;
+        CsvRows::new(file, Box::new(io::Cursor::new(bytes).chain(reader)), dialect, columns, line)
+    }
+}
+
+/// The end of the last whole record of a text that begins with a record.
+#[derive(Debug, PartialEq, Eq)]
+enum RecordEnd {
+    At(usize),
+    /// The record that begins here has a quote in a wrong place.
+    Wrong(usize),
+}
+
+fn record_end(text: &[u8], tokenizer: Tokenizer, is_at_end: bool) -> RecordEnd {
+    let line_end = |text: &[u8]| memrchr(b'\n', text).map(|at| at + 1);
+    let (mut at, mut end) = (0, 0);
+    loop {
+        let rest = text.get(at..).unwrap_or_default();
+        let quote = if tokenizer.quotes { memchr(b'"', rest) } else { None };
+        let before = rest.get(..quote.unwrap_or(rest.len())).unwrap_or_default();
+        end = line_end(before).map_or(end, |of| at + of);
+        let Some(quote) = quote.map(|quote| at + quote) else {
+            return RecordEnd::At(if is_at_end { text.len() } else { end });
+        };
+        let before = quote.checked_sub(1).and_then(|before| text.get(before));
+        let begins_cell = before.is_none_or(|b| *b == tokenizer.delimiter || matches!(b, b'\n' | b'\r'));
+        if !begins_cell {
+            at = quote + 1;
+            continue;
+        }
+        match tokenizer.cell_at(text, quote) {
+            // The next byte may double the quote.
+            Token::Cell(cell) if cell.text.end + 1 == text.len() && !is_at_end => return RecordEnd::At(end),
+            Token::Cell(cell) => at = cell.text.end + 1,
+            Token::Open(_) if !is_at_end => return RecordEnd::At(end),
+            Token::Open(_) | Token::AfterQuote(_) => return RecordEnd::Wrong(end),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COMMA: Tokenizer = Tokenizer { delimiter: b',', quotes: true, escape: None };
+
+    #[test]
+    fn records_end_outside_of_quotes() {
+        let end = |text: &str| record_end(text.as_bytes(), COMMA, false);
+        assert_eq!(end("a,b\nc,d\ne"), RecordEnd::At(8));
+        assert_eq!(end("a,\"b\nc\",d\ne"), RecordEnd::At(10));
+        assert_eq!(end("x\na,\"b\nc"), RecordEnd::At(2));
+        assert_eq!(end("x\na,\"b\"\"\nc\"\ny"), RecordEnd::At(12));
+        // A quote within a cell is text.
+        assert_eq!(end("5\",b\nc\"\n"), RecordEnd::At(8));
+        // The next byte may double the quote.
+        assert_eq!(end("x\n\"b\""), RecordEnd::At(2));
+        assert_eq!(end("x\n\"b\"c\ny\n"), RecordEnd::Wrong(2));
+        assert_eq!(end("no line end"), RecordEnd::At(0));
+    }
+
+    #[test]
+    fn the_last_record_ends_with_the_file() {
+        let end = |text: &str| record_end(text.as_bytes(), COMMA, true);
+        assert_eq!(end("a\nb"), RecordEnd::At(3));
+        assert_eq!(end("a\n\"b\""), RecordEnd::At(5));
+        assert_eq!(end("a\n\"b"), RecordEnd::Wrong(2));
+        assert_eq!(record_end(b"a\n\"b", Tokenizer { quotes: false, ..COMMA }, true), RecordEnd::At(4));
+    }
+}
