@@ -14,7 +14,8 @@ use proptest::prelude::*;
 
 use super::frame::{FRAME_HEADER, LOG_HEADER, MAX_BODY, padded};
 use super::log_reader::LogReader;
-use super::{FrameInfo, LogEnd, LogFrames, LogStart, LogStats, LogWriter, Queued, read_logs};
+use super::log_reader::LogEnd;
+use super::{FrameInfo, LogFrames, LogStart, LogStats, LogWriter, Queued, read_logs};
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, FileName};
 use crate::options::StoreOptions;
