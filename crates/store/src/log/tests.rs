@@ -13,8 +13,7 @@ use docvalues_storage::{Directory, PowerLossDirectory};
 use proptest::prelude::*;
 
 use super::frame::{FRAME_HEADER, LOG_HEADER, MAX_BODY, padded};
-use super::log_reader::LogReader;
-use super::log_reader::LogEnd;
+use super::log_reader::{LogEnd, LogReader};
 use super::{FrameInfo, LogFrames, LogStart, LogStats, LogWriter, Queued, read_logs};
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, FileName};
