@@ -1,6 +1,4 @@
-//! The subcommands, one per file.
-//!
-//! A command does not know another. Those that search share [`request`].
+//! The subcommands, one per file, and [`request`], which those that search share. A command does not know another.
 
 pub(crate) mod build;
 pub(crate) mod cat;

@@ -14,7 +14,7 @@
 //!
 //! A search takes a set of documents ([`Docs`]) and column names. It reads columns in batches of up to 32,768
 //! documents with `gather` and `scan`; no virtual call is made per document. Any
-//! [`ColumnSource`](docvalues_column::ColumnSource) will do: a segment, several segments, or your own.
+//! [`ColumnSource`](docvalues_column::ColumnSource) will do, a segment or your own; several are searched as [`Parts`].
 //!
 //! Searches run on the rayon pool of the calling thread, or else on rayon's global pool: see [`Search::threads`].
 //! [`Search::memory`] limits their memory and [`Search::interrupt`] cancels them.

@@ -1,6 +1,6 @@
-//! What is asked of a store: operations, their conditions and updates; and the bytes of a batch in the frame of a log.
+//! Operations of a batch, with their conditions and updates; and the bytes of a batch in the frame of a log.
 //!
-//! Knows nothing of segments, nor of logs. How a batch is applied is in `write`.
+//! Knows nothing of segments, nor of the files of a log. How a batch is applied is in `write`.
 
 pub(crate) mod body;
 mod operation;

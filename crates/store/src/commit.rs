@@ -1,7 +1,7 @@
-//! Commits: what makes changes durable.
+//! Writes a commit, after which all changes so far are durable.
 //!
 //! ```text
-//! 1  segments that were added: written and synced when they were; and one for what is in the buffer
+//! 1  segments: those that were added are synced already; the buffer becomes one, which is synced
 //! 2  delta    what was deleted or updated since the last commit, written and synced; every eighth time, deltas are folded
 //! 3  folder   synced: the names of all these files are durable
 //! 4  commit   written under a temporary name, synced, renamed to `commit-NNNNNNNN`

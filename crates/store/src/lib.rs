@@ -1,9 +1,10 @@
 //! A store: a directory of segments that changes.
 //!
 //! ```text
-//! open        a store is created, opened, or goes back to an older commit: Recovered
 //! background  threads that write, refresh, commit and merge, for any stores: Background
 //! replica     a copy in another folder or on another machine: Replica, Feed, Depot
+//!   |
+//! open        a store is created, opened, or goes back to an older commit: Recovered
 //!   |
 //! write       batches and other changes become documents; the log is applied again
 //!   |
@@ -26,14 +27,14 @@
 //! Directory   files, locks and syncs, of docvalues-storage
 //! ```
 //!
-//! A module imports only from those below it. Beside them are some that know no store, such as [`error`], options and fields
-//! ([`StoreSchema`]); and [`ScanRequest`]: columns, a query and the names of files, for another process.
+//! A module imports only from those below it, and from some that know no store, such as [`error`], options, versions and fields
+//! ([`StoreSchema`]). Above `read` is [`ScanRequest`]: columns, a query and the names of files, for another process.
 //!
 //! | guarantee | |
 //! | --- | --- |
 //! | committed is durable | after [`Store::commit`] returned, neither a kill nor a power loss loses what it contains, unless the disk lies about syncs |
 //! | all or nothing | after a crash, the store is as one of its commits: the last one that returned, or one after it; then come the batches of the log, if there is one, each whole |
-//! | readers never wait | a [`Snapshot`] is one pointer; files are removed only under their names |
+//! | readers never wait | taking a [`Snapshot`] copies one pointer; a removed file stays readable while it is open |
 //! | one writer | a lock of the operating system, which ends with its process |
 //! | damage is named | every file is compared with its length, content id and checksums |
 //!

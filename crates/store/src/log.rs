@@ -1,4 +1,4 @@
-//! The log: frames of batches that were applied since the last commit.
+//! The log: batches as frames, those that were applied since the last commit, and older ones that are kept for replicas.
 //!
 //! ```text
 //! log-000000c0

@@ -1,4 +1,4 @@
-//! A store becomes one of this process: it is created, opened, or goes back to an older commit.
+//! Creates a store, opens one, or goes back to an older commit.
 //!
 //! The lock is taken first, then the newest commit is opened, then the batches of the log are applied to it. Knows nothing of
 //! replicas and threads.

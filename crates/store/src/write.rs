@@ -1,4 +1,4 @@
-//! Writing: what batches and other calls make of documents.
+//! Applies batches and other changes to the documents of a store.
 //!
 //! ```text
 //! prepare   a batch is checked, and its ids are looked up in segments    outside of the lock

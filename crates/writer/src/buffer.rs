@@ -16,7 +16,7 @@
 //! | `byte_strings`, `string_buffer` | byte strings with offsets; the same while they are added |
 //! | `strings`, `intern` | byte strings in one buffer; distinct ones with ids |
 //! | `string_runs`, `term_run` | sorted byte strings in the temporary file; the terms of an interner there |
-//! | `repeats` | whether byte strings are interned |
+//! | `repeats` | whether the byte strings of a field repeat, as far as it is known |
 //! | `presence` | the documents that have a value |
 //! | `payload` | the bytes of an encoded section |
 

@@ -8,7 +8,7 @@
 //!
 //! | module | contents |
 //! | --- | --- |
-//! | `sample` | whether byte strings are interned: the encoder's sizes for the first values decide |
+//! | `sample` | decides whether byte strings are interned, by the encoder's sizes for the first values |
 //! | `terms` | dictionary or binary column |
 //! | `term_ords`, `unsorted_terms` | runs of terms merged into a dictionary; their terms in id order |
 //! | `dictionary_writer` | a dictionary of sorted terms |

@@ -1,4 +1,4 @@
-//! What makes changes survive: a commit, or the log, which is synced as [`Durability`] says.
+//! Waits for a commit or for the log, as [`Durability`] asks.
 
 use crate::error::{Error, Result};
 use crate::options::Durability;

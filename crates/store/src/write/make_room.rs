@@ -1,4 +1,4 @@
-//! Work that is due before a batch: a buffer that is full, a refresh, a commit.
+//! Flushes a full buffer, refreshes or commits before a batch, whatever is due.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
