@@ -2,6 +2,9 @@
 //!
 //! They have no `Deref`, no `From<u32>` and no public field, as those would allow mixing them. A column maps a
 //! [`DocId`] to a [`ValueIndex`] (its *rank*), and a dictionary maps a [`TermOrd`] to a term.
+//!
+//! Two numbers have no type. The numbers of a section are counted by `u64`, because lists and offsets may have more than there
+//! are documents. Rows of a batch or an update are counted by `u32`, because they belong to no segment yet.
 
 use std::fmt;
 

@@ -23,6 +23,8 @@ mod group_value;
 mod having;
 mod row_table;
 mod second_pass;
+#[cfg(test)]
+mod tests;
 mod tuple_column;
 mod tuple_numbers;
 

@@ -47,4 +47,26 @@ mod tests {
             assert!(numbers.into_iter().eq(0..all));
         }
     }
+
+    /// Linux lists advice as the flag `hg` of the mapping. Emulators of other CPUs pass no advice on.
+    #[cfg(all(target_os = "linux", target_arch = "x86_64", not(miri)))]
+    #[test]
+    fn memory_is_advised() {
+        let mut numbers: Vec<u32> = Vec::with_capacity(8 << 20);
+        prefer_huge_pages(&mut numbers);
+        let maps = std::fs::read_to_string("/proc/self/smaps").unwrap_or_default();
+        let has_huge_pages = std::path::Path::new("/sys/kernel/mm/transparent_hugepage").exists();
+        if !has_huge_pages || !maps.contains("VmFlags:") {
+            println!("SKIPPED: a kernel without huge pages, or without their flags");
+            return;
+        }
+        let is_here = |line: &&str| {
+            let (start, end) = line.split(' ').next()?.split_once('-')?;
+            let address = |text| usize::from_str_radix(text, 16).ok();
+            Some((address(start)?..address(end)?).contains(&numbers.as_ptr().addr()))
+        };
+        let lines = maps.lines().skip_while(|line| is_here(line) != Some(true));
+        let flags = lines.skip(1).find(|line| line.starts_with("VmFlags:")).unwrap();
+        assert!(flags.split(' ').any(|flag| flag == "hg"), "{flags}");
+    }
 }

@@ -1,8 +1,8 @@
 //! The conformance suite: a check of every rule that the documentation of the read traits states. Checks panic.
 //!
 //! Call [`check_source`]. It compares a source of columns with a [`MemSource`] of the same values, column by column.
-//! [`check_column`] compares one column with another. The message of a panic names the column, the operation, and the
-//! document or term.
+//! [`check_column`] compares one column with another, and [`check_stand_in`] one for a missing column with no values. The
+//! message of a panic names the column, the operation, and the document or term.
 //!
 //! | file | rules of |
 //! | --- | --- |
@@ -30,11 +30,11 @@ mod skip_index;
 mod sort;
 mod terms;
 
-use docvalues_column::{Column, ColumnSource, ErrorKind, Rows, Values};
+use docvalues_column::{Column, ColumnSource, ErrorKind, Kind, Rows, Values};
 
 pub use contract::check_panics;
 
-use crate::model::MemSource;
+use crate::model::{MemSource, ModelColumn};
 use expected::{Expected, Probe};
 
 /// Checks that `source` has the columns of `model`, and that each follows every rule.
@@ -82,9 +82,32 @@ fn check_absent(source: &dyn ColumnSource, names: &[&str], absent: &str) {
 /// If a rule is broken, or the kinds differ.
 pub fn check_column(column: &dyn Column, model: &dyn Column) {
     let name = &model.info().field.name;
+    assert!(!column.is_absent(), "column \"{name}\": is_absent, but the source has it");
+    check_values(column, model);
+}
+
+/// Checks a column of any kind that stands in for one that its source lacks: it has no values.
+///
+/// # Panics
+///
+/// If a rule is broken.
+pub fn check_stand_in(column: &dyn Column) {
+    let info = column.info();
+    assert!(column.is_absent(), "column \"{}\": expected is_absent", info.field.name);
+    let nothing = match info.kind() {
+        Kind::Numeric => ModelColumn::Numeric(Vec::new()),
+        Kind::Binary => ModelColumn::Binary(Vec::new()),
+        Kind::Sorted => ModelColumn::Sorted(Vec::new()),
+        Kind::SortedNumeric => ModelColumn::SortedNumeric(Vec::new()),
+        Kind::SortedSet => ModelColumn::SortedSet(Vec::new()),
+    };
+    check_values(column, &*nothing.open(info.field.clone(), info.docs));
+}
+
+fn check_values(column: &dyn Column, model: &dyn Column) {
+    let name = &model.info().field.name;
     assert_eq!(column.info().field, model.info().field, "column \"{name}\": field");
     assert_eq!(column.info().docs, model.info().docs, "column \"{name}\": docs");
-    assert!(!column.is_absent(), "column \"{name}\": is_absent, but the source has it");
     match (column.values(), model.values()) {
         (Values::Numbers(rows), Values::Numbers(model_rows)) => {
             let expected = check_rows(column, rows, model_rows);

@@ -98,3 +98,42 @@ impl Column for StoreColumn {
         self.column.is_absent()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use docvalues_testkit::conformance::{check_source, check_stand_in};
+    use docvalues_testkit::model::{MemSource, ModelColumn};
+
+    use super::*;
+    use crate::api::{Kind, LogicalType};
+
+    #[test]
+    fn columns_in_the_format_of_the_store_follow_the_rules() {
+        let text = |doc: i64| (doc % 3 > 0).then(|| (doc % 7).to_string().into_bytes());
+        let columns = [
+            ("host", LogicalType::Utf8, ModelColumn::Sorted((0..300).map(text).collect())),
+            ("path", LogicalType::Utf8, ModelColumn::Binary((0..300).map(text).collect())),
+            ("sizes", LogicalType::I64, ModelColumn::SortedNumeric((0..300).map(|doc| vec![doc]).collect())),
+            ("time", LogicalType::I64, ModelColumn::Numeric((0..300).map(Some).collect())),
+        ];
+        let source = |format: Option<&str>| {
+            let fields = columns.iter().map(|(name, logical, column)| {
+                let format = format.map(str::to_owned);
+                (Field { format, ..Field::new(*name, column.kind(), *logical) }, column.clone())
+            });
+            MemSource::new(300, fields)
+        };
+        // The store does not print missing values as the segment does.
+        let (segment, model) = (source(Some("missing=NA")), source(None));
+        let mut fields: StoreFields =
+            model.fields().unwrap().into_iter().map(|field| (field.name.clone(), field)).collect();
+        let in_store = |fields: &StoreFields| StoreSource {
+            source: Arc::new(segment.clone()),
+            fields: Arc::new(fields.clone()),
+        };
+        check_source(&in_store(&fields), &model);
+        // A field that the segment lacks.
+        fields.insert("new".into(), Field::new("new", Kind::SortedSet, LogicalType::Utf8));
+        check_stand_in(&*in_store(&fields).column("new").unwrap());
+    }
+}

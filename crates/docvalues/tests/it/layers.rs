@@ -1,7 +1,7 @@
 //! The tables of `docs/architecture.md` on crates and unsafe modules, and those of features, compared with the manifests and
-//! sources.
+//! sources; and the CPU features of kernels with those that are detected.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Each crate under `crates/`, and the crates of the workspace that it may use.
@@ -103,6 +103,41 @@ fn unsafe_modules_are_listed() {
     let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
     let modules = listed.iter().filter(|module| !module.starts_with("testkit::")).count();
     assert!(readme.contains(&format!("`unsafe` is confined to {modules} modules")), "{modules} modules");
+}
+
+/// Adds the CPU features that functions under `folder` are compiled for to `found`.
+fn target_features(folder: &Path, found: &mut BTreeSet<String>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            target_features(&path, found);
+        } else {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let lists = text.split("#[target_feature(enable = \"").skip(1);
+            found
+                .extend(lists.flat_map(|list| list.split('"').next().unwrap().split(',').map(str::to_owned)));
+        }
+    }
+}
+
+/// Few machines have some of the features of a level and lack others, so no call of a kernel shows that one is not detected.
+#[test]
+fn every_feature_of_a_kernel_is_detected() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut needed = BTreeSet::new();
+    for (name, _) in ARROWS {
+        target_features(&crates.join(name).join("src"), &mut needed);
+    }
+    let (avx512, avx2): (BTreeSet<_>, BTreeSet<_>) =
+        needed.into_iter().partition(|feature| feature.starts_with("avx512"));
+    let (_, find) =
+        include_str!("../../../format/src/bits/cpu_features.rs").split_once("fn find() -> Cpu {").unwrap();
+    for (level, needed) in [("avx2", avx2), ("avx512", avx512)] {
+        let (_, detected) = find.split_once(&format!("let {level} = ")).unwrap();
+        let (detected, _) = detected.split_once(';').unwrap();
+        let detected: BTreeSet<String> = detected.split('"').skip(1).step_by(2).map(str::to_owned).collect();
+        assert_eq!(detected, needed, "{level}");
+    }
 }
 
 /// The tables of the documentation and of the package's README name every feature, and whether it is a default.

@@ -179,7 +179,7 @@ mod x86 {
             let odd = _mm512_maskz_permutexvar_epi8(*odds, odd, lanes);
             let packed = _mm512_or_si512(even, odd);
             let to = out.as_mut_ptr().wrapping_add(place * bits);
-            // SAFETY: `place` is below the number of groups, so 64 bytes from `to` on are in `out`.
+            // SAFETY: `place < groups.len()`, so by the `assert!` above, `out` has a `WINDOW`, which is 64 bytes, from `to` on.
             unsafe { _mm512_storeu_si512(to.cast(), packed) };
         }
     }

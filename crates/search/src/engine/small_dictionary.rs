@@ -123,3 +123,26 @@ impl Terms for SmallDictionary {
         Ok(TermOrd::new(len_u32(low)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use docvalues_column::Field;
+    use docvalues_testkit::conformance::{check_column, check_panics};
+    use docvalues_testkit::model::ModelColumn;
+    use docvalues_testkit::shapes;
+
+    use super::*;
+
+    #[test]
+    fn strings_follow_the_rules_of_a_sorted_column() {
+        for shape in shapes::small() {
+            let ModelColumn::Binary(slots) = shape.column() else { continue };
+            let field = shape.field("it");
+            let strings = ModelColumn::Binary(slots.clone()).open(field.clone(), shape.docs);
+            let found = SmallDictionary::of(&*strings).unwrap();
+            let sorted = Field { kind: Kind::Sorted, ..field };
+            check_column(&*found, &*ModelColumn::Sorted(slots).open(sorted, shape.docs));
+            check_panics(&*found);
+        }
+    }
+}

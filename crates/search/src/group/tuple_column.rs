@@ -258,10 +258,14 @@ impl Rows<u8> for TupleColumn {
         let members: Vec<_> =
             self.members.iter().map(|member| member.read(docs)).collect::<ColumnResult<_>>()?;
         let (lists, mut presence) = out.begin_many(docs.len());
-        for at in 0..docs.len() {
+        for (at, doc) in docs.iter().enumerate() {
             presence.mark(
                 at,
                 lists.push_with(|out| {
+                    // Past the last document, there are no missing values either.
+                    if doc.get() >= self.info.docs {
+                        return false;
+                    }
                     let start = out.len();
                     let is_whole = members.iter().all(|member| {
                         if self.with_missing {
@@ -281,6 +285,6 @@ impl Rows<u8> for TupleColumn {
     }
 
     fn scan(&self, docs: DocRange, each: &mut Each<'_, u8>) -> ColumnResult<()> {
-        scan_by_gather(self, docs, each)
+        scan_by_gather(self, docs.clip(self.info.docs), each)
     }
 }

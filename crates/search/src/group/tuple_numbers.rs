@@ -175,7 +175,16 @@ impl Column for TupleNumbers {
 
 impl Rows<i64> for TupleNumbers {
     fn gather(&self, docs: BatchDocs<'_>, out: &mut Gathered<i64>) -> ColumnResult<()> {
-        let (fill, mut present) = (out.fill(), vec![true; docs.len()]);
+        let fill = out.fill();
+        // Past the last document, there are no missing values either.
+        let mut present: Vec<bool> = match docs {
+            BatchDocs::Run(run) => {
+                let mut present = vec![true; run.len()];
+                present[run.clip(self.info.docs).len()..].fill(false);
+                present
+            }
+            BatchDocs::List(list) => list.iter().map(|doc| doc.get() < self.info.docs).collect(),
+        };
         let (numbers, mut presence) = out.begin_one(docs.len());
         numbers.fill(0);
         self.digits.iter().try_for_each(|digit| digit.append(docs, numbers, &mut present))?;
@@ -187,6 +196,6 @@ impl Rows<i64> for TupleNumbers {
     }
 
     fn scan(&self, docs: DocRange, each: &mut Each<'_, i64>) -> ColumnResult<()> {
-        scan_by_gather(self, docs, each)
+        scan_by_gather(self, docs.clip(self.info.docs), each)
     }
 }

@@ -1,12 +1,15 @@
-//! Full sorts by a column with wrong bounds.
+//! Columns with wrong descriptions: full sorts by one with wrong bounds, and statistics of parts with wrong counts and sums.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use docvalues_column::{
-    Bounds, Column, ColumnInfo, ColumnSource, DocRange, Field, Kind, LogicalType, Result, SortKey, Values,
+    Bounds, Column, ColumnInfo, ColumnSource, Count, DocRange, Field, Kind, LogicalType, Part, Result,
+    SortKey, Values,
 };
-use docvalues_search::{Docs, Error, Search};
+use docvalues_format::file::kind::from_u64;
+use docvalues_search::stats::{Stats, Sum};
+use docvalues_search::{Docs, Error, Parts, Search};
 use docvalues_testkit::model::MemNumeric;
 use proptest::prelude::*;
 
@@ -77,6 +80,28 @@ fn check(numbers: &[Option<i64>], bounds: &RangeInclusive<i64>) {
             }
         }
     }
+}
+
+/// Damaged files may claim any counts and sums.
+#[test]
+fn wrong_counts_and_sums_do_not_overflow() {
+    let stats = |parts: u32, logical, numbers: [i64; 2], (values, sum): (u64, i128)| {
+        let field = Field::new("number", Kind::Numeric, logical);
+        let column = MemNumeric::new(field, DOCS, numbers.map(Some).to_vec());
+        let info = ColumnInfo { value_count: Count::Exact(values), sum: Some(sum), ..column.info().clone() };
+        let part = Described { numbers: Arc::new(column), info };
+        let parts = Parts::new((0..parts).map(|_| Part::new(part.clone())));
+        let found = Search::over(&parts).stats(Docs::All, &Stats::of("number")).unwrap();
+        (found.values, found.sum)
+    };
+    // Counts saturate.
+    let found = stats(2, LogicalType::I64, [1, 2], (u64::MAX, 0));
+    assert_eq!(found, (u64::MAX, Some(Sum::Integer(0))));
+    // Values are read if sums do not fit: those of two parts, and that of numbers stored less by 2^63.
+    let found = stats(2, LogicalType::I64, [1, 2], (2, i128::MAX));
+    assert_eq!(found, (4, Some(Sum::Integer(6))));
+    let found = stats(1, LogicalType::U64, [1, 2].map(from_u64), (u64::MAX, i128::MAX));
+    assert_eq!(found, (2, Some(Sum::Integer(3))));
 }
 
 proptest! {

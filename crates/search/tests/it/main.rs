@@ -15,6 +15,7 @@ mod interrupts;
 mod missing;
 mod partial;
 mod parts;
+mod promoted;
 mod query;
 mod reads;
 mod requests;

@@ -389,6 +389,32 @@ fn deletions_are_forgotten_alike_after_a_kill() {
     assert_eq!(contents(&store.snapshot()).get(&1), Some(&(0, 5)));
 }
 
+/// Its delta still has the deletion, and without a log, opening a store makes no commit that would forget it.
+#[test]
+fn a_store_that_is_opened_forgets_what_its_last_commit_forgot() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = StoreOptions { remember_deletes: 5, ..StoreOptions::default() };
+    let path = folder.path().join("a");
+    let store = Store::create(&path, schema(LogicalType::I64), options).unwrap();
+    let write = |id, version| Operation {
+        id,
+        size: Some(0),
+        version: Some(version),
+        condition: Condition::Always,
+        is_update: false,
+    };
+    apply(&store, &[Operation { size: None, ..write(1, 9) }]);
+    store.commit().unwrap();
+    for other in 2..12 {
+        apply(&store, &[write(other, 1)]);
+    }
+    let last = store.commit().unwrap();
+    drop(store);
+    let store = Store::open(&path, options).unwrap();
+    assert_eq!(store.commit().unwrap(), last);
+    assert_eq!(apply(&store, &[write(1, 5)]).outcomes, [Outcome::Added]);
+}
+
 /// The log says what took place, whatever the versions are when it is read.
 #[test]
 fn a_document_below_one_whose_deletion_was_lost_stays() {

@@ -9,10 +9,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use docvalues_column::{Field, Kind, LogicalType, Result, SortKey};
+use docvalues_column::{AbsentColumn, Field, LogicalType, Result, SortKey};
 
 use super::*;
-use crate::model::ModelColumn;
 use crate::rng::SplitMix64;
 use faulty::{Fault, Faulty};
 
@@ -161,6 +160,21 @@ fn faulty_lists_of_numbers_are_caught() {
 #[test]
 fn faulty_sets_of_terms_are_caught() {
     faults(Kind::SortedSet, &[&TERMS, &NO_ZONES]);
+}
+
+#[test]
+fn a_stand_in_has_no_values() {
+    for (kind, docs) in Kind::ALL.into_iter().flat_map(|kind| [(kind, 0), (kind, DOCS)]) {
+        let absent = AbsentColumn::of(field(kind), docs);
+        check_stand_in(&absent);
+        check_panics(&absent);
+    }
+    for kind in Kind::ALL {
+        let correct = correct(kind);
+        caught(Fault::None, &["\"faulty\"", "expected is_absent"], || check_stand_in(&*correct));
+        let is_absent = Faulty::new(&correct, Fault::IsAbsent);
+        caught(Fault::IsAbsent, &["\"faulty\""], || check_stand_in(&is_absent));
+    }
 }
 
 #[test]
