@@ -43,22 +43,22 @@ fn strings(name: &str, kind: Kind, string: impl Fn(u32) -> Option<Vec<u8>>) -> M
 
 /// From -3 to 3.
 fn size(doc: u32) -> Option<i64> {
-    (doc % 5 > 0).then(|| i64::from(doc % 7) - 3)
+    (!doc.is_multiple_of(5)).then(|| i64::from(doc % 7) - 3)
 }
 
 /// -0.0, 0.0 and the least double above.
 fn small(doc: u32) -> Option<i64> {
-    (doc % 4 > 0).then(|| from_f64([-0.0, 0.0, f64::from_bits(1)][doc as usize % 3]))
+    (!doc.is_multiple_of(4)).then(|| from_f64([-0.0, 0.0, f64::from_bits(1)][doc as usize % 3]))
 }
 
 /// One of four strings, with zeros.
 fn host(doc: u32) -> Option<Vec<u8>> {
-    (doc % 11 > 0).then(|| [&b""[..], b"a", b"a\0", b"b"][doc as usize % 4].to_vec())
+    (!doc.is_multiple_of(11)).then(|| [&b""[..], b"a", b"a\0", b"b"][doc as usize % 4].to_vec())
 }
 
 /// More terms than a tuple keeps.
 fn path(doc: u32) -> Option<Vec<u8>> {
-    (doc % 13 > 0).then(|| [vec![b'p'; 300], vec![0, u8::try_from(doc % 256).unwrap()]].concat())
+    (!doc.is_multiple_of(13)).then(|| [vec![b'p'; 300], vec![0, u8::try_from(doc % 256).unwrap()]].concat())
 }
 
 fn members() -> [Member; 5] {

@@ -51,7 +51,7 @@ fn integers_in_a_wider_type() {
     for (from, to, numbers) in &types {
         let number = |at: u32| numbers[at as usize % numbers.len()];
         let one = |of: fn((i64, i64)) -> i64| {
-            let slot = |doc: u32| (doc % 4 > 0).then(|| of(number(doc)));
+            let slot = |doc: u32| (!doc.is_multiple_of(4)).then(|| of(number(doc)));
             ModelColumn::Numeric((0..DOCS).map(slot).collect())
         };
         let many = |some: u32, of: fn((i64, i64)) -> i64| {
