@@ -9,6 +9,7 @@ mod cpus;
 #[expect(dead_code, reason = "the benches of the workspace use the rest")]
 #[path = "../../src/data.rs"]
 mod data;
+#[expect(dead_code, reason = "the programs of the workspace use the rest")]
 #[path = "../../src/lucene.rs"]
 mod lucene;
 mod machine;
