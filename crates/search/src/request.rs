@@ -132,9 +132,9 @@ pub struct SearchAnswer {
     pub groups: Vec<Groups>,
     /// The first documents in the sort order.
     pub top: Vec<DocAddress>,
-    /// How the query was evaluated, if the request asks for it.
+    /// The evaluation of the query, if the request asks for it.
     pub explain: Option<Explain>,
-    /// How the first documents were found; all zeros if all were sorted.
+    /// The counts of the search for the first documents; all zeros if all were sorted.
     pub top_profile: TopProfile,
     /// The time that each step took.
     pub times: Times,

@@ -104,7 +104,7 @@ fn edges(src: &Path) -> (BTreeSet<String>, Edges) {
             }
         }
     }
-    // What the root exports belongs to a module: `crate::Name`.
+    // A name that the root exports stands for its module: `crate::Name`.
     let exported = root.iter().filter(|(_, path)| path.len() > 1 && modules.contains(&path[0]));
     let exported: BTreeMap<_, _> = exported.map(|(_, path)| (path.last(), &path[0])).collect();
     let mut edges = Edges::new();

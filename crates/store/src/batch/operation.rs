@@ -1,6 +1,6 @@
 //! The operations of a batch, their conditions, and what becomes of them.
 
-/// What must be so that an operation of a [`WriteBatch`](crate::WriteBatch) takes place.
+/// A condition on which an operation of a [`WriteBatch`](crate::WriteBatch) takes place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Condition {
     /// Nothing, except that the version, if there is one, is above that of the document with the same id.

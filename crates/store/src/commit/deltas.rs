@@ -1,4 +1,4 @@
-//! What changed in segments since the last commit, in files of its own: deltas, and folds of one segment each.
+//! Writes changes of segments since the last commit: deltas, and folds of one segment each.
 
 use crate::error::Result;
 use crate::files::{FileEntry, FileName};

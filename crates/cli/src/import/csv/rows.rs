@@ -112,7 +112,7 @@ impl CsvRows {
         }
     }
 
-    /// What was not read.
+    /// The rest of the input, from the first line that was not read.
     pub(crate) fn into_rest(self) -> CsvRest {
         let bytes = self.lines.get(self.record.end..).unwrap_or_default().to_vec();
         let CsvRows { file, reader, dialect, columns, next_line: line, .. } = self;
