@@ -15,7 +15,7 @@
 //! | `items` | one number a document, or lists, over `spill_vec` |
 //! | `byte_strings`, `string_buffer` | byte strings with offsets; the same while they are added |
 //! | `strings`, `intern` | byte strings in one buffer; distinct ones with ids |
-//! | `string_runs`, `term_run` | sorted byte strings in the temporary file; the terms of an interner there |
+//! | `string_runs`, `term_run` | sorted byte strings in the temporary file; the terms of an interner there, by id |
 //! | `repeats` | whether the byte strings of a field repeat, as far as it is known |
 //! | `presence` | the documents that have a value |
 //! | `payload` | the bytes of an encoded section |
@@ -27,7 +27,7 @@ use crate::index::index;
 use crate::schema::{BytesKind, FieldSpec};
 
 pub(crate) use batch_rows::{BatchRows, Counted, Refused, Validity, span};
-pub(crate) use byte_strings::{ByteStrings, ByteStringsBuilder};
+pub(crate) use byte_strings::ByteStrings;
 pub(crate) use intern::{INTERN_BATCH, Interner};
 pub(crate) use items::{Items, ascending, distinct};
 pub(crate) use memory_budget::{MemoryBudget, SpillBudget, large_in_huge_pages};
@@ -38,7 +38,7 @@ pub(crate) use scratch::{CHUNK_LEN, Scratch, ScratchWriter};
 pub(crate) use spill_vec::{FixedWidth, SpillVec, SpillVecReader};
 pub(crate) use string_buffer::StringBuffer;
 pub(crate) use strings::{Strings, sorted};
-pub(crate) use term_run::TermRun;
+pub(crate) use term_run::{TermReader, TermRun};
 
 mod batch_rows;
 mod byte_strings;
@@ -86,13 +86,12 @@ impl FieldBuffer {
         let values = match (spec.logical().is_bytes(), spec.bytes_kind()) {
             (false, _) if multi_valued => Values::Numbers(Items::lists(ascending)),
             (false, _) => Values::Numbers(Items::singles()),
-            (true, _) if multi_valued => {
-                Values::Terms { ids: Items::lists(distinct), terms: Interner::default() }
+            (true, BytesKind::Binary) if !multi_valued => Values::Strings(StringBuffer::default()),
+            // `Auto`, too, until a sample decides.
+            (true, _) => {
+                let ids = if multi_valued { Items::lists(distinct) } else { Items::singles() };
+                Values::Terms { ids, terms: Interner::default() }
             }
-            (true, BytesKind::Binary) => Values::Strings(StringBuffer::default()),
-            // Until a sample decides. Keeps the terms in id order, too, to compare the two encodings at the end.
-            (true, BytesKind::Auto) => Values::Terms { ids: Items::singles(), terms: Interner::unsorted() },
-            (true, BytesKind::Sorted) => Values::Terms { ids: Items::singles(), terms: Interner::default() },
         };
         FieldBuffer { presence: PresenceBuffer::default(), values, repeats: Repeats::of(spec) }
     }

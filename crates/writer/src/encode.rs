@@ -10,7 +10,7 @@
 //! | --- | --- |
 //! | `sample` | decides whether byte strings are interned, by the encoder's sizes for the first values |
 //! | `terms` | dictionary or binary column |
-//! | `term_ords`, `unsorted_terms` | runs of terms merged into a dictionary; their terms in id order |
+//! | `term_ords`, `unsorted_terms` | runs of terms merged into a dictionary; their terms by id |
 //! | `dictionary_writer` | a dictionary of sorted terms |
 //! | `numbers`, `statistics` | numbers; their statistics, from the first pass |
 
@@ -37,7 +37,7 @@ use docvalues_format::numeric::{Numeric, NumericOptions, Role};
 use docvalues_format::presence::Presence;
 
 use crate::buffer::{
-    self, ByteStrings, FieldBuffer, FixedWidth, Items, Payload, PresenceBuffer, Scratch, SpillVec,
+    self, ByteStrings, FieldBuffer, FixedWidth, Items, Payload, PresenceBuffer, Repeats, Scratch, SpillVec,
     StringBuffer, payloads,
 };
 use crate::error::ErrorKind;
@@ -99,7 +99,7 @@ impl<'o> Encoder<'o> {
     ///
     /// Takes memory for the result, in addition to the buffer. Uncompressed byte strings reuse the buffer.
     pub(crate) fn column(&self, spec: &FieldSpec, buffer: FieldBuffer) -> Result<Encoded, ErrorKind> {
-        let FieldBuffer { presence, values, .. } = buffer;
+        let FieldBuffer { presence, values, repeats } = buffer;
         let column = self.frame(spec, presence)?;
         match values {
             buffer::Values::Numbers(mut numbers) => {
@@ -110,7 +110,9 @@ impl<'o> Encoder<'o> {
                 let strings = column.strings(strings)?;
                 self.strings(column, strings)
             }
-            buffer::Values::Terms { ids, terms } => self.terms(column, self.sort_terms(ids, terms)?),
+            buffer::Values::Terms { ids, terms } => {
+                self.terms(column, self.sort_terms(ids, terms, repeats != Repeats::Declared)?)
+            }
         }
     }
 

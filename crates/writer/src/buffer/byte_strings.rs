@@ -5,7 +5,7 @@ use std::ops::Range;
 use docvalues_format::{binary, numeric};
 
 use super::payload::Payload;
-use super::scratch::{CHUNK_LEN, Scratch, ScratchWriter};
+use super::scratch::CHUNK_LEN;
 use super::spill_vec::{SpillVec, for_each_group};
 use crate::error::ErrorKind;
 
@@ -90,35 +90,6 @@ fn proportion(len: usize, part: u64, whole: u64) -> usize {
     usize::try_from(len as u128 * u128::from(part) / u128::from(whole).max(1)).unwrap_or(len)
 }
 
-/// Builds [`ByteStrings`] on disk, one string at a time.
-pub(crate) struct ByteStringsBuilder {
-    bytes: ScratchWriter,
-    offsets: SpillVec<i64>,
-    scratch: Scratch,
-    end: u64,
-}
-
-impl ByteStringsBuilder {
-    /// Begins in the temporary file of `scratch`.
-    pub(crate) fn new(scratch: Scratch) -> Result<ByteStringsBuilder, ErrorKind> {
-        let mut offsets = SpillVec::default();
-        offsets.push(0, Some(scratch.spill()))?;
-        Ok(ByteStringsBuilder { bytes: ScratchWriter::new(scratch.sibling()), offsets, scratch, end: 0 })
-    }
-
-    pub(crate) fn push(&mut self, value: &[u8]) -> Result<(), ErrorKind> {
-        self.bytes.push(|bytes| bytes.extend_from_slice(value))?;
-        self.end += value.len() as u64;
-        self.offsets.push(self.end.cast_signed(), Some(self.scratch.spill()))
-    }
-
-    pub(crate) fn finish(mut self) -> Result<ByteStrings, ErrorKind> {
-        self.offsets.flush(Some(self.scratch.spill()))?;
-        let bytes = Payload { on_disk: Some(self.bytes.finish()?), in_memory: Vec::new() };
-        Ok(ByteStrings { bytes, offsets: self.offsets })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use docvalues_format::binary::{InMemory, Values as _};
@@ -126,6 +97,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::buffer::StringBuffer;
 
     proptest! {
         /// Whatever the lengths of the strings, a search finds what a search in memory finds.
@@ -143,10 +115,10 @@ mod tests {
             let total = *ends.last().expect("at least one");
             let bytes = vec![b'x'; usize::try_from(total).expect("a few MB")];
             let strings = InMemory { bytes: &bytes, ends: &ends };
-            let scratch = Scratch::new(Spill::in_folder(std::env::temp_dir()));
-            let mut builder = ByteStringsBuilder::new(scratch).unwrap();
-            strings.for_each(|value| { builder.push(value).unwrap(); Ok(()) }).unwrap();
-            let on_disk = builder.finish().unwrap();
+            let spill = Spill::in_folder(std::env::temp_dir());
+            let mut on_disk = StringBuffer::default();
+            strings.for_each(|value| { on_disk.push_to(&spill, value).unwrap(); Ok(()) }).unwrap();
+            let on_disk = on_disk.into_disk(&spill).unwrap();
             for at in places.iter().filter(|_| total > 0).map(|place| place.index(bytes.len()) as u64) {
                 prop_assert_eq!(on_disk.around(at).unwrap(), strings.around(at).unwrap());
             }

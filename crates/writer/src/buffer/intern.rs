@@ -6,6 +6,7 @@ use docvalues_storage::Spill;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::memory_budget::MemoryBudget;
+use super::string_runs;
 use super::strings::{Strings, sorted};
 use super::term_run::TermRun;
 use crate::error::ErrorKind;
@@ -27,8 +28,6 @@ pub(crate) struct Interner {
     hash: DefaultHashBuilder,
     /// The maximum number of strings.
     limit: u32,
-    /// Whether runs also keep their strings in id order.
-    unsorted: bool,
     /// Spilled strings. Ids start at 0 in each run.
     runs: Vec<TermRun>,
 }
@@ -37,16 +36,11 @@ impl Default for Interner {
     fn default() -> Interner {
         let (strings, table, hash) = Default::default();
         // Ids below this limit fit a `u32`, and so does their count.
-        Interner { strings, table, hash, limit: u32::MAX, unsorted: false, runs: Vec::new() }
+        Interner { strings, table, hash, limit: u32::MAX, runs: Vec::new() }
     }
 }
 
 impl Interner {
-    /// An interner that also keeps spilled strings in id order.
-    pub(crate) fn unsorted() -> Interner {
-        Interner { unsorted: true, ..Interner::default() }
-    }
-
     #[cfg(test)]
     pub(crate) fn limit(&mut self, limit: u32) {
         self.limit = limit;
@@ -150,8 +144,9 @@ impl Interner {
         memory: &mut MemoryBudget,
     ) -> Result<(), ErrorKind> {
         if self.strings.len() > 0 {
-            let run = TermRun::write(&self.strings, &sorted(&self.strings), ids, self.unsorted, spill)?;
-            self.runs.push(run);
+            let terms = sorted(&self.strings).into_iter().map(|id| (id, self.get(id)));
+            let terms = string_runs::write(spill, terms)?;
+            self.runs.push(TermRun { count: self.len(), ids, terms });
             memory.release(self.heap());
             (self.strings, self.table) = Default::default();
         }
@@ -166,9 +161,9 @@ impl Interner {
         }
     }
 
-    /// The runs, the strings in memory, and whether runs keep id order.
-    pub(crate) fn into_parts(self) -> (Vec<TermRun>, Strings, bool) {
-        (self.runs, self.strings, self.unsorted)
+    /// The runs, and the strings in memory.
+    pub(crate) fn into_parts(self) -> (Vec<TermRun>, Strings) {
+        (self.runs, self.strings)
     }
 }
 
@@ -215,7 +210,7 @@ mod tests {
                     model.truncate(index(keep));
                 }
             }
-            let (_, strings, _) = interner.into_parts();
+            let (_, strings) = interner.into_parts();
             let order = sorted(&strings);
             let in_order: Vec<&[u8]> = order.iter().map(|&id| strings.get(index(id))).collect();
             let mut expected: Vec<&[u8]> = model.iter().map(|w| &w[..]).collect();
@@ -238,7 +233,7 @@ mod tests {
                 interner.intern(&word, &mut memory).unwrap();
                 expected.insert(word);
             }
-            let (_, strings, _) = interner.into_parts();
+            let (_, strings) = interner.into_parts();
             let order = sorted(&strings);
             prop_assert!(order.iter().map(|&id| strings.get(index(id))).eq(&expected));
         }

@@ -50,6 +50,19 @@ impl StringBuffer {
         Ok(())
     }
 
+    /// Appends `value` to strings that go to `spill`: at most a MiB of them stay in memory.
+    pub(crate) fn push_to(&mut self, spill: &Spill, value: &[u8]) -> Result<(), ErrorKind> {
+        let mut memory = MemoryBudget::new(usize::MAX);
+        self.push(value, &mut memory)?;
+        if self.heap() > 1 << 20 { self.spill(spill, &mut memory) } else { Ok(()) }
+    }
+
+    /// The strings, all on disk.
+    pub(crate) fn into_disk(mut self, spill: &Spill) -> Result<ByteStrings, ErrorKind> {
+        self.spill(spill, &mut MemoryBudget::new(usize::MAX))?;
+        Ok(self.strings)
+    }
+
     /// Keeps the first `len` strings.
     pub(crate) fn truncate(&mut self, len: usize) {
         // Without strings there are no offsets.

@@ -8,13 +8,15 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
+use docvalues_storage::Spill;
+
 use super::scratch::{CHUNK_LEN, Scratch, ScratchWriter};
 use super::spill_vec::FixedWidth as _;
 use crate::error::ErrorKind;
 use crate::index::index;
 
 /// The bytes before a string: number and length.
-const HEAD: usize = 8;
+pub(super) const HEAD: usize = 8;
 
 /// Appends a string to a run. It must not be below the one before.
 pub(crate) fn push(run: &mut ScratchWriter, number: u32, string: &[u8]) -> Result<(), ErrorKind> {
@@ -24,6 +26,23 @@ pub(crate) fn push(run: &mut ScratchWriter, number: u32, string: &[u8]) -> Resul
         u32::try_from(string.len()).unwrap_or(u32::MAX).put(bytes);
         bytes.extend_from_slice(string);
     })?)
+}
+
+/// Writes a run of `strings`, which ascend.
+pub(crate) fn write<'s>(
+    spill: &Spill,
+    mut strings: impl Iterator<Item = (u32, &'s [u8])>,
+) -> Result<Scratch, ErrorKind> {
+    let mut run = ScratchWriter::new(Scratch::new(spill.clone()));
+    strings.try_for_each(|(number, string)| push(&mut run, number, string))?;
+    Ok(run.finish()?)
+}
+
+/// The first string of a run, or of a part of it, with its number. `None` if it is empty.
+pub(super) fn first(run: &[u8]) -> Option<(u32, &[u8])> {
+    let [number, len, ..] = run.as_chunks().0 else { return None };
+    let string = run.get(HEAD..HEAD + index(u32::from_le_bytes(*len)))?;
+    Some((u32::from_le_bytes(*number), string))
 }
 
 /// A string of a run. Ordered as the merge returns them: by string, then by run.

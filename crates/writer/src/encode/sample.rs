@@ -44,7 +44,7 @@ pub(crate) fn sample(
             }
         }
         Values::Strings(strings) => {
-            let mut sample = (Items::singles(), Interner::unsorted());
+            let mut sample = (Items::singles(), Interner::default());
             let mut unlimited = MemoryBudget::new(usize::MAX);
             strings.strings.for_each(|value| match sample.0.values.len() < index(SAMPLE) {
                 true => push(&mut sample, value, &mut unlimited),
@@ -83,7 +83,7 @@ fn intern_all(buffer: &mut FieldBuffer, memory: &mut MemoryBudget) -> Result<(),
     let Values::Strings(strings) = &buffer.values else { return Ok(()) };
     let spill = strings.strings.bytes.on_disk.as_ref().map(Scratch::spill);
     let (mut interned, mut used) =
-        ((Items::singles(), Interner::unsorted()), MemoryBudget::new(memory.left()));
+        ((Items::singles(), Interner::default()), MemoryBudget::new(memory.left()));
     strings.strings.for_each(|value| {
         push(&mut interned, value, &mut used)?;
         spill_if_large(&mut interned, spill, &mut used)
@@ -136,13 +136,12 @@ fn is_smaller_binary(spec: &FieldSpec, (ids, terms): Interned) -> Result<bool, E
     presence.reserve(0..SAMPLE, SAMPLE, &mut MemoryBudget::new(usize::MAX))?;
     presence.extend_run(0..SAMPLE);
     let encoder = Encoder { docs: SAMPLE, doc_map: None, jump_tables: true, zones: true };
-    let values = encoder.sort_terms(ids, terms)?;
+    let values = encoder.sort_terms(ids, terms, true)?;
     Ok(encoder.terms(encoder.frame(spec, presence)?, values)?.column.field.kind == Kind::Binary)
 }
 
 fn interned<'v>(values: impl Iterator<Item = &'v [u8]>) -> Result<Interned, ErrorKind> {
-    let (mut interned, mut memory) =
-        ((Items::singles(), Interner::unsorted()), MemoryBudget::new(usize::MAX));
+    let (mut interned, mut memory) = ((Items::singles(), Interner::default()), MemoryBudget::new(usize::MAX));
     values.into_iter().try_for_each(|value| push(&mut interned, value, &mut memory))?;
     Ok(interned)
 }

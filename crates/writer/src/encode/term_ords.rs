@@ -10,38 +10,32 @@
 use std::collections::VecDeque;
 
 use docvalues_format::dictionary::Dictionary;
+use docvalues_storage::Spill;
 
 use super::dictionary_writer::DictionaryWriter;
-use super::unsorted_terms::{UnsortedRun, UnsortedTerms};
 use crate::buffer::string_runs::KWayMerge;
 use crate::buffer::{CHUNK_LEN, FixedWidth as _, Payload, Scratch, ScratchWriter, TermRun};
 use crate::error::ErrorKind;
 use crate::index::index;
 
-/// Merges `runs`. Returns the dictionary, the map from ids to ords, and the terms in id order, if the runs have them.
+/// Merges `runs`, and calls `new` with the run and the id of each term that is in no earlier run. Returns the dictionary
+/// and the map from ids to ords.
 pub(crate) fn merge(
-    runs: Vec<TermRun>,
+    runs: &[TermRun],
+    spill: &Spill,
     jump_tables: bool,
-) -> Result<(Dictionary<Payload>, Ords, Option<UnsortedTerms>), ErrorKind> {
-    let (mut terms, mut ords, mut blocks) = (KWayMerge::default(), Vec::new(), None);
-    let mut unsorted = Vec::new();
+    mut new: impl FnMut(usize, u32),
+) -> Result<(Dictionary<Payload>, Ords), ErrorKind> {
+    let (mut terms, mut ords) = (KWayMerge::default(), Vec::new());
     for run in runs {
-        if let Some(terms) = run.unsorted {
-            unsorted.push(UnsortedRun { terms, ids: run.ids, new: vec![false; index(run.count)] });
-        }
-        let other = run.terms.sibling();
-        blocks.get_or_insert_with(|| other.sibling());
-        ords.push((ScratchWriter::new(other), run.count, run.ids));
-        terms.add(run.terms)?;
+        ords.push((ScratchWriter::new(run.terms.sibling()), run.count, run.ids));
+        terms.add(run.terms.clone())?;
     }
-    let scratch = blocks.as_ref().map(Scratch::sibling);
-    let mut dictionary = DictionaryWriter::new(blocks, CHUNK_LEN);
+    let mut dictionary = DictionaryWriter::new(Some(Scratch::new(spill.clone())), CHUNK_LEN);
     while let Some(next) = terms.next()? {
         if dictionary.builder.last() != Some(&next.string) {
             // Of equal terms, the merge returns that of the earliest run first.
-            if let Some(run) = unsorted.get_mut(next.run) {
-                run.new[index(next.number)] = true;
-            }
+            new(next.run, next.number);
             dictionary.push(&next.string)?;
         }
         let (id, ord) = (next.number, dictionary.builder.len() - 1);
@@ -56,10 +50,7 @@ pub(crate) fn merge(
         let before = std::mem::replace(&mut end, ids);
         Ok((ids - before, OrdOf::OnDisk(pairs.finish()?, count)))
     });
-    let ords = Ords::of(ords.collect::<Result<Vec<_>, ErrorKind>>()?.into_iter());
-    let unsorted = scratch.map(|scratch| UnsortedTerms { scratch, runs: unsorted });
-    let unsorted = unsorted.filter(|unsorted| !unsorted.runs.is_empty());
-    Ok((terms, ords, unsorted))
+    Ok((terms, Ords::of(ords.collect::<Result<Vec<_>, ErrorKind>>()?.into_iter())))
 }
 
 /// The ord of each id of a run.

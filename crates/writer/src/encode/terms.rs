@@ -6,17 +6,23 @@ use docvalues_format::dictionary::{self, Dictionary};
 use super::term_ords::{self, Ords};
 use super::unsorted_terms::UnsortedTerms;
 use super::{Encoded, Encoder, Frame};
-use crate::buffer::{ByteStrings, Interner, Items, Payload, SpillVec, Strings, payloads, sorted};
+use crate::buffer::{ByteStrings, Interner, Items, Payload, SpillVec, Strings, TermRun, payloads, sorted};
 use crate::error::ErrorKind;
 use crate::index::index;
 
 impl Encoder<'_> {
-    /// Sorts the `terms` of a field, and maps the `ids` of documents to ords.
-    pub(crate) fn sort_terms(&self, mut ids: Items<u32>, terms: Interner) -> Result<OrdValues, ErrorKind> {
-        let (terms, mut ords, strings) = self.sort(terms, ids.values.len())?;
+    /// Sorts the `terms` of a field, and maps the `ids` of documents to ords. Keeps the terms by id, too, if their
+    /// dictionary is `optional`.
+    pub(crate) fn sort_terms(
+        &self,
+        mut ids: Items<u32>,
+        terms: Interner,
+        optional: bool,
+    ) -> Result<OrdValues, ErrorKind> {
+        let (terms, mut ords, strings) = self.sort(terms, ids.values.len(), optional)?;
         let mut before = SpillVec::default();
         if let TermsById::OnDisk(unsorted) = &strings {
-            ids.values.flush(Some(unsorted.scratch.spill()))?;
+            ids.values.flush(Some(&unsorted.spill))?;
             before = ids.values.clone();
         }
         ids.replace(|ids| ords.replace(ids))?;
@@ -83,35 +89,41 @@ impl Encoder<'_> {
         Ok(if binary.weight() < weight { binary } else { sorted })
     }
 
-    /// The dictionary of `terms`, of which `ids` numbers were asked for; the ords of these numbers; and the terms in
-    /// the order in which they were met, if somebody asks for them.
+    /// The dictionary of `terms`, to which documents have `ids` references; the ords of these; and the terms by id, if
+    /// the dictionary is `optional`.
     fn sort(
         &self,
         mut terms: Interner,
         ids: usize,
+        optional: bool,
     ) -> Result<(Dictionary<Payload>, Ords, TermsById), ErrorKind> {
         terms.end_runs(ids)?;
-        let (runs, strings, unsorted) = terms.into_parts();
-        if !runs.is_empty() {
-            let (terms, ords, unsorted) = term_ords::merge(runs, self.jump_tables)?;
+        let (runs, strings) = terms.into_parts();
+        if let Some(spill) = runs.first().map(|run| run.spill().clone()) {
+            let unseen = |run: &TermRun| vec![false; index(run.count)];
+            let mut new: Vec<Vec<bool>> = runs.iter().filter(|_| optional).map(unseen).collect();
+            let (terms, ords) = term_ords::merge(&runs, &spill, self.jump_tables, |run, id| {
+                new.get_mut(run).into_iter().for_each(|new| new[index(id)] = true);
+            })?;
+            let unsorted = optional.then_some(UnsortedTerms { spill, runs, new });
             return Ok((terms, ords, unsorted.map_or(TermsById::None, TermsById::OnDisk)));
         }
         let order = sorted(&strings);
         let in_order = order.iter().map(|&id| strings.get(index(id)));
         let Ok(terms) = dictionary::encode(in_order, self.jump_tables)?.try_map(&mut payloads(None));
         let ords = Ords::in_memory([(ids, ord_of(&order))]);
-        Ok((terms, ords, if unsorted { TermsById::InMemory(strings, order) } else { TermsById::None }))
+        Ok((terms, ords, if optional { TermsById::InMemory(strings, order) } else { TermsById::None }))
     }
 }
 
-/// The distinct byte strings of a field in the order in which they were met.
+/// The distinct byte strings of a field, by id.
 #[derive(Debug)]
 enum TermsById {
     /// Not kept: the field has a dictionary in any case.
     None,
-    /// The strings, and the number of each ord.
+    /// The strings, and the id of each ord.
     InMemory(Strings, Vec<u32>),
-    /// The strings of each run.
+    /// The runs.
     OnDisk(UnsortedTerms),
 }
 

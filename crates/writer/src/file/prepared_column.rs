@@ -5,7 +5,8 @@ use docvalues_format::file::sort::SortKey;
 
 use super::sorted_ids::{self, OrderedIds};
 use crate::buffer::{
-    ByteStrings, FieldBuffer, Interner, Items, MemoryBudget, PresenceBuffer, SpillBudget, SpillVec, Values,
+    ByteStrings, FieldBuffer, Interner, Items, MemoryBudget, PresenceBuffer, Repeats, SpillBudget, SpillVec,
+    Values,
 };
 use crate::encode::{Encoded, Encoder, OrdValues, sample};
 use crate::error::{Error, ErrorKind, Result};
@@ -35,7 +36,9 @@ impl PreparedColumn {
         let buffer = sample::settle(buffer, spec)?;
         match buffer.values {
             Values::Terms { ids, terms } => {
-                Ok(PreparedColumn::Ords(buffer.presence, Box::new(encoder.sort_terms(ids, terms)?)))
+                let optional = buffer.repeats != Repeats::Declared;
+                let ords = encoder.sort_terms(ids, terms, optional)?;
+                Ok(PreparedColumn::Ords(buffer.presence, Box::new(ords)))
             }
             _ => Ok(PreparedColumn::Buffered(buffer)),
         }
@@ -156,5 +159,5 @@ fn ords_of(
             None => Ok(()),
         }
     })?;
-    Ok(encoder.sort_terms(items, terms)?.ords.values)
+    Ok(encoder.sort_terms(items, terms, false)?.ords.values)
 }

@@ -1,14 +1,10 @@
 //! A copy of a field's buffer without deleted documents.
 
-use std::collections::VecDeque;
-
 use docvalues_format::binary::Values as _;
 
-use crate::buffer::string_runs::{NumberedString, RunReader};
-use crate::buffer::{FieldBuffer, FixedWidth, Items, MemoryBudget, SpillBudget, Strings, TermRun, Values};
+use crate::buffer::{FieldBuffer, FixedWidth, Items, MemoryBudget, SpillBudget, TermReader, Values};
 use crate::encode::sample;
 use crate::error::ErrorKind;
-use crate::index::index;
 use crate::live_set::LiveSet;
 use crate::schema::FieldSpec;
 
@@ -44,15 +40,14 @@ pub(crate) fn retain(
         Values::Strings(kept) => kept
             .strings
             .for_each(|value| retained.document(1, |buffer, memory| buffer.push_bytes(value, memory)))?,
-        Values::Terms { mut ids, mut terms } => {
+        Values::Terms { mut ids, terms } => {
             ids.normalize()?;
-            terms.end_runs(ids.values.len())?;
-            let (runs, strings, _) = terms.into_parts();
-            let mut known = TermReader { runs: runs.into(), seen: 0, end: 0, strings, at: None };
+            let (runs, strings) = terms.into_parts();
+            let mut terms = TermReader::new(&runs, &strings);
             each_document(&ids, |list| {
-                known.advance(list.len())?;
+                terms.advance(list.len())?;
                 retained.document(list.len(), |buffer, memory| {
-                    list.iter().try_for_each(|&id| buffer.push_bytes(known.get(id), memory))
+                    list.iter().try_for_each(|&id| buffer.push_bytes(terms.get(id), memory))
                 })
             })?;
         }
@@ -105,51 +100,5 @@ impl<D: Iterator<Item = u32>> LiveCopy<'_, D> {
             Some(spill) if buffer.heap() > spill_budget.bytes => buffer.spill(spill, memory),
             _ => Ok(()),
         }
-    }
-}
-
-/// Looks up the terms of ids, run by run: each run has ids of its own, from 0.
-struct TermReader {
-    runs: VecDeque<TermRun>,
-    /// The number of ids so far, and the end of the current run's ids.
-    seen: usize,
-    end: usize,
-    strings: Strings,
-    /// The index in `strings` of each id; the id itself without runs.
-    at: Option<Vec<u32>>,
-}
-
-impl TermReader {
-    fn get(&self, id: u32) -> &[u8] {
-        let at = self.at.as_ref().map_or(id, |at| at[index(id)]);
-        self.strings.get(index(at))
-    }
-
-    /// Moves on by `ids` ids, which are all of one run.
-    fn advance(&mut self, ids: usize) -> Result<(), ErrorKind> {
-        if self.seen == self.end
-            && let Some(run) = self.runs.pop_front()
-        {
-            self.end = run.ids;
-            self.read(run)?;
-        }
-        self.seen += ids;
-        Ok(())
-    }
-
-    fn read(&mut self, run: TermRun) -> Result<(), ErrorKind> {
-        let (mut cursor, mut next, mut memory) =
-            (RunReader::new(run.terms), NumberedString::default(), MemoryBudget::new(usize::MAX));
-        let mut at = vec![0; index(run.count)];
-        self.strings.truncate(0);
-        for place in 0..run.count {
-            if cursor.advance(&mut next)? {
-                self.strings.reserve(1, next.string.len(), &mut memory)?;
-                self.strings.push(&next.string);
-                at[index(next.number)] = place;
-            }
-        }
-        self.at = Some(at);
-        Ok(())
     }
 }

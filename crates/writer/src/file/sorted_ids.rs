@@ -155,11 +155,10 @@ impl IdsInMemory {
 
     /// Writes the ids as a sorted run, and clears them.
     fn spill(&mut self, spill: &Spill) -> Result<Scratch, ErrorKind> {
-        let mut run = ScratchWriter::new(Scratch::new(spill.clone()));
-        self.in_order().try_for_each(|(id, doc)| string_runs::push(&mut run, doc, id))?;
+        let run = string_runs::write(spill, self.in_order().map(|(id, doc)| (doc, id)))?;
         self.ids.truncate(0);
         self.docs.clear();
-        Ok(run.finish()?)
+        Ok(run)
     }
 }
 
