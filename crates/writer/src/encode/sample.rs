@@ -14,7 +14,7 @@ use docvalues_terms::hash::hash;
 
 use super::Encoder;
 use crate::buffer::{
-    FieldBuffer, Interner, Items, MemoryBudget, PresenceBuffer, Repeats, SAMPLE, Scratch, Values,
+    ByteStrings, FieldBuffer, Interner, Items, MemoryBudget, PresenceBuffer, Repeats, SAMPLE, Scratch, Values,
 };
 use crate::error::ErrorKind;
 use crate::index::index;
@@ -82,17 +82,34 @@ pub(crate) fn settle(mut buffer: FieldBuffer, spec: &FieldSpec) -> Result<FieldB
 fn intern_all(buffer: &mut FieldBuffer, memory: &mut MemoryBudget) -> Result<(), ErrorKind> {
     let Values::Strings(strings) = &buffer.values else { return Ok(()) };
     let spill = strings.strings.bytes.on_disk.as_ref().map(Scratch::spill);
-    let (mut interned, mut used) =
-        ((Items::singles(), Interner::default()), MemoryBudget::new(memory.left()));
-    strings.strings.for_each(|value| {
-        push(&mut interned, value, &mut used)?;
-        spill_if_large(&mut interned, spill, &mut used)
-    })?;
+    let mut used = MemoryBudget::new(memory.left());
+    let (ids, terms) = intern(&strings.strings, spill, RUN, &mut used)?;
     memory.charge(used.used())?;
     memory.release(buffer.heap());
-    let (ids, terms) = interned;
     buffer.values = Values::Terms { ids, terms };
     Ok(())
+}
+
+/// Interns `strings`. With a temporary file, at most `most` bytes of ids and terms stay in memory.
+pub(crate) fn intern(
+    strings: &ByteStrings,
+    spill: Option<&Spill>,
+    most: usize,
+    memory: &mut MemoryBudget,
+) -> Result<Interned, ErrorKind> {
+    let mut interned = (Items::singles(), Interner::default());
+    strings.for_each(|value| {
+        push(&mut interned, value, memory)?;
+        let (ids, terms) = &mut interned;
+        match spill {
+            Some(spill) if memory.used() > most => {
+                terms.spill(ids.values.len(), spill, memory)?;
+                ids.values.spill(spill, memory)
+            }
+            _ => Ok(()),
+        }
+    })?;
+    Ok(interned)
 }
 
 /// Whether more than an eighth of the values are repetitions. The number of distinct values is estimated by those
@@ -123,6 +140,7 @@ fn repeats_in_all(buffer: &FieldBuffer) -> Result<bool, ErrorKind> {
     Ok(hashes.len() == most || distinct < u64::from(count - count / 8))
 }
 
+/// The ids of values, and their terms.
 type Interned = (Items<u32>, Interner);
 
 /// Whether nearly all values of a sample are distinct.
@@ -150,18 +168,4 @@ fn push((ids, terms): &mut Interned, value: &[u8], memory: &mut MemoryBudget) ->
     memory.reserve(&mut ids.values.in_memory, 1)?;
     ids.values.in_memory.push(terms.intern(value, memory)?);
     Ok(())
-}
-
-fn spill_if_large(
-    (ids, terms): &mut Interned,
-    spill: Option<&Spill>,
-    memory: &mut MemoryBudget,
-) -> Result<(), ErrorKind> {
-    match spill {
-        Some(spill) if memory.used() > RUN => {
-            terms.spill(ids.values.len(), spill, memory)?;
-            ids.values.spill(spill, memory)
-        }
-        _ => Ok(()),
-    }
 }

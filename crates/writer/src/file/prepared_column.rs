@@ -1,12 +1,10 @@
 //! [`PreparedColumn`]: a field before it is encoded. The values of a sort key become numbers to compare.
 
-use docvalues_format::binary::Values as _;
 use docvalues_format::file::sort::SortKey;
 
 use super::sorted_ids::{self, OrderedIds};
 use crate::buffer::{
-    ByteStrings, FieldBuffer, Interner, Items, MemoryBudget, PresenceBuffer, Repeats, SpillBudget, SpillVec,
-    Values,
+    ByteStrings, FieldBuffer, MemoryBudget, PresenceBuffer, Repeats, SpillBudget, SpillVec, Values,
 };
 use crate::encode::{Encoded, Encoder, OrdValues, sample};
 use crate::error::{Error, ErrorKind, Result};
@@ -149,15 +147,7 @@ fn ords_of(
     encoder: &Encoder<'_>,
     spill_budget: &SpillBudget,
 ) -> Result<SpillVec<u32>, ErrorKind> {
-    let (mut items, mut terms, mut memory) =
-        (Items::singles(), Interner::default(), MemoryBudget::new(usize::MAX));
-    let ids = &mut items.values;
-    strings.for_each(|value| {
-        ids.push(terms.intern(value, &mut memory)?, spill_budget.spill())?;
-        match spill_budget.spill().filter(|_| memory.used() > spill_budget.bytes) {
-            Some(spill) => terms.spill(ids.len(), spill, &mut memory),
-            None => Ok(()),
-        }
-    })?;
-    Ok(encoder.sort_terms(items, terms, false)?.ords.values)
+    let mut memory = MemoryBudget::new(usize::MAX);
+    let (ids, terms) = sample::intern(strings, spill_budget.spill(), spill_budget.bytes, &mut memory)?;
+    Ok(encoder.sort_terms(ids, terms, false)?.ords.values)
 }
