@@ -175,10 +175,7 @@ fn by_document(
     let mut scatter =
         Scatter::new(Layout::Fixed { count: index(docs), width: size_of::<u32>() }, spill_budget)?;
     put(&mut scatter)?;
-    let mut numbers = SpillVec::default();
-    scatter.finish(&mut |bytes| numbers.extend(&bytes, on_disk))?;
-    numbers.flush(on_disk)?;
-    Ok(numbers)
+    scatter.into_numbers(on_disk)
 }
 
 /// Calls `f` with all numbers, until it fails.

@@ -127,15 +127,6 @@ impl<T: FixedWidth> SpillVec<T> {
         Ok(())
     }
 
-    /// Number `i`.
-    pub(crate) fn get(&self, i: usize) -> Result<T, ErrorKind> {
-        use numeric::Values as _;
-        match self.on_disk {
-            None => Ok(self.in_memory[i]),
-            Some(_) => Ok(self.read(i..i + 1, &mut Vec::new())?[0]),
-        }
-    }
-
     /// Moves all numbers in memory to `spill`, if given.
     pub(crate) fn flush(&mut self, spill: Option<&Spill>) -> Result<(), ErrorKind> {
         if let Some(spill) = spill {

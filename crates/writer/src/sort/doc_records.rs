@@ -4,8 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
-use crate::buffer::SpillBudget;
-use crate::buffer::{CHUNK_LEN, Scratch, ScratchWriter};
+use crate::buffer::{CHUNK_LEN, Scratch, ScratchWriter, SpillBudget};
 use crate::error::ErrorKind;
 
 /// The size of a record on disk, in bytes.

@@ -1,12 +1,10 @@
 //! [`Permutation`]: permutes the values of a column by the new order of the documents.
 
 use docvalues_format::binary::Values as _;
-use docvalues_storage::Spill;
 
 use super::scatter::{Layout, Scatter};
 use super::{DocMap, try_each};
-use crate::buffer::SpillBudget;
-use crate::buffer::{ByteStrings, FixedWidth, Items, Payload, Scratch, SpillVec};
+use crate::buffer::{ByteStrings, FixedWidth, Items, Payload, Scratch, SpillBudget, SpillVec};
 use crate::error::ErrorKind;
 use crate::index::index;
 
@@ -52,7 +50,7 @@ impl Permutation<'_> {
             number.put(&mut bytes);
             scatter.put(index(slots.next()?), &bytes)
         })?;
-        collected(scatter, Some(scratch.spill()))
+        scatter.into_numbers(Some(scratch.spill()))
     }
 
     /// Permutes lists of numbers.
@@ -68,7 +66,7 @@ impl Permutation<'_> {
             scatter.put(index(slots.next()?), &bytes)
         })?;
         lists.values = SpillVec::default();
-        lists.values = collected(scatter, scratch.as_ref().map(Scratch::spill))?;
+        lists.values = scatter.into_numbers(scratch.as_ref().map(Scratch::spill))?;
         lists.offsets = offsets;
         Ok(lists)
     }
@@ -119,18 +117,6 @@ impl Permutation<'_> {
 
     /// The budget: unlimited for values in memory, which stay there.
     fn spill_budget(&self, on_disk: bool) -> SpillBudget {
-        if on_disk {
-            self.doc_map.spill_budget.clone()
-        } else {
-            SpillBudget { spill: None, bytes: usize::MAX }
-        }
+        if on_disk { self.doc_map.spill_budget.clone() } else { SpillBudget::new(0, None) }
     }
-}
-
-/// Collects the result of `scatter` as numbers.
-fn collected<T: FixedWidth>(scatter: Scatter<'_>, spill: Option<&Spill>) -> Result<SpillVec<T>, ErrorKind> {
-    let mut numbers = SpillVec::default();
-    scatter.finish(&mut |bytes| numbers.extend(&bytes, spill))?;
-    numbers.flush(spill)?;
-    Ok(numbers)
 }

@@ -7,10 +7,10 @@
 
 use std::ops::Range;
 
-use docvalues_format::numeric::Values as _;
+use docvalues_format::numeric::{self, Values as _};
+use docvalues_storage::Spill;
 
-use crate::buffer::SpillBudget;
-use crate::buffer::{CHUNK_LEN, FixedWidth as _, Scratch, ScratchWriter, SpillVec};
+use crate::buffer::{CHUNK_LEN, FixedWidth, Scratch, ScratchWriter, SpillBudget, SpillVec};
 use crate::error::ErrorKind;
 use crate::index::index;
 
@@ -94,6 +94,14 @@ impl<'a> Scatter<'a> {
         }
         Ok(())
     }
+
+    /// The result as numbers, on disk if there is a temporary file.
+    pub(super) fn into_numbers<T: FixedWidth>(self, spill: Option<&Spill>) -> Result<SpillVec<T>, ErrorKind> {
+        let mut numbers = SpillVec::default();
+        self.finish(&mut |bytes| numbers.extend(&bytes, spill))?;
+        numbers.flush(spill)?;
+        Ok(numbers)
+    }
 }
 
 impl Layout<'_> {
@@ -153,13 +161,14 @@ impl Window {
             Layout::Fixed { .. } => slots.len() * width,
             Layout::Variable { offsets, .. } if slots.is_empty() || offsets.len() == 0 => 0,
             Layout::Variable { offsets, .. } => {
-                let first = offsets.get(slots.start)?;
-                let at =
-                    |offset: i64| usize::try_from(offset - first).unwrap_or(usize::MAX).saturating_mul(width);
-                let (mut buffer, end) = (Vec::new(), slots.end + 1);
-                for start in (slots.start..end).step_by(CHUNK_LEN / width.max(8)) {
-                    let range = start..end.min(start + CHUNK_LEN / width.max(8));
-                    starts.extend(offsets.read(range, &mut buffer)?.iter().map(|&offset| at(offset)));
+                let (mut buffer, mut first) = (Vec::new(), None);
+                let mut at = |&offset: &i64| {
+                    let numbers = usize::try_from(offset - *first.get_or_insert(offset));
+                    numbers.unwrap_or(usize::MAX).saturating_mul(width)
+                };
+                for range in numeric::chunks(slots.len() + 1) {
+                    let range = slots.start + range.start..slots.start + range.end;
+                    starts.extend(offsets.read(range, &mut buffer)?.iter().map(&mut at));
                 }
                 starts.last().copied().unwrap_or(0)
             }
