@@ -57,7 +57,7 @@ pub(crate) struct SpillVec<T> {
 struct OnDisk<T> {
     scratch: Scratch,
     len: usize,
-    last: Option<T>,
+    last: T,
 }
 
 impl<T> Default for SpillVec<T> {
@@ -82,7 +82,7 @@ impl<T: FixedWidth> SpillVec<T> {
     }
 
     pub(crate) fn last(&self) -> Option<T> {
-        self.in_memory.last().copied().or_else(|| self.on_disk.as_ref()?.last)
+        self.in_memory.last().copied().or_else(|| self.on_disk.as_ref().map(|on_disk| on_disk.last))
     }
 
     /// Keeps the first `len` numbers, which include all on disk.
@@ -111,19 +111,15 @@ impl<T: FixedWidth> SpillVec<T> {
 
     fn append_to_disk(&mut self, spill: &Spill) -> Result<(), ErrorKind> {
         let Some(&last) = self.in_memory.last() else { return Ok(()) };
-        let on_disk = self.on_disk.get_or_insert_with(|| OnDisk {
-            scratch: Scratch::new(spill.clone()),
-            len: 0,
-            last: None,
-        });
-        let mut scratch = on_disk.scratch.clone();
+        let scratch = self.on_disk.as_ref().map(|on_disk| on_disk.scratch.clone());
+        let mut scratch = scratch.unwrap_or_else(|| Scratch::new(spill.clone()));
         let mut bytes = Vec::with_capacity(CHUNK_LEN);
         for numbers in self.in_memory.chunks(CHUNK_LEN / T::LEN) {
             bytes.clear();
             numbers.iter().for_each(|number| number.put(&mut bytes));
             scratch.append(&bytes)?;
         }
-        *on_disk = OnDisk { scratch, len: on_disk.len + self.in_memory.len(), last: Some(last) };
+        self.on_disk = Some(OnDisk { scratch, len: self.len(), last });
         Ok(())
     }
 
