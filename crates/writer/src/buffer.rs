@@ -34,7 +34,7 @@ pub(crate) use memory_budget::{MemoryBudget, SpillBudget, large_in_huge_pages};
 pub(crate) use payload::{Payload, payloads};
 pub(crate) use presence::PresenceBuffer;
 pub(crate) use repeats::{Repeats, SAMPLE};
-pub(crate) use scratch::{CHUNK_LEN, Scratch, ScratchWriter};
+pub(crate) use scratch::{CHUNK_LEN, Scratch, ScratchReader, ScratchWriter};
 pub(crate) use spill_vec::{FixedWidth, SpillVec, SpillVecReader};
 pub(crate) use string_buffer::StringBuffer;
 pub(crate) use strings::{Strings, sorted};

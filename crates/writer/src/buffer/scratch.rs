@@ -115,3 +115,49 @@ impl ScratchWriter {
         Ok(self.scratch)
     }
 }
+
+/// A buffered sequential reader of a [`Scratch`].
+#[derive(Debug)]
+pub(crate) struct ScratchReader {
+    scratch: Scratch,
+    /// The number of bytes read from the scratch.
+    read: u64,
+    /// The bytes read last, and how many of them were skipped.
+    bytes: Vec<u8>,
+    skipped: usize,
+    together: usize,
+}
+
+impl ScratchReader {
+    /// A reader with a buffer of `together` bytes.
+    pub(crate) fn new(scratch: Scratch, together: usize) -> ScratchReader {
+        ScratchReader { scratch, read: 0, bytes: Vec::new(), skipped: 0, together }
+    }
+
+    /// The next bytes: at least `len`, unless fewer are left.
+    #[inline]
+    pub(crate) fn peek(&mut self, len: usize) -> Result<&[u8]> {
+        if self.bytes.len() - self.skipped < len {
+            self.fill(len)?;
+        }
+        Ok(&self.bytes[self.skipped..])
+    }
+
+    fn fill(&mut self, len: usize) -> Result<()> {
+        self.bytes.drain(..self.skipped);
+        self.skipped = 0;
+        let there = self.bytes.len();
+        let left = usize::try_from(self.scratch.len() - self.read).unwrap_or(usize::MAX);
+        let more = left.min(self.together.max(len - there));
+        self.bytes.resize(there + more, 0);
+        self.scratch.read(self.read, &mut self.bytes[there..])?;
+        self.read += more as u64;
+        Ok(())
+    }
+
+    /// Skips `len` bytes, which were peeked.
+    #[inline]
+    pub(crate) fn skip(&mut self, len: usize) {
+        self.skipped += len;
+    }
+}

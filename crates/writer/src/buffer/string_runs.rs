@@ -10,7 +10,7 @@ use std::collections::binary_heap::PeekMut;
 
 use docvalues_storage::Spill;
 
-use super::scratch::{CHUNK_LEN, Scratch, ScratchWriter};
+use super::scratch::{CHUNK_LEN, Scratch, ScratchReader, ScratchWriter};
 use super::spill_vec::FixedWidth as _;
 use crate::error::ErrorKind;
 use crate::index::index;
@@ -55,50 +55,24 @@ pub(crate) struct NumberedString {
 
 /// A sequential reader of a run.
 #[derive(Debug)]
-pub(crate) struct RunReader {
-    scratch: Scratch,
-    /// The buffered bytes, and how many of them were consumed.
-    bytes: Vec<u8>,
-    taken: usize,
-    /// The number of bytes read from the run.
-    read: u64,
-}
+pub(crate) struct RunReader(ScratchReader);
 
 impl RunReader {
     /// A reader before the first string.
-    pub(crate) fn new(scratch: Scratch) -> RunReader {
-        RunReader { scratch, bytes: Vec::new(), taken: 0, read: 0 }
+    pub(crate) fn new(run: Scratch) -> RunReader {
+        RunReader(ScratchReader::new(run, CHUNK_LEN))
     }
 
     /// Replaces `last` by the next string. Returns `false` at the end.
     pub(crate) fn advance(&mut self, last: &mut NumberedString) -> Result<bool, ErrorKind> {
-        if self.taken == self.bytes.len() && self.read == self.scratch.len() {
-            return Ok(false);
-        }
-        self.fill(HEAD)?;
-        let [number, len, ..] = self.bytes[self.taken..].as_chunks().0 else { return Ok(false) };
-        let (number, len) = (u32::from_le_bytes(*number), index(u32::from_le_bytes(*len)));
-        self.fill(HEAD + len)?;
+        let [_, len, ..] = self.0.peek(HEAD)?.as_chunks().0 else { return Ok(false) };
+        let len = HEAD + index(u32::from_le_bytes(*len));
+        let Some((number, string)) = first(self.0.peek(len)?) else { return Ok(false) };
         last.number = number;
         last.string.clear();
-        last.string.extend_from_slice(&self.bytes[self.taken + HEAD..][..len]);
-        self.taken += HEAD + len;
+        last.string.extend_from_slice(string);
+        self.0.skip(len);
         Ok(true)
-    }
-
-    /// Buffers at least `len` bytes, unless the run ends before.
-    fn fill(&mut self, len: usize) -> Result<(), ErrorKind> {
-        let there = self.bytes.len() - self.taken;
-        if there < len {
-            self.bytes.drain(..self.taken);
-            self.taken = 0;
-            let left = usize::try_from(self.scratch.len() - self.read).unwrap_or(usize::MAX);
-            let more = left.min(CHUNK_LEN.max(len - there));
-            self.bytes.resize(there + more, 0);
-            self.scratch.read(self.read, &mut self.bytes[there..])?;
-            self.read += more as u64;
-        }
-        Ok(())
     }
 }
 

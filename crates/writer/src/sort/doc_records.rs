@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
-use crate::buffer::{CHUNK_LEN, Scratch, ScratchWriter, SpillBudget};
+use crate::buffer::{CHUNK_LEN, Scratch, ScratchReader, ScratchWriter, SpillBudget};
 use crate::error::ErrorKind;
 
 /// The size of a record on disk, in bytes.
@@ -66,16 +66,15 @@ impl ExternalSorter {
         drop(self.records);
         // The runs share the budget.
         let together = (self.spill_budget.bytes / self.runs.len()).clamp(FEWEST, CHUNK_LEN);
-        let run = |scratch| RunReader { scratch, read: 0, records: Vec::new() };
-        let mut runs: Vec<RunReader> = self.runs.into_iter().map(run).collect();
+        let mut runs: Vec<_> = self.runs.into_iter().map(|run| ScratchReader::new(run, together)).collect();
         let mut heads = BinaryHeap::new();
         for (i, run) in runs.iter_mut().enumerate() {
-            heads.extend(run.next(together)?.map(|record| Reverse((record, i))));
+            heads.extend(next(run)?.map(|record| Reverse((record, i))));
         }
         while let Some(mut head) = heads.peek_mut() {
             let Reverse((record, run)) = &mut *head;
             each(*record)?;
-            match runs[*run].next(together)? {
+            match next(&mut runs[*run])? {
                 Some(next) => *record = next,
                 None => drop(PeekMut::pop(head)),
             }
@@ -90,24 +89,11 @@ fn sort(records: &mut [u128]) {
     records.sort();
 }
 
-/// A sequential reader of a run.
-struct RunReader {
-    scratch: Scratch,
-    /// The number of bytes read.
-    read: u64,
-    /// The records read, in reverse order.
-    records: Vec<u128>,
-}
-
-impl RunReader {
-    fn next(&mut self, together: usize) -> Result<Option<u128>, ErrorKind> {
-        if self.records.is_empty() {
-            let left = usize::try_from(self.scratch.len() - self.read).unwrap_or(usize::MAX);
-            let mut bytes = vec![0; left.min(together / LEN * LEN)];
-            self.scratch.read(self.read, &mut bytes)?;
-            self.read += bytes.len() as u64;
-            self.records.extend(bytes.as_chunks().0.iter().rev().map(|bytes| u128::from_le_bytes(*bytes)));
-        }
-        Ok(self.records.pop())
+/// The next record of a run.
+fn next(run: &mut ScratchReader) -> Result<Option<u128>, ErrorKind> {
+    let record = run.peek(LEN)?.first_chunk().map(|bytes| u128::from_le_bytes(*bytes));
+    if record.is_some() {
+        run.skip(LEN);
     }
+    Ok(record)
 }
