@@ -97,7 +97,7 @@ impl DocMap {
             return Ok(());
         };
         let mut docs = 0..docs;
-        try_each(&doc_map.places, |place| {
+        doc_map.places.try_each(|place| {
             docs.next().into_iter().for_each(|doc| each(doc, place));
             Ok(())
         })
@@ -116,7 +116,7 @@ impl DocMap {
     /// The old numbers of the documents with the new numbers `places`.
     pub(crate) fn docs_at<const N: usize>(&self, places: [u32; N]) -> Result<[u32; N], ErrorKind> {
         let (mut docs, mut doc) = (places, 0);
-        try_each(&self.places, |place| {
+        self.places.try_each(|place| {
             for (of, wanted) in docs.iter_mut().zip(places) {
                 if place == wanted {
                     *of = doc;
@@ -176,13 +176,4 @@ fn by_document(
         Scatter::new(Layout::Fixed { count: index(docs), width: size_of::<u32>() }, spill_budget)?;
     put(&mut scatter)?;
     scatter.into_numbers(on_disk)
-}
-
-/// Calls `f` with all numbers, until it fails.
-fn try_each<T: crate::buffer::FixedWidth>(
-    values: &SpillVec<T>,
-    mut f: impl FnMut(T) -> Result<(), ErrorKind>,
-) -> Result<(), ErrorKind> {
-    let mut numbers = values.stream();
-    (0..values.len()).try_for_each(|_| f(numbers.next()?))
 }

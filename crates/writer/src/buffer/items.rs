@@ -117,8 +117,11 @@ impl<T: FixedWidth + Ord> Items<T> {
         self.normalize_in_memory(each)
     }
 
-    /// Calls `f` with each list.
+    /// Calls `f` with the numbers of each document that has a value.
     pub(crate) fn for_each(&self, mut f: impl FnMut(&[T]) -> Result<(), ErrorKind>) -> Result<(), ErrorKind> {
+        if !self.are_lists() {
+            return self.values.try_each(|number| f(&[number]));
+        }
         let mut buffer = Vec::new();
         for_each_group(&self.offsets, self.offsets.len().saturating_sub(1), MANY, &mut |range, offsets| {
             let mut values =

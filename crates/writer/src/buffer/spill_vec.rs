@@ -163,6 +163,12 @@ impl<T: FixedWidth> SpillVec<T> {
         SpillVecReader { values: self, at: 0, piece: Vec::new(), end: 0 }
     }
 
+    /// Calls `f` with each number, until it fails.
+    pub(crate) fn try_each(&self, mut f: impl FnMut(T) -> Result<(), ErrorKind>) -> Result<(), ErrorKind> {
+        let mut numbers = self.stream();
+        (0..self.len()).try_for_each(|_| f(numbers.next()?))
+    }
+
     /// Calls `f` with all numbers, in pieces.
     pub(crate) fn for_each(&self, f: &mut dyn FnMut(&[T])) -> Result<(), ErrorKind> {
         use numeric::Values as _;

@@ -50,10 +50,10 @@ impl UnsortedTerms {
         mut f: impl FnMut(&[u8]) -> Result<(), ErrorKind>,
     ) -> Result<(), ErrorKind> {
         let none = Strings::default();
-        let (mut terms, mut numbers) = (TermReader::new(&self.runs, &none), ids.stream());
-        (0..ids.len()).try_for_each(|_| {
+        let mut terms = TermReader::new(&self.runs, &none);
+        ids.try_each(|id| {
             terms.advance(1)?;
-            f(terms.get(numbers.next()?))
+            f(terms.get(id))
         })
     }
 }

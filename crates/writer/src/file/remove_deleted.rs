@@ -2,7 +2,7 @@
 
 use docvalues_format::binary::Values as _;
 
-use crate::buffer::{FieldBuffer, FixedWidth, Items, MemoryBudget, SpillBudget, TermReader, Values};
+use crate::buffer::{FieldBuffer, MemoryBudget, SpillBudget, TermReader, Values};
 use crate::encode::sample;
 use crate::error::ErrorKind;
 use crate::live_set::LiveSet;
@@ -30,7 +30,7 @@ pub(crate) fn retain(
     match values {
         Values::Numbers(mut numbers) => {
             numbers.normalize()?;
-            each_document(&numbers, |list| {
+            numbers.for_each(|list| {
                 retained.document(list.len(), |buffer, _| {
                     list.iter().for_each(|&number| buffer.push_number(number));
                     Ok(())
@@ -44,7 +44,7 @@ pub(crate) fn retain(
             ids.normalize()?;
             let (runs, strings) = terms.into_parts();
             let mut terms = TermReader::new(&runs, &strings);
-            each_document(&ids, |list| {
+            ids.for_each(|list| {
                 terms.advance(list.len())?;
                 retained.document(list.len(), |buffer, memory| {
                     list.iter().try_for_each(|&id| buffer.push_bytes(terms.get(id), memory))
@@ -53,18 +53,6 @@ pub(crate) fn retain(
         }
     }
     Ok(retained.buffer)
-}
-
-/// Calls `f` with the numbers of each document that has a value.
-fn each_document<T: FixedWidth + Ord>(
-    items: &Items<T>,
-    mut f: impl FnMut(&[T]) -> Result<(), ErrorKind>,
-) -> Result<(), ErrorKind> {
-    if items.are_lists() {
-        return items.for_each(f);
-    }
-    let mut numbers = items.values.stream();
-    (0..items.values.len()).try_for_each(|_| f(&[numbers.next()?]))
 }
 
 /// The new buffer, while it is filled.

@@ -2,8 +2,8 @@
 
 use docvalues_format::binary::Values as _;
 
+use super::DocMap;
 use super::scatter::{Layout, Scatter};
-use super::{DocMap, try_each};
 use crate::buffer::{ByteStrings, FixedWidth, Items, Payload, Scratch, SpillBudget, SpillVec};
 use crate::error::ErrorKind;
 use crate::index::index;
@@ -45,7 +45,7 @@ impl Permutation<'_> {
         let layout = Layout::Fixed { count: numbers.len(), width: T::LEN };
         let (mut scatter, mut bytes) = (Scatter::new(layout, &self.doc_map.spill_budget)?, Vec::new());
         let mut slots = self.slots().stream();
-        try_each(&numbers, |number| {
+        numbers.try_each(|number| {
             bytes.clear();
             number.put(&mut bytes);
             scatter.put(index(slots.next()?), &bytes)
@@ -96,7 +96,7 @@ impl Permutation<'_> {
         let scratch = offsets.sibling_scratch();
         let spill = scratch.as_ref().map(Scratch::spill);
         let (mut lens, mut last) = (SpillVec::<u32>::default(), None);
-        try_each(offsets, |end| match last.replace(end) {
+        offsets.try_each(|end| match last.replace(end) {
             // The longest string has 2^31 bytes.
             Some(start) => lens.push(u32::try_from(end - start).unwrap_or(u32::MAX), spill),
             None => Ok(()),
@@ -107,7 +107,7 @@ impl Permutation<'_> {
         if offsets.len() > 0 {
             moved.push(0, spill)?;
         }
-        try_each(&lens, |len| {
+        lens.try_each(|len| {
             end += i64::from(len);
             moved.push(end, spill)
         })?;

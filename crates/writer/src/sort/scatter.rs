@@ -124,7 +124,7 @@ impl Layout<'_> {
             }
             Layout::Variable { offsets, width } => {
                 let (mut ends, mut taken, mut slot, mut last) = (Vec::new(), 0_usize, 0, None);
-                super::try_each(offsets, |end| {
+                offsets.try_each(|end| {
                     let Some(start) = last.replace(end) else { return Ok(()) };
                     let len = usize::try_from(end - start).unwrap_or(usize::MAX).saturating_mul(2 * width);
                     let takes = len.saturating_add(HEAD + size_of::<u64>());
