@@ -18,8 +18,8 @@ use crate::buffer::{CHUNK_LEN, FixedWidth as _, Payload, Scratch, ScratchWriter,
 use crate::error::ErrorKind;
 use crate::index::index;
 
-/// Merges `runs`, and calls `new` with the run and the id of each term that is in no earlier run. Returns the dictionary
-/// and the map from ids to ords.
+/// Merges `runs` into a dictionary, and maps their ids to ords. Calls `new` with the run and the id of each term that is
+/// in no earlier run.
 pub(crate) fn merge(
     runs: &[TermRun],
     spill: &Spill,
