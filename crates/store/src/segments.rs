@@ -23,7 +23,7 @@ pub(crate) mod segment;
 mod segment_changes;
 mod segment_state;
 
-pub(crate) use buffer::{Block, Buffer, Place, Sealed};
+pub(crate) use buffer::{Block, Buffer, FrozenBuffer, Place, Sealed};
 pub(crate) use commit_state::CommitState;
 pub(crate) use id_index::{IdIndex, SnapshotIds};
 pub(crate) use new_rows::{Dictionary, NewRows, column_or_absent, has_terms};

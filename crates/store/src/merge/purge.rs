@@ -46,6 +46,6 @@ pub(super) fn purge(store: &Store) -> Result<Purged> {
     })?;
     rotate_log(store)?;
     let commit = write_commit(store, &|_| {})?;
-    let left = remove_all_but(store, KeepCommits::Newest(1), 0)?;
+    let left = remove_all_but(store, Some(KeepCommits::Newest(1)), 0)?;
     Ok(Purged { commit, left })
 }

@@ -23,11 +23,5 @@ pub(super) fn begin_epoch(store: &Store, epoch: u64, is_replica: bool) -> Result
 /// Goes on in a new log after batch `sequence`, which the next commit has. The caller holds `flushing`, and nothing is
 /// applied meanwhile.
 pub(super) fn restart_log(store: &Store, epoch: u64, sequence: u64) -> Result<()> {
-    let Some(log) = &store.log else { return Ok(()) };
-    let number = store.change_quietly(|writer| Ok(writer.next_log()))?;
-    log.restart(number, epoch, sequence)?;
-    store.change_quietly(|writer| {
-        writer.note_log(number);
-        Ok(())
-    })
+    store.log.as_ref().map_or(Ok(()), |log| log.restart(store.take_number(), epoch, sequence))
 }
