@@ -15,21 +15,21 @@ const FOLDED_SHARE: u64 = 500;
 
 /// Writes what changed since the last commit.
 pub(super) fn write_deltas(store: &Store, frozen: &mut Frozen) -> Result<()> {
-    let Frozen { commit, segments, created, .. } = frozen;
+    let Frozen { commit, segments, tombstones: all, rewrites_deltas, since, created, .. } = frozen;
     segments.retain(|state| state.now.live.count() > 0);
     // Those that the last commit does not have.
-    let mut tombstones = frozen.tombstones.sorted();
-    tombstones.retain(|(_, tombstone)| tombstone.sequence > frozen.since);
+    let mut tombstones = all.sorted();
+    tombstones.retain(|(_, tombstone)| tombstone.sequence > *since);
     let since_commit = |state| ChangedSegment::since(state, &state.committed);
     let mut changed: Vec<ChangedSegment<'_>> = segments.iter().map(since_commit).collect();
     let is_change = !tombstones.is_empty() || changed.iter().any(|changed| changed.len() > 0);
-    if frozen.rewrites_deltas || is_change && commit.deltas.len() >= MAX_DELTAS {
+    if *rewrites_deltas || is_change && commit.deltas.len() >= MAX_DELTAS {
         fold(store, &commit.schema, segments, created)?;
         changed = segments.iter().map(|state| ChangedSegment::since(state, &state.folded)).collect();
-        tombstones = frozen.tombstones.sorted();
+        tombstones = all.sorted();
         commit.deltas.clear();
     }
-    if is_change || frozen.rewrites_deltas {
+    if is_change || *rewrites_deltas {
         let name = FileName::Delta(store.take_number());
         created.push(name);
         commit.deltas.extend(delta::write(&store.directory, name, &commit.schema, changed, &tombstones)?);
