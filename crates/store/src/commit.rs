@@ -45,9 +45,9 @@ pub(crate) use removal::{remove_all_but, remove_unnamed};
 
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, FileName};
+use crate::locks::PoisonError;
 use crate::segments::SegmentState;
 use crate::store::{Frozen, Store};
-use crate::sync::PoisonError;
 
 impl Store {
     /// Makes all changes so far durable. Returns the number of the commit; without changes, that of the last one.

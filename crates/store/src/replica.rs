@@ -43,13 +43,13 @@ pub use stream::{Item, StreamReader, StreamWriter};
 use crate::batch::body;
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, Files, Position};
+use crate::locks::{Mutex, MutexGuard, PoisonError};
 use crate::log::decode_frame;
 use crate::open::create_with;
 use crate::options::{StoreOptions, folder_at};
 use crate::read::{HeldCommit, Snapshot, StoreReader};
 use crate::schema::StoreSchema;
 use crate::store::Store;
-use crate::sync::{Mutex, MutexGuard, PoisonError};
 use crate::write::{Wrong, decode_next, make_room, replay_decoded, wait_for_log};
 
 /// A copy of a store that follows its leader, by frames of batches and by files of commits.

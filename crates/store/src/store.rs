@@ -28,13 +28,13 @@ pub(crate) use writer::{Frozen, Writer};
 
 use crate::error::Result;
 use crate::files::{Files, Position, WriterLock};
+use crate::locks::{Mutex, MutexGuard, PoisonError, RwLock};
 use crate::log::LogWriter;
 use crate::options::StoreOptions;
 use crate::read::Snapshot;
 use crate::schema::StoreSchema;
-use crate::segments::{CommitState, IdIndex};
+use crate::segments::{CommitState, StoreIds};
 use crate::stats::{Counter, Counters, StoreStats};
-use crate::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use crate::versions;
 
 /// A directory of segments that changes: the writer of a store, of which there is one at a time.
@@ -106,7 +106,7 @@ pub struct Store {
     pub(crate) tasks: Tasks,
     pub(crate) counters: Counters,
     /// The ids of all segments.
-    pub(crate) ids: IdIndex,
+    pub(crate) ids: StoreIds,
     /// The seed of the hash of ids in the buffer.
     pub(crate) seed: u64,
     /// The microseconds since 1970, for versions that are assigned.
@@ -155,7 +155,7 @@ impl Store {
             has_failed_flush: AtomicBool::new(false),
             tasks: Tasks::default(),
             counters: Counters::default(),
-            ids: IdIndex::default(),
+            ids: StoreIds::default(),
             seed: RandomState::new().hash_one(0_u64),
             clock: versions::clock,
             published,

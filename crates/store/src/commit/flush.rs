@@ -15,9 +15,9 @@ use docvalues_writer::{FinishError, WriterOptions};
 
 use crate::error::Result;
 use crate::files::{FileEntry, FileName};
+use crate::locks::PoisonError;
 use crate::segments::{Block, FrozenBuffer, GONE, SegmentState, StoreSegment, begin_segment};
 use crate::store::Store;
-use crate::sync::PoisonError;
 
 /// Writes the buffer to a segment if it takes more than so many bytes, or one that could not be written before. Other
 /// callers go on, until the next buffer is full, too.

@@ -9,8 +9,8 @@ use docvalues_storage::Directory;
 use super::commit_file::CommitFile;
 use super::names::{self, FileName};
 use crate::error::Result;
+use crate::locks;
 use crate::options::KeepCommits;
-use crate::sync;
 
 /// The number of times that a folder without a commit is listed.
 const LISTINGS: usize = 10;
@@ -75,7 +75,7 @@ impl Files {
             if files.newest_commit().is_some() {
                 return Ok(files);
             }
-            sync::yield_now();
+            locks::yield_now();
         }
         Files::list(directory)
     }

@@ -19,7 +19,7 @@ use docvalues_storage::Directory;
 use super::frame::{MAX_BODY, Queued};
 use super::log_file::{LogFile, LogStats};
 use crate::error::{Error, Result};
-use crate::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use crate::locks::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Writes the logs of a store. Threads share it.
 ///

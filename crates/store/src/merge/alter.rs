@@ -18,10 +18,10 @@ use super::run::write_merged;
 use crate::commit::{flush_left, remove_unnamed, rotate_log, write_commit};
 use crate::error::{Error, Result};
 use crate::files::FileName;
+use crate::locks::PoisonError;
 use crate::schema::StoreSchema;
 use crate::segments::{SegmentState, StoreSegment, Went, column_or_absent};
 use crate::store::{Store, Writer};
-use crate::sync::PoisonError;
 
 /// The work of [`Store::alter`].
 pub(super) fn alter(store: &Store, fields: &[Field]) -> Result<()> {

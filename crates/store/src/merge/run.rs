@@ -16,12 +16,12 @@ use super::policy::SegmentSize;
 use super::widened_source::{WidenedSource, WiderTypes};
 use crate::error::Result;
 use crate::files::{FileEntry, FileName};
+use crate::locks::PoisonError;
 use crate::schema::{StoreSchema, id_options};
 use crate::segments::{
     Dictionary, GONE, NewRows, SegmentChanges, SegmentState, StoreSegment, places_by_key, places_by_number,
 };
 use crate::store::Store;
-use crate::sync::PoisonError;
 
 /// How often updates are carried over before the last time, for which others wait.
 const CARRIES: usize = 3;

@@ -2,8 +2,8 @@
 
 use crate::commit::{remove_unnamed, write_commit};
 use crate::error::Result;
+use crate::locks::PoisonError;
 use crate::store::Store;
-use crate::sync::PoisonError;
 
 /// Begins an epoch: goes on in a new log, and commits. The store is a replica, to which nothing is applied meanwhile; it
 /// takes changes of its own once the commit is durable.

@@ -21,10 +21,10 @@ use super::epoch::restart_log;
 use crate::commit::{remove_unnamed, write_commit_file};
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, MAX_NUMBER, Position, random_id};
+use crate::locks::PoisonError;
 use crate::read::{CommitFiles, StoredFile};
 use crate::segments::{CommitState, SegmentState, segment};
 use crate::store::Store;
-use crate::sync::PoisonError;
 use crate::versions::Tombstones;
 
 /// Files are copied in pieces of this many bytes.

@@ -17,7 +17,7 @@ use crate::log::LogWriter;
 use crate::options::KeepCommits;
 use crate::read::Contents;
 use crate::schema::{SchemaEntry, StoreSchema};
-use crate::segments::{CommitState, FrozenBuffer, IdIndex, Sealed, SegmentState};
+use crate::segments::{CommitState, FrozenBuffer, Sealed, SegmentState, StoreIds};
 
 /// The state of the writer.
 #[derive(Debug)]
@@ -148,7 +148,7 @@ impl Writer {
     }
 
     /// What a snapshot is made of.
-    pub(crate) fn contents<'w>(&'w self, ids: Option<&'w IdIndex>) -> Contents<'w> {
+    pub(crate) fn contents<'w>(&'w self, ids: Option<&'w StoreIds>) -> Contents<'w> {
         Contents {
             store: self.committed.id,
             sequence: self.sequence,

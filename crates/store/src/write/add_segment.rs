@@ -11,7 +11,7 @@ use docvalues_reader::Segment;
 use docvalues_storage::{Error as StorageError, NewFile, Step};
 use docvalues_writer::{Document, FieldId, FinishError, SegmentWriter};
 
-use super::durability::change_and_commit;
+use super::change_and_commit;
 use crate::error::{Error, Result};
 use crate::files::{FileEntry, FileName};
 use crate::schema::StoreSchema;
