@@ -12,6 +12,14 @@
 //! A power loss before 5 leaves the commit before, or this one, whole. Without 3, the name of the commit could become
 //! durable before those of the files that it names.
 //!
+//! The lock of the writer is held at three moments, never while files are written:
+//!
+//! ```text
+//! freeze    before 1: the commit says what the store is now; what is applied from now on belongs to the next one
+//! swap      within 1: the segment takes the place of the buffer, whose memory is free then
+//! adopt     after 5: the store goes on from the commit
+//! ```
+//!
 //! | module | |
 //! | --- | --- |
 //! | `flush` | writes the segment of 1, also between commits |
@@ -25,19 +33,21 @@ mod flush;
 mod removal;
 
 use std::ffi::OsStr;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use docvalues_storage::NewFile;
 
 use deltas::write_deltas;
-pub(crate) use flush::{flush, flush_sealed};
+use flush::write_buffer;
+pub(crate) use flush::{flush, flush_left};
 pub(crate) use removal::{remove_all_but, remove_unnamed};
 
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, FileName};
+use crate::locks::PoisonError;
 use crate::segments::SegmentState;
-use crate::store::Store;
-use crate::sync::PoisonError;
+use crate::store::{Frozen, Store};
 
 impl Store {
     /// Makes all changes so far durable. Returns the number of the commit; without changes, that of the last one.
@@ -75,56 +85,54 @@ pub(crate) fn commit_now(store: &Store) -> Result<u64> {
 /// Begins a new log, so that the commit needs none before. What is applied meanwhile may be in both.
 pub(crate) fn rotate_log(store: &Store) -> Result<()> {
     let Some(log) = &store.log else { return Ok(()) };
-    let number = store.change_quietly(|writer| Ok(writer.next_log()))?;
-    let rotated = log.rotate(number);
-    store.change_quietly(|writer| {
-        writer.synced(rotated)?;
-        writer.note_log(number);
-        Ok(())
-    })
+    let rotated = log.rotate(store.take_number()).map(drop);
+    rotated.or_else(|error| store.change_quietly(|writer| writer.synced(Err(error))))
 }
 
 /// Commits, with a change of what the commit says. The caller holds `flushing`.
 pub(crate) fn write_commit(store: &Store, change: &dyn Fn(&mut CommitFile)) -> Result<u64> {
-    // Of an attempt that failed.
-    flush_sealed(store)?;
-    let mut frozen = store.change(|writer| {
-        let frozen = writer.freeze()?;
-        store.note_room(writer);
-        Ok(frozen)
-    })?;
-    frozen.segments.extend(flush_sealed(store)?);
-    write_deltas(store, &mut frozen)?;
-    let mut commit = CommitFile {
-        sequence: frozen.sequence,
-        history: frozen.history,
-        next_number: store.change_quietly(|writer| Ok(writer.next_number()))?,
-        highest_version: frozen.highest_version,
-        assigns_versions: frozen.assigns_versions,
-        first_log: frozen.first_log,
-        keep: frozen.keep,
-        made: Some((store.clock)()),
-        schema: (*frozen.schema).clone(),
-        segments: frozen.segments.iter().map(SegmentState::entry).collect(),
-        deltas: frozen.deltas.clone(),
-        ..frozen.before.clone()
+    let freeze = || {
+        store.change(|writer| {
+            let frozen = writer.freeze()?;
+            store.note_room(writer);
+            Ok(frozen)
+        })
     };
-    change(&mut commit);
-    // A commit that no reader accepts must not replace one that is good.
-    commit.check().map_err(Error::Request)?;
-    let synced = store.directory.sync().map_err(Into::into);
-    store.change_quietly(|writer| writer.synced(synced))?;
-    let (number, before) = store.change_quietly(|writer| {
-        writer.require_lock()?;
-        Ok((writer.next_commit(), writer.last_commit().0))
-    })?;
-    let bytes = commit.seal(number, (before, frozen.before.checksum));
-    let written = write_commit_file(store, number, &bytes);
+    let mut frozen = loop {
+        match freeze()? {
+            Some(frozen) => break frozen,
+            // Of an attempt that failed.
+            None => flush_left(store)?,
+        }
+    };
+    if let Some(buffer) = frozen.buffer.take() {
+        frozen.segments.push(write_buffer(store, buffer)?);
+    }
+    let written = write_files(store, &mut frozen, change);
     store.change(|writer| {
+        // After a failure, the next commit removes them.
+        frozen.created.iter().for_each(|name| writer.files_mut().add(*name));
         writer.synced(written)?;
-        store.ids.remove(&writer.adopt(frozen, number, commit));
+        let number = frozen.number;
+        store.ids.remove(&writer.adopt(frozen));
         Ok(number)
     })
+}
+
+/// Writes what changed in segments, and the file of the commit. From its second sync of the folder on, it is durable.
+fn write_files(store: &Store, frozen: &mut Frozen, change: &dyn Fn(&mut CommitFile)) -> Result<()> {
+    write_deltas(store, frozen)?;
+    let commit = &mut frozen.commit;
+    commit.segments = frozen.segments.iter().map(SegmentState::entry).collect();
+    commit.next_number = store.next_number.load(Ordering::Relaxed);
+    commit.made = Some((store.clock)());
+    change(commit);
+    // A commit that no reader accepts must not replace one that is good.
+    commit.check().map_err(Error::Request)?;
+    store.directory.sync()?;
+    store.lock.require()?;
+    let bytes = commit.seal(frozen.number, frozen.before);
+    write_commit_file(store, frozen.number, &bytes)
 }
 
 /// Writes the bytes of commit `number`.

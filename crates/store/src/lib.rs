@@ -47,6 +47,7 @@ mod batch;
 mod commit;
 pub mod error;
 mod files;
+mod locks;
 mod log;
 mod merge;
 #[cfg(feature = "object_store")]
@@ -61,7 +62,6 @@ mod segments;
 mod shard;
 mod stats;
 mod store;
-mod sync;
 mod trace;
 mod versions;
 mod write;

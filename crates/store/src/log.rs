@@ -48,7 +48,7 @@
 //! | `log_writer` | appends frames; callers share syncs |
 //! | `log_reader` | reads the frames of all logs after a commit |
 //! | `log_frames` | lists the frames of a store |
-//! | `replay_onto` | replays logs onto an older commit than the one that names them |
+//! | `replay_after_loss` | replays logs onto an older commit than the one that names them |
 //!
 //! Of bodies, which `batch` encodes, a log only knows the histories; it does not know how they are applied.
 
@@ -57,7 +57,7 @@ mod log_file;
 mod log_frames;
 mod log_reader;
 mod log_writer;
-mod replay_onto;
+mod replay_after_loss;
 #[cfg(test)]
 mod schedules;
 #[cfg(test)]
@@ -68,4 +68,4 @@ pub use log_file::LogStats;
 pub use log_frames::{FrameInfo, LogFrames};
 pub(crate) use log_reader::{LogSource, LogStart, read_logs};
 pub(crate) use log_writer::LogWriter;
-pub(crate) use replay_onto::{LogBatches, replay_onto};
+pub(crate) use replay_after_loss::{LogBatches, replay_after_loss};

@@ -130,7 +130,7 @@ impl Store {
             error.storage().is_some_and(|error| error.io_error().kind() == io::ErrorKind::StorageFull);
         // Their space is needed more than their numbers.
         let is_removed = || {
-            remove_all_but(&store, KeepCommits::Newest(usize::MAX), u64::MAX)
+            remove_all_but(&store, Some(KeepCommits::Newest(usize::MAX)), u64::MAX)
                 .is_ok_and(|left| left.is_empty())
         };
         if is_full && has_unnamed_files && is_removed() {
@@ -236,13 +236,10 @@ fn begin_log(store: &mut Store) -> Result<()> {
     if store.options.durability == Durability::OnCommit && store.options.keep_frames == 0 {
         return Ok(());
     }
-    let (number, Position { epoch, sequence, .. }) =
-        store.change(|writer| Ok((writer.next_log(), writer.position())))?;
+    let Position { epoch, sequence, .. } = store.position();
     let syncs = store.options.durability != Durability::OnCommit;
-    let log = Arc::new(LogWriter::create(&store.directory, number, epoch, sequence, syncs)?);
+    let log = Arc::new(LogWriter::create(&store.directory, store.take_number(), epoch, sequence, syncs)?);
     store.log = Some(log.clone());
-    store.change(|writer| {
-        writer.begin_log(log, number);
-        Ok(())
-    })
+    store.with_writer(|writer| writer.begin_log(log));
+    Ok(())
 }

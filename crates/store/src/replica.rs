@@ -43,13 +43,13 @@ pub use stream::{Item, StreamReader, StreamWriter};
 use crate::batch::body;
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, Files, Position};
+use crate::locks::{Mutex, MutexGuard, PoisonError};
 use crate::log::decode_frame;
 use crate::open::create_with;
 use crate::options::{StoreOptions, folder_at};
 use crate::read::{HeldCommit, Snapshot, StoreReader};
 use crate::schema::StoreSchema;
 use crate::store::Store;
-use crate::sync::{Mutex, MutexGuard, PoisonError};
 use crate::write::{Wrong, decode_next, make_room, replay_decoded, wait_for_log};
 
 /// A copy of a store that follows its leader, by frames of batches and by files of commits.
@@ -237,7 +237,7 @@ impl Replica {
         }
         replay_decoded(&self.store, decoded).map_err(damaged)?;
         // From now on, its files are its own, to be merged and folded.
-        self.store.with_writer(|writer| writer.forget_received());
+        self.store.with_writer(|writer| writer.files_mut().forget_received());
         wait_for_log(&self.store, sequence)?;
         Ok(Received::Applied)
     }
@@ -302,7 +302,7 @@ impl Replica {
         }
         begin_epoch(&self.store, now.epoch + 1, false)?;
         // Its files are its own, to be merged and folded.
-        self.store.with_writer(|writer| writer.forget_received());
+        self.store.with_writer(|writer| writer.files_mut().forget_received());
         drop(one);
         Ok(self.store)
     }

@@ -9,25 +9,25 @@
 //! | `delta` | changes in a file |
 //! | `buffer` | documents that are in no segment yet |
 //! | `part_record` | where the documents of a segment or block went |
-//! | `id_index` | one index of ids over all segments |
+//! | `store_ids` | one index of ids over all segments |
 //!
 //! Knows nothing of the calls that change them.
 
 mod buffer;
 mod commit_state;
 pub(crate) mod delta;
-mod id_index;
 mod new_rows;
 mod part_record;
 pub(crate) mod segment;
 mod segment_changes;
 mod segment_state;
+mod store_ids;
 
-pub(crate) use buffer::{Block, Buffer, Place, Sealed};
+pub(crate) use buffer::{Block, Buffer, FrozenBuffer, Place, Sealed};
 pub(crate) use commit_state::CommitState;
-pub(crate) use id_index::{IdIndex, SnapshotIds};
 pub(crate) use new_rows::{Dictionary, NewRows, column_or_absent, has_terms};
 pub(crate) use part_record::{GONE, PartRecord, Went};
 pub(crate) use segment::{StoreSegment, begin_segment};
 pub(crate) use segment_changes::SegmentChanges;
 pub(crate) use segment_state::{SegmentState, SegmentView, places_by_key, places_by_number};
+pub(crate) use store_ids::{SnapshotIds, StoreIds};

@@ -2,42 +2,39 @@
 //!
 //! | module | |
 //! | --- | --- |
-//! | `writer` | the state that is locked |
+//! | `writer` | the state that is locked; in `commits`, how a commit is made of it |
 //! | `docs` | the documents in it |
-//! | `frozen` | the state at a moment, for a commit |
 //! | `tasks` | what background threads are asked for |
 //!
 //! The calls that change a store are methods of [`Store`] in the modules that use this one, one `impl` in the head of each:
 //! `commit`, `merge`, `write`, `open` and `replica`. Functions over the store do the work.
 
 mod docs;
-mod frozen;
 mod tasks;
 mod writer;
 
 use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use docvalues_storage::Directory;
 
 pub(crate) use docs::{Current, Docs, Id};
-pub(crate) use frozen::Frozen;
 use tasks::Tasks;
 pub(crate) use tasks::{Member, Shared, Task};
-pub(crate) use writer::Writer;
+pub(crate) use writer::{Frozen, Writer};
 
 use crate::error::Result;
 use crate::files::{Files, Position, WriterLock};
+use crate::locks::{Mutex, MutexGuard, PoisonError, RwLock};
 use crate::log::LogWriter;
 use crate::options::StoreOptions;
 use crate::read::Snapshot;
 use crate::schema::StoreSchema;
-use crate::segments::{CommitState, IdIndex};
+use crate::segments::{CommitState, StoreIds};
 use crate::stats::{Counter, Counters, StoreStats};
-use crate::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use crate::versions;
 
 /// A directory of segments that changes: the writer of a store, of which there is one at a time.
@@ -89,6 +86,8 @@ pub struct Store {
     pub(crate) options: StoreOptions,
     pub(crate) lock: Arc<WriterLock>,
     writer: Mutex<Writer>,
+    /// The number of the next file, which no file ever had.
+    pub(crate) next_number: AtomicU64,
     /// Held by the merge that runs.
     pub(crate) merging: Mutex<()>,
     /// Held by the commit, or the writing of a full buffer, that runs.
@@ -107,7 +106,7 @@ pub struct Store {
     pub(crate) tasks: Tasks,
     pub(crate) counters: Counters,
     /// The ids of all segments.
-    pub(crate) ids: IdIndex,
+    pub(crate) ids: StoreIds,
     /// The seed of the hash of ids in the buffer.
     pub(crate) seed: u64,
     /// The microseconds since 1970, for versions that are assigned.
@@ -127,11 +126,11 @@ impl Store {
     pub(crate) fn of(
         directory: Arc<dyn Directory>,
         lock: WriterLock,
-        mut files: Files,
+        files: Files,
         state: CommitState,
         options: StoreOptions,
     ) -> Store {
-        files.reserve_below(state.file.next_number);
+        let next_number = AtomicU64::new(files.next_number().max(state.file.next_number));
         let lock = Arc::new(lock);
         let mut writer = Writer::new(lock.clone(), files, state, options.remember_deletes);
         if let Some(keep) = options.keep_commits {
@@ -144,6 +143,7 @@ impl Store {
             options,
             lock,
             writer: Mutex::new(writer),
+            next_number,
             merging: Mutex::new(()),
             flushing: Mutex::new(()),
             log: None,
@@ -155,7 +155,7 @@ impl Store {
             has_failed_flush: AtomicBool::new(false),
             tasks: Tasks::default(),
             counters: Counters::default(),
-            ids: IdIndex::default(),
+            ids: StoreIds::default(),
             seed: RandomState::new().hash_one(0_u64),
             clock: versions::clock,
             published,
@@ -262,6 +262,11 @@ impl Store {
                 log: self.log.as_ref().map(|log| log.stats()).unwrap_or_default(),
             })
         })
+    }
+
+    /// The number of a new file, which nothing ever had.
+    pub(crate) fn take_number(&self) -> u64 {
+        self.next_number.fetch_add(1, Ordering::Relaxed)
     }
 
     /// Counts work that began at `since` and is done.

@@ -12,7 +12,7 @@
 //! | `id_table` | the table of all ids is filled |
 //! | `updates`, `delete` | updates and deletes by query and by address |
 //! | `add_segment` | segments that are built or copied |
-//! | `durability` | the log is synced; other changes are committed |
+//! | `wait_for_log` | the log is written or synced |
 //! | `replay` | batches of a log, applied again |
 //!
 //! Knows nothing of replicas, and of threads only what they are asked for.
@@ -20,13 +20,13 @@
 mod add_segment;
 mod apply;
 mod delete;
-mod durability;
 mod id_table;
 mod make_room;
 mod prepare;
 mod replay;
 mod resolve;
 mod updates;
+mod wait_for_log;
 
 use std::path::Path;
 use std::time::Instant;
@@ -37,18 +37,17 @@ use docvalues_search::Query;
 pub use add_segment::{Added, NewSegment};
 use apply::apply_prepared;
 use delete::{delete, matches};
-use durability::change_and_commit;
-pub(crate) use durability::{sync_log, wait_for_log};
 pub(crate) use id_table::fill_table_if_it_pays;
 pub(crate) use make_room::make_room;
 use prepare::prepare;
 pub(crate) use replay::{Wrong, decode_next, replay, replay_decoded, replay_frame};
 use updates::{prepare_updates, update_found};
+pub(crate) use wait_for_log::{sync_log, wait_for_log};
 
 use crate::batch::{Applied, Outcome, WriteBatch};
 use crate::error::{Error, Result};
 use crate::read::Snapshot;
-use crate::store::Store;
+use crate::store::{Store, Writer};
 
 impl Store {
     /// Begins a batch of documents of the store's fields.
@@ -197,7 +196,7 @@ impl Store {
                 "expected a batch of one update, or {expected}, found {updates}"
             )));
         }
-        update_found(self, (resolved, &schema), &|writer| writer.require(snapshot, docs))
+        update_found(self, (resolved, &schema), &|writer| writer.docs().require(snapshot, docs))
     }
 
     /// Deletes the documents with these ids. Returns how many there were. As [`apply`](Self::apply) and
@@ -238,7 +237,7 @@ impl Store {
     /// documents that were lost. Nothing is deleted then.
     pub fn delete(&self, snapshot: &Snapshot, docs: &[DocAddress]) -> Result<u64> {
         change_and_commit(self, |writer| {
-            let found = writer.require(snapshot, docs)?;
+            let found = writer.docs().require(snapshot, docs)?;
             Ok(delete(writer, found))
         })
     }
@@ -301,4 +300,16 @@ impl Store {
             writer.change_schema(|schema| schema.with_formats(fields))
         })
     }
+}
+
+/// As [`Store::change`], for changes that the log does not hold.
+fn change_and_commit<R>(store: &Store, change: impl FnOnce(&mut Writer) -> Result<R>) -> Result<R> {
+    let changed = store.change(|writer| {
+        writer.require_leader(&*store.directory)?;
+        change(writer)
+    })?;
+    if store.log.is_some() {
+        store.commit()?;
+    }
+    Ok(changed)
 }

@@ -13,23 +13,30 @@ use crate::store::Store;
 /// Removes older commits than are kept, and the files that neither a commit that is left nor the store needs. The newest
 /// commit is durable. The caller holds `flushing`, or has the store for itself.
 pub(crate) fn remove_unnamed(store: &Store) -> Result<()> {
-    let keep = store.change_quietly(|writer| Ok(writer.keep()))?;
-    remove_all_but(store, keep, store.options.keep_frames).map(drop)
+    remove_all_but(store, None, store.options.keep_frames).map(drop)
 }
 
-/// As [`remove_unnamed`], but keeps these commits, and so many bytes of logs that the newest commit does not need. Returns
-/// the names of what could not be removed.
+/// As [`remove_unnamed`], but keeps these commits, if any are said, and so many bytes of logs that the newest commit does not
+/// need. Returns the names of what could not be removed.
 ///
 /// A commit that a reader is opening stays, and so do files that cannot be removed; the next call tries again. Files
 /// are removed outside of the lock: a file that is not needed never will be.
-pub(crate) fn remove_all_but(store: &Store, keep: KeepCommits, keep_frames: u64) -> Result<Vec<String>> {
+pub(crate) fn remove_all_but(
+    store: &Store,
+    keep: Option<KeepCommits>,
+    keep_frames: u64,
+) -> Result<Vec<String>> {
     let remove = |name: &str| match store.directory.remove(OsStr::new(name)) {
         Err(error) => error.io_error().kind() == io::ErrorKind::NotFound,
         Ok(()) => true,
     };
     let now = (store.clock)();
-    let (mut temporary, mut commits) =
-        store.change_quietly(|writer| writer.begin_removal(&*store.directory, keep, now))?;
+    let (mut temporary, mut commits) = store.change_quietly(|writer| {
+        writer.require_lock()?;
+        let keep = keep.unwrap_or(writer.keep());
+        let files = writer.files_mut();
+        Ok((files.take_temporary(), files.older_commits(&*store.directory, keep, now)))
+    })?;
     temporary.retain(|name| !remove(name));
     let mut left = temporary.clone();
     commits.retain(|number| {
@@ -40,16 +47,20 @@ pub(crate) fn remove_all_but(store: &Store, keep: KeepCommits, keep_frames: u64)
         is_removed
     });
     let mut files = store.change_quietly(|writer| {
-        Ok(writer.commits_removed((temporary, &commits), &*store.directory, keep_frames))
+        let (used, first_log) = (writer.used(), writer.last_commit().1.first_log);
+        let files = writer.files_mut();
+        files.keep_temporary(temporary);
+        files.forget_commits(&commits);
+        let first_log = first_log.map(|log| files.first_kept_log(&*store.directory, log, keep_frames));
+        Ok(files.take_unnamed(&*store.directory, &used, first_log))
     })?;
-    files.retain(|file| {
-        let (name, is_removed) = (file.to_string(), remove(&file.to_string()));
-        left.extend((!is_removed).then_some(name));
-        is_removed
-    });
-    store.change_quietly(|writer| {
-        writer.files_removed(&files);
-        Ok(())
-    })?;
+    files.retain(|file| !remove(&file.to_string()));
+    if !files.is_empty() {
+        store.change_quietly(|writer| {
+            files.iter().for_each(|file| writer.files_mut().add(*file));
+            Ok(())
+        })?;
+    }
+    left.extend(files.iter().map(FileName::to_string));
     Ok(left)
 }

@@ -9,8 +9,8 @@ use docvalues_storage::Directory;
 use super::commit_file::CommitFile;
 use super::names::{self, FileName};
 use crate::error::Result;
+use crate::locks;
 use crate::options::KeepCommits;
-use crate::sync;
 
 /// The number of times that a folder without a commit is listed.
 const LISTINGS: usize = 10;
@@ -24,7 +24,10 @@ pub(crate) struct Files {
     numbered: HashSet<FileName>,
     /// Temporary files of commits that were not finished.
     temporary: Vec<String>,
+    /// Above all in the folder when it was listed.
     next_number: u64,
+    /// The leader's files that a replica has, as long as no frame came after them: they are not sent again.
+    received: HashSet<FileName>,
     /// The contents of commits that were read, by number.
     read: HashMap<u64, ReadCommit>,
     /// The bytes of logs to which nothing is added any more, of those that were asked for.
@@ -72,7 +75,7 @@ impl Files {
             if files.newest_commit().is_some() {
                 return Ok(files);
             }
-            sync::yield_now();
+            locks::yield_now();
         }
         Files::list(directory)
     }
@@ -90,25 +93,39 @@ impl Files {
         self.next_number
     }
 
-    /// Numbers below `next` are not taken any more.
+    /// The next number becomes at least `next`.
     pub(crate) fn reserve_below(&mut self, next: u64) {
         self.next_number = self.next_number.max(next);
     }
 
-    /// A number that no file ever had.
-    pub(crate) fn take_number(&mut self) -> u64 {
-        self.next_number += 1;
-        self.next_number - 1
-    }
-
-    /// Adds a file that was created.
+    /// Adds a file that was created. A commit removes it if it is not used.
     pub(crate) fn add(&mut self, file: FileName) {
         self.numbered.insert(file);
     }
 
-    /// Whether a commit names the file.
-    pub(crate) fn is_named(&self, file: FileName) -> bool {
-        self.read.values().any(|commit| commit.files.contains(&file))
+    /// Notes a file of the leader, which stays although no commit names it yet.
+    pub(crate) fn receive(&mut self, file: FileName) {
+        self.received.insert(file);
+    }
+
+    /// Whether files of the leader came, and no frame after them: the leader merges them.
+    pub(crate) fn is_receiving(&self) -> bool {
+        !self.received.is_empty()
+    }
+
+    /// From now on, the files of the leader are this store's own.
+    pub(crate) fn forget_received(&mut self) {
+        self.received.clear();
+    }
+
+    /// Makes place for a file of the leader. Returns false if a commit, or `used`, names another file of this name.
+    pub(crate) fn make_place_for(&mut self, file: FileName, used: &HashSet<FileName>) -> bool {
+        self.received.remove(&file);
+        let is_free = !used.contains(&file) && !self.read.values().any(|commit| commit.files.contains(&file));
+        if is_free {
+            self.numbered.remove(&file);
+        }
+        is_free
     }
 
     /// Adds a commit that was written.
@@ -196,9 +213,10 @@ impl Files {
         first
     }
 
-    /// The files that neither a commit nor `used` names, without the logs from `first_log` on, which the newest commit or a
-    /// replica may need. No file if a commit is damaged, so that its files are not known.
-    pub(crate) fn unnamed(
+    /// Takes out the files that can be removed: those that neither a commit nor `used` names, and that no leader sent. Logs from
+    /// `first_log` on stay: the newest commit or a replica may need them. So do all files if a commit is damaged, so that its
+    /// files are not known.
+    pub(crate) fn take_unnamed(
         &mut self,
         directory: &dyn Directory,
         used: &HashSet<FileName>,
@@ -214,18 +232,11 @@ impl Files {
             _ => false,
         };
         let named: HashSet<&FileName> = self.read.values().flat_map(|commit| &commit.files).collect();
-        let is_needed = |file: &FileName| is_log(file) || used.contains(file) || named.contains(file);
-        self.numbered.iter().copied().filter(|file| !is_needed(file)).collect()
-    }
-
-    /// Forgets files that were removed.
-    pub(crate) fn forget(&mut self, removed: &[FileName]) {
-        for file in removed {
-            if let FileName::Log(number) = file {
-                self.log_bytes.remove(number);
-            }
-            self.numbered.remove(file);
-        }
+        let is_used = |file: &FileName| used.contains(file) || self.received.contains(file);
+        let is_needed = |file: &FileName| is_log(file) || is_used(file) || named.contains(file);
+        let unnamed = self.numbered.extract_if(|file| !is_needed(file)).collect();
+        self.log_bytes.retain(|log, _| self.numbered.contains(&FileName::Log(*log)));
+        unnamed
     }
 }
 

@@ -78,6 +78,11 @@ impl LogFile {
         })
     }
 
+    /// The number in its name.
+    pub(super) fn number(&self) -> u64 {
+        self.header.number
+    }
+
     /// Creates the log after this one, which must be synced.
     pub(super) fn create_next(&self, number: u64) -> Result<LogFile> {
         if number <= self.header.number {

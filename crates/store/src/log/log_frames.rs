@@ -8,7 +8,7 @@ use docvalues_storage::{Directory, FileLock};
 use super::log_reader::{Frame, LogReader, LogStart};
 use crate::error::{Error, Result};
 use crate::files::{ATTEMPTS, CommitFile, FileName, Files, no_calm};
-use crate::sync;
+use crate::locks;
 
 /// A frame in a log of a store: [`StoreReader::log_frames`](crate::StoreReader::log_frames).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +51,7 @@ impl LogFrames {
                 }
                 // The writer replaced it.
                 Err(error) if error.is_busy() || error.io_error().kind() == io::ErrorKind::NotFound => {
-                    sync::yield_now();
+                    locks::yield_now();
                 }
                 Err(error) => return Err(error.into()),
             }

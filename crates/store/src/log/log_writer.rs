@@ -19,7 +19,7 @@ use docvalues_storage::Directory;
 use super::frame::{MAX_BODY, Queued};
 use super::log_file::{LogFile, LogStats};
 use crate::error::{Error, Result};
-use crate::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use crate::locks::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Writes the logs of a store. Threads share it.
 ///
@@ -35,6 +35,8 @@ pub(crate) struct LogWriter {
 struct State {
     /// The log; `None` while a leader has it.
     log: Option<LogFile>,
+    /// Its number.
+    number: u64,
     /// Batches that were not written.
     queue: Vec<Queued>,
     /// The last batches that were appended, written, and synced.
@@ -75,6 +77,7 @@ impl LogWriter {
         log.write_header()?;
         let state = State {
             log: Some(log),
+            number,
             queue: Vec::new(),
             appended: after,
             written: after,
@@ -163,6 +166,11 @@ impl LogWriter {
         let mut state = self.state();
         (state.appended, state.written, state.synced) = (after, after, after);
         Ok(())
+    }
+
+    /// The number of the log to which batches are written.
+    pub(crate) fn number(&self) -> u64 {
+        self.state().number
     }
 
     /// The last batch that was appended.
@@ -282,7 +290,7 @@ impl Drop for Leader<'_> {
         let Some(log) = self.log.take() else { return };
         let mut state = self.writer.state();
         (state.written, state.synced, state.stats) = (self.written, self.synced, log.stats);
-        state.log = Some(log);
+        (state.number, state.log) = (log.number(), Some(log));
         state.poisoned = self.poisoned.take();
         if thread::panicking() {
             state.poisoned = Some("a thread panicked while it wrote the log".to_owned());

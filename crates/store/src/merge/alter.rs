@@ -15,20 +15,20 @@ use std::sync::atomic::AtomicBool;
 use docvalues_column::{DocId, Field, LiveDocs, PlainColumn, PlainColumns, PlainValues, promotion};
 
 use super::run::write_merged;
-use crate::commit::{flush_sealed, remove_unnamed, rotate_log, write_commit};
+use crate::commit::{flush_left, remove_unnamed, rotate_log, write_commit};
 use crate::error::{Error, Result};
 use crate::files::FileName;
+use crate::locks::PoisonError;
 use crate::schema::StoreSchema;
 use crate::segments::{SegmentState, StoreSegment, Went, column_or_absent};
 use crate::store::{Store, Writer};
-use crate::sync::PoisonError;
 
 /// The work of [`Store::alter`].
 pub(super) fn alter(store: &Store, fields: &[Field]) -> Result<()> {
     let _merging = store.merging.lock().unwrap_or_else(PoisonError::into_inner);
     let _flushing = store.flushing.lock().unwrap_or_else(PoisonError::into_inner);
     // Of an attempt that failed: from here on, all documents are in segments and in the buffer.
-    flush_sealed(store)?;
+    flush_left(store)?;
     loop {
         let needs_commit = store.change(|writer| {
             writer.require_lock()?;
@@ -93,12 +93,12 @@ fn widen_segment(
     state: &SegmentState,
     schemas: [&StoreSchema; 2],
 ) -> Result<SegmentState> {
-    let number = writer.take_number();
+    let number = store.take_number();
     let states = std::slice::from_ref(state);
     let written = write_merged(store, states, number, schemas, |_, _, _| {}, &AtomicBool::new(false));
     let file = writer.synced(written)?;
     // From now on, a commit removes the file if it is not used.
-    writer.add_file(FileName::Segment(number));
+    writer.files_mut().add(FileName::Segment(number));
     let segment = StoreSegment::open(&*store.directory, file, store.options.open)?;
     Ok(SegmentState::new(Arc::new(segment)))
 }

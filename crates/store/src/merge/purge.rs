@@ -13,9 +13,9 @@ use std::sync::atomic::AtomicBool;
 use super::run::merge_some;
 use crate::commit::{remove_all_but, rotate_log, write_commit};
 use crate::error::Result;
+use crate::locks::PoisonError;
 use crate::options::KeepCommits;
 use crate::store::Store;
-use crate::sync::PoisonError;
 
 /// The result of [`Store::purge`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +46,6 @@ pub(super) fn purge(store: &Store) -> Result<Purged> {
     })?;
     rotate_log(store)?;
     let commit = write_commit(store, &|_| {})?;
-    let left = remove_all_but(store, KeepCommits::Newest(1), 0)?;
+    let left = remove_all_but(store, Some(KeepCommits::Newest(1)), 0)?;
     Ok(Purged { commit, left })
 }

@@ -16,12 +16,12 @@ use super::policy::SegmentSize;
 use super::widened_source::{WidenedSource, WiderTypes};
 use crate::error::Result;
 use crate::files::{FileEntry, FileName};
+use crate::locks::PoisonError;
 use crate::schema::{StoreSchema, id_options};
 use crate::segments::{
     Dictionary, GONE, NewRows, SegmentChanges, SegmentState, StoreSegment, places_by_key, places_by_number,
 };
 use crate::store::Store;
-use crate::sync::PoisonError;
 
 /// How often updates are carried over before the last time, for which others wait.
 const CARRIES: usize = 3;
@@ -35,23 +35,23 @@ pub(crate) fn merge_some(
 ) -> Result<bool> {
     // One merge at a time: no segment is merged twice.
     let _merging = store.merging.lock().unwrap_or_else(PoisonError::into_inner);
-    let chosen = store.change_quietly(|writer| {
+    let states = store.change_quietly(|writer| {
         writer.require_lock()?;
         let sizes: Vec<SegmentSize> = writer.docs().segments().iter().map(size).collect();
         let chosen = choose(&sizes).into_iter();
-        let states: Vec<SegmentState> = chosen.map(|at| writer.docs().segments()[at].clone()).collect();
-        Ok((!states.is_empty()).then(|| (states, writer.take_number())))
+        Ok(chosen.map(|at| writer.docs().segments()[at].clone()).collect::<Vec<SegmentState>>())
     })?;
-    let Some((states, number)) = chosen else { return Ok(false) };
-    let began = Instant::now();
+    if states.is_empty() {
+        return Ok(false);
+    }
+    let (began, number) = (Instant::now(), store.take_number());
     let mut new_numbers: Vec<Vec<u32>> =
         states.iter().map(|state| vec![GONE; state.now.live.docs() as usize]).collect();
     let note = |source: usize, old: DocId, new: DocId| new_numbers[source][old.get() as usize] = new.get();
     let schema = store.snapshot().shared_schema();
     let written = write_merged(store, &states, number, [&schema, &schema], note, stop);
-    let file = store.change(|writer| writer.synced(written))?;
     // Not in the last step: others wait for that.
-    let merged = StoreSegment::open(&*store.directory, file, store.options.open);
+    let merged = written.and_then(|file| StoreSegment::open(&*store.directory, file, store.options.open));
     let merged = merged.and_then(|merged| merged.warm().map(|()| merged));
     let merged = merged.and_then(|merged| {
         let mut merged = Merged::new(merged, &states, &new_numbers);
@@ -63,8 +63,8 @@ pub(crate) fn merge_some(
     });
     store.change(|writer| {
         // From now on, a commit removes the file if it is not used, such as one that could not be opened.
-        writer.add_file(FileName::Segment(number));
-        let mut merged = merged?;
+        writer.files_mut().add(FileName::Segment(number));
+        let mut merged = writer.synced(merged)?;
         // Few, so that nobody waits for long.
         merged.carry(writer.docs().segments(), writer.docs().schema())?;
         let merged = merged.state;

@@ -8,7 +8,7 @@ use docvalues_storage::Directory;
 use crate::commit::commit_now;
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, CommitInfo, Files, WriterLock};
-use crate::log::{LogBatches, LogStart, read_logs, replay_onto};
+use crate::log::{LogBatches, LogStart, read_logs, replay_after_loss};
 use crate::options::StoreOptions;
 use crate::segments::CommitState;
 use crate::store::Store;
@@ -73,7 +73,7 @@ pub(super) fn recover_in(
     }
     let discarded = discard_from.unwrap_or(u64::MAX);
     let LogBatches { following, lost: lost_batches, end, epoch } =
-        replay_onto(&*directory, (&base, &newest), discarded, |_| Ok(()))?;
+        replay_after_loss(&*directory, (&base, &newest), discarded, |_| Ok(()))?;
     if let Some(lost) = lost_batches.as_ref().filter(|lost| *lost.start() < discarded) {
         let (first, last, why) = (*lost.start(), *lost.end(), end.unwrap_or_default());
         return Err(Error::LostBatches { folder, commit: to, first, last, why });
@@ -85,7 +85,7 @@ pub(super) fn recover_in(
     // The logs are of the history that ends.
     state.file.first_log = None;
     let store = Store::of(directory, lock, files, state, options);
-    replay_onto(&*store.directory, (&base, &newest), discarded, |frame| replay_frame(&store, frame))?;
+    replay_after_loss(&*store.directory, (&base, &newest), discarded, |frame| replay_frame(&store, frame))?;
     commit_now(&store)?;
     let commit = store.change(|writer| {
         let (number, commit) = writer.last_commit();

@@ -10,9 +10,9 @@ use docvalues_storage::{Directory, DirectoryFile, FileLock, Source};
 
 use crate::error::{Error, Result};
 use crate::files::{ATTEMPTS, CommitFile, FileEntry, FileName, Files, Position, no_calm};
+use crate::locks;
 use crate::log::{LogStart, read_logs};
 use crate::segments::segment;
-use crate::sync;
 
 /// A file of a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,8 +107,8 @@ impl HeldCommit {
                     return Ok(HeldCommit { directory, number: commit, files, _held: held });
                 }
                 // The writer is removing it.
-                Err(Error::Storage(error)) if error.is_busy() => sync::yield_now(),
-                Err(error) if error.is_missing() => sync::yield_now(),
+                Err(Error::Storage(error)) if error.is_busy() => locks::yield_now(),
+                Err(error) if error.is_missing() => locks::yield_now(),
                 Err(error) => return Err(error),
             }
         }

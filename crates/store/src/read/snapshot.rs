@@ -12,7 +12,7 @@ use docvalues_terms::lookup::{Hit, SeekError, Seeker};
 use crate::error::{Error, Result};
 use crate::schema::StoreSchema;
 use crate::segments::{
-    Block, CommitState, IdIndex, PartRecord, SegmentChanges, SegmentState, SegmentView, SnapshotIds,
+    Block, CommitState, PartRecord, SegmentChanges, SegmentState, SegmentView, SnapshotIds, StoreIds,
     StoreSegment,
 };
 
@@ -61,7 +61,7 @@ pub(crate) struct Contents<'w> {
     pub(crate) segments: &'w [SegmentState],
     pub(crate) blocks: Vec<&'w Block>,
     /// The table of all ids, if there is one.
-    pub(crate) ids: Option<&'w IdIndex>,
+    pub(crate) ids: Option<&'w StoreIds>,
 }
 
 /// A document of a segment.

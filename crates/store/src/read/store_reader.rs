@@ -11,10 +11,10 @@ use super::held_commit::HeldCommit;
 use super::snapshot::Snapshot;
 use crate::error::{Error, Result};
 use crate::files::{ATTEMPTS, CommitFile, CommitInfo, FileName, Files, Position, no_calm};
+use crate::locks;
 use crate::log::LogFrames;
 use crate::options::folder_at;
 use crate::segments::CommitState;
-use crate::sync;
 
 /// A store that is only read, while this or another process may write it.
 ///
@@ -224,7 +224,7 @@ fn newest(
             newest.ok_or_else(|| Error::NoStore { folder: directory.path().display().to_string() })?;
         match held(directory, newest, options, before) {
             // The writer is removing it.
-            Err(Error::Storage(error)) if error.is_busy() => sync::yield_now(),
+            Err(Error::Storage(error)) if error.is_busy() => locks::yield_now(),
             // The same commit again: it is not being replaced.
             Err(error) if error.is_missing() && tried != Some(newest) => tried = Some(newest),
             found => return found,

@@ -2,8 +2,8 @@
 
 use crate::commit::{remove_unnamed, write_commit};
 use crate::error::Result;
+use crate::locks::PoisonError;
 use crate::store::Store;
-use crate::sync::PoisonError;
 
 /// Begins an epoch: goes on in a new log, and commits. The store is a replica, to which nothing is applied meanwhile; it
 /// takes changes of its own once the commit is durable.
@@ -23,11 +23,5 @@ pub(super) fn begin_epoch(store: &Store, epoch: u64, is_replica: bool) -> Result
 /// Goes on in a new log after batch `sequence`, which the next commit has. The caller holds `flushing`, and nothing is
 /// applied meanwhile.
 pub(super) fn restart_log(store: &Store, epoch: u64, sequence: u64) -> Result<()> {
-    let Some(log) = &store.log else { return Ok(()) };
-    let number = store.change_quietly(|writer| Ok(writer.next_log()))?;
-    log.restart(number, epoch, sequence)?;
-    store.change_quietly(|writer| {
-        writer.note_log(number);
-        Ok(())
-    })
+    store.log.as_ref().map_or(Ok(()), |log| log.restart(store.take_number(), epoch, sequence))
 }

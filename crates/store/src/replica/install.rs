@@ -12,6 +12,7 @@
 
 use std::ffi::OsStr;
 use std::io::{self, Read};
+use std::sync::atomic::Ordering;
 
 use docvalues_storage::{Error as StorageError, NewFile, Step};
 
@@ -20,10 +21,10 @@ use super::epoch::restart_log;
 use crate::commit::{remove_unnamed, write_commit_file};
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, MAX_NUMBER, Position, random_id};
+use crate::locks::PoisonError;
 use crate::read::{CommitFiles, StoredFile};
 use crate::segments::{CommitState, SegmentState, segment};
 use crate::store::Store;
-use crate::sync::PoisonError;
 use crate::versions::Tombstones;
 
 /// Files are copied in pieces of this many bytes.
@@ -64,7 +65,7 @@ impl Replica {
     /// Whether the file is here, whole. If so, it stays until another commit is installed, or a frame applied.
     pub(super) fn keep(&self, file: &StoredFile) -> bool {
         // First, so that it is not removed while it is compared.
-        self.store.with_writer(|writer| writer.receive(file.name));
+        self.store.with_writer(|writer| writer.files_mut().receive(file.name));
         self.has(file)
     }
 
@@ -157,7 +158,8 @@ impl Replica {
         let (store, name) = (&self.store, file.name());
         store.change_quietly(|writer| {
             writer.require_lock()?;
-            match writer.make_place_for(file.name) {
+            let used = writer.used();
+            match writer.files_mut().make_place_for(file.name, &used) {
                 true => Ok(()),
                 false => Err(Error::Request(format!(
                     "{}: expected no other {name}, found another file of this name: give the replica an empty folder",
@@ -185,8 +187,8 @@ impl Replica {
             });
         }
         store.with_writer(|writer| {
-            writer.receive(file.name);
-            writer.add_file(file.name);
+            writer.files_mut().receive(file.name);
+            writer.files_mut().add(file.name);
         });
         Ok(())
     }
@@ -202,16 +204,16 @@ impl Replica {
 fn switch_to_leader(store: &Store, leader: &CommitFile) -> Result<()> {
     let _merging = store.merging.lock().unwrap_or_else(PoisonError::into_inner);
     let _flushing = store.flushing.lock().unwrap_or_else(PoisonError::into_inner);
-    let (number, next_number, keep, before) = store.change_quietly(|writer| {
+    let (number, keep, before) = store.change_quietly(|writer| {
         writer.require_lock()?;
-        let own = own_numbers(leader.next_number, writer.next_number());
+        let own = own_numbers(leader.next_number, store.next_number.load(Ordering::Relaxed));
         if own > MAX_NUMBER - OWN_NUMBERS {
             return Err(Error::Request(format!(
                 "expected a commit with numbers far below {MAX_NUMBER}, found {}",
                 leader.next_number
             )));
         }
-        writer.reserve_below(own);
+        store.next_number.fetch_max(own, Ordering::Relaxed);
         let (number, committed) = writer.last_commit();
         // Only the opened files are of use: what changed in them is read again, with the tombstones.
         let fresh = |state: &SegmentState| SegmentState::new(state.segment.clone());
@@ -221,28 +223,24 @@ fn switch_to_leader(store: &Store, leader: &CommitFile) -> Result<()> {
             segments: writer.docs().segments().iter().map(fresh).collect(),
             tombstones: Tombstones::default(),
         };
-        Ok((writer.next_commit(), writer.next_number(), writer.keep(), before))
+        Ok((writer.next_commit(), writer.keep(), before))
     })?;
     let made = Some((store.clock)());
     // One number more than now, for the log.
-    let next_number = next_number + 1;
+    let next_number = store.next_number.load(Ordering::Relaxed) + 1;
     let commit = CommitFile { is_replica: true, first_log: None, next_number, keep, made, ..leader.clone() };
     commit.check().map_err(Error::Request)?;
     let state = CommitState::of(&*store.directory, number, commit, store.options.open, Some(&before))?;
-    let adopted = switch_to(store, state, leader);
+    let adopted = switch_to(store, state, leader, (before.number, before.file.checksum));
     store.poison_after(adopted)?;
     remove_unnamed(store)
 }
 
-fn switch_to(store: &Store, mut state: CommitState, leader: &CommitFile) -> Result<()> {
+fn switch_to(store: &Store, mut state: CommitState, leader: &CommitFile, before: (u64, u32)) -> Result<()> {
     let synced = store.directory.sync().map_err(Into::into);
     store.change_quietly(|writer| writer.synced(synced))?;
     restart_log(store, leader.epoch, leader.sequence)?;
-    let (first_log, before) = store.change_quietly(|writer| {
-        let (number, commit) = writer.last_commit();
-        Ok((writer.log_number(), (number, commit.checksum)))
-    })?;
-    state.file.first_log = first_log;
+    state.file.first_log = store.log.as_ref().map(|log| log.number());
     let bytes = state.file.seal(state.number, before);
     let written = write_commit_file(store, state.number, &bytes);
     let gone = store.change(|writer| {

@@ -62,9 +62,23 @@ pub(crate) struct Buffer {
 pub(crate) struct Sealed {
     /// Documents are still deleted in it.
     pub(crate) buffer: Buffer,
-    /// Its blocks, and the fields, at the moment when it was sealed, which is that of a commit.
-    pub(crate) then: Vec<Block>,
+    pub(crate) then: Arc<FrozenBuffer>,
+}
+
+/// A buffer at the moment when it was sealed, which is that of a commit.
+#[derive(Debug)]
+pub(crate) struct FrozenBuffer {
+    pub(crate) blocks: Vec<Block>,
     pub(crate) schema: Arc<StoreSchema>,
+    /// The memory of the buffer.
+    pub(crate) bytes: usize,
+}
+
+impl Sealed {
+    pub(crate) fn of(buffer: Buffer, schema: Arc<StoreSchema>) -> Sealed {
+        let then = FrozenBuffer { blocks: buffer.blocks.clone(), schema, bytes: buffer.bytes() };
+        Sealed { buffer, then: Arc::new(then) }
+    }
 }
 
 impl Buffer {

@@ -12,13 +12,16 @@ use crate::files::{CommitFile, FileEntry};
 use crate::read::{Found, Home, Snapshot};
 use crate::schema::StoreSchema;
 use crate::segments::{
-    Block, Buffer, Dictionary, GONE, NewRows, PartRecord, Place, Sealed, SegmentState, Went, places_by_number,
+    Block, Buffer, Dictionary, FrozenBuffer, GONE, NewRows, PartRecord, Place, Sealed, SegmentState, Went,
+    places_by_number,
 };
 use crate::versions::{Tombstones, VersionField};
 
 /// The documents of a store, and its fields.
 #[derive(Debug)]
 pub(crate) struct Docs {
+    /// The id of the store.
+    store: u64,
     schema: Arc<StoreSchema>,
     /// From the oldest to the newest.
     segments: Vec<SegmentState>,
@@ -55,6 +58,7 @@ impl Docs {
     /// The documents of a commit.
     pub(crate) fn new(commit: &CommitFile, segments: Vec<SegmentState>, tombstones: Tombstones) -> Docs {
         Docs {
+            store: commit.id,
             schema: Arc::new(commit.schema.clone()),
             segments,
             buffer: Buffer::default(),
@@ -92,8 +96,8 @@ impl Docs {
     }
 
     /// What is being written to a segment.
-    pub(crate) fn sealed(&self) -> Option<&Sealed> {
-        self.sealed.as_ref()
+    pub(crate) fn sealed(&self) -> Option<Arc<FrozenBuffer>> {
+        self.sealed.as_ref().map(|sealed| sealed.then.clone())
     }
 
     /// The deletions that are remembered.
@@ -184,30 +188,20 @@ impl Docs {
         self.buffer.id(place, field)
     }
 
-    /// The present places of documents of a snapshot. `store` is the id of this store.
-    ///
-    /// # Errors
-    ///
-    /// As [`locate`](Self::locate).
-    pub(super) fn require(
-        &self,
-        snapshot: &Snapshot,
-        docs: &[DocAddress],
-        store: u64,
-    ) -> Result<Vec<Current>> {
-        docs.iter().map(|address| self.locate(snapshot, *address, store)).collect()
-    }
-
-    /// Returns the place of a document of a snapshot now, deleted or not.
+    /// The present places of documents of a snapshot, deleted or not.
     ///
     /// # Errors
     ///
     /// If the snapshot has no such document; [`Error::Merged`]; [`Error::OtherSnapshot`].
-    fn locate(&self, snapshot: &Snapshot, address: DocAddress, store: u64) -> Result<Current> {
+    pub(crate) fn require(&self, snapshot: &Snapshot, docs: &[DocAddress]) -> Result<Vec<Current>> {
+        docs.iter().map(|address| self.locate(snapshot, *address)).collect()
+    }
+
+    fn locate(&self, snapshot: &Snapshot, address: DocAddress) -> Result<Current> {
         let unknown = || Error::Request(format!("expected a document of the snapshot, found {address:?}"));
         match snapshot.home_of(address).ok_or_else(unknown)? {
             // A segment is the same in all openings of its store, but not in another store.
-            _ if snapshot.store() != store => Err(Error::OtherSnapshot),
+            _ if snapshot.store() != self.store => Err(Error::OtherSnapshot),
             Home::Segment(segment) => self.locate_in_segment((segment.file, &segment.record), address.doc),
             Home::Block(record) => self.locate_in_buffer(record, address.doc),
         }
@@ -360,11 +354,11 @@ impl Docs {
     }
 
     /// Sets the blocks of the buffer aside, unless some are already.
-    pub(crate) fn seal(&mut self) {
+    pub(super) fn seal(&mut self) {
         if self.sealed.is_none() {
             let next = self.buffer.next();
             let buffer = std::mem::replace(&mut self.buffer, next);
-            self.sealed = Some(Sealed { then: buffer.blocks.clone(), schema: self.schema.clone(), buffer });
+            self.sealed = Some(Sealed::of(buffer, self.schema.clone()));
         }
     }
 
@@ -373,7 +367,7 @@ impl Docs {
         let sealed = self.sealed.take()?;
         if let Some(mut segment) = segment {
             let mut first = 0;
-            for (now, then) in sealed.buffer.blocks.iter().zip(&sealed.then) {
+            for (now, then) in sealed.buffer.blocks.iter().zip(&sealed.then.blocks) {
                 for doc in now.live.deleted_since(&then.live) {
                     segment.now.live.delete(DocId::new(new_numbers[first + doc.get() as usize]));
                 }

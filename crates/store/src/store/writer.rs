@@ -1,44 +1,38 @@
 //! [`Writer`]: the state of a store that is locked while it changes.
 
-use std::collections::HashSet;
+mod commits;
+
 use std::sync::Arc;
 use std::time::Duration;
 
-use docvalues_column::DocAddress;
 use docvalues_storage::Directory;
 
-use super::docs::{Current, Docs};
-use super::frozen::Frozen;
+pub(crate) use commits::Frozen;
+
+use super::docs::Docs;
 use crate::batch::body::{Body, FrameBody};
 use crate::error::{Error, Result};
-use crate::files::{CommitFile, FileEntry, FileName, Files, Position, WriterLock, random_id};
+use crate::files::{CommitFile, Files, Position, WriterLock, random_id};
 use crate::log::LogWriter;
 use crate::options::KeepCommits;
-use crate::read::{Contents, Snapshot};
+use crate::read::Contents;
 use crate::schema::{SchemaEntry, StoreSchema};
-use crate::segments::{CommitState, IdIndex, Sealed, SegmentState};
+use crate::segments::{CommitState, FrozenBuffer, Sealed, SegmentState, StoreIds};
 
 /// The state of the writer.
 #[derive(Debug)]
 pub(crate) struct Writer {
     lock: Arc<WriterLock>,
     docs: Docs,
-    deltas: Vec<FileEntry>,
     /// Counts the sets of segments, so that look-ups know whether what they found still holds.
     generation: u64,
-    /// The log, and its number.
     log: Option<Arc<LogWriter>>,
-    log_number: Option<u64>,
     sequence: u64,
     /// The last batch of changes of which the log has only a note.
     last_unlogged: u64,
     /// Follows from all batches so far: see [`FrameBody`].
     history: u64,
     files: Files,
-    /// The files of the commit that is being written.
-    committing: HashSet<FileName>,
-    /// The leader's files that a replica has, as long as no frame came after them: they are not sent again.
-    received: HashSet<FileName>,
     keep: KeepCommits,
     /// Whether the next commit replaces all deltas, because of what they have.
     rewrites_deltas: bool,
@@ -69,16 +63,12 @@ impl Writer {
         Writer {
             lock,
             docs: Docs::new(&committed, segments, tombstones),
-            deltas: committed.deltas.clone(),
             generation: 0,
             log: None,
-            log_number: None,
             sequence: committed.sequence,
             last_unlogged: 0,
             history: committed.history,
             files,
-            committing: HashSet::new(),
-            received: HashSet::new(),
             keep: committed.keep,
             rewrites_deltas: false,
             remember_deletes,
@@ -101,6 +91,11 @@ impl Writer {
         &mut self.docs
     }
 
+    /// The files, to be changed.
+    pub(crate) fn files_mut(&mut self) -> &mut Files {
+        &mut self.files
+    }
+
     /// Counts the sets of segments, so that look-ups know whether what they found still holds.
     pub(crate) fn generation(&self) -> u64 {
         self.generation
@@ -121,11 +116,6 @@ impl Writer {
         (self.commit, &self.committed)
     }
 
-    /// The number of the next commit.
-    pub(crate) fn next_commit(&self) -> u64 {
-        self.files.newest_commit().map_or(1, |newest| newest + 1)
-    }
-
     /// The commits that are kept.
     pub(crate) fn keep(&self) -> KeepCommits {
         self.keep
@@ -139,19 +129,9 @@ impl Writer {
         self.log.is_some()
     }
 
-    /// The number of the log.
-    pub(crate) fn log_number(&self) -> Option<u64> {
-        self.log_number
-    }
-
     /// Whether the next commit replaces all deltas, because of what they have.
     pub(crate) fn rewrites_deltas(&self) -> bool {
         self.rewrites_deltas
-    }
-
-    /// Whether files of the leader came, and no frame after them: the leader merges them.
-    pub(crate) fn is_receiving(&self) -> bool {
-        !self.received.is_empty()
     }
 
     /// Fails if nothing can be written any more.
@@ -168,7 +148,7 @@ impl Writer {
     }
 
     /// What a snapshot is made of.
-    pub(crate) fn contents<'w>(&'w self, ids: Option<&'w IdIndex>) -> Contents<'w> {
+    pub(crate) fn contents<'w>(&'w self, ids: Option<&'w StoreIds>) -> Contents<'w> {
         Contents {
             store: self.committed.id,
             sequence: self.sequence,
@@ -255,13 +235,16 @@ impl Writer {
         self.is_unpublished = true;
     }
 
-    /// The present places of documents of a snapshot.
-    ///
-    /// # Errors
-    ///
-    /// If the snapshot has no such document; [`Error::Merged`]; [`Error::OtherSnapshot`].
-    pub(crate) fn require(&self, snapshot: &Snapshot, docs: &[DocAddress]) -> Result<Vec<Current>> {
-        self.docs.require(snapshot, docs, self.committed.id)
+    /// Sets the buffer aside, unless one that is not written yet is already. Returns what is to be written to a segment, if any
+    /// document of it is live.
+    pub(crate) fn seal(&mut self) -> Option<Arc<FrozenBuffer>> {
+        self.docs.seal();
+        let sealed =
+            self.docs.sealed().filter(|sealed| sealed.blocks.iter().any(|block| block.live.count() > 0));
+        if sealed.is_none() {
+            self.unseal(None, &[]);
+        }
+        sealed
     }
 
     /// Puts a segment in the place of the sealed blocks, or nothing if none of their documents were live. Returns them.
@@ -296,7 +279,7 @@ impl Writer {
     /// Forgets which ids were deleted, and which files are a leader's. The next commit replaces all deltas.
     pub(crate) fn forget_deleted(&mut self) {
         self.docs.forget_deletes_before(u64::MAX);
-        self.forget_received();
+        self.files.forget_received();
         self.rewrites_deltas = true;
         // A batch, so that replicas get the files of the commit.
         if !self.committed.is_replica {
@@ -307,86 +290,6 @@ impl Writer {
     /// Whether there are changes that no commit has.
     pub(crate) fn is_uncommitted(&self) -> bool {
         self.changes != self.committed_changes
-    }
-
-    /// The store now. What is in the buffer is sealed, to be written to a segment of the commit.
-    pub(crate) fn freeze(&mut self) -> Result<Frozen> {
-        self.require_lock()?;
-        self.docs.seal();
-        self.docs.forget_deletes_before(self.sequence.saturating_sub(self.remember_deletes));
-        self.committing = self.used();
-        let segments = self.docs.segments().to_vec();
-        self.docs.mark();
-        Ok(Frozen {
-            sequence: self.sequence,
-            history: self.history,
-            changes: self.changes,
-            highest_version: self.docs.highest_version(),
-            assigns_versions: self.docs.assigns_versions(),
-            first_log: self.log_number,
-            keep: self.keep,
-            rewrites_deltas: self.rewrites_deltas,
-            schema: self.docs.schema().clone(),
-            segments,
-            deltas: self.deltas.clone(),
-            tombstones: self.docs.tombstones().clone(),
-            before: self.committed.clone(),
-        })
-    }
-
-    /// Takes over a commit that is durable, and what it has written of segments that are still there. Returns the segments
-    /// that were dropped, as they have no live document.
-    pub(crate) fn adopt(&mut self, frozen: Frozen, number: u64, commit: CommitFile) -> Vec<u64> {
-        self.docs.adopt(&frozen.segments);
-        self.deltas = frozen.deltas;
-        let dropped = self.docs.drop_empty();
-        if !dropped.is_empty() {
-            self.segments_changed();
-        }
-        self.committed_as(number, commit, frozen.changes);
-        dropped
-    }
-
-    /// Switches to a commit of the leader that is durable, whose documents and files are all that there are. Returns the segments
-    /// that it lacks.
-    pub(crate) fn switch_to(&mut self, state: CommitState) -> Vec<u64> {
-        let CommitState { number, file, segments, tombstones } = state;
-        let stays = |number: &u64| segments.iter().any(|state| state.number() == *number);
-        let before = self.docs.segments().iter().map(SegmentState::number);
-        let gone: Vec<u64> = before.filter(|number| !stays(number)).collect();
-        file.files().for_each(|name| self.files.add(name));
-        self.received = file.files().collect();
-        self.docs = Docs::new(&file, segments, tombstones);
-        self.deltas = file.deltas.clone();
-        (self.sequence, self.history) = (file.sequence, file.history);
-        self.rearranged();
-        self.segments_changed();
-        self.committed_as(number, file, self.changes);
-        gone
-    }
-
-    /// Notes that a commit is durable.
-    fn committed_as(&mut self, number: u64, commit: CommitFile, changes: u64) {
-        self.files.add_commit(number, &commit);
-        (self.commit, self.committed, self.committed_changes) = (number, commit, changes);
-        self.committing.clear();
-        self.rewrites_deltas = false;
-        self.is_unpublished = true;
-    }
-
-    /// The number of the next file.
-    pub(crate) fn next_number(&self) -> u64 {
-        self.files.next_number()
-    }
-
-    /// Numbers below `next` are not taken any more.
-    pub(crate) fn reserve_below(&mut self, next: u64) {
-        self.files.reserve_below(next);
-    }
-
-    /// The number of a new file, which nothing ever had.
-    pub(crate) fn take_number(&mut self) -> u64 {
-        self.files.take_number()
     }
 
     /// Refuses changes that do not come from a leader.
@@ -409,21 +312,8 @@ impl Writer {
     }
 
     /// Begins a log, which the next commit names.
-    pub(crate) fn begin_log(&mut self, log: Arc<LogWriter>, number: u64) {
+    pub(crate) fn begin_log(&mut self, log: Arc<LogWriter>) {
         self.log = Some(log);
-        self.note_log(number);
-    }
-
-    /// Notes that the log goes on in another file, which the next commit names.
-    pub(crate) fn note_log(&mut self, number: u64) {
-        self.log_number = Some(number);
-    }
-
-    /// The number of the next log, which a commit will name.
-    pub(crate) fn next_log(&mut self) -> u64 {
-        let number = self.take_number();
-        self.commits_file(FileName::Log(number));
-        number
     }
 
     /// Refuses to write if another process may have taken over the store.
@@ -447,88 +337,6 @@ impl Writer {
             self.poison(error.poison_reason());
         }
         synced
-    }
-
-    /// Notes a file that was created. A commit removes it if it is not used.
-    pub(crate) fn add_file(&mut self, name: FileName) {
-        self.files.add(name);
-    }
-
-    /// Notes a file of the leader, which stays although no commit names it yet.
-    pub(crate) fn receive(&mut self, name: FileName) {
-        self.received.insert(name);
-    }
-
-    /// From now on, the files of the leader are this store's own.
-    pub(crate) fn forget_received(&mut self) {
-        self.received.clear();
-    }
-
-    /// Makes place for a file of the leader. Returns false if another file of this name is in use.
-    pub(crate) fn make_place_for(&mut self, name: FileName) -> bool {
-        self.received.remove(&name);
-        let is_free = !self.used().contains(&name) && !self.files.is_named(name);
-        if is_free {
-            self.files.forget(&[name]);
-        }
-        is_free
-    }
-
-    /// Begins to remove files. Returns the temporary ones, which are no longer known, and the commits that need not stay.
-    pub(crate) fn begin_removal(
-        &mut self,
-        directory: &dyn Directory,
-        keep: KeepCommits,
-        now: u64,
-    ) -> Result<(Vec<String>, Vec<u64>)> {
-        self.require_lock()?;
-        let older = self.files.older_commits(directory, keep, now);
-        Ok((self.files.take_temporary(), older))
-    }
-
-    /// Notes the temporary files that could not be removed, and the commits that were. Returns the files that neither a commit
-    /// nor the store needs; the newest logs that the newest commit does not need stay, as far as they take at most
-    /// `keep_frames` bytes.
-    pub(crate) fn commits_removed(
-        &mut self,
-        (temporary, commits): (Vec<String>, &[u64]),
-        directory: &dyn Directory,
-        keep_frames: u64,
-    ) -> Vec<FileName> {
-        self.files.keep_temporary(temporary);
-        self.files.forget_commits(commits);
-        let used = self.used();
-        let first_log = self.committed.first_log;
-        let first_log = first_log.map(|log| self.files.first_kept_log(directory, log, keep_frames));
-        self.files.unnamed(directory, &used, first_log)
-    }
-
-    /// Notes files that were removed.
-    pub(crate) fn files_removed(&mut self, files: &[FileName]) {
-        self.files.forget(files);
-    }
-
-    /// Notes a file that the commit being written will name.
-    pub(crate) fn commits_file(&mut self, name: FileName) {
-        self.files.add(name);
-        self.committing.insert(name);
-    }
-
-    /// The names of all files in use: of the last commit, of the one being written, and those written since.
-    fn used(&self) -> HashSet<FileName> {
-        let mut used: HashSet<FileName> = self.committed.files().collect();
-        for state in self.docs.segments() {
-            used.insert(FileName::Segment(state.number()));
-            if let Some(fold) = state.fold {
-                used.insert(FileName::Fold { segment: state.number(), number: fold.number });
-            }
-        }
-        for delta in &self.deltas {
-            used.insert(FileName::Delta(delta.number));
-        }
-        used.extend(&self.committing);
-        used.extend(&self.received);
-        used
     }
 }
 

@@ -11,7 +11,7 @@ use docvalues_reader::Segment;
 use docvalues_storage::{Error as StorageError, NewFile, Step};
 use docvalues_writer::{Document, FieldId, FinishError, SegmentWriter};
 
-use super::durability::change_and_commit;
+use super::change_and_commit;
 use crate::error::{Error, Result};
 use crate::files::{FileEntry, FileName};
 use crate::schema::StoreSchema;
@@ -93,12 +93,13 @@ impl NewSegment<'_> {
 
 /// The work of [`Store::new_segment`].
 pub(super) fn begin(store: &Store) -> Result<NewSegment<'_>> {
-    let (schema, number) = store.change(|writer| {
+    let schema = store.change(|writer| {
         writer.require_lock()?;
         writer.require_leader(&*store.directory)?;
         refuse_versions(writer.docs().schema())?;
-        Ok((writer.docs().schema().clone(), writer.take_number()))
+        Ok(writer.docs().schema().clone())
     })?;
+    let number = store.take_number();
     let writer = begin_segment(&store.directory, number, &schema, store.options.writer)?;
     Ok(NewSegment { store, number, writer })
 }
@@ -112,11 +113,11 @@ pub(super) fn add_copy(store: &Store, path: &Path) -> Result<Added> {
     if segment.docs() == 0 {
         return Ok(Added { docs: 0, replaced: 0, sequence: store.snapshot().sequence() });
     }
-    let number = store.change(|writer| {
+    store.change(|writer| {
         writer.require_lock()?;
-        writer.require_leader(&*store.directory)?;
-        Ok(writer.take_number())
+        writer.require_leader(&*store.directory)
     })?;
+    let number = store.take_number();
     let mut to = NewFile::create(store.directory.clone(), FileName::Segment(number).to_string())?;
     copy(path, &mut to)?;
     let file = FileEntry { number, bytes: to.written(), id: segment.id() };
@@ -134,7 +135,7 @@ fn add(store: &Store, writer: &mut Writer, file: FileEntry) -> Result<Added> {
     // If the file cannot be removed, the next commit, or the next writer, tries again.
     let stays = added.is_ok() || writer.require_lock().is_err();
     if stays || store.directory.remove(OsStr::new(&name.to_string())).is_err() {
-        writer.add_file(name);
+        writer.files_mut().add(name);
     }
     added
 }
@@ -168,7 +169,7 @@ fn add_to(store: &Store, writer: &mut Writer, file: FileEntry) -> Result<Added> 
     }
     let docs = segment.segment.docs();
     let before = store.snapshot();
-    let older = writer.require(&before, &older)?;
+    let older = writer.docs().require(&before, &older)?;
     for document in &older {
         writer.docs_mut().delete(*document);
     }

@@ -10,7 +10,7 @@ use crate::store::{Current, Store, Writer};
 pub(super) fn matches(store: &Store, writer: &Writer, query: &Query) -> Result<Vec<Current>> {
     let now = store.snapshot();
     let found: Vec<DocAddress> = now.search().filter(query)?.iter().collect();
-    writer.require(&now, &found)
+    writer.docs().require(&now, &found)
 }
 
 /// Deletes documents. Returns how many were not deleted before.

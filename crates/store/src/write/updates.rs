@@ -6,7 +6,7 @@ use std::sync::Arc;
 use docvalues_terms::hash::hash;
 use docvalues_writer::SegmentWriter;
 
-use super::durability::change_and_commit;
+use super::change_and_commit;
 use super::prepare::check_fields;
 use super::resolve::{Resolved, UpdateTarget};
 use crate::batch::{Condition, Operation, Updates, What, WriteBatch};

@@ -1,23 +1,8 @@
-//! Waits for a commit or for the log, as [`Durability`] asks.
+//! Waits for the log, as [`Durability`] asks.
 
 use crate::error::{Error, Result};
 use crate::options::Durability;
-use crate::store::{Store, Writer, is_due};
-
-/// As [`Store::change`], for changes that the log does not hold.
-pub(super) fn change_and_commit<R>(
-    store: &Store,
-    change: impl FnOnce(&mut Writer) -> Result<R>,
-) -> Result<R> {
-    let changed = store.change(|writer| {
-        writer.require_leader(&*store.directory)?;
-        change(writer)
-    })?;
-    if store.log.is_some() {
-        store.commit()?;
-    }
-    Ok(changed)
-}
+use crate::store::{Store, is_due};
 
 /// Waits until a batch is as durable as the options ask, and then checks the lock: another writer locks before it reads
 /// the log, so if the lock is still this one's, the next writer will read the batch.

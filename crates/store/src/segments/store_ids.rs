@@ -1,4 +1,4 @@
-//! [`IdIndex`]: one look-up of ids over all segments of a store.
+//! [`StoreIds`]: one look-up of ids over all segments of a store.
 //!
 //! A look-up by the segments' filters reads a cache line of each segment; a table of fingerprints reads one for all of
 //! them, and takes 5 to 8 bytes an id. A store that was opened begins with the filters, and fills the table once it was
@@ -13,7 +13,7 @@ use docvalues_terms::lookup::{IdLookup, IdStore, SegmentId, Upkeep};
 
 use super::segment::StoreSegment;
 use crate::error::Result;
-use crate::sync::{Mutex, MutexGuard, PoisonError};
+use crate::locks::{Mutex, MutexGuard, PoisonError};
 
 /// A table is filled when one id was looked up for this many that it will have. Filling takes 55 ns an id, and saves about
 /// as much of each look-up for each four segments.
@@ -24,7 +24,7 @@ const NO_PART: usize = usize::MAX;
 
 /// The table of a writer.
 #[derive(Default)]
-pub(crate) struct IdIndex {
+pub(crate) struct StoreIds {
     table: IdStore<IdReader>,
     /// The segments in the table, by their numbers.
     members: Mutex<HashMap<u64, SegmentId>>,
@@ -58,7 +58,7 @@ impl SnapshotIds {
     }
 }
 
-impl IdIndex {
+impl StoreIds {
     /// The look-up over `segments` by the table, if it has all of them.
     pub(crate) fn lookup(&self, segments: &[Arc<StoreSegment>]) -> Option<SnapshotIds> {
         let members = self.members();

@@ -1,4 +1,4 @@
-//! [`replay_onto`]: replays logs onto a commit that may not name them.
+//! [`replay_after_loss`]: replays logs onto a commit that may not name them.
 //!
 //! A commit names the first log after it. If that commit is damaged or missing, its logs may still follow an older one: the
 //! numbers and histories of their batches show it. Batches that do not follow are counted, so that the caller can refuse to
@@ -44,7 +44,7 @@ struct Replay<'a> {
 /// # Errors
 ///
 /// If a call to the operating system fails, or a log is of a newer version; the error of `apply`.
-pub(crate) fn replay_onto(
+pub(crate) fn replay_after_loss(
     directory: &dyn Directory,
     (commit, newest): (&CommitFile, &CommitFile),
     discard_from: u64,
