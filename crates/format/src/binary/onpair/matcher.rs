@@ -81,13 +81,14 @@ fn hash_all(word: u128) -> usize {
 ///
 /// - `keys[starts[h]..starts[h + 1]]` are the tokens of three bytes or more that begin with three bytes of [`hash`] *h*,
 ///   in ascending order.
-/// - `whole[h]` is the index of a token of [`MAX_TOKEN`] bytes with the value *h* of [`hash_all`], or of any token.
+/// - `whole[h]` has the index in `keys` and the code of a token of [`MAX_TOKEN`] bytes with the value *h* of [`hash_all`];
+///   code 0 if there is none.
 /// - `prefixes[i]` has the lengths of the tokens of three bytes or more that token `keys[i]` begins with, itself included
 ///   (bit *l* for length *l* + 1); their codes are in `codes`, from `first` on, in order of their lengths.
 #[derive(Debug)]
 pub(in crate::binary) struct Matcher {
     starts: Vec<u16>,
-    whole: Vec<u16>,
+    whole: Vec<(u16, u16)>,
     keys: Vec<u128>,
     prefixes: Vec<Prefixes>,
     codes: Vec<u16>,
@@ -119,9 +120,9 @@ impl Matcher {
         let mut starts = vec![0; HASHES + 1];
         long.iter().for_each(|&(hash, ..)| starts[hash + 1] += 1);
         (1..starts.len()).for_each(|hash| starts[hash] += starts[hash - 1]);
-        let mut whole = vec![0; HASHES];
-        for (i, (_, token, _)) in (0..).zip(&long).filter(|(_, (_, token, _))| token.len() == MAX_TOKEN) {
-            whole[hash_all(token.bytes)] = i;
+        let mut whole = vec![(0, 0); HASHES];
+        for (i, &(_, token, code)) in (0..).zip(&long).filter(|(_, (_, token, _))| token.len() == MAX_TOKEN) {
+            whole[hash_all(token.bytes)] = (i, code);
         }
         let keys = long.iter().map(|(_, token, _)| token.bytes).collect();
         let (mut prefixes, mut codes, mut open) = (Vec::with_capacity(long.len()), Vec::new(), Vec::new());
@@ -142,11 +143,8 @@ impl Matcher {
     /// The code of `word`, if it is a token that is found by its hash.
     #[inline(always)]
     fn whole(&self, word: u128) -> Option<u16> {
-        let at = usize::from(self.whole[hash_all(word)]);
-        let Prefixes { lens, first } = *self.prefixes.get(at).filter(|_| self.keys[at] == word)?;
-        // The word may also be a shorter token followed by zeros.
-        let last = (lens.count_ones() as usize).checked_sub(1).filter(|_| lens >> (MAX_TOKEN - 1) == 1)?;
-        Some(self.codes[usize::from(first) + last])
+        let (at, code) = self.whole[hash_all(word)];
+        (code != 0 && self.keys[usize::from(at)] == word).then_some(code)
     }
 
     /// The code of the longest token that the `left` bytes in `word`, at least one, begin with; and its length.
