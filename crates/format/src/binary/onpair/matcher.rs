@@ -189,7 +189,7 @@ impl Matcher {
             each(code);
             rest = &rest[len..];
         }
-        let (mut word, mut left) = (Token::new(rest).bytes, rest.len());
+        let (mut word, mut left) = (last(value, rest.len()), rest.len());
         while left > 0 {
             let (code, len) = self.longest(word, left);
             each(code);
@@ -197,6 +197,16 @@ impl Matcher {
             word <<= 8 * len;
             left -= len;
         }
+    }
+}
+
+/// The last `left` bytes of `value`, fewer than 16, as a number: the first one highest, followed by zeros.
+#[inline]
+fn last(value: &[u8], left: usize) -> u128 {
+    match value.last_chunk() {
+        // One load, without a copy of bytes whose number varies.
+        Some(word) if left > 0 => u128::from_be_bytes(*word) << (8 * (MAX_TOKEN - left)),
+        _ => Token::new(&value[value.len() - left..]).bytes,
     }
 }
 
