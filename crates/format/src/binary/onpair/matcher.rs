@@ -4,7 +4,7 @@ use std::hint::select_unpredictable;
 
 use byteorder::{ByteOrder, LittleEndian};
 
-use super::{FIRST_TOKEN, MAX_TOKEN};
+use super::{CODES, FIRST_TOKEN, MAX_TOKEN};
 
 /// A token of 1 to [`MAX_TOKEN`] bytes, as a number: its bytes, the first one highest, followed by zeros. Numbers of
 /// strings ascend as the strings do.
@@ -210,33 +210,41 @@ fn last(value: &[u8], left: usize) -> u128 {
     }
 }
 
+/// Bits of a code.
+const CODE: u32 = CODES.ilog2();
+
+/// Bits of the codes that are packed together: four, in 6 bytes.
+const PACKED: u32 = 4 * CODE;
+
 /// Packs codes into bytes.
 #[derive(Debug, Default)]
 pub(in crate::binary) struct Packer {
     /// The number of codes.
     pub(in crate::binary) codes: u64,
-    /// The last code, if it does not fill bytes with one before it.
-    odd: Option<u16>,
+    /// The codes that are not packed, fewer than four, the first one lowest.
+    word: u64,
+    /// The bits of these codes.
+    bits: u32,
 }
 
 impl Packer {
-    /// Appends the codes of `value`, two at a time.
+    /// Appends the codes of `value`, four at a time.
     #[inline]
     pub(in crate::binary) fn push(&mut self, matcher: &Matcher, value: &[u8], packed: &mut Vec<u8>) {
         matcher.codes(value, |code| {
             self.codes += 1;
-            match self.odd.take() {
-                None => self.odd = Some(code),
-                Some(odd) => {
-                    let [a, b, c, _] = (u32::from(odd) | u32::from(code) << 12).to_le_bytes();
-                    packed.extend_from_slice(&[a, b, c]);
-                }
+            self.word |= u64::from(code) << self.bits;
+            self.bits += CODE;
+            if self.bits == PACKED {
+                let [a, b, c, d, e, f, _, _] = self.word.to_le_bytes();
+                packed.extend_from_slice(&[a, b, c, d, e, f]);
+                (self.word, self.bits) = (0, 0);
             }
         });
     }
 
-    /// Appends the last code.
+    /// Appends the last codes.
     pub(in crate::binary) fn finish(self, packed: &mut Vec<u8>) {
-        packed.extend(self.odd.iter().flat_map(|odd| odd.to_le_bytes()));
+        packed.extend(self.word.to_le_bytes().iter().take(self.bits.div_ceil(8) as usize));
     }
 }
