@@ -51,6 +51,7 @@ pub(super) use matcher::Packer;
 pub(super) use train::{Trained, train};
 
 mod matcher;
+mod number_map;
 #[cfg(test)]
 mod tests;
 mod train;

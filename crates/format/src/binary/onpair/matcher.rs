@@ -4,6 +4,7 @@ use std::hint::select_unpredictable;
 
 use byteorder::{ByteOrder, LittleEndian};
 
+use super::number_map::NumberMap;
 use super::{CODES, FIRST_TOKEN, MAX_TOKEN};
 
 /// A token of 1 to [`MAX_TOKEN`] bytes, as a number: its bytes, the first one highest, followed by zeros. Numbers of
@@ -43,19 +44,29 @@ fn shared(a: u128, b: u128) -> usize {
     ((a ^ b).leading_zeros() / 8) as usize
 }
 
-/// The first two bytes of `word`, as a number.
+/// The first three bytes of `word` and their number, as a number.
 #[inline]
-fn pair(word: u128) -> usize {
-    (word >> 112) as usize
+fn three(word: u128) -> u32 {
+    3 << 24 | (word >> 104) as u32
 }
 
-/// The number of hash values of three bytes.
+/// The first two bytes of `word` and their number, as a number.
+#[inline]
+fn two(word: u128) -> u32 {
+    2 << 24 | (word >> 112) as u32
+}
+
+/// Bytes of the longest token that is found by all of its bytes. Those of other tokens are enough to tell most of them
+/// apart: of the hundreds that begin with three digits, few begin with the same four.
+const SHORT: usize = 3;
+
+/// The number of hash values.
 const HASHES: usize = 1 << 12;
 
-/// A hash of the first three bytes of `word`.
+/// A hash of the first four bytes of `word`.
 #[inline]
 fn hash(word: u128) -> usize {
-    let mixed = ((word >> 104) as u32).wrapping_mul(0x9E37_79B1);
+    let mixed = ((word >> 96) as u32).wrapping_mul(0x9E37_79B1);
     (mixed >> (u32::BITS - HASHES.ilog2())) as usize
 }
 
@@ -72,28 +83,29 @@ fn hash_all(word: u128) -> usize {
 /// The tokens of an encoder.
 ///
 /// The longest token that a text begins with is the last token that is not greater than the text, or one of the tokens
-/// that this one begins with. Any string between the two, in order, begins with the token that is sought.
+/// that this one begins with. Any string between the two, in order, begins with the token that is sought. Among tokens
+/// of four bytes or more, only those with the first four bytes of the text are searched.
 ///
 /// A token of [`MAX_TOKEN`] bytes is found by its hash instead, if no other one has the same: hundreds of these may share
 /// their first bytes, such as `https://host0042`, and a search among them takes ten steps.
 ///
 /// # Invariants
 ///
-/// - `keys[starts[h]..starts[h + 1]]` are the tokens of three bytes or more that begin with three bytes of [`hash`] *h*,
-///   in ascending order.
+/// - `short` has the codes of tokens of two and three bytes, by [`two`] and [`three`].
+/// - `keys[starts[h]..starts[h + 1]]` are the longer tokens that begin with four bytes of [`hash`] *h*, in ascending
+///   order.
 /// - `whole[h]` has the index in `keys` and the code of a token of [`MAX_TOKEN`] bytes with the value *h* of [`hash_all`];
 ///   code 0 if there is none.
-/// - `prefixes[i]` has the lengths of the tokens of three bytes or more that token `keys[i]` begins with, itself included
-///   (bit *l* for length *l* + 1); their codes are in `codes`, from `first` on, in order of their lengths.
+/// - `prefixes[i]` has the lengths of those of `keys` that token `keys[i]` begins with, itself included (bit *l* for
+///   length *l* + 1); their codes are in `codes`, from `first` on, in order of their lengths.
 #[derive(Debug)]
 pub(in crate::binary) struct Matcher {
+    short: NumberMap<u16>,
     starts: Vec<u16>,
     whole: Vec<(u16, u16)>,
     keys: Vec<u128>,
     prefixes: Vec<Prefixes>,
     codes: Vec<u16>,
-    /// The token of each pair of bytes, or the code of its first byte.
-    pairs: Vec<u16>,
 }
 
 /// The tokens that a token begins with.
@@ -108,11 +120,12 @@ impl Matcher {
     /// their codes.
     pub(super) fn new(tokens: &[Token]) -> Matcher {
         let code = |token: usize| u16::try_from(FIRST_TOKEN + token).unwrap_or(0);
-        let mut pairs: Vec<u16> = (0..=u16::MAX).map(|pair| pair >> 8).collect();
+        let mut short = NumberMap::new(2 * tokens.iter().filter(|token| token.len() <= SHORT).count());
         let mut long: Vec<(usize, Token, u16)> = Vec::with_capacity(tokens.len());
         for (i, &token) in tokens.iter().enumerate() {
             match token.len {
-                ..=2 => pairs[pair(token.bytes)] = code(i),
+                ..=2 => *short.entry(two(token.bytes)) = code(i),
+                3 => *short.entry(three(token.bytes)) = code(i),
                 _ => long.push((hash(token.bytes), token, code(i))),
             }
         }
@@ -129,7 +142,7 @@ impl Matcher {
         for &(_, token, code) in &long {
             while open.pop_if(|(before, _): &mut (Token, u16)| !before.is_prefix_of(token)).is_some() {}
             open.push((token, code));
-            // A token has at most 14 prefixes, so there are fewer than 2^16 codes.
+            // A token has at most 13 prefixes, so there are fewer than 2^16 codes.
             let first = u16::try_from(codes.len()).unwrap_or(u16::MAX);
             prefixes.push(Prefixes {
                 lens: open.iter().fold(0, |lens, (token, _)| lens | 1 << (token.len - 1)),
@@ -137,7 +150,7 @@ impl Matcher {
             });
             codes.extend(open.iter().map(|&(_, code)| code));
         }
-        Matcher { starts, whole, keys, prefixes, codes, pairs }
+        Matcher { short, starts, whole, keys, prefixes, codes }
     }
 
     /// The code of `word`, if it is a token that is found by its hash.
@@ -169,10 +182,14 @@ impl Matcher {
                 return (code, (u32::BITS - lens.leading_zeros()) as usize);
             }
         }
-        let code = self.pairs[pair(word)];
-        match usize::from(code) < FIRST_TOKEN || left < 2 {
-            true => ((word >> 120) as u16, 1),
-            false => (code, 2),
+        if left >= 3
+            && let Some(code) = self.short.get(three(word))
+        {
+            return (code, 3);
+        }
+        match self.short.get(two(word)) {
+            Some(code) if left >= 2 => (code, 2),
+            _ => ((word >> 120) as u16, 1),
         }
     }
 
