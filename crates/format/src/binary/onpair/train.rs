@@ -102,11 +102,12 @@ struct Merger {
 impl Merger {
     fn new(sampled: usize) -> Merger {
         let threshold = Threshold { now: LEAST, total: sampled, tokens: 0, scanned: 0 };
-        let (tokens, pairs) = Default::default();
+        // Tokens have eight bytes, more or less, at the end of a sample, and fewer before.
+        let pairs = HashMap::with_capacity_and_hasher(sampled / 8, BuildHasherDefault::default());
         // A merge takes two occurrences of a pair, and adds at most as many nodes as its second token has bytes: there are
         // at most half as many nodes as bytes.
         let children = NumberMap::new(sampled.min(MAX_TOKENS * MAX_TOKEN));
-        Merger { tokens, children, nodes: 256, pairs, threshold }
+        Merger { tokens: Vec::new(), children, nodes: 256, pairs, threshold }
     }
 
     fn run(mut self, sample: &[Vec<u8>]) -> Vec<Token> {
