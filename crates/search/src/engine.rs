@@ -42,8 +42,7 @@ mod window;
 pub(crate) use candidates::BLOCK;
 pub(crate) use collector::{Collector, Competitive, PassPart};
 pub(crate) use columns::{
-    ColumnSet, ColumnView, Columns, Elements, PartColumns, Slot, TERM_BATCH, TermSpace, filter_numbers,
-    value_bounds,
+    ColumnSet, ColumnView, Columns, Elements, PartColumns, Slot, TermSpace, filter_numbers, value_bounds,
 };
 pub(crate) use constant::{ConstantColumn, is_constant};
 pub(crate) use docs::len_u32;
@@ -59,7 +58,7 @@ pub(crate) use pass::Pass;
 pub use promoted_column::widened;
 pub use search::{MissingColumns, MixedTypes, Search};
 pub(crate) use term_ids::TermReader;
-pub(crate) use value::{NO_ORD, Stored};
+pub(crate) use value::{NO_ORD, Stored, ord_of};
 pub(crate) use window::{
     Cells, Numbers, SHORT_WINDOW, Strings, Window, WindowBuffers, as_run_if_whole, max_window_docs,
 };

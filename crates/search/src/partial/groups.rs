@@ -7,9 +7,8 @@ use docvalues_column::{Field, LogicalType};
 use super::column::PartialColumn;
 use super::keyed::{KeyedDoc, all_parts, merge_docs, shifted};
 use super::measure;
-use super::value::PartialValue;
 use super::{check_same, merge_sorted};
-use crate::engine::{DocsByPart, Request, Search, len_u32, memory};
+use crate::engine::{DocsByPart, Request, Search, Stored, len_u32, memory};
 use crate::error::{Error, Result};
 #[cfg(feature = "serde")]
 use crate::group::tuple_values;
@@ -68,7 +67,7 @@ pub struct PartialGroups {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct PartialGroup {
-    value: PartialValue,
+    value: Stored,
     count: u64,
     measures: Vec<Option<MeasureState>>,
     /// The best documents, in order.
@@ -148,7 +147,7 @@ impl Search<'_> {
         let mut entries = read_keys(&request, &keys, &best)?.into_iter().map(KeyedDoc::from);
         let (mut groups, mut bytes) = (Vec::with_capacity(found.groups.len()), 0);
         for group in found.groups {
-            let value = PartialValue::of(group.value);
+            let value = Stored::of(group.value);
             let measures = found.layout.measure_states(&group.row);
             let docs: Vec<_> = entries.by_ref().take(group.docs.len()).collect();
             bytes += EACH + value.heap_bytes() + size_of_val(measures.as_slice());
@@ -236,8 +235,8 @@ impl PartialGroups {
         for found in groups {
             let fits = match (by.as_slice(), &found.value) {
                 ([only], value) if !group.with_missing => value.fits(&only.field),
-                (_, PartialValue::Bytes(tuple)) => tuple_values(tuple, &fields, group.with_missing).is_some(),
-                (_, PartialValue::Number(_)) => false,
+                (_, Stored::Bytes(tuple)) => tuple_values(tuple, &fields, group.with_missing).is_some(),
+                (_, Stored::Number(_)) => false,
             };
             let are_columns = group.with_missing || by.iter().all(|by| !by.is_absent());
             let is_there = are_columns && found.count > 0;

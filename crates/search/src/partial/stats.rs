@@ -7,8 +7,7 @@ use super::column::PartialColumn;
 use super::distinct::PartialDistinct;
 use super::facet::{ValueCounts, all_values};
 use super::merge_sorted;
-use super::value::PartialValue;
-use crate::engine::{DocsByPart, Request, Search, memory};
+use crate::engine::{DocsByPart, Request, Search, Stored, memory};
 use crate::error::Result;
 use crate::facet::Facet;
 use crate::stats::{self, ByteRange, ColumnStats, DistinctValues, NumberCounts, Numbers, Stats, is_dense};
@@ -107,7 +106,7 @@ impl Search<'_> {
             Ok(ValueCounts::new(counts, &mut { memory })?.into_values().collect())
         } else {
             let found = request.run(DistinctValues::new(slot, request, memory)?)?;
-            found.into_set(PartialValue::Number, PartialValue::Bytes)
+            found.into_set(Stored::Number, Stored::Bytes)
         };
         Ok(PartialDistinct::new(seen, bounds, memory / 16))
     }
