@@ -21,7 +21,6 @@ mod best_groups;
 mod found_groups;
 mod group_value;
 mod having;
-mod row_table;
 mod second_pass;
 #[cfg(test)]
 mod tests;

@@ -6,11 +6,10 @@ use std::sync::Arc;
 
 use super::group_value;
 use super::having::Having;
-use super::row_table::{RowTable, ValueSpace};
 use super::{Found, GroupOrder, TopGroup};
 use crate::engine::{
-    Collector, Interrupt, MemoryBudget, MultiPass, Request, Slot, Stored, TermReader, TermSpace, Window,
-    ord_of, threads,
+    Collector, Interrupt, MemoryBudget, MultiPass, Request, RowTable, Slot, Stored, TermReader, TermSpace,
+    ValueSpace, Window, ord_of, threads,
 };
 use crate::error::Result;
 use crate::metrics::{DistinctSet, Layout, OrderValue};
