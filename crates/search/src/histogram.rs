@@ -357,9 +357,6 @@ impl Collector for BucketCounter {
     }
 
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
-        if self.is_known {
-            return Ok(());
-        }
         window.read_stored(self.slot)?;
         self.docs += window.len() as u64;
         let cells = window.stored_cells(self.slot);

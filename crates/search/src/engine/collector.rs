@@ -65,7 +65,7 @@ pub(crate) trait Collector: Send {
         false
     }
 
-    /// Whether it needs no documents at all.
+    /// Whether it needs no documents at all. Then it is not asked to collect any.
     fn is_idle(&self) -> bool {
         false
     }
@@ -114,75 +114,48 @@ pub(crate) trait Collector: Send {
         Self: Sized;
 }
 
-/// Runs several collectors of one type.
-impl<C: Collector> Collector for Vec<C> {
-    fn fork(&self) -> Vec<C> {
-        self.iter().map(C::fork).collect()
-    }
+/// Runs each collector of `$all`, where `$fork` makes the forks of all of them.
+macro_rules! run_each {
+    ($all:ident, |$each:ident| $fork:expr) => {
+        impl<C: Collector> Collector for $all<C> {
+            fn fork(&self) -> $all<C> {
+                let $each = self;
+                $fork
+            }
 
-    fn is_idle(&self) -> bool {
-        self.iter().all(C::is_idle)
-    }
+            fn is_idle(&self) -> bool {
+                self.iter().all(C::is_idle)
+            }
 
-    fn enter(&mut self, part: &PassPart<'_>) -> Result<bool> {
-        self.iter_mut().try_fold(false, |any, one| Ok(one.enter(part)? | any))
-    }
+            fn enter(&mut self, part: &PassPart<'_>) -> Result<bool> {
+                self.iter_mut().try_fold(false, |any, one| Ok(one.enter(part)? | any))
+            }
 
-    fn leave(&mut self, part: &PassPart<'_>) -> Result<()> {
-        self.iter_mut().try_for_each(|one| one.leave(part))
-    }
+            fn leave(&mut self, part: &PassPart<'_>) -> Result<()> {
+                self.iter_mut().try_for_each(|one| one.leave(part))
+            }
 
-    fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
-        self.iter_mut().try_for_each(|one| one.collect(window))
-    }
+            fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
+                self.iter_mut().filter(|one| !one.is_idle()).try_for_each(|one| one.collect(window))
+            }
 
-    fn chunk_ends(&mut self, chunk: u64) {
-        self.iter_mut().for_each(|one| one.chunk_ends(chunk));
-    }
+            fn chunk_ends(&mut self, chunk: u64) {
+                self.iter_mut().for_each(|one| one.chunk_ends(chunk));
+            }
 
-    fn max_threads(&self) -> usize {
-        self.iter().map(C::max_threads).min().unwrap_or(usize::MAX)
-    }
+            fn max_threads(&self) -> usize {
+                self.iter().map(C::max_threads).min().unwrap_or(usize::MAX)
+            }
 
-    fn merge(&mut self, other: Vec<C>, stop: &Interrupt) -> Result<()> {
-        self.iter_mut().zip(other).try_for_each(|(one, other)| one.merge(other, stop))
-    }
+            fn merge(&mut self, other: $all<C>, stop: &Interrupt) -> Result<()> {
+                self.iter_mut().zip(other).try_for_each(|(one, other)| one.merge(other, stop))
+            }
+        }
+    };
 }
 
-/// Runs a collector if there is one.
-impl<C: Collector> Collector for Option<C> {
-    fn fork(&self) -> Option<C> {
-        self.as_ref().map(C::fork)
-    }
-
-    fn is_idle(&self) -> bool {
-        self.as_ref().is_none_or(C::is_idle)
-    }
-
-    fn enter(&mut self, part: &PassPart<'_>) -> Result<bool> {
-        self.iter_mut().try_fold(false, |any, one| Ok(one.enter(part)? | any))
-    }
-
-    fn leave(&mut self, part: &PassPart<'_>) -> Result<()> {
-        self.iter_mut().try_for_each(|one| one.leave(part))
-    }
-
-    fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
-        self.iter_mut().try_for_each(|one| one.collect(window))
-    }
-
-    fn chunk_ends(&mut self, chunk: u64) {
-        self.iter_mut().for_each(|one| one.chunk_ends(chunk));
-    }
-
-    fn max_threads(&self) -> usize {
-        self.as_ref().map_or(usize::MAX, C::max_threads)
-    }
-
-    fn merge(&mut self, other: Option<C>, stop: &Interrupt) -> Result<()> {
-        self.iter_mut().zip(other).try_for_each(|(one, other)| one.merge(other, stop))
-    }
-}
+run_each!(Vec, |all| all.iter().map(C::fork).collect());
+run_each!(Option, |one| one.as_ref().map(C::fork));
 
 /// Runs three collectors.
 impl<A: Collector, B: Collector, C: Collector> Collector for (A, B, C) {
@@ -205,9 +178,13 @@ impl<A: Collector, B: Collector, C: Collector> Collector for (A, B, C) {
     }
 
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
-        self.0.collect(window)?;
-        self.1.collect(window)?;
-        self.2.collect(window)
+        if !self.0.is_idle() {
+            self.0.collect(window)?;
+        }
+        if !self.1.is_idle() {
+            self.1.collect(window)?;
+        }
+        if self.2.is_idle() { Ok(()) } else { self.2.collect(window) }
     }
 
     fn chunk_ends(&mut self, chunk: u64) {

@@ -210,7 +210,7 @@ impl Collector for FacetCounter {
 
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
         // A pass over budget is discarded.
-        if self.is_idle() || self.budget.is_over() {
+        if self.budget.is_over() {
             return Ok(());
         }
         self.docs += window.len() as u64;

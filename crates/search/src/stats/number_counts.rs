@@ -64,7 +64,7 @@ impl Collector for NumberCounts {
     }
 
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
-        if self.is_known || self.budget.is_over() {
+        if self.budget.is_over() {
             return Ok(());
         }
         window.read_stored(self.slot)?;

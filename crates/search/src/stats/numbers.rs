@@ -95,9 +95,6 @@ impl Collector for NumberStats {
     }
 
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
-        if self.is_known {
-            return Ok(());
-        }
         window.read_stored(self.slot)?;
         let cells = window.stored_cells(self.slot);
         self.now.docs += window.len() as u64;

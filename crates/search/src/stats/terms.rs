@@ -90,9 +90,6 @@ impl Collector for TermStats {
     }
 
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
-        if self.is_known {
-            return Ok(());
-        }
         window.read_stored(self.slot)?;
         let cells = window.stored_cells(self.slot);
         self.docs += window.len() as u64;
