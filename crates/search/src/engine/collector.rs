@@ -157,50 +157,44 @@ macro_rules! run_each {
 run_each!(Vec, |all| all.iter().map(C::fork).collect());
 run_each!(Option, |one| one.as_ref().map(C::fork));
 
-/// Runs three collectors.
-impl<A: Collector, B: Collector, C: Collector> Collector for (A, B, C) {
-    fn fork(&self) -> (A, B, C) {
-        (self.0.fork(), self.1.fork(), self.2.fork())
+/// Runs two collectors.
+impl<A: Collector, B: Collector> Collector for (A, B) {
+    fn fork(&self) -> (A, B) {
+        (self.0.fork(), self.1.fork())
     }
 
     fn is_idle(&self) -> bool {
-        self.0.is_idle() && self.1.is_idle() && self.2.is_idle()
+        self.0.is_idle() && self.1.is_idle()
     }
 
     fn enter(&mut self, part: &PassPart<'_>) -> Result<bool> {
-        Ok(self.0.enter(part)? | self.1.enter(part)? | self.2.enter(part)?)
+        Ok(self.0.enter(part)? | self.1.enter(part)?)
     }
 
     fn leave(&mut self, part: &PassPart<'_>) -> Result<()> {
         self.0.leave(part)?;
-        self.1.leave(part)?;
-        self.2.leave(part)
+        self.1.leave(part)
     }
 
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
         if !self.0.is_idle() {
             self.0.collect(window)?;
         }
-        if !self.1.is_idle() {
-            self.1.collect(window)?;
-        }
-        if self.2.is_idle() { Ok(()) } else { self.2.collect(window) }
+        if self.1.is_idle() { Ok(()) } else { self.1.collect(window) }
     }
 
     fn chunk_ends(&mut self, chunk: u64) {
         self.0.chunk_ends(chunk);
         self.1.chunk_ends(chunk);
-        self.2.chunk_ends(chunk);
     }
 
     fn max_threads(&self) -> usize {
-        self.0.max_threads().min(self.1.max_threads()).min(self.2.max_threads())
+        self.0.max_threads().min(self.1.max_threads())
     }
 
-    fn merge(&mut self, other: (A, B, C), stop: &Interrupt) -> Result<()> {
+    fn merge(&mut self, other: (A, B), stop: &Interrupt) -> Result<()> {
         self.0.merge(other.0, stop)?;
-        self.1.merge(other.1, stop)?;
-        self.2.merge(other.2, stop)
+        self.1.merge(other.1, stop)
     }
 }
 

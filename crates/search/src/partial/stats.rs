@@ -68,9 +68,8 @@ impl Search<'_> {
         let column = PartialColumn::open(self, &asked.column)?;
         let mut request = Request::open(self, docs)?;
         let plain = Stats { distinct: false, ..asked.clone() };
-        let (plan, (numbers, terms, _)) = stats::plan(&mut request, &plain, self.pass_memory())?;
-        let (numbers, terms, _) = request.run((numbers, terms, None::<DistinctValues>))?;
-        let (numbers, terms) = plan.values(&request, numbers, terms)?;
+        let (plan, (values, _)) = stats::plan(&mut request, &plain, self.pass_memory())?;
+        let (numbers, terms) = plan.values(&request, request.run(values)?)?;
         let counts = match numbers.range {
             Some(_) if !asked.percentiles.is_empty() => {
                 request.run(NumberCounts::new(plan.slot(), &request))?.finish()?
