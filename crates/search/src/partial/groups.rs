@@ -85,14 +85,6 @@ fn check_merges(group: &Group) -> Result<()> {
     }
 }
 
-/// The type of the value of groups by these columns.
-fn logical(fields: &[Field], with_missing: bool) -> LogicalType {
-    match fields {
-        [only] if !with_missing => only.logical,
-        _ => LogicalType::Bytes,
-    }
-}
-
 /// The best documents to keep of each group.
 fn kept_docs(group: &Group) -> usize {
     if group.order == GroupOrder::Best { group.docs.max(1) } else { group.docs }
@@ -169,7 +161,7 @@ impl PartialGroups {
         let name = group.by.join(", ");
         check_same(&name, &group, &other.group)?;
         let (most, all_parts) = (kept_docs(&group), all_parts(&name, parts, other.parts)?);
-        let both = |a: PartialGroup, b: PartialGroup| Ok(a.merge(b, most));
+        let both = |a: PartialGroup, b: PartialGroup| a.merge(b, most);
         let after = |group: PartialGroup| PartialGroup { docs: shifted(group.docs, parts), ..group };
         let others = other.groups.into_iter().map(after).collect();
         let groups = merge_sorted(groups, others, |group| &group.value, both)?;
@@ -195,12 +187,10 @@ impl PartialGroups {
         }
         let distinct = groups.len() as u64;
         let fields: Vec<Field> = by.into_iter().map(|by| by.field).collect();
+        // Tuples are byte strings.
+        let logical = fields.first().map_or(LogicalType::Bytes, |first| first.logical);
         let found = |found: PartialGroup| GroupFound {
-            values: group_values(
-                found.value.into_value(logical(&fields, group.with_missing)),
-                &fields,
-                group.with_missing,
-            ),
+            values: group_values(found.value.into_value(logical), &fields, group.with_missing),
             count: found.count,
             docs: found.docs.iter().take(group.docs).map(|doc| doc.address).collect(),
             metrics: measure::finish(found.measures, &group.metrics, &metrics),
@@ -276,12 +266,12 @@ impl PartialGroup {
         self.measures[at].map(|measure| measure.finish(&group.metrics[at], metrics[at].field.logical))
     }
 
-    fn merge(self, other: PartialGroup, docs: usize) -> PartialGroup {
-        PartialGroup {
+    fn merge(self, other: PartialGroup, docs: usize) -> Result<PartialGroup> {
+        Ok(PartialGroup {
             count: self.count.saturating_add(other.count),
             measures: MeasureState::merge_all(self.measures, other.measures),
-            docs: merge_docs(self.docs, other.docs, docs),
+            docs: merge_docs(self.docs, other.docs, docs)?,
             ..self
-        }
+        })
     }
 }
