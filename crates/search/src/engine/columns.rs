@@ -271,13 +271,16 @@ impl ColumnView<'_> {
         while found.len() > 0 {
             stop.check()?;
             let some: Vec<(Stored, T)> = found.by_ref().take(TERM_BATCH).collect();
-            ords.clear();
-            ords.extend(some.iter().filter_map(|(value, _)| match value {
-                Stored::Number(ord) => Some(ord_of(*ord)),
-                Stored::Bytes(_) => None,
-            }));
-            if let Some(dictionary) = self.terms().filter(|_| !ords.is_empty()) {
-                dictionary.gather(&ords, &mut terms)?;
+            if let Some(dictionary) = self.terms() {
+                ords.clear();
+                ords.extend(some.iter().filter_map(|(value, _)| match value {
+                    Stored::Number(ord) => Some(ord_of(*ord)),
+                    Stored::Bytes(_) => None,
+                }));
+                // A caller that has terms may hold their lock.
+                if !ords.is_empty() {
+                    dictionary.gather(&ords, &mut terms)?;
+                }
             }
             let mut terms = terms.slices().iter();
             for (value, with) in some {
