@@ -23,7 +23,6 @@ use crate::engine::{ColumnView, DocsByPart, Elements, Request, Search, Slot};
 use crate::error::{Error, Result};
 pub use crate::metrics::{Distinct, Sum};
 pub(crate) use distinct::{DistinctValues, MAX_EXACT, Sketch, Sketched, held, is_dense};
-pub(crate) use number_counts::NumberCounts;
 pub(crate) use numbers::Numbers;
 pub(crate) use values::ValueStats;
 

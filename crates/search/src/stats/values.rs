@@ -4,6 +4,7 @@ use docvalues_column::LogicalType;
 use docvalues_format::file::kind::{to_f64, to_u64};
 
 use super::ByteRange;
+use super::number_counts::NumberCounts;
 use super::numbers::{Numbers, Spread};
 use super::terms::TermRange;
 use crate::engine::{
@@ -20,6 +21,8 @@ pub(crate) struct ValueStats {
     /// The results of finished chunks. They are added in order, because sums of doubles depend on it.
     chunks: Vec<(u64, Numbers)>,
     terms: TermRange,
+    /// The count of every number, if it is requested.
+    counts: Option<NumberCounts>,
     is_known: bool,
     /// Whether there are several parts, whose ords have nothing to do with each other.
     has_parts: bool,
@@ -40,7 +43,26 @@ impl ValueStats {
                 terms.ords(&[ord_of(ord)]);
             }
         }
-        ValueStats { slot, logical, spread, now, chunks, terms, is_known: known.is_some(), has_parts }
+        let (counts, is_known) = (None, known.is_some());
+        ValueStats { slot, logical, spread, now, chunks, terms, counts, is_known, has_parts }
+    }
+
+    /// Counts every number as well.
+    pub(crate) fn counting(self, request: &Request<'_>) -> ValueStats {
+        let mut counts = NumberCounts::new(self.logical, request);
+        if let Some(known) = request.constant(self.slot) {
+            counts.add(known.value.as_slice(), known.values);
+        }
+        ValueStats { counts: Some(counts), ..self }
+    }
+
+    /// The numbers other than NaN and their counts, ascending; none unless it [counts](Self::counting) them.
+    ///
+    /// # Errors
+    ///
+    /// If they exceed the memory limit.
+    pub(crate) fn take_counts(&mut self) -> Result<Vec<(i64, u64)>> {
+        self.counts.take().map_or_else(|| Ok(Vec::new()), NumberCounts::finish)
     }
 
     /// The statistics of numbers, or the counts and the range of byte strings.
@@ -67,6 +89,9 @@ impl ValueStats {
             LogicalType::U64 => self.integers(numbers, |number| i128::from(to_u64(number))),
             _ => self.integers(numbers, i128::from),
         }
+        if let Some(counts) = &mut self.counts {
+            counts.add(numbers, 1);
+        }
     }
 
     fn integers(&mut self, numbers: &[i64], value: impl Fn(i64) -> i128) {
@@ -83,7 +108,9 @@ impl ValueStats {
 
 impl Collector for ValueStats {
     fn fork(&self) -> ValueStats {
-        ValueStats { now: Numbers::default(), chunks: Vec::new(), terms: TermRange::default(), ..*self }
+        let (now, terms) = (Numbers::default(), TermRange::default());
+        let counts = self.counts.as_ref().map(NumberCounts::fork);
+        ValueStats { now, chunks: Vec::new(), terms, counts, ..*self }
     }
 
     fn is_idle(&self) -> bool {
@@ -123,9 +150,12 @@ impl Collector for ValueStats {
         }
     }
 
-    fn merge(&mut self, other: ValueStats, _stop: &Interrupt) -> Result<()> {
+    fn merge(&mut self, other: ValueStats, stop: &Interrupt) -> Result<()> {
         self.chunks.extend(other.chunks);
         self.terms.merge(&other.terms);
-        Ok(())
+        match (&mut self.counts, &other.counts) {
+            (Some(to), Some(from)) => to.merge(from, stop),
+            _ => Ok(()),
+        }
     }
 }
