@@ -13,7 +13,7 @@
 //! promoted_column  small_dictionary  parts  search     sources that are searched together
 //! window  collector  candidates  pass                  documents and values that collectors see
 //! open_request  constant                               a request, and what it knows without reading
-//! hash_tables  multi_pass                              rows and counts within a memory budget
+//! hash_tables  row_table  multi_pass                   rows and counts within a memory budget
 //! ```
 
 mod candidates;
@@ -31,6 +31,7 @@ mod open_request;
 mod parts;
 mod pass;
 mod promoted_column;
+mod row_table;
 mod search;
 pub(crate) mod skip;
 mod small_dictionary;
@@ -42,8 +43,7 @@ mod window;
 pub(crate) use candidates::BLOCK;
 pub(crate) use collector::{Collector, Competitive, PassPart};
 pub(crate) use columns::{
-    ColumnSet, ColumnView, Columns, Elements, PartColumns, Slot, TERM_BATCH, TermSpace, filter_numbers,
-    value_bounds,
+    ColumnSet, ColumnView, Columns, Elements, PartColumns, Slot, TermSpace, filter_numbers, value_bounds,
 };
 pub(crate) use constant::{ConstantColumn, is_constant};
 pub(crate) use docs::len_u32;
@@ -57,9 +57,10 @@ pub(crate) use open_request::Request;
 pub use parts::{PartChange, Parts, TermMemory};
 pub(crate) use pass::Pass;
 pub use promoted_column::widened;
+pub(crate) use row_table::{RowTable, ValueSpace};
 pub use search::{MissingColumns, MixedTypes, Search};
 pub(crate) use term_ids::TermReader;
-pub(crate) use value::{NO_ORD, Stored};
+pub(crate) use value::{NO_ORD, Stored, ord_of};
 pub(crate) use window::{
     Cells, Numbers, SHORT_WINDOW, Strings, Window, WindowBuffers, as_run_if_whole, max_window_docs,
 };

@@ -21,7 +21,6 @@ mod best_groups;
 mod found_groups;
 mod group_value;
 mod having;
-mod row_table;
 mod second_pass;
 #[cfg(test)]
 mod tests;
@@ -202,6 +201,17 @@ struct TopGroup {
     row: Vec<u64>,
 }
 
+/// The groups to return, and counts of all.
+struct Found {
+    winners: Vec<TopGroup>,
+    /// The best documents of each, if they were requested.
+    best: Vec<Vec<DocAddress>>,
+    /// The number of all groups, if it is known.
+    distinct: Option<u64>,
+    docs: u64,
+    missing: u64,
+}
+
 impl Group {
     /// Requests the ten most frequent values of `column`.
     pub fn by(column: impl Into<String>) -> Group {
@@ -329,28 +339,16 @@ impl Search<'_> {
         let keys = Keys::open(&mut request, &group.sort)?;
         let by = GroupColumn::open(&mut request, group)?;
         let having = having.as_ref();
-        if let Some(groups) = self.one_group(docs, &request, (&by, &layout, having), group)? {
-            return Ok(FoundGroups { fields, ..groups });
-        }
-        if group.order == GroupOrder::Best {
-            return Ok(FoundGroups { fields, ..by_best(&request, &by, layout, keys, group)? });
-        }
-        let found = all_groups::find(&request, by.slot, &layout, (group.order, group.top, having))?;
-        if are_all {
-            let each = layout.bytes() + size_of::<TopGroup>();
-            let rows = usize::try_from(found.distinct).unwrap_or(usize::MAX).saturating_mul(each);
-            let docs = kept_docs(&request, found.winners.len(), group.docs).saturating_mul(keys.bytes());
-            memory::limit(rows.saturating_add(docs), request.memory())?;
-        }
-        let docs = if group.docs > 0 && !found.winners.is_empty() {
-            let groups = GroupIndex::new(found.winners.iter().map(|winner| &winner.value));
-            let most = max_threads(&request, &keys, found.winners.len(), group.docs);
-            request.run(SecondPass::new(by.slot, groups).best(keys, group.docs, most))?.finish().1
-        } else {
-            None
+        let found = match self.one_group(docs, &request, (&by, &layout, having), group)? {
+            Some(found) => found,
+            None if group.order == GroupOrder::Best => by_best(&request, by.slot, &layout, keys, group)?,
+            None => {
+                let found = all_groups::find(&request, by.slot, &layout, (group.order, group.top, having))?;
+                with_docs(found, &request, (by.slot, &layout, keys), (group.docs, are_all))?
+            }
         };
-        let groups = found_groups::resolve(&request, &by, found.winners, docs)?;
-        let (distinct, docs, missing) = (Some(found.distinct), found.docs, found.missing);
+        let Found { winners, best, distinct, docs, missing } = found;
+        let groups = found_groups::resolve(&request, &by, winners, best)?;
         Ok(FoundGroups { fields, groups, distinct, docs, missing, layout })
     }
 
@@ -372,7 +370,7 @@ impl Search<'_> {
         request: &Request<'_>,
         (by, layout, having): (&GroupColumn, &Arc<Layout>, Option<&Having>),
         group: &Group,
-    ) -> Result<Option<FoundGroups>> {
+    ) -> Result<Option<Found>> {
         let Some(known) = request.constant(by.slot) else { return Ok(None) };
         let known = known.with_one_zero(request.columns().get(by.slot));
         let has_all = known.with_value == known.docs;
@@ -383,20 +381,12 @@ impl Search<'_> {
         }
         let winner = known.value.map(|number| TopGroup { value: Stored::Number(number), row });
         let winner = winner.filter(|only| having.is_none_or(|having| having.passes_row(layout, &only.row)));
-        let distinct = u64::from(winner.is_some());
-        let winners = winner.into_iter().take(group.top).collect();
-        let mut groups = found_groups::resolve(request, by, winners, None)?;
-        if let Some(only) = groups.first_mut().filter(|_| group.docs > 0) {
-            only.docs = self.top(docs, &group.sort, group.docs)?;
-        }
-        Ok(Some(FoundGroups {
-            fields: Vec::new(),
-            groups,
-            distinct: (group.order != GroupOrder::Best).then_some(distinct),
-            docs: known.docs,
-            missing: known.docs - known.with_value,
-            layout: Arc::clone(layout),
-        }))
+        let distinct = (group.order != GroupOrder::Best).then_some(u64::from(winner.is_some()));
+        let winners: Vec<TopGroup> = winner.into_iter().take(group.top).collect();
+        let has_docs = group.docs > 0 && !winners.is_empty();
+        let best = has_docs.then(|| self.top(docs, &group.sort, group.docs)).transpose()?;
+        let (best, missing) = (best.into_iter().collect(), known.docs - known.with_value);
+        Ok(Some(Found { winners, best, distinct, docs: known.docs, missing }))
     }
 }
 
@@ -440,34 +430,53 @@ fn max_threads(request: &Request<'_>, keys: &Keys, groups: usize, docs: usize) -
     request.memory() / kept_docs(request, groups, docs).saturating_mul(keys.bytes()).max(1)
 }
 
+/// Adds the `docs` best documents of each group. If `are_all` groups are kept for a merge, they and their documents must
+/// fit the memory limit.
+fn with_docs(
+    found: Found,
+    request: &Request<'_>,
+    (by, layout, keys): (Slot, &Arc<Layout>, Keys),
+    (docs, are_all): (usize, bool),
+) -> Result<Found> {
+    let groups = found.winners.len();
+    if are_all {
+        let each = layout.bytes() + size_of::<TopGroup>();
+        let all = found.distinct.unwrap_or_default();
+        let rows = usize::try_from(all).unwrap_or(usize::MAX).saturating_mul(each);
+        let docs = kept_docs(request, groups, docs).saturating_mul(keys.bytes());
+        memory::limit(rows.saturating_add(docs), request.memory())?;
+    }
+    if docs == 0 || groups == 0 {
+        return Ok(found);
+    }
+    let index = GroupIndex::new(found.winners.iter().map(|winner| &winner.value));
+    let most = max_threads(request, &keys, groups, docs);
+    let (_, best) = request.run(SecondPass::new(by, index).best(keys, docs, most))?.finish(request)?;
+    Ok(Found { best, ..found })
+}
+
 /// Finds the groups whose best documents come first.
 fn by_best(
     request: &Request<'_>,
-    by: &GroupColumn,
-    layout: Arc<Layout>,
+    by: Slot,
+    layout: &Arc<Layout>,
     keys: Keys,
     group: &Group,
-) -> Result<FoundGroups> {
+) -> Result<Found> {
     let values = if group.top == 0 {
         Vec::new()
     } else {
-        request
-            .run(TopKCollector::new(keys.clone(), BestGroups::new(by.slot, group.top)))?
-            .finish()
-            .0
-            .finish()
+        request.run(TopKCollector::new(keys.clone(), BestGroups::new(by, group.top)))?.finish().0.finish()
     };
-    let mut pass = SecondPass::new(by.slot, GroupIndex::new(values.iter())).accumulate(&layout);
+    let mut pass = SecondPass::new(by, GroupIndex::new(values.iter())).accumulate(layout);
     if group.docs > 0 {
         let most = max_threads(request, &keys, values.len(), group.docs);
         pass = pass.best(keys, group.docs, most);
     }
     let pass = request.run(pass)?;
     let (docs, missing) = (pass.docs, pass.missing);
-    let (rows, best) = pass.finish();
-    let rows = rows.unwrap_or_default();
+    let (rows, best) = pass.finish(request)?;
     let rows = rows.chunks(layout.words()).map(<[u64]>::to_vec);
     let winners = values.into_iter().zip(rows).map(|(value, row)| TopGroup { value, row }).collect();
-    let groups = found_groups::resolve(request, by, winners, best)?;
-    Ok(FoundGroups { fields: Vec::new(), groups, distinct: None, docs, missing, layout })
+    Ok(Found { winners, best, distinct: None, docs, missing })
 }

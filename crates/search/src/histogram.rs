@@ -24,7 +24,7 @@ use crate::engine::{
 use crate::error::{Error, Result};
 use crate::facet::{Facet, FacetCounts};
 use crate::metrics::{Measure, MeasureState, Metric};
-use crate::stats::NumberStats;
+use crate::stats::ValueStats;
 pub(crate) use buckets::Buckets;
 use sub_aggregations::SubAggregations;
 
@@ -267,7 +267,7 @@ impl BucketCounter {
             }
             // Any other error in the step occurs again.
             Some(Err(_)) | None => {
-                let numbers = request.run(NumberStats::new(slot, request, false))?.finish();
+                let (numbers, _) = request.run(ValueStats::new(slot, request, false))?.finish(request)?;
                 let ends = numbers.range.map(|(low, high)| low..=high);
                 Buckets::new(&histogram.step, field, ends)?
             }
@@ -357,9 +357,6 @@ impl Collector for BucketCounter {
     }
 
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
-        if self.is_known {
-            return Ok(());
-        }
         window.read_stored(self.slot)?;
         self.docs += window.len() as u64;
         let cells = window.stored_cells(self.slot);

@@ -71,7 +71,6 @@ mod measure;
 mod serial;
 mod stats;
 mod top;
-mod value;
 
 pub use facet::PartialFacet;
 pub use groups::PartialGroups;

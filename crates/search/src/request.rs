@@ -186,7 +186,7 @@ impl Search<'_> {
         let histograms = histograms.collect::<Result<Vec<_>>>()?;
         let plans = request.stats.iter().map(|stats| stats::plan(&mut reading, stats, bytes));
         let (plans, stats): (Vec<_>, Vec<_>) = plans.collect::<Result<Vec<_>>>()?.into_iter().unzip();
-        let (facets, histograms, stats) = reading.run((facets, histograms, stats))?;
+        let (facets, (histograms, stats)) = reading.run((facets, (histograms, stats)))?;
         let facets = facets.into_iter().map(|counter| counter.finish(&reading)).collect::<Result<_>>()?;
         let histograms =
             histograms.into_iter().map(|counter| counter.finish(&reading)).collect::<Result<_>>()?;

@@ -15,6 +15,7 @@ mod number_counts;
 mod numbers;
 mod percentiles;
 mod terms;
+mod values;
 
 use docvalues_column::{Field, LogicalType, Value};
 
@@ -22,9 +23,8 @@ use crate::engine::{ColumnView, DocsByPart, Elements, Request, Search, Slot};
 use crate::error::{Error, Result};
 pub use crate::metrics::{Distinct, Sum};
 pub(crate) use distinct::{DistinctValues, MAX_EXACT, Sketch, Sketched, held, is_dense};
-pub(crate) use number_counts::NumberCounts;
-pub(crate) use numbers::{NumberStats, Numbers};
-pub(crate) use terms::TermStats;
+pub(crate) use numbers::Numbers;
+pub(crate) use values::ValueStats;
 
 /// A request for statistics of a column.
 ///
@@ -148,7 +148,7 @@ impl ColumnStats {
 }
 
 /// The collectors for one column's statistics.
-pub(crate) type Reading = (Option<NumberStats>, Option<TermStats>, Option<DistinctValues>);
+pub(crate) type Reading = (Option<ValueStats>, Option<DistinctValues>);
 
 /// The statistics of a column before its values are read.
 pub(crate) struct Plan {
@@ -173,11 +173,8 @@ pub(crate) fn plan(request: &mut Request<'_>, stats: &Stats, bytes: usize) -> Re
         return cannot("has no variance");
     }
     let from_directory = request.is_all() && !stats.spread && of_directory(column, request).is_some();
-    let numbers = !from_directory && !field.kind.is_bytes();
-    let terms = !from_directory && field.kind.is_bytes();
     let reading = (
-        numbers.then(|| NumberStats::new(slot, request, stats.spread)),
-        terms.then(|| TermStats::new(slot, request.constant(slot), request.parts() > 1)),
+        (!from_directory).then(|| ValueStats::new(slot, request, stats.spread)),
         stats.distinct.then(|| DistinctValues::new(slot, request, bytes)).transpose()?,
     );
     Ok((Plan { stats: stats.clone(), slot }, reading))
@@ -187,8 +184,8 @@ impl Plan {
     /// Combines what the collectors found.
     pub(crate) fn finish(self, request: &Request<'_>, reading: Reading) -> Result<ColumnStats> {
         let column = request.columns().get(self.slot);
-        let (numbers, terms, distinct) = reading;
-        let (numbers, terms) = self.values(request, numbers, terms)?;
+        let (values, distinct) = reading;
+        let (numbers, terms) = self.values(request, values)?;
         let mut found = ColumnStats::new(column.info().field.clone(), &numbers, terms);
         found.distinct = distinct.map(|distinct| distinct.finish(request)).transpose()?;
         if let Some(range) = numbers.range {
@@ -201,22 +198,16 @@ impl Plan {
         Ok(found)
     }
 
-    /// The statistics of numbers and the range of byte strings, from the collectors or, without them, the directory.
+    /// The statistics of numbers and the range of byte strings, from the collector or, without one, the directory.
     pub(crate) fn values(
         &self,
         request: &Request<'_>,
-        numbers: Option<NumberStats>,
-        terms: Option<TermStats>,
+        values: Option<ValueStats>,
     ) -> Result<(Numbers, Option<ByteRange>)> {
-        if let Some(numbers) = numbers {
-            return Ok((numbers.finish(), None));
+        match values {
+            Some(values) => values.finish(request),
+            None => Ok((of_directory(request.columns().get(self.slot), request).unwrap_or_default(), None)),
         }
-        let Some(terms) = terms else {
-            return Ok((of_directory(request.columns().get(self.slot), request).unwrap_or_default(), None));
-        };
-        let (docs, missing, values) = (terms.docs, terms.missing, terms.values);
-        let only = (request.parts() == 1).then(|| request.column_of(0, self.slot));
-        Ok((Numbers { docs, missing, values, ..Numbers::default() }, terms.range(only)?))
     }
 
     /// The column.

@@ -65,7 +65,7 @@ pub(crate) trait Collector: Send {
         false
     }
 
-    /// Whether it needs no documents at all.
+    /// Whether it needs no documents at all. Then it is not asked to collect any.
     fn is_idle(&self) -> bool {
         false
     }
@@ -114,116 +114,87 @@ pub(crate) trait Collector: Send {
         Self: Sized;
 }
 
-/// Runs several collectors of one type.
-impl<C: Collector> Collector for Vec<C> {
-    fn fork(&self) -> Vec<C> {
-        self.iter().map(C::fork).collect()
-    }
+/// Runs each collector of `$all`, where `$fork` makes the forks of all of them.
+macro_rules! run_each {
+    ($all:ident, |$each:ident| $fork:expr) => {
+        impl<C: Collector> Collector for $all<C> {
+            fn fork(&self) -> $all<C> {
+                let $each = self;
+                $fork
+            }
 
-    fn is_idle(&self) -> bool {
-        self.iter().all(C::is_idle)
-    }
+            fn is_idle(&self) -> bool {
+                self.iter().all(C::is_idle)
+            }
 
-    fn enter(&mut self, part: &PassPart<'_>) -> Result<bool> {
-        self.iter_mut().try_fold(false, |any, one| Ok(one.enter(part)? | any))
-    }
+            fn enter(&mut self, part: &PassPart<'_>) -> Result<bool> {
+                self.iter_mut().try_fold(false, |any, one| Ok(one.enter(part)? | any))
+            }
 
-    fn leave(&mut self, part: &PassPart<'_>) -> Result<()> {
-        self.iter_mut().try_for_each(|one| one.leave(part))
-    }
+            fn leave(&mut self, part: &PassPart<'_>) -> Result<()> {
+                self.iter_mut().try_for_each(|one| one.leave(part))
+            }
 
-    fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
-        self.iter_mut().try_for_each(|one| one.collect(window))
-    }
+            fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
+                self.iter_mut().filter(|one| !one.is_idle()).try_for_each(|one| one.collect(window))
+            }
 
-    fn chunk_ends(&mut self, chunk: u64) {
-        self.iter_mut().for_each(|one| one.chunk_ends(chunk));
-    }
+            fn chunk_ends(&mut self, chunk: u64) {
+                self.iter_mut().for_each(|one| one.chunk_ends(chunk));
+            }
 
-    fn max_threads(&self) -> usize {
-        self.iter().map(C::max_threads).min().unwrap_or(usize::MAX)
-    }
+            fn max_threads(&self) -> usize {
+                self.iter().map(C::max_threads).min().unwrap_or(usize::MAX)
+            }
 
-    fn merge(&mut self, other: Vec<C>, stop: &Interrupt) -> Result<()> {
-        self.iter_mut().zip(other).try_for_each(|(one, other)| one.merge(other, stop))
-    }
+            fn merge(&mut self, other: $all<C>, stop: &Interrupt) -> Result<()> {
+                self.iter_mut().zip(other).try_for_each(|(one, other)| one.merge(other, stop))
+            }
+        }
+    };
 }
 
-/// Runs a collector if there is one.
-impl<C: Collector> Collector for Option<C> {
-    fn fork(&self) -> Option<C> {
-        self.as_ref().map(C::fork)
+run_each!(Vec, |all| all.iter().map(C::fork).collect());
+run_each!(Option, |one| one.as_ref().map(C::fork));
+
+/// Runs two collectors.
+impl<A: Collector, B: Collector> Collector for (A, B) {
+    fn fork(&self) -> (A, B) {
+        (self.0.fork(), self.1.fork())
     }
 
     fn is_idle(&self) -> bool {
-        self.as_ref().is_none_or(C::is_idle)
+        self.0.is_idle() && self.1.is_idle()
     }
 
     fn enter(&mut self, part: &PassPart<'_>) -> Result<bool> {
-        self.iter_mut().try_fold(false, |any, one| Ok(one.enter(part)? | any))
-    }
-
-    fn leave(&mut self, part: &PassPart<'_>) -> Result<()> {
-        self.iter_mut().try_for_each(|one| one.leave(part))
-    }
-
-    fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
-        self.iter_mut().try_for_each(|one| one.collect(window))
-    }
-
-    fn chunk_ends(&mut self, chunk: u64) {
-        self.iter_mut().for_each(|one| one.chunk_ends(chunk));
-    }
-
-    fn max_threads(&self) -> usize {
-        self.as_ref().map_or(usize::MAX, C::max_threads)
-    }
-
-    fn merge(&mut self, other: Option<C>, stop: &Interrupt) -> Result<()> {
-        self.iter_mut().zip(other).try_for_each(|(one, other)| one.merge(other, stop))
-    }
-}
-
-/// Runs three collectors.
-impl<A: Collector, B: Collector, C: Collector> Collector for (A, B, C) {
-    fn fork(&self) -> (A, B, C) {
-        (self.0.fork(), self.1.fork(), self.2.fork())
-    }
-
-    fn is_idle(&self) -> bool {
-        self.0.is_idle() && self.1.is_idle() && self.2.is_idle()
-    }
-
-    fn enter(&mut self, part: &PassPart<'_>) -> Result<bool> {
-        Ok(self.0.enter(part)? | self.1.enter(part)? | self.2.enter(part)?)
+        Ok(self.0.enter(part)? | self.1.enter(part)?)
     }
 
     fn leave(&mut self, part: &PassPart<'_>) -> Result<()> {
         self.0.leave(part)?;
-        self.1.leave(part)?;
-        self.2.leave(part)
+        self.1.leave(part)
     }
 
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
-        self.0.collect(window)?;
-        self.1.collect(window)?;
-        self.2.collect(window)
+        if !self.0.is_idle() {
+            self.0.collect(window)?;
+        }
+        if self.1.is_idle() { Ok(()) } else { self.1.collect(window) }
     }
 
     fn chunk_ends(&mut self, chunk: u64) {
         self.0.chunk_ends(chunk);
         self.1.chunk_ends(chunk);
-        self.2.chunk_ends(chunk);
     }
 
     fn max_threads(&self) -> usize {
-        self.0.max_threads().min(self.1.max_threads()).min(self.2.max_threads())
+        self.0.max_threads().min(self.1.max_threads())
     }
 
-    fn merge(&mut self, other: (A, B, C), stop: &Interrupt) -> Result<()> {
+    fn merge(&mut self, other: (A, B), stop: &Interrupt) -> Result<()> {
         self.0.merge(other.0, stop)?;
-        self.1.merge(other.1, stop)?;
-        self.2.merge(other.2, stop)
+        self.1.merge(other.1, stop)
     }
 }
 

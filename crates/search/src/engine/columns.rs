@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use docvalues_column::{
     AbsentColumn, Bounds, Column, ColumnInfo, Count, DocRange, Field, Kind, Lists, OrdRange, Pruning,
-    Result as ColumnResult, TermOrd, Terms, Values,
+    Result as ColumnResult, TermOrd, Terms, Value, Values,
 };
 
+use super::interrupt::Interrupt;
 use super::term_ids::TermIds;
-use super::value;
+use super::value::{self, Stored, ord_of};
 use crate::error::Result;
 
 /// One column in all parts of a search.
@@ -59,7 +60,7 @@ pub(crate) enum Elements {
 }
 
 /// Terms to [`gather`](TermSpace::gather) at once.
-pub(crate) const TERM_BATCH: usize = 1 << 12;
+const TERM_BATCH: usize = 1 << 12;
 
 /// The terms that the ords of a column identify: those of its dictionary or, in several parts, of all dictionaries.
 #[derive(Clone, Copy)]
@@ -249,6 +250,45 @@ impl<'a> ColumnView<'a> {
             Elements::Ords => Some(0..=i64::from(self.terms().map_or(0, TermSpace::len)) - 1),
             Elements::Bytes => None,
         }
+    }
+}
+
+impl ColumnView<'_> {
+    /// Makes an item of each value that was found, and of what belongs to it. Numbers are ords if the column has terms;
+    /// byte strings are terms already.
+    ///
+    /// # Errors
+    ///
+    /// If the dictionary is damaged, the search is interrupted, or `make` fails.
+    pub(crate) fn resolve<T, R>(
+        self,
+        mut found: impl ExactSizeIterator<Item = (Stored, T)>,
+        stop: &Interrupt,
+        mut make: impl FnMut(Value, T) -> Result<R>,
+    ) -> Result<Vec<R>> {
+        let logical = self.info().field.logical;
+        let (mut all, mut terms, mut ords) = (Vec::with_capacity(found.len()), Lists::new(), Vec::new());
+        while found.len() > 0 {
+            stop.check()?;
+            let some: Vec<(Stored, T)> = found.by_ref().take(TERM_BATCH).collect();
+            if let Some(dictionary) = self.terms() {
+                ords.clear();
+                ords.extend(some.iter().filter_map(|(value, _)| match value {
+                    Stored::Number(ord) => Some(ord_of(*ord)),
+                    Stored::Bytes(_) => None,
+                }));
+                // A caller that has terms may hold their lock.
+                if !ords.is_empty() {
+                    dictionary.gather(&ords, &mut terms)?;
+                }
+            }
+            let mut terms = terms.slices().iter();
+            for (value, with) in some {
+                let term = terms.next().map(|term| Value::Bytes(term.to_vec()));
+                all.push(make(term.unwrap_or_else(|| value.into_value(logical)), with)?);
+            }
+        }
+        Ok(all)
     }
 }
 

@@ -1,6 +1,8 @@
 //! Values during a search.
 
-use docvalues_column::{ColumnInfo, LogicalType, TermOrd};
+#[cfg(feature = "serde")]
+use docvalues_column::Field;
+use docvalues_column::{ColumnInfo, LogicalType, TermOrd, Value};
 use docvalues_format::file::kind::from_f64;
 
 /// The ord of a document without a value.
@@ -20,22 +22,46 @@ pub(crate) fn one_zero(number: i64) -> i64 {
     if number == NEGATIVE_ZERO { from_f64(0.0) } else { number }
 }
 
-/// A stored value, or an ord as a number.
+/// A stored value, or an ord as a number; a column has either numbers or byte strings. The order of stored values is that
+/// of typed ones.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) enum Stored {
     Number(i64),
     Bytes(Vec<u8>),
-    /// A term and its id.
-    Term(Vec<u8>, TermOrd),
+}
+
+/// The ord that a number stands for.
+#[inline]
+pub(crate) fn ord_of(number: i64) -> TermOrd {
+    u32::try_from(number).map_or(NO_ORD, TermOrd::new)
 }
 
 impl Stored {
-    /// The ord that a number stands for.
-    pub(crate) fn ord(&self) -> TermOrd {
-        match self {
-            Stored::Number(ord) => u32::try_from(*ord).map_or(NO_ORD, TermOrd::new),
-            Stored::Term(_, id) => *id,
-            Stored::Bytes(_) => NO_ORD,
+    pub(crate) fn of(value: Value) -> Stored {
+        match (value.stored(), value) {
+            (Some(number), _) => Stored::Number(number),
+            (None, Value::Bytes(bytes)) => Stored::Bytes(bytes),
+            (None, _) => Stored::Bytes(Vec::new()),
         }
+    }
+
+    /// The value, which is no ord.
+    pub(crate) fn into_value(self, logical: LogicalType) -> Value {
+        match self {
+            Stored::Number(number) => Value::of(logical, number),
+            Stored::Bytes(bytes) => Value::Bytes(bytes),
+        }
+    }
+
+    /// Bytes on the heap.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        if let Stored::Bytes(bytes) = self { bytes.capacity() } else { 0 }
+    }
+
+    /// Whether it may be a value of a column.
+    #[cfg(feature = "serde")]
+    pub(crate) fn fits(&self, field: &Field) -> bool {
+        matches!(self, Stored::Bytes(_)) == field.kind.is_bytes()
     }
 }

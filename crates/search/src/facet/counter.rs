@@ -210,26 +210,18 @@ impl Collector for FacetCounter {
 
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
         // A pass over budget is discarded.
-        if self.is_idle() || self.budget.is_over() {
+        if self.budget.is_over() {
             return Ok(());
         }
         self.docs += window.len() as u64;
-        if self.own.is_some() {
+        let cells = if self.own.is_some() {
             window.read_stored(self.slot)?;
-            let ords = match window.stored_cells(self.slot) {
-                Cells::Ords(ords) => ords,
-                Cells::OrdLists(lists) => {
-                    self.missing += lists.lens().filter(|len| *len == 0).count() as u64;
-                    lists.items()
-                }
-                _ => &[],
-            };
-            let (is_each, own) = (window.column(self.slot).info().all_present(), &mut self.own);
-            self.missing += own.iter_mut().map(|own| count_ords(own, ords, is_each)).sum::<u64>();
-            return Ok(());
-        }
-        window.read(self.slot)?;
-        match window.cells(self.slot) {
+            window.stored_cells(self.slot)
+        } else {
+            window.read(self.slot)?;
+            window.cells(self.slot)
+        };
+        match cells {
             Cells::Ords(ords) => self.ords(ords, window.column(self.slot).info().all_present()),
             Cells::OrdLists(lists) => self.ord_lists(lists),
             Cells::Numbers(numbers) => self.numbers(numbers),
@@ -291,13 +283,15 @@ fn count_bytes(
 impl FacetCounter {
     /// Counts ords. `is_each` if every document is known to have one.
     fn ords(&mut self, ords: &[TermOrd], is_each: bool) {
-        match &mut self.counts {
-            Counts::Ords(counts) => self.missing += count_ords(counts, ords, is_each),
-            Counts::Dense(first, counts) => {
+        match (&mut self.own, &mut self.counts) {
+            (Some(counts), _) | (None, Counts::Ords(counts)) => {
+                self.missing += count_ords(counts, ords, is_each);
+            }
+            (None, Counts::Dense(first, counts)) => {
                 self.missing += ords.iter().filter(|ord| **ord == NO_ORD).count() as u64;
                 counts.count(ords, |ord| offset(*first, ord.get().into()));
             }
-            Counts::Sparse(counts) => {
+            (None, Counts::Sparse(counts)) => {
                 for &ord in ords {
                     if ord == NO_ORD {
                         self.missing += 1;

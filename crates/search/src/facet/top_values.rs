@@ -12,27 +12,24 @@ use crate::error::Result;
 /// The first `top` values in the order of a [`Facet`]. O(log top) for a value that is kept, O(1) for any other.
 pub(super) struct TopValues {
     top: usize,
-    min_count: u64,
+    by_count: bool,
+    /// The least count of a value that is counted.
+    pub(super) min_count: u64,
     distinct: u64,
     /// Whether values are offered in ascending order, so that a later one loses a tie.
     ascend: bool,
-    first: First,
+    /// The last of the kept values is on top.
+    heap: BinaryHeap<Kept>,
 }
 
-enum First {
-    /// The last of the kept values is on top: the smallest count, and among equal counts the greatest value.
-    ByCount(BinaryHeap<(Reverse<u64>, Stored)>),
-    ByValue(BinaryHeap<(Stored, u64)>),
-}
+/// The height of a value in the order (its count, or 0 in the order of values), the value, and its count.
+type Kept = (Reverse<u64>, Stored, u64);
 
 impl TopValues {
     /// `ascend` if [`offer_all`](Self::offer_all) is called with ascending values.
-    pub(super) fn new(facet: &Facet, ascend: bool) -> TopValues {
-        let first = match facet.order {
-            FacetOrder::Count => First::ByCount(BinaryHeap::new()),
-            FacetOrder::Value => First::ByValue(BinaryHeap::new()),
-        };
-        TopValues { top: facet.top, min_count: facet.min_count, distinct: 0, ascend, first }
+    pub(super) fn new(facet: &Facet, min_count: u64, ascend: bool) -> TopValues {
+        let (by_count, heap) = (facet.order == FacetOrder::Count, BinaryHeap::new());
+        TopValues { top: facet.top, by_count, min_count, distinct: 0, ascend, heap }
     }
 
     /// Offers a value and its count. Each value is offered once.
@@ -42,12 +39,21 @@ impl TopValues {
             return;
         }
         self.distinct += 1;
-        match &mut self.first {
-            First::ByCount(heap) => match heap.peek() {
-                Some((last, _)) if heap.len() >= self.top && count < last.0 => {}
-                _ => keep(heap, (Reverse(count), key()), self.top),
-            },
-            First::ByValue(heap) => keep(heap, (key(), count), self.top),
+        let height = if self.by_count { count } else { 0 };
+        match self.heap.peek() {
+            Some((last, ..)) if self.heap.len() >= self.top && height < last.0 => {}
+            _ => self.keep((Reverse(height), key(), count)),
+        }
+    }
+
+    /// Keeps the `top` least items.
+    fn keep(&mut self, one: Kept) {
+        if self.heap.len() < self.top {
+            self.heap.push(one);
+        } else if let Some(mut last) = self.heap.peek_mut()
+            && one < *last
+        {
+            *last = one;
         }
     }
 
@@ -72,45 +78,19 @@ impl TopValues {
 
     /// The least count that is competitive for a value greater than all before, or for any value.
     fn bar(&self) -> u64 {
-        match &self.first {
-            First::ByCount(heap) if heap.len() >= self.top => {
-                heap.peek().map_or(u64::MAX, |(last, _)| last.0 + u64::from(self.ascend)).max(self.min_count)
-            }
-            _ => self.min_count,
+        if self.heap.len() < self.top {
+            return self.min_count;
         }
+        self.heap.peek().map_or(u64::MAX, |(last, ..)| last.0 + u64::from(self.ascend)).max(self.min_count)
     }
 
     /// Returns the first values and their counts, in order, and the number of values that were offered.
-    pub(super) fn finish(self, request: &Request<'_>) -> Result<(Vec<(Stored, u64)>, u64)> {
-        let (threads, stop) = (request.threads(), request.stop());
-        let values = match self.first {
-            First::ByCount(heap) => {
-                let mut values = heap.into_vec();
-                threads::sort(&mut values, threads, stop)?;
-                let (mut found, mut pace) = (Vec::with_capacity(values.len()), stop.pace());
-                for (count, key) in values {
-                    pace.step()?;
-                    found.push((key, count.0));
-                }
-                found
-            }
-            First::ByValue(heap) => {
-                let mut values = heap.into_vec();
-                threads::sort(&mut values, threads, stop)?;
-                values
-            }
-        };
-        Ok((values, self.distinct))
-    }
-}
-
-/// Keeps the `top` least items.
-fn keep<T: Ord>(heap: &mut BinaryHeap<T>, one: T, top: usize) {
-    if heap.len() < top {
-        heap.push(one);
-    } else if let Some(mut last) = heap.peek_mut()
-        && one < *last
-    {
-        *last = one;
+    pub(super) fn finish(
+        self,
+        request: &Request<'_>,
+    ) -> Result<(impl ExactSizeIterator<Item = (Stored, u64)>, u64)> {
+        let mut values = self.heap.into_vec();
+        threads::sort(&mut values, request.threads(), request.stop())?;
+        Ok((values.into_iter().map(|(_, value, count)| (value, count)), self.distinct))
     }
 }

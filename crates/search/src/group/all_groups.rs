@@ -6,24 +6,15 @@ use std::sync::Arc;
 
 use super::group_value;
 use super::having::Having;
-use super::row_table::{RowTable, ValueSpace};
-use super::{GroupOrder, TopGroup};
+use super::{Found, GroupOrder, TopGroup};
 use crate::engine::{
-    Collector, Interrupt, MemoryBudget, MultiPass, Request, Slot, Stored, TermReader, TermSpace, Window,
-    threads,
+    Collector, Interrupt, MemoryBudget, MultiPass, Request, RowTable, Slot, Stored, TermReader, TermSpace,
+    ValueSpace, Window, ord_of, threads,
 };
 use crate::error::Result;
 use crate::metrics::{DistinctSet, Layout, OrderValue};
 
-/// The first groups, and statistics of all.
-pub(super) struct Found {
-    pub(super) winners: Vec<TopGroup>,
-    pub(super) distinct: u64,
-    pub(super) docs: u64,
-    pub(super) missing: u64,
-}
-
-/// Finds the first `top` groups in the given order.
+/// Finds the first `top` groups in the given order, without their documents.
 pub(super) fn find(
     request: &Request<'_>,
     by: Slot,
@@ -44,7 +35,7 @@ pub(super) fn find(
     let mut candidates = Candidates::new(order, top, layout);
     // Equal groups are in the order of terms, which ids do not tell.
     let ids = if let Some(TermSpace::Ids(ids)) = column.terms() { Some(ids.read()) } else { None };
-    let mut found = Found { winners: Vec::new(), distinct: 0, docs: 0, missing: 0 };
+    let (mut distinct, mut docs, mut missing) = (0, 0, 0);
     MultiPass { places: space.len(), width, bytes }.run(
         request,
         |part, budget| {
@@ -52,13 +43,13 @@ pub(super) fn find(
             Ok(AllGroups::new(by, keys, Arc::clone(layout), layout.distinct_sets(request), budget))
         },
         |pass| {
-            (found.docs, found.missing) = (pass.docs, pass.missing);
-            found.distinct += pass.offer(&mut candidates, having, ids.as_ref(), request.stop())?;
+            (docs, missing) = (pass.docs, pass.missing);
+            distinct += pass.offer(&mut candidates, having, ids.as_ref(), request.stop())?;
             Ok(())
         },
     )?;
-    found.winners = candidates.finish(request)?;
-    Ok(found)
+    let winners = candidates.finish(request, ids.is_some())?;
+    Ok(Found { winners, best: Vec::new(), distinct: Some(distinct), docs, missing })
 }
 
 /// A row of accumulators for each value in the pass's part.
@@ -132,11 +123,9 @@ impl AllGroups {
             // In this order: most rows are below the floor, which predicts well; any number of them may be empty,
             // which does not.
             if row[candidates.word].cast_signed() >= candidates.floor && row[0] > 0 {
-                candidates.offer(&self.layout, row, || match (self.keys.value(key), ids) {
-                    (stored @ Stored::Number(_), Some(ids)) => {
-                        Stored::Term(ids.get(stored.ord()).to_vec(), stored.ord())
-                    }
-                    (stored, _) => stored,
+                candidates.offer(&self.layout, row, key, || match ids {
+                    Some(ids) => Stored::Bytes(ids.get(ord_of(key)).to_vec()),
+                    None => self.keys.value(key),
                 });
             }
         })?;
@@ -233,7 +222,9 @@ struct Candidates {
 struct Candidate {
     /// The count or the metric, descending.
     height: Reverse<Option<OrderValue>>,
+    /// The value, or the term of an id.
     value: Stored,
+    key: i64,
     row: Vec<u64>,
 }
 
@@ -250,7 +241,7 @@ impl Candidates {
 
     /// Keeps a group if it is among the first. Few are: not inlined, so that the loop over all groups stays small.
     #[inline(never)]
-    fn offer(&mut self, layout: &Layout, row: &[u64], value: impl FnOnce() -> Stored) {
+    fn offer(&mut self, layout: &Layout, row: &[u64], key: i64, value: impl FnOnce() -> Stored) {
         let height = Reverse(match self.order {
             GroupOrder::Count => Some(OrderValue::Integer(row[0].into())),
             GroupOrder::Metric(metric) => layout.order_value(row, metric),
@@ -261,7 +252,7 @@ impl Candidates {
         if is_full && self.heap.peek().is_none_or(|last| height > last.height) {
             return;
         }
-        let candidate = Candidate { height, value: value(), row: row.to_vec() };
+        let candidate = Candidate { height, value: value(), key, row: row.to_vec() };
         if !is_full {
             self.heap.push(candidate);
         } else if let Some(mut last) = self.heap.peek_mut()
@@ -278,13 +269,14 @@ impl Candidates {
         }
     }
 
-    fn finish(self, request: &Request<'_>) -> Result<Vec<TopGroup>> {
+    /// The groups, in order; `have_ids` if they are of ids, whose terms gave the order.
+    fn finish(self, request: &Request<'_>, have_ids: bool) -> Result<Vec<TopGroup>> {
         let mut found = self.heap.into_vec();
         threads::sort(&mut found, request.threads(), request.stop())?;
         let (mut winners, mut pace) = (Vec::with_capacity(found.len()), request.stop().pace());
-        for Candidate { value, row, .. } in found {
+        for Candidate { value, key, row, .. } in found {
             pace.step()?;
-            winners.push(TopGroup { value, row });
+            winners.push(TopGroup { value: if have_ids { Stored::Number(key) } else { value }, row });
         }
         Ok(winners)
     }

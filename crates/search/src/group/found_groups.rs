@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use docvalues_column::{DocAddress, Field, Lists, TermOrd, Value};
+use docvalues_column::{DocAddress, Field, Value};
 
 use super::{GroupColumn, GroupFound, Groups, TopGroup, tuple_column};
-use crate::engine::{Request, Stored, TERM_BATCH};
+use crate::engine::Request;
 use crate::error::Result;
 use crate::metrics::{Distinct, Layout};
-use crate::sort::TopDocs;
 
 /// The first groups, before their metrics are computed.
 pub(crate) struct FoundGroups {
@@ -52,36 +51,20 @@ pub(crate) fn values(value: Value, fields: &[Field], with_missing: bool) -> Vec<
     }
 }
 
-/// Resolves groups: terms for ords, documents for queues.
+/// Resolves groups: terms for ords, and for numbers the tuples that they stand for.
 pub(super) fn resolve(
     request: &Request<'_>,
     by: &GroupColumn,
     winners: Vec<TopGroup>,
-    best: Option<Vec<TopDocs>>,
+    best: Vec<Vec<DocAddress>>,
 ) -> Result<Vec<FoundGroup>> {
-    let (column, mut docs) = (request.columns().get(by.slot), best.into_iter().flatten());
-    let (mut groups, mut terms) = (Vec::with_capacity(winners.len()), Lists::new());
-    let mut winners = winners.into_iter();
-    while winners.len() > 0 {
-        request.stop().check()?;
-        let some: Vec<TopGroup> = winners.by_ref().take(TERM_BATCH).collect();
-        if let Some(dictionary) = column.terms() {
-            let ords: Vec<TermOrd> = some.iter().map(|winner| winner.value.ord()).collect();
-            dictionary.gather(&ords, &mut terms)?;
-        }
-        let mut terms = terms.slices().iter();
-        for TopGroup { value, row } in some {
-            let value = match (terms.next(), value) {
-                (Some(term), _) => Value::Bytes(term.to_vec()),
-                (None, Stored::Number(number)) => match &by.tuples {
-                    Some(tuples) => Value::Bytes(tuples.tuple(number)?),
-                    None => Value::of(column.info().field.logical, number),
-                },
-                (None, Stored::Bytes(bytes) | Stored::Term(bytes, _)) => Value::Bytes(bytes),
-            };
-            let docs = docs.next().map_or_else(|| Ok(Vec::new()), |docs| docs.finish(request))?;
-            groups.push(FoundGroup { value, row, docs });
-        }
-    }
-    Ok(groups)
+    let (winners, mut best) =
+        (winners.into_iter().map(|TopGroup { value, row }| (value, row)), best.into_iter());
+    request.columns().get(by.slot).resolve(winners, request.stop(), |value, row| {
+        let value = match (&by.tuples, value.stored()) {
+            (Some(tuples), Some(number)) => Value::Bytes(tuples.tuple(number)?),
+            _ => value,
+        };
+        Ok(FoundGroup { value, row, docs: best.next().unwrap_or_default() })
+    })
 }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use docvalues_column::DocId;
+use docvalues_column::{DocAddress, DocId};
 use hashbrown::HashMap;
 
 use super::group_value;
-use crate::engine::{Cells, Collector, Interrupt, Slot, Stored, Window, WindowBuffers};
+use crate::engine::{Cells, Collector, Interrupt, Request, Slot, Stored, Window, WindowBuffers};
 use crate::error::Result;
 use crate::metrics::Layout;
 use crate::sort::{Keys, TopDocs, TopKQueue};
@@ -39,9 +39,6 @@ impl GroupIndex {
             match value {
                 Stored::Number(number) => {
                     places.numbers.insert(*number, places.none);
-                }
-                Stored::Term(_, id) => {
-                    places.numbers.insert(id.get().into(), places.none);
                 }
                 Stored::Bytes(bytes) => {
                     places.bytes.insert(bytes.clone(), places.none);
@@ -126,9 +123,11 @@ impl SecondPass {
         self
     }
 
-    /// The rows and the best documents of all groups.
-    pub(super) fn finish(self) -> (Option<Vec<u64>>, Option<Vec<TopDocs>>) {
-        (self.rows.map(|(_, rows)| rows), self.best.map(|(_, best)| best))
+    /// The rows and the best documents of all groups, as far as they were requested.
+    pub(super) fn finish(self, request: &Request<'_>) -> Result<(Vec<u64>, Vec<Vec<DocAddress>>)> {
+        let rows = self.rows.map(|(_, rows)| rows).unwrap_or_default();
+        let best = self.best.into_iter().flat_map(|(_, best)| best);
+        Ok((rows, best.map(|docs| docs.finish(request)).collect::<Result<_>>()?))
     }
 }
 

@@ -4,7 +4,9 @@
 //! are assigned in the order of first use, so that a pair fits 64 bits.
 
 use crate::engine::hash_tables::{ByteStringTable, NumberTable, ValuePart, low};
-use crate::engine::{Cells, ColumnView, Elements, Interrupt, MemoryBudget, NO_ORD, Slot, Window};
+use crate::engine::{
+    Cells, ColumnView, Elements, Interrupt, MemoryBudget, NO_ORD, RowTable, Slot, TermSpace, Window,
+};
 use crate::error::Result;
 
 /// The distinct values of one column for each row.
@@ -13,47 +15,30 @@ pub(crate) struct DistinctSet {
     slot: Slot,
     /// The index of the count in a row.
     at: usize,
-    values: ValueNumbers,
+    /// The ids of values are their rows here. Those of terms are their ords.
+    values: RowTable,
     /// A row in the upper half, a value id in the lower.
     pairs: NumberTable,
-}
-
-/// The ids of the values of a column.
-#[derive(Debug)]
-enum ValueNumbers {
-    /// Ords, which are ids already.
-    Ords,
-    Numbers(NumberTable),
-    Bytes(ByteStringTable),
 }
 
 impl DistinctSet {
     pub(super) fn new(slot: Slot, at: usize, column: ColumnView<'_>) -> DistinctSet {
         let values = match column.elements() {
-            Elements::Ords => ValueNumbers::Ords,
-            Elements::Numbers => ValueNumbers::Numbers(NumberTable::new(ValuePart::whole())),
-            Elements::Bytes => ValueNumbers::Bytes(ByteStringTable::new(ValuePart::whole())),
+            Elements::Ords => RowTable::Dense { first: 0, len: column.terms().map_or(0, TermSpace::len) },
+            Elements::Numbers => RowTable::Numbers(NumberTable::new(ValuePart::whole())),
+            Elements::Bytes => RowTable::Bytes(ByteStringTable::new(ValuePart::whole())),
         };
         DistinctSet { slot, at, values, pairs: NumberTable::new(ValuePart::whole()) }
     }
 
     pub(crate) fn fork(&self) -> DistinctSet {
-        let values = match &self.values {
-            ValueNumbers::Ords => ValueNumbers::Ords,
-            ValueNumbers::Numbers(numbers) => ValueNumbers::Numbers(numbers.fork()),
-            ValueNumbers::Bytes(bytes) => ValueNumbers::Bytes(bytes.fork()),
-        };
-        DistinctSet { slot: self.slot, at: self.at, values, pairs: self.pairs.fork() }
+        let (values, pairs) = (self.values.fork(), self.pairs.fork());
+        DistinctSet { slot: self.slot, at: self.at, values, pairs }
     }
 
     /// Bytes of memory.
     pub(crate) fn bytes(&self) -> usize {
-        let values = match &self.values {
-            ValueNumbers::Ords => 0,
-            ValueNumbers::Numbers(numbers) => numbers.bytes(),
-            ValueNumbers::Bytes(bytes) => bytes.bytes(),
-        };
-        values + self.pairs.bytes()
+        self.values.bytes() + self.pairs.bytes()
     }
 
     /// Adds the values of a window's documents, document `i` to row `places[i]`, except to row `other`. Ends when the
@@ -75,24 +60,24 @@ impl DistinctSet {
         let is_one = |place: &u32| *place != other;
         // The budget records that it is exhausted.
         let _ = match (values, window.cells(*slot)) {
-            (ValueNumbers::Ords, Cells::Ords(ords)) => {
+            (RowTable::Dense { .. }, Cells::Ords(ords)) => {
                 let mut some = places.zip(ords).filter(|(place, ord)| is_one(place) && **ord != NO_ORD);
                 some.all(|(place, ord)| add(place, Some(ord.get())))
             }
-            (ValueNumbers::Ords, Cells::OrdLists(lists)) => {
+            (RowTable::Dense { .. }, Cells::OrdLists(lists)) => {
                 let mut some = places.zip(lists.iter()).filter(|(place, _)| is_one(place));
                 some.all(|(place, ords)| ords.iter().all(|ord| add(place, Some(ord.get()))))
             }
-            (ValueNumbers::Numbers(table), Cells::Numbers(numbers)) => places
+            (RowTable::Numbers(table), Cells::Numbers(numbers)) => places
                 .enumerate()
                 .filter(|(_, place)| is_one(place))
                 .filter_map(|(at, place)| Some((place, numbers.get(at)?)))
                 .all(|(place, number)| add(place, table.row(number, budget))),
-            (ValueNumbers::Numbers(table), Cells::NumberLists(lists)) => places
+            (RowTable::Numbers(table), Cells::NumberLists(lists)) => places
                 .zip(lists.iter())
                 .filter(|(place, _)| is_one(place))
                 .all(|(place, list)| list.iter().all(|number| add(place, table.row(*number, budget)))),
-            (ValueNumbers::Bytes(table), Cells::Bytes(strings)) => places
+            (RowTable::Bytes(table), Cells::Bytes(strings)) => places
                 .zip(strings.iter())
                 .filter(|(place, _)| is_one(place))
                 .filter_map(|(place, bytes)| Some((place, bytes?)))
@@ -115,12 +100,26 @@ impl DistinctSet {
         budget: &MemoryBudget,
         stop: &Interrupt,
     ) -> Result<()> {
+        let are_ords = matches!(self.values, RowTable::Dense { .. });
+        let mut ids: Vec<u32> = Vec::new();
+        if !are_ords {
+            if !budget.grow(&mut ids, other.values.rows()) {
+                return Ok(());
+            }
+            ids.resize(other.values.rows(), 0);
+            self.values.rows_of(&other.values, budget, stop, |from, to| {
+                ids[from] = to;
+                true
+            })?;
+            if budget.is_over() {
+                return Ok(());
+            }
+        }
         let mut pace = stop.pace();
-        let Some(ids) = self.ids_of(other, budget, stop)? else { return Ok(()) };
         for (pair, _) in other.pairs.iter() {
             pace.step()?;
             let (row, value) = halves(pair);
-            let value = if let ValueNumbers::Ords = self.values { value } else { ids[value as usize] };
+            let value = if are_ords { value } else { ids[value as usize] };
             let row = rows_of[row as usize];
             let Some(count) = rows.get_mut(row as usize * words + self.at) else { break };
             if !add_pair(&mut self.pairs, row, value, count, budget) {
@@ -129,44 +128,6 @@ impl DistinctSet {
         }
         budget.give(ids.capacity() * size_of::<u32>());
         Ok(())
-    }
-
-    /// Maps the value ids of `other` to those of `self`; ords have no others. `None` if the budget is exhausted.
-    fn ids_of(
-        &mut self,
-        other: &DistinctSet,
-        budget: &MemoryBudget,
-        stop: &Interrupt,
-    ) -> Result<Option<Vec<u32>>> {
-        let mut pace = stop.pace();
-        let mut ids = Vec::new();
-        let mut room = |len: usize| {
-            let has_room = budget.grow(&mut ids, len + 1);
-            if has_room {
-                ids.resize(len + 1, 0);
-            }
-            has_room
-        };
-        match (&mut self.values, &other.values) {
-            (ValueNumbers::Numbers(to), ValueNumbers::Numbers(from)) if room(from.len()) => {
-                for (number, at) in from.iter() {
-                    pace.step()?;
-                    let Some(id) = to.row(number, budget) else { return Ok(None) };
-                    ids[low(at) as usize] = id;
-                }
-            }
-            (ValueNumbers::Bytes(to), ValueNumbers::Bytes(from)) if room(from.len()) => {
-                for (at, id) in ids.iter_mut().enumerate().skip(1) {
-                    pace.step()?;
-                    let Some(found) = to.row(from.get(at), budget) else { return Ok(None) };
-                    *id = found;
-                }
-            }
-            (ValueNumbers::Ords, ValueNumbers::Ords) => {}
-            // No room. A fork has the same kind of values.
-            _ => return Ok(None),
-        }
-        Ok(Some(ids))
     }
 }
 

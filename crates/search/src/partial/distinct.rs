@@ -3,7 +3,7 @@
 use docvalues_column::{Field, Kind};
 
 use super::merge_sorted;
-use super::value::PartialValue;
+use crate::engine::Stored;
 use crate::error::Result;
 use crate::metrics::Distinct;
 use crate::stats::{MAX_EXACT, Sketch, Sketched as _, held, is_dense};
@@ -23,14 +23,14 @@ pub(super) struct PartialDistinct {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 enum Seen {
     /// Ascending.
-    Values(Vec<PartialValue>),
+    Values(Vec<Stored>),
     Sketch(#[cfg_attr(feature = "serde", serde(with = "super::serial::sketch"))] Sketch),
 }
 
 impl PartialDistinct {
     /// Different values in any order, or a sketch of them.
     pub(super) fn new(
-        seen: std::result::Result<Vec<PartialValue>, Sketch>,
+        seen: std::result::Result<Vec<Stored>, Sketch>,
         bounds: Option<(i64, i64)>,
         most: usize,
     ) -> PartialDistinct {
@@ -47,7 +47,7 @@ impl PartialDistinct {
     /// Bytes of memory.
     pub(super) fn bytes(&self) -> usize {
         let Seen::Values(values) = &self.seen else { return 0 };
-        values.iter().map(|value| size_of::<PartialValue>() + value.heap_bytes()).sum()
+        values.iter().map(|value| size_of::<Stored>() + value.heap_bytes()).sum()
     }
 
     /// The values of both, of a column with this field.
@@ -103,20 +103,20 @@ impl PartialDistinct {
 }
 
 /// The bytes that a set of byte strings counts for.
-fn held_bytes(values: &[PartialValue]) -> u64 {
-    let held = |value: &PartialValue| match value {
-        PartialValue::Bytes(bytes) => held(bytes) as u64,
-        PartialValue::Number(_) => 0,
+fn held_bytes(values: &[Stored]) -> u64 {
+    let held = |value: &Stored| match value {
+        Stored::Bytes(bytes) => held(bytes) as u64,
+        Stored::Number(_) => 0,
     };
     values.iter().map(held).sum()
 }
 
 /// The sketch with more values. They are hashed like those of a column.
-fn with_values(mut sketch: Sketch, values: &[PartialValue]) -> Sketch {
+fn with_values(mut sketch: Sketch, values: &[Stored]) -> Sketch {
     for value in values {
         match value {
-            PartialValue::Number(number) => number.add_to(&mut sketch),
-            PartialValue::Bytes(bytes) => bytes.add_to(&mut sketch),
+            Stored::Number(number) => number.add_to(&mut sketch),
+            Stored::Bytes(bytes) => bytes.add_to(&mut sketch),
         }
     }
     sketch

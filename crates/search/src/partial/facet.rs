@@ -5,9 +5,8 @@ use std::cmp::Reverse;
 use docvalues_column::Field;
 
 use super::column::PartialColumn;
-use super::value::PartialValue;
 use super::{check_same, merge_sorted};
-use crate::engine::{DocsByPart, Search, memory};
+use crate::engine::{DocsByPart, Search, Stored, memory};
 use crate::error::{Error, Result};
 use crate::facet::{Facet, FacetCounts, FacetOrder};
 
@@ -50,14 +49,14 @@ pub struct PartialFacet {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct ValueCounts {
     /// Ascending by value.
-    values: Vec<(PartialValue, u64)>,
+    values: Vec<(Stored, u64)>,
     docs: u64,
     missing: u64,
 }
 
 /// The request for all values of a facet that `bytes` of memory may hold, ascending.
 pub(super) fn all_values(facet: &Facet, bytes: usize) -> Facet {
-    let (top, min_count) = (bytes / size_of::<(PartialValue, u64)>(), facet.min_count.min(1));
+    let (top, min_count) = (bytes / size_of::<(Stored, u64)>(), facet.min_count.min(1));
     Facet { top, min_count, order: FacetOrder::Value, ..facet.clone() }
 }
 
@@ -107,13 +106,13 @@ impl ValueCounts {
     ///
     /// If these are too few, so that some values were left out.
     pub(super) fn new(counts: FacetCounts, left: &mut usize) -> Result<ValueCounts> {
-        const EACH: usize = size_of::<(PartialValue, u64)>();
+        const EACH: usize = size_of::<(Stored, u64)>();
         if counts.distinct > counts.values.len() as u64 {
             return Err(Error::Memory { bytes: counts.distinct.saturating_mul(EACH as u64) });
         }
         let (mut values, mut bytes) = (Vec::with_capacity(counts.values.len()), 0);
         for (value, count) in counts.values {
-            let value = PartialValue::of(value);
+            let value = Stored::of(value);
             bytes += EACH + value.heap_bytes();
             values.push((value, count));
         }
@@ -123,12 +122,12 @@ impl ValueCounts {
     }
 
     /// The values, ascending.
-    pub(super) fn into_values(self) -> impl Iterator<Item = PartialValue> {
+    pub(super) fn into_values(self) -> impl Iterator<Item = Stored> {
         self.values.into_iter().map(|(value, _)| value)
     }
 
     pub(super) fn merge(self, other: ValueCounts) -> Result<ValueCounts> {
-        let both = |(value, a): (PartialValue, u64), (_, b): (_, u64)| Ok((value, a.saturating_add(b)));
+        let both = |(value, a): (Stored, u64), (_, b): (_, u64)| Ok((value, a.saturating_add(b)));
         Ok(ValueCounts {
             values: merge_sorted(self.values, other.values, |(value, _)| value, both)?,
             docs: self.docs.saturating_add(other.docs),
@@ -145,7 +144,7 @@ impl ValueCounts {
             values.sort_by_key(|(_, count)| Reverse(*count));
         }
         values.truncate(facet.top);
-        let typed = |(value, count): (PartialValue, u64)| (value.into_value(field.logical), count);
+        let typed = |(value, count): (Stored, u64)| (value.into_value(field.logical), count);
         let values = values.into_iter().map(typed).collect();
         FacetCounts { values, distinct, docs: self.docs, missing: self.missing, field }
     }

@@ -7,9 +7,8 @@ use docvalues_column::{Field, LogicalType};
 use super::column::PartialColumn;
 use super::keyed::{KeyedDoc, all_parts, merge_docs, shifted};
 use super::measure;
-use super::value::PartialValue;
 use super::{check_same, merge_sorted};
-use crate::engine::{DocsByPart, Request, Search, len_u32, memory};
+use crate::engine::{DocsByPart, Request, Search, Stored, len_u32, memory};
 use crate::error::{Error, Result};
 #[cfg(feature = "serde")]
 use crate::group::tuple_values;
@@ -68,7 +67,7 @@ pub struct PartialGroups {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct PartialGroup {
-    value: PartialValue,
+    value: Stored,
     count: u64,
     measures: Vec<Option<MeasureState>>,
     /// The best documents, in order.
@@ -83,14 +82,6 @@ fn check_merges(group: &Group) -> Result<()> {
             metric.name()
         ))),
         None => Ok(()),
-    }
-}
-
-/// The type of the value of groups by these columns.
-fn logical(fields: &[Field], with_missing: bool) -> LogicalType {
-    match fields {
-        [only] if !with_missing => only.logical,
-        _ => LogicalType::Bytes,
     }
 }
 
@@ -148,7 +139,7 @@ impl Search<'_> {
         let mut entries = read_keys(&request, &keys, &best)?.into_iter().map(KeyedDoc::from);
         let (mut groups, mut bytes) = (Vec::with_capacity(found.groups.len()), 0);
         for group in found.groups {
-            let value = PartialValue::of(group.value);
+            let value = Stored::of(group.value);
             let measures = found.layout.measure_states(&group.row);
             let docs: Vec<_> = entries.by_ref().take(group.docs.len()).collect();
             bytes += EACH + value.heap_bytes() + size_of_val(measures.as_slice());
@@ -170,7 +161,7 @@ impl PartialGroups {
         let name = group.by.join(", ");
         check_same(&name, &group, &other.group)?;
         let (most, all_parts) = (kept_docs(&group), all_parts(&name, parts, other.parts)?);
-        let both = |a: PartialGroup, b: PartialGroup| Ok(a.merge(b, most));
+        let both = |a: PartialGroup, b: PartialGroup| a.merge(b, most);
         let after = |group: PartialGroup| PartialGroup { docs: shifted(group.docs, parts), ..group };
         let others = other.groups.into_iter().map(after).collect();
         let groups = merge_sorted(groups, others, |group| &group.value, both)?;
@@ -196,12 +187,10 @@ impl PartialGroups {
         }
         let distinct = groups.len() as u64;
         let fields: Vec<Field> = by.into_iter().map(|by| by.field).collect();
+        // Tuples are byte strings.
+        let logical = fields.first().map_or(LogicalType::Bytes, |first| first.logical);
         let found = |found: PartialGroup| GroupFound {
-            values: group_values(
-                found.value.into_value(logical(&fields, group.with_missing)),
-                &fields,
-                group.with_missing,
-            ),
+            values: group_values(found.value.into_value(logical), &fields, group.with_missing),
             count: found.count,
             docs: found.docs.iter().take(group.docs).map(|doc| doc.address).collect(),
             metrics: measure::finish(found.measures, &group.metrics, &metrics),
@@ -236,8 +225,8 @@ impl PartialGroups {
         for found in groups {
             let fits = match (by.as_slice(), &found.value) {
                 ([only], value) if !group.with_missing => value.fits(&only.field),
-                (_, PartialValue::Bytes(tuple)) => tuple_values(tuple, &fields, group.with_missing).is_some(),
-                (_, PartialValue::Number(_)) => false,
+                (_, Stored::Bytes(tuple)) => tuple_values(tuple, &fields, group.with_missing).is_some(),
+                (_, Stored::Number(_)) => false,
             };
             let are_columns = group.with_missing || by.iter().all(|by| !by.is_absent());
             let is_there = are_columns && found.count > 0;
@@ -277,12 +266,12 @@ impl PartialGroup {
         self.measures[at].map(|measure| measure.finish(&group.metrics[at], metrics[at].field.logical))
     }
 
-    fn merge(self, other: PartialGroup, docs: usize) -> PartialGroup {
-        PartialGroup {
+    fn merge(self, other: PartialGroup, docs: usize) -> Result<PartialGroup> {
+        Ok(PartialGroup {
             count: self.count.saturating_add(other.count),
             measures: MeasureState::merge_all(self.measures, other.measures),
-            docs: merge_docs(self.docs, other.docs, docs),
+            docs: merge_docs(self.docs, other.docs, docs)?,
             ..self
-        }
+        })
     }
 }

@@ -3,6 +3,7 @@
 use docvalues_column::{DocAddress, SortKey, Value};
 
 use super::column::PartialColumn;
+use super::merge_sorted;
 use crate::error::{Error, Result};
 use crate::sort::{Entry, SortValue};
 
@@ -53,12 +54,9 @@ pub(super) fn shifted(mut docs: Vec<KeyedDoc>, parts: u32) -> Vec<KeyedDoc> {
 }
 
 /// The first `top` documents of both lists, in order.
-pub(super) fn merge_docs(a: Vec<KeyedDoc>, b: Vec<KeyedDoc>, top: usize) -> Vec<KeyedDoc> {
-    let (mut a, mut b) = (a.into_iter().peekable(), b.into_iter().peekable());
-    let next = || match (a.peek(), b.peek()) {
-        (Some(first), Some(second)) if second < first => b.next(),
-        (None, _) => b.next(),
-        (Some(_), _) => a.next(),
-    };
-    std::iter::from_fn(next).take(top).collect()
+pub(super) fn merge_docs(a: Vec<KeyedDoc>, b: Vec<KeyedDoc>, top: usize) -> Result<Vec<KeyedDoc>> {
+    // No two are equal: their addresses differ.
+    let mut docs = merge_sorted(a, b, |doc| doc, |doc, _| Ok(doc))?;
+    docs.truncate(top);
+    Ok(docs)
 }

@@ -7,11 +7,10 @@ use super::column::PartialColumn;
 use super::distinct::PartialDistinct;
 use super::facet::{ValueCounts, all_values};
 use super::merge_sorted;
-use super::value::PartialValue;
-use crate::engine::{DocsByPart, Request, Search, memory};
+use crate::engine::{DocsByPart, Request, Search, Stored, memory};
 use crate::error::Result;
 use crate::facet::Facet;
-use crate::stats::{self, ByteRange, ColumnStats, DistinctValues, NumberCounts, Numbers, Stats, is_dense};
+use crate::stats::{self, ByteRange, ColumnStats, DistinctValues, Numbers, Stats, ValueStats, is_dense};
 
 /// Statistics over some parts. See [the module](super).
 ///
@@ -57,8 +56,8 @@ pub struct PartialStats {
 
 impl Search<'_> {
     /// Computes statistics of the values that `docs` have in a column, as a result that merges with others. As
-    /// [`stats`](Self::stats), except that percentiles take one pass, and so do distinct values of terms and of numbers
-    /// close together.
+    /// [`stats`](Self::stats), except that percentiles take no pass of their own, and distinct values of terms and of
+    /// numbers close together take one.
     ///
     /// # Errors
     ///
@@ -69,15 +68,13 @@ impl Search<'_> {
         let column = PartialColumn::open(self, &asked.column)?;
         let mut request = Request::open(self, docs)?;
         let plain = Stats { distinct: false, ..asked.clone() };
-        let (plan, (numbers, terms, _)) = stats::plan(&mut request, &plain, self.pass_memory())?;
-        let (numbers, terms, _) = request.run((numbers, terms, None::<DistinctValues>))?;
-        let (numbers, terms) = plan.values(&request, numbers, terms)?;
-        let counts = match numbers.range {
-            Some(_) if !asked.percentiles.is_empty() => {
-                request.run(NumberCounts::new(plan.slot(), &request))?.finish()?
-            }
-            _ => Vec::new(),
-        };
+        let (plan, (mut values, _)) = stats::plan(&mut request, &plain, self.pass_memory())?;
+        if !asked.percentiles.is_empty() {
+            values = Some(ValueStats::new(plan.slot(), &request, asked.spread).counting(&request));
+        }
+        let mut values = request.run(values)?;
+        let counts = values.as_mut().map(ValueStats::take_counts).transpose()?.unwrap_or_default();
+        let (numbers, terms) = plan.values(&request, values)?;
         let distinct =
             asked.distinct.then(|| self.partial_distinct(docs, &mut request, asked)).transpose()?;
         let bytes = distinct.as_ref().map_or(0, PartialDistinct::bytes);
@@ -107,7 +104,7 @@ impl Search<'_> {
             Ok(ValueCounts::new(counts, &mut { memory })?.into_values().collect())
         } else {
             let found = request.run(DistinctValues::new(slot, request, memory)?)?;
-            found.into_set(PartialValue::Number, PartialValue::Bytes)
+            found.into_set(Stored::Number, Stored::Bytes)
         };
         Ok(PartialDistinct::new(seen, bounds, memory / 16))
     }

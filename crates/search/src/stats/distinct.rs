@@ -182,9 +182,6 @@ impl Collector for DistinctValues {
     }
 
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
-        if self.is_idle() {
-            return Ok(());
-        }
         window.read(self.slot)?;
         match window.cells(self.slot) {
             Cells::Ords(ords) => self.see_ords(ords),

@@ -1,22 +1,10 @@
-//! Count, minimum, maximum, sum and spread of numbers.
+//! Count, minimum, maximum, sum and spread of some numbers.
 
 use docvalues_column::LogicalType;
 use docvalues_format::file::kind::{to_f64, to_u64};
 
-use crate::engine::{Cells, Collector, ConstantColumn, Interrupt, Request, Slot, Window};
-use crate::error::Result;
+use crate::engine::ConstantColumn;
 use crate::metrics::{Compensated, Sum};
-
-/// Collects statistics of numbers.
-pub(crate) struct NumberStats {
-    slot: Slot,
-    logical: LogicalType,
-    spread: bool,
-    now: Numbers,
-    /// The results of finished chunks. They are added in order, because sums of doubles depend on it.
-    chunks: Vec<(u64, Numbers)>,
-    is_known: bool,
-}
 
 /// Statistics of some numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -44,93 +32,10 @@ pub(super) struct Spread {
     squares: f64,
 }
 
-impl NumberStats {
-    pub(crate) fn new(slot: Slot, request: &Request<'_>, spread: bool) -> NumberStats {
-        let logical = request.columns().get(slot).info().field.logical;
-        let known = request.constant(slot);
-        let chunks = known.map(|known| (0, Numbers::known(known, logical, spread))).into_iter().collect();
-        NumberStats { slot, logical, spread, now: Numbers::default(), chunks, is_known: known.is_some() }
-    }
-
-    pub(crate) fn finish(mut self) -> Numbers {
-        self.chunks.sort_unstable_by_key(|(chunk, _)| *chunk);
-        self.chunks.iter().fold(Numbers::default(), |all, (_, chunk)| all.and(chunk))
-    }
-
-    /// Adds the numbers of a window.
-    fn add(&mut self, numbers: &[i64]) {
-        self.now.values += numbers.len() as u64;
-        match self.logical {
-            LogicalType::F64 => {
-                let doubles: Vec<f64> = numbers.iter().map(|&n| to_f64(n)).filter(|n| !n.is_nan()).collect();
-                self.now.nans += (numbers.len() - doubles.len()) as u64;
-                self.now.widen(numbers.iter().copied().filter(|&n| !to_f64(n).is_nan()));
-                doubles.iter().for_each(|&double| self.now.doubles.add(double));
-                self.now.spread = self.now.spread.and(&Spread::of(&doubles));
-            }
-            LogicalType::U64 => self.integers(numbers, |number| i128::from(to_u64(number))),
-            _ => self.integers(numbers, i128::from),
-        }
-    }
-
-    fn integers(&mut self, numbers: &[i64], value: impl Fn(i64) -> i128) {
-        self.now.widen(numbers.iter().copied());
-        let sum: i128 = numbers.iter().map(|&number| value(number)).sum();
-        self.now.integers += sum;
-        if self.spread {
-            #[expect(clippy::cast_precision_loss, reason = "a variance is no count")]
-            let doubles: Vec<f64> = numbers.iter().map(|&number| value(number) as f64).collect();
-            self.now.spread = self.now.spread.and(&Spread::of(&doubles));
-        }
-    }
-}
-
-impl Collector for NumberStats {
-    fn fork(&self) -> NumberStats {
-        NumberStats { now: Numbers::default(), chunks: Vec::new(), ..*self }
-    }
-
-    fn is_idle(&self) -> bool {
-        self.is_known
-    }
-
-    fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
-        if self.is_known {
-            return Ok(());
-        }
-        window.read_stored(self.slot)?;
-        let cells = window.stored_cells(self.slot);
-        self.now.docs += window.len() as u64;
-        self.now.missing += cells.missing();
-        match cells {
-            Cells::Numbers(numbers) if numbers.present.is_none() => self.add(numbers.values),
-            Cells::Numbers(numbers) => {
-                let mut there = Vec::with_capacity(window.len());
-                numbers.each(|_, number| there.push(number));
-                self.add(&there);
-            }
-            Cells::NumberLists(lists) => self.add(lists.items()),
-            Cells::Ords(_) | Cells::OrdLists(_) | Cells::Bytes(_) => {}
-        }
-        Ok(())
-    }
-
-    fn chunk_ends(&mut self, chunk: u64) {
-        if !self.is_known {
-            self.chunks.push((chunk, std::mem::take(&mut self.now)));
-        }
-    }
-
-    fn merge(&mut self, other: NumberStats, _stop: &Interrupt) -> Result<()> {
-        self.chunks.extend(other.chunks);
-        Ok(())
-    }
-}
-
 impl Numbers {
     /// The statistics of a column with a single value.
     #[expect(clippy::cast_precision_loss, reason = "a mean is no count, nor is a sum of doubles")]
-    fn known(known: ConstantColumn, logical: LogicalType, spread: bool) -> Numbers {
+    pub(super) fn known(known: ConstantColumn, logical: LogicalType, spread: bool) -> Numbers {
         let mut all = Numbers {
             docs: known.docs,
             missing: known.docs - known.with_value,
@@ -172,7 +77,7 @@ impl Numbers {
         (self.spread.count > 0.0).then(|| self.spread.squares / self.spread.count)
     }
 
-    fn widen(&mut self, numbers: impl Iterator<Item = i64>) {
+    pub(super) fn widen(&mut self, numbers: impl Iterator<Item = i64>) {
         let (low, high) = numbers.fold((i64::MAX, i64::MIN), |(low, high), n| (low.min(n), high.max(n)));
         if low <= high {
             let (least, greatest) = self.range.unwrap_or((low, high));
@@ -197,7 +102,7 @@ impl Numbers {
 }
 
 impl Spread {
-    fn of(values: &[f64]) -> Spread {
+    pub(super) fn of(values: &[f64]) -> Spread {
         if values.is_empty() {
             return Spread::default();
         }
@@ -209,7 +114,7 @@ impl Spread {
     }
 
     /// Combines two spreads: Chan, Golub and LeVeque 1979.
-    fn and(&self, other: &Spread) -> Spread {
+    pub(super) fn and(&self, other: &Spread) -> Spread {
         if self.count == 0.0 || other.count == 0.0 {
             return if self.count == 0.0 { *other } else { *self };
         }

@@ -1,4 +1,4 @@
-//! The mapping from values to rows of accumulators.
+//! The mapping from values to rows, such as rows of accumulators.
 //!
 //! A pass covers a part of all values: a range if values are dense, else those whose hashes are in a range.
 
@@ -6,11 +6,14 @@ use std::ops::Range;
 
 use docvalues_format::bits;
 
-use crate::engine::hash_tables::{ByteStringTable, HASH_PARTS, NumberTable, ValuePart, low};
-use crate::engine::threads::POLL_EVERY;
-use crate::engine::{
-    Cells, ColumnView, Elements, Interrupt, MemoryBudget, NO_ORD, Slot, Stored, Window, len_u32,
-};
+use super::columns::{ColumnView, Elements, Slot};
+use super::docs::len_u32;
+use super::hash_tables::{ByteStringTable, HASH_PARTS, NumberTable, ValuePart, low};
+use super::interrupt::Interrupt;
+use super::memory_budget::MemoryBudget;
+use super::threads::POLL_EVERY;
+use super::value::{NO_ORD, Stored};
+use super::window::{Cells, Window};
 use crate::error::Result;
 
 /// The most rows per document in an array. Clearing and scanning a row takes a nanosecond, a hash table ten or more
@@ -19,7 +22,7 @@ const MAX_ROWS_PER_DOC: u64 = 8;
 
 /// All possible values, numbered by places from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ValueSpace {
+pub(crate) enum ValueSpace {
     /// Ords, or numbers close together: place 0 is `first`.
     Dense { first: i64, len: u32 },
     /// Places are hashes.
@@ -27,7 +30,8 @@ pub(super) enum ValueSpace {
 }
 
 /// The rows of the values in a pass.
-pub(super) enum RowTable {
+#[derive(Debug)]
+pub(crate) enum RowTable {
     /// Row `i` is value `first + i`. The last row, `len`, is for all other documents.
     Dense { first: i64, len: u32 },
     /// Numbers or ords. Row 0 is for all other documents.
@@ -37,7 +41,7 @@ pub(super) enum RowTable {
 }
 
 impl ValueSpace {
-    pub(super) fn of(column: ColumnView<'_>, hits: u64) -> ValueSpace {
+    pub(crate) fn of(column: ColumnView<'_>, hits: u64) -> ValueSpace {
         let most = hits.saturating_mul(MAX_ROWS_PER_DOC).max(1 << 10);
         let Some(bounds) = column.bounds() else { return ValueSpace::Sparse };
         let (first, last) = if bounds.is_empty() { (0, -1) } else { bounds.into_inner() };
@@ -49,7 +53,7 @@ impl ValueSpace {
     }
 
     /// The number of places.
-    pub(super) fn len(self) -> u32 {
+    pub(crate) fn len(self) -> u32 {
         match self {
             ValueSpace::Dense { len, .. } => len,
             ValueSpace::Sparse => HASH_PARTS,
@@ -57,7 +61,7 @@ impl ValueSpace {
     }
 
     /// The values at a range of places.
-    pub(super) fn keys(self, part: &ValuePart, column: ColumnView<'_>) -> RowTable {
+    pub(crate) fn keys(self, part: &ValuePart, column: ColumnView<'_>) -> RowTable {
         match self {
             ValueSpace::Dense { first, .. } => {
                 let Range { start, end } = part.range();
@@ -73,7 +77,7 @@ impl ValueSpace {
 
 impl RowTable {
     /// An empty mapping of the same values.
-    pub(super) fn fork(&self) -> RowTable {
+    pub(crate) fn fork(&self) -> RowTable {
         match self {
             RowTable::Dense { first, len } => RowTable::Dense { first: *first, len: *len },
             RowTable::Numbers(numbers) => RowTable::Numbers(numbers.fork()),
@@ -82,7 +86,7 @@ impl RowTable {
     }
 
     /// The number of rows.
-    pub(super) fn rows(&self) -> usize {
+    pub(crate) fn rows(&self) -> usize {
         match self {
             RowTable::Dense { len, .. } => *len as usize + 1,
             RowTable::Numbers(numbers) => numbers.len() + 1,
@@ -91,7 +95,7 @@ impl RowTable {
     }
 
     /// The row of the documents in none of the groups.
-    pub(super) fn other(&self) -> u32 {
+    pub(crate) fn other(&self) -> u32 {
         match self {
             RowTable::Dense { len, .. } => *len,
             RowTable::Numbers(_) | RowTable::Bytes(_) => 0,
@@ -99,7 +103,7 @@ impl RowTable {
     }
 
     /// Finds the rows of a window's documents. Returns false if the memory budget is exhausted.
-    pub(super) fn places(
+    pub(crate) fn places(
         &mut self,
         window: &Window<'_>,
         by: Slot,
@@ -159,7 +163,7 @@ impl RowTable {
     }
 
     /// The bytes of the hash table.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         match self {
             RowTable::Dense { .. } => 0,
             RowTable::Numbers(numbers) => numbers.bytes(),
@@ -172,7 +176,7 @@ impl RowTable {
     /// # Errors
     ///
     /// If the search is interrupted.
-    pub(super) fn each(
+    pub(crate) fn each(
         &self,
         rows: &[u64],
         words: usize,
@@ -209,7 +213,7 @@ impl RowTable {
     }
 
     /// The value of a key.
-    pub(super) fn value(&self, key: i64) -> Stored {
+    pub(crate) fn value(&self, key: i64) -> Stored {
         match self {
             RowTable::Dense { .. } | RowTable::Numbers(_) => Stored::Number(key),
             RowTable::Bytes(bytes) => Stored::Bytes(bytes.get(usize::try_from(key).unwrap_or(0)).to_vec()),
@@ -222,7 +226,7 @@ impl RowTable {
     /// # Errors
     ///
     /// If the search is interrupted.
-    pub(super) fn rows_of(
+    pub(crate) fn rows_of(
         &mut self,
         other: &RowTable,
         budget: &MemoryBudget,
