@@ -19,22 +19,26 @@ use crate::Result;
 /// Documents in a window: 8 KiB of bits, as many as a block of presence covers.
 pub(super) const WINDOW: u32 = 1 << 16;
 
-/// Sums the profiles of all threads, node by node.
-pub(super) fn counters(runs: Vec<Run>) -> Vec<Profile> {
-    let mut counters = runs.into_iter().filter_map(|run| run.counters);
-    let mut all = counters.next().unwrap_or_default();
-    for counters in counters {
-        all.iter_mut().zip(counters).for_each(|(all, one)| *all += one);
+/// Sums the statistics of all threads: of pruning, and the profile of each node, if requested.
+pub(super) fn sum(runs: Vec<Run>) -> (Pruning, Option<Vec<Profile>>) {
+    let mut pruned = Pruning::default();
+    let mut profiles: Option<Vec<Profile>> = None;
+    for run in runs {
+        pruned += run.pruned;
+        match (&mut profiles, run.counters) {
+            (Some(all), Some(counters)) => all.iter_mut().zip(counters).for_each(|(all, one)| *all += one),
+            (all, counters) => *all = counters,
+        }
     }
-    all
+    (pruned, profiles)
 }
 
-/// The buffers and the profile of one thread.
+/// The buffers and the profile of one thread. A new one allocates no memory.
 #[derive(Default)]
 pub(super) struct Run {
     spare: Vec<Vec<u64>>,
-    buffers: Buffers,
-    compare_buffers: CompareBuffers,
+    buffers: Option<Buffers>,
+    compare_buffers: Option<CompareBuffers>,
     /// The pruning statistics of all conditions.
     pub(super) pruned: Pruning,
     /// A profile for each node, if requested.
@@ -162,7 +166,7 @@ impl Node {
         candidates: &mut [u64],
         run: &mut Run,
     ) -> Result<()> {
-        let read = pair.check(docs.start, candidates, &mut run.compare_buffers)?;
+        let read = pair.check(docs.start, candidates, run.compare_buffers.get_or_insert_default())?;
         if let Some(counter) = run.counter(self) {
             counter.filter.read += read;
         }
@@ -207,7 +211,7 @@ impl Node {
             NodeKind::None => candidates.fill(0),
             NodeKind::Filter(leaf) => {
                 if bits::count(candidates).saturating_mul(leaf.few()) < docs.len() {
-                    let read = leaf.check(docs.start, candidates, &mut run.buffers)?;
+                    let read = leaf.check(docs.start, candidates, run.buffers.get_or_insert_default())?;
                     if let Some(counter) = run.counter(self) {
                         counter.gathered += 1;
                         counter.filter.read += read;
