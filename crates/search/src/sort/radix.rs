@@ -30,7 +30,8 @@ pub(super) fn rank(item: u64) -> u32 {
     halves(item).0
 }
 
-fn doc(item: u64) -> DocId {
+/// The document of an item.
+pub(super) fn doc(item: u64) -> DocId {
     DocId::new(halves(item).1)
 }
 
