@@ -63,11 +63,6 @@ impl Ties {
         }
         Ok(())
     }
-
-    pub(super) fn append(&mut self, mut other: Ties) {
-        self.differ.append(&mut other.differ);
-        self.equal.append(&mut other.equal);
-    }
 }
 
 /// Runs that are read together: a long one, or several short ones.

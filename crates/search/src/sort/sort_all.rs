@@ -16,7 +16,7 @@ use super::items::{Item, Strings};
 use super::key::{Key, Keys};
 use super::radix;
 use super::rank_scale::RankScale;
-use super::runs::{Group, LONG_FROM, Run, Ties, groups};
+use super::runs::{Group, LONG_FROM, Run, groups};
 use crate::engine::{PartColumns, Request, Window, WindowBuffers, max_window_docs, memory, threads};
 use crate::error::Result;
 
@@ -100,15 +100,7 @@ impl Step<'_> {
         let Some(sorted) = radix::sort(group.docs, items, scale.bits(), threads, wanted, stop)? else {
             return Ok(());
         };
-        let ties = threads::map(radix::slices(&sorted, threads), |(at, items)| -> Result<Ties> {
-            let mut ties = Ties::default();
-            ties.add(items, run.start + at, &may_differ, self.has_next, stop)?;
-            Ok(ties)
-        });
-        for ties in ties {
-            group.ties.append(ties?);
-        }
-        Ok(())
+        group.ties.add(&sorted, run.start, &may_differ, self.has_next, stop)
     }
 
     fn by_bytes(&self, group: &mut Group<'_>, buffers: &mut [WindowBuffers]) -> Result<()> {
