@@ -6,7 +6,7 @@ use docvalues_column::{ColumnSource as _, DocRange, Pruning, bits};
 
 use super::Query;
 use super::bind::{Binder, Node, NodeKind};
-use super::evaluate::{self, Run, WINDOW, is_empty, set_all};
+use super::evaluate::{self, Run, WINDOW, is_empty};
 use super::explain::{Explain, Profile, explain};
 use super::pattern::CompiledPatterns;
 use crate::engine::threads::each;
@@ -238,7 +238,7 @@ impl BoundPart {
             NodeKind::None => Ok(()),
             NodeKind::All => {
                 self.stop.check()?;
-                set_all(docs.len(), bits);
+                bits::set_range(bits, 0..docs.len());
                 Ok(())
             }
             NodeKind::Filter(leaf) if !self.stop.is_possible() => leaf.fill(docs, bits, &mut run.pruned),
@@ -247,13 +247,7 @@ impl BoundPart {
     }
 
     fn fill_windows(&self, docs: DocRange, bits: &mut [u64], run: &mut Run) -> Result<()> {
-        let mut start = docs.start;
-        for bits in bits.chunks_mut(WINDOW as usize / 64) {
-            let window = DocRange::new(start, docs.end.min(start.saturating_add(WINDOW)));
-            if window.is_empty() {
-                break;
-            }
-            start = window.end;
+        for (window, bits) in windows(docs, bits) {
             self.stop.check()?;
             self.root.fill(window, bits, run)?;
         }
@@ -261,10 +255,7 @@ impl BoundPart {
     }
 
     fn narrow_windows(&self, docs: DocRange, words: &mut [u64], run: &mut Run) -> Result<()> {
-        let mut start = docs.start;
-        for words in words.chunks_mut(WINDOW as usize / 64) {
-            let window = DocRange::new(start, docs.end.min(start.saturating_add(WINDOW)));
-            start = window.end;
+        for (window, words) in windows(docs, words) {
             self.stop.check()?;
             if !is_empty(words) {
                 self.root.narrow(window, words, run)?;
@@ -291,6 +282,11 @@ impl BoundPart {
 /// Splits documents into the chunks that threads take; the first begins at the start of `docs`.
 fn chunks(docs: DocRange) -> impl ExactSizeIterator<Item = DocRange> + Send {
     docs.chunks(CHUNK_DOCS as usize)
+}
+
+/// Splits documents and their bits into windows; the first begins at the start of `docs`.
+fn windows(docs: DocRange, bits: &mut [u64]) -> impl Iterator<Item = (DocRange, &mut [u64])> {
+    docs.chunks(WINDOW as usize).zip(bits.chunks_mut(WINDOW as usize / 64))
 }
 
 /// Clears the first `count` bits of the first word.
