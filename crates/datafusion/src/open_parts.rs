@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use datafusion_common::Result;
-use docvalues::search::query::BoundParts;
+use docvalues::search::query::BoundQuery;
 use docvalues::search::{DocsByPart, MissingColumns, MixedTypes, Parts, Query, Search};
 use docvalues::{Part, Segment};
 
@@ -30,7 +30,7 @@ pub(crate) struct Open {
 /// A query, bound to the columns of open parts.
 pub(crate) struct Bound {
     pub(crate) open: Arc<Open>,
-    pub(crate) query: BoundParts,
+    pub(crate) query: BoundQuery,
 }
 
 /// Segments of objects, of which none has an open column. Those that are made of them keep the bytes that they touched.

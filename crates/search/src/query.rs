@@ -1,14 +1,14 @@
 //! Queries: conditions on columns, joined by `and`, `or` and `not`.
 //!
 //! ```text
-//! text ── parse ──► Query ── bind(source) ──► BoundQuery ── collect, matching, count ──► documents
+//! text ── parse ──► Query ── Search::bind ──► BoundQuery ── collect, matching, count ──► documents
 //!                     ▲
 //! constructors ───────┘
 //! ```
 //!
 //! A [`Query`] is independent of any source. It is built by functions or parsed from text, and can be reused.
-//! [`Query::bind`] resolves its columns and terms in one source, and decides what can match at all. The resulting
-//! [`BoundQuery`] finds the matching documents in any range, on any number of threads.
+//! [`Search::bind`](crate::Search::bind) resolves its columns and terms in each part of a search, and decides what can
+//! match at all. The resulting [`BoundQuery`] finds the matching documents in any range, on any number of threads.
 //!
 //! # Semantics
 //!
@@ -96,7 +96,7 @@
 //! ```
 
 mod bind;
-mod bound_parts;
+mod bound_part;
 mod bound_query;
 mod column_comparison;
 mod column_condition;
@@ -124,7 +124,6 @@ use std::sync::Arc;
 
 use docvalues_column::Bitset;
 
-pub use bound_parts::BoundParts;
 pub use bound_query::BoundQuery;
 pub(crate) use convert_literal::least_number;
 pub use explain::{Explain, Profile};

@@ -50,7 +50,7 @@ pub struct SearchRequest {
     /// The number of documents to return in that order; `usize::MAX` for all, as [`Search::sorted`] returns them.
     pub top: usize,
     /// Whether to return how the query was evaluated. This is slower: see
-    /// [`collect_explained`](crate::query::BoundParts::collect_explained).
+    /// [`collect_explained`](crate::query::BoundQuery::collect_explained).
     pub explain: bool,
 }
 

@@ -23,13 +23,14 @@
 //! To skip documents from the beginning, a search first computes a lower bound for the k-th best key: from the zone
 //! with the column's best value, or from an estimate over all zones. See `lower_bound.rs`.
 
+mod items;
 mod key;
 mod lower_bound;
 mod merge_parts;
 mod radix;
 mod rank_scale;
 mod read_keys;
-mod short_runs;
+mod runs;
 mod sort_all;
 mod top_k;
 

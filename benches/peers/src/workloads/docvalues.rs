@@ -49,7 +49,7 @@ pub fn run(process: &Process, row: Option<Row>) {
                 })
             });
         }
-        Task::Range(column) => range(process, row, &segment, column),
+        Task::Range(column) => range(process, row, (&segment, &search), column),
         Task::Export { sorted } => {
             let docs = process.exported(sorted);
             process.measure(row, "Search::export", || export(&search, &docs));
@@ -75,13 +75,10 @@ fn sum_of(group: &GroupFound) -> i64 {
     }
 }
 
-fn range(process: &Process, row: Row, segment: &Segment, column: Column) {
+fn range(process: &Process, row: Row, (segment, search): (&Segment, &Search<'_>), column: Column) {
     let range = column.range(process.docs).expect("a column that is filtered");
     let query = Query::range(column.name(), range.clone());
-    process.measure(row, "Query::range, count", || {
-        let bound = query.bind(segment).expect("a column");
-        bound.count(Docs::All).expect("good bytes").into()
-    });
+    process.measure(row, "Query::range, count", || search.count(&query).expect("good bytes").cast_signed());
     let column = segment.numeric(column.name()).expect("a column");
     process.measure(row, "filter into a bitset", || {
         let mut found = vec![0; DocRange::new(0, process.docs).words()];

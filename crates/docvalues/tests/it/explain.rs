@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use docvalues::search::{Docs, Query};
+use docvalues::search::{Docs, Query, Search};
 use docvalues::{
     ColumnSource as _, DocRange, Field, Kind, LogicalType, OpenOptions, PruneCounts, Pruning, Segment,
     SegmentWriter, SortKey, WriterOptions, bits,
@@ -72,8 +72,8 @@ fn zones(values: &[i64], wanted: &RangeInclusive<i64>) -> (PruneCounts, u64) {
     (zones, open)
 }
 
-fn explained(segment: &Segment, query: &str) -> (u32, Pruning) {
-    let bound = Query::parse(query).unwrap().bind(segment).unwrap();
+fn explained(segment: &Segment, query: &str) -> (u64, Pruning) {
+    let bound = Search::new(segment).bind(&Query::parse(query).unwrap()).unwrap();
     let (found, explain) = bound.collect_explained(Docs::All).unwrap();
     assert_eq!(found, bound.collect(Docs::All).unwrap());
     assert!(explain.parts.is_empty(), "{explain}");
@@ -142,11 +142,12 @@ fn counts_of_ranges_that_begin_within_words() {
         [(65_536, 299_999), (65_540, 200_001), (131_070, 131_075), (4_096, 8_191), (150, 151)]
     {
         let query = Query::parse(&format!("at in {}..={}", 3 * first, 3 * last)).unwrap();
-        let bound = query.bind(&segment).unwrap();
+        let bound = Search::new(&segment).bind(&query).unwrap();
         for from in [0, 1, 63, 64, 100, 4_097, 65_535, 65_536, 65_541, 131_071] {
             for to in [from, from + 1, 65_537, 131_075, DOCS - 10, DOCS] {
                 let expected = to.min(last + 1).saturating_sub(from.max(first));
-                assert_eq!(bound.count(Docs::Range(from, to)).unwrap(), expected, "{query}, {from}..{to}");
+                let count = bound.count(Docs::Range(from, to)).unwrap();
+                assert_eq!(count, u64::from(expected), "{query}, {from}..{to}");
             }
         }
     }
@@ -192,7 +193,8 @@ fn few_candidates_are_read_without_zones() {
     let segment = in_batches(&rows(), 50_000, &COMPRESSIONS, WriterOptions::default());
     let segment = Segment::from_bytes(segment, OpenOptions::new()).unwrap();
     let query = Query::parse("at in 30_000..30_300 and any_list >= 10").unwrap();
-    let (_, explain) = query.bind(&segment).unwrap().collect_explained(Docs::All).unwrap();
+    let bound = Search::new(&segment).bind(&query).unwrap();
+    let (_, explain) = bound.collect_explained(Docs::All).unwrap();
     let [at, any] = explain.parts.as_slice() else { panic!("{explain}") };
     assert_eq!(at.profile.unwrap().filter.zones, PruneCounts { none: 73, all: 0, open: 1 });
     let any = any.profile.unwrap();

@@ -176,10 +176,9 @@ fn documents(threads: usize) {
         let limited = Search::new(&segment).threads(threads).memory(MOST / 2);
         // All documents, and none, need no bits.
         assert_eq!(ask("filter", || limited.filter(&query)).unwrap().count(), count);
-        let one = query.bind(&segment).unwrap();
-        let mut bits = vec![0; 1_024];
-        ask("matching", || one.matching(DOCS - 65_000..DOCS, &mut bits).unwrap());
         let bound = limited.bind(&query).unwrap();
+        let mut bits = vec![0; 1_024];
+        ask("matching", || bound.matching(0, DOCS - 65_000..DOCS, &mut bits).unwrap());
         let list = [7, DOCS - 1].map(DocId::new);
         let some = ask("of a list", || bound.collect(Docs::list(&list).unwrap()));
         match some {

@@ -49,7 +49,7 @@ pub(crate) enum PartSet {
 }
 
 impl PartSet {
-    fn count(&self) -> u32 {
+    pub(crate) fn count(&self) -> u32 {
         match self {
             PartSet::None => 0,
             PartSet::All(docs) => *docs,

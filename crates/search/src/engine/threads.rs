@@ -166,6 +166,10 @@ pub(crate) fn copy<T: Send, F: Sync>(
     stop: &Interrupt,
     get: impl Fn(&F) -> T + Sync + Send,
 ) -> Result<()> {
+    if from.len() <= MIN_PARALLEL {
+        to.iter_mut().zip(from).for_each(|(to, from)| *to = get(from));
+        return Ok(());
+    }
     let each = from.len().div_ceil(threads).max(MIN_PARALLEL);
     let copied = map(to.chunks_mut(each).zip(from.chunks(each)).collect(), |(to, from)| {
         for (to, from) in to.chunks_mut(POLL_EVERY).zip(from.chunks(POLL_EVERY)) {

@@ -179,15 +179,7 @@ impl<'s> Binder<'s> {
         }
         let share = f64::from(set.count()) / f64::from(docs);
         // Copying a word of bits takes a fraction of a nanosecond.
-        Node {
-            kind: NodeKind::Docs(set),
-            clause,
-            note: None,
-            share,
-            cost: 0.005,
-            parts: Vec::new(),
-            id: self.id(),
-        }
+        self.leaf(NodeKind::Docs(set), clause, (share, 0.005))
     }
 
     fn condition(&mut self, query: &Query, condition: &Condition) -> Result<Draft> {
@@ -247,10 +239,9 @@ impl<'s> Binder<'s> {
             let wanted = Wanted::Ords(matching_terms(terms, &pattern, self.stop)?);
             return Ok(Draft::Condition(query.clone(), column, wanted));
         }
-        let leaf = ConditionFilter::matching(column, pattern);
-        let (clause, (share, cost)) = (Clause::Own(query.clone()), leaf.expect());
-        let kind = NodeKind::Filter(leaf);
-        Ok(Draft::Done(Node { kind, clause, note: None, share, cost, parts: Vec::new(), id: self.id() }))
+        let filter = ConditionFilter::matching(column, pattern);
+        let expected = filter.expect();
+        Ok(Draft::Done(self.leaf(NodeKind::Filter(filter), Clause::Own(query.clone()), expected)))
     }
 
     /// The node of a comparison of two columns.
@@ -260,9 +251,8 @@ impl<'s> Binder<'s> {
             let why = format!("column \"{empty}\" has no values");
             return Ok(self.none(clause, Some(why), Vec::new()));
         }
-        let (share, cost) = pair.expect();
-        let kind = NodeKind::Compare(pair);
-        Ok(Node { kind, clause, note: None, share, cost, parts: Vec::new(), id: self.id() })
+        let expected = pair.expect();
+        Ok(self.leaf(NodeKind::Compare(pair), clause, expected))
     }
 
     /// Opens a column once.
@@ -333,15 +323,8 @@ impl<'s> Binder<'s> {
             left *= if is_and { part.share } else { 1.0 - part.share };
         }
         let share = if is_and { left } else { 1.0 - left };
-        Node {
-            kind: if is_and { NodeKind::And } else { NodeKind::Or },
-            clause,
-            note: None,
-            share,
-            cost,
-            parts,
-            id: self.id(),
-        }
+        let kind = if is_and { NodeKind::And } else { NodeKind::Or };
+        Node { parts, ..self.leaf(kind, clause, (share, cost)) }
     }
 
     fn not(&mut self, clause: Clause, part: Node) -> Node {
@@ -352,16 +335,8 @@ impl<'s> Binder<'s> {
             }
             NodeKind::None => Node { parts: vec![part], ..self.all(clause, note) },
             _ => {
-                let (share, cost) = (1.0 - part.share, part.cost);
-                Node {
-                    kind: NodeKind::Not,
-                    clause,
-                    note: None,
-                    share,
-                    cost,
-                    parts: vec![part],
-                    id: self.id(),
-                }
+                let expected = (1.0 - part.share, part.cost);
+                Node { parts: vec![part], ..self.leaf(NodeKind::Not, clause, expected) }
             }
         }
     }
@@ -379,23 +354,27 @@ impl<'s> Binder<'s> {
             Simplified::Only(wanted) => {
                 let name = &column.info().field.name;
                 let leading = self.source.sort().first().is_some_and(|key| key.column == *name);
-                let leaf = ConditionFilter::new(column, &wanted, leading);
-                let (share, cost) = leaf.expect();
-                let (kind, parts) = (NodeKind::Filter(leaf), Vec::new());
-                Node { kind, clause, note: None, share, cost, parts, id: self.id() }
+                let filter = ConditionFilter::new(column, &wanted, leading);
+                let expected = filter.expect();
+                self.leaf(NodeKind::Filter(filter), clause, expected)
             }
         }
     }
 
+    /// A node without children, with the expected share of matching documents and cost.
+    pub(super) fn leaf(&mut self, kind: NodeKind, clause: Clause, (share, cost): (f64, f64)) -> Node {
+        Node { kind, clause, note: None, share, cost, parts: Vec::new(), id: self.id() }
+    }
+
     pub(super) fn all(&mut self, clause: Clause, note: Option<String>) -> Node {
-        Node { kind: NodeKind::All, clause, note, share: 1.0, cost: 0.0, parts: Vec::new(), id: self.id() }
+        Node { note, ..self.leaf(NodeKind::All, clause, (1.0, 0.0)) }
     }
 
     pub(super) fn none(&mut self, clause: Clause, note: Option<String>, parts: Vec<Node>) -> Node {
-        Node { kind: NodeKind::None, clause, note, share: 0.0, cost: 0.0, parts, id: self.id() }
+        Node { note, parts, ..self.leaf(NodeKind::None, clause, (0.0, 0.0)) }
     }
 
-    pub(super) fn id(&mut self) -> usize {
+    fn id(&mut self) -> usize {
         self.nodes += 1;
         self.nodes - 1
     }

@@ -1,60 +1,50 @@
-//! Queries bound to columns, ready for evaluation.
+//! Queries bound to the parts of a search.
 
-use std::sync::Arc;
+use docvalues_column::{DocRange, Pruning, bits};
 
-use docvalues_column::{ColumnSource, DocRange, Pruning, bits};
-
-use super::Query;
-use super::bind::{Binder, Node, NodeKind};
-use super::evaluate::{self, Run, WINDOW, is_empty, set_all};
-use super::explain::{Explain, Profile, explain};
+use super::bound_part::{BoundPart, Evaluated};
+use super::explain::{Explain, Profile};
+use super::part_bounds::PartBounds;
 use super::pattern::CompiledPatterns;
-use crate::engine::threads::each;
-use crate::engine::{Docs, Interrupt, len_u32};
-use crate::{Bitset, Result};
+use super::{Query, Test};
+use crate::describe::with_separators;
+use crate::engine::{DocSet, Docs, DocsByPart, PartSet, Search, threads};
+use crate::{Error, Result};
 
-/// The documents of a chunk, the unit of work of a thread: several whole windows.
-const CHUNK_DOCS: u32 = 8 * WINDOW;
-
-/// The words of bits for a chunk.
-const CHUNK_WORDS: usize = CHUNK_DOCS as usize / 64;
-
-/// A query that is bound to the columns of a source, made by [`Query::bind`].
+/// A query that is bound to the columns of a search, made by [`Search::bind`].
 ///
-/// It owns its columns, which outlive the source. Evaluation does not change it, so several threads can evaluate it
+/// It owns its columns, which outlive the sources. Evaluation does not change it, so several threads can evaluate it
 /// at once.
+///
+/// Terms are looked up in each part. A part whose column bounds exclude the query is left out; nothing of it is read.
 ///
 /// # Complexity
 ///
 /// A single condition costs as much as its column's filter. Conjunctions are evaluated in windows of 65,536
 /// documents, beginning with the clause that excludes most for its cost. A window ends when no document is left; when
-/// few are left, only their values are read.
+/// few are left, only their values are read. Each thread works on chunks of 524,288 documents.
 ///
 /// # Examples
 ///
 /// ```
 /// # use docvalues_column::{Field, Kind, LogicalType};
 /// # use docvalues_testkit::model::{MemSource, ModelColumn};
-/// use docvalues_search::{Docs, Query};
+/// use docvalues_search::{Docs, Query, Search};
 ///
 /// # let field = Field::new("size", Kind::Numeric, LogicalType::I64);
 /// # let source = MemSource::new(3, [(field, ModelColumn::Numeric(vec![Some(512), Some(9), Some(70)]))]);
-/// let query = Query::parse("size > 50")?.bind(&source)?;
-/// assert_eq!(query.count(Docs::All)?, 2);
+/// let query = Query::parse("size > 50")?;
+/// let bound = Search::new(&source).bind(&query)?;
+/// assert_eq!(bound.count(Docs::All)?, 2);
 /// # Ok::<(), docvalues_search::Error>(())
 /// ```
 #[doc(alias = "Weight")]
 #[derive(Debug)]
 pub struct BoundQuery {
-    docs: u32,
-    /// The live documents; `None` if none is deleted. No others match.
-    live: Option<Arc<Bitset>>,
-    root: Node,
-    nodes: usize,
+    /// For the description of several parts; the only one describes itself.
+    query: Option<Query>,
+    parts: Vec<QueryPart>,
     threads: usize,
-    stop: Interrupt,
-    /// The memory limit for sets of documents.
-    memory: usize,
 }
 
 // Documented above.
@@ -63,77 +53,142 @@ const _: () = {
     shared::<BoundQuery>();
 };
 
-impl Query {
-    /// Opens the query's columns in `source`, looks up its terms, and decides what can match at all.
+/// The query in one part.
+#[derive(Debug)]
+struct QueryPart {
+    docs: u32,
+    /// `None` if the bounds of a column exclude the part.
+    bound: Option<Box<BoundPart>>,
+}
+
+impl Search<'_> {
+    /// Opens the query's columns, looks up its terms, and decides what can match at all. Evaluation takes the number
+    /// of threads, the interrupt flag and the memory limit of the search.
     ///
-    /// Each column is opened once and each term is looked up once. No values are read, but a pattern reads the whole
-    /// dictionary.
+    /// Each column is opened once, and each term is looked up once in each part. No values are read, but a pattern
+    /// reads the whole dictionary.
     ///
     /// # Errors
     ///
     /// If there is no such column; if a literal does not fit its column's type
     /// ([`Error::Query`](crate::Error::Query), with a position if the query was parsed); if the query is nested too
-    /// deeply; if the source is damaged.
-    pub fn bind(&self, source: &dyn ColumnSource) -> Result<BoundQuery> {
-        self.bind_with(source, &CompiledPatterns::default(), &Interrupt::default())
+    /// deeply; if a source is damaged.
+    pub fn bind(&self, query: &Query) -> Result<BoundQuery> {
+        if self.parts.len() > 1 {
+            self.check_in_parts(query)?;
+        }
+        let bounds = PartBounds::of(query, self)?;
+        let patterns = CompiledPatterns::default();
+        let mut has_bound = false;
+        let part = |part: usize| {
+            // One part is bound in any case, so that an error in the query is found.
+            let is_last = part + 1 == self.parts.len();
+            let bound = if bounds.exclude(part) && (has_bound || !is_last) {
+                None
+            } else {
+                has_bound = true;
+                let bound = BoundPart::new(self, part, query, &patterns);
+                Some(Box::new(bound.map_err(|error| error.in_part(part, self.parts.len()))?))
+            };
+            Ok(QueryPart { docs: self.parts[part].source.docs(), bound })
+        };
+        let parts = (0..self.parts.len()).map(part).collect::<Result<Vec<_>>>()?;
+        let query = (parts.len() != 1).then(|| query.clone());
+        Ok(BoundQuery { query, parts, threads: self.threads })
     }
 
-    /// As [`bind`](Self::bind), with patterns that several parts share, and an interrupt flag for the binding.
-    pub(super) fn bind_with(
-        &self,
-        source: &dyn ColumnSource,
-        patterns: &CompiledPatterns,
-        stop: &Interrupt,
-    ) -> Result<BoundQuery> {
-        let (root, nodes) = Binder::new(source, patterns, stop).bind(self)?;
-        let (stop, memory) = (Interrupt::default(), usize::MAX);
-        Ok(BoundQuery { docs: source.docs(), live: None, root, nodes, threads: 1, stop, memory })
+    /// Refuses sets of documents, which are those of one source, and opens the columns of a query, so that an error
+    /// names the part that it occurred in. Unknown columns are left to the binding, which names their places in the
+    /// query.
+    fn check_in_parts(&self, query: &Query) -> Result<()> {
+        match query {
+            Query::And(parts) | Query::Or(parts) => {
+                parts.iter().try_for_each(|part| self.check_in_parts(part))
+            }
+            Query::Not(part) => self.check_in_parts(part),
+            Query::Condition(condition) => {
+                let other = if let Test::Column(_, other) = &condition.test { Some(other) } else { None };
+                [&condition.column].into_iter().chain(other).try_for_each(|name| {
+                    match self.column_set(name) {
+                        Err(error @ (Error::Part(_) | Error::MixedTypes { .. })) => Err(error),
+                        _ => Ok(()),
+                    }
+                })
+            }
+            Query::Docs(_) => {
+                let why = "expected a query without sets of documents, as there are several parts: pass the documents of each";
+                Err(Error::Request(why.to_owned()))
+            }
+            Query::All | Query::None => Ok(()),
+        }
+    }
+
+    /// Returns the documents that match `query`. If all match, [`DocsByPart::All`] is cheaper than a set.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such column, a literal does not fit its type, or a column is damaged; [`Error::Memory`] if the
+    /// set exceeds the available memory or [`Search::memory`].
+    ///
+    /// [`Error::Memory`]: crate::Error::Memory
+    pub fn filter(&self, query: &Query) -> Result<DocSet> {
+        self.bind(query)?.collect(DocsByPart::All)
+    }
+
+    /// Counts the documents that match `query`.
+    ///
+    /// # Errors
+    ///
+    /// As [`filter`](Self::filter).
+    pub fn count(&self, query: &Query) -> Result<u64> {
+        self.bind(query)?.count(DocsByPart::All)
     }
 }
 
 impl BoundQuery {
-    /// The query over these live documents.
-    pub(super) fn live(self, live: Option<Arc<Bitset>>) -> BoundQuery {
-        BoundQuery { live, ..self }
-    }
-
-    /// The query with an interrupt flag, and a memory limit for sets of documents.
-    pub(super) fn limited(self, stop: &Interrupt, memory: usize) -> BoundQuery {
-        BoundQuery { stop: stop.clone(), memory, ..self }
-    }
-
-    /// The number of documents that are not deleted.
-    fn live_docs(&self) -> u32 {
-        self.live.as_ref().map_or(self.docs, |live| live.count())
-    }
-
-    /// The number of documents in the source.
-    pub fn docs(&self) -> u32 {
-        self.docs
-    }
-
-    /// Sets the number of threads, at least 1. Each works on chunks of 524,288 documents. Results do not depend on
-    /// it. Without the feature `rayon` there is one thread.
-    #[must_use]
-    pub fn threads(mut self, threads: usize) -> BoundQuery {
-        self.threads = threads.max(1);
-        self
+    /// The number of documents of all parts.
+    pub fn docs(&self) -> u64 {
+        self.parts.iter().map(|part| u64::from(part.docs)).sum()
     }
 
     /// Whether it is known that no document matches, without reading values.
     pub fn is_none(&self) -> bool {
-        matches!(self.root.kind, NodeKind::None) || self.live.as_ref().is_some_and(|live| live.is_empty())
+        self.parts.iter().all(|part| part.bound.as_ref().is_none_or(|bound| bound.is_none()))
     }
 
     /// Whether it is known that every document matches, without reading values.
     pub fn is_all(&self) -> bool {
-        matches!(self.root.kind, NodeKind::All) && self.live.is_none()
+        self.parts.iter().all(|part| part.bound.as_ref().is_some_and(|bound| bound.is_all()))
     }
 
-    /// Sets the bits of the documents of `docs` that match, on the calling thread. Bit `i % 64` of word `i / 64`
-    /// stands for document `docs.start + i`.
+    /// Returns the documents of `docs` that match.
     ///
-    /// Documents beyond the end of the source do not match. Ranges that begin at multiples of 65,536 are fastest.
+    /// # Errors
+    ///
+    /// When bytes of a column are damaged.
+    pub fn collect<'d>(&self, docs: impl Into<DocsByPart<'d>>) -> Result<DocSet> {
+        Ok(self.collect_with_pruning(docs)?.0)
+    }
+
+    /// As [`collect`](Self::collect), with the pruning statistics of all conditions.
+    ///
+    /// # Errors
+    ///
+    /// When bytes of a column are damaged.
+    pub fn collect_with_pruning<'d>(&self, docs: impl Into<DocsByPart<'d>>) -> Result<(DocSet, Pruning)> {
+        let mut pruned = Pruning::default();
+        let sets = self.evaluate(docs.into(), false)?.into_iter().map(|(set, evaluated)| {
+            pruned += evaluated.pruned;
+            set
+        });
+        let sets = DocSet::new(sets.collect());
+        Ok((sets, pruned))
+    }
+
+    /// Writes a bit for each document of `docs` in a part, set if it matches: bit `i % 64` of word `i / 64` stands for
+    /// document `docs.start + i`. Runs on the calling thread, and allocates no set.
+    ///
+    /// Documents beyond the end of the part do not match. Ranges that begin at multiples of 65,536 are fastest.
     ///
     /// # Errors
     ///
@@ -141,102 +196,77 @@ impl BoundQuery {
     ///
     /// # Panics
     ///
-    /// If `bits` is too short for `docs`.
-    pub fn matching(&self, docs: impl Into<DocRange>, bits: &mut [u64]) -> Result<()> {
+    /// If `bits` is too short for `docs`, or there is no such part.
+    pub fn matching(&self, part: usize, docs: impl Into<DocRange>, bits: &mut [u64]) -> Result<()> {
         let docs = docs.into();
         bits::check(docs, bits);
-        self.fill(docs, bits, &mut Pruning::default())
+        bits[..docs.words()].fill(0);
+        let Some(bound) = &self.parts[part].bound else { return Ok(()) };
+        bound.matching(docs, bits).map_err(|error| error.in_part(part, self.parts.len()))
     }
 
-    /// As [`matching`](Self::matching). Adds to the pruning statistics `pruned`.
-    fn fill(&self, docs: DocRange, bits: &mut [u64], pruned: &mut Pruning) -> Result<()> {
-        let docs = docs.clip(self.docs);
-        match &self.decisive().kind {
-            _ if docs.is_empty() => Ok(()),
-            NodeKind::None => Ok(()),
-            NodeKind::All => {
-                self.stop.check()?;
-                set_all(docs.len(), bits);
-                Ok(())
-            }
-            NodeKind::Filter(leaf) if !self.stop.is_possible() => leaf.fill(docs, bits, pruned),
-            _ => {
-                let mut run = Run::default();
-                let filled = self.fill_windows(docs, bits, &mut run);
-                *pruned += run.pruned;
-                filled
-            }
-        }
-    }
-
-    /// Returns the documents of `docs` that match, with a bit for each document of the source.
+    /// Counts the documents of `docs` that match. Allocates no set for ranges, and for all documents.
     ///
     /// # Errors
     ///
     /// When bytes of a column are damaged.
-    pub fn collect<'d>(&self, docs: impl Into<Docs<'d>>) -> Result<Bitset> {
-        self.collect_pruning(docs.into(), &mut Pruning::default())
+    pub fn count<'d>(&self, docs: impl Into<DocsByPart<'d>>) -> Result<u64> {
+        Ok(self.count_with_pruning(docs)?.0)
     }
 
-    /// As [`collect`](Self::collect). Adds to the pruning statistics `pruned`.
-    pub(super) fn collect_pruning(&self, docs: Docs<'_>, pruned: &mut Pruning) -> Result<Bitset> {
-        let fill = |docs, bits: &mut [u64], run: &mut Run| self.fill(docs, bits, &mut run.pruned);
-        let (found, _, runs) = self.evaluate(docs, Run::default, fill)?;
-        runs.iter().for_each(|run| *pruned += run.pruned);
-        Ok(found)
-    }
-
-    /// Counts the documents of `docs` that match. Allocates no set if `docs` are a range or all documents.
+    /// As [`count`](Self::count), with the pruning statistics of all conditions.
     ///
     /// # Errors
     ///
     /// When bytes of a column are damaged.
-    pub fn count<'d>(&self, docs: impl Into<Docs<'d>>) -> Result<u32> {
-        self.count_pruning(docs.into(), &mut Pruning::default())
+    pub fn count_with_pruning<'d>(&self, docs: impl Into<DocsByPart<'d>>) -> Result<(u64, Pruning)> {
+        let counts = self.each(docs.into(), BoundPart::count)?;
+        let (mut count, mut pruned) = (0, Pruning::default());
+        for (of_part, by_part) in counts.into_iter().flatten() {
+            count += u64::from(of_part);
+            pruned += by_part;
+        }
+        Ok((count, pruned))
     }
 
-    /// As [`count`](Self::count). Adds to the pruning statistics `pruned`.
-    pub(super) fn count_pruning(&self, docs: Docs<'_>, pruned: &mut Pruning) -> Result<u32> {
-        if let Some(known) = self.known_count(&docs) {
-            return Ok(known);
-        }
-        let WholeWords::Range(range, ignored) = self.whole_words(docs)? else {
-            return Ok(self.collect_pruning(docs, pruned)?.count());
-        };
-        let found = self.root.candidates(DocRange::new(range.start + ignored, range.end), pruned)?;
-        if found.is_empty() {
-            return Ok(0);
-        }
-        let first = range.start.max(found.start / WINDOW * WINDOW);
-        let ignored = if first > range.start { 0 } else { ignored };
-        let range = DocRange::new(first, found.end);
-        let words = CHUNK_WORDS.min(range.words());
-        let chunks = chunks(range);
-        let mut workers = self.workers(&chunks, || (vec![0; words], 0, Pruning::default()));
-        each(chunks, &mut workers, |(words, count, pruned), part| {
-            let words = &mut words[..part.words()];
-            words.fill(0);
-            match &self.live {
-                // Without a run, which allocates memory.
-                None => self.fill(part, words, pruned)?,
-                Some(live) => {
-                    live.add_to(part, words);
-                    let mut run = Run::default();
-                    self.narrow_windows(part, words, &mut run)?;
-                    *pruned += run.pruned;
-                }
+    /// Counts the documents that match in O(zones), on the calling thread, or returns `None`.
+    ///
+    /// Each part needs a count that is known without reading values, or no deletes and a range of one column. The skip indexes
+    /// of these ranges must decide all but 65,536 documents of all parts together.
+    ///
+    /// ```
+    /// # use docvalues_column::{Field, Kind, LogicalType};
+    /// # use docvalues_testkit::model::{MemSource, ModelColumn};
+    /// use docvalues_search::{Query, Search};
+    ///
+    /// # let at = Field::new("at", Kind::Numeric, LogicalType::I64);
+    /// # let ascending = (0..300_000).map(Some).collect();
+    /// # let source = MemSource::new(300_000, [(at, ModelColumn::Numeric(ascending))]);
+    /// // `at` ascends.
+    /// let range = Query::range("at", 100..=250_000);
+    /// assert_eq!(Search::new(&source).bind(&range)?.quick_count()?, Some(249_901));
+    /// # Ok::<(), docvalues_search::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When bytes of a column are damaged.
+    pub fn quick_count(&self) -> Result<Option<u64>> {
+        let (mut count, mut most) = (0, MOST_READ);
+        for (at, part) in self.parts.iter().enumerate() {
+            let Some(bound) = &part.bound else { continue };
+            let of_part = bound.quick_count(&mut most);
+            match of_part.map_err(|error| error.in_part(at, self.parts.len()))? {
+                Some(of_part) => count += of_part,
+                None => return Ok(None),
             }
-            clear(words, if part.start == first { ignored } else { 0 });
-            *count += len_u32(bits::count(words));
-            Ok(())
-        })?;
-        workers.iter().for_each(|(.., of_worker)| *pruned += *of_worker);
-        Ok(workers.iter().map(|(_, count, _)| count).sum())
+        }
+        Ok(Some(count))
     }
 
     /// The evaluation plan with expected costs. Reads no values.
     pub fn explain(&self) -> Explain {
-        explain(&self.root, self.live_docs(), 0, None)
+        self.explain_evaluated(&[])
     }
 
     /// As [`collect`](Self::collect), with a profile of each clause. It is slower, because every clause is evaluated
@@ -245,186 +275,85 @@ impl BoundQuery {
     /// # Errors
     ///
     /// When bytes of a column are damaged.
-    pub fn collect_explained<'d>(&self, docs: impl Into<Docs<'d>>) -> Result<(Bitset, Explain)> {
-        let counting = || Run::counting(self.nodes);
-        let fill = |docs, bits: &mut [u64], run: &mut Run| self.fill_windows(docs, bits, run);
-        let (found, windows, runs) = self.evaluate(docs.into(), counting, fill)?;
-        let counters = evaluate::counters(runs);
-        Ok((found, explain(&self.root, self.live_docs(), windows as u64, Some(&counters))))
+    pub fn collect_explained<'d>(&self, docs: impl Into<DocsByPart<'d>>) -> Result<(DocSet, Explain)> {
+        let (sets, evaluated): (Vec<_>, Vec<_>) = self.evaluate(docs.into(), true)?.into_iter().unzip();
+        Ok((DocSet::new(sets), self.explain_evaluated(&evaluated)))
     }
 
-    /// Returns the documents of `docs` that match, the number of windows, and the state of each thread. Uses `fill`
-    /// if `docs` is a range.
-    fn evaluate(
+    /// Returns the documents of each part that match, with statistics.
+    fn evaluate(&self, docs: DocsByPart<'_>, is_profiled: bool) -> Result<Vec<(PartSet, Evaluated)>> {
+        let found = self.each(docs, |bound, docs| bound.collect(docs, is_profiled))?;
+        Ok(found.into_iter().map(|found| found.unwrap_or((PartSet::None, Evaluated::default()))).collect())
+    }
+
+    /// Calls `of` for every part that is not left out: several parts at once, or with several threads in each.
+    fn each<R: Send>(
         &self,
-        docs: Docs<'_>,
-        run: impl Fn() -> Run,
-        fill: impl Fn(DocRange, &mut [u64], &mut Run) -> Result<()> + Sync,
-    ) -> Result<(Bitset, usize, Vec<Run>)> {
-        let (range, words, runs) = match self.whole_words(docs)? {
-            WholeWords::Range(range, ignored) => {
-                let mut words = self.no_words()?;
-                let from = (range.start / 64) as usize;
-                let chunks = chunks(range).zip(words[from..].chunks_mut(CHUNK_WORDS));
-                let mut runs = self.workers(&chunks, run);
-                each(chunks, &mut runs, |run, (docs, bits)| self.fill_live(docs, bits, run, &fill))?;
-                clear(&mut words[from..], ignored);
-                (range, words, runs)
-            }
-            WholeWords::Some(mut words) => {
-                if let Some(live) = &self.live {
-                    words.iter_mut().zip(live.words()).for_each(|(word, live)| *word &= live);
-                }
-                let all = DocRange::new(0, self.docs);
-                let chunks = chunks(all).zip(words.chunks_mut(CHUNK_WORDS));
-                let mut runs = self.workers(&chunks, run);
-                each(chunks, &mut runs, |run, (docs, bits)| self.narrow_windows(docs, bits, run))?;
-                (all, words, runs)
-            }
+        docs: DocsByPart<'_>,
+        of: impl Fn(&BoundPart, Docs<'_>) -> Result<R> + Sync,
+    ) -> Result<Vec<Option<R>>> {
+        let count = self.parts.len();
+        let mut found: Vec<Option<R>> = self.parts.iter().map(|_| None).collect();
+        let bound = self.parts.iter().zip(&mut found).enumerate();
+        let mut open: Vec<_> =
+            bound.filter_map(|(at, (part, to))| Some((at, part.bound.as_deref()?, to))).collect();
+        let one = |(at, bound, to): &mut (usize, &BoundPart, &mut Option<R>)| {
+            let found = of(bound, docs.of_part(*at, count)?).map_err(|error| error.in_part(*at, count))?;
+            **to = Some(found);
+            Ok(())
         };
-        Ok((Bitset::from_words(words, self.docs), range.len().div_ceil(WINDOW as usize), runs))
-    }
-
-    /// The state of each thread that works on these chunks, at least one.
-    fn workers<S>(&self, chunks: &impl ExactSizeIterator, new: impl Fn() -> S) -> Vec<S> {
-        (0..self.threads.min(chunks.len()).max(1)).map(|_| new()).collect()
-    }
-
-    /// The only child that decides, if all others match every document, or none.
-    fn decisive(&self) -> &Node {
-        let mut node = &self.root;
-        while let NodeKind::And | NodeKind::Or = node.kind {
-            let is_and = matches!(node.kind, NodeKind::And);
-            let mut open = node.parts.iter().filter(|part| match part.kind {
-                NodeKind::All => !is_and,
-                NodeKind::None => is_and,
-                _ => true,
-            });
-            match (open.next(), open.next()) {
-                (Some(only), None) => node = only,
-                _ => break,
-            }
+        if self.threads > 1 && open.len() >= MANY_PARTS * self.threads {
+            let mut threads = vec![(); self.threads];
+            threads::each(open.iter_mut(), &mut threads, |(), part| one(part))?;
+        } else {
+            open.iter_mut().try_for_each(one)?;
         }
-        node
+        drop(open);
+        Ok(found)
     }
 
-    /// The number of matching documents, if the directory has it.
-    fn known_count(&self, docs: &Docs<'_>) -> Option<u32> {
-        match (&self.decisive().kind, &self.live) {
-            (NodeKind::None, _) => Some(0),
-            (NodeKind::All, _) if matches!(docs, Docs::All) => Some(self.live_docs()),
-            (_, Some(_)) => None,
-            (NodeKind::All, None) => Some(docs.count(self.docs)),
-            (NodeKind::Docs(set), None) if docs.is_all(self.docs) => Some(set.count()),
-            (NodeKind::Filter(leaf), None) if docs.is_all(self.docs) => {
-                u32::try_from(leaf.known_count()?).ok()
-            }
-            _ => None,
+    /// The plans of all parts as one; after an evaluation with their profiles.
+    fn explain_evaluated(&self, evaluated: &[Evaluated]) -> Explain {
+        let clause = || self.query.as_ref().map(Query::to_string).unwrap_or_default();
+        let left_out = |part: &QueryPart| Explain {
+            clause: clause(),
+            how: format!(
+                "no document can match: {} documents, excluded by the bounds of a column",
+                with_separators(part.docs.into())
+            ),
+            expected: 0,
+            cost: 0.0,
+            profile: None,
+            parts: Vec::new(),
+        };
+        let plan = |(at, part): (usize, &QueryPart)| match &part.bound {
+            Some(bound) => bound.explain(evaluated.get(at)),
+            None => left_out(part),
+        };
+        let mut plans: Vec<Explain> = self.parts.iter().enumerate().map(plan).collect();
+        if plans.len() == 1 {
+            return plans.remove(0);
         }
-    }
-
-    /// The number of matching documents, if it is known, or zones decide all but `most` documents.
-    pub(super) fn quick_count(&self, most: &mut usize) -> Result<Option<u64>> {
-        if let Some(known) = self.known_count(&Docs::All) {
-            return Ok(Some(known.into()));
+        let evaluated =
+            self.parts.iter().filter(|part| part.bound.as_ref().is_some_and(|bound| !bound.is_none()));
+        let profiles = plans.iter().filter_map(|plan| plan.profile);
+        let profile = profiles.reduce(|mut all, one| {
+            all += one;
+            all
+        });
+        Explain {
+            clause: clause(),
+            how: format!("{} of {} parts are searched", evaluated.count(), plans.len()),
+            expected: plans.iter().map(|plan| plan.expected).sum(),
+            cost: plans.iter().map(|plan| plan.cost).fold(0.0, f64::max),
+            profile: profile.map(|profile| Profile { skipped: 0, ..profile }),
+            parts: plans,
         }
-        match (&self.decisive().kind, &self.live) {
-            (NodeKind::Filter(leaf), None) => leaf.count_by_zones(most),
-            _ => Ok(None),
-        }
-    }
-
-    /// Sets the bits of the live documents of `docs` that match: by `fill` if none is deleted. No bit is set before.
-    fn fill_live(
-        &self,
-        docs: DocRange,
-        bits: &mut [u64],
-        run: &mut Run,
-        fill: impl Fn(DocRange, &mut [u64], &mut Run) -> Result<()>,
-    ) -> Result<()> {
-        let Some(live) = &self.live else { return fill(docs, bits, run) };
-        live.add_to(docs, bits);
-        self.narrow_windows(docs, bits, run)
-    }
-
-    fn fill_windows(&self, docs: DocRange, bits: &mut [u64], run: &mut Run) -> Result<()> {
-        let mut start = docs.start;
-        for bits in bits.chunks_mut(WINDOW as usize / 64) {
-            let window = DocRange::new(start, docs.end.min(start.saturating_add(WINDOW)));
-            if window.is_empty() {
-                break;
-            }
-            start = window.end;
-            self.stop.check()?;
-            self.root.fill(window, bits, run)?;
-        }
-        Ok(())
-    }
-
-    fn narrow_windows(&self, docs: DocRange, words: &mut [u64], run: &mut Run) -> Result<()> {
-        let mut start = docs.start;
-        for words in words.chunks_mut(WINDOW as usize / 64) {
-            let window = DocRange::new(start, docs.end.min(start.saturating_add(WINDOW)));
-            start = window.end;
-            self.stop.check()?;
-            if !is_empty(words) {
-                self.root.narrow(window, words, run)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Documents in whole words.
-    fn whole_words(&self, docs: Docs<'_>) -> Result<WholeWords> {
-        Ok(match docs {
-            Docs::All => WholeWords::Range(DocRange::new(0, self.docs), 0),
-            Docs::Range(from, to) => {
-                let to = to.min(self.docs);
-                let from = from.min(to);
-                WholeWords::Range(DocRange::new(from / 64 * 64, to), from % 64)
-            }
-            Docs::List(_) | Docs::Bits(_) => WholeWords::Some(docs.try_words(self.docs, self.memory)?),
-        })
-    }
-
-    /// Cleared bits for all documents.
-    fn no_words(&self) -> Result<Vec<u64>> {
-        Docs::Range(0, 0).try_words(self.docs, self.memory)
-    }
-
-    /// As [`explain`](Self::explain) after a run, for a query that is known to match every document, or none.
-    pub(crate) fn explain_known(&self) -> Explain {
-        let windows = u64::from(self.docs.div_ceil(WINDOW));
-        let candidates = u64::from(self.live_docs());
-        let mut profile = vec![Profile::default(); self.nodes];
-        if let Some(root) = profile.get_mut(self.root.id) {
-            *root = Profile {
-                windows,
-                candidates,
-                matched: if self.is_all() { candidates } else { 0 },
-                ..Profile::default()
-            };
-        }
-        explain(&self.root, self.live_docs(), windows, Some(&profile))
     }
 }
 
-/// Splits documents into the chunks that threads take; the first begins at the start of `docs`.
-fn chunks(docs: DocRange) -> impl ExactSizeIterator<Item = DocRange> + Send {
-    docs.chunks(CHUNK_DOCS as usize)
-}
+/// The most documents that a quick count reads.
+const MOST_READ: usize = 1 << 16;
 
-/// A set of documents in whole words.
-enum WholeWords {
-    /// A range. The given number of leading documents only align it to a word, and are not in the set.
-    Range(DocRange, u32),
-    /// The documents whose bits are set.
-    Some(Vec<u64>),
-}
-
-/// Clears the first `count` bits of the first word.
-fn clear(words: &mut [u64], count: u32) {
-    if let Some(first) = words.first_mut() {
-        *first &= u64::MAX << count;
-    }
-}
+/// The parts a thread from which threads take a part each; otherwise they share one.
+const MANY_PARTS: usize = 4;

@@ -46,42 +46,40 @@ pub(super) fn wanted(column: &dyn Column, test: &Test) -> Result<Result<Wanted, 
         return Ok(Ok(Wanted::Exists));
     }
     let field = &column.info().field;
-    match values(&field.name, field.logical, test) {
-        Ok(Values::All) => Ok(Ok(Wanted::Exists)),
-        Ok(Values::Numbers(numbers)) => Ok(Ok(Wanted::Numbers(numbers))),
-        Ok(Values::Strings(strings)) => in_dictionary(column, strings).map(Ok),
-        Err(refused) => Ok(Err(refused)),
+    match wanted_of_type(&field.name, field.logical, test) {
+        Ok(Wanted::Strings(strings)) => in_dictionary(column, strings).map(Ok),
+        wanted => Ok(wanted),
     }
 }
 
-/// The stored values of a column of this name and type that match a test. For `NotIn`, the values in the list.
-pub(super) fn values(name: &str, logical: LogicalType, test: &Test) -> Result<Values, Refused> {
+/// As [`wanted`], for a column of this name and type that has no dictionary.
+pub(super) fn wanted_of_type(name: &str, logical: LogicalType, test: &Test) -> Result<Wanted, Refused> {
     let refuse = |at: usize, literal: &Literal, mismatch: Mismatch| {
         let what =
             format!("column \"{name}\" is {}, and {} is not {mismatch}", logical.name(), short(literal));
         (at, what)
     };
-    let each = |literals: &[Literal], of: &dyn Fn(&Literal) -> Result<Values, Mismatch>| {
+    let each = |literals: &[Literal], of: &dyn Fn(&Literal) -> Result<Wanted, Mismatch>| {
         let values =
             literals.iter().enumerate().map(|(at, literal)| of(literal).map_err(|m| refuse(at, literal, m)));
-        values.collect::<Result<Vec<_>, _>>().map(|values| Values::union(values, logical.is_bytes()))
+        values.collect::<Result<Vec<_>, _>>().map(|values| union(values, logical.is_bytes()))
     };
     let is_bytes = logical.is_bytes();
     match test {
         // The others are not tests of single values by a literal.
-        Test::Exists | Test::Missing | Test::Matches(_) | Test::Column(..) => Ok(Values::All),
+        Test::Exists | Test::Missing | Test::Matches(_) | Test::Column(..) => Ok(Wanted::Exists),
         Test::In(literals) | Test::NotIn(literals) if is_bytes => {
-            each(literals, &|literal| convert_literal::equal_strings(logical, literal).map(Values::Strings))
+            each(literals, &|literal| convert_literal::equal_strings(logical, literal).map(Wanted::Strings))
         }
         Test::In(literals) | Test::NotIn(literals) => {
-            each(literals, &|literal| convert_literal::equal_numbers(logical, literal).map(Values::Numbers))
+            each(literals, &|literal| convert_literal::equal_numbers(logical, literal).map(Wanted::Numbers))
         }
         Test::Range(low, high) => {
             // Each end alone first, to find out which one is wrong.
             let (low, high) = (low.as_ref(), high.as_ref());
             let of = |low, high| match is_bytes {
-                true => convert_literal::string_range(logical, low, high).map(Values::Strings),
-                false => convert_literal::number_range(logical, low, high).map(Values::Numbers),
+                true => convert_literal::string_range(logical, low, high).map(Wanted::Strings),
+                false => convert_literal::number_range(logical, low, high).map(Wanted::Numbers),
             };
             use std::ops::Bound::{Excluded, Included, Unbounded};
             let ends = [(0, low), (usize::from(!matches!(low, Unbounded)), high)];
@@ -97,7 +95,7 @@ pub(super) fn values(name: &str, logical: LogicalType, test: &Test) -> Result<Va
             }
         }
         Test::Prefix(prefix) if is_bytes => {
-            let prefixed = convert_literal::prefixed(logical, prefix).map(Values::Strings);
+            let prefixed = convert_literal::prefixed(logical, prefix).map(Wanted::Strings);
             prefixed.map_err(|mismatch| refuse(0, prefix, mismatch))
         }
         Test::Prefix(_) => {
@@ -155,27 +153,18 @@ fn short(literal: &Literal) -> String {
     if text.chars().count() <= 60 { text } else { text.chars().take(57).chain("…".chars()).collect() }
 }
 
-/// Values of either form.
-pub(super) enum Values {
-    All,
-    Numbers(RangeSet<i64>),
-    Strings(RangeSet<Vec<u8>>),
-}
-
-impl Values {
-    /// The union of several sets; `is_bytes` decides the form.
-    fn union(all: Vec<Values>, is_bytes: bool) -> Values {
-        let (mut numbers, mut strings) = (Vec::new(), Vec::new());
-        for values in all {
-            match values {
-                Values::Numbers(spans) => numbers.extend(spans.into_list()),
-                Values::Strings(spans) => strings.extend(spans.into_list()),
-                // No literal alone stands for all values.
-                Values::All => {}
-            }
+/// The union of the values that each of several literals equals; `is_bytes` decides the form.
+fn union(all: Vec<Wanted>, is_bytes: bool) -> Wanted {
+    let (mut numbers, mut strings) = (Vec::new(), Vec::new());
+    for values in all {
+        match values {
+            Wanted::Numbers(spans) => numbers.extend(spans.into_list()),
+            Wanted::Strings(spans) => strings.extend(spans.into_list()),
+            // No literal stands for all values, or for an ord.
+            Wanted::Exists | Wanted::Ords(_) => {}
         }
-        if is_bytes { Values::Strings(RangeSet::of(strings)) } else { Values::Numbers(RangeSet::of(numbers)) }
     }
+    if is_bytes { Wanted::Strings(RangeSet::of(strings)) } else { Wanted::Numbers(RangeSet::of(numbers)) }
 }
 
 /// Converts byte strings to ords if the column has a dictionary. Two lookups for a range, one for a single value.

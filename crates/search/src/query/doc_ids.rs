@@ -3,7 +3,7 @@
 use docvalues_column::{DocRange, LogicalType};
 
 use super::bind::{Binder, Clause, Node, NodeKind, refused_at};
-use super::column_condition::{Values, values};
+use super::column_condition::{Wanted, wanted_of_type};
 use super::range_set::{End, RangeSet};
 use super::{Condition, Query, Test};
 use crate::Result;
@@ -25,11 +25,12 @@ impl Binder<'_> {
                 return Err(refused("is a number: expected text or bytes for a pattern"));
             }
             Test::Column(..) => return Err(refused("cannot be compared with a column")),
-            test => values(DOC, LogicalType::I64, test).map_err(|refused| refused_at(refused, condition))?,
+            test => wanted_of_type(DOC, LogicalType::I64, test)
+                .map_err(|refused| refused_at(refused, condition))?,
         };
         let wanted = match (values, &condition.test) {
-            (Values::Numbers(numbers), Test::NotIn(_)) => numbers.complement().intersection(&there),
-            (Values::Numbers(numbers), _) => numbers.intersection(&there),
+            (Wanted::Numbers(numbers), Test::NotIn(_)) => numbers.complement().intersection(&there),
+            (Wanted::Numbers(numbers), _) => numbers.intersection(&there),
             _ => there.clone(),
         };
         if wanted == there {
@@ -42,7 +43,6 @@ impl Binder<'_> {
         let ranges: Vec<DocRange> =
             wanted.ranges().map(|range| DocRange::new(doc(*range.start()), doc(*range.end() + 1))).collect();
         let share = ranges.iter().map(|range| range.len() as f64).sum::<f64>() / f64::from(docs);
-        let kind = NodeKind::DocRanges(ranges);
-        Ok(Node { kind, clause, note: None, share, cost: 0.002, parts: Vec::new(), id: self.id() })
+        Ok(self.leaf(NodeKind::DocRanges(ranges), clause, (share, 0.002)))
     }
 }

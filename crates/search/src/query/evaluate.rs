@@ -8,33 +8,36 @@
 use std::time::Instant;
 
 use docvalues_column::{DocRange, Pruning, bits};
-use docvalues_format::bits::set_range;
 
 use super::bind::{Node, NodeKind};
 use super::column_comparison::{ColumnComparison, CompareBuffers};
-use super::condition_filter::{Buffers, ConditionFilter};
+use super::condition_filter::Buffers;
 use super::explain::Profile;
 use crate::Result;
 
 /// Documents in a window: 8 KiB of bits, as many as a block of presence covers.
 pub(super) const WINDOW: u32 = 1 << 16;
 
-/// Sums the profiles of all threads, node by node.
-pub(super) fn counters(runs: Vec<Run>) -> Vec<Profile> {
-    let mut counters = runs.into_iter().filter_map(|run| run.counters);
-    let mut all = counters.next().unwrap_or_default();
-    for counters in counters {
-        all.iter_mut().zip(counters).for_each(|(all, one)| *all += one);
+/// Sums the statistics of all threads: of pruning, and the profile of each node, if requested.
+pub(super) fn sum(runs: Vec<Run>) -> (Pruning, Option<Vec<Profile>>) {
+    let mut pruned = Pruning::default();
+    let mut profiles: Option<Vec<Profile>> = None;
+    for run in runs {
+        pruned += run.pruned;
+        match (&mut profiles, run.counters) {
+            (Some(all), Some(counters)) => all.iter_mut().zip(counters).for_each(|(all, one)| *all += one),
+            (all, counters) => *all = counters,
+        }
     }
-    all
+    (pruned, profiles)
 }
 
-/// The buffers and the profile of one thread.
+/// The buffers and the profile of one thread. A new one allocates no memory.
 #[derive(Default)]
 pub(super) struct Run {
     spare: Vec<Vec<u64>>,
-    buffers: Buffers,
-    compare_buffers: CompareBuffers,
+    buffers: Option<Buffers>,
+    compare_buffers: Option<CompareBuffers>,
     /// The pruning statistics of all conditions.
     pub(super) pruned: Pruning,
     /// A profile for each node, if requested.
@@ -121,14 +124,21 @@ impl Node {
 
     fn fill_unseen(&self, docs: DocRange, bits: &mut [u64], run: &mut Run) -> Result<()> {
         match &self.kind {
-            NodeKind::All => set_all(docs.len(), bits),
+            NodeKind::All => bits::set_range(bits, 0..docs.len()),
             NodeKind::None => {}
-            NodeKind::Filter(leaf) => self.fill_leaf(leaf, docs, bits, run)?,
+            NodeKind::Filter(leaf) => {
+                let mut pruned = Pruning::default();
+                leaf.fill(docs, bits, &mut pruned)?;
+                run.pruned += pruned;
+                if let Some(counter) = run.counter(self) {
+                    counter.filter += pruned;
+                }
+            }
             NodeKind::Docs(set) => set.add_to(docs, bits),
             NodeKind::DocRanges(ranges) => add_ranges(ranges, docs, bits),
             NodeKind::Compare(pair) => {
                 let mut found = run.words(bits.len());
-                set_all(docs.len(), &mut found);
+                bits::set_range(&mut found, 0..docs.len());
                 self.narrow_by_comparison(pair, docs, &mut found, run)?;
                 zip(bits, &found, |bits, found| bits | found);
                 run.spare.push(found);
@@ -144,7 +154,7 @@ impl Node {
             }
             NodeKind::Not => {
                 let (mut found, mut all) = (run.words(bits.len()), run.words(bits.len()));
-                set_all(docs.len(), &mut all);
+                bits::set_range(&mut all, 0..docs.len());
                 self.parts.iter().try_for_each(|part| part.fill(docs, &mut found, run))?;
                 zip(&mut all, &found, |all, found| all & !found);
                 zip(bits, &all, |bits, others| bits | others);
@@ -162,25 +172,9 @@ impl Node {
         candidates: &mut [u64],
         run: &mut Run,
     ) -> Result<()> {
-        let read = pair.check(docs.start, candidates, &mut run.compare_buffers)?;
+        let read = pair.check(docs.start, candidates, run.compare_buffers.get_or_insert_default())?;
         if let Some(counter) = run.counter(self) {
             counter.filter.read += read;
-        }
-        Ok(())
-    }
-
-    fn fill_leaf(
-        &self,
-        leaf: &ConditionFilter,
-        docs: DocRange,
-        bits: &mut [u64],
-        run: &mut Run,
-    ) -> Result<()> {
-        let mut pruned = Pruning::default();
-        leaf.fill(docs, bits, &mut pruned)?;
-        run.pruned += pruned;
-        if let Some(counter) = run.counter(self) {
-            counter.filter += pruned;
         }
         Ok(())
     }
@@ -205,21 +199,14 @@ impl Node {
         match &self.kind {
             NodeKind::All => {}
             NodeKind::None => candidates.fill(0),
-            NodeKind::Filter(leaf) => {
-                if bits::count(candidates).saturating_mul(leaf.few()) < docs.len() {
-                    let read = leaf.check(docs.start, candidates, &mut run.buffers)?;
-                    if let Some(counter) = run.counter(self) {
-                        counter.gathered += 1;
-                        counter.filter.read += read;
-                    }
-                    return Ok(());
+            NodeKind::Filter(leaf) if bits::count(candidates).saturating_mul(leaf.few()) < docs.len() => {
+                let read = leaf.check(docs.start, candidates, run.buffers.get_or_insert_default())?;
+                if let Some(counter) = run.counter(self) {
+                    counter.gathered += 1;
+                    counter.filter.read += read;
                 }
-                let mut found = run.words(candidates.len());
-                self.fill_leaf(leaf, docs, &mut found, run)?;
-                zip(candidates, &found, |candidates, found| candidates & found);
-                run.spare.push(found);
             }
-            NodeKind::Docs(_) | NodeKind::DocRanges(_) => {
+            NodeKind::Filter(_) | NodeKind::Docs(_) | NodeKind::DocRanges(_) => {
                 let mut found = run.words(candidates.len());
                 self.fill_unseen(docs, &mut found, run)?;
                 zip(candidates, &found, |candidates, found| candidates & found);
@@ -279,15 +266,6 @@ fn add_ranges(ranges: &[DocRange], docs: DocRange, bits: &mut [u64]) {
     for range in ranges[first..].iter().take_while(|range| range.start < docs.end) {
         let some = DocRange::new(range.start.max(docs.start), range.end.min(docs.end));
         let place = |doc: u32| (doc - docs.start) as usize;
-        set_range(bits, place(some.start)..place(some.end));
-    }
-}
-
-/// Sets the first `count` bits.
-pub(super) fn set_all(count: usize, bits: &mut [u64]) {
-    let (whole, rest) = (count / 64, count % 64);
-    bits[..whole].fill(u64::MAX);
-    if rest > 0 {
-        bits[whole] |= (1 << rest) - 1;
+        bits::set_range(bits, place(some.start)..place(some.end));
     }
 }

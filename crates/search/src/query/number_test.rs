@@ -5,7 +5,7 @@ use std::ops::{Bound, RangeInclusive};
 use docvalues_column::LogicalType;
 
 use super::bind::refused_at;
-use super::column_condition::{Values, values};
+use super::column_condition::{Wanted, wanted_of_type};
 use super::convert_literal::wide_range;
 use super::{Condition, Test};
 use crate::Result;
@@ -54,8 +54,8 @@ impl NumberTest {
             Test::In(_) | Test::NotIn(_) | Test::Range(..) | Test::Prefix(_) => {}
         }
         // Checks the literals, also for integers of any size.
-        let found = values(name, logical.unwrap_or(LogicalType::I64), test).map_err(refused)?;
-        if let (Some(_), Values::Numbers(set)) = (logical, found) {
+        let found = wanted_of_type(name, logical.unwrap_or(LogicalType::I64), test).map_err(refused)?;
+        if let (Some(_), Wanted::Numbers(set)) = (logical, found) {
             return Ok(NumberTest::Stored { ranges: set.ranges().collect(), is_in });
         }
         let wide = |low, high| wide_range(low, high).map_err(|what| refused((0, what.to_owned())));

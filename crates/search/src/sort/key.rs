@@ -49,7 +49,7 @@ pub(crate) enum SortValue<B = Vec<u8>> {
 }
 
 impl<B> SortValue<B> {
-    pub(super) fn class(&self) -> u8 {
+    fn class(&self) -> u8 {
         match self {
             SortValue::First => 0,
             SortValue::Number(_) | SortValue::Bytes(_) | SortValue::BytesDown(_) => 1,

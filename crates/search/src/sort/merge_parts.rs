@@ -3,15 +3,13 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use docvalues_column::{BatchDocs, DocAddress, DocId};
+use docvalues_column::{DocAddress, DocId};
 
 use super::key::{Entry, Keys};
+use super::read_keys::{READ, read_entries};
 use super::sort_all;
-use crate::engine::{Request, Window, WindowBuffers, len_u32, memory};
+use crate::engine::{Request, WindowBuffers, len_u32, memory};
 use crate::error::Result;
-
-/// Documents of a part whose values are read at once.
-const READ: usize = 1 << 10;
 
 /// Returns all documents of the request in the order of `keys`.
 pub(super) fn sort(request: &Request<'_>, keys: &Keys) -> Result<Vec<DocAddress>> {
@@ -61,12 +59,8 @@ impl Cursor<'_> {
             let (docs, left) = self.docs.split_at(self.docs.len().min(READ));
             self.docs = left;
             if !docs.is_empty() {
-                let columns = request.columns_of(self.part);
-                let mut window = Window::new(BatchDocs::List(docs), columns, &mut self.buffers);
-                keys.as_slice().iter().try_for_each(|key| window.read_stored(key.slot))?;
-                for at in (0..docs.len()).rev() {
-                    self.read.push(keys.entry(&window, at)?);
-                }
+                self.read = read_entries((request, self.part), keys, docs, &mut self.buffers)?;
+                self.read.reverse();
             }
         }
         Ok(self.read.pop())

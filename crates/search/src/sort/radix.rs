@@ -10,7 +10,7 @@ use std::slice::IterMut;
 use docvalues_column::DocId;
 
 use crate::engine::threads::{self, POLL_EVERY};
-use crate::engine::{Interrupt, len_u32, memory};
+use crate::engine::{Interrupt, memory};
 use crate::error::Result;
 
 /// The fewest documents to sort on several threads.
@@ -30,27 +30,14 @@ pub(super) fn rank(item: u64) -> u32 {
     halves(item).0
 }
 
-fn doc(item: u64) -> DocId {
+/// The document of an item.
+pub(super) fn doc(item: u64) -> DocId {
     DocId::new(halves(item).1)
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "one half, and the other")]
 fn halves(item: u64) -> (u32, u32) {
     ((item >> 32) as u32, item as u32)
-}
-
-/// Splits sorted items into about `threads` slices, with their start positions. No slice ends within a rank.
-pub(super) fn slices(sorted: &[u64], threads: usize) -> Vec<(u32, &[u64])> {
-    let len = if sorted.len() < MIN_PARALLEL { sorted.len() } else { sorted.len().div_ceil(threads) };
-    let (mut slices, mut start) = (Vec::new(), 0);
-    while start < sorted.len() {
-        let mut end = sorted.len().min(start + len);
-        let last = rank(sorted[end - 1]);
-        end += sorted[end..].partition_point(|item| rank(*item) == last);
-        slices.push((len_u32(start), &sorted[start..end]));
-        start = end;
-    }
-    slices
 }
 
 /// Sorts `items` by the low `bits` bits of their ranks, and writes their documents to `docs`. Returns the sorted

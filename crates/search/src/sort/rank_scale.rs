@@ -19,6 +19,9 @@ const EXTRA_RANKS: u64 = 2;
 /// | the next one | NaN |
 /// | the last one | no value, if these come last |
 ///
+/// Different numbers have the same rank if their distances take more than 32 bits. For these, [`finer`](Self::finer)
+/// takes the bits below.
+///
 /// A number outside of the column's bounds has no rank: the file is damaged, and [`put`](RankScale::put) returns an
 /// error.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +33,10 @@ pub(super) struct RankScale {
     first: u64,
     /// The distance from the first number to the last.
     span: u64,
+    /// The bits of distances that are left to finer scales.
     shift: u32,
+    /// The bits of distances in units that are in ranks: those above were in the ranks of coarser scales.
+    mask: u64,
 }
 
 impl RankScale {
@@ -40,16 +46,12 @@ impl RankScale {
         let [least, greatest] = [*bounds.start(), *bounds.end()].map(|end| key.canonical(end));
         let (flip, first) = if key.descending { (u64::MAX, !greatest) } else { (0, least) };
         let span = greatest.wrapping_sub(least).cast_unsigned();
-        Some(RankScale::new(key, flip, first.cast_unsigned(), span))
-    }
-
-    fn new(key: Key, flip: u64, first: u64, span: u64) -> RankScale {
         let most = u64::from(u32::MAX) - 1 - EXTRA_RANKS;
         let mut shift = 0;
         while span >> shift > most {
             shift += 1;
         }
-        RankScale { key, flip, first, span, shift }
+        Some(RankScale { key, flip, first: first.cast_unsigned(), span, shift, mask: u64::MAX })
     }
 
     /// Whether different numbers may have the same rank.
@@ -64,20 +66,24 @@ impl RankScale {
 
     /// The greatest rank of a number.
     fn top(&self) -> u64 {
-        (self.span >> self.shift) + 1
+        (self.span >> self.shift).min(self.mask) + 1
     }
 
     fn missing(&self) -> u64 {
         if self.key.missing_first { 0 } else { self.top() + EXTRA_RANKS }
     }
 
-    /// A scale that distinguishes the numbers with this rank, if they may differ.
-    pub(super) fn finer(&self, rank: u32) -> Option<RankScale> {
-        let units =
-            u64::from(rank).checked_sub(1).filter(|_| self.is_coarse() && u64::from(rank) <= self.top())?;
-        let start = units << self.shift;
-        let span = self.span.saturating_sub(start).min((1 << self.shift) - 1);
-        Some(RankScale::new(self.key, self.flip, self.first.wrapping_add(start), span))
+    /// Whether numbers with this rank may differ.
+    pub(super) fn may_differ(&self, rank: u32) -> bool {
+        self.is_coarse() && (1..=self.top()).contains(&u64::from(rank))
+    }
+
+    /// A scale that distinguishes numbers of equal rank, if they may differ.
+    pub(super) fn finer(&self) -> Option<RankScale> {
+        // One bit less than a rank has: there are other ranks, too.
+        let bits = self.shift.min(u32::BITS - 1);
+        let finer = RankScale { shift: self.shift - bits, mask: (1 << bits) - 1, ..*self };
+        self.is_coarse().then_some(finer)
     }
 
     /// Writes the items of the window's documents `docs`. The column must have been read.
@@ -131,9 +137,9 @@ impl RankScale {
         let distance = self.distance(number.cast_unsigned() ^ self.flip);
         // Without a comparison, which may have no vector instruction: a short span's highest bit is clear, so it is
         // set in a greater distance or in the difference.
-        let left = self.span.wrapping_sub(distance);
-        *outside |= if self.is_coarse() { u64::from(distance > self.span) << 63 } else { distance | left };
-        narrow((distance >> self.shift).wrapping_add(1))
+        let (left, is_short) = (self.span.wrapping_sub(distance), self.span >> 63 == 0);
+        *outside |= if is_short { distance | left } else { u64::from(distance > self.span) << 63 };
+        narrow((distance >> self.shift & self.mask).wrapping_add(1))
     }
 
     /// The distance from the first number in the order of the key.

@@ -7,7 +7,7 @@ use crate::engine::{Request, Window, WindowBuffers, memory};
 use crate::error::Result;
 
 /// Documents whose values are read at once.
-const READ: usize = 1 << 10;
+pub(super) const READ: usize = 1 << 10;
 
 /// Reads the keys of `docs`, in this order. Terms are read as bytes, so that documents of different searches compare.
 ///
@@ -26,9 +26,7 @@ pub(crate) fn read_keys(request: &Request<'_>, keys: &Keys, docs: &[DocAddress])
             request.stop().check()?;
             let part = docs[some[0]].part as usize;
             let ids: Vec<DocId> = some.iter().map(|at| docs[*at].doc).collect();
-            let mut window = Window::new(BatchDocs::List(&ids), request.columns_of(part), &mut buffers);
-            let read = read_window(&keys, &mut window);
-            let read = read.map_err(|error| error.in_part(part, request.parts()))?;
+            let read = read_entries((request, part), &keys, &ids, &mut buffers)?;
             bytes += read.iter().flat_map(|entry| &entry.values).map(SortValue::heap_bytes).sum::<usize>();
             memory::limit(bytes, request.memory())?;
             entries.extend(some.iter().copied().zip(read));
@@ -38,7 +36,18 @@ pub(crate) fn read_keys(request: &Request<'_>, keys: &Keys, docs: &[DocAddress])
     Ok(entries.into_iter().map(|(_, entry)| entry).collect())
 }
 
-fn read_window(keys: &Keys, window: &mut Window<'_>) -> Result<Vec<Entry>> {
-    keys.as_slice().iter().try_for_each(|key| window.read_stored(key.slot))?;
-    (0..window.len()).map(|at| keys.entry(window, at)).collect()
+/// Reads the keys of a few documents of a part, in this order.
+pub(super) fn read_entries(
+    (request, part): (&Request<'_>, usize),
+    keys: &Keys,
+    docs: &[DocId],
+    buffers: &mut WindowBuffers,
+) -> Result<Vec<Entry>> {
+    let mut window = Window::new(BatchDocs::List(docs), request.columns_of(part), buffers);
+    let entries: Result<Vec<Entry>> =
+        match keys.as_slice().iter().try_for_each(|key| window.read_stored(key.slot)) {
+            Ok(()) => (0..docs.len()).map(|at| keys.entry(&window, at)).collect(),
+            Err(error) => Err(error.into()),
+        };
+    entries.map_err(|error| error.in_part(part, request.parts()))
 }

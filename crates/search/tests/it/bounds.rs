@@ -13,7 +13,7 @@ use docvalues_search::{Docs, Error, Parts, Search};
 use docvalues_testkit::model::MemNumeric;
 use proptest::prelude::*;
 
-/// Enough documents for ranks.
+/// Enough documents for a long run.
 const DOCS: u32 = 5_000;
 
 #[derive(Clone)]
@@ -80,6 +80,18 @@ fn check(numbers: &[Option<i64>], bounds: &RangeInclusive<i64>) {
             }
         }
     }
+}
+
+#[test]
+fn a_number_out_of_bounds_is_an_error_in_short_sorts() {
+    let field = Field::new("number", Kind::Numeric, LogicalType::I64);
+    let column = MemNumeric::new(field, DOCS, (0..i64::from(DOCS)).map(Some).collect());
+    let info = ColumnInfo { bounds: Bounds::Exact(0..=99), ..column.info().clone() };
+    let source = Described { numbers: Arc::new(column), info };
+    let sorted = |docs: Docs<'_>| Search::new(&source).sorted(docs, &[SortKey::new("number").descending()]);
+    assert_eq!(sorted(Docs::Range(90, 100)).unwrap()[0].doc.get(), 99);
+    let refused = sorted(Docs::Range(90, 101)).unwrap_err();
+    assert!(matches!(refused, Error::Value { doc: 100, .. }), "{refused}");
 }
 
 /// Damaged files may claim any counts and sums.

@@ -10,7 +10,7 @@ use docvalues_search::group::{Group, Metric};
 use docvalues_search::histogram::{Histogram, Step};
 use docvalues_search::query::{Explain, Profile};
 use docvalues_search::stats::Stats;
-use docvalues_search::{Bitset, Docs, Query, Search};
+use docvalues_search::{Bitset, DocSet, Docs, Query, Search};
 use docvalues_testkit::damage::cases;
 use docvalues_testkit::model::{MemSource, ModelColumn};
 
@@ -103,10 +103,10 @@ fn any_number_of_threads_finds_the_same_documents() {
     ];
     let mut several = [2, 8].into_iter().cycle();
     for query in queries.map(|text| Query::parse(text).unwrap()) {
-        let bound = |threads| query.bind(&*SOURCE).unwrap().threads(threads);
+        let bound = |threads| Search::new(&*SOURCE).threads(threads).bind(&query).unwrap();
         // In one go, and document by document of the set.
         let mut words = vec![0; bits::words(0..DOCS)];
-        bound(1).matching(0..DOCS, &mut words).unwrap();
+        bound(1).matching(0, 0..DOCS, &mut words).unwrap();
         let all = Bitset::from_words(words, DOCS);
         for docs in [
             Docs::All,
@@ -115,15 +115,18 @@ fn any_number_of_threads_finds_the_same_documents() {
             Docs::list(&list).unwrap(),
             Docs::Bits(&some),
         ] {
-            let of_docs = Bitset::from_docs(docs.iter(DOCS).filter(|doc| all.contains(*doc)), DOCS);
+            let of_docs: Vec<DocId> = docs.iter(DOCS).filter(|doc| all.contains(*doc)).collect();
+            let check = |found: &DocSet, how: &str| {
+                assert!(found.iter().map(|found| found.doc).eq(of_docs.iter().copied()), "{query}, {how}");
+            };
             let (_, alone) = bound(1).collect_explained(docs).unwrap();
             let alone = timeless(alone);
             for threads in [1, several.next().unwrap()] {
                 let bound = bound(threads);
-                assert_eq!(bound.collect(docs).unwrap(), of_docs, "{query}, {threads} threads");
-                assert_eq!(bound.count(docs).unwrap(), of_docs.count(), "{query}, {threads} threads");
+                check(&bound.collect(docs).unwrap(), &format!("{threads} threads"));
+                assert_eq!(bound.count(docs).unwrap(), of_docs.len() as u64, "{query}, {threads} threads");
                 let (found, explain) = bound.collect_explained(docs).unwrap();
-                assert_eq!(found, of_docs, "{query}, {threads} threads");
+                check(&found, &format!("explained, {threads} threads"));
                 assert_eq!(timeless(explain), alone, "{query}, {threads} threads");
             }
         }
@@ -159,8 +162,8 @@ fn live_documents_are_as_those_of_a_list() {
         for query in ["number < 500_000", "term ^= 'term 1' and not list = 7", "number missing or list = 3"] {
             let query = Query::parse(query).unwrap();
             let (found, of_list) =
-                (search.filter(&query).unwrap(), query.bind(&*SOURCE).unwrap().collect(list));
-            assert!(found.iter().map(|found| found.doc).eq(of_list.unwrap().iter()), "{query}");
+                (search.filter(&query).unwrap(), all.bind(&query).unwrap().collect(list).unwrap());
+            assert!(found.iter().eq(of_list.iter()), "{query}");
             assert_eq!(search.count(&query).unwrap(), found.count(), "{query}");
         }
         for key in ["number", "term", "list"].map(SortKey::new) {
@@ -217,6 +220,6 @@ fn a_pattern_is_not_that_without_regard_to_case() {
     let column = ModelColumn::Binary(["x", "X", "y"].map(|text| Some(text.as_bytes().to_vec())).into());
     let source = MemSource::new(3, [(Field::new("a", Kind::Binary, LogicalType::Utf8), column)]);
     let query = Query::parse("a *= 'x' i and not a *= 'x'").unwrap();
-    let found = query.bind(&source).unwrap().collect(Docs::All).unwrap();
-    assert!(found.iter().eq([DocId::new(1)]));
+    let found = Search::new(&source).filter(&query).unwrap();
+    assert!(found.iter().map(|found| found.doc).eq([DocId::new(1)]));
 }

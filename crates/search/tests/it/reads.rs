@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use docvalues_column::{Field, Kind, LogicalType, Pruning};
 
-use docvalues_search::{Docs, Query};
+use docvalues_search::{Docs, Query, Search};
 use docvalues_testkit::model::{MemSource, ModelColumn};
 
 const DOCS: u32 = 1_000;
@@ -33,7 +33,7 @@ fn every_value_of_a_scanned_column_is_counted_as_read() {
     for (column, read) in [("bytes", with_value), ("list", values), ("set", values), ("term", with_value)] {
         let literal = |at: u32| if column == "list" { at.to_string() } else { format!("'{at:03}'") };
         let any: Vec<String> = (1..40).map(|at| format!("{column} = {}", literal(4 * at))).collect();
-        let bound = Query::parse(&any.join(" or ")).unwrap().bind(&source).unwrap();
+        let bound = Search::new(&source).bind(&Query::parse(&any.join(" or ")).unwrap()).unwrap();
         let (found, explain) = bound.collect_explained(Docs::All).unwrap();
         assert_eq!(explain.profile.unwrap().filter, Pruning { read, ..Pruning::default() }, "{column}");
         assert!(found.count() > 0, "{column}");

@@ -9,7 +9,7 @@ use std::ops::Bound;
 use docvalues_column::{ColumnSource, DocId, Field, Kind, LogicalType, bits};
 use docvalues_format::file::kind::{from_f64, from_u64, to_f64, to_u64};
 use docvalues_search::query::{Comparison, Condition, Literal, Pattern, PatternKind, Query, Test};
-use docvalues_search::{Bitset, Docs, Error, Search};
+use docvalues_search::{Bitset, DocSet, Docs, Error, Search};
 use docvalues_testkit::model::{Cell, ModelColumn};
 use docvalues_testkit::rng::SplitMix64;
 use docvalues_testkit::shapes::Dataset;
@@ -206,8 +206,8 @@ pub fn expected(rows: &Dataset, query: &Query) -> Option<Vec<u32>> {
     Some((0..rows.docs).zip(judged?).filter(|(_, matches)| *matches).map(|(doc, _)| doc).collect())
 }
 
-fn listed(found: &Bitset) -> Vec<u32> {
-    found.iter().map(DocId::get).collect()
+fn listed(found: &DocSet) -> Vec<u32> {
+    found.iter().map(|found| found.doc.get()).collect()
 }
 
 /// Runs the query over `source`, which holds these rows, in every way, and compares the results. Returns false if the
@@ -218,7 +218,8 @@ pub fn check(
     query: &Query,
     rng: &mut SplitMix64,
 ) -> bool {
-    let bound = match query.bind(source) {
+    let search = Search::new(source);
+    let bound = match search.bind(query) {
         Ok(bound) => bound,
         Err(Error::Query(_)) => return false,
         Err(error) => panic!("{query}: {error}"),
@@ -227,7 +228,7 @@ pub fn check(
     let all = bound.collect(Docs::All).unwrap();
     assert_eq!(listed(&all), expected, "{query}");
     assert_eq!(bound.count(Docs::All).unwrap() as usize, expected.len(), "{query}");
-    let quick = Search::new(source).bind(query).unwrap().quick_count().unwrap();
+    let quick = bound.quick_count().unwrap();
     assert!(quick.is_none_or(|count| count == expected.len() as u64), "{query}: {quick:?}");
     assert!(!bound.is_none() || expected.is_empty());
     assert!(!bound.is_all() || expected.len() == rows.docs as usize);
@@ -242,7 +243,7 @@ pub fn check(
     assert_eq!(listed(&bound.collect_explained(from..to).unwrap().0), within, "{query} in {from}..{to}");
     if from <= to {
         let mut words = vec![0; bits::words(from..to)];
-        bound.matching(from..to, &mut words).unwrap();
+        bound.matching(0, from..to, &mut words).unwrap();
         let found: Vec<u32> = bits::ones(&words).map(|at| from + at as u32).collect();
         assert_eq!(found, within, "{query} in {from}..{to}");
     }
@@ -267,7 +268,7 @@ pub fn check(
         (set.clone().or(query.clone()), listed_if(&|doc| is_in(doc) || matches(doc))),
         ((!set).and(query.clone()), listed_if(&|doc| !is_in(doc) && matches(doc))),
     ] {
-        let bound = query.bind(source).unwrap();
+        let bound = search.bind(&query).unwrap();
         assert_eq!(listed(&bound.collect(Docs::All).unwrap()), expected, "{query}");
         assert_eq!(listed(&bound.collect_explained(Docs::All).unwrap().0), expected, "{query}");
         assert_eq!(bound.count(Docs::All).unwrap() as usize, expected.len(), "{query}");
@@ -275,7 +276,7 @@ pub fn check(
         assert_eq!(bound.count(from..to).unwrap() as usize, within, "{query} in {from}..{to}");
         if from <= to {
             let mut words = vec![0; bits::words(from..to)];
-            bound.matching(from..to, &mut words).unwrap();
+            bound.matching(0, from..to, &mut words).unwrap();
             assert_eq!(bits::count(&words), within, "{query} in {from}..{to}");
         }
     }

@@ -1,6 +1,6 @@
 //! Results of queries over several parts.
 
-use docvalues_column::{DocAddress, DocId, LiveDocs, Part};
+use docvalues_column::{DocAddress, DocId, LiveDocs, Part, bits};
 use docvalues_search::{Bitset, Docs, Error, Parts, Query, Search};
 use docvalues_testkit::rng::SplitMix64;
 use docvalues_testkit::shapes::Dataset;
@@ -75,6 +75,14 @@ fn check_parts(rows: &Dataset, cuts: [u32; 3], deleted: &[u32], query: &Query) {
         let every = vec![Docs::Bits(&every); starts.len()];
         assert!(bound.collect(every.as_slice()).unwrap().iter().eq(found.iter()), "{query} in bits");
         assert_eq!(bound.count(every.as_slice()).unwrap(), found.count(), "{query} in bits");
+        for (part, of_part) in rows.cut(&starts).iter().enumerate() {
+            // Bits that were set are replaced.
+            let mut words = vec![u64::MAX; bits::words(0..of_part.docs)];
+            bound.matching(part, 0..of_part.docs, &mut words).unwrap();
+            let found = found.iter().filter(|found| found.part as usize == part);
+            let found = found.map(|found| found.doc.get() as usize);
+            assert!(bits::ones(&words).eq(found), "{query} in part {part}");
+        }
         assert!(!bound.is_none() || expected.is_empty());
         assert!(!bound.is_all() || found.count() == u64::from(rows.docs));
         let halves: Vec<Docs<'_>> =

@@ -2,7 +2,7 @@
 
 use docvalues_column::{Field, Kind, LogicalType};
 use docvalues_search::query::{Comparison, Literal, MAX_DEPTH, MAX_TEXT, Pattern};
-use docvalues_search::{Error, Query};
+use docvalues_search::{Error, Query, Search};
 use docvalues_testkit::model::{MemSource, ModelColumn};
 use docvalues_testkit::rng::SplitMix64;
 use proptest::prelude::*;
@@ -218,7 +218,7 @@ fn the_patterns_of_a_query_have_bounded_memory() {
     let source = rows.source();
     let patterns = |count: usize, of: &dyn Fn(usize) -> String| {
         let all = (0..count).map(|at| format!("string.binary ~ '{}'", of(at)));
-        parse(&all.collect::<Vec<_>>().join(" or ")).bind(&source)
+        Search::new(&source).bind(&parse(&all.collect::<Vec<_>>().join(" or ")))
     };
     assert!(patterns(1_000, &|at| format!("word{at}")).is_ok());
     // The same pattern counts once.
@@ -256,10 +256,9 @@ fn an_error_is_one_line() {
         assert!(!error.to_string().contains(char::is_control), "{error:?}");
         assert_eq!(error.caret().unwrap().lines().count(), 2);
     }
-    let rows = any_rows(1, &mut SplitMix64::new(1));
-    let Err(Error::Query(error)) = Query::parse("`a\nb` exists").unwrap().bind(&rows.source()) else {
-        panic!()
-    };
+    let source = any_rows(1, &mut SplitMix64::new(1)).source();
+    let query = Query::parse("`a\nb` exists").unwrap();
+    let Err(Error::Query(error)) = Search::new(&source).bind(&query) else { panic!() };
     assert_eq!((error.message(), error.no_such_column()), ("there is no column \"a b\"", Some("a\nb")));
 }
 
@@ -287,15 +286,16 @@ fn the_examples_of_the_docs_page_are_right() {
     let hosts = ModelColumn::Binary(vec![Some(b"a".to_vec())]);
     let source = MemSource::new(1, [(field, ModelColumn::Numeric(vec![Some(1)])), (host, hosts)]);
     for wrong in [unfit, unknown] {
-        let Err(Error::Query(error)) = parse(wrong.lines().next().unwrap()).bind(&source) else { panic!() };
+        let query = parse(wrong.lines().next().unwrap());
+        let Err(Error::Query(error)) = Search::new(&source).bind(&query) else { panic!() };
         assert_eq!(error.caret().unwrap(), wrong.trim_end());
     }
 }
 
 #[test]
 fn a_literal_of_the_wrong_type_is_named_with_its_column_and_type() {
-    let rows = any_rows(100, &mut SplitMix64::new(1));
-    let source = rows.source();
+    let source = any_rows(100, &mut SplitMix64::new(1)).source();
+    let search = Search::new(&source);
     for (text, column, what) in [
         ("true or i64.numeric in (1, 'x')", 28, r#"column "i64.numeric" is i64, and "x" is not a number"#),
         ("bool.numeric = 1", 16, "column \"bool.numeric\" is bool, and 1 is not `true` or `false`"),
@@ -349,7 +349,7 @@ fn a_literal_of_the_wrong_type_is_named_with_its_column_and_type() {
         ),
         ("string.sorted = libs", 17, "there is no column \"libs\"; text is written in quotes"),
     ] {
-        let Err(Error::Query(error)) = parse(text).bind(&source) else { panic!("{text}") };
+        let Err(Error::Query(error)) = search.bind(&parse(text)) else { panic!("{text}") };
         assert_eq!((error.column().unwrap(), error.message()), (column, what), "{text}");
     }
     // Each level takes stack when an expression is compiled.
@@ -357,21 +357,20 @@ fn a_literal_of_the_wrong_type_is_named_with_its_column_and_type() {
         [format!("{}a{}", "(".repeat(levels), ")".repeat(levels)), format!("a{}", "*".repeat(levels))]
     };
     for (least, deepest) in nested(64).iter().zip(&nested(65)) {
-        parse(&format!("string.sorted ~ '{least}'")).bind(&source).unwrap();
-        let Err(Error::Query(error)) = parse(&format!("string.sorted ~ '{deepest}'")).bind(&source) else {
-            panic!("{deepest}")
-        };
+        search.bind(&parse(&format!("string.sorted ~ '{least}'"))).unwrap();
+        let deepest = parse(&format!("string.sorted ~ '{deepest}'"));
+        let Err(Error::Query(error)) = search.bind(&deepest) else { panic!("{deepest}") };
         assert_eq!(
             error.message(),
             "wrong regular expression: exceed the maximum number of nested parentheses/brackets (64)"
         );
     }
-    let Err(Error::Query(error)) = parse("true or nowhere = 1").bind(&source) else { panic!() };
+    let Err(Error::Query(error)) = search.bind(&parse("true or nowhere = 1")) else { panic!() };
     assert_eq!((error.column(), error.no_such_column()), (Some(9), Some("nowhere")));
     // A query without text has no position.
-    let Err(Error::Query(error)) = Query::eq("nowhere", 1).bind(&source) else { panic!() };
+    let Err(Error::Query(error)) = search.bind(&Query::eq("nowhere", 1)) else { panic!() };
     assert_eq!((error.column(), error.no_such_column()), (None, Some("nowhere")));
     assert_eq!(error.to_string(), "there is no column \"nowhere\"");
-    let Err(Error::Query(error)) = Query::eq("bool.numeric", 1).bind(&source) else { panic!() };
+    let Err(Error::Query(error)) = search.bind(&Query::eq("bool.numeric", 1)) else { panic!() };
     assert_eq!((error.column(), error.caret()), (None, None));
 }
