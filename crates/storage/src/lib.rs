@@ -24,7 +24,6 @@
 
 mod atomic_file;
 mod buffered_file;
-mod checksum_tree;
 mod demand_paging;
 mod directory;
 mod error;
