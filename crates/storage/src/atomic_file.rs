@@ -80,7 +80,8 @@ impl AtomicFile {
         AtomicFile::begin(Arc::new(FsDirectory::new(folder)), path)
     }
 
-    /// As [`create`](Self::create), for the file `name` in `directory`: a folder of the file system, or a wrapper of one.
+    /// As [`create`](Self::create), for the file `name` in `directory`: a folder of the file system, or a wrapper of
+    /// one.
     ///
     /// # Errors
     ///

@@ -192,8 +192,8 @@ pub struct DirectoryEntry {
     pub len: u64,
 }
 
-/// Fails unless `name` is a single component of a path, and so names something in the folder. Each [`Directory`] refuses other
-/// names.
+/// Fails unless `name` is a single component of a path, and so names something in the folder. Each [`Directory`]
+/// refuses other names.
 ///
 /// # Errors
 ///

@@ -156,7 +156,8 @@ fn a_full_disk_is_an_error_that_names_the_file() {
     }
 }
 
-/// The file `a.dv` in `folder`. Call number `at` of those that are `failing` has the result of `fault`, which gets its bytes.
+/// The file `a.dv` in `folder`. Call number `at` of those that are `failing` has the result of `fault`, which gets its
+/// bytes.
 fn once(folder: &Path, failing: Step, at: usize, fault: fn(usize) -> io::Result<usize>) -> AtomicFile {
     let mut calls = 0;
     let file = faulty_file(folder.join("a.dv"), move |step, bytes| {
@@ -194,7 +195,9 @@ fn refused_bytes_can_be_appended_again() {
 fn partial_calls_are_continued() {
     let folder = tempfile::tempdir().unwrap();
     for step in [Step::Write, Step::Read] {
-        for fault in [|_| Err(io::ErrorKind::Interrupted.into()), |bytes| Ok(bytes / 3)] {
+        let faults: [fn(usize) -> io::Result<usize>; 2] =
+            [|_| Err(io::ErrorKind::Interrupted.into()), |bytes| Ok(bytes / 3)];
+        for fault in faults {
             let file = once(folder.path(), step, 1, fault);
             let (spill, bytes) = (file.spill(), (0..=255).cycle().take(4 * BUFFER).collect::<Vec<u8>>());
             let mut read = vec![0; 4 * BUFFER];

@@ -20,8 +20,8 @@ pub use power_loss_directory::PowerLossDirectory;
 
 /// Begins the file that will be at `path`, in a folder whose calls may fail.
 ///
-/// `before` gets each call but those for metadata before it is made: its purpose, and the number of bytes to read or write; 0
-/// in other steps. It returns how many of them the call may transfer, or the error that the call fails with.
+/// `before` gets each call but those for metadata before it is made: its purpose, and the number of bytes to read or
+/// write; 0 in other steps. It returns how many of them the call may transfer, or the error that the call fails with.
 ///
 /// # Examples
 ///

@@ -36,7 +36,7 @@ impl Import {
     }
 
     /// Converts a row to a document, or skips it.
-    pub(super) fn add<E: From<InputError>>(
+    fn add<E: From<InputError>>(
         &mut self,
         source: &Source,
         row: Result<&mut Row, Box<BadRow>>,

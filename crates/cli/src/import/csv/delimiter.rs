@@ -18,8 +18,8 @@ pub(crate) fn sniff_delimiter(head: &[u8], quotes: bool) -> u8 {
     best.0
 }
 
-/// The number of cells of each record; `None` if records differ. The last one counts only if it is the only one, because it
-/// may be cut.
+/// The number of cells of each record; `None` if records differ. The last one counts only if it is the only one,
+/// because it may be cut.
 fn cells(head: &[u8], delimiter: u8, quotes: bool) -> Option<usize> {
     let tokenizer = Tokenizer { delimiter, quotes, escape: None };
     let (mut of_records, mut at) = (None, 0);
