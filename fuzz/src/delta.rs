@@ -4,9 +4,9 @@ use std::sync::{Arc, OnceLock};
 
 use docvalues::search::Query;
 use docvalues::{OpenOptions, Segment};
-use docvalues_storage::PowerLossDirectory;
 use docvalues_store::error::Result;
 use docvalues_store::{Durability, Store, StoreOptions, StoreReader};
+use docvalues_testkit::faults::PowerLossDirectory;
 
 use crate::neighbours::neighbours;
 use crate::reseal;

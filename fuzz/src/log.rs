@@ -3,9 +3,10 @@
 use std::sync::{Arc, OnceLock};
 
 use docvalues::OpenOptions;
-use docvalues_storage::{Directory as _, PowerLossDirectory};
+use docvalues_storage::Directory as _;
 use docvalues_store::error::Result;
 use docvalues_store::{FrameInfo, Store, StoreOptions, StoreReader, StoreSchema};
+use docvalues_testkit::faults::PowerLossDirectory;
 
 use crate::neighbours::neighbours;
 use crate::stores;

@@ -4,9 +4,9 @@ use std::sync::{Arc, OnceLock};
 
 use docvalues::OpenOptions;
 use docvalues::search::Query;
-use docvalues_storage::PowerLossDirectory;
 use docvalues_store::error::Result;
 use docvalues_store::{KeepCommits, Store, StoreOptions, StoreReader};
+use docvalues_testkit::faults::PowerLossDirectory;
 
 use crate::stores::{self, CHANGES};
 

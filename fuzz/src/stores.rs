@@ -5,9 +5,10 @@ use std::sync::Arc;
 use docvalues::search::Query;
 use docvalues::writer::Document;
 use docvalues::{Field, FieldId, Kind, LogicalType, Section};
-use docvalues_storage::{Directory as _, PowerLossDirectory};
+use docvalues_storage::Directory as _;
 use docvalues_store::error::Result;
 use docvalues_store::{Condition, Store, StoreOptions, StoreSchema, Update, WriteBatch};
+use docvalues_testkit::faults::PowerLossDirectory;
 
 /// A change of a store.
 pub(crate) type Change = fn(&Store) -> Result<()>;

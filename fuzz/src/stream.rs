@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, OnceLock};
 
-use docvalues_storage::PowerLossDirectory;
 use docvalues_store::error::Result;
 use docvalues_store::{Feed, Position, Replica, StoreOptions, StreamReader, StreamWriter};
+use docvalues_testkit::faults::PowerLossDirectory;
 
 use crate::neighbours::neighbours;
 use crate::stores::{self, CHANGES, Change};

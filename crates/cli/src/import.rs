@@ -19,6 +19,7 @@ mod choose_types;
 mod chunks;
 pub(crate) mod column;
 pub(crate) mod column_type;
+mod convert_rows;
 pub(crate) mod csv;
 mod document;
 mod error;
@@ -47,27 +48,22 @@ use std::collections::HashMap;
 
 #[cfg(feature = "parquet")]
 pub(crate) use self::arrow_rows::DocBatch;
-use self::choose_types::first_type;
 use self::column::{Column, MissingTokens};
 use self::column_type::ColumnType;
 use self::csv::chunks::CsvChunks;
 use self::csv::dialect::Extras;
 use self::csv::header::{Header, NewName};
 pub(crate) use self::document::Document;
-use self::document::{CellError, split_cell};
 use self::error::{BadRow, InputError, Result};
 pub(crate) use self::exclude::Exclude;
-use self::hints::describe;
 pub(crate) use self::hints::{alter_command, type_flag, wider_type};
 use self::open_input::{OpenInput, Rows};
-use self::parse_cell::TypeMismatch;
-use self::row::{Fields, Row};
+use self::row::Fields;
 pub(crate) use self::row_batch::RowBatch;
 use self::schema::Schema;
 use self::source::{Encoding, InputFormat, Source};
 use crate::api::store::shard_of;
 use crate::process::end_signal::EndSignal;
-use crate::text::stored_ref::StoredRef;
 
 /// The options of the command line on inputs.
 #[derive(Clone, Debug)]
@@ -332,135 +328,6 @@ impl Import {
         }
         Ok(())
     }
-
-    /// Converts rows one by one.
-    fn add_text_rows<E: From<InputError>>(
-        &mut self,
-        source: &Source,
-        rows: &mut Rows,
-        sink: &mut impl FnMut(&Import, Imported<'_>) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let (mut document, mut row) = (Document::default(), Row::default());
-        loop {
-            let row = match rows.next(&mut self.fields, &mut row) {
-                Ok(false) => return Ok(()),
-                Ok(true) => Ok(&mut row),
-                Err(InputError::Bad(bad)) => Err(bad),
-                Err(error) if error.is_pause() => {
-                    sink(self, Imported::Pause)?;
-                    continue;
-                }
-                Err(error) => return Err(error.into()),
-            };
-            self.add(source, row, &mut document, sink)?;
-        }
-    }
-
-    /// Converts a row to a document, or skips it.
-    fn add<E: From<InputError>>(
-        &mut self,
-        source: &Source,
-        row: Result<&mut Row, Box<BadRow>>,
-        document: &mut Document,
-        sink: &mut impl FnMut(&Import, Imported<'_>) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let converted = row.map_err(|bad| *bad).and_then(|row| {
-            let converted = self.convert(source, row, document);
-            row.free_large();
-            converted
-        });
-        if let Err(bad) = converted {
-            return Ok(self.skip(bad)?);
-        }
-        if !self.is_of_shard(document) {
-            self.other_shards += 1;
-            return Ok(());
-        }
-        self.documents += 1;
-        document.observe(&mut self.columns);
-        sink(self, Imported::Document(document))
-    }
-
-    /// Counts a bad row, or returns it as an error unless bad rows are skipped.
-    fn skip(&mut self, bad: BadRow) -> Result<()> {
-        if !self.options.skip_bad {
-            self.has_misfit |= bad.is_misfit;
-            return Err(bad.into());
-        }
-        self.skipped += 1;
-        if self.first_skipped.len() < self.options.shown {
-            self.first_skipped.push(bad);
-        }
-        Ok(())
-    }
-
-    /// Fills `document` with the values of a row.
-    fn convert(&mut self, source: &Source, row: &Row, document: &mut Document) -> Result<(), BadRow> {
-        document.clear();
-        if self.fields.len() > self.columns.len() {
-            self.add_columns();
-            self.type_late_columns();
-        }
-        for cell in &row.cells {
-            let index = cell.field.index();
-            let Some(column) = self.columns.get_mut(index).filter(|column| !column.excluded) else {
-                continue;
-            };
-            let text = row.text(cell);
-            if let Some(missing) = column.missing(cell.form, text, &self.options.missing) {
-                document.push_missing(index, missing);
-                continue;
-            }
-            let ty = *column.ty.get_or_insert_with(|| first_type(cell, text));
-            let fault = |(mismatch, element): CellError| {
-                let (line, at) = row.place(cell);
-                describe(
-                    column,
-                    ty,
-                    &mismatch,
-                    (BadRow::new(&source.name, line, at, ""), self.options.of_store.as_deref()),
-                )
-                .text(element.as_deref().unwrap_or(text).as_bytes())
-            };
-            if cell.element && !ty.multi {
-                let problem = "expected one value a document, found an array".to_owned();
-                return Err(fault((TypeMismatch { problem, wider: "[]" }, None)));
-            }
-            if ty.multi && cell.form.is_csv() {
-                split_cell(column, index, ty, cell.form, text, &self.options.missing, document)
-                    .map_err(fault)?;
-            } else {
-                document.push(column, index, ty, cell.form, text).map_err(|c| fault((c, None)))?;
-            }
-        }
-        self.require_id(source, row, document)
-    }
-
-    /// Whether the document is one of the shard, if there is one.
-    fn is_of_shard(&self, document: &Document) -> bool {
-        let Some(shard) = self.options.shard else { return true };
-        document.values().any(|(column, value)| match value {
-            StoredRef::Bytes(id) => Some(column) == self.ids && shard.has(id),
-            StoredRef::Number(_) => false,
-        })
-    }
-
-    /// Fails if the document must have an id and has none.
-    fn require_id(&self, source: &Source, row: &Row, document: &Document) -> Result<(), BadRow> {
-        let Some(name) = &self.options.ids else { return Ok(()) };
-        if self.ids.is_some_and(|index| document.values().any(|(column, _)| column == index)) {
-            return Ok(());
-        }
-        let cell = row.cells.iter().find(|cell| Some(cell.field.index()) == self.ids);
-        let (line, at) = cell.map_or((row.line, 1), |cell| row.place(cell));
-        Err(without_id(name, BadRow::new(&source.name, line, at, "")))
-    }
-}
-
-/// The error for a row without an id.
-fn without_id(name: &str, bad: BadRow) -> BadRow {
-    BadRow { problem: format!("column {name:?}: expected an id, found none"), ..bad }
-        .hint("a store with ids has no documents without one")
 }
 
 #[cfg(test)]

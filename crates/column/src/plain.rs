@@ -12,8 +12,8 @@
 
 use docvalues_format::file::kind::Kind;
 
-use crate::batch::Lists;
 use crate::bits;
+use crate::lists::Lists;
 
 mod open;
 

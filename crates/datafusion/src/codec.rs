@@ -9,6 +9,27 @@
 //!
 //! Either begins its own bytes with a tag, followed by a [`ScanRequest`], and leaves all others to the codec within it.
 
+/// The methods of a codec that leave functions to the codec within it.
+macro_rules! leave_functions {
+    () => {
+        leave_functions! {
+            ScalarUDF: try_decode_udf, try_encode_udf;
+            HigherOrderUDF: try_decode_higher_order_function, try_encode_higher_order_function;
+            AggregateUDF: try_decode_udaf, try_encode_udaf;
+            WindowUDF: try_decode_udwf, try_encode_udwf;
+        }
+    };
+    ($($function:ident: $decode:ident, $encode:ident;)*) => {$(
+        fn $decode(&self, name: &str, bytes: &[u8]) -> Result<Arc<datafusion_expr::$function>> {
+            self.inner.$decode(name, bytes)
+        }
+
+        fn $encode(&self, function: &datafusion_expr::$function, bytes: &mut Vec<u8>) -> Result<()> {
+            self.inner.$encode(function, bytes)
+        }
+    )*};
+}
+
 mod logical;
 mod opened;
 mod physical;

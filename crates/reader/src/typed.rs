@@ -6,6 +6,7 @@
 mod binary;
 mod numeric;
 mod sorted;
+mod sorted_numeric;
 
 use std::sync::Arc;
 
@@ -13,8 +14,9 @@ use docvalues_column::{Column, ColumnInfo, DocId, DocRange, ErrorKind, Filter, K
 use docvalues_format::presence::Indices;
 
 pub use self::binary::{Binary, Cursor};
-pub use self::numeric::{Numeric, SortedNumeric};
+pub use self::numeric::Numeric;
 pub use self::sorted::{Sorted, SortedSet};
+pub use self::sorted_numeric::SortedNumeric;
 use crate::column::presence_words;
 use crate::element::Stored;
 use crate::segment::{OpenColumn, Segment};

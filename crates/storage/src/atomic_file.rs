@@ -19,7 +19,6 @@ use std::sync::Arc;
 use crate::buffered_file::BufferedFile;
 use crate::directory::{Directory, FsDirectory};
 use crate::error::{Error, Result, Step};
-use crate::fault_injection::{self, Faults};
 use crate::spill::Spill;
 
 #[cfg(test)]
@@ -76,19 +75,24 @@ impl AtomicFile {
     /// names a folder or a device, when the temporary file cannot be created, or those of a killed build cannot be
     /// removed.
     pub fn create(path: impl AsRef<Path>) -> Result<AtomicFile> {
-        AtomicFile::begin(path.as_ref(), |folder| Arc::new(FsDirectory::new(folder)))
+        let path = path.as_ref();
+        let folder = path.parent().unwrap_or(Path::new(""));
+        AtomicFile::begin(Arc::new(FsDirectory::new(folder)), path)
     }
 
-    /// As [`create`](Self::create), with injected `faults`.
+    /// As [`create`](Self::create), for the file `name` in `directory`: a folder of the file system, or a wrapper of
+    /// one.
     ///
     /// # Errors
     ///
-    /// As [`create`](Self::create), and those that `faults` injects.
-    pub fn create_with_faults(path: impl AsRef<Path>, faults: impl Faults + 'static) -> Result<AtomicFile> {
-        AtomicFile::begin(path.as_ref(), |folder| fault_injection::directory(folder, faults))
+    /// As [`create`](Self::create).
+    pub fn create_in(directory: Arc<dyn Directory>, name: impl AsRef<OsStr>) -> Result<AtomicFile> {
+        let path = directory.path().join(name.as_ref());
+        AtomicFile::begin(directory, &path)
     }
 
-    fn begin(path: &Path, open: impl FnOnce(&Path) -> Arc<dyn Directory>) -> Result<AtomicFile> {
+    /// Begins the file at `path`, which is in `directory`.
+    fn begin(directory: Arc<dyn Directory>, path: &Path) -> Result<AtomicFile> {
         let name = name(path).map_err(|e| Error::new(Step::Create, path, e))?;
         let hidden = |ending| {
             let mut hidden = OsString::from(".");
@@ -97,7 +101,6 @@ impl AtomicFile {
             hidden
         };
         let (target, temporary) = (path.to_owned(), path.with_file_name(hidden(".tmp")));
-        let directory = open(path.parent().unwrap_or(Path::new("")));
         let mut unfinished = unfinished::lock();
         let file = directory.claim(&hidden(".tmp")).map_err(|error| {
             // If nothing has the temporary name, the folder is at fault, and the caller knows the final name.

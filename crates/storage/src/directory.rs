@@ -16,13 +16,9 @@ use std::path::{Component, Path};
 use crate::error::Result;
 use crate::source::Source;
 
-mod faulty;
 mod fs_directory;
-mod power_loss;
 
-pub use faulty::{Call, FaultyDirectory};
 pub use fs_directory::FsDirectory;
-pub use power_loss::PowerLossDirectory;
 
 /// The files of one folder: [`FsDirectory`], or a wrapper or model of it in tests.
 ///
@@ -196,8 +192,13 @@ pub struct DirectoryEntry {
     pub len: u64,
 }
 
-/// Fails unless `name` is a single component of a path, and so names something in the folder.
-fn check_name(name: &OsStr) -> io::Result<()> {
+/// Fails unless `name` is a single component of a path, and so names something in the folder. Each [`Directory`]
+/// refuses other names.
+///
+/// # Errors
+///
+/// Of kind [`InvalidInput`](io::ErrorKind::InvalidInput).
+pub fn check_name(name: &OsStr) -> io::Result<()> {
     let mut components = Path::new(name).components();
     match (components.next(), components.next()) {
         (Some(Component::Normal(only)), None) if only == name && !name.as_encoded_bytes().contains(&0) => {

@@ -13,9 +13,6 @@
 //! | [`AtomicFile`] | a file that appears under its name complete or not at all |
 //! | [`NewFile`] | a file that is written once, under its final name |
 //! | [`Spill`] | a temporary file for data that exceeds the memory of a build |
-//! | [`FaultyDirectory`] | a directory whose calls are recorded, or fail, for tests |
-//! | [`PowerLossDirectory`] | a folder in memory that loses what was not synced, for tests |
-//! | [`Faults`] | fault injection for tests |
 //! | [`Error`] | the call that failed, and its path |
 //!
 //! # Cost
@@ -27,11 +24,9 @@
 
 mod atomic_file;
 mod buffered_file;
-mod checksum_tree;
 mod demand_paging;
 mod directory;
 mod error;
-mod fault_injection;
 mod granule_set;
 mod huge_pages;
 mod mmap;
@@ -43,12 +38,8 @@ mod source;
 mod spill;
 
 pub use atomic_file::AtomicFile;
-pub use directory::{
-    Call, Directory, DirectoryEntry, DirectoryFile, FaultyDirectory, FileLock, FsDirectory,
-    PowerLossDirectory,
-};
+pub use directory::{Directory, DirectoryEntry, DirectoryFile, FileLock, FsDirectory, check_name};
 pub use error::{Error, Result, Step};
-pub use fault_injection::Faults;
 pub use huge_pages::prefer_huge_pages;
 pub use mmap::Advice;
 pub use new_file::NewFile;

@@ -9,11 +9,12 @@ use docvalues_format::error::{Error, ErrorKind, Place, Result, Section as Role};
 use docvalues_format::granule::{self, CRC_LEN, GRANULE, Layout, SectionRef};
 use docvalues_format::source::{PartlyVerified, SectionBytes, TAIL};
 
-use crate::checksum_tree::Level;
 use crate::granule_set::granules_of;
 use crate::mmap::Advice;
 use crate::source::Source;
+use level::Level;
 
+mod level;
 #[cfg(test)]
 mod tests;
 

@@ -165,7 +165,7 @@ impl Source {
     }
 
     /// As [`memory`](Self::memory), for bytes that have a path.
-    pub(crate) fn named_memory(path: impl AsRef<Path>, bytes: Vec<u8>) -> Source {
+    pub fn named_memory(path: impl AsRef<Path>, bytes: impl Into<Memory>) -> Source {
         Source { name: Some(path.as_ref().to_owned()), ..Source::memory(bytes) }
     }
 

@@ -186,7 +186,8 @@ impl Store {
         self.published.read().unwrap_or_else(PoisonError::into_inner).shared_schema()
     }
 
-    /// Sets the clock for versions that are assigned: the microseconds since 1970. It may go back.
+    /// Sets the clock for versions that are assigned, for tests: the microseconds since 1970. It may go back.
+    #[doc(hidden)]
     #[must_use]
     pub fn with_clock(self, clock: fn() -> u64) -> Store {
         Store { clock, ..self }

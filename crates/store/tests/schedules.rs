@@ -14,10 +14,9 @@ use std::time::Duration;
 use docvalues_column::{DocAddress, Field, Kind, LogicalType};
 use docvalues_reader::OpenOptions;
 use docvalues_search::Query;
-use docvalues_storage::{
-    Directory, DirectoryEntry, DirectoryFile, FileLock, PowerLossDirectory, Result, Source,
-};
+use docvalues_storage::{Directory, DirectoryEntry, DirectoryFile, FileLock, Result, Source};
 use docvalues_store::{Durability, Snapshot, Store, StoreOptions, StoreReader, StoreSchema};
+use docvalues_testkit::faults::PowerLossDirectory;
 use shuttle::thread;
 
 /// Orders of a sample.

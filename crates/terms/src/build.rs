@@ -383,7 +383,7 @@ impl Survey {
         wrong.map_or(Ok(survey), Err)
     }
 
-    /// Offers the next bytes of the section, unless the builder still reads them.
+    /// Adds the next id, and checks it.
     fn take<E>(&mut self, id: &[u8], doc: DocId, docs: u32, seen: &mut [u64]) -> Result<(), BuildError<E>> {
         if id.len() > MAX_ID_LEN {
             return Err(BuildError::TooLong { doc, len: id.len() });
@@ -437,7 +437,7 @@ impl KeysBuilder {
         }
     }
 
-    /// Shows what is made of the section, unless it still is to be read.
+    /// Offers the next bytes of the section to `take`, unless the builder still reads them.
     fn take<E>(&mut self, take: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<(), E> {
         match self {
             KeysBuilder::Blocks(builder) => builder.take(take),

@@ -9,6 +9,7 @@
 //! | [`searches`] | a check of searches against a loop over all documents |
 //! | [`concat`](mod@concat) | several columns end to end, likewise |
 //! | [`claims`] | a small file that claims to have many documents |
+//! | [`faults`] | directories whose calls fail, and one that loses power |
 //! | [`damage`] | damage to files, and an allocator that counts |
 //! | [`real`] | paths of real data |
 //!
@@ -37,6 +38,7 @@ pub mod claims;
 pub mod concat;
 pub mod conformance;
 pub mod damage;
+pub mod faults;
 pub mod model;
 pub mod real;
 pub mod rng;

@@ -6,26 +6,33 @@ use std::time::SystemTime;
 use jiff::{Timestamp, Unit};
 
 use crate::api::store::{CommitInfo, Store};
+use crate::console::Console;
+use crate::error::CliError;
 use crate::text::json::Json;
-use crate::text::quoting::thousands;
+use crate::text::quoting::{counted, thousands};
 
 /// The number of the last commit, of documents and of segments, for messages.
 pub(crate) fn commit_line(store: &Store) -> String {
     let snapshot = store.snapshot();
-    let (docs, segments) = (thousands(snapshot.docs()), thousands(snapshot.segments().len() as u64));
-    let plural = if segments == "1" { "segment" } else { "segments" };
-    format!("commit {} has {docs} documents in {segments} {plural}", snapshot.commit())
+    let segments = counted(snapshot.segments().len() as u64, "segment", "segments");
+    format!("commit {} has {} documents in {segments}", snapshot.commit(), thousands(snapshot.docs()))
 }
 
-/// The same as entries of a JSON object.
-pub(crate) fn commit_json(folder: &Path, store: &Store) -> [(&'static str, Json); 4] {
+/// Prints the same as a JSON object, with `more` entries.
+pub(crate) fn print_json(
+    folder: &Path,
+    store: &Store,
+    more: impl IntoIterator<Item = (&'static str, Json)>,
+    console: &mut Console<'_>,
+) -> Result<(), CliError> {
     let snapshot = store.snapshot();
-    [
+    let entries = [
         ("store", folder.to_string_lossy().into_owned().into()),
         ("commit", snapshot.commit().into()),
         ("documents", snapshot.docs().into()),
         ("segments", snapshot.segments().len().into()),
-    ]
+    ];
+    Ok(console.json(&Json::object(entries.into_iter().chain(more)))?)
 }
 
 /// A commit as a JSON object.

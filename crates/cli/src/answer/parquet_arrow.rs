@@ -37,41 +37,39 @@ pub(crate) fn write(batches: Batches<'_>, format: ArrowFormat, out: &mut dyn Wri
             let zstd = Compression::ZSTD(ZstdLevel::default());
             let properties = WriterProperties::builder().set_compression(zstd).build();
             let mut writer = ArrowWriter::try_new(written.clone(), schema, Some(properties))?;
-            each(batches, |batch| {
+            each(batches, &written, out, |batch| {
                 writer.write(batch)?;
                 if writer.in_progress_size() >= GROUP_BYTES {
                     writer.flush()?;
                 }
-                written.move_to(out)
+                Ok(())
             })?;
             writer.close()?;
         }
         ArrowFormat::ArrowFile => {
             let mut writer = FileWriter::try_new(written.clone(), &schema)?;
-            each(batches, |batch| {
-                writer.write(batch)?;
-                written.move_to(out)
-            })?;
+            each(batches, &written, out, |batch| Ok(writer.write(batch)?))?;
             writer.finish()?;
         }
         ArrowFormat::ArrowStream => {
             let mut writer = StreamWriter::try_new(written.clone(), &schema)?;
-            each(batches, |batch| {
-                writer.write(batch)?;
-                written.move_to(out)
-            })?;
+            each(batches, &written, out, |batch| Ok(writer.write(batch)?))?;
             writer.finish()?;
         }
     }
     written.move_to(out)
 }
 
+/// Writes each batch by `write`, and moves what was written to `out`.
 fn each(
     batches: Batches<'_>,
+    written: &Written,
+    out: &mut dyn Write,
     mut write: impl FnMut(&RecordBatch) -> Result<(), CliError>,
 ) -> Result<(), CliError> {
     for batch in batches {
         write(&batch?)?;
+        written.move_to(out)?;
     }
     Ok(())
 }

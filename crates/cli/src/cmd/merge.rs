@@ -5,7 +5,7 @@ mod ids;
 use std::io::Write;
 use std::path::Path;
 
-use crate::answer::commit_info::{commit_json, commit_line};
+use crate::answer::commit_info::{commit_line, print_json};
 use crate::answer::segment_info::{info, stats};
 use crate::answer::usage_tables::column_table;
 use crate::api::store::MergePolicy;
@@ -62,7 +62,7 @@ fn merge_store(
     if args.write.json {
         let more = [("segments_before", before.into())];
         let more = more.into_iter().chain(args.purge.then(|| ("left", left.as_slice().into())));
-        console.json(&Json::object(commit_json(folder, &store).into_iter().chain(more)))?;
+        print_json(folder, &store, more, console)?;
     } else if !args.write.quiet {
         let line = commit_line(&store);
         console.line(format_args!("{}: {line}, of {} before", folder.display(), thousands(before as u64)))?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::answer::commit_info::{commit_json, commit_line};
+use crate::answer::commit_info::{commit_line, print_json};
 use crate::api::store::{Background, BackgroundOptions, Durability, Store, StoreOptions};
 use crate::args::{ProgressFormat, PutArgs};
 use crate::console::Console;
@@ -16,7 +16,7 @@ use crate::open::opener::Opener;
 use crate::open::store::note_commit;
 use crate::process::end_signal::EndSignal;
 use crate::text::json::Json;
-use crate::text::quoting::thousands;
+use crate::text::quoting::{counted, thousands};
 
 /// If an input is a pipe, the longest that a document waits for others of its batch, and the time between commits.
 const SECOND: Duration = Duration::from_secs(1);
@@ -137,7 +137,7 @@ fn report(
         let shard = args.shard.map(|_| ("other_shards", import.other_shards().into()));
         let more = more.into_iter().chain(shard);
         let counts = counts_json(args, &outcomes).into_iter().chain(more);
-        return Ok(console.json(&Json::object(commit_json(&args.folder, store).into_iter().chain(counts)))?);
+        return print_json(&args.folder, store, counts, console);
     }
     let (folder, counts) = (args.folder.display(), counts_line(args, &outcomes));
     console.line(format_args!("{folder}: {counts}; {}", commit_line(store)))?;
@@ -186,8 +186,7 @@ fn counts_json(args: &PutArgs, outcomes: &Outcomes) -> Vec<(&'static str, Json)>
 fn counts_line(args: &PutArgs, outcomes: &Outcomes) -> String {
     let Outcomes { added, replaced, updated, not_found, stale, .. } = *outcomes;
     let (verb, done) = if args.partial { ("updated", updated) } else { ("put", added + replaced) };
-    let plural = if done == 1 { "" } else { "s" };
-    let mut line = format!("{} document{plural} {verb}", thousands(done));
+    let mut line = format!("{} {verb}", counted(done, "document", "documents"));
     if !args.partial {
         line += &format!(", {} added, {} replaced", thousands(added), thousands(replaced));
     }

@@ -13,7 +13,7 @@ use crate::open::opener::Opener;
 use crate::open::store::note_commit;
 use crate::process::end_signal::EndSignal;
 use crate::text::json::Json;
-use crate::text::quoting::thousands;
+use crate::text::quoting::{counted, thousands};
 
 /// The bytes of a pipe that are read at once.
 const PIECE: usize = 256 << 10;
@@ -207,11 +207,6 @@ fn report(
         None => console.line(format_args!("{folder}: a store of its own from {at} on"))?,
     }
     Ok(console.out.flush()?)
-}
-
-/// A number of things.
-fn counted(count: u64, one: &str, many: &str) -> String {
-    format!("{} {}", thousands(count), if count == 1 { one } else { many })
 }
 
 fn json(Position { epoch, sequence, history }: Position) -> [(&'static str, Json); 3] {

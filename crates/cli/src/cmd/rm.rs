@@ -1,6 +1,6 @@
 //! `dv rm`: deletes documents of a store.
 
-use crate::answer::commit_info::{commit_json, commit_line};
+use crate::answer::commit_info::{commit_line, print_json};
 use crate::api::search::Query;
 use crate::api::writer::WriterOptions;
 use crate::args::RmArgs;
@@ -9,8 +9,7 @@ use crate::error::{CliError, Exit};
 use crate::import::ids::find_ids;
 use crate::open::opener::Opener;
 use crate::open::store::commit;
-use crate::text::json::Json;
-use crate::text::quoting::{printable, thousands};
+use crate::text::quoting::{counted, printable};
 
 pub(crate) fn run(args: &RmArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let query = args.query.as_deref().map(Query::parse).transpose()?;
@@ -29,12 +28,10 @@ pub(crate) fn run(args: &RmArgs, opener: &Opener, console: &mut Console<'_>) -> 
             ("deleted", deleted.into()),
             ("not_found", not_found.iter().map(|id| id.as_str().into()).collect()),
         ];
-        console.json(&Json::object(commit_json(&args.folder, &store).into_iter().chain(more)))?;
+        print_json(&args.folder, &store, more, console)?;
     } else if !args.quiet {
-        let (folder, plural) = (args.folder.display(), if deleted == 1 { "" } else { "s" });
-        let deleted = thousands(deleted);
-        console
-            .line(format_args!("{folder}: {deleted} document{plural} deleted; {}", commit_line(&store)))?;
+        let (folder, deleted) = (args.folder.display(), counted(deleted, "document", "documents"));
+        console.line(format_args!("{folder}: {deleted} deleted; {}", commit_line(&store)))?;
         console.out.flush()?;
         for id in &not_found {
             console.note(&format!("dv: no document has the id \"{}\"", printable(id)));

@@ -8,7 +8,7 @@ use crate::import::column::Column;
 use crate::import::column_type::ColumnType;
 use crate::import::schema::TimeRequest;
 use crate::text::json::Json;
-use crate::text::quoting::{json_text, printable, thousands};
+use crate::text::quoting::{counted, json_text, printable};
 use crate::text::words::excerpt;
 
 pub(crate) fn run(args: &SchemaArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
@@ -38,14 +38,13 @@ pub(crate) fn to_toml(import: &Import) -> String {
 /// The heading: the number of columns and rows, and how to use the file.
 fn heading(import: &Import) -> String {
     let (columns, rows) = (columns(import).count() as u64, import.sampled());
-    let count = |n: u64, what: &str| format!("{} {what}{}", thousands(n), if n == 1 { "" } else { "s" });
     let of = match import.is_text() {
-        true => format!(" of {}", count(rows, "sampled row")),
+        true => format!(" of {}", counted(rows, "sampled row", "sampled rows")),
         false => String::new(),
     };
     format!(
         "# {}{of}. Pass this file to dv build --schema; dv build --help explains its keys.\n",
-        count(columns, "column"),
+        counted(columns, "column", "columns"),
     )
 }
 

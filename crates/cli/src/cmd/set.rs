@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::answer::commit_info::{commit_json, commit_line};
+use crate::answer::commit_info::{commit_line, print_json};
 use crate::api::search::Query;
 use crate::api::store::{Outcome, Store};
 use crate::api::writer::WriterOptions;
@@ -15,7 +15,7 @@ use crate::open::opener::Opener;
 use crate::open::store::commit;
 use crate::text::json::Json;
 use crate::text::print_value::Printer;
-use crate::text::quoting::{printable, thousands};
+use crate::text::quoting::{counted, printable};
 use crate::text::stored_ref::StoredRef;
 
 /// The number of documents that were updated, and the ids of others.
@@ -99,11 +99,10 @@ fn report(
             ("not_found", not_found.iter().map(|id| id.as_str().into()).collect()),
             ("stale", stale_documents.iter().map(stale).collect()),
         ];
-        return Ok(console.json(&Json::object(commit_json(&args.folder, store).into_iter().chain(more)))?);
+        return print_json(&args.folder, store, more, console);
     }
-    let (folder, plural) = (args.folder.display(), if *updated == 1 { "" } else { "s" });
-    let updated = thousands(*updated);
-    console.line(format_args!("{folder}: {updated} document{plural} updated; {}", commit_line(store)))?;
+    let (folder, updated) = (args.folder.display(), counted(*updated, "document", "documents"));
+    console.line(format_args!("{folder}: {updated} updated; {}", commit_line(store)))?;
     console.out.flush()?;
     for id in not_found {
         console.note(&format!("dv: no document has the id \"{}\"", printable(id)));

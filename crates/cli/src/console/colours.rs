@@ -7,16 +7,11 @@ use anstream::stream::RawStream;
 use clap::ColorChoice;
 use clap::ValueEnum as _;
 use clap::builder::Styles;
+use clap::builder::styling::Style;
 
-/// The words with which messages begin.
-const LABELS: [(&str, Label); 3] = [("dv:", Label::Error), ("hint:", Label::Hint), ("note:", Label::Note)];
-
-#[derive(Clone, Copy)]
-enum Label {
-    Error,
-    Hint,
-    Note,
-}
+/// The words with which messages begin, and their styles.
+const LABELS: [(&str, fn(&Styles) -> &Style); 3] =
+    [("dv:", Styles::get_error), ("hint:", Styles::get_valid), ("note:", Styles::get_literal)];
 
 /// Whether a stream gets colours without --color: if it is a terminal that has them, or as NO_COLOR, CLICOLOR and
 /// CLICOLOR_FORCE say.
@@ -47,12 +42,8 @@ pub(crate) fn styled(text: &str) -> String {
     let line = |line: &str| {
         let words = line.trim_start();
         let label = LABELS.iter().find(|(label, _)| words.starts_with(label));
-        let Some((label, kind)) = label else { return line.to_owned() };
-        let style = match kind {
-            Label::Error => styles.get_error(),
-            Label::Hint => styles.get_valid(),
-            Label::Note => styles.get_literal(),
-        };
+        let Some((label, style)) = label else { return line.to_owned() };
+        let style = style(&styles);
         line.replacen(label, &format!("{style}{label}{style:#}"), 1)
     };
     text.lines().map(line).collect::<Vec<_>>().join("\n")

@@ -9,11 +9,12 @@ use arrow_select::filter::filter;
 use super::arrow::{ArrowFile, ConvertedColumn, Styles, ValueError, convert, guarded};
 use super::column::{Column, DeclaredType};
 use super::column_type::ColumnType;
+use super::convert_rows::without_id;
 use super::error::{BadRow, InputError, Place, Result};
 use super::hints::{describe, type_flag};
 use super::source::Source;
-use super::{Import, Imported, without_id};
-use crate::api::{Holds, LogicalType, MAX_NAME, Stored, weight};
+use super::{Import, Imported};
+use crate::api::{Holds, LogicalType, MAX_NAME, Stored, promotion, weight};
 use crate::text::quoting::option;
 use crate::text::time::unit_of;
 
@@ -236,13 +237,8 @@ impl Column {
 
 /// The type that stores the values of both, or most of them.
 fn common(a: LogicalType, b: LogicalType) -> Option<LogicalType> {
-    use LogicalType as L;
-    match (a, b) {
-        _ if a == b => Some(a),
-        (L::I64, L::U64) | (L::U64, L::I64) => Some(L::I64),
-        (L::I64 | L::U64, L::F64) | (L::F64, L::I64 | L::U64) => Some(L::F64),
-        _ => Some(if unit_of(a)? >= unit_of(b)? { a } else { b }),
-    }
+    let finer = || Some(if unit_of(a)? >= unit_of(b)? { a } else { b });
+    promotion::common(a, b).or_else(finer)
 }
 
 /// The error for columns whose types have no equivalent in a segment.

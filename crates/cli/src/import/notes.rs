@@ -7,7 +7,7 @@ use super::spellings::Joined;
 use super::{Import, type_flag};
 use crate::api::LogicalType;
 use crate::console::Console;
-use crate::text::quoting::{jq_path, named_columns, shell_word, thousands};
+use crate::text::quoting::{counted, jq_path, named_columns, shell_word, thousands};
 use crate::text::words::excerpt;
 
 /// Notes on the type and the format of a column; `lost` if its values have no format in common.
@@ -193,9 +193,8 @@ fn tell_skipped(skipped: u64, first: &[BadRow], console: &mut Console<'_>) {
     if skipped == 0 {
         return;
     }
-    let rows = if skipped == 1 { "row" } else { "rows" };
     let which = if skipped > first.len() as u64 { "; the first of them" } else { "" };
-    console.note(&format!("skipped {} bad {rows}{which}:", thousands(skipped)));
+    console.note(&format!("skipped {}{which}:", counted(skipped, "bad row", "bad rows")));
     for row in first {
         console.note(&format!("  {row}"));
     }

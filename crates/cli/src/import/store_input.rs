@@ -20,7 +20,7 @@ use crate::console::progress::Progress;
 use crate::error::CliError;
 use crate::process::end_signal::EndSignal;
 use crate::text::json::Json;
-use crate::text::quoting::thousands;
+use crate::text::quoting::{counted, thousands};
 use crate::text::text_format::TextFormat;
 
 /// A batch ends at this many bytes of memory.
@@ -321,11 +321,10 @@ impl<'s> StoreInput<'s> {
         }
         // If this fails, the number stays that of the documents that were durable before.
         let _ = self.commit();
-        let plural = if self.durable == 1 { "" } else { "s" };
-        let durable = thousands(self.durable);
+        let durable = counted(self.durable, "document", "documents");
         let were = if self.durable == 1 { "was" } else { "were" };
         let done = if self.plan.partial { "applied" } else { "put" };
-        let message = format!("{}; {durable} document{plural} {were} {done} before", failure.message);
+        let message = format!("{}; {durable} {were} {done} before", failure.message);
         CliError { message, ..failure }
     }
 

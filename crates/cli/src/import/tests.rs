@@ -7,6 +7,7 @@ use super::column_type::ColumnType;
 use super::hints::plain;
 use super::*;
 use crate::text::print_value::Printer;
+use crate::text::stored_ref::StoredRef;
 
 fn options() -> ImportOptions {
     ImportOptions {

@@ -74,6 +74,11 @@ pub(crate) fn thousands(number: u64) -> String {
     out
 }
 
+/// A number of things, such as `1 document` and `2 documents`.
+pub(crate) fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{} {}", thousands(count), if count == 1 { one } else { many })
+}
+
 /// `part` / `whole`, rounded to `digits` decimals.
 pub(crate) fn decimal(part: u64, whole: u64, digits: u32) -> String {
     let scale = 10u128.pow(digits);

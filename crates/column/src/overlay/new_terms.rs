@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use docvalues_format::id::TermOrd;
 
-use crate::batch::Lists;
 use crate::error::ErrorKind;
+use crate::lists::Lists;
 use crate::{Result, Terms};
 
 /// Terms of a chunk, which a clone shares.

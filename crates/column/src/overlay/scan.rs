@@ -6,7 +6,8 @@ use std::ops::{ControlFlow, Range};
 use docvalues_format::id::DocId;
 
 use super::{Changes, Overlay};
-use crate::batch::{Batch, BatchDocs, Lists, View};
+use crate::batch::{Batch, BatchDocs, View};
+use crate::lists::Lists;
 use crate::rows::{Each, Element, Rows as _};
 use crate::{DocRange, Gathered, Result, bits};
 

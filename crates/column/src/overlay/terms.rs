@@ -6,10 +6,11 @@ use std::sync::Arc;
 use docvalues_format::id::{DocId, TermOrd};
 
 use super::{Changes, NewTerms, Overlay};
-use crate::batch::{Batch, BatchDocs, Lists, View};
+use crate::batch::{Batch, BatchDocs, View};
 use crate::column::Column;
 use crate::error::ErrorKind;
 use crate::info::ColumnInfo;
+use crate::lists::Lists;
 use crate::rows::{Each, Rows, Values};
 use crate::{DocRange, Gathered, OrdRange, Pruning, Result, Terms};
 

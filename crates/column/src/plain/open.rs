@@ -9,10 +9,11 @@ use docvalues_format::file::kind::{Kind, LogicalType};
 use docvalues_format::id::{DocId, TermOrd};
 
 use super::{PlainColumn, PlainColumns, PlainValues};
-use crate::batch::{Batch, BatchDocs, Lists, Slices, View};
+use crate::batch::{Batch, BatchDocs, View};
 use crate::column::Column;
 use crate::error::ErrorKind;
 use crate::info::{Bounds, ColumnInfo, Count};
+use crate::lists::{Lists, Slices};
 use crate::rows::{Each, Element, Rows, Values, scan_by_gather};
 use crate::{ColumnSource, DocRange, Gathered, Result, Terms, bits};
 

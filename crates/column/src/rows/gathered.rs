@@ -6,7 +6,8 @@ mod retain;
 use std::mem;
 
 use super::Element;
-use crate::batch::{BatchDocs, Lists, Slices, View};
+use crate::batch::{BatchDocs, View};
+use crate::lists::{Lists, Slices};
 use crate::{DocRange, Result, bits};
 
 /// The output of a gather: one row for each requested document, and which of them have a value.

@@ -6,7 +6,7 @@ use arrow::datatypes::SchemaRef;
 use datafusion_common::{Result, TableReference, plan_err};
 use datafusion_datasource::file_format::FileFormatFactory;
 use datafusion_execution::TaskContext;
-use datafusion_expr::{AggregateUDF, Extension, HigherOrderUDF, LogicalPlan, ScalarUDF, WindowUDF};
+use datafusion_expr::{Extension, LogicalPlan};
 use datafusion_proto::logical_plan::{DefaultLogicalExtensionCodec, LogicalExtensionCodec};
 use datafusion_session::TableProvider;
 use docvalues::store::ScanRequest;
@@ -108,35 +108,5 @@ impl LogicalExtensionCodec for DocvaluesLogicalCodec {
         self.inner.try_encode_file_format(bytes, format)
     }
 
-    fn try_decode_udf(&self, name: &str, bytes: &[u8]) -> Result<Arc<ScalarUDF>> {
-        self.inner.try_decode_udf(name, bytes)
-    }
-
-    fn try_encode_udf(&self, function: &ScalarUDF, bytes: &mut Vec<u8>) -> Result<()> {
-        self.inner.try_encode_udf(function, bytes)
-    }
-
-    fn try_decode_higher_order_function(&self, name: &str, bytes: &[u8]) -> Result<Arc<HigherOrderUDF>> {
-        self.inner.try_decode_higher_order_function(name, bytes)
-    }
-
-    fn try_encode_higher_order_function(&self, function: &HigherOrderUDF, bytes: &mut Vec<u8>) -> Result<()> {
-        self.inner.try_encode_higher_order_function(function, bytes)
-    }
-
-    fn try_decode_udaf(&self, name: &str, bytes: &[u8]) -> Result<Arc<AggregateUDF>> {
-        self.inner.try_decode_udaf(name, bytes)
-    }
-
-    fn try_encode_udaf(&self, function: &AggregateUDF, bytes: &mut Vec<u8>) -> Result<()> {
-        self.inner.try_encode_udaf(function, bytes)
-    }
-
-    fn try_decode_udwf(&self, name: &str, bytes: &[u8]) -> Result<Arc<WindowUDF>> {
-        self.inner.try_decode_udwf(name, bytes)
-    }
-
-    fn try_encode_udwf(&self, function: &WindowUDF, bytes: &mut Vec<u8>) -> Result<()> {
-        self.inner.try_encode_udwf(function, bytes)
-    }
+    leave_functions! {}
 }

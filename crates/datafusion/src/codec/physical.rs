@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use datafusion_common::{Result, plan_err};
 use datafusion_execution::TaskContext;
-use datafusion_expr::{AggregateUDF, HigherOrderUDF, ScalarUDF, WindowUDF};
 use datafusion_physical_expr::PhysicalExpr;
 use datafusion_physical_expr_common::physical_expr::proto_decode::PhysicalExprDecodeCtx;
 use datafusion_physical_expr_common::physical_expr::proto_encode::PhysicalExprEncodeCtx;
@@ -132,22 +131,6 @@ impl PhysicalExtensionCodec for DocvaluesCodec {
         }
     }
 
-    fn try_decode_udf(&self, name: &str, bytes: &[u8]) -> Result<Arc<ScalarUDF>> {
-        self.inner.try_decode_udf(name, bytes)
-    }
-
-    fn try_encode_udf(&self, function: &ScalarUDF, bytes: &mut Vec<u8>) -> Result<()> {
-        self.inner.try_encode_udf(function, bytes)
-    }
-
-    fn try_decode_higher_order_function(&self, name: &str, bytes: &[u8]) -> Result<Arc<HigherOrderUDF>> {
-        self.inner.try_decode_higher_order_function(name, bytes)
-    }
-
-    fn try_encode_higher_order_function(&self, function: &HigherOrderUDF, bytes: &mut Vec<u8>) -> Result<()> {
-        self.inner.try_encode_higher_order_function(function, bytes)
-    }
-
     fn try_decode_expr(
         &self,
         bytes: &[u8],
@@ -166,19 +149,5 @@ impl PhysicalExtensionCodec for DocvaluesCodec {
         self.inner.try_encode_expr(expr, bytes, context)
     }
 
-    fn try_decode_udaf(&self, name: &str, bytes: &[u8]) -> Result<Arc<AggregateUDF>> {
-        self.inner.try_decode_udaf(name, bytes)
-    }
-
-    fn try_encode_udaf(&self, function: &AggregateUDF, bytes: &mut Vec<u8>) -> Result<()> {
-        self.inner.try_encode_udaf(function, bytes)
-    }
-
-    fn try_decode_udwf(&self, name: &str, bytes: &[u8]) -> Result<Arc<WindowUDF>> {
-        self.inner.try_decode_udwf(name, bytes)
-    }
-
-    fn try_encode_udwf(&self, function: &WindowUDF, bytes: &mut Vec<u8>) -> Result<()> {
-        self.inner.try_encode_udwf(function, bytes)
-    }
+    leave_functions! {}
 }

@@ -19,7 +19,7 @@ const ARROWS: [(&str, &[&str]); 14] = [
     ("ballista", &["datafusion"]),
     ("distributed", &["datafusion"]),
     ("cli", &["datafusion", "docvalues"]),
-    ("testkit", &["search", "column", "format"]),
+    ("testkit", &["search", "column", "storage", "format"]),
 ];
 
 /// The crates of the workspace that a manifest lists under `[dependencies]`.

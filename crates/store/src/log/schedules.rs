@@ -11,9 +11,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-use docvalues_storage::{
-    Directory, DirectoryEntry, DirectoryFile, FileLock, PowerLossDirectory, Result, Source,
-};
+use docvalues_storage::{Directory, DirectoryEntry, DirectoryFile, FileLock, Result, Source};
+use docvalues_testkit::faults::PowerLossDirectory;
 use shuttle::sync::Mutex;
 use shuttle::thread;
 

@@ -9,7 +9,8 @@ mod power_loss;
 use std::ffi::OsStr;
 use std::sync::Arc;
 
-use docvalues_storage::{Directory, PowerLossDirectory};
+use docvalues_storage::Directory;
+use docvalues_testkit::faults::PowerLossDirectory;
 use proptest::prelude::*;
 
 use super::frame::{FRAME_HEADER, LOG_HEADER, MAX_BODY, padded};

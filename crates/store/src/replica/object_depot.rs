@@ -178,7 +178,7 @@ fn failed(error: ObjectError) -> Error {
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use docvalues_column::{Field, Kind, LogicalType};
-    use docvalues_storage::PowerLossDirectory;
+    use docvalues_testkit::faults::PowerLossDirectory;
     use object_store::local::LocalFileSystem;
     use object_store::memory::InMemory;
 

@@ -128,7 +128,7 @@ mod tests {
     use std::sync::Arc;
 
     use docvalues_column::{Kind, LogicalType};
-    use docvalues_storage::PowerLossDirectory;
+    use docvalues_testkit::faults::PowerLossDirectory;
 
     use super::*;
     use crate::options::StoreOptions;

@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
 use docvalues_search::Query;
-use docvalues_storage::{Directory, FaultyDirectory, PowerLossDirectory, Step};
+use docvalues_storage::{Directory, Step};
 use docvalues_store::error::Result;
 use docvalues_store::{Durability, Outcome, Store, StoreOptions};
+use docvalues_testkit::faults::{FaultyDirectory, PowerLossDirectory};
 
 use crate::fixture::{Contents, add, apply, contents, schema};
 

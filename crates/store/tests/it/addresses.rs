@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use docvalues_column::{DocAddress, DocId};
 use docvalues_search::Query;
-use docvalues_storage::PowerLossDirectory;
 use docvalues_store::error::Result;
 use docvalues_store::{
     Durability, Error, KeepCommits, Snapshot, Store, StoreOptions, StoreReader, WriteBatch,
 };
+use docvalues_testkit::faults::PowerLossDirectory;
 
 use crate::fixture::{POLICY, add, apply, contents, id, schema};
 use crate::script::Random;

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use docvalues_column::{Field, Kind, LogicalType};
 use docvalues_reader::OpenOptions;
 use docvalues_search::Query;
-use docvalues_storage::{Call, Directory, FaultyDirectory, FsDirectory, PowerLossDirectory};
+use docvalues_storage::{Directory, FsDirectory};
 use docvalues_store::{
     Durability, Error, Feed, KeepCommits, Position, Replica, Snapshot, Store, StoreOptions, StoreReader,
     StoreSchema, StreamReader, StreamWriter, Update,
 };
+use docvalues_testkit::faults::{Call, FaultyDirectory, PowerLossDirectory};
 
 use crate::fixture::id;
 

@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use docvalues_storage::{Directory, FaultyDirectory, PowerLossDirectory, Step};
+use docvalues_storage::{Directory, Step};
 use docvalues_store::{Background, BackgroundOptions, Durability, MergePolicy, Store, StoreOptions};
+use docvalues_testkit::faults::{FaultyDirectory, PowerLossDirectory};
 
 use crate::acknowledged::filling_up;
 use crate::fixture::{Stop, apply, contents, schema};

@@ -3,9 +3,9 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use docvalues_storage::PowerLossDirectory;
 use docvalues_store::error::Result;
 use docvalues_store::{Store, StoreOptions, StoreReader};
+use docvalues_testkit::faults::PowerLossDirectory;
 
 use crate::fixture::{Contents, add, contents, id, schema};
 

@@ -5,8 +5,9 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
-use docvalues_storage::{Call, Directory, FaultyDirectory, PowerLossDirectory, Step};
+use docvalues_storage::{Directory, Step};
 use docvalues_store::{Store, StoreOptions};
+use docvalues_testkit::faults::{Call, FaultyDirectory, PowerLossDirectory};
 
 use crate::script::{Operation, Run, read, script};
 

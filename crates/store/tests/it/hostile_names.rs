@@ -5,9 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use docvalues_storage::{Call, Directory, FaultyDirectory, FsDirectory};
+use docvalues_storage::{Directory, FsDirectory};
 use docvalues_store::error::Result;
 use docvalues_store::{Store, StoreOptions, StoreReader};
+use docvalues_testkit::faults::{Call, FaultyDirectory};
 use serde_json::{Value, json};
 
 use crate::fixture::add;

@@ -7,8 +7,9 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use docvalues_storage::{Call, Directory, FaultyDirectory, FsDirectory, PowerLossDirectory};
+use docvalues_storage::{Directory, FsDirectory};
 use docvalues_store::{Error, Store, StoreOptions};
+use docvalues_testkit::faults::{Call, FaultyDirectory, PowerLossDirectory};
 
 use crate::fixture::{Contents, add, contents};
 use crate::script::{Operation, Run, read, script};

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
-use docvalues_storage::{Call, Directory, FaultyDirectory, PowerLossDirectory};
+use docvalues_storage::Directory;
 use docvalues_store::error::Result;
 use docvalues_store::{Durability, Error, Store, StoreOptions, StoreReader, StoreSchema};
+use docvalues_testkit::faults::{Call, FaultyDirectory, PowerLossDirectory};
 
 use crate::cases;
 use crate::fixture::{Contents, add, apply, contents, schema};

@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use docvalues_reader::OpenOptions;
 use docvalues_search::Query;
-use docvalues_storage::{Directory, PowerLossDirectory};
+use docvalues_storage::Directory;
 use docvalues_store::error::Result;
 use docvalues_store::{Durability, Error, KeepCommits, Store, StoreOptions, StoreReader};
+use docvalues_testkit::faults::PowerLossDirectory;
 
 use crate::fixture::{Contents, apply, contents, schema};
 

@@ -7,11 +7,12 @@ use std::time::Duration;
 use docvalues_column::{Field, Kind, LogicalType};
 use docvalues_reader::OpenOptions;
 use docvalues_search::Query;
-use docvalues_storage::{Call, Directory, FaultyDirectory, PowerLossDirectory};
+use docvalues_storage::Directory;
 use docvalues_store::{
     Condition, Durability, Feed, KeepCommits, Outcome, Position, Replica, Store, StoreOptions, StoreReader,
     StoreSchema, StreamReader, StreamWriter,
 };
+use docvalues_testkit::faults::{Call, FaultyDirectory, PowerLossDirectory};
 
 use crate::fixture::id;
 

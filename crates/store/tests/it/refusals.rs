@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use docvalues_column::{DocAddress, DocId, LogicalType};
-use docvalues_storage::PowerLossDirectory;
 use docvalues_store::{Error, Store, StoreOptions, StoreReader, StoreSchema};
+use docvalues_testkit::faults::PowerLossDirectory;
 use docvalues_writer::{FieldSpec, Schema, SegmentWriter, WriterOptions};
 
 use crate::fixture::{add, contents, id, schema};

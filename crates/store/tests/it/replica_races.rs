@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use docvalues_column::{Field, Kind, LogicalType};
 use docvalues_search::Query;
-use docvalues_storage::{Directory, FaultyDirectory, PowerLossDirectory, Step};
+use docvalues_storage::{Directory, Step};
 use docvalues_store::{
     Background, BackgroundOptions, CommitFiles, Durability, Error, Feed, FolderDepot, Outcome, Position,
     Replica, Snapshot, Store, StoreOptions, StoreReader, StoreSchema, StreamWriter, Taken,
 };
+use docvalues_testkit::faults::{FaultyDirectory, PowerLossDirectory};
 
 use crate::fixture::{Stop, add, apply, contents, schema};
 use crate::replicas::{empty, frames, install, now, pair, pump, with_frames};
@@ -36,7 +37,7 @@ fn a_commit_that_was_sent_and_lost_is_noticed() {
     let after_rename = {
         let (disk, replica, images) = (disk.clone(), replica.clone(), images.clone());
         let mut is_renamed = false;
-        move |call: &docvalues_storage::Call<'_>| {
+        move |call: &docvalues_testkit::faults::Call<'_>| {
             if std::mem::replace(&mut is_renamed, call.step == Step::Rename) {
                 let mut feed = Feed::open_in(Arc::new(disk.clone()), replica.position());
                 pump(&mut feed, &replica).unwrap();

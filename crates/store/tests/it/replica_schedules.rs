@@ -7,11 +7,11 @@ use crate::fixture::add;
 use crate::script::Random;
 use crate::updates::{Doc, Operation, Row, Way, apply, contents, schema};
 use docvalues_search::Query;
-use docvalues_storage::PowerLossDirectory;
 use docvalues_store::{
     Durability, Error, Feed, FolderDepot, Frame, Frames, Replica, Store, StoreOptions, StreamReader,
     StreamWriter,
 };
+use docvalues_testkit::faults::PowerLossDirectory;
 
 /// What a leader had at each history.
 type States = HashMap<u64, BTreeMap<u32, Doc>>;

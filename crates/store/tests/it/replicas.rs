@@ -8,12 +8,13 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use docvalues_search::Query;
-use docvalues_storage::{Call, Directory, FaultyDirectory, FsDirectory, PowerLossDirectory};
+use docvalues_storage::{Directory, FsDirectory};
 use docvalues_store::error::Result;
 use docvalues_store::{
     Durability, Error, Feed, FolderDepot, Frame, Position, Received, Replica, Store, StoreOptions,
     StoreReader, StreamReader, StreamWriter, Taken,
 };
+use docvalues_testkit::faults::{Call, FaultyDirectory, PowerLossDirectory};
 
 use crate::fixture::{Contents, POLICY, Stop, add, apply, contents, id, schema};
 

@@ -8,10 +8,10 @@ use proptest::prelude::*;
 
 use docvalues_column::{Field, Kind, LogicalType};
 use docvalues_search::Query;
-use docvalues_storage::PowerLossDirectory;
 use docvalues_store::{
     Applied, Condition, Durability, MergePolicy, Outcome, Snapshot, Store, StoreOptions, StoreSchema, Update,
 };
+use docvalues_testkit::faults::PowerLossDirectory;
 
 use crate::acknowledged::filling_up;
 use crate::fixture::id;

@@ -1,4 +1,4 @@
-//! TrieNodeWriter as they come.
+//! Builds a trie: nodes are written as they come.
 
 use super::node::put_branch;
 use crate::fst::node::put_leaf;

@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::{Merger, NewFile};
-use docvalues_storage::{AtomicFile, Directory, Faults, FsDirectory, Step};
+use docvalues_storage::{Directory, FsDirectory, Step};
+use docvalues_testkit::faults::faulty_file;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn specs() -> [FieldSpec; 3] {
     [
@@ -101,25 +101,6 @@ fn a_writer_that_is_dropped_leaves_the_old_file() {
     assert_eq!(std::fs::read(&path).unwrap(), b"old");
 }
 
-/// Lets some calls pass, and then fails; removals always pass, so that what remains is what nobody removed.
-struct FailAfter {
-    calls: usize,
-    seen: Arc<AtomicUsize>,
-    with: io::ErrorKind,
-}
-
-impl Faults for FailAfter {
-    fn before(&mut self, step: Step, bytes: usize) -> io::Result<usize> {
-        if step == Step::Remove {
-            return Ok(bytes);
-        }
-        match self.seen.fetch_add(1, Ordering::Relaxed) {
-            call if call < self.calls => Ok(bytes),
-            _ => Err(self.with.into()),
-        }
-    }
-}
-
 #[test]
 fn whatever_call_fails_the_name_holds_what_it_held() {
     let folder = tempfile::tempdir().unwrap();
@@ -130,14 +111,19 @@ fn whatever_call_fails_the_name_holds_what_it_held() {
     let mut of_fields = std::collections::BTreeSet::new();
     loop {
         std::fs::write(&path, "old").unwrap();
-        let seen = Arc::new(AtomicUsize::new(0));
-        let faults = FailAfter { calls, seen: Arc::clone(&seen), with: io::ErrorKind::StorageFull };
-        let done =
-            AtomicFile::create_with_faults(&path, faults).map_err(crate::Error::from).and_then(|file| {
-                let mut writer = SegmentWriter::to_file(file, schema.clone(), WriterOptions::default());
-                fill(&mut writer, ids);
-                Ok(writer.finish()?)
-            });
+        let mut left = calls;
+        // Removals pass, so that what remains is what nobody removed.
+        let file = faulty_file(&path, move |step, bytes| {
+            if step != Step::Remove {
+                left = usize::checked_sub(left, 1).ok_or(io::ErrorKind::StorageFull)?;
+            }
+            Ok(bytes)
+        });
+        let done = file.map_err(crate::Error::from).and_then(|file| {
+            let mut writer = SegmentWriter::to_file(file, schema.clone(), WriterOptions::default());
+            fill(&mut writer, ids);
+            Ok(writer.finish()?)
+        });
         let Err(error) = done else { break };
         let ErrorKind::Storage(inner) = error.kind() else { panic!("{error}") };
         assert_eq!(inner.io_error().kind(), io::ErrorKind::StorageFull);

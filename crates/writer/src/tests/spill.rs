@@ -3,7 +3,8 @@
 use std::io;
 use std::path::Path;
 
-use docvalues_storage::{AtomicFile, Faults, Step};
+use docvalues_storage::{AtomicFile, Step};
+use docvalues_testkit::faults::faulty_file;
 use proptest::prelude::*;
 
 use super::*;
@@ -149,21 +150,6 @@ fn whether_a_dictionary_pays_is_found_out_in_files_too() {
     }
 }
 
-/// Lets one call fail, of those that are one of these steps.
-struct FailsAt(Step, usize);
-
-impl Faults for FailsAt {
-    fn before(&mut self, step: Step, bytes: usize) -> io::Result<usize> {
-        if step == self.0 {
-            self.1 = self.1.wrapping_sub(1);
-            if self.1 == usize::MAX {
-                return Err(io::ErrorKind::StorageFull.into());
-            }
-        }
-        Ok(bytes)
-    }
-}
-
 #[test]
 fn when_the_disk_is_full_nothing_stays_and_the_file_is_named() {
     let kinds = Kinds { numbers: 1 << 40, terms: 100, missing: 5, compression: Compression::Auto };
@@ -175,8 +161,13 @@ fn when_the_disk_is_full_nothing_stays_and_the_file_is_named() {
     let steps = [(Step::Create, true), (Step::Write, true), (Step::Read, true), (Step::Write, false)];
     for ((step, spilling), threads) in steps.into_iter().flat_map(|step| [(step, 1), (step, 3)]) {
         for at in [1, 2, 7, 20, 45].map(|at| if spilling { at } else { at + 30 }) {
-            let file = AtomicFile::create_with_faults(&path, FailsAt(step, at)).map_err(Error::from);
-            match file.and_then(|file| write(file, docs, kinds, budget, threads)) {
+            let mut calls = 0_usize;
+            let file = faulty_file(&path, move |found, bytes| {
+                calls += usize::from(found == step);
+                let fails = found == step && calls == at + 1;
+                if fails { Err(io::ErrorKind::StorageFull.into()) } else { Ok(bytes) }
+            });
+            match file.map_err(Error::from).and_then(|file| write(file, docs, kinds, budget, threads)) {
                 Ok(written) => assert!(written == good, "{step:?} {at}"),
                 Err(error) => {
                     failed += 1;

@@ -1,5 +1,8 @@
 //! Finds the delimiter of a CSV file by its first lines.
 
+use super::tokens::{Token, Tokenizer, line_end};
+use crate::import::row::Form;
+
 /// The delimiters besides a comma.
 const OTHERS: [u8; 3] = [b';', b'\t', b'|'];
 
@@ -15,60 +18,38 @@ pub(crate) fn sniff_delimiter(head: &[u8], quotes: bool) -> u8 {
     best.0
 }
 
-/// The number of cells of each line; `None` if lines differ. The last line counts only if it is the only one, because it
-/// may be cut.
+/// The number of cells of each record; `None` if records differ. The last one counts only if it is the only one,
+/// because it may be cut.
 fn cells(head: &[u8], delimiter: u8, quotes: bool) -> Option<usize> {
-    let mut of_lines = None;
-    let mut line = Line::default();
-    for &byte in head {
-        if byte != b'\n' || line.in_quotes {
-            line.add(byte, delimiter, quotes);
-            continue;
+    let tokenizer = Tokenizer { delimiter, quotes, escape: None };
+    let (mut of_records, mut at) = (None, 0);
+    loop {
+        while let blank @ 1.. = line_end(head, at) {
+            at += blank;
         }
-        let line = std::mem::take(&mut line);
-        if line.is_blank() {
-            continue;
+        let mut cells = 0;
+        let is_cut = loop {
+            match tokenizer.cell_at(head, at) {
+                Token::Cell(cell) => {
+                    (cells, at) = (cells + 1, cell.end);
+                    if cell.ends_record {
+                        break at == cell.text.end + usize::from(cell.form == Form::Quoted);
+                    }
+                }
+                // The mistake is reported with its row.
+                Token::AfterQuote(quote) => at = quote + 1,
+                Token::Open(_) => {
+                    cells += 1;
+                    break true;
+                }
+            }
+        };
+        if is_cut {
+            return Some(of_records.unwrap_or(cells));
         }
-        if *of_lines.get_or_insert(line.delimiters) != line.delimiters {
+        if *of_records.get_or_insert(cells) != cells {
             return None;
         }
-    }
-    Some(of_lines.unwrap_or(line.delimiters) + 1)
-}
-
-/// A line so far.
-#[derive(Default)]
-struct Line {
-    delimiters: usize,
-    bytes: usize,
-    /// Whether the cell has bytes, and whether it is quoted.
-    has_bytes: bool,
-    is_quoted: bool,
-    in_quotes: bool,
-}
-
-impl Line {
-    fn add(&mut self, byte: u8, delimiter: u8, quotes: bool) {
-        self.bytes += usize::from(byte != b'\r');
-        match byte {
-            b'"' if self.in_quotes => self.in_quotes = false,
-            _ if self.in_quotes => {}
-            // Also the second of two quotes within quotes.
-            b'"' if quotes && (self.is_quoted || !self.has_bytes) => {
-                (self.is_quoted, self.in_quotes) = (true, true)
-            }
-            byte if byte == delimiter => {
-                self.delimiters += 1;
-                (self.has_bytes, self.is_quoted) = (false, false);
-                return;
-            }
-            _ => {}
-        }
-        self.has_bytes = true;
-    }
-
-    fn is_blank(&self) -> bool {
-        self.bytes == 0
     }
 }
 
@@ -90,6 +71,7 @@ mod tests {
             ("a;b\n1;2;3\n", b','),
             ("a\nx;y\n", b','),
             ("text\n", b','),
+            ("a;b\n\"1\" ;2\n", b';'),
             ("", b','),
         ] {
             assert_eq!(char::from(sniff_delimiter(head.as_bytes(), true)), char::from(delimiter), "{head:?}");

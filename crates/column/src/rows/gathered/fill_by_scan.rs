@@ -3,7 +3,8 @@
 use std::ops::ControlFlow;
 
 use super::Gathered;
-use crate::batch::{BatchDocs, Lists, Slices, View};
+use crate::batch::{BatchDocs, View};
+use crate::lists::{Lists, Slices};
 use crate::rows::{Each, Element};
 use crate::{DocRange, Result};
 

@@ -1,12 +1,12 @@
 //! The calls to the operating system that a build makes.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use docvalues_storage::{AtomicFile, Faults, Step};
+use docvalues_storage::Step;
 use docvalues_testkit::damage::Sweep;
+use docvalues_testkit::faults::faulty_file;
 
 use super::work::{Work, Works};
 
@@ -28,17 +28,15 @@ impl Log {
     }
 }
 
-impl Faults for Log {
-    fn before(&mut self, step: Step, bytes: usize) -> io::Result<usize> {
-        self.note(step);
-        Ok(bytes)
-    }
-}
-
 /// The calls of `work` when none fails. Checks that the log is complete.
 pub(crate) fn all_of(works: &Works, work: Work, path: &Path) -> Vec<Step> {
     let log = Log::default();
-    let summary = works.run(work, AtomicFile::create_with_faults(path, log.clone()).unwrap()).unwrap();
+    let noted = log.clone();
+    let file = faulty_file(path, move |step, bytes| {
+        noted.note(step);
+        Ok(bytes)
+    });
+    let summary = works.run(work, file.unwrap()).unwrap();
     let calls = log.0.lock().unwrap().clone();
     // All bytes were written, and before the sync.
     let [.., last_write, Step::Sync, Step::Rename, Step::SyncFolder] = calls[..] else { panic!("{calls:?}") };

@@ -9,8 +9,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use docvalues_storage::{AtomicFile, Faults, Step};
+use docvalues_storage::{AtomicFile, Step};
 use docvalues_testkit::damage::Sweep;
+use docvalues_testkit::faults::faulty_file;
 use docvalues_testkit::rng::SplitMix64;
 
 use super::calls::{Tally, all_of, tried};
@@ -21,26 +22,18 @@ const PATH: &str = "DOCVALUES_TEST_DYING_PATH";
 const WORK: &str = "DOCVALUES_TEST_DYING_WORK";
 const CALL: &str = "DOCVALUES_TEST_DYING_CALL";
 
-/// Dies before a call, counted from 0. `abort` runs no destructors, like a kill.
-struct DieAt(usize);
-
-impl Faults for DieAt {
-    fn before(&mut self, _: Step, bytes: usize) -> io::Result<usize> {
-        match self.0.checked_sub(1) {
-            Some(left) => self.0 = left,
-            None => std::process::abort(),
-        }
-        Ok(bytes)
-    }
-}
-
-/// In a child process, dies at the requested call, or works until it is killed.
+/// In a child process, dies before the requested call, counted from 0, or works until it is killed.
 fn die_if_told() {
     let (Some(path), Ok(work)) = (std::env::var_os(PATH), std::env::var(WORK)) else { return };
     let works = Works::new();
     let work = Work::ALL[work.parse::<usize>().unwrap()];
     if let Ok(call) = std::env::var(CALL) {
-        let file = AtomicFile::create_with_faults(&path, DieAt(call.parse().unwrap()));
+        let mut left: usize = call.parse().unwrap();
+        let file = faulty_file(&path, move |_, bytes| {
+            // `abort` runs no destructors, like a kill.
+            left = left.checked_sub(1).unwrap_or_else(|| std::process::abort());
+            Ok(bytes)
+        });
         works.run(work, file.unwrap()).unwrap();
         panic!("it should have died");
     }

@@ -5,7 +5,8 @@ use std::io;
 use std::path::Path;
 
 use docvalues::{SegmentWriter, WriteError, WriteErrorKind};
-use docvalues_storage::{AtomicFile, Faults, Step};
+use docvalues_storage::{AtomicFile, Result as StorageResult, Step};
+use docvalues_testkit::faults::faulty_file;
 
 use super::calls::{Log, Tally, all_of, tried};
 use super::work::{Work, Works, add, schema};
@@ -41,25 +42,16 @@ impl Fault {
     }
 }
 
-/// Injects the fault into call number `at`.
-struct Once {
-    at: usize,
-    fault: Fault,
-    log: Log,
-}
-
-impl Faults for Once {
-    fn before(&mut self, step: Step, bytes: usize) -> io::Result<usize> {
-        if self.log.note(step) != self.at {
-            return Ok(bytes);
-        }
-        match self.fault {
-            Fault::Error(number) => Err(io::Error::from_raw_os_error(number)),
-            Fault::Interrupted => Err(io::ErrorKind::Interrupted.into()),
-            Fault::Short => Ok(bytes.div_ceil(2)),
-            Fault::Nothing => Ok(0),
-        }
-    }
+/// Begins the file at `path`. Call number `at` has the fault.
+fn fails_at(path: &Path, at: usize, fault: Fault, log: &Log) -> StorageResult<AtomicFile> {
+    let log = log.clone();
+    faulty_file(path, move |step, bytes| match fault {
+        _ if log.note(step) != at => Ok(bytes),
+        Fault::Error(number) => Err(io::Error::from_raw_os_error(number)),
+        Fault::Interrupted => Err(io::ErrorKind::Interrupted.into()),
+        Fault::Short => Ok(bytes.div_ceil(2)),
+        Fault::Nothing => Ok(0),
+    })
 }
 
 /// The step of an error, and the last part of the path that it names.
@@ -93,8 +85,7 @@ fn fails_once(
     let _ = fs::remove_file(path);
     older.inspect(|older| fs::write(path, older).unwrap());
     let log = Log::default();
-    let faults = Once { at, fault, log: log.clone() };
-    let file = AtomicFile::create_with_faults(path, faults).map_err(WriteError::from);
+    let file = fails_at(path, at, fault, &log).map_err(WriteError::from);
     let done = file.and_then(|file| works.run(work, file));
     let step = log.step(at).unwrap_or_else(|| panic!("{work:?} makes fewer than {at} calls"));
     let context = format!("{work:?}, call {at}, {step:?}: {fault:?}");
@@ -181,8 +172,7 @@ fn a_writer_continues_after_a_full_disk() {
     let calls = all_of(&works, Work::BuildSpilling, &path);
     let (mut refused, mut fell) = (0, 0);
     for at in tried(&calls).into_iter().filter(|&at| matches!(calls[at], Step::Create | Step::Write)) {
-        let faults = Once { at, fault: Fault::Error(ENOSPC), log: Log::default() };
-        let Ok(file) = AtomicFile::create_with_faults(&path, faults) else { continue };
+        let Ok(file) = fails_at(&path, at, Fault::Error(ENOSPC), &Log::default()) else { continue };
         let (schema, fields) = schema();
         let options = Work::BuildSpilling.options();
         let mut writer = SegmentWriter::to_file(file, schema, options);

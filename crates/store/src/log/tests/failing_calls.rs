@@ -2,7 +2,8 @@
 
 use std::io;
 
-use docvalues_storage::{FaultyDirectory, Step as CallStep};
+use docvalues_storage::Step as CallStep;
+use docvalues_testkit::faults::FaultyDirectory;
 
 use super::*;
 
@@ -18,7 +19,7 @@ const STEPS: [Step; 14] = {
 /// Makes call `at` fail with this error number; without one, transfer half of its bytes.
 fn faulty(disk: &PowerLossDirectory, at: usize, error: Option<i32>) -> Arc<dyn Directory> {
     let mut calls = 0..;
-    let before = move |call: &docvalues_storage::Call<'_>| match error {
+    let before = move |call: &docvalues_testkit::faults::Call<'_>| match error {
         _ if calls.next() != Some(at) => Ok(call.bytes),
         Some(error) => Err(io::Error::from_raw_os_error(error)),
         None => Ok(call.bytes / 2),

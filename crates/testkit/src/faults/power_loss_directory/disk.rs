@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::io;
 
-use crate::directory::FileLock;
+use docvalues_storage::FileLock;
 
 /// The error number of a failed sync: input or output.
 const EIO: i32 = 5;

@@ -12,8 +12,8 @@ use crate::source::Source;
 ///
 /// Ranges count from the level's first byte.
 #[derive(Debug)]
-pub(crate) struct Level {
-    pub(crate) pages: PagedBytes,
+pub(super) struct Level {
+    pub(super) pages: PagedBytes,
     /// The offset of the level's first byte in the file.
     offset: u64,
 }
@@ -23,7 +23,7 @@ impl Level {
     /// handed out. With `trusted`, all granules of a mapping or of memory are admitted at once.
     ///
     /// `None` if there is no memory for them, or no address.
-    pub(crate) fn open(
+    pub(super) fn open(
         source: &Arc<Source>,
         offset: u64,
         len: u64,
@@ -39,34 +39,34 @@ impl Level {
     }
 
     /// The length of the level in bytes.
-    pub(crate) fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.pages.len()
     }
 
     /// The number of granules of the level.
-    pub(crate) fn granules(&self) -> usize {
+    pub(super) fn granules(&self) -> usize {
         self.len().div_ceil(GRANULE)
     }
 
     /// The byte range of granule `index`, which must exist.
-    pub(crate) fn granule(&self, index: usize) -> Range<usize> {
+    pub(super) fn granule(&self, index: usize) -> Range<usize> {
         let start = index * GRANULE;
         start..self.len().min(start + GRANULE)
     }
 
     /// The offset of byte `at` in the file.
-    pub(crate) fn offset(&self, at: usize) -> u64 {
+    pub(super) fn offset(&self, at: usize) -> u64 {
         // The level lies in the file, so this does not overflow.
         self.offset + at as u64
     }
 
     /// The range of `granules`, which must exist, in the file.
-    pub(crate) fn file_range(&self, granules: Range<usize>) -> Range<u64> {
+    pub(super) fn file_range(&self, granules: Range<usize>) -> Range<u64> {
         self.offset(granules.start * GRANULE)..self.offset(self.len().min(granules.end * GRANULE))
     }
 
     /// The range of the level in the mapping or in memory, if there is one.
-    pub(crate) fn viewed(&self) -> Option<Range<usize>> {
+    pub(super) fn viewed(&self) -> Option<Range<usize>> {
         let start = usize::try_from(self.offset).ok().filter(|_| self.pages.is_view())?;
         Some(start..start + self.len())
     }

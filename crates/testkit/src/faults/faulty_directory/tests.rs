@@ -1,5 +1,5 @@
 use super::*;
-use crate::directory::PowerLossDirectory;
+use crate::faults::PowerLossDirectory;
 
 /// A call, with its names.
 type Record = (Step, String, Option<String>, usize);

@@ -9,9 +9,7 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{Directory, DirectoryEntry, DirectoryFile, FileLock};
-use crate::error::{Error, Result, Step};
-use crate::source::Source;
+use docvalues_storage::{Directory, DirectoryEntry, DirectoryFile, Error, FileLock, Result, Source, Step};
 
 /// A call of a [`Directory`], or of a file in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +27,7 @@ pub struct Call<'a> {
 /// Called before each call. Returns how many of its bytes it may transfer, or the error that it fails with.
 type BeforeCall = dyn FnMut(&Call<'_>) -> io::Result<usize> + Send;
 
-/// A directory whose calls are recorded, fail, or transfer fewer bytes: for tests of code that must survive it.
+/// A directory whose calls are recorded, fail, or transfer fewer bytes.
 ///
 /// A function gets each call before it is made. If it returns an error, the call fails with it and has no effect. Else
 /// it returns how many of the call's bytes may be transferred. Clones share the function.
@@ -44,7 +42,8 @@ type BeforeCall = dyn FnMut(&Call<'_>) -> io::Result<usize> + Send;
 /// ```
 /// use std::io;
 /// use std::sync::Arc;
-/// use docvalues_storage::{Call, Directory, FaultyDirectory, NewFile, PowerLossDirectory, Step};
+/// use docvalues_storage::{Directory, NewFile, Step};
+/// use docvalues_testkit::faults::{Call, FaultyDirectory, PowerLossDirectory};
 ///
 /// let disk = Arc::new(PowerLossDirectory::new("/disk"));
 /// let mut left = 100;

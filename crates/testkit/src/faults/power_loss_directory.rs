@@ -11,13 +11,13 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{Directory, DirectoryEntry, DirectoryFile, FileLock, check_name};
-use crate::error::{Error, Result, Step};
-use crate::source::Source;
+use docvalues_storage::{
+    Directory, DirectoryEntry, DirectoryFile, Error, FileLock, Result, Source, Step, check_name,
+};
 
 use disk::{Change, Disk, InodeId, NameChange};
 
-/// A folder in memory that loses what was not synced: for tests of code that must survive a power loss.
+/// A folder in memory that loses what was not synced.
 ///
 /// It keeps what processes see apart from what the disk has. [`crash_image`](Self::crash_image) draws a folder that a
 /// machine might find after a power loss. Clones share the folder.
@@ -36,14 +36,15 @@ use disk::{Change, Disk, InodeId, NameChange};
 /// sync a new file together with its name.
 ///
 /// Not modelled: damage to synced bytes, bytes of removed files in new ones, a full disk, permissions, links and
-/// folders. [`FaultyDirectory`](crate::FaultyDirectory) injects errors.
+/// folders. [`FaultyDirectory`](super::FaultyDirectory) injects errors.
 ///
 /// # Examples
 ///
 /// A file whose bytes were synced, but not its name:
 ///
 /// ```
-/// use docvalues_storage::{Directory, DirectoryFile, PowerLossDirectory};
+/// use docvalues_storage::{Directory, DirectoryFile};
+/// use docvalues_testkit::faults::PowerLossDirectory;
 ///
 /// let directory = PowerLossDirectory::new("/disk");
 /// let file = directory.create("notes".as_ref())?;
