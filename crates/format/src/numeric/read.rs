@@ -256,7 +256,7 @@ impl Probe {
 }
 
 /// The value of `number`: `base + number * gcd`, modulo 2^64.
-#[inline]
+#[inline(always)]
 pub(super) fn affine(base: i64, gcd: u64, number: u64) -> i64 {
     base.wrapping_add(number.wrapping_mul(gcd).cast_signed())
 }
