@@ -1,9 +1,13 @@
-//! Fast path for batches of rank look-ups, in bytes whose checksums were compared.
+//! Fast paths of rank look-ups, in bytes whose checksums were compared.
 //!
 //! In verified bytes, a look-up reads a jump entry, and then a rank entry and a line of bitmap, or a bucket. This
-//! module does only that, in few instructions and without a branch on whether the document has a value, so that the CPU
-//! overlaps the loads of many look-ups. [`VerifiedBlocks`] leaves everything else to the general code: other kinds of
-//! blocks, bytes that are not verified yet, and damage, which the general code reports.
+//! module does only that, in few instructions. Everything else is left to the general code: other kinds of blocks, bytes
+//! that are not verified yet, and damage, which the general code reports.
+//!
+//! [`rank`] looks up one document, in a column whose bytes are all verified. It calls no function and creates no error, so
+//! that a caller that goes on to read the value spills no registers for it. Whether a document has a value is a branch that
+//! CPUs often mispredict, so the bit that decides it is read first, before the values before it are counted.
+//! [`VerifiedBlocks`] looks up many documents, without that branch, so that the CPU overlaps the loads of many look-ups.
 
 use std::ops::Range;
 
@@ -15,6 +19,30 @@ use crate::id::{BLOCK_DOCS, DocId};
 use crate::jump::{Chain, Jump};
 use crate::prefetch::prefetch;
 use crate::source::{PartlyVerified, SectionBytes};
+
+/// The rank of `doc`, a document of the segment, if it has a value. The outer `None` means that the fast path does not
+/// apply.
+#[inline(always)]
+#[expect(clippy::option_option, reason = "whether that is known, and whether there is one")]
+pub(super) fn rank<B: SectionBytes>(
+    chain: &Blocks<B>,
+    jump: &Jump<B, BlockEntry>,
+    doc: DocId,
+) -> Option<Option<u64>> {
+    let (table, bytes) = (jump.verified()?, chain.bytes.verified()?);
+    let (number, low) = doc.split();
+    let (before, payload, _, kind) = BlockEntry::fields(table.as_chunks().0.get(number as usize)?);
+    let rank = match kind {
+        DENSE => dense::rank_verified(bytes, payload, chain.last.ranks(number), low)?,
+        SPARSE => {
+            let (rank, present) =
+                sparse::probe_verified(bytes, payload, chain.last.starts(number), low, AnyCpu)?;
+            present.then_some(rank)
+        }
+        _ => return None,
+    };
+    Some(rank.map(|rank| u64::from(before) + u64::from(rank)))
+}
 
 /// Documents of a batch that are processed together. If they lie in one block, it is located only once.
 pub(super) const TOGETHER: usize = 32;
@@ -251,5 +279,18 @@ impl<'a> VerifiedBytes<'a> for PartlyVerified<'a> {
 
     fn part(self, range: Range<usize>) -> Option<&'a [u8]> {
         PartlyVerified::verified_range(self, range)
+    }
+}
+
+impl<'a> VerifiedBytes<'a> for &'a [u8] {
+    #[inline(always)]
+    fn array<const N: usize>(self, at: usize) -> Option<&'a [u8; N]> {
+        self.get(at..at.wrapping_add(N))?.first_chunk()
+    }
+
+    // Buckets of more than `BUCKET_HEAD` values are rare, and the search in one would be a call.
+    #[inline(always)]
+    fn part(self, _: Range<usize>) -> Option<&'a [u8]> {
+        None
     }
 }
