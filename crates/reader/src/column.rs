@@ -124,10 +124,22 @@ impl ColumnCore {
         docs: &[DocId],
         each: &mut dyn FnMut(Range<usize>, Indices<'_>) -> FormatResult<()>,
     ) -> FormatResult<()> {
-        with_buffer(docs.len().min(BATCH), |buffer| {
-            for (i, docs) in docs.chunks(BATCH).enumerate() {
+        let (mut at, mut rest) = (0, docs);
+        // Without gaps, documents are their own indices: no buffer has to be cleared.
+        while !rest.is_empty() {
+            let (docs, after) = rest.split_at(rest.len().min(BATCH));
+            let Some(own) = self.presence.own_indices(docs) else { break };
+            each(at..at + docs.len(), Indices { each: own, all: true })?;
+            (at, rest) = (at + docs.len(), after);
+        }
+        if rest.is_empty() {
+            return Ok(());
+        }
+        with_buffer(rest.len().min(BATCH), |buffer| {
+            for docs in rest.chunks(BATCH) {
                 let indices = self.presence.indices(docs, buffer)?;
-                each(i * BATCH..i * BATCH + docs.len(), indices)?;
+                each(at..at + docs.len(), indices)?;
+                at += docs.len();
             }
             Ok(())
         })
