@@ -202,7 +202,7 @@ pub use compress::{Lane, compress, compress_bits, compress_by_bits, expand};
 pub use cpu_features::{has_avx2, has_avx512};
 pub(crate) use multiversion::multiversion;
 pub use multiversion::{Work, multiversioned};
-pub use narrow::to_u32;
+pub use narrow::to_ords;
 pub(crate) use narrow::unpack_ords;
 pub use pack::pack;
 pub(crate) use table_lookup::{ENTRIES, look_up, look_up_packed};

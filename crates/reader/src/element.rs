@@ -90,7 +90,7 @@ impl Stored for TermOrd {
         let (each, out) = (&each[done..], &mut out[done..]);
         with_buffer(out.len(), |numbers| {
             i64::gather(values, Indices { each, all }, numbers, fill.get().into())?;
-            bits::to_u32(numbers, out, TermOrd::new);
+            bits::to_ords(numbers, out);
             Ok(())
         })
     }
