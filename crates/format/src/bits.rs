@@ -74,7 +74,7 @@ pub const fn packed_len(count: u64, width: u8) -> u64 {
 ///
 /// `index` is a place in a block, below 2^40. A byte offset that does not fit a `usize` becomes `usize::MAX`, which
 /// no slice has.
-#[inline]
+#[inline(always)]
 pub(crate) fn place(width: u8, index: usize) -> (usize, u32) {
     let bit = (index as u64).wrapping_mul(width.into());
     (usize::try_from(bit / 8).unwrap_or(usize::MAX), (bit % 8) as u32)
@@ -202,7 +202,7 @@ pub use compress::{Lane, compress, compress_bits, compress_by_bits, expand};
 pub use cpu_features::{has_avx2, has_avx512};
 pub(crate) use multiversion::multiversion;
 pub use multiversion::{Work, multiversioned};
-pub use narrow::to_u32;
+pub use narrow::to_ords;
 pub(crate) use narrow::unpack_ords;
 pub use pack::pack;
 pub(crate) use table_lookup::{ENTRIES, look_up, look_up_packed};

@@ -66,8 +66,9 @@
 //! | `list`, `sparse`, `dense`, `runs` | one layout each; `rank_table` is the index of `dense` |
 //! | `kind_dispatch` | one `match` over the layouts for each operation |
 //! | `encode` | the writer, which picks the layouts |
-//! | `rank_single`, `rank_verified`, `batch` | one look-up; many in bytes whose checksums were compared; many in any bytes |
-//! | `kernel`, `simd`, `dense_simd`, `write_docs` | inner loops, scalar and for AVX2 and AVX-512 |
+//! | `rank_verified`, `batch` | one look-up and many, in bytes whose checksums were compared; many in any bytes |
+//! | `dense_batch` | of those many, the ones in dense blocks |
+//! | `kernel`, `simd`, `write_docs` | inner loops, scalar and for AVX2 and AVX-512 |
 //! | `visitor` | consumers of documents: lists and bitsets |
 //! | `walk` | one look-up without tables, for comparisons |
 //!
@@ -96,15 +97,12 @@ mod bitmap;
 mod block;
 mod chain;
 mod dense;
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-#[allow(unsafe_code, reason = "intrinsics; each use has its proof")]
-mod dense_simd;
+mod dense_batch;
 mod encode;
 mod header;
 mod kernel;
 mod kind_dispatch;
 mod list;
-mod rank_single;
 mod rank_table;
 mod rank_verified;
 mod runs;
@@ -328,9 +326,7 @@ impl<B: SectionBytes> PresenceReader<B> {
         match &self.shape {
             Shape::All => Ok(Some(ValueIndex::new(doc.get()))),
             Shape::Blocks { chain, jump } => {
-                let known = rank_single::verified(chain, jump, doc)
-                    .or_else(|| rank_single::partly_verified(chain, jump, doc));
-                if let Some(rank) = known.and_then(|rank| chain.index(rank)) {
+                if let Some(rank) = rank_verified::rank(chain, jump, doc).and_then(|rank| chain.index(rank)) {
                     return Ok(rank);
                 }
                 let (number, low) = doc.split();
@@ -352,7 +348,7 @@ impl<B: SectionBytes> PresenceReader<B> {
         if doc.get() >= self.docs {
             return None;
         }
-        rank_single::verified(chain, jump, doc)
+        rank_verified::rank(chain, jump, doc)
     }
 
     /// Whether every document has a value. A document's number then is its value index.

@@ -88,19 +88,17 @@ impl ColumnCore {
 
     /// The number of `doc`, or `None` without a value.
     ///
-    /// Three paths, the fastest first: a verified column in which every document has a value, a verified column with
-    /// gaps, and bytes that are yet to be verified.
+    /// Verified columns have a fast path, in which no error is made: one if every document has a value, and one with gaps.
     #[inline(always)]
     pub(crate) fn number(&self, numbers: &NumericReader<Section>, doc: DocId) -> FormatResult<Option<i64>> {
-        if self.presence.is_all()
-            && let Some(number) = numbers.get_verified(doc.get().into())
-        {
-            return Ok(Some(number));
+        if self.presence.is_all() {
+            if let Some(number) = numbers.get_verified(doc.get().into()) {
+                return Ok(Some(number));
+            }
+        } else if let Some(number) = self.number_with_gaps(numbers, doc) {
+            return Ok(number);
         }
-        match self.number_with_gaps(numbers, doc) {
-            Some(number) => Ok(number),
-            None => self.number_unverified(numbers, doc),
-        }
+        self.number_checked(numbers, doc)
     }
 
     /// The number of `doc` in a column with gaps; the outer `None` if bytes on the way are not verified yet.
@@ -108,12 +106,12 @@ impl ColumnCore {
     #[inline(never)]
     fn number_with_gaps(&self, numbers: &NumericReader<Section>, doc: DocId) -> Option<Option<i64>> {
         let Some(index) = self.presence.rank_verified(doc)? else { return Some(None) };
-        numbers.get_fast(index).map(Some)
+        numbers.get_verified(index).map(Some)
     }
 
     /// The number of `doc`, verifying the bytes on the way.
     #[inline(never)]
-    fn number_unverified(&self, numbers: &NumericReader<Section>, doc: DocId) -> FormatResult<Option<i64>> {
+    fn number_checked(&self, numbers: &NumericReader<Section>, doc: DocId) -> FormatResult<Option<i64>> {
         match self.presence.rank(doc)? {
             Some(index) => numbers.get(index.get().into()).map(Some),
             None => Ok(None),
@@ -126,10 +124,22 @@ impl ColumnCore {
         docs: &[DocId],
         each: &mut dyn FnMut(Range<usize>, Indices<'_>) -> FormatResult<()>,
     ) -> FormatResult<()> {
-        with_buffer(docs.len().min(BATCH), |buffer| {
-            for (i, docs) in docs.chunks(BATCH).enumerate() {
+        let (mut at, mut rest) = (0, docs);
+        // Without gaps, documents are their own indices: no buffer has to be cleared.
+        while !rest.is_empty() {
+            let (docs, after) = rest.split_at(rest.len().min(BATCH));
+            let Some(own) = self.presence.own_indices(docs) else { break };
+            each(at..at + docs.len(), Indices { each: own, all: true })?;
+            (at, rest) = (at + docs.len(), after);
+        }
+        if rest.is_empty() {
+            return Ok(());
+        }
+        with_buffer(rest.len().min(BATCH), |buffer| {
+            for docs in rest.chunks(BATCH) {
                 let indices = self.presence.indices(docs, buffer)?;
-                each(i * BATCH..i * BATCH + docs.len(), indices)?;
+                each(at..at + docs.len(), indices)?;
+                at += docs.len();
             }
             Ok(())
         })

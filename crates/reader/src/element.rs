@@ -28,9 +28,6 @@ pub(crate) trait Stored: Element {
         out: &mut [Self],
         fill: Self,
     ) -> FormatResult<()>;
-
-    /// Gathers the values at leading `indices` with a kernel, and returns how many.
-    fn gather_leading(values: &NumericReader<Section>, indices: &[u32], out: &mut [Self]) -> usize;
 }
 
 impl Stored for i64 {
@@ -62,10 +59,6 @@ impl Stored for i64 {
             Ok(())
         })
     }
-
-    fn gather_leading(values: &NumericReader<Section>, indices: &[u32], out: &mut [i64]) -> usize {
-        values.gather_leading(indices, out)
-    }
 }
 
 impl Stored for TermOrd {
@@ -89,14 +82,16 @@ impl Stored for TermOrd {
         out: &mut [TermOrd],
         fill: TermOrd,
     ) -> FormatResult<()> {
+        let Indices { each, all } = indices;
+        let done = if all { values.gather_ords(each, out) } else { 0 };
+        if done == out.len() {
+            return Ok(());
+        }
+        let (each, out) = (&each[done..], &mut out[done..]);
         with_buffer(out.len(), |numbers| {
-            i64::gather(values, indices, numbers, fill.get().into())?;
-            bits::to_u32(numbers, out, TermOrd::new);
+            i64::gather(values, Indices { each, all }, numbers, fill.get().into())?;
+            bits::to_ords(numbers, out);
             Ok(())
         })
-    }
-
-    fn gather_leading(values: &NumericReader<Section>, indices: &[u32], out: &mut [TermOrd]) -> usize {
-        values.gather_ords(indices, out)
     }
 }

@@ -88,33 +88,12 @@ impl NumericColumn {
         assert_eq!(docs.len(), out.len(), "expected one output value per document");
         let NumericColumn { core, values, .. } = self;
         core.request(docs, &mut |doc| drop(self.read(doc)));
-        let done = self.gather_leading(docs, out);
-        if done == docs.len() {
-            return Ok(());
-        }
-        // The rest begins at a whole word of presence.
-        let done = done - done % 64;
-        let (docs, out) = (&docs[done..], &mut out[done..]);
         core.named(core.each_batch(docs, &mut |place, indices| {
             if !indices.all {
-                gaps(done + place.start, indices);
+                gaps(place.start, indices);
             }
             T::gather(values, indices, &mut out[place], fill)
         }))
-    }
-
-    /// Gathers the values of leading documents with a kernel, if every document has a value, and returns how many.
-    fn gather_leading<T: Stored>(&self, docs: &[DocId], out: &mut [T]) -> usize {
-        let Some(indices) = self.core.presence.own_indices(docs) else { return 0 };
-        let mut done = 0;
-        for (indices, out) in indices.chunks(BATCH).zip(out.chunks_mut(BATCH)) {
-            let handled = T::gather_leading(&self.values, indices, out);
-            done += handled;
-            if handled < indices.len() {
-                break;
-            }
-        }
-        done
     }
 
     /// Calls `each` with the values of `docs`, batch by batch, in a single-valued column.

@@ -1,44 +1,29 @@
-//! Narrowing 64-bit numbers to 32 bits, and unpacking integers directly to 32 bits.
+//! Narrowing 64-bit numbers to ords of 32 bits, and unpacking integers directly to 32 bits.
 
+use super::multiversion;
 use crate::id::TermOrd;
 
-/// Converts each number to a `T` through a `u32`. A number that does not fit a `u32` becomes `u32::MAX`.
-///
-/// # Panics
-///
-/// If `out` is not as long as `numbers`.
-#[inline]
-pub fn to_u32<T>(numbers: &[i64], out: &mut [T], make: impl Fn(u32) -> T) {
-    assert_eq!(numbers.len(), out.len(), "`out` must be as long as `numbers`");
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if crate::bits::has_avx512() {
-        // SAFETY: this CPU has AVX-512 F.
-        #[allow(unsafe_code, reason = "the loop below, compiled for wider registers")]
-        return unsafe { to_u32_avx512(numbers, out, make) };
-    }
-    to_u32_scalar(numbers, out, make);
-}
-
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-#[target_feature(enable = "avx512f")]
-fn to_u32_avx512<T>(numbers: &[i64], out: &mut [T], make: impl Fn(u32) -> T) {
-    to_u32_scalar(numbers, out, make);
-}
-
-#[inline(always)]
-fn to_u32_scalar<T>(numbers: &[i64], out: &mut [T], make: impl Fn(u32) -> T) {
-    /// 8 KiB of numbers, which stay in the first-level cache from the first pass to the second.
-    const NUMBERS_PER_PASS: usize = 1024;
-    for (numbers, out) in numbers.chunks(NUMBERS_PER_PASS).zip(out.chunks_mut(NUMBERS_PER_PASS)) {
-        // If all numbers of a pass fit, the loop only truncates them, which every CPU can vectorize.
-        let high = numbers.iter().fold(0, |high, number| high | number >> 32);
-        for (number, out) in numbers.iter().zip(out) {
-            // As unsigned numbers, negative ones are above `u32::MAX`, so they become `u32::MAX`, too.
-            let number =
-                if high == 0 { number.cast_unsigned() } else { number.cast_unsigned().min(u32::MAX.into()) };
-            #[expect(clippy::cast_possible_truncation, reason = "at most u32::MAX")]
-            {
-                *out = make(number as u32);
+multiversion! {
+    /// Converts each number to an ord. A number that does not fit a `u32` becomes ord `u32::MAX`.
+    ///
+    /// # Panics
+    ///
+    /// If `out` is not as long as `numbers`.
+    pub fn to_ords(numbers: &[i64], out: &mut [TermOrd]) {
+        /// 8 KiB of numbers, which stay in the first-level cache from the first pass to the second.
+        const NUMBERS_PER_PASS: usize = 1024;
+        assert_eq!(numbers.len(), out.len(), "`out` must be as long as `numbers`");
+        for (numbers, out) in numbers.chunks(NUMBERS_PER_PASS).zip(out.chunks_mut(NUMBERS_PER_PASS)) {
+            // If all numbers of a pass fit, the loop only truncates them, which every CPU can vectorize.
+            let high = numbers.iter().fold(0, |high, number| high | number >> 32);
+            for (number, out) in numbers.iter().zip(out) {
+                // As unsigned numbers, negative ones are above `u32::MAX`, so they become `u32::MAX`, too.
+                let number =
+                    if high == 0 { number.cast_unsigned() } else { number.cast_unsigned().min(u32::MAX.into()) };
+                #[expect(clippy::cast_possible_truncation, reason = "at most u32::MAX")]
+                {
+                    *out = TermOrd::new(number as u32);
+                }
             }
         }
     }

@@ -130,10 +130,10 @@ proptest! {
     fn numbers_become_narrower(numbers in prop::collection::vec(
         prop_oneof![any::<i64>(), 0..1_i64 << 33, Just(u32::MAX.into()), Just(-1)], 0..100
     )) {
-        let mut narrow = vec![7; numbers.len()];
-        to_u32(&numbers, &mut narrow, |narrow| narrow);
-        for (narrow, number) in narrow.iter().zip(numbers) {
-            prop_assert_eq!(*narrow, u32::try_from(number).unwrap_or(u32::MAX));
+        let mut ords = vec![TermOrd::new(7); numbers.len()];
+        to_ords(&numbers, &mut ords);
+        for (ord, number) in ords.iter().zip(numbers) {
+            prop_assert_eq!(ord.get(), u32::try_from(number).unwrap_or(u32::MAX));
         }
     }
 

@@ -125,7 +125,8 @@ pub struct Block {
 ///
 /// A block has at most 2^40 values, so the product with the fraction, which determines the rounding, is exact. The
 /// product with the integer part may wrap.
-#[inline]
+// Always inlined: it is called in loops that are compiled for one CPU, and in the fast path of single look-ups.
+#[inline(always)]
 pub(super) fn line(slope: i64, i: usize) -> u64 {
     let (i, whole, fraction) = (i as u64, slope >> FRACTION, slope.cast_unsigned() & ((1 << FRACTION) - 1));
     whole.cast_unsigned().wrapping_mul(i).wrapping_add(fraction.wrapping_mul(i) >> FRACTION)

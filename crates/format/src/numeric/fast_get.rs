@@ -2,7 +2,8 @@
 //!
 //! When look-ups miss the caches, the processor overlaps as many of them as fit its reorder buffer, so a look-up should
 //! have few instructions. What all look-ups of a column need is computed once, as a [`FastPath`]. A look-up then only
-//! checks its index and the bounds of its loads. It returns no error: [`NumericReader::get`] repeats it with all checks.
+//! checks its index and the bounds of its loads. It returns no error: after `None`, [`NumericReader::get`] reads the value
+//! with all checks, and builds the fast path.
 //!
 //! A column with several blocks gets a fast path once all its bytes are verified and all its headers are legal. A
 //! look-up then tests neither the block's encoding nor whether its residuals lie in the section.
@@ -44,23 +45,10 @@ enum Blocks {
 }
 
 impl<B: SectionBytes> NumericReader<B> {
-    /// Value `index`, if all bytes on the way to it are verified and legal. After `None`, call [`get`](Self::get).
+    /// Value `index`, if the column has a fast path and it applies. After `None`, call [`get`](Self::get).
     #[inline(always)]
     pub fn get_verified(&self, index: u64) -> Option<i64> {
-        match self.fast_path.get() {
-            Some(fast_path) if !matches!(fast_path.blocks, Blocks::Checked) => self.get_by(fast_path, index),
-            _ => self.get_verified_slow(index),
-        }
-    }
-
-    /// Value `index`, if the column has a fast path and it applies.
-    #[inline(always)]
-    pub fn get_fast(&self, index: u64) -> Option<i64> {
-        self.get_by(self.fast_path.get()?, index)
-    }
-
-    #[inline(always)]
-    fn get_by(&self, fast_path: &FastPath, index: u64) -> Option<i64> {
+        let fast_path = self.fast_path.get()?;
         if index >= fast_path.count {
             return None;
         }
@@ -115,17 +103,6 @@ impl<B: SectionBytes> NumericReader<B> {
         let product = || (slope.wrapping_mul(i as i64) >> FRACTION).cast_unsigned();
         let rise = if steep { line(slope, i) } else { product() };
         Some(base.wrapping_add(residual).wrapping_add(rise))
-    }
-
-    /// [`get_verified`](Self::get_verified) of a column without a fast path.
-    #[inline(never)]
-    fn get_verified_slow(&self, index: u64) -> Option<i64> {
-        if index >= self.meta.count || self.meta.block_shift == ONE_BLOCK {
-            return None;
-        }
-        self.build_fast_path();
-        let (block, i) = self.meta.split(index);
-        self.value(self.verified_number(&self.verified_header(block)?, i)?).ok()
     }
 
     /// Builds the fast path, if the column is eligible and it is worthwhile.

@@ -50,28 +50,6 @@ impl<B: SectionBytes> NumericReader<B> {
         }
     }
 
-    /// Gathers values with a kernel and returns the number of leading `indices` that it handled. Pass the rest to
-    /// [`gather`](Self::gather), which returns errors, too.
-    ///
-    /// # Panics
-    ///
-    /// If `indices` and `out` differ in length.
-    pub fn gather_leading(&self, indices: &[u32], out: &mut [i64]) -> usize {
-        assert_eq!(indices.len(), out.len(), "`out` must be as long as `indices`");
-        self.try_gather_leading(indices, out).unwrap_or(0)
-    }
-
-    fn try_gather_leading(&self, indices: &[u32], out: &mut [i64]) -> Option<usize> {
-        // It has no block, so that looking for one would make an error.
-        if let Transform::Constant(_) = self.meta.transform {
-            return None;
-        }
-        let header = self.only_header().ok()?;
-        let done = self.gather_verified(header.as_ref(), indices, out)?;
-        self.replace(&mut out[..done]).ok()?;
-        Some(done)
-    }
-
     /// Returns an error if one of `indices` exceeds the number of values.
     fn in_count_all(&self, indices: &[u32]) -> Result<()> {
         self.in_count(indices.iter().copied().max().unwrap_or(0).into())

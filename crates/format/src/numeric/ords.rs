@@ -65,7 +65,7 @@ impl<B: SectionBytes> NumericReader<B> {
         for (part, out) in out.chunks_mut(NUMBERS_PER_PASS).enumerate() {
             let numbers = &mut numbers[..out.len()];
             self.decode_block(header, residuals, first + part * NUMBERS_PER_PASS, numbers)?;
-            bits::to_u32(numbers, out, TermOrd::new);
+            bits::to_ords(numbers, out);
         }
         Ok(())
     }

@@ -114,7 +114,7 @@ impl<B: SectionBytes> NumericReader<B> {
     ///
     /// As [`locate`](Self::locate), inlined and without errors.
     #[inline(always)]
-    pub(super) fn verified_header(&self, block: u64) -> Option<Block> {
+    fn verified_header(&self, block: u64) -> Option<Block> {
         let (block, stride) = (usize::try_from(block).ok()?, self.meta.stride);
         match stride {
             Stride::Short => Block::of(self.jump.peek::<SHORT_LEN>(block.checked_mul(SHORT_LEN)?)?, stride),
@@ -122,28 +122,19 @@ impl<B: SectionBytes> NumericReader<B> {
         }
     }
 
-    /// Number `i` of a block, if its bytes are verified.
-    #[inline(always)]
-    pub(super) fn verified_number(&self, header: &Block, i: usize) -> Option<u64> {
-        let section = self.meta.blocks.as_ref()?;
-        let (byte, shift) = bits::place(header.width, i);
-        let byte = usize::try_from(header.payload).ok()?.checked_add(byte)?;
-        // Only a residual of no bits may begin at the end of the payload.
-        if byte > section.len() {
-            return None;
-        }
-        let residual = LittleEndian::read_u64(section.peek::<8>(byte)?) >> shift & bits::mask(header.width);
-        Some(number_of(header, i, residual))
-    }
-
-    /// [`get`](Self::get) of what is not [`get_verified`](Self::get_verified).
+    /// [`get`](Self::get) of a value that the fast path does not return. Verifies the bytes on the way.
     #[inline(never)]
     fn get_checked(&self, index: u64) -> Result<i64> {
         self.in_count(index)?;
         if let Transform::Constant(value) = self.meta.transform {
             return Ok(value);
         }
-        let probe = self.probe(index)?;
+        let (block, i) = self.meta.split(index);
+        let header = match self.verified_header(block) {
+            Some(header) => header,
+            None => self.locate(block)?,
+        };
+        let probe = self.probe_in(&header, i)?;
         let value = self.value(probe.number(self.meta.section()?.array(probe.byte)?))?;
         self.build_fast_path();
         Ok(value)
@@ -163,16 +154,6 @@ impl<B: SectionBytes> NumericReader<B> {
     pub(super) fn locate(&self, block: u64) -> Result<Block> {
         let block = usize::try_from(block).map_err(|_| self.no_value(block))?;
         self.jump.locate(&self.meta, block)
-    }
-
-    /// The place of number `index`, which must exist.
-    #[inline(always)]
-    pub(super) fn probe(&self, index: u64) -> Result<Probe> {
-        let (block, i) = self.meta.split(index);
-        match self.verified_header(block) {
-            Some(header) => self.probe_in(&header, i),
-            None => self.probe_in(&self.locate(block)?, i),
-        }
     }
 
     /// The place of number `i` of a block.
@@ -229,13 +210,6 @@ impl<B: SectionBytes> NumericReader<B> {
     }
 }
 
-/// Number `i` of a block, from its residual.
-#[inline(always)]
-fn number_of(header: &Block, i: usize, residual: u64) -> u64 {
-    // Blocks without a line have no slope.
-    header.base.wrapping_add(residual).wrapping_add(line(header.slope, i))
-}
-
 /// The place of a number's residual, and what to add to it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Probe {
@@ -256,7 +230,7 @@ impl Probe {
 }
 
 /// The value of `number`: `base + number * gcd`, modulo 2^64.
-#[inline]
+#[inline(always)]
 pub(super) fn affine(base: i64, gcd: u64, number: u64) -> i64 {
     base.wrapping_add(number.wrapping_mul(gcd).cast_signed())
 }

@@ -5,7 +5,8 @@
 
 use std::ops::Range;
 
-use super::rank_verified::{BatchKernel, VerifiedBlocks};
+use super::kernel::Kernel;
+use super::rank_verified::VerifiedBlocks;
 use super::simd;
 use super::visitor::{Collect, Exists, Expand, Visitor};
 use super::write_docs::ROOM;
@@ -36,10 +37,8 @@ impl<B: SectionBytes> PresenceReader<B> {
     ///
     /// When `buffer` is shorter than `docs`.
     pub fn indices<'a>(&self, docs: &'a [DocId], buffer: &'a mut [u32]) -> Result<Indices<'a>> {
-        if let Shape::All = self.shape
-            && bits::all_below(docs, self.docs)
-        {
-            return Ok(Indices { each: simd::numbers(docs), all: true });
+        if let Some(each) = self.own_indices(docs) {
+            return Ok(Indices { each, all: true });
         }
         let each = &mut buffer[..docs.len()];
         self.rank_many(docs, each)?;
@@ -47,9 +46,10 @@ impl<B: SectionBytes> PresenceReader<B> {
         Ok(Indices { each, all: each.iter().fold(true, |all, &index| all & (index != NO_VALUE)) })
     }
 
-    /// `docs` as value indices, if every document has a value. A document past the end becomes an index past the end.
+    /// `docs` as value indices, if every document of the column has a value and all of `docs` exist.
+    #[inline]
     pub fn own_indices<'a>(&self, docs: &'a [DocId]) -> Option<&'a [u32]> {
-        self.is_all().then(|| simd::numbers(docs))
+        (self.is_all() && bits::all_below(docs, self.docs)).then(|| simd::numbers(docs))
     }
 
     /// Writes the [`rank`](Self::rank) of each of `docs`, in any order, to the same position of `out`;
@@ -80,7 +80,7 @@ impl<B: SectionBytes> PresenceReader<B> {
     /// [`rank_many`](Self::rank_many) in blocks, with the loops of `kernel`.
     // Always inlined: the caller compiles it, with its loops, for one CPU.
     #[inline(always)]
-    pub(super) fn ranks(&self, docs: &[DocId], out: &mut [u32], kernel: impl BatchKernel) -> Result<()> {
+    pub(super) fn ranks(&self, docs: &[DocId], out: &mut [u32], kernel: impl Kernel) -> Result<()> {
         let Shape::Blocks { chain, jump } = &self.shape else { return Ok(()) };
         let (mut docs, mut out) = (docs, out);
         let blocks = VerifiedBlocks::of(chain, jump);

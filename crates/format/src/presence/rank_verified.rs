@@ -1,13 +1,18 @@
-//! Fast path for batches of rank look-ups, in bytes whose checksums were compared.
+//! Fast paths of rank look-ups, in bytes whose checksums were compared.
 //!
 //! In verified bytes, a look-up reads a jump entry, and then a rank entry and a line of bitmap, or a bucket. This
-//! module does only that, in few instructions and without a branch on whether the document has a value, so that the CPU
-//! overlaps the loads of many look-ups. [`VerifiedBlocks`] leaves everything else to the general code: other kinds of
-//! blocks, bytes that are not verified yet, and damage, which the general code reports.
+//! module does only that, in few instructions. Everything else is left to the general code: other kinds of blocks, bytes
+//! that are not verified yet, and damage, which the general code reports.
+//!
+//! [`rank`] looks up one document, in a column whose bytes are all verified. It calls no function and creates no error, so
+//! that a caller that goes on to read the value spills no registers for it. Whether a document has a value is a branch that
+//! CPUs often mispredict, so the bit that decides it is read first, before the values before it are counted.
+//! [`VerifiedBlocks`] looks up many documents, without that branch, so that the CPU overlaps the loads of many look-ups.
 
 use std::ops::Range;
 
 use super::chain::{Blocks, Last};
+use super::dense_batch::DenseBatch;
 use super::header::{BlockEntry, Kind};
 use super::kernel::{AnyCpu, Kernel};
 use super::{NO_VALUE, dense, sparse};
@@ -15,6 +20,30 @@ use crate::id::{BLOCK_DOCS, DocId};
 use crate::jump::{Chain, Jump};
 use crate::prefetch::prefetch;
 use crate::source::{PartlyVerified, SectionBytes};
+
+/// The rank of `doc`, a document of the segment, if it has a value. The outer `None` means that the fast path does not
+/// apply.
+#[inline(always)]
+#[expect(clippy::option_option, reason = "whether that is known, and whether there is one")]
+pub(super) fn rank<B: SectionBytes>(
+    chain: &Blocks<B>,
+    jump: &Jump<B, BlockEntry>,
+    doc: DocId,
+) -> Option<Option<u64>> {
+    let (table, bytes) = (jump.verified()?, chain.bytes.verified()?);
+    let (number, low) = doc.split();
+    let (before, payload, _, kind) = BlockEntry::fields(table.as_chunks().0.get(number as usize)?);
+    let rank = match kind {
+        DENSE => dense::rank_verified(bytes, payload, chain.last.ranks(number), low)?,
+        SPARSE => {
+            let (rank, present) =
+                sparse::probe_verified(bytes, payload, chain.last.starts(number), low, AnyCpu)?;
+            present.then_some(rank)
+        }
+        _ => return None,
+    };
+    Some(rank.map(|rank| u64::from(before) + u64::from(rank)))
+}
 
 /// Documents of a batch that are processed together. If they lie in one block, it is located only once.
 pub(super) const TOGETHER: usize = 32;
@@ -44,33 +73,6 @@ struct Located {
 pub(super) const DENSE: u32 = Kind::Dense as u32;
 pub(super) const SPARSE: u32 = Kind::Sparse as u32;
 
-/// A kernel that may look up eight documents of dense blocks at once.
-pub(super) trait BatchKernel: Kernel {
-    /// The state of those look-ups.
-    type DenseBatch<'a>;
-
-    /// Starts such look-ups; `None` if the CPU or the blocks do not allow them.
-    fn dense_batch<'a>(self, blocks: VerifiedBlocks<'a>) -> Option<Self::DenseBatch<'a>>;
-
-    /// Writes the ranks of `docs` to `out`, eight at a time, and stops at the first eight that are not all in dense
-    /// blocks or need the general code. Returns the number of ranks written.
-    fn ranks(self, batch: &mut Self::DenseBatch<'_>, docs: &[DocId], out: &mut [u32]) -> usize;
-}
-
-impl BatchKernel for AnyCpu {
-    type DenseBatch<'a> = ();
-
-    #[inline(always)]
-    fn dense_batch<'a>(self, _: VerifiedBlocks<'a>) -> Option<()> {
-        None
-    }
-
-    #[inline(always)]
-    fn ranks(self, (): &mut (), _: &[DocId], _: &mut [u32]) -> usize {
-        0
-    }
-}
-
 impl<'a> VerifiedBlocks<'a> {
     /// The blocks of a column; `None` unless it is in memory and has a jump table, baked or built.
     #[inline(always)]
@@ -91,14 +93,15 @@ impl<'a> VerifiedBlocks<'a> {
     /// Writes the ranks of `docs` to `out`, up to one that needs the general code. Returns the number of ranks written.
     // No closures here and below: they would not inherit the target features, and would not be inlined.
     #[inline(always)]
-    pub(super) fn ranks<K: BatchKernel>(self, docs: &[DocId], out: &mut [u32], kernel: K) -> usize {
-        let mut batch = if docs.len() < TOGETHER { None } else { kernel.dense_batch(self) };
+    pub(super) fn ranks(self, docs: &[DocId], out: &mut [u32], kernel: impl Kernel) -> usize {
+        let mut batch = if docs.len() < TOGETHER { None } else { DenseBatch::new(self) };
         for (i, (docs, out)) in docs.chunks(TOGETHER).zip(out.chunks_mut(TOGETHER)).enumerate() {
-            let good = match self.find(docs[0]) {
-                Some(found) if found.kind == DENSE && batch.is_some() => {
-                    self.dense_batch_or_each(batch.as_mut(), docs, out, kernel)
+            let good = match (self.find(docs[0]), &mut batch) {
+                (Some(found), Some(batch)) if found.kind == DENSE => {
+                    let done = batch.ranks(docs, out, kernel);
+                    self.scattered(&docs[done..], &mut out[done..], kernel)
                 }
-                Some(found) if self.all_in(found, docs) => self.together(found, docs, out, kernel),
+                (Some(found), _) if self.all_in(found, docs) => self.together(found, docs, out, kernel),
                 _ => self.scattered(docs, out, kernel),
             };
             if good.is_none() {
@@ -116,19 +119,6 @@ impl<'a> VerifiedBlocks<'a> {
             SPARSE => self.sparse(found, low, kernel),
             _ => None,
         }
-    }
-
-    /// Ranks of documents most of which are in dense blocks, eight at a time as far as possible.
-    #[inline(always)]
-    fn dense_batch_or_each<K: BatchKernel>(
-        self,
-        batch: Option<&mut K::DenseBatch<'a>>,
-        docs: &[DocId],
-        out: &mut [u32],
-        kernel: K,
-    ) -> Option<()> {
-        let done = kernel.ranks(batch?, docs, out);
-        self.scattered(&docs[done..], &mut out[done..], kernel)
     }
 
     /// Ranks of documents in different blocks, at most [`TOGETHER`]. Prefetches the lines of all before it reads the
@@ -251,5 +241,18 @@ impl<'a> VerifiedBytes<'a> for PartlyVerified<'a> {
 
     fn part(self, range: Range<usize>) -> Option<&'a [u8]> {
         PartlyVerified::verified_range(self, range)
+    }
+}
+
+impl<'a> VerifiedBytes<'a> for &'a [u8] {
+    #[inline(always)]
+    fn array<const N: usize>(self, at: usize) -> Option<&'a [u8; N]> {
+        self.get(at..at.wrapping_add(N))?.first_chunk()
+    }
+
+    // Buckets of more than `BUCKET_HEAD` values are rare, and the search in one would be a call.
+    #[inline(always)]
+    fn part(self, _: Range<usize>) -> Option<&'a [u8]> {
+        None
     }
 }

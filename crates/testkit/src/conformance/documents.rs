@@ -90,6 +90,7 @@ fn lists<T: Probe>(expected: &Expected<T>) -> Vec<(&'static str, Vec<DocId>)> {
             ("sparse", sparse),
             ("one, repeated", vec![rng.below_u32(docs); 65]),
             ("some past the end", mixed),
+            ("whole batches, then some past the end", (0..docs.min(3_000)).chain(past).collect()),
             ("edges", edges(docs)),
             ("edges, backwards", edges(docs).into_iter().rev().collect()),
             ("only documents with a value", with_value),
