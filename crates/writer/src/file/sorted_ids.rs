@@ -240,7 +240,7 @@ impl OrderedIds {
                 ErrorKind::Ids("they are not what they were")
             }
             BuildError::Duplicate { .. } | BuildError::NotAscending { .. } | BuildError::Changed => {
-                ErrorKind::Ids("they are in no doc_map")
+                ErrorKind::Ids("they are in no order")
             }
         })
     }
