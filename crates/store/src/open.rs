@@ -107,37 +107,7 @@ impl Store {
     ///
     /// As [`open`](Self::open).
     pub fn open_in(directory: Arc<dyn Directory>, options: StoreOptions) -> Result<Store> {
-        let no_store = || Error::NoStore { folder: directory.path().display().to_string() };
-        // Nothing is created in a folder that has no store.
-        Files::list_beside_writer(&*directory)?.newest_commit().ok_or_else(no_store)?;
-        let lock = WriterLock::take(&directory)?;
-        let files = Files::list(&*directory)?;
-        let newest = files.newest_commit().ok_or_else(no_store)?;
-        let state = CommitState::open(&*directory, newest, options.open, None)?;
-        // Before anything is removed: a log whose commit is missing is still needed.
-        LogStart::of(&*directory, newest, &state.file)?;
-        // The newest commit may have been renamed by a process that was killed before it synced the folder. Then an
-        // older one must not be removed before this one is durable.
-        directory.sync()?;
-        // A commit with the next number comes before the removal of unnamed files, so that their numbers are never used again.
-        let has_unnamed_files = (state.file.next_number + 1..=MAX_NUMBER).contains(&files.next_number());
-        let mut store = Store::of(directory.clone(), lock, files, state, options);
-        if !has_unnamed_files {
-            remove_unnamed(&store)?;
-        }
-        let Err(error) = begin(&mut store, has_unnamed_files) else { return Ok(store) };
-        let is_full =
-            error.storage().is_some_and(|error| error.io_error().kind() == io::ErrorKind::StorageFull);
-        // Their space is needed more than their numbers.
-        let is_removed = || {
-            remove_all_but(&store, Some(KeepCommits::Newest(usize::MAX)), u64::MAX)
-                .is_ok_and(|left| left.is_empty())
-        };
-        if is_full && has_unnamed_files && is_removed() {
-            drop(store);
-            return Store::open_in(directory, options);
-        }
-        Err(error)
+        open_in(directory, options, true)
     }
 
     /// Goes back to the older commit `to` of the store in the folder `path`: makes a new commit with its contents, and
@@ -195,6 +165,40 @@ impl Store {
     ) -> Result<Recovered> {
         recover::recover_in(directory, to, discard_from, options)
     }
+}
+
+/// Opens the store of a directory. `makes_room` removes unnamed files from a full disk, and tries once more.
+fn open_in(directory: Arc<dyn Directory>, options: StoreOptions, makes_room: bool) -> Result<Store> {
+    let no_store = || Error::NoStore { folder: directory.path().display().to_string() };
+    // Nothing is created in a folder that has no store.
+    Files::list_beside_writer(&*directory)?.newest_commit().ok_or_else(no_store)?;
+    let lock = WriterLock::take(&directory)?;
+    let files = Files::list(&*directory)?;
+    let newest = files.newest_commit().ok_or_else(no_store)?;
+    let state = CommitState::open(&*directory, newest, options.open, None)?;
+    // Before anything is removed: a log whose commit is missing is still needed.
+    LogStart::of(&*directory, newest, &state.file)?;
+    // The newest commit may have been renamed by a process that was killed before it synced the folder. Then an
+    // older one must not be removed before this one is durable.
+    directory.sync()?;
+    // A commit with the next number comes before the removal of unnamed files, so that their numbers are never used again.
+    let has_unnamed_files = (state.file.next_number + 1..=MAX_NUMBER).contains(&files.next_number());
+    let mut store = Store::of(directory.clone(), lock, files, state, options);
+    if !has_unnamed_files {
+        remove_unnamed(&store)?;
+    }
+    let Err(error) = begin(&mut store, has_unnamed_files) else { return Ok(store) };
+    let is_full = error.storage().is_some_and(|error| error.io_error().kind() == io::ErrorKind::StorageFull);
+    // Their space is needed more than their numbers.
+    let is_removed = || {
+        remove_all_but(&store, Some(KeepCommits::Newest(usize::MAX)), u64::MAX)
+            .is_ok_and(|left| left.is_empty())
+    };
+    if makes_room && is_full && has_unnamed_files && is_removed() {
+        drop(store);
+        return open_in(directory, options, false);
+    }
+    Err(error)
 }
 
 /// Creates a store with this commit, which names no files.

@@ -104,8 +104,16 @@ impl LogFile {
         Ok(apart)
     }
 
-    /// Makes the header and the name durable.
+    /// Makes the header and the name durable. Removes the file if it cannot: it has no batch, and a full disk needs its space.
     pub(super) fn write_header(&mut self) -> Result<()> {
+        let written = self.try_to_write_header();
+        if written.is_err() {
+            drop(self.directory.remove(OsStr::new(&FileName::Log(self.header.number).to_string())));
+        }
+        written
+    }
+
+    fn try_to_write_header(&mut self) -> Result<()> {
         self.write(&self.header.encode(), 0)?;
         self.file.sync().map_err(|error| self.error(Step::Sync, error))?;
         self.directory.sync()?;

@@ -156,6 +156,8 @@ impl Replica {
 
     fn copy_alone(&self, file: &StoredFile, from: &mut dyn Read) -> Result<()> {
         let (store, name) = (&self.store, file.name());
+        // No commit is being written: the writer knows the files of each, and none may be of this name.
+        let flushing = store.flushing.lock().unwrap_or_else(PoisonError::into_inner);
         store.change_quietly(|writer| {
             writer.require_lock()?;
             let used = writer.used();
@@ -170,6 +172,7 @@ impl Replica {
         // Of an attempt that was interrupted.
         let _ = store.directory.remove(OsStr::new(&name));
         let mut to = NewFile::create(store.directory.clone(), &name)?;
+        drop(flushing);
         copy(from, (&name, file.bytes()), &mut to)?;
         to.finish()?;
         if let Err(error) = self.verify(file) {

@@ -1,11 +1,13 @@
 //! Full disks, and files that may not grow: errors of the operating system itself. Only in the full sweep.
 
+use std::io;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-use docvalues_storage::FsDirectory;
-use docvalues_store::{Store, StoreOptions};
+use docvalues_storage::{Directory, FsDirectory, Step};
+use docvalues_store::{Durability, Store, StoreOptions, StoreSchema};
+use docvalues_testkit::faults::{FaultyDirectory, PowerLossDirectory};
 
 use crate::script::{Operation, Run, read, script};
 
@@ -34,6 +36,26 @@ fn go_on(mut run: Run) {
     let failed = run.failed;
     run.run(&[Operation::Add(vec![(9_000, 1)]), Operation::Commit], |_, _| {});
     assert_eq!(run.failed, failed);
+}
+
+/// Opening creates a log. No file of a failed attempt stays, however often it is made.
+#[test]
+fn a_store_with_a_log_opens_when_there_is_room_again() {
+    let disk = PowerLossDirectory::new("/disk");
+    let options = StoreOptions { durability: Durability::EachBatch, ..StoreOptions::default() };
+    drop(Store::create_in(Arc::new(disk.clone()), StoreSchema::new(), options).unwrap());
+    let files = || disk.list().unwrap().len();
+    let before = files();
+    let full = FaultyDirectory::new(Arc::new(disk.clone()), |call| match call.step {
+        Step::Write if call.name != "LOCK" => Err(io::ErrorKind::StorageFull.into()),
+        _ => Ok(call.bytes),
+    });
+    for _ in 0..3 {
+        let error = Store::open_in(Arc::new(full.clone()), options).unwrap_err();
+        assert!(error.to_string().contains("log-"), "{error}");
+        assert_eq!(files(), before);
+    }
+    Store::open_in(Arc::new(disk.clone()), options).unwrap();
 }
 
 /// Not a test of its own: the child of the next one.
