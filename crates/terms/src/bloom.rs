@@ -16,14 +16,11 @@
 //! 1,100.
 //!
 //! A look-up over many segments computes its bits once ([`Probe`]), and then reads one cache line for each segment.
-//! With [`IdLookup::with_filters_in_memory`](crate::lookup::IdLookup::with_filters_in_memory), the filters are
-//! bit-sliced: the look-up reads eight rows that hold one bit of each segment.
 //!
 //! Sources: Putze, Sanders and Singler, *Cache-, hash- and space-efficient Bloom filters* (WEA 2007) for one line a
 //! key; Apache Parquet's *split block Bloom filter* for one bit in each word and for the salts, with words of 32
 //! bits. 64-bit words lose less on lines that hold more keys than others.
 
-mod bit_sliced;
 mod checked_lines;
 
 use byteorder::{ByteOrder, LittleEndian};
@@ -31,7 +28,6 @@ use byteorder::{ByteOrder, LittleEndian};
 use docvalues_format::error::{Error, ErrorKind, Result};
 use docvalues_format::source::SectionBytes;
 
-pub(crate) use bit_sliced::{BitSliced, bit_sliced_bytes};
 pub use checked_lines::Lines;
 pub(crate) use checked_lines::{PrefetchAhead, ask};
 

@@ -1,12 +1,11 @@
 //! Looks ids up in many segments at once.
 //!
 //! A store has tens to hundreds of segments, and each incoming document with an id is first looked up in all of
-//! them. There are three ways, all exact:
+//! them. There are two ways, both exact:
 //!
 //! | | read for an id that no segment has | memory |
 //! | --- | --- | --- |
 //! | files alone | one cache line of each segment's filter | 16 bytes a segment |
-//! | bit-sliced filters | eight rows with a bit for each segment: [`bloom`](crate::bloom) | 2 to 4 bytes an id |
 //! | fingerprint table | one cache line for all segments: [`fingerprints`](crate::fingerprints) | 5.3 to 8 bytes an id |
 //!
 //! ```text
@@ -16,7 +15,7 @@
 //!
 //! | type | contents |
 //! | --- | --- |
-//! | [`IdLookup`] | an immutable set of segments, as a reader holds it; optionally with bit-sliced filters |
+//! | [`IdLookup`] | an immutable set of segments, as a reader holds it |
 //! | [`Seeker`] | looks ids up for one thread, with its buffers |
 //! | [`IdStore`] | a changing set with its fingerprint table; publishes an [`IdLookup`] after each change |
 //!
@@ -25,7 +24,6 @@
 //! `PerThreadIDVersionAndSeqNoLookup` in Elasticsearch and OpenSearch does. To read the version of the document
 //! found, use a `NumericSeeker` of `docvalues_reader`.
 
-mod bit_sliced;
 mod bounds;
 mod encoded_id;
 mod generations;
@@ -49,7 +47,6 @@ use crate::fingerprints::FingerprintTable;
 #[cfg(doc)]
 use crate::ids::MAX_BOUND;
 use crate::packing::Template;
-use bit_sliced::BitSlicedFilters;
 use bounds::Bounds;
 pub use rank_docs::Docs;
 pub use seeker::{SeekError, Seeker};
@@ -86,15 +83,6 @@ pub trait SegmentIds: Send + Sync {
     /// The lines of the filter, if all of it is verified by now; [`Lines::ALL`] if there is no filter.
     fn lines(&self) -> Option<Lines<'_>> {
         None
-    }
-
-    /// As [`lines`](Self::lines), but reads and verifies all of the filter first.
-    ///
-    /// # Errors
-    ///
-    /// When bytes of the filter are damaged.
-    fn read_lines(&self) -> Result<Option<Lines<'_>>> {
-        Ok(self.lines())
     }
 
     /// The dictionary of the ids, if all of it is verified by now.
@@ -179,8 +167,7 @@ pub struct Hit {
 /// | segments | ids | use |
 /// | --- | --- | --- |
 /// | some | looked up now and then | [`IdLookup::new`]: no memory, no time to build |
-/// | hundreds | every incoming document, segments change rarely | [`with_filters_in_memory`](Self::with_filters_in_memory) |
-/// | hundreds | every incoming document, segments come and go | an [`IdStore`], which keeps its table up to date |
+/// | hundreds | every incoming document | an [`IdStore`], which keeps its table up to date as segments come and go |
 pub struct IdLookup<S: SegmentIds> {
     segments: Vec<(SegmentId, Arc<S>)>,
     /// The distinct pairs of template and seed.
@@ -188,8 +175,6 @@ pub struct IdLookup<S: SegmentIds> {
     /// The scheme of each segment.
     scheme_of: Vec<u32>,
     bounds: Bounds,
-    /// Bit-sliced filters, if they were requested.
-    sliced: Option<BitSlicedFilters>,
     fingerprints: Option<Fingerprints>,
 }
 
@@ -250,7 +235,7 @@ impl<S: SegmentIds> IdLookup<S> {
         let bounds = segments.iter().map(|(_, segment)| segment.bounds());
         let bounds: Vec<_> = scheme_of.iter().copied().zip(bounds).collect();
         let bounds = Bounds::of(schemes.len(), &bounds);
-        IdLookup { segments, schemes, scheme_of, bounds, sliced: None, fingerprints }
+        IdLookup { segments, schemes, scheme_of, bounds, fingerprints }
     }
 
     /// The number of segments.

@@ -1,6 +1,5 @@
 //! Compares look-ups with maps.
 
-mod bit_sliced;
 mod changes;
 mod mapped_files;
 mod segment;
@@ -36,13 +35,11 @@ fn expected(lookup: &IdLookup<Ids>, id: &[u8], live: impl Fn(usize, DocId) -> bo
     lookup.segments().enumerate().find_map(in_segment)
 }
 
-/// Compares all answers for `ids`, with a fingerprint table, with filters in memory and without, one by one and in bulks.
+/// Compares all answers for `ids`, with a fingerprint table and without, one by one and in bulks.
 fn check(lookup: &IdLookup<Ids>, ids: &[Vec<u8>], live: impl Fn(usize, DocId) -> bool) {
     let files = IdLookup::new(lookup.segments().map(|(_, segment)| Arc::clone(segment)));
-    let in_memory = IdLookup::new(lookup.segments().map(|(_, segment)| Arc::clone(segment)));
-    let in_memory = in_memory.with_filters_in_memory().unwrap();
     let ids: Vec<&[u8]> = ids.iter().map(Vec::as_slice).collect();
-    for lookup in [lookup, &files, &in_memory] {
+    for lookup in [lookup, &files] {
         let mut seeker = lookup.seeker();
         let mut bulk = vec![None; 3];
         seeker.find_many_live(&ids, &mut bulk, &live).unwrap();
@@ -232,9 +229,7 @@ fn segments_of_every_form() {
         hits.find_map(|(segment, model)| model.get(*id).map(|&doc| Hit { segment, doc }))
     };
     let right: Vec<Option<Hit>> = asked.iter().map(right).collect();
-    let in_memory = IdLookup::new(table.segments().map(|(_, segment)| Arc::clone(segment)));
-    let in_memory = in_memory.with_filters_in_memory().unwrap();
-    for lookup in [&*table, &files, &in_memory] {
+    for lookup in [&*table, &files] {
         let (mut seeker, mut hits) = (lookup.seeker(), Vec::new());
         for (asked, right) in asked.chunks(33).zip(right.chunks(33)) {
             seeker.find_many(asked, &mut hits).unwrap();

@@ -7,7 +7,7 @@ use docvalues_format::id::DocId;
 use docvalues_format::source::SectionBytes;
 
 use super::IdsReader;
-use crate::bloom::{BloomFilter, Lines, Probe};
+use crate::bloom::{Lines, Probe};
 use crate::dictionary::VerifiedDictionary;
 use crate::lookup::{Docs, SegmentIds};
 use crate::packing::Template;
@@ -38,10 +38,6 @@ impl<B: SectionBytes> SegmentIds for IdsReader<B> {
             Some(filter) => filter.verified(),
             None => Some(Lines::ALL),
         }
-    }
-
-    fn read_lines(&self) -> Result<Option<Lines<'_>>> {
-        self.filter.as_ref().map_or(Ok(Lines::ALL), BloomFilter::read).map(Some)
     }
 
     fn dictionary(&self) -> Option<VerifiedDictionary<'_>> {

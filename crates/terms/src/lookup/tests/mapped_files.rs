@@ -231,28 +231,6 @@ fn an_error_names_its_segment() {
     }
 }
 
-/// Filters that are to be in memory are read whole, whatever was read of them, and damage there is found.
-#[test]
-fn filters_are_checked_before_they_are_copied() {
-    let segments: Vec<MappedSegment> = (0..16)
-        .map(|number| MappedSegment::new(number * EACH, 0, Form::ALL[number as usize % 3], DEFAULT_BITS))
-        .collect();
-    let lookup = || IdLookup::new(segments.iter().map(|segment| Arc::clone(&segment.reader)));
-    let copied = lookup().with_filters_in_memory().unwrap();
-    assert!(copied.filter_bytes() > 16 * EACH as usize * 2);
-    segments[4].filter.iter().for_each(|filter| filter.0.damaged.store(true, Ordering::Relaxed));
-    let error = lookup().with_filters_in_memory().map(|_| ()).unwrap_err();
-    assert_eq!((error.segment, error.source.kind()), (4, &ErrorKind::Broken("damaged")));
-    // What was copied stays what it was.
-    let asked = || segments.iter().map(|segment| segment.asked()[0]).collect::<Vec<_>>();
-    let (mut seeker, before) = (copied.seeker(), asked());
-    for number in (0..16 * EACH).step_by(17) {
-        let hit = Hit { segment: (number / EACH) as usize, doc: DocId::new(number % EACH) };
-        assert!(matches!(seeker.find(&id(number, 0)), Ok(Some(found)) if found == hit), "{number}");
-    }
-    assert_eq!(asked(), before);
-}
-
 /// An index in 64 bytes: a look-up goes through an array of them.
 #[test]
 #[cfg(target_pointer_width = "64")]
