@@ -108,8 +108,10 @@ fn look_up(readers: &[IdsReader<Owned>], asked: &[&String], filter: bool) -> Res
         let probe = Probe::new(hash(id, first.seed()));
         let Some(key) = first.template().pack(id, &mut buffer) else { continue };
         for reader in readers {
-            let doc = if filter { reader.find_hashed(&probe, key)? } else { reader.find_packed(key)? };
-            if let Some(doc) = doc {
+            if filter && !reader.may_hold(&probe)? {
+                continue;
+            }
+            if let Some(doc) = reader.find_packed(key)? {
                 black_box(doc);
                 found += 1;
                 break;

@@ -23,8 +23,6 @@
 
 mod checked_lines;
 
-use byteorder::{ByteOrder, LittleEndian};
-
 use docvalues_format::error::{Error, ErrorKind, Result};
 use docvalues_format::source::SectionBytes;
 
@@ -188,34 +186,6 @@ impl<B: SectionBytes> BloomFilter<B> {
     #[inline]
     pub fn may_hold(&self, probe: &Probe) -> Result<bool> {
         Ok(probe.is_in(self.section.array(probe.at(self.lines))?))
-    }
-
-    /// Prefetches the line that [`may_hold`](Self::may_hold) reads.
-    #[inline]
-    pub fn prefetch(&self, probe: &Probe) {
-        self.section.prefetch(probe.at(self.lines));
-    }
-
-    /// The number of set bits, and of all bits.
-    ///
-    /// # Errors
-    ///
-    /// When the section is damaged.
-    pub fn set_bits(&self) -> Result<(u64, u64)> {
-        let bytes = self.section.slice(0..self.section.len())?;
-        let set =
-            bytes.chunks_exact(8).map(|word| u64::from(LittleEndian::read_u64(word).count_ones())).sum();
-        Ok((set, bytes.len() as u64 * 8))
-    }
-
-    /// Bytes of the section.
-    pub fn len(&self) -> usize {
-        self.section.len()
-    }
-
-    /// Whether the section is empty; it never is.
-    pub fn is_empty(&self) -> bool {
-        self.section.is_empty()
     }
 }
 

@@ -33,28 +33,14 @@ pub(crate) enum VerifiedKeys<'a> {
 }
 
 impl VerifiedDictionary<'_> {
-    /// As [`Dictionary::find`].
+    /// As [`Dictionary::find`]. Calls `on_ranks` with the range that the rank is in, if that is known before a cache
+    /// miss.
     ///
     /// # Errors
     ///
     /// When bytes are invalid although their checksums match.
     #[inline]
-    pub fn find(&self, key: &[u8]) -> Result<Option<u32>> {
-        self.find_reporting(key, |_| ())
-    }
-
-    /// As [`find`](Self::find). Calls `on_ranks` with the range that the rank is in, if that is known before a
-    /// cache miss.
-    ///
-    /// # Errors
-    ///
-    /// As [`find`](Self::find).
-    #[inline]
-    pub(crate) fn find_reporting(
-        &self,
-        key: &[u8],
-        on_ranks: impl FnOnce(Range<u32>),
-    ) -> Result<Option<u32>> {
+    pub(crate) fn find(&self, key: &[u8], on_ranks: impl FnOnce(Range<u32>)) -> Result<Option<u32>> {
         match &self.0 {
             VerifiedKeys::None => Ok(None),
             VerifiedKeys::Blocks(section, index) => {
@@ -230,7 +216,8 @@ mod tests {
             let (id, mut buffer) = (id(number), Packed::default());
             let pack = |segment: &IdsReader<Owned>| Some(segment.template().pack(&id, &mut buffer)?.to_vec());
             let keys: Vec<Option<Vec<u8>>> = segments.iter().map(pack).collect();
-            let say = |i: usize| match keys[i].as_ref().map_or(Ok(None), |key| dictionaries[i].find(key)) {
+            let find = |i: usize, key: &Vec<u8>| dictionaries[i].find(key, |_| ());
+            let say = |i: usize| match keys[i].as_ref().map_or(Ok(None), |key| find(i, key)) {
                 Ok(rank) => (rank.is_some(), false),
                 Err(_) => (true, true),
             };

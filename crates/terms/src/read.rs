@@ -25,31 +25,7 @@ mod verify;
 
 /// The ids of a segment, opened.
 ///
-/// # Many segments
-///
-/// [`find`](Self::find) hashes and packs the id each time. Over many segments, do that once for those that have the
-/// same [`seed`](Self::seed), and the same [`template`](Self::template), and ask [`find_hashed`](Self::find_hashed).
-///
-/// ```
-/// # use docvalues_format::id::DocId;
-/// # use docvalues_format::source::SectionBytes;
-/// # use docvalues_terms::{bloom::Probe, hash::hash, read::IdsReader, packing::Packed};
-/// # use docvalues_format::error::Result;
-/// /// Segments of one store, the newest first.
-/// fn newest<B: SectionBytes>(segments: &[IdsReader<B>], id: &[u8]) -> Result<Option<(usize, DocId)>> {
-///     let Some(first) = segments.first() else { return Ok(None) };
-///     let probe = Probe::new(hash(id, first.seed()));
-///     let mut buffer = Packed::default();
-///     let key = first.template().pack(id, &mut buffer);
-///     for (number, segment) in segments.iter().enumerate() {
-///         assert_eq!((segment.seed(), segment.template()), (first.seed(), first.template()));
-///         if let Some(doc) = key.map_or(Ok(None), |key| segment.find_hashed(&probe, key))? {
-///             return Ok(Some((number, doc)));
-///         }
-///     }
-///     Ok(None)
-/// }
-/// ```
+/// Over many segments, an [`IdLookup`](crate::lookup::IdLookup) packs and hashes an id once.
 ///
 /// # What a reader may trust
 ///
@@ -228,24 +204,8 @@ impl<B: SectionBytes> IdsReader<B> {
     /// When bytes that the look-up reads are damaged.
     pub fn find(&self, id: &[u8]) -> Result<Option<DocId>> {
         let mut buffer = Packed::default();
-        match self.inner.template.pack(id, &mut buffer) {
-            Some(key) if self.filter.is_some() => {
-                self.find_hashed(&Probe::new(hash(id, self.inner.seed)), key)
-            }
-            Some(key) => self.find_packed(key),
-            None => Ok(None),
-        }
-    }
-
-    /// As [`find`](Self::find), for an id that was packed with this [`template`](Self::template) and hashed with
-    /// this [`seed`](Self::seed).
-    ///
-    /// # Errors
-    ///
-    /// As [`find`](Self::find).
-    #[inline]
-    pub fn find_hashed(&self, probe: &Probe, key: &[u8]) -> Result<Option<DocId>> {
-        if !self.may_hold(probe)? {
+        let Some(key) = self.inner.template.pack(id, &mut buffer) else { return Ok(None) };
+        if self.filter.is_some() && !self.may_hold(&Probe::new(hash(id, self.inner.seed)))? {
             return Ok(None);
         }
         self.find_packed(key)
@@ -262,14 +222,6 @@ impl<B: SectionBytes> IdsReader<B> {
         match &self.filter {
             Some(filter) => filter.may_hold(probe),
             None => Ok(true),
-        }
-    }
-
-    /// Prefetches for [`may_hold`](Self::may_hold).
-    #[inline]
-    pub fn prefetch(&self, probe: &Probe) {
-        if let Some(filter) = &self.filter {
-            filter.prefetch(probe);
         }
     }
 

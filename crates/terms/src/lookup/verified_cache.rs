@@ -168,7 +168,7 @@ impl<'a> VerifiedCache<'a> {
                 None => Ok(None),
             },
             // Overlaps the cache misses of the block and of its documents.
-            None => dictionary.find_reporting(key, |ranks| docs.prefetch(ranks)),
+            None => dictionary.find(key, |ranks| docs.prefetch(ranks)),
         };
         match found? {
             None => Ok(None),
