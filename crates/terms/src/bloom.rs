@@ -26,8 +26,7 @@ mod checked_lines;
 use docvalues_format::error::{Error, ErrorKind, Result};
 use docvalues_format::source::SectionBytes;
 
-pub use checked_lines::Lines;
-pub(crate) use checked_lines::{PrefetchAhead, ask};
+pub(crate) use checked_lines::{Lines, PrefetchAhead, ask};
 
 /// Bytes of a line.
 pub const LINE: usize = 64;

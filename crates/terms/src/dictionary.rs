@@ -1,5 +1,4 @@
-//! The interface of all forms of the index, and [`VerifiedDictionary`]: a dictionary of any form whose bytes are all
-//! verified. Many are searched side by side.
+//! [`VerifiedDictionary`]: a dictionary of any form whose bytes are all verified. Many are searched side by side.
 
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::ops::Range;
@@ -12,16 +11,15 @@ use crate::fst::Fst;
 use crate::id_blocks::Index;
 use crate::nodes::Head;
 use crate::nodes::find::Walk;
+use crate::sorted_keys::Dictionary;
 use crate::verified_section::VerifiedSection;
-
-pub use crate::sorted_keys::Dictionary;
 
 /// A fully verified dictionary in memory: all pointers that a look-up needs, in 64 bytes.
 ///
 /// Scanning an array of these touches nothing of a segment except its keys.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
-pub struct VerifiedDictionary<'a>(pub(crate) VerifiedKeys<'a>);
+pub(crate) struct VerifiedDictionary<'a>(pub(crate) VerifiedKeys<'a>);
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) enum VerifiedKeys<'a> {
@@ -181,7 +179,6 @@ mod tests {
     use super::*;
     use crate::build::{IdOptions, IdsBuilder};
     use crate::ids::Form;
-    use crate::lookup::SegmentIds as _;
     use crate::packing::Packed;
     use crate::read::IdsReader;
 

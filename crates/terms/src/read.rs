@@ -8,8 +8,9 @@ use docvalues_format::jump::JumpTables;
 use docvalues_format::numeric::NumericReader;
 use docvalues_format::source::SectionBytes;
 
-use crate::bloom::{BloomFilter, Probe};
-use crate::dictionary::{Dictionary, VerifiedDictionary, VerifiedKeys};
+use crate::Dictionary;
+use crate::bloom::{BloomFilter, Lines, Probe};
+use crate::dictionary::{VerifiedDictionary, VerifiedKeys};
 use crate::exact_trie::ExactTrie;
 use crate::first_eight;
 use crate::fst::Fst;
@@ -18,10 +19,12 @@ use crate::id_blocks::BlocksReader;
 use crate::ids::{Form, IdSizes, Ids, Keys, MAX_BOUND};
 use crate::packing::{Packed, PackedBound, Template};
 
-mod segment;
+mod rank_docs;
 #[cfg(test)]
 mod tests;
 mod verify;
+
+pub(crate) use rank_docs::Docs;
 
 /// The ids of a segment, opened.
 ///
@@ -225,6 +228,29 @@ impl<B: SectionBytes> IdsReader<B> {
         }
     }
 
+    /// The lines of the filter, if all of it is verified by now; [`Lines::ALL`] if there is no filter.
+    pub(crate) fn lines(&self) -> Option<Lines<'_>> {
+        match &self.filter {
+            Some(filter) => filter.verified(),
+            None => Some(Lines::ALL),
+        }
+    }
+
+    /// The dictionary, if all of it is verified by now.
+    pub(crate) fn dictionary(&self) -> Option<VerifiedDictionary<'_>> {
+        self.inner.keys.checked()
+    }
+
+    /// The documents by rank, if all of them are verified by now and their encoding allows direct access.
+    pub(crate) fn docs(&self) -> Option<Docs<'_>> {
+        Some(Docs::new(self.inner.docs.direct()?, self.inner.doc_count))
+    }
+
+    /// The least and the greatest id, packed, or their first [`MAX_BOUND`] bytes; `None` without ids.
+    pub(crate) fn bounds(&self) -> Option<(&[u8], &[u8])> {
+        (self.inner.count > 0).then_some((&*self.inner.least, &*self.inner.greatest))
+    }
+
     /// Prefetches for [`find_packed`](Self::find_packed). For blocks, searches their index for the key; does
     /// nothing for other forms.
     #[inline]
@@ -367,8 +393,8 @@ impl<B: SectionBytes> IdsReader<B> {
         self.each_id(ranks, |rank, id| Ok(each(id, self.doc(rank)?)))
     }
 
-    /// Calls `each` with these ranks and their ids.
-    fn each_id(
+    /// Calls `each` with these ranks and their ids, unpacked and in order, until it breaks.
+    pub(crate) fn each_id(
         &self,
         ranks: Range<u32>,
         mut each: impl FnMut(u32, &[u8]) -> Result<ControlFlow<()>>,

@@ -8,12 +8,12 @@ use super::{BloomFilter, LINE, Probe};
 
 /// The lines of a verified [`BloomFilter`].
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Lines<'a>(&'a [[u8; LINE]]);
+pub(crate) struct Lines<'a>(&'a [[u8; LINE]]);
 
 impl<B: SectionBytes> BloomFilter<B> {
     /// All lines, if every byte of them is verified by now: testing them cannot fail, and is faster.
     #[inline]
-    pub fn verified(&self) -> Option<Lines<'_>> {
+    pub(crate) fn verified(&self) -> Option<Lines<'_>> {
         let lines = self.section.verified()?.as_chunks().0;
         // The section's tail follows the payload.
         Some(Lines(lines.get(..usize::try_from(self.lines).ok()?)?))
@@ -22,11 +22,11 @@ impl<B: SectionBytes> BloomFilter<B> {
 
 impl Lines<'_> {
     /// Stands for a missing filter: every id may be there.
-    pub const ALL: Lines<'static> = Lines(&[[u8::MAX; LINE]]);
+    pub(crate) const ALL: Lines<'static> = Lines(&[[u8::MAX; LINE]]);
 
     /// As [`BloomFilter::may_hold`].
     #[inline]
-    pub fn may_hold(&self, probe: &Probe) -> bool {
+    pub(crate) fn may_hold(&self, probe: &Probe) -> bool {
         self.line(probe).is_some_and(|line| probe.is_in(line))
     }
 

@@ -7,8 +7,8 @@ use docvalues_format::error::{ErrorKind, Result};
 use docvalues_format::source::SectionBytes;
 
 use super::{IdsReader, NOT_PACKED, refuse};
+use crate::Dictionary;
 use crate::bloom::Probe;
-use crate::dictionary::Dictionary;
 use crate::hash::hash;
 use crate::ids::MAX_BOUND;
 use crate::packing::Packed;

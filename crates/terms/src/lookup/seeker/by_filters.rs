@@ -129,11 +129,11 @@ impl<S: SegmentIds> Seeker<'_, S> {
             return Ok(false);
         };
         let may = match self.encoded.probe(&lookup.schemes, scheme, id) {
-            Some(probe) => segment.may_hold(probe).map_err(SeekError::of(place))?,
+            Some(probe) => segment.ids().may_hold(probe).map_err(SeekError::of(place))?,
             None => true,
         };
         // All of a mapped filter may be verified by now.
-        self.cache.take_filter(place, &**segment);
+        self.cache.take_filter(place, segment.ids());
         Ok(may)
     }
 }
