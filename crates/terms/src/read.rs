@@ -16,7 +16,7 @@ use crate::first_eight;
 use crate::fst::Fst;
 use crate::hash::hash;
 use crate::id_blocks::BlocksReader;
-use crate::ids::{Form, IdSizes, Ids, Keys, MAX_BOUND};
+use crate::ids::{IdSizes, Ids, IdsMeta, Keys, MAX_BOUND};
 use crate::packing::{Packed, PackedBound, Template};
 
 mod rank_docs;
@@ -49,15 +49,7 @@ struct Inner<B> {
     heads: (u64, u64),
     keys: KeysReader<B>,
     docs: NumericReader<B>,
-    doc_count: u32,
-    count: u32,
-    max_len: u16,
-    form: Form,
-    filter_bits: u8,
-    seed: u64,
-    template: Template,
-    least: Box<[u8]>,
-    greatest: Box<[u8]>,
+    meta: IdsMeta,
     sizes: IdSizes,
 }
 
@@ -116,74 +108,50 @@ impl<B: SectionBytes> IdsReader<B> {
     pub fn open(ids: Ids<B>) -> Result<IdsReader<B>> {
         ids.check(|section| section.len() as u64).map_err(refuse)?;
         let sizes = ids.sizes(|section| section.len() as u64);
-        let Ids { form, template, count, doc_count, max_len, least, greatest, seed, filter_bits, .. } = ids;
-        let keys = match ids.keys {
+        let Ids { meta, keys, filter, docs } = ids;
+        let keys = match keys {
             Keys::None => KeysReader::None,
-            Keys::Blocks(blocks) => KeysReader::Blocks(BlocksReader::open(blocks, count)?),
-            Keys::Exact(section) => KeysReader::Exact(ExactTrie::open(section, count)?),
-            Keys::Fst(section) => KeysReader::Fst(Fst::open(section, count)?),
+            Keys::Blocks(blocks) => KeysReader::Blocks(BlocksReader::open(blocks, meta.count)?),
+            Keys::Exact(section) => KeysReader::Exact(ExactTrie::open(section, meta.count)?),
+            Keys::Fst(section) => KeysReader::Fst(Fst::open(section, meta.count)?),
         };
-        let filter = ids.filter.map(|section| BloomFilter::open(section, count, filter_bits)).transpose()?;
-        let docs = NumericReader::open(ids.docs, JumpTables::Baked)?;
-        let heads = (first_eight(&least), first_eight(&greatest));
-        let inner = Inner {
-            heads,
-            keys,
-            docs,
-            doc_count,
-            count,
-            max_len,
-            form,
-            filter_bits,
-            seed,
-            template,
-            least,
-            greatest,
-            sizes,
-        };
-        Ok(IdsReader { filter, inner: Box::new(inner) })
+        let open = |section| BloomFilter::open(section, meta.count, meta.filter_bits);
+        let filter = filter.map(open).transpose()?;
+        let docs = NumericReader::open(docs, JumpTables::Baked)?;
+        let heads = (first_eight(&meta.least), first_eight(&meta.greatest));
+        Ok(IdsReader { filter, inner: Box::new(Inner { heads, keys, docs, meta, sizes }) })
     }
 
     /// The number of ids.
     pub fn len(&self) -> u32 {
-        self.inner.count
+        self.inner.meta.count
     }
 
     /// Whether there are no ids.
     pub fn is_empty(&self) -> bool {
-        self.inner.count == 0
+        self.inner.meta.count == 0
     }
 
     /// The number of documents of the segment.
     pub fn doc_count(&self) -> u32 {
-        self.inner.doc_count
+        self.inner.meta.doc_count
     }
 
-    /// Bytes of the longest id.
-    pub fn max_len(&self) -> usize {
-        self.inner.max_len.into()
-    }
-
-    /// The data structure that finds ids.
-    pub fn form(&self) -> Form {
-        self.inner.form
+    /// The fields of the index in the directory.
+    pub fn meta(&self) -> &IdsMeta {
+        &self.inner.meta
     }
 
     /// The template that ids are packed with.
     #[inline]
     pub fn template(&self) -> &Template {
-        &self.inner.template
+        &self.inner.meta.template
     }
 
     /// The seed of the filter's [`hash`].
     #[inline]
     pub fn seed(&self) -> u64 {
-        self.inner.seed
-    }
-
-    /// Bits of the filter for each id; 0 if there is no filter.
-    pub fn filter_bits(&self) -> u8 {
-        self.inner.filter_bits
+        self.inner.meta.seed
     }
 
     /// Bytes of each part in the file.
@@ -197,7 +165,7 @@ impl<B: SectionBytes> IdsReader<B> {
             KeysReader::Blocks(blocks) => blocks.heap_bytes(),
             KeysReader::None | KeysReader::Exact(_) | KeysReader::Fst(_) => 0,
         };
-        keys + self.inner.docs.heap_bytes() + self.inner.least.len() + self.inner.greatest.len()
+        keys + self.inner.docs.heap_bytes() + self.inner.meta.least.len() + self.inner.meta.greatest.len()
     }
 
     /// The document with `id`, if there is one.
@@ -207,8 +175,8 @@ impl<B: SectionBytes> IdsReader<B> {
     /// When bytes that the look-up reads are damaged.
     pub fn find(&self, id: &[u8]) -> Result<Option<DocId>> {
         let mut buffer = Packed::default();
-        let Some(key) = self.inner.template.pack(id, &mut buffer) else { return Ok(None) };
-        if self.filter.is_some() && !self.may_hold(&Probe::new(hash(id, self.inner.seed)))? {
+        let Some(key) = self.inner.meta.template.pack(id, &mut buffer) else { return Ok(None) };
+        if self.filter.is_some() && !self.may_hold(&Probe::new(hash(id, self.inner.meta.seed)))? {
             return Ok(None);
         }
         self.find_packed(key)
@@ -243,12 +211,12 @@ impl<B: SectionBytes> IdsReader<B> {
 
     /// The documents by rank, if all of them are verified by now and their encoding allows direct access.
     pub(crate) fn docs(&self) -> Option<Docs<'_>> {
-        Some(Docs::new(self.inner.docs.direct()?, self.inner.doc_count))
+        Some(Docs::new(self.inner.docs.direct()?, self.inner.meta.doc_count))
     }
 
     /// The least and the greatest id, packed, or their first [`MAX_BOUND`] bytes; `None` without ids.
     pub(crate) fn bounds(&self) -> Option<(&[u8], &[u8])> {
-        (self.inner.count > 0).then_some((&*self.inner.least, &*self.inner.greatest))
+        (self.inner.meta.count > 0).then_some((&*self.inner.meta.least, &*self.inner.meta.greatest))
     }
 
     /// Prefetches for [`find_packed`](Self::find_packed). For blocks, searches their index for the key; does
@@ -285,7 +253,7 @@ impl<B: SectionBytes> IdsReader<B> {
             return true;
         }
         let start = &key[..key.len().min(MAX_BOUND)];
-        &*self.inner.least <= start && start <= &*self.inner.greatest
+        &*self.inner.meta.least <= start && start <= &*self.inner.meta.greatest
     }
 
     /// The document of the id with `rank`.
@@ -297,7 +265,7 @@ impl<B: SectionBytes> IdsReader<B> {
     pub fn doc(&self, rank: u32) -> Result<DocId> {
         let doc = self.inner.docs.get(rank.into())?;
         match u32::try_from(doc) {
-            Ok(doc) if doc < self.inner.doc_count => Ok(DocId::new(doc)),
+            Ok(doc) if doc < self.inner.meta.doc_count => Ok(DocId::new(doc)),
             _ => Err(self.no_document()),
         }
     }
@@ -315,9 +283,9 @@ impl<B: SectionBytes> IdsReader<B> {
     /// As [`find`](Self::find).
     pub fn lower_bound(&self, bound: &[u8]) -> Result<u32> {
         let mut buffer = Packed::default();
-        match self.inner.template.pack_bound(bound, &mut buffer) {
+        match self.inner.meta.template.pack_bound(bound, &mut buffer) {
             PackedBound::Key(key) => self.inner.keys.dictionary().map_or(Ok(0), |keys| keys.lower_bound(key)),
-            PackedBound::End => Ok(self.inner.count),
+            PackedBound::End => Ok(self.inner.meta.count),
         }
     }
 
@@ -335,7 +303,7 @@ impl<B: SectionBytes> IdsReader<B> {
                 *last += 1;
                 self.lower_bound(&above)?
             }
-            None => self.inner.count,
+            None => self.inner.meta.count,
         };
         Ok(self.lower_bound(prefix)?.min(end)..end)
     }
@@ -370,7 +338,7 @@ impl<B: SectionBytes> IdsReader<B> {
         let end = match bounds.1 {
             Bound::Included(id) => successor(id)?,
             Bound::Excluded(id) => self.lower_bound(id)?,
-            Bound::Unbounded => self.inner.count,
+            Bound::Unbounded => self.inner.meta.count,
         };
         self.each_of(start..end, each)
     }
@@ -381,7 +349,7 @@ impl<B: SectionBytes> IdsReader<B> {
     ///
     /// As [`find`](Self::find).
     pub fn each(&self, each: impl FnMut(&[u8], DocId) -> ControlFlow<()>) -> Result<()> {
-        self.each_of(0..self.inner.count, each)
+        self.each_of(0..self.inner.meta.count, each)
     }
 
     /// The same for some ranks.
@@ -399,9 +367,9 @@ impl<B: SectionBytes> IdsReader<B> {
         ranks: Range<u32>,
         mut each: impl FnMut(u32, &[u8]) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
-        let mut id = Vec::new();
+        let (template, mut id) = (self.template(), Vec::new());
         let mut unpacked = |rank, key: &[u8]| {
-            self.inner.template.unpack(key, &mut id).ok_or_else(|| refuse(ErrorKind::Broken(NOT_PACKED)))?;
+            template.unpack(key, &mut id).ok_or_else(|| refuse(ErrorKind::Broken(NOT_PACKED)))?;
             each(rank, &id)
         };
         self.inner.keys.dictionary().map_or(Ok(()), |keys| keys.each(ranks, &mut unpacked))

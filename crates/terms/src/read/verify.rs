@@ -33,7 +33,7 @@ impl<B: SectionBytes> IdsReader<B> {
         /// Documents whose bits share an allocation.
         const TOGETHER: u32 = 1 << 16;
         let mut seen = HashMap::<u32, Box<[u64]>>::new();
-        for rank in 0..self.inner.count {
+        for rank in 0..self.inner.meta.count {
             let doc = self.doc(rank)?.get();
             let bits = seen.entry(doc / TOGETHER).or_insert_with(|| vec![0; TOGETHER as usize / 64].into());
             let word = &mut bits[(doc % TOGETHER / 64) as usize];
@@ -49,15 +49,15 @@ impl<B: SectionBytes> IdsReader<B> {
         let wrong = |what| refuse(ErrorKind::Broken(what));
         let (mut id, mut buffer, mut longest, mut last) = (Vec::new(), Packed::default(), 0, Vec::new());
         let mut each = |rank: u32, key: &[u8]| {
-            if self.inner.template.unpack(key, &mut id).is_none()
-                || self.inner.template.pack(&id, &mut buffer) != Some(key)
+            if self.inner.meta.template.unpack(key, &mut id).is_none()
+                || self.inner.meta.template.pack(&id, &mut buffer) != Some(key)
             {
                 return Err(wrong(NOT_PACKED));
             }
-            if !self.may_hold(&Probe::new(hash(&id, self.inner.seed)))? {
+            if !self.may_hold(&Probe::new(hash(&id, self.inner.meta.seed)))? {
                 return Err(wrong("the filter rejects an id that is there"));
             }
-            if rank == 0 && *self.inner.least != key[..key.len().min(MAX_BOUND)] {
+            if rank == 0 && *self.inner.meta.least != key[..key.len().min(MAX_BOUND)] {
                 return Err(wrong("the least id is not the one in the directory"));
             }
             longest = longest.max(id.len());
@@ -65,11 +65,11 @@ impl<B: SectionBytes> IdsReader<B> {
             last.extend_from_slice(&key[..key.len().min(MAX_BOUND)]);
             Ok(ControlFlow::Continue(()))
         };
-        self.inner.keys.dictionary().map_or(Ok(()), |keys| keys.each(0..self.inner.count, &mut each))?;
-        if *self.inner.greatest != last {
+        self.inner.keys.dictionary().map_or(Ok(()), |keys| keys.each(0..self.inner.meta.count, &mut each))?;
+        if *self.inner.meta.greatest != last {
             return Err(wrong("the greatest id is not the one in the directory"));
         }
-        match longest == self.max_len() {
+        match longest == usize::from(self.inner.meta.max_len) {
             true => Ok(()),
             false => Err(wrong("the longest id does not have the length in the directory")),
         }
