@@ -165,30 +165,6 @@ impl<T: Element> Gathered<T> {
         is_there.then_some(row)
     }
 
-    /// The rows at `places`, in this order.
-    ///
-    /// # Panics
-    ///
-    /// If a place is out of bounds.
-    #[must_use]
-    pub fn select(&self, places: impl Iterator<Item = usize>) -> Gathered<T> {
-        let places: Vec<usize> = places.collect();
-        let mut selected = Gathered { fill: self.fill, tracks: self.tracks, ..Gathered::new() };
-        if self.is_many {
-            let (lists, mut presence) = selected.begin_many(places.len());
-            for (to, &from) in places.iter().enumerate() {
-                lists.push(self.row(from).unwrap_or_default());
-                presence.mark(to, self.row(from).is_some());
-            }
-        } else {
-            selected.begin_one(places.len());
-            for (to, &from) in places.iter().enumerate() {
-                selected.set(to, self.row(from).map(|row| row[0]));
-            }
-        }
-        selected
-    }
-
     /// For sources: begins `len` rows that are lists. The caller appends each of them.
     pub fn begin_many(&mut self, len: usize) -> (&mut Lists<T>, Presence<'_>) {
         self.is_many = true;
