@@ -86,7 +86,7 @@ impl IdIndex {
 
     /// The structure of the index: see [`IdForm`](crate::IdForm).
     pub fn form(&self) -> Form {
-        self.0.reader.form()
+        self.0.reader.meta().form
     }
 
     /// The pattern by which ids are packed, such as UUIDs; [`packing::Kind::Raw`] if they are stored as they are.
@@ -96,7 +96,7 @@ impl IdIndex {
 
     /// The filter's bits per id; 0 without a filter.
     pub fn filter_bits(&self) -> u8 {
-        self.0.reader.filter_bits()
+        self.0.reader.meta().filter_bits
     }
 
     /// The seed of the filter's hash.

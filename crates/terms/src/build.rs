@@ -11,7 +11,7 @@ use crate::exact_trie::TrieBuilder;
 use crate::fst::FstBuilder;
 use crate::hash::hash;
 use crate::id_blocks::{Blocks, BlocksBuilder};
-use crate::ids::{Form, Ids, Keys, MAX_BOUND, MAX_ID_LEN};
+use crate::ids::{Form, Ids, IdsMeta, Keys, MAX_BOUND, MAX_ID_LEN};
 use crate::packing::{Packed, Template, detect};
 
 #[cfg(test)]
@@ -88,7 +88,7 @@ impl Default for IdOptions {
 /// }
 ///
 /// let ids = IdsBuilder::new(IdOptions::default()).build(&Orders(1_000), 1_000)?;
-/// assert_eq!(ids.count, 1_000);
+/// assert_eq!(ids.meta.count, 1_000);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait SortedIds {
@@ -349,16 +349,9 @@ impl IdsBuilder {
             return Err(BuildError::Changed);
         }
         let options = NumericOptions { role: Role::IdDocs, doubles: false, jump_tables: true, zones: false };
+        let (template, max_len) = (template.clone(), u16::try_from(survey.max_len).unwrap_or(u16::MAX));
         Ok(Some(Ids {
-            form,
-            template: template.clone(),
-            count: survey.count,
-            doc_count,
-            max_len: u16::try_from(survey.max_len).unwrap_or(u16::MAX),
-            least,
-            greatest,
-            seed,
-            filter_bits,
+            meta: IdsMeta { form, template, count, doc_count, max_len, least, greatest, seed, filter_bits },
             keys: if survey.count == 0 { Keys::None } else { keys.finish(|rest| storage.section(rest)) },
             filter: filter.finish().map(K::Section::from),
             docs: storage.docs(&options).map_err(BuildError::Storage)?,

@@ -13,7 +13,6 @@
 //! | [`hash`] | the 64-bit hash of an id |
 //! | [`packing`] | the template that all ids of a segment fit, and the packing of ids without it |
 //! | [`bloom`] | the Bloom filter of a segment's ids |
-//! | [`dictionary`] | the interface of all forms of the index, and verified dictionaries of any form |
 //! | [`id_blocks`] | blocks of keys under a trie of separators, as in Lucene's block tree |
 //! | [`exact_trie`] | a path-compressed trie that holds every byte: keys share prefixes |
 //! | [`mod@fst`] | a minimal automaton: keys share prefixes and suffixes |
@@ -26,7 +25,7 @@ use std::ops::Range;
 
 pub mod bloom;
 pub mod build;
-pub mod dictionary;
+mod dictionary;
 pub mod exact_trie;
 pub mod fingerprints;
 pub mod fst;

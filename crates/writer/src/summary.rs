@@ -83,12 +83,12 @@ pub struct ColumnSummary {
 impl IdsSummary {
     /// The form of the id index.
     pub fn form(&self) -> Form {
-        self.ids.form
+        self.ids.meta.form
     }
 
     /// The number of ids.
     pub fn count(&self) -> u32 {
-        self.ids.count
+        self.ids.meta.count
     }
 }
 

@@ -20,7 +20,6 @@ mod merge;
 mod modules;
 mod moved;
 mod mutants;
-mod numbers;
 mod overlay;
 mod plain;
 mod promote;

@@ -307,14 +307,13 @@ impl LookUps {
         self.found + self.absent + self.errors
     }
 
-    /// Looks up `asked` in a damaged file: alone, and as one of 16 segments with filters in memory. With `right`,
-    /// results are equal to it. They are always documents of the segment.
+    /// Looks up `asked` in a damaged file: alone, and as one of 16 segments. With `right`, results are equal to it. They
+    /// are always documents of the segment.
     fn ask(&mut self, bad: &[u8], asked: &[Vec<u8>], right: Option<&[Option<DocId>]>) {
         let Ok(segment) = open(bad) else { return self.refused += 1 };
         let Ok(Some(ids)) = segment.ids() else { return self.refused += 1 };
         self.opened += 1;
-        let sixteen = || IdLookup::new(std::iter::repeat_n(ids.reader().clone(), 16));
-        let lookup = sixteen().with_filters_in_memory().unwrap_or_else(|_| sixteen());
+        let lookup = IdLookup::new(std::iter::repeat_n(ids.reader().clone(), 16));
         let mut seeker = lookup.seeker();
         for (number, id) in asked.iter().enumerate() {
             let answers =

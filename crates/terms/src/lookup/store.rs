@@ -236,14 +236,14 @@ impl<S: SegmentIds> Writer<S> {
             return Err(StoreError::TooManySegments);
         }
         let mut sizes = self.sizes();
-        let added: usize = segments.iter().map(|segment| segment.len() as usize).sum();
+        let added: usize = segments.iter().map(|segment| segment.ids().len() as usize).sum();
         sizes.ids += added;
         sizes.segments += segments.len();
         let mut ids = Vec::with_capacity(segments.len());
         for segment in segments {
             let id = SegmentId(self.next);
             self.next += 1;
-            if let Err(error) = self.generations.add(id, &**segment, sizes) {
+            if let Err(error) = self.generations.add(id, segment.ids(), sizes) {
                 self.generations.inherit(&ids, None);
                 return Err(error.into());
             }
@@ -259,11 +259,13 @@ impl<S: SegmentIds> Writer<S> {
 
     fn replace(&mut self, old: &[SegmentId], merged: Arc<S>) -> Result<SegmentId, StoreError> {
         let places = self.places_of(old)?;
-        let len =
-            |place: &usize| self.segments.get(*place).map_or(0, |(_, segment)| u64::from(segment.len()));
+        let len = |place: &usize| {
+            self.segments.get(*place).map_or(0, |(_, segment)| u64::from(segment.ids().len()))
+        };
         let parts = places.iter().map(len).sum();
-        if u64::from(merged.len()) > parts {
-            return Err(StoreError::ForeignIds { merged: merged.len().into(), parts });
+        let len = u64::from(merged.ids().len());
+        if len > parts {
+            return Err(StoreError::ForeignIds { merged: len, parts });
         }
         let id = SegmentId(self.next);
         self.next += 1;
@@ -286,12 +288,12 @@ impl<S: SegmentIds> Writer<S> {
 
     fn maintain(&mut self, steps: usize) -> Result<Progress, StoreError> {
         let sizes = self.sizes();
-        let segments: HashMap<SegmentId, &S> = self.segments.iter().map(|(id, s)| (*id, &**s)).collect();
-        Ok(self.generations.maintain(steps, sizes, |id| segments.get(&id).copied())?)
+        let ids: HashMap<SegmentId, _> = self.segments.iter().map(|(id, s)| (*id, s.ids())).collect();
+        Ok(self.generations.maintain(steps, sizes, |id| ids.get(&id).copied())?)
     }
 
     fn sizes(&self) -> Sizes {
-        let ids = self.segments.iter().map(|(_, segment)| segment.len() as usize).sum();
+        let ids = self.segments.iter().map(|(_, segment)| segment.ids().len() as usize).sum();
         Sizes { ids, segments: self.segments.len() }
     }
 

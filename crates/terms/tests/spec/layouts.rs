@@ -65,7 +65,7 @@ fn body_of_the_extra() {
             let mut body = Vec::new();
             ids.encode_meta("größe", &mut body);
             let (mut template, mut docs) = (Vec::new(), Vec::new());
-            ids.template.encode(&mut template);
+            ids.meta.template.encode(&mut template);
             ids.docs.encode_meta(&mut docs);
             let [least, greatest] = [0_u32, 59 * 7].map(|number| number.to_be_bytes()[1..].to_vec());
             let mut fields = vec![
