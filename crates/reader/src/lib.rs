@@ -11,6 +11,7 @@
 //! | read a column whose type is known | [`Segment::numeric`], [`typed`], [`sorted`], [`sorted_set`], [`binary`] |
 //! | read a column of any kind | [`ColumnSource::column`](docvalues_column::ColumnSource::column) |
 //! | look up an id | [`Segment::ids`] |
+//! | read one field of many segments | [`NumericSeeker`] |
 //! | check a whole file | [`Segment::verify`], [`Segment::check`] |
 //! | see where the bytes of a file went | [`Segment::usage`] |
 //!
@@ -34,6 +35,7 @@ mod id_index;
 mod lists;
 mod metadata;
 mod numeric_column;
+mod numeric_seeker;
 mod options;
 mod segment;
 mod sort_key;
@@ -45,6 +47,7 @@ pub use docvalues_format::jump::JumpTables;
 pub use docvalues_storage::{Memory, ReadAt, Verify};
 pub use docvalues_terms::ids::{Form as IdForm, IdSizes};
 pub use id_index::{IdIndex, IdReader};
+pub use numeric_seeker::NumericSeeker;
 pub use options::{Access, OpenOptions};
 pub use segment::Segment;
 pub use typed::{Binary, Cursor, Numeric, Sorted, SortedNumeric, SortedSet};

@@ -7,7 +7,7 @@ use docvalues_column::{
     Batch, BatchDocs, Column, ColumnInfo, DocId, DocRange, Each, Gathered, Lists, Pruning, Result, Rows,
     SkipIndex, Values, View, Zone, bits,
 };
-use docvalues_format::numeric::NumericReader;
+use docvalues_format::numeric::{Direct, NumericReader};
 use docvalues_format::presence::Indices;
 use docvalues_storage::Section;
 
@@ -56,6 +56,11 @@ impl NumericColumn {
     #[inline(always)]
     pub(crate) fn read(&self, doc: DocId) -> FormatResult<Option<i64>> {
         self.core.number(&self.values, doc)
+    }
+
+    /// The parameters of the values in one cache line, if every document has a value: see [`NumericReader::direct`].
+    pub(crate) fn direct(&self) -> Option<Direct<'_>> {
+        if self.core.presence.is_all() { self.values.direct() } else { None }
     }
 
     /// The documents whose number is in `wanted`; `None` unless this column is the primary key of the index sort.

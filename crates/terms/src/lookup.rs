@@ -21,7 +21,8 @@
 //!
 //! Segments are ordered newest first, and the newest one that has an id wins. If documents are deleted and added
 //! again, [`Seeker::find_live`] skips deleted documents and goes on to older segments, as
-//! `PerThreadIDVersionAndSeqNoLookup` in Elasticsearch and OpenSearch does.
+//! `PerThreadIDVersionAndSeqNoLookup` in Elasticsearch and OpenSearch does. To read the version of the document
+//! found, use a `NumericSeeker` of `docvalues_reader`.
 
 mod bounds;
 mod encoded_id;

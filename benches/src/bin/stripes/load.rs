@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
 use docvalues::terms::lookup::Seeker;
-use docvalues::{IdReader, Numeric};
+use docvalues::{IdReader, NumericSeeker};
 
 use crate::Args;
 use crate::index::{Index, Writer};
@@ -106,7 +106,7 @@ fn work(args: &Args, index: &Index, load: &Load<'_>, shared: &Shared) {
         index,
         shared,
         seeker: index.lookup.seeker(),
-        versions: &index.versions,
+        versions: NumericSeeker::new(&index.versions),
         skipped: 0,
         blocked: Duration::ZERO,
     };
@@ -151,7 +151,7 @@ struct Thread<'a> {
     index: &'a Index,
     shared: &'a Shared,
     seeker: Seeker<'a, IdReader>,
-    versions: &'a [Numeric],
+    versions: NumericSeeker<'a>,
     skipped: u64,
     blocked: Duration,
 }
@@ -209,7 +209,7 @@ impl<'a> Thread<'a> {
     /// The version that a segment has.
     fn stored(&mut self, doc: u32) -> Option<i64> {
         let hit = self.seeker.find(self.index.docs[doc as usize].0.as_bytes()).expect("undamaged")?;
-        self.versions[hit.segment].get(hit.doc).expect("undamaged")
+        self.versions.get(hit.segment, hit.doc).expect("undamaged")
     }
 }
 

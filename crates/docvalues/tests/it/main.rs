@@ -20,6 +20,7 @@ mod merge;
 mod modules;
 mod moved;
 mod mutants;
+mod numbers;
 mod overlay;
 mod plain;
 mod promote;
