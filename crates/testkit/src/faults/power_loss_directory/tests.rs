@@ -19,7 +19,7 @@ fn write(directory: &PowerLossDirectory, file: &str, bytes: &[u8]) -> Box<dyn Di
 }
 
 fn bytes_of(source: &Source) -> Vec<u8> {
-    source.read_at(Section::Header, 0, source.len() .try_into().unwrap()).unwrap().into_owned()
+    source.read_at(Section::Header, 0, source.len().try_into().unwrap()).unwrap().into_owned()
 }
 
 /// The bytes of a file, if it is there.
