@@ -172,6 +172,7 @@ impl SearchRequest {
 /// # Ok::<(), docvalues_search::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct SearchAnswer {
     /// The number of documents that match.
     pub hits: u64,
@@ -195,6 +196,7 @@ pub struct SearchAnswer {
 
 /// The wall-clock time of each step of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Times {
     /// The query.
     pub query: Duration,

@@ -47,6 +47,7 @@ pub struct StoreOptions {
 
 /// The commits that a store keeps with their files: a property of the store, which its commits have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum KeepCommits {
     /// This many of the newest, at least 1.
     Newest(usize),
@@ -59,6 +60,7 @@ pub enum KeepCommits {
 /// Other changes, such as [`Store::delete_where`](crate::Store::delete_where) and segments, are committed at once in a store with a
 /// log. If that fails, the call says so, though the change is visible; the next commit tries again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Durability {
     /// After the next [`Store::commit`](crate::Store::commit). There is no log, unless frames are
     /// [kept](crate::StoreOptions::keep_frames).

@@ -44,6 +44,7 @@ pub struct IdOptions {
 
 /// The treatment of documents with equal ids.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Duplicates {
     /// An error that names two of them.
     #[default]

@@ -38,6 +38,7 @@ pub struct MergePolicy {
 
 /// The size of a segment, for a [`MergePolicy`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SegmentSize {
     /// The length of its file.
     pub bytes: u64,

@@ -111,7 +111,7 @@ fn check(
 ) {
     let least = match (durability, loss) {
         (Durability::EachBatch, _) | (Durability::Within(_), Loss::Kill) => acknowledged,
-        (Durability::OnCommit, _) | (Durability::Within(_), Loss::Power) => committed,
+        _ => committed,
     };
     match found {
         // The batch that was being applied may be there.
