@@ -92,6 +92,7 @@ pub enum FacetOrder {
 /// # Ok::<(), docvalues_search::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FacetCounts {
     /// The column.
     pub field: Field,

@@ -144,6 +144,7 @@ pub enum GroupOrder {
 /// # Ok::<(), docvalues_search::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Groups {
     /// The columns, whose types give the values their meaning.
     pub fields: Vec<Field>,

@@ -169,6 +169,7 @@ pub enum Unit {
 /// # Ok::<(), docvalues_search::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct HistogramCounts {
     /// The column, whose type gives numbers their meaning.
     pub field: Field,

@@ -76,6 +76,7 @@ pub struct Stats {
 /// # Ok::<(), docvalues_search::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ColumnStats {
     /// The column, whose type gives the values their meaning.
     pub field: Field,

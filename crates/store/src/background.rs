@@ -51,6 +51,25 @@ impl Default for BackgroundOptions {
     }
 }
 
+impl BackgroundOptions {
+    /// The default options.
+    pub fn new() -> BackgroundOptions {
+        BackgroundOptions::default()
+    }
+
+    /// Sets which segments are merged.
+    #[must_use]
+    pub fn merges(self, merges: MergePolicy) -> BackgroundOptions {
+        BackgroundOptions { merges, ..self }
+    }
+
+    /// Sets the memory for the buffers of all stores together, in bytes.
+    #[must_use]
+    pub fn buffer_bytes(self, buffer_bytes: usize) -> BackgroundOptions {
+        BackgroundOptions { buffer_bytes, ..self }
+    }
+}
+
 /// Three threads that work for stores: one writes buffers that are full, and commits; one refreshes, and syncs logs; one
 /// merges.
 ///

@@ -44,6 +44,7 @@ pub struct IdOptions {
 
 /// The treatment of documents with equal ids.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Duplicates {
     /// An error that names two of them.
     #[default]
@@ -53,13 +54,40 @@ pub enum Duplicates {
 }
 
 impl Default for IdOptions {
+    /// As [`IdOptions::new`].
     fn default() -> IdOptions {
-        IdOptions {
-            form: Form::Blocks,
-            filter_bits: DEFAULT_BITS,
-            seed: 0,
-            duplicates: Duplicates::default(),
-        }
+        IdOptions::new()
+    }
+}
+
+impl IdOptions {
+    /// Blocks with a Bloom filter of 16 bits an id; documents with equal ids are an error.
+    pub const fn new() -> IdOptions {
+        IdOptions { form: Form::Blocks, filter_bits: DEFAULT_BITS, seed: 0, duplicates: Duplicates::Refuse }
+    }
+
+    /// Sets the data structure that finds ids.
+    #[must_use]
+    pub const fn form(self, form: Form) -> IdOptions {
+        IdOptions { form, ..self }
+    }
+
+    /// Sets the bits of the Bloom filter for each id; 0 for no filter.
+    #[must_use]
+    pub const fn filter_bits(self, filter_bits: u8) -> IdOptions {
+        IdOptions { filter_bits, ..self }
+    }
+
+    /// Sets the seed of the filter's hash.
+    #[must_use]
+    pub const fn seed(self, seed: u64) -> IdOptions {
+        IdOptions { seed, ..self }
+    }
+
+    /// Sets the treatment of documents with equal ids.
+    #[must_use]
+    pub const fn duplicates(self, duplicates: Duplicates) -> IdOptions {
+        IdOptions { duplicates, ..self }
     }
 }
 

@@ -56,3 +56,40 @@ impl Default for WriterOptions {
         WriterOptions { jump_tables: true, zones: true, budget, threads: 1, spill_limit }
     }
 }
+
+impl WriterOptions {
+    /// The default options.
+    pub fn new() -> WriterOptions {
+        WriterOptions::default()
+    }
+
+    /// Sets whether to store jump tables.
+    #[must_use]
+    pub fn jump_tables(self, jump_tables: bool) -> WriterOptions {
+        WriterOptions { jump_tables, ..self }
+    }
+
+    /// Sets whether to store zone maps.
+    #[must_use]
+    pub fn zones(self, zones: bool) -> WriterOptions {
+        WriterOptions { zones, ..self }
+    }
+
+    /// Sets the memory budget of buffered values, in bytes.
+    #[must_use]
+    pub fn budget(self, budget: usize) -> WriterOptions {
+        WriterOptions { budget, ..self }
+    }
+
+    /// Sets the number of threads that encode columns; 0 for all of the machine.
+    #[must_use]
+    pub fn threads(self, threads: usize) -> WriterOptions {
+        WriterOptions { threads, ..self }
+    }
+
+    /// Sets the maximum size of the temporary file, in bytes.
+    #[must_use]
+    pub fn spill_limit(self, spill_limit: u64) -> WriterOptions {
+        WriterOptions { spill_limit, ..self }
+    }
+}

@@ -277,8 +277,8 @@ impl<T> SegmentWriter<T> {
     /// assert_eq!((summary.docs, summary.columns[0].docs_with_value()), (2, 1));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn add_field(&mut self, field: FieldSpec) -> Result<FieldId> {
-        self.documents.fields.add_field(field)
+    pub fn add_field(&mut self, field: impl Into<FieldSpec>) -> Result<FieldId> {
+        self.documents.fields.add_field(field.into())
     }
 
     /// Sets the [format](FieldSpec::format) of a field, if it becomes known only from the values.

@@ -30,6 +30,7 @@ use docvalues_terms::ids::{Form, Ids};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Summary {
     /// The number of documents.
     pub docs: u32,

@@ -138,14 +138,12 @@ pub(crate) fn schema_of<'s>(specs: impl Iterator<Item = &'s FieldSpec>) -> (Sche
 pub(crate) fn options(choices: &mut Choices<'_>) -> WriterOptions {
     let flags = choices.byte();
     let budget = [usize::MAX, 256 << 20, 1 << 20, 64 << 10, 16 << 10, 4 << 10, 600, 0];
-    WriterOptions {
-        jump_tables: flags & 1 == 0,
-        zones: flags & 2 == 0,
-        budget: budget[usize::from(flags >> 2 & 7)],
-        // The workspace enables the feature.
-        threads: if flags >> 5 == 7 { 2 } else { 1 },
-        ..WriterOptions::default()
-    }
+    // The workspace enables the feature for threads.
+    WriterOptions::new()
+        .jump_tables(flags & 1 == 0)
+        .zones(flags & 2 == 0)
+        .budget(budget[usize::from(flags >> 2 & 7)])
+        .threads(if flags >> 5 == 7 { 2 } else { 1 })
 }
 
 /// Whether values were refused for their size, which only a small budget allows.

@@ -42,8 +42,9 @@ pub(super) fn all_if_zero(top: usize) -> usize {
 
 /// A facet.
 pub(super) fn facet(column: &str, top: usize, by: FacetBy, min_count: u64, prefix: Option<&str>) -> Facet {
-    let facet = Facet::on(column).top(all_if_zero(top)).order(by.order()).min_count(min_count);
-    Facet { prefix: prefix.map(Vec::from), ..facet }
+    let mut facet = Facet::on(column).top(all_if_zero(top)).order(by.order()).min_count(min_count);
+    facet.prefix = prefix.map(Vec::from);
+    facet
 }
 
 /// A histogram.
@@ -109,7 +110,9 @@ pub(super) fn group(segments: &Segments, args: &GroupSpec) -> Result<Group, CliE
     }
     // An unknown column gets a hint with the closest name.
     let names = segments.select(&args.column.0)?.into_iter().map(|field| field.name);
-    let mut group = Group { by: names.collect(), with_missing: args.missing, ..Group::by("") };
+    let mut group = Group::by("");
+    group.by = names.collect();
+    group.with_missing = args.missing;
     group.having = args.having.as_deref().map(Query::parse).transpose()?;
     group.top = all_if_zero(args.top);
     group.docs = args.docs;

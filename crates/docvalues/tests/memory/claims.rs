@@ -142,7 +142,7 @@ fn groups(threads: usize) {
     let search = Search::new(&segment).threads(threads);
     let metrics = [Metric::Sum, Metric::Min, Metric::Max, Metric::Mean].map(|metric| metric("five".into()));
     for order in [GroupOrder::Count, GroupOrder::Value, GroupOrder::Best, GroupOrder::Metric(0)] {
-        let group = Group { metrics: metrics.to_vec(), order, ..Group::by("seven") };
+        let group = metrics.iter().cloned().fold(Group::by("seven"), Group::metric).order(order);
         let group = group.docs(2).sort([SortKey::new("five").descending(), SortKey::new("seven")]);
         let found = ask("group", || search.group(Docs::All, &group).unwrap());
         let [only] = found.groups.as_slice() else { panic!("{found:?}") };
@@ -200,16 +200,14 @@ fn several(threads: usize) {
     let segment = open();
     let search = Search::new(&segment).threads(threads).missing_columns(MissingColumns::NoValues);
     for (query, hits) in [("five = 5", u64::from(DOCS)), ("five = 4", 0), ("eight missing", DOCS.into())] {
-        let request = SearchRequest {
-            query: Query::parse(query).unwrap(),
-            facets: ["five", "seven", "eight"].map(Facet::on).into(),
-            histograms: ["five", "eight"].map(|name| Histogram::of(name, Step::Width(1.0))).into(),
-            stats: ["five", "eight"].map(|name| Stats::of(name).spread().distinct()).into(),
-            groups: ["five", "eight"].map(Group::by).into(),
-            sort: vec![SortKey::new("eight"), SortKey::new("seven")],
-            top: 9,
-            explain: false,
-        };
+        let request = SearchRequest::new()
+            .query(Query::parse(query).unwrap())
+            .facets(["five", "seven", "eight"].map(Facet::on))
+            .histograms(["five", "eight"].map(|name| Histogram::of(name, Step::Width(1.0))))
+            .stats(["five", "eight"].map(|name| Stats::of(name).spread().distinct()))
+            .groups(["five", "eight"].map(Group::by))
+            .sort([SortKey::new("eight"), SortKey::new("seven")])
+            .top(9);
         let found = ask("request", || search.request(&request).unwrap());
         assert_eq!((found.hits, found.facets[0].docs, found.groups[0].docs), (hits, hits, hits));
         assert_eq!(found.top.len() as u64, hits.min(9));

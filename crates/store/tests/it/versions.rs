@@ -122,6 +122,7 @@ impl Model {
             Condition::Always => true,
             Condition::Absent => current.is_none(),
             Condition::Version(expected) => current == Some(*expected),
+            other => panic!("{other:?}"),
         };
         if !holds {
             return Outcome::Refused { current };

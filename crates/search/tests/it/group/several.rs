@@ -195,7 +195,8 @@ proptest! {
         }
         expected.truncate(top);
         let by: Vec<String> = by.into_iter().map(Into::into).collect();
-        let asked = Group { by, metrics, order, with_missing, ..Group::by("") }.top(top).having(Query::parse(text).unwrap());
+        let mut asked = Group::by("").order(order).top(top).having(Query::parse(text).unwrap());
+        (asked.by, asked.metrics, asked.with_missing) = (by, metrics, with_missing);
         let source = rows.source();
         let answer = match Search::new(&source).threads(threads).memory(budget).group(Docs::All, &asked) {
             Err(Error::Memory { .. } | Error::Request(_)) if budget < 1 << 20 => return Ok(()),
@@ -249,6 +250,8 @@ fn requests_that_cannot_be_answered_say_why() {
     };
     let having =
         |text: &str| Group::by("term").metric(Metric::Sum("sum".into())).having(Query::parse(text).unwrap());
+    let mut of_none = Group::by("");
+    of_none.by.clear();
     for (group, message) in [
         (
             having("count > 1 and total > 5"),
@@ -268,7 +271,7 @@ fn requests_that_cannot_be_answered_say_why() {
             Group::by("term").metric(Metric::Distinct("set".into())).order(GroupOrder::Best),
             "expected order count, value or metric with distinct values in groups, found best",
         ),
-        (Group { by: Vec::new(), ..Group::by("") }, "expected a column to group by, found none"),
+        (of_none, "expected a column to group by, found none"),
         (
             Group::by("term").and_by("set"),
             "column \"set\" is sorted-set, which has several values a document, so that they have no group",

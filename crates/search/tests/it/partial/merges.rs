@@ -99,11 +99,8 @@ fn groups(field: &Field, other: &Field, fields: &[&Field]) -> Vec<Group> {
     let is_number = |field: &&&Field| field.kind == Kind::Numeric;
     let numbers: Vec<&Field> = fields.iter().filter(is_number).copied().collect();
     let group = |order| {
-        let group = Group {
-            metrics: numbers.iter().flat_map(|field| metrics(field)).collect(),
-            ..Group::by(&*field.name)
-        };
-        group.order(order)
+        let metrics = numbers.iter().flat_map(|field| metrics(field));
+        metrics.fold(Group::by(&*field.name), Group::metric).order(order)
     };
     let sort = [SortKey::new(&*other.name).descending(), SortKey::new(&*field.name)];
     let sort = &sort[..if other.name == field.name { 1 } else { 2 }];
