@@ -24,11 +24,11 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
+use docvalues::reader::{IdForm, IdReader};
 use docvalues::terms::build::IdsBuilder;
 use docvalues::terms::lookup::{IdLookup, IdStore, Seeker};
-use docvalues::{
-    DocId, FieldSpec, IdForm, IdOptions, IdReader, LogicalType, Schema, Segment, SegmentWriter, WriterOptions,
-};
+use docvalues::writer::IdOptions;
+use docvalues::{DocId, FieldSpec, LogicalType, Schema, Segment, SegmentWriter, WriterOptions};
 
 use crate::ids::IdKind;
 
@@ -114,7 +114,7 @@ impl Structure {
 
     /// The options of its segments; none for the crate's.
     fn options(self) -> Option<IdOptions> {
-        let bare = |form| Some(IdOptions { form, filter_bits: 0, ..IdOptions::default() });
+        let bare = |form| Some(IdOptions::new().form(form).filter_bits(0));
         match self {
             Structure::Fst => bare(IdForm::Fst),
             Structure::Trie => bare(IdForm::Exact),

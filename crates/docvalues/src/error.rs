@@ -1,7 +1,7 @@
 //! The error type of the facade: any error of writing, reading, searching, or of a store.
 
 use docvalues_column::Error as ReadError;
-use docvalues_terms::lookup::{SeekError, StoreError};
+use docvalues_terms::lookup::{IdStoreError, SeekError};
 use docvalues_writer::{Error as WriteError, FinishError, StorageError};
 
 /// A result whose error is any error of this crate.
@@ -57,7 +57,7 @@ pub enum Error {
     Seek(#[from] SeekError),
     /// Changing the segments of an [`IdStore`](crate::terms::lookup::IdStore) failed.
     #[error(transparent)]
-    IdStore(#[from] StoreError),
+    IdStore(#[from] IdStoreError),
     /// A call of the file system failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
@@ -101,7 +101,7 @@ mod tests {
         let (message, source) = (storage.to_string(), storage.source().unwrap().to_string());
         let storage = Error::from(storage);
         assert_eq!((storage.to_string(), storage.source().unwrap().to_string()), (message, source));
-        assert!(matches!(Error::from(StoreError::TooManySegments), Error::IdStore(_)));
+        assert!(matches!(Error::from(IdStoreError::TooManySegments), Error::IdStore(_)));
     }
 
     #[cfg(feature = "store")]

@@ -88,10 +88,10 @@
 //! let hits = search.filter(&Query::parse("size < 1kB and host ^= \"a.\"")?)?;
 //! assert_eq!(hits.count(), 2);
 //!
-//! let hosts = search.facet(&hits, &Facet::on("host"))?;
+//! let hosts = search.facet(&hits, &Facet::of("host"))?;
 //! assert_eq!((hosts.values.len(), hosts.values[0].1), (1, 2));
 //!
-//! let largest = search.top(&hits, &[SortKey::new("size").descending()], 1)?;
+//! let largest = search.top(&hits, &[SortKey::of("size").descending()], 1)?;
 //! assert_eq!(largest[0].doc, DocId::new(2));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

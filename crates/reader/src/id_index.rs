@@ -29,7 +29,7 @@ pub type IdReader = IdsReader<Section>;
 /// let mut schema = Schema::new();
 /// let id = schema.add(FieldSpec::new("_id", LogicalType::Utf8))?;
 /// let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
-/// writer.id_field(id, docvalues::IdOptions::default())?;
+/// writer.id_field(id, docvalues::writer::IdOptions::default())?;
 /// for name in ["bee", "ant"] {
 ///     let mut doc = writer.document();
 ///     doc.str(id, name)?;
@@ -131,7 +131,7 @@ impl IdIndex {
     /// # let mut schema = Schema::new();
     /// # let id = schema.add(FieldSpec::new("id", LogicalType::Utf8))?;
     /// # let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
-    /// # writer.id_field(id, docvalues::IdOptions::default())?;
+    /// # writer.id_field(id, docvalues::writer::IdOptions::default())?;
     /// # for value in ["doc-7", "doc-12", "dog-1"] {
     /// #     let mut doc = writer.document();
     /// #     doc.str(id, value)?;
@@ -164,7 +164,7 @@ impl IdIndex {
     /// # let mut schema = Schema::new();
     /// # let id = schema.add(FieldSpec::new("id", LogicalType::Utf8))?;
     /// # let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
-    /// # writer.id_field(id, docvalues::IdOptions::default())?;
+    /// # writer.id_field(id, docvalues::writer::IdOptions::default())?;
     /// # for value in ["doc-7", "doc-12", "dog-1"] {
     /// #     let mut doc = writer.document();
     /// #     doc.str(id, value)?;

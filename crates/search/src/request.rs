@@ -24,16 +24,15 @@ use crate::stats::{self, ColumnStats, Stats};
 /// use docvalues_search::stats::Stats;
 /// use docvalues_search::{Query, SearchRequest};
 ///
-/// let request = SearchRequest {
-///     query: Query::parse("status = 404")?,
-///     facets: vec![Facet::on("host"), Facet::on("tags").top(3)],
-///     stats: vec![Stats::of("size").percentiles([50.0, 99.0])],
-///     top: 20,
-///     ..SearchRequest::default()
-/// };
+/// let request = SearchRequest::new()
+///     .query(Query::parse("status = 404")?)
+///     .facets([Facet::of("host"), Facet::of("tags").top(3)])
+///     .stats([Stats::of("size").percentiles([50.0, 99.0])])
+///     .top(20);
 /// # Ok::<(), docvalues_search::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct SearchRequest {
     /// The documents to search.
     pub query: Query,
@@ -157,14 +156,12 @@ impl SearchRequest {
 /// use docvalues_search::stats::Stats;
 /// use docvalues_search::{Query, Search, SearchRequest};
 ///
-/// let request = SearchRequest {
-///     query: Query::parse("size < 1kB")?,
-///     facets: vec![Facet::on("host")],
-///     stats: vec![Stats::of("size")],
-///     sort: vec![SortKey::new("size").descending()],
-///     top: 1,
-///     ..SearchRequest::default()
-/// };
+/// let request = SearchRequest::new()
+///     .query(Query::parse("size < 1kB")?)
+///     .facets([Facet::of("host")])
+///     .stats([Stats::of("size")])
+///     .sort([SortKey::of("size").descending()])
+///     .top(1);
 /// let answer = Search::new(&source).request(&request)?;
 /// assert_eq!((answer.hits, answer.facets[0].distinct), (3, 2));
 /// assert_eq!(answer.stats[0].max, Some(512_i64.into()));

@@ -36,6 +36,7 @@ pub(crate) use values::ValueStats;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Stats {
     /// The column.
     pub column: String,

@@ -35,6 +35,7 @@ const UPKEEP_STEPS: usize = 10_000;
 
 /// Options of a [`Background`].
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct BackgroundOptions {
     /// Which segments are merged.
     pub merges: MergePolicy,
@@ -94,7 +95,7 @@ impl BackgroundOptions {
 /// # let path = folder.path().join("hits");
 /// let schema = StoreSchema::new().with_field(Field::new("size", Kind::Numeric, LogicalType::I64))?;
 /// let refresh_every = Some(Duration::from_millis(1));
-/// let options = StoreOptions { refresh_every, ..StoreOptions::default() };
+/// let options = StoreOptions::new().refresh_every(refresh_every);
 /// let store = Arc::new(Store::create(&path, schema, options)?);
 ///
 /// let background = Background::start(BackgroundOptions::default())?;

@@ -15,10 +15,11 @@ use docvalues_writer::WriterOptions;
 /// use docvalues_store::KeepCommits;
 ///
 /// // The last three commits stay, so that a bad import can be undone.
-/// let options = StoreOptions { keep_commits: Some(KeepCommits::Newest(3)), ..StoreOptions::default() };
+/// let options = StoreOptions::new().keep_commits(KeepCommits::Newest(3));
 /// # drop(options);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct StoreOptions {
     /// The commits that the store keeps from now on. `None` leaves this as the store has it; a new store keeps the newest.
     pub keep_commits: Option<KeepCommits>,

@@ -25,7 +25,7 @@ const MAX_FIELDS: usize = MAX_COLUMNS as usize - 16;
 ///     .with_field(Field::new("id", Kind::Binary, LogicalType::Utf8))?
 ///     .with_field(Field::new("size", Kind::Numeric, LogicalType::I64))?
 ///     .with_id_field("id")?
-///     .with_sort([SortKey::new("size").descending()])?;
+///     .with_sort([SortKey::of("size").descending()])?;
 /// assert_eq!(schema.fields().len(), 2);
 ///
 /// let again = Field::new("size", Kind::Numeric, LogicalType::F64);
@@ -260,7 +260,7 @@ impl StoreSchema {
 
 /// The index of ids of a store's segments.
 pub(crate) fn id_options() -> IdOptions {
-    IdOptions { duplicates: Duplicates::KeepLast, ..IdOptions::default() }
+    IdOptions::new().duplicates(Duplicates::KeepLast)
 }
 
 fn same(known: &Field, other: &Field) -> Result<()> {

@@ -26,11 +26,12 @@ mod tests;
 /// use docvalues_terms::ids::Form;
 ///
 /// let uuids = IdOptions::default(); // blocks, and a filter of 16 bits an id
-/// let counters = IdOptions { form: Form::Fst, ..IdOptions::default() }; // such as `order-000017`
-/// let upserts = IdOptions { duplicates: Duplicates::KeepLast, seed: 0x5eed, ..IdOptions::default() };
+/// let counters = IdOptions::new().form(Form::Fst); // such as `order-000017`
+/// let upserts = IdOptions::new().duplicates(Duplicates::KeepLast).seed(0x5eed);
 /// # assert_eq!((uuids.filter_bits, counters.seed, upserts.form), (16, 0, Form::Blocks));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct IdOptions {
     /// The data structure that finds ids.
     pub form: Form,

@@ -44,7 +44,7 @@ use crate::packing::Template;
 use crate::read::IdsReader;
 use bounds::Bounds;
 pub use seeker::{SeekError, Seeker};
-pub use store::{IdStore, MAX_SEGMENTS, SegmentId, StoreError, Upkeep};
+pub use store::{IdStore, IdStoreError, MAX_SEGMENTS, SegmentId, Upkeep};
 
 /// A segment with ids: an [`IdsReader`], or a type that holds one.
 pub trait SegmentIds: Send + Sync {

@@ -9,7 +9,7 @@
 /// use docvalues_writer::WriterOptions;
 ///
 /// // A build in the background: 64 MiB of values in memory, at most 10 GiB of temporary file, all cores to encode.
-/// let options = WriterOptions { budget: 64 << 20, spill_limit: 10 << 30, threads: 0, ..WriterOptions::default() };
+/// let options = WriterOptions::new().budget(64 << 20).spill_limit(10 << 30).threads(0);
 /// assert!(options.jump_tables && options.zones);
 /// ```
 ///
@@ -19,6 +19,7 @@
 /// | `zones: false` | 16 bytes and 16 fine ones for each 4,096 numbers | filters and top-k then read all values |
 /// | a smaller `budget` | memory | a write and a read of the temporary file for each value |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct WriterOptions {
     /// Whether to store jump tables, with which a reader finds any value in constant time. Without them the file is a
     /// little smaller, and readers scan, or build the tables on first use.

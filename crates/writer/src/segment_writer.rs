@@ -308,7 +308,7 @@ impl<T> SegmentWriter<T> {
     /// let mut schema = Schema::new();
     /// let size = schema.add(FieldSpec::new("size", LogicalType::U64))?;
     /// let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
-    /// writer.sort_by([SortKey::new("size").descending()])?;
+    /// writer.sort_by([SortKey::of("size").descending()])?;
     /// for bytes in [7, 512, 70] {
     ///     let mut doc = writer.document();
     ///     doc.u64(size, bytes)?;

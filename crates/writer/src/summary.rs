@@ -52,7 +52,7 @@ pub struct Summary {
 /// let mut schema = Schema::new();
 /// let id = schema.add(FieldSpec::new("id", LogicalType::Utf8))?;
 /// let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
-/// writer.id_field(id, IdOptions { form: IdForm::Fst, ..IdOptions::default() })?;
+/// writer.id_field(id, IdOptions::new().form(IdForm::Fst))?;
 /// for value in ["ant", "bee"] {
 ///     let mut doc = writer.document();
 ///     doc.str(id, value)?;

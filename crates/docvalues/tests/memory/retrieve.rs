@@ -1,7 +1,8 @@
 //! The heap usage of retrieving a page of results, after pages of the largest size.
 
 use docvalues::search::Search;
-use docvalues::{Compression, DocId, Kind, OpenOptions, Segment, WriterOptions};
+use docvalues::writer::Compression;
+use docvalues::{DocId, Kind, OpenOptions, Segment, WriterOptions};
 use docvalues_testkit::damage::cases;
 use docvalues_testkit::rng::SplitMix64;
 use docvalues_testkit::shapes;

@@ -14,7 +14,7 @@ use crate::segments::places_by_key;
 /// ```
 /// use docvalues_store::{MergePolicy, SegmentSize};
 ///
-/// let policy = MergePolicy { segments_per_tier: 3, floor_bytes: 1 << 10, ..MergePolicy::default() };
+/// let policy = MergePolicy::new().segments_per_tier(3).floor_bytes(1 << 10);
 /// let sizes = [4_000, 3_000, 5_000, 4_000, 3_000, 4_000, 3_000];
 /// let sizes = sizes.map(|bytes| SegmentSize::new(bytes, 10));
 /// assert_eq!(policy.choose(&sizes), [1, 4, 6]); // the smallest of equal size
@@ -22,6 +22,7 @@ use crate::segments::places_by_key;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[doc(alias = "TieredMergePolicy")]
+#[non_exhaustive]
 pub struct MergePolicy {
     /// The segments of each tier, and the most that are merged at once; at least 2.
     pub segments_per_tier: usize,

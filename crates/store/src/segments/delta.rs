@@ -119,7 +119,7 @@ pub(crate) fn write(
     }
     let file = NewFile::create(directory.clone(), name.to_string())?;
     let mut writer = SegmentWriter::to_new_file(file, None, columns, WriterOptions::default());
-    writer.sort_by(vec![SortKey::new(SEGMENT), SortKey::new(DOC)])?;
+    writer.sort_by(vec![SortKey::of(SEGMENT), SortKey::of(DOC)])?;
     for at in by_number {
         write_rows(&mut writer, &changed[at], (&fields, schema.fields()))?;
     }

@@ -14,7 +14,7 @@ use crate::fixture::{Contents, add, apply, contents, schema};
 
 /// Some buffers are filled by a few batches.
 fn options(durability: Durability) -> StoreOptions {
-    StoreOptions { durability, buffer_bytes: 20_000, ..StoreOptions::default() }
+    StoreOptions::new().durability(durability).buffer_bytes(20_000)
 }
 
 /// The operations of batch `round`: documents of two sizes, and some deletes.

@@ -12,7 +12,7 @@ use docvalues_format::error::Error;
 use docvalues_format::id::DocId;
 use docvalues_format::source::{Owned, SectionBytes as _};
 
-use super::{Hit, IdLookup, IdStore, StoreError, Upkeep};
+use super::{Hit, IdLookup, IdStore, IdStoreError, Upkeep};
 use crate::build::{IdOptions, IdsBuilder};
 use crate::ids::Form;
 use crate::read::IdsReader;
@@ -82,7 +82,7 @@ fn no_segments() {
     store.add(segment([], 0)).unwrap();
     check(&store.snapshot(), &[vec![], b"a".to_vec()], |_, _| true);
     assert_eq!(store.maintain(1), Ok(Upkeep::Done));
-    assert_eq!(store.replace(&[], segment([1], 0)), Err(StoreError::ForeignIds { merged: 1, parts: 0 }));
+    assert_eq!(store.replace(&[], segment([1], 0)), Err(IdStoreError::ForeignIds { merged: 1, parts: 0 }));
 }
 
 #[test]
@@ -91,9 +91,9 @@ fn refused_changes_change_nothing() {
     let one = store.add(segment(0..10, 0)).unwrap();
     let two = store.add(segment(10..20, 1)).unwrap();
     store.remove(&[one]).unwrap();
-    assert_eq!(store.remove(&[two, one]), Err(StoreError::UnknownSegment(one)));
-    assert_eq!(store.replace(&[two, two], segment(10..20, 1)), Err(StoreError::UnknownSegment(two)));
-    let larger = StoreError::ForeignIds { merged: 11, parts: 10 };
+    assert_eq!(store.remove(&[two, one]), Err(IdStoreError::UnknownSegment(one)));
+    assert_eq!(store.replace(&[two, two], segment(10..20, 1)), Err(IdStoreError::UnknownSegment(two)));
+    let larger = IdStoreError::ForeignIds { merged: 11, parts: 10 };
     assert_eq!(store.replace(&[two], segment(10..21, 1)), Err(larger));
     assert_eq!(store.snapshot().len(), 1);
     let ids: Vec<Vec<u8>> = (0..30).flat_map(|number| (0..2).map(move |kind| id(number, kind))).collect();
@@ -155,7 +155,7 @@ fn a_damaged_segment_is_refused_and_others_are_not() {
     let damaged = segment(0..900, 0);
     // After the ids that are hashed first.
     damaged.keys().damage_from(damaged.keys().len() / 4 * 3);
-    assert!(matches!(store.add(Arc::clone(&damaged)), Err(StoreError::Bytes(_))));
+    assert!(matches!(store.add(Arc::clone(&damaged)), Err(IdStoreError::Bytes(_))));
     assert!(store.add_all(&[segment(0..50, 1), damaged]).is_err());
     assert_eq!(store.snapshot().len(), 1);
     // One that is damaged later on, and has to be moved.
@@ -190,8 +190,8 @@ fn too_many_segments() {
     let store = IdStore::with_seed(1);
     let many: Vec<Arc<Ids>> = vec![segment([1], 0); super::MAX_SEGMENTS];
     store.add_all(&many).unwrap();
-    assert_eq!(store.add(segment([2], 0)), Err(StoreError::TooManySegments));
-    assert_eq!(store.add_all(&many), Err(StoreError::TooManySegments));
+    assert_eq!(store.add(segment([2], 0)), Err(IdStoreError::TooManySegments));
+    assert_eq!(store.add_all(&many), Err(IdStoreError::TooManySegments));
     let lookup = store.snapshot();
     assert_eq!(lookup.seeker().find(&id(1, 0)).unwrap().map(|hit| hit.segment), Some(0));
     let ids: Vec<_> = lookup.segments().map(|(id, _)| id).collect();

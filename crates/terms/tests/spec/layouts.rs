@@ -47,7 +47,7 @@ fn encoded(section: SectionRef) -> Vec<u8> {
 /// The ids of 100 documents, which are sorted by these, with references to their sections, and the order of these.
 pub(crate) fn ids(form: Form, filter_bits: u8) -> (Ids<SectionRef>, Vec<&'static str>) {
     let ids: Vec<_> = (0..60).map(|i| (format!("key {:06}!", i * 7), DocId::new(i * 3 % 61))).collect();
-    let options = IdOptions { form, filter_bits, seed: 0x0807_0605_0403_0201, ..IdOptions::default() };
+    let options = IdOptions::new().form(form).filter_bits(filter_bits).seed(0x0807_0605_0403_0201);
     let made = IdsBuilder::new(options).build(&ids[..], 100).unwrap();
     let mut names = Vec::new();
     let Ok(ids) = made.try_map(&mut |section, _| {

@@ -23,11 +23,11 @@ pub(super) fn check(trial: &Trial<'_>, set: &Set, dataset: &Dataset, rows: &Rows
     for query in [Query::All, Query::exists(&first.name), Query::None] {
         let request = SearchRequest::new()
             .query(query.clone())
-            .facets(names().map(Facet::on))
+            .facets(names().map(Facet::of))
             .histograms(histograms.clone())
             .stats(names().map(|name| Stats::of(name).distinct()))
-            .groups(names().filter(single).map(Group::by))
-            .sort([SortKey::new(&first.name).descending()])
+            .groups(names().filter(single).map(Group::of))
+            .sort([SortKey::of(&first.name).descending()])
             .top(7);
         let search = trial.search;
         let docs = &search.filter(&query).unwrap();
