@@ -6,7 +6,6 @@ use std::sync::Arc;
 use docvalues_column::{
     BatchDocs, DocId, DocRange, Filter, GatherRows, Gathered, Kind, Lists, Pruning, Result, Rows, Slices,
 };
-use docvalues_format::binary::Scratch;
 
 use super::presence_marker;
 use crate::binary_column::BinaryColumn;
@@ -21,9 +20,7 @@ use crate::segment::{OpenColumn, Segment};
 ///
 /// # Complexity
 ///
-/// With jump tables, [`get`](Binary::get) is O(1), and borrows from the file if values are not compressed. If they are
-/// compressed in blocks, a [cursor](Binary::cursor) or [`gather`](Binary::gather) in ascending order decodes each block
-/// once.
+/// With jump tables, [`get`](Binary::get) is O(1), and borrows from the file if values are not compressed.
 ///
 /// # Examples
 ///
@@ -58,8 +55,7 @@ pub struct Binary {
     pub(crate) column: Arc<BinaryColumn>,
 }
 
-/// Reads documents of a [`Binary`] column one after the other. It keeps the last block of compressed values that it
-/// decoded.
+/// Reads documents of a [`Binary`] column one after the other, with a buffer of its own.
 ///
 /// # Examples
 ///
@@ -78,13 +74,13 @@ pub struct Binary {
 /// let urls = segment.binary("url")?;
 /// let mut cursor = urls.cursor();
 /// assert_eq!(cursor.get(DocId::new(0))?, Some(&b"/a"[..]));
-/// assert_eq!(cursor.get(DocId::new(1))?, Some(&b"/b/c"[..])); // the same block: not decoded again
+/// assert_eq!(cursor.get(DocId::new(1))?, Some(&b"/b/c"[..]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Cursor<'c> {
     column: &'c Binary,
-    scratch: Scratch,
+    buffer: Vec<u8>,
 }
 
 impl Segment {
@@ -103,9 +99,9 @@ impl Segment {
 }
 
 impl Binary {
-    /// A cursor, which decodes a block of compressed values once for all documents that are read from it in a row.
+    /// A cursor, which has a buffer of its own.
     pub fn cursor(&self) -> Cursor<'_> {
-        Cursor { column: self, scratch: Scratch::default() }
+        Cursor { column: self, buffer: Vec::new() }
     }
 
     /// The value of `doc`; `None` if it has none or is past the last document.
@@ -190,14 +186,6 @@ impl Cursor<'_> {
     ///
     /// If bytes of the column are damaged.
     pub fn get(&mut self, doc: DocId) -> Result<Option<&[u8]>> {
-        let Cursor { column, scratch } = self;
-        let BinaryColumn { core, values } = &*column.column;
-        match core.named(core.presence.rank(doc))? {
-            Some(index) => {
-                let value = values.get_next(index.get().into(), scratch);
-                core.named(value).map(Some)
-            }
-            None => Ok(None),
-        }
+        self.column.get(doc, &mut self.buffer)
     }
 }
