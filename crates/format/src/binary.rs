@@ -132,6 +132,19 @@ impl<S> Coding<S> {
             Coding::OnPair { .. } => "onpair",
         }
     }
+
+    /// Maps the section of its table.
+    ///
+    /// # Errors
+    ///
+    /// The error of `f`.
+    pub fn try_map<T, E>(self, f: impl FnOnce(S) -> Result<T, E>) -> Result<Coding<T>, E> {
+        Ok(match self {
+            Coding::Raw => Coding::Raw,
+            Coding::Fsst { total_len, symbols } => Coding::Fsst { total_len, symbols: f(symbols)? },
+            Coding::OnPair { total_len, tokens } => Coding::OnPair { total_len, tokens: f(tokens)? },
+        })
+    }
 }
 
 /// The start and end of each byte string.
@@ -169,15 +182,7 @@ impl<S> Binary<S> {
     /// The first error of `f`.
     pub fn try_map<T, E>(self, f: &mut dyn FnMut(Section, S) -> Result<T, E>) -> Result<Binary<T>, E> {
         let bytes = self.bytes.map(|s| f(Section::Bytes, s)).transpose()?;
-        let coding = match self.coding {
-            Coding::Raw => Coding::Raw,
-            Coding::Fsst { total_len, symbols } => {
-                Coding::Fsst { total_len, symbols: f(Section::Symbols, symbols)? }
-            }
-            Coding::OnPair { total_len, tokens } => {
-                Coding::OnPair { total_len, tokens: f(Section::Symbols, tokens)? }
-            }
-        };
+        let coding = self.coding.try_map(|table| f(Section::Symbols, table))?;
         let offsets = match self.offsets {
             BinaryOffsets::Fixed(len) => BinaryOffsets::Fixed(len),
             BinaryOffsets::Variable(offsets) => BinaryOffsets::Variable(offsets.try_map(f)?),

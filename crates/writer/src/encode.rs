@@ -263,11 +263,7 @@ fn coded(strings: &ByteStrings, compression: Compression) -> Result<Option<Compr
     let coded = binary::compress(strings, compression, each)?;
     Ok(coded.map(|binary::Compressed { bytes, coding }| {
         let bytes = Payload { on_disk, in_memory: vec![bytes] };
-        let coding = match coding {
-            Coding::Raw => Coding::Raw,
-            Coding::Fsst { total_len, symbols } => Coding::Fsst { total_len, symbols: symbols.into() },
-            Coding::OnPair { total_len, tokens } => Coding::OnPair { total_len, tokens: tokens.into() },
-        };
+        let Ok(coding) = coding.try_map(|table| Ok::<_, Infallible>(Payload::from(table)));
         (bytes, coding, ends, last)
     }))
 }

@@ -57,11 +57,16 @@ impl Coder {
     fn estimate(&self, total_len: u64) -> u64 {
         let (sampled, encoded) = self.sample();
         let codes = u128::from(total_len) * encoded as u128 / (sampled as u128).max(1);
+        u64::try_from(codes).unwrap_or(u64::MAX).saturating_add(self.overhead())
+    }
+
+    /// Bytes of its table in the file.
+    pub(super) fn overhead(&self) -> u64 {
         let table = match self {
             Coder::Fsst(fsst) => fsst.matcher.section().len(),
             Coder::OnPair(onpair, _) => onpair.tokens.len(),
         };
-        u64::try_from(codes).unwrap_or(u64::MAX).saturating_add(table as u64)
+        table as u64 + OVERHEAD
     }
 
     /// Appends the codes of `value`.
@@ -81,20 +86,13 @@ impl Coder {
         }
     }
 
-    /// Appends what is missing to the codes of all values. Returns the coding, and the bytes of its table's section.
-    pub(super) fn finish(self, total_len: u64, bytes: &mut Vec<u8>) -> (Coding<Vec<u8>>, u64) {
-        let section = |table: &Vec<u8>| table.len() as u64 + OVERHEAD;
+    /// Appends what is missing to the codes of all values, and returns the coding.
+    pub(super) fn finish(self, total_len: u64, bytes: &mut Vec<u8>) -> Coding<Vec<u8>> {
         match self {
-            Coder::Fsst(fsst) => {
-                let symbols = fsst.matcher.section();
-                let overhead = section(&symbols);
-                (Coding::Fsst { total_len, symbols }, overhead)
-            }
+            Coder::Fsst(fsst) => Coding::Fsst { total_len, symbols: fsst.matcher.section() },
             Coder::OnPair(onpair, packer) => {
-                let overhead = section(&onpair.tokens);
-                let tokens = onpair.tokens;
                 packer.finish(bytes);
-                (Coding::OnPair { total_len, tokens }, overhead)
+                Coding::OnPair { total_len, tokens: onpair.tokens }
             }
         }
     }

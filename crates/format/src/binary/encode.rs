@@ -261,7 +261,8 @@ pub fn compress<S: Values>(
         taken += (there - bytes.len()) as u64;
         Ok(())
     })?;
-    let (coding, overhead) = coder.finish(total_len, &mut bytes);
+    let overhead = coder.overhead();
+    let coding = coder.finish(total_len, &mut bytes);
     let limit = match compression {
         // Decoding costs time, so it must save at least a fifth of the bytes.
         Compression::Auto => total_len - total_len / 5,
