@@ -146,9 +146,8 @@ pub use docvalues_column::{
 pub use docvalues_format::error::{Error as FormatError, ErrorKind as FormatErrorKind, Section};
 #[doc(inline)]
 pub use docvalues_reader::{
-    Access, Binary, ColumnUsage, Cursor, IdForm, IdIndex, IdReader, JumpTables, Memory, Numeric,
-    NumericSeeker, OpenOptions, ReadAt, SectionUsage, Segment, SegmentUsage, Sorted, SortedNumeric,
-    SortedSet, Verify,
+    Access, Binary, ColumnUsage, IdForm, IdIndex, IdReader, JumpTables, Memory, Numeric, NumericSeeker,
+    OpenOptions, ReadAt, SectionUsage, Segment, SegmentUsage, Sorted, SortedNumeric, SortedSet, Verify,
 };
 #[doc(inline)]
 pub use docvalues_writer::{
