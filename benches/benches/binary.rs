@@ -14,9 +14,11 @@ use std::hint::black_box;
 use std::ops::ControlFlow;
 
 use criterion::{BenchmarkId, Throughput, criterion_group, criterion_main};
+use docvalues::column::Lists;
 use docvalues::format::binary::InMemory;
 use docvalues::prelude::*;
-use docvalues::{Binary, BytesKind, Compression, Lists};
+use docvalues::writer::Compression;
+use docvalues::{Binary, BytesKind};
 use docvalues_benches::data::{self, Strings};
 use docvalues_benches::{Bench, segment};
 

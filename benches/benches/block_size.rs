@@ -9,11 +9,11 @@ use std::convert::Infallible;
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Throughput, criterion_group, criterion_main};
-use docvalues::JumpTables;
 use docvalues::format::bits;
 use docvalues::format::numeric::{Encoding, Numeric, NumericReader, ONE_BLOCK, Role, Stride, Transform};
 use docvalues::format::source::Owned;
 use docvalues::prelude::*;
+use docvalues::reader::JumpTables;
 use docvalues_benches::{Bench, data};
 
 /// Values of a batch of a scan.

@@ -39,7 +39,7 @@ fn copied(input: &ColumnInput) -> (Vec<u64>, Vec<u8>) {
 fn built(name: &str, docs: u32, add: impl Fn(&mut SegmentWriter<Vec<u8>>, FieldId)) -> Vec<u8> {
     let mut schema = Schema::new();
     let field = schema.add(segment::spec(name)).expect("a new field");
-    let options = WriterOptions { budget: usize::MAX, ..WriterOptions::default() };
+    let options = WriterOptions::new().budget(usize::MAX);
     let mut writer = SegmentWriter::in_memory(schema, options);
     add(&mut writer, field);
     assert_eq!(writer.docs(), docs);
@@ -79,7 +79,7 @@ fn finish(c: &mut Criterion) {
         let mut schema = Schema::new();
         let fields: Vec<_> =
             input.iter().map(|(name, _)| schema.add(segment::spec(name)).expect("a new field")).collect();
-        let options = WriterOptions { budget: usize::MAX, threads, ..WriterOptions::default() };
+        let options = WriterOptions::new().budget(usize::MAX).threads(threads);
         let mut writer = SegmentWriter::in_memory(schema, options);
         for start in (0..docs).step_by(STEP as usize) {
             let range = start..docs.min(start + STEP);

@@ -22,7 +22,7 @@ fn hosts(c: &mut Bench) {
     let mut counts = vec![0_u32; column.terms().term_count() as usize];
 
     let search = Search::new(&segment).threads(1);
-    let facet = Facet::on("host");
+    let facet = Facet::of("host");
     let mut group = c.benchmark_group("facet-host");
     for (name, per_10_000) in [("1%", 100), ("10%", 1_000), ("all", 10_000)] {
         let hits = data::hits(docs, per_10_000);
@@ -51,7 +51,7 @@ fn status(c: &mut Bench) {
     let mut group = c.benchmark_group("facet-status");
     group.throughput(Throughput::Elements(docs.into()));
     group.bench_function("search/all", |b| {
-        b.iter(|| search.facet(black_box(Docs::All), &Facet::on("status")).expect("good bytes"));
+        b.iter(|| search.facet(black_box(Docs::All), &Facet::of("status")).expect("good bytes"));
     });
     group.finish();
 }

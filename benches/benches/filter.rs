@@ -9,8 +9,8 @@ use std::hint::black_box;
 use std::ops::RangeInclusive;
 
 use criterion::{BenchmarkId, Throughput, criterion_group, criterion_main};
+use docvalues::column::{Filter, bits};
 use docvalues::prelude::*;
-use docvalues::{Filter, bits};
 use docvalues_benches::{Bench, data, segment};
 
 const COLUMNS: [&str; 3] = ["ts", "size", "uni24"];
@@ -35,7 +35,7 @@ fn filter(c: &mut Bench) {
     let docs = docvalues_benches::docs();
     let options = WriterOptions::default();
     let with = segment::write(docs, &COLUMNS, options).open(OpenOptions::new());
-    let without = segment::write(docs, &COLUMNS, WriterOptions { zones: false, ..options });
+    let without = segment::write(docs, &COLUMNS, options.zones(false));
     let without = without.open(OpenOptions::new());
     let mut found = vec![0; DocRange::new(0, docs).words()];
     for name in COLUMNS {

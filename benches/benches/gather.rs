@@ -10,8 +10,9 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Throughput, criterion_group, criterion_main};
+use docvalues::Lookahead;
+use docvalues::column::Gathered;
 use docvalues::prelude::*;
-use docvalues::{Gathered, Lookahead};
 use docvalues_benches::{Bench, data, segment};
 
 const COLUMNS: [&str; 3] = ["ts", "price60", "rare1"];

@@ -55,7 +55,7 @@ fn sums(c: &mut Bench) {
     let segment = segment::write(docs, &["host", "size"], WriterOptions::default()).open(OpenOptions::new());
     let plain = Plain::of(&segment, docs);
     let search = Search::new(&segment).threads(1);
-    let requested = Group::by("host").metric(Metric::Sum("size".into()));
+    let requested = Group::of("host").metric(Metric::Sum("size".into()));
     let mut group = c.benchmark_group("group-sum");
     for (name, per_10_000) in HITS {
         let hits = data::hits(docs, per_10_000);

@@ -9,7 +9,8 @@ use std::ops::Range;
 
 use criterion::{BenchmarkId, Throughput, criterion_group, criterion_main};
 use docvalues::prelude::*;
-use docvalues::{BytesKind, Compression, LiveDocs, Merger};
+use docvalues::writer::Compression;
+use docvalues::{BytesKind, LiveDocs, Merger};
 use docvalues_benches::column_input::ColumnInput;
 use docvalues_benches::{Bench, segment};
 
@@ -26,7 +27,7 @@ const STRINGS: [(&str, BytesKind, Compression); 2] = [
 ];
 
 fn options() -> WriterOptions {
-    WriterOptions { budget: usize::MAX, ..WriterOptions::default() }
+    WriterOptions::new().budget(usize::MAX)
 }
 
 /// A segment of the documents `docs`, added one by one or in batches.

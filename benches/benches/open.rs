@@ -12,7 +12,8 @@ use std::sync::Arc;
 
 use criterion::{BatchSize, BenchmarkId, criterion_group, criterion_main};
 use docvalues::prelude::*;
-use docvalues::{IdForm, IdOptions};
+use docvalues::reader::IdForm;
+use docvalues::writer::IdOptions;
 use docvalues_benches::Bench;
 use docvalues_benches::ids::IdKind;
 
@@ -103,7 +104,7 @@ fn ids(c: &mut Bench) {
         let id = schema.add(FieldSpec::new("_id", LogicalType::Utf8)).expect("the first one");
         let mut writer =
             SegmentWriter::create(&path, schema, WriterOptions::default()).expect("a file can be written");
-        writer.id_field(id, IdOptions { form, ..IdOptions::default() }).expect("a column of strings");
+        writer.id_field(id, IdOptions::new().form(form)).expect("a column of strings");
         for i in 0..ids {
             let mut document = writer.document();
             document.str(id, &kind.id(i)).expect("text");

@@ -11,19 +11,19 @@ use std::hint::black_box;
 use std::ops::RangeInclusive;
 
 use criterion::{BenchmarkId, Throughput, criterion_group, criterion_main};
+use docvalues::column::{Filter, bits};
 use docvalues::prelude::*;
-use docvalues::{Filter, bits};
 use docvalues_benches::segment::{self, Written};
 use docvalues_benches::{Bench, column_input::ColumnInput};
 
 const COLUMNS: [&str; 6] = ["host", "price60", "size", "status", "tags", "ts"];
 
 fn keys(how: &str) -> Vec<SortKey> {
-    let [host, size, status] = ["host", "size", "status"].map(SortKey::new);
+    let [host, size, status] = ["host", "size", "status"].map(SortKey::of);
     match how {
         "status-size" => vec![status, size.descending()],
         "host" => vec![host],
-        "in-order" => vec![SortKey::new("number")],
+        "in-order" => vec![SortKey::of("number")],
         _ => vec![],
     }
 }
@@ -42,7 +42,7 @@ fn range(c: &mut Bench) {
     let wanted: [(&str, RangeInclusive<i64>); 3] =
         [("status", 404..=404), ("size", 1 << 19..=i64::MAX), ("price60", 0..=(1 << 20) / 60)];
     for (name, wanted) in wanted {
-        let sorted = segment::write_sorted(docs, &COLUMNS, options, &[SortKey::new(name)]);
+        let sorted = segment::write_sorted(docs, &COLUMNS, options, &[SortKey::of(name)]);
         show_bytes(&unsorted, &sorted, name);
         let [sorted, unsorted] = [&sorted, &unsorted].map(|written| written.open(OpenOptions::new()));
         let [sorted, unsorted] = [sorted, unsorted].map(|segment| segment.numeric(name).expect("written"));
@@ -72,7 +72,7 @@ fn build(c: &mut Bench) {
     let input = COLUMNS.map(|name| (name, ColumnInput::of(name, docs)));
     let numbers: Vec<i64> = (0..i64::from(docs)).collect();
     let build = |how: &str| {
-        let options = WriterOptions { budget: usize::MAX, ..WriterOptions::default() };
+        let options = WriterOptions::new().budget(usize::MAX);
         let mut writer = SegmentWriter::in_memory(Schema::new(), options);
         let number = writer.add_field(FieldSpec::new("number", LogicalType::I64)).expect("a new field");
         let fields = COLUMNS.map(|name| writer.add_field(segment::spec(name)).expect("a new field"));

@@ -18,9 +18,9 @@ fn works(c: &mut Criterion) {
     let docs = docvalues_benches::docs();
     let columns = ["host", "size", "uni24"];
     let segment = segment::write(docs, &columns, WriterOptions::default()).open(OpenOptions::new());
-    let by = |name: &str| SortKey::new(name).descending();
-    let facet = Facet::on("host");
-    let group_by = Group::by("host").metric(Metric::Sum("size".into()));
+    let by = |name: &str| SortKey::of(name).descending();
+    let facet = Facet::of("host");
+    let group_by = Group::of("host").metric(Metric::Sum("size".into()));
     let sorted = [by("size")];
     let percentiles = Stats::of("uni24").percentiles([5.0, 50.0, 95.0]);
     let one = Query::range("uni24", 1_000_000..9_000_000);

@@ -44,7 +44,7 @@ fn tops(c: &mut Bench) {
     let mut values = vec![0; 4_096];
     for name in ["size", "ts"] {
         let column = segment.numeric(name).expect("written");
-        let keys = [SortKey::new(name).descending()];
+        let keys = [SortKey::of(name).descending()];
         let mut group = c.benchmark_group(format!("top-{name}"));
         for (share, per_10_000) in HITS {
             let hits = data::hits(docs, per_10_000);

@@ -10,8 +10,9 @@ use std::hint::black_box;
 use std::ops::ControlFlow;
 
 use criterion::{BatchSize, BenchmarkId, Throughput, criterion_group, criterion_main};
+use docvalues::Numeric;
 use docvalues::prelude::*;
-use docvalues::{Numeric, Verify};
+use docvalues::reader::Verify;
 use docvalues_benches::segment::{self, Written};
 use docvalues_benches::{Bench, data};
 

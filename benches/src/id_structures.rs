@@ -6,7 +6,6 @@
 //! | `ours-trie` | a trie with all bytes of the packed ids | the same |
 //! | `ours-blocks` | blocks of 24 to 48 packed ids under a trie of separators | does a dictionary in blocks, as Lucene's, cost more? |
 //! | `ours-blocks-filter` | the same after a Bloom filter in each segment's file, the default | does the dictionary matter after a filter? |
-//! | `ours-filters-memory` | the same after bit-sliced filters of all segments in memory | does one read for all segments help? |
 //! | `ours-table` | the same after a fingerprint table over all segments | is a visit to each segment needed? |
 //! | `crate-fst` | `fst::Map`, mapped, one segment after the other | are these structures good ones of their kind? |
 //! | `ours-fst-text`, `ours-trie-text`, `ours-blocks-text` | as above, over ids that are not packed, one segment after the other: only in `--bench ids` | which share is packing and interleaving, and how does the FST compare with the crate's? |
@@ -25,11 +24,11 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
+use docvalues::reader::{IdForm, IdReader};
 use docvalues::terms::build::IdsBuilder;
 use docvalues::terms::lookup::{IdLookup, IdStore, Seeker};
-use docvalues::{
-    DocId, FieldSpec, IdForm, IdOptions, IdReader, LogicalType, Schema, Segment, SegmentWriter, WriterOptions,
-};
+use docvalues::writer::IdOptions;
+use docvalues::{DocId, FieldSpec, LogicalType, Schema, Segment, SegmentWriter, WriterOptions};
 
 use crate::ids::IdKind;
 
@@ -84,8 +83,6 @@ pub enum Structure {
     Blocks,
     /// `ours-blocks-filter`
     BlocksFilter,
-    /// `ours-filters-memory`
-    FiltersMemory,
     /// `ours-table`
     Table,
     /// `crate-fst`
@@ -94,12 +91,11 @@ pub enum Structure {
 
 impl Structure {
     /// Every structure.
-    pub const ALL: [Structure; 7] = [
+    pub const ALL: [Structure; 6] = [
         Structure::Fst,
         Structure::Trie,
         Structure::Blocks,
         Structure::BlocksFilter,
-        Structure::FiltersMemory,
         Structure::Table,
         Structure::CrateFst,
     ];
@@ -111,7 +107,6 @@ impl Structure {
             Structure::Trie => "ours-trie",
             Structure::Blocks => "ours-blocks",
             Structure::BlocksFilter => "ours-blocks-filter",
-            Structure::FiltersMemory => "ours-filters-memory",
             Structure::Table => "ours-table",
             Structure::CrateFst => "crate-fst",
         }
@@ -119,14 +114,12 @@ impl Structure {
 
     /// The options of its segments; none for the crate's.
     fn options(self) -> Option<IdOptions> {
-        let bare = |form| Some(IdOptions { form, filter_bits: 0, ..IdOptions::default() });
+        let bare = |form| Some(IdOptions::new().form(form).filter_bits(0));
         match self {
             Structure::Fst => bare(IdForm::Fst),
             Structure::Trie => bare(IdForm::Exact),
             Structure::Blocks => bare(IdForm::Blocks),
-            Structure::BlocksFilter | Structure::FiltersMemory | Structure::Table => {
-                Some(IdOptions::default())
-            }
+            Structure::BlocksFilter | Structure::Table => Some(IdOptions::default()),
             Structure::CrateFst => None,
         }
     }
@@ -155,7 +148,7 @@ impl Structure {
     /// The folder of its segments in `folder`, which some structures share.
     pub fn folder(self, folder: &Path, shape: Shape) -> PathBuf {
         let files = match self {
-            Structure::FiltersMemory | Structure::Table => Structure::BlocksFilter,
+            Structure::Table => Structure::BlocksFilter,
             other => other,
         };
         folder.join(format!("{shape}.{}", files.name()))
@@ -213,7 +206,6 @@ impl Structure {
                 store.add_all(&readers)?;
                 store.snapshot()
             }
-            Structure::FiltersMemory => Arc::new(IdLookup::new(readers).with_filters_in_memory()?),
             _ => Arc::new(IdLookup::new(readers)),
         };
         Ok(Opened::Lookup(lookup))

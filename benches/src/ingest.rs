@@ -1,7 +1,8 @@
 //! Documents of eight fields with an id. `peers/lucene/src/common/IngestDocs.java` generates the same documents.
 
 use docvalues::store::{Store, StoreSchema, WriteBatch};
-use docvalues::{BytesKind, Document, Field, FieldId, FieldSpec, Kind, LogicalType, Schema, WriteError};
+use docvalues::writer::{Document, Error as WriteError};
+use docvalues::{BytesKind, Field, FieldId, FieldSpec, Kind, LogicalType, Schema};
 use docvalues_testkit::rng::SplitMix64;
 
 use crate::ids::{GAMMA, IdKind};

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use docvalues::writer::{Compression, Summary};
 use docvalues::{
-    BytesKind, Compression, FieldSpec, LogicalType, OpenOptions, Schema, Segment, SegmentWriter, SortKey,
-    Summary, WriterOptions,
+    BytesKind, FieldSpec, LogicalType, OpenOptions, Schema, Segment, SegmentWriter, SortKey, WriterOptions,
 };
 
 use crate::data::{self, Strings};
@@ -27,7 +27,7 @@ pub fn write(docs: u32, names: &[&str], options: WriterOptions) -> Written {
 pub fn write_sorted(docs: u32, names: &[&str], options: WriterOptions, sort: &[SortKey]) -> Written {
     let mut schema = Schema::new();
     let fields: Vec<_> = names.iter().map(|name| schema.add(spec(name)).expect("names differ")).collect();
-    let mut writer = SegmentWriter::in_memory(schema, WriterOptions { budget: usize::MAX, ..options });
+    let mut writer = SegmentWriter::in_memory(schema, options.budget(usize::MAX));
     let mut batch = writer.batch(docs).expect("few enough documents");
     for (&name, &field) in names.iter().zip(&fields) {
         let added = match name {
@@ -57,7 +57,7 @@ pub fn write_sorted(docs: u32, names: &[&str], options: WriterOptions, sort: &[S
 pub fn write_strings(spec: FieldSpec, strings: &Strings) -> Written {
     let mut schema = Schema::new();
     let field = schema.add(spec).expect("the only field");
-    let options = WriterOptions { budget: usize::MAX, ..WriterOptions::default() };
+    let options = WriterOptions::new().budget(usize::MAX);
     let mut writer = SegmentWriter::in_memory(schema, options);
     let mut batch = writer.batch(strings.offsets.len() as u32 - 1).expect("few enough documents");
     batch.bytes(field, &strings.offsets, &strings.bytes, None).expect("good values");
@@ -94,7 +94,8 @@ impl Written {
 
 #[cfg(test)]
 mod tests {
-    use docvalues::{Count, DocId};
+    use docvalues::DocId;
+    use docvalues::column::Count;
 
     use super::*;
 

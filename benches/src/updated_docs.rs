@@ -4,7 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use docvalues::store::{Store, StoreOptions, StoreSchema};
-use docvalues::{Document, Field, FieldId, Kind, LogicalType};
+use docvalues::writer::Document;
+use docvalues::{Field, FieldId, Kind, LogicalType};
 use docvalues_testkit::rng::SplitMix64;
 
 use crate::ids::GAMMA;

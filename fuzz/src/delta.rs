@@ -44,7 +44,7 @@ fn of_log() -> &'static Genuine {
 }
 
 fn build(durability: Durability, replaced: &str, change: Change) -> Result<Genuine> {
-    let options = StoreOptions { durability, ..StoreOptions::default() };
+    let options = StoreOptions::new().durability(durability);
     let (disk, store) = stores::with_two_segments("store", options)?;
     change(&store)?;
     if durability == Durability::OnCommit {
@@ -132,8 +132,7 @@ pub fn body_inputs() -> Vec<Vec<u8>> {
 /// The bodies of the frames of a change.
 fn bodies_of(change: Change) -> Result<Vec<Vec<u8>>> {
     // What is committed stays in the log, too.
-    let options =
-        StoreOptions { durability: Durability::EachBatch, keep_frames: 1 << 30, ..StoreOptions::default() };
+    let options = StoreOptions::new().durability(Durability::EachBatch).keep_frames(1 << 30);
     let (disk, store) = stores::with_two_segments("store", options)?;
     let before = store.snapshot().sequence();
     change(&store)?;

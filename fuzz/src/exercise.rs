@@ -6,11 +6,10 @@
 use std::hash::{Hash, Hasher};
 use std::ops::{Bound, ControlFlow, RangeInclusive};
 
-use docvalues::column::Result;
-use docvalues::{
-    BatchDocs, Bounds, Column, ColumnInfo, ColumnSource, DocId, DocRange, Element, Gathered, Lists, OrdRange,
-    Pruning, Rows, SkipIndex, Slices, TermOrd, Terms, Values, View,
+use docvalues::column::{
+    BatchDocs, Bounds, ColumnInfo, Element, Gathered, Lists, Pruning, Result, SkipIndex, Slices, Values, View,
 };
+use docvalues::{Column, ColumnSource, DocId, DocRange, OrdRange, Rows, TermOrd, Terms};
 
 /// The columns and documents to read.
 #[derive(Clone, Debug)]

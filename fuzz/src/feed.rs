@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use docvalues::writer::{ColumnBatch, Document};
-use docvalues::{FieldId, WriteError};
+use docvalues::FieldId;
+use docvalues::writer::{ColumnBatch, Document, Error as WriteError};
 use docvalues_testkit::model::{Cell, Flat, ModelColumn};
 
 /// Adds the values of `doc` in a column to a document of a writer.

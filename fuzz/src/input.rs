@@ -168,7 +168,7 @@ fn unescaped(entry: &str) -> String {
 
 /// Whether all doubles are finite: infinities and NaN are at the ends of their order.
 fn all_finite(segment: &Segment) -> bool {
-    let finite = |column: docvalues::ColumnUsage| {
+    let finite = |column: docvalues::reader::ColumnUsage| {
         column.field.logical != LogicalType::F64
             || column.bounds.is_none_or(|(low, high)| to_f64(low).is_finite() && to_f64(high).is_finite())
     };

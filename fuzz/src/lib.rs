@@ -47,7 +47,8 @@ pub mod structure;
 
 use std::sync::Arc;
 
-use docvalues::{Access, JumpTables, OpenOptions, Segment, Verify};
+use docvalues::reader::{Access, JumpTables, Verify};
+use docvalues::{OpenOptions, Segment};
 
 pub use decoders::{binary, dictionary, directory, numeric, presence};
 pub use delta::{body, body_inputs, delta, delta_inputs};
@@ -97,12 +98,8 @@ pub const TARGETS: [Target; 20] = [
 /// Any bytes as a file: opening it and every read of it must return.
 pub fn segment(input: &[u8]) {
     for jump_tables in JumpTables::ALL {
-        let options = OpenOptions {
-            verify: Verify::OnFirstTouch,
-            jump_tables,
-            access: Access::Map,
-            ..OpenOptions::new()
-        };
+        let options =
+            OpenOptions::new().verify(Verify::OnFirstTouch).jump_tables(jump_tables).access(Access::Map);
         let Ok(segment) = Segment::from_bytes(input.to_vec(), options) else { return };
         let Ok(plan) = Plan::small(&segment) else { continue };
         exercise(&plan, &segment, &mut |answer| {

@@ -1,9 +1,10 @@
 //! Merges of several segments.
 
 use docvalues::column::bits;
+use docvalues::reader::Verify;
+use docvalues::writer::{Compression, ErrorKind as WriteErrorKind};
 use docvalues::{
-    Bitset, ColumnSource, Compression, DocId, LiveDocs, Merger, OpenOptions, Segment, SortKey, Verify,
-    WriteErrorKind, WriterOptions,
+    Bitset, ColumnSource, DocId, LiveDocs, Merger, OpenOptions, Segment, SortKey, WriterOptions,
 };
 use docvalues_testkit::shapes::Presence;
 
@@ -128,8 +129,8 @@ fn merge_of(
     keys: &[SortKey],
     compression: Compression,
     options: WriterOptions,
-) -> Result<Vec<u8>, docvalues::WriteError> {
-    let merger = || -> Result<Merger<'_>, docvalues::WriteError> {
+) -> Result<Vec<u8>, docvalues::writer::Error> {
+    let merger = || -> Result<Merger<'_>, docvalues::writer::Error> {
         let mut merger = Merger::new(options).compression(compression).sort_by(keys.to_vec());
         for (piece, source) in pieces.iter().zip(sources) {
             match &piece.live {
@@ -182,7 +183,7 @@ fn together(pieces: &[Piece], columns: &[Column], compression: Compression) -> D
 
 /// Merges with one input that is damaged under valid checksums.
 fn merge_hostile(pieces: &[Piece], compression: Compression, options: WriterOptions) {
-    let options = WriterOptions { budget: 4 << 20, ..options };
+    let options = options.budget(4 << 20);
     for verify in [Verify::OnFirstTouch, Verify::Never] {
         let opened = pieces
             .iter()

@@ -48,14 +48,14 @@ fn genuine() -> &'static Genuine {
             let name = || field.name.clone();
             let other = || rows.columns[(at + 1) % rows.columns.len()].0.name.clone();
             // A request that the kind of the column does not support is left out.
-            let facet = Facet::on(name()).min_count(0).order(FacetOrder::Value);
+            let facet = Facet::of(name()).min_count(0).order(FacetOrder::Value);
             all.facets.extend(search.partial_facet(Docs::All, &facet));
             let number = || numbers[at % numbers.len()].to_owned();
             let (sum, max) = (Metric::Sum(number()), Metric::Max(number()));
             for step in [Step::Whole(10), Step::Width(0.5), Step::Every(Unit::Month), Step::Edges(vec![0, 9])]
             {
                 let plain = Histogram::of(name(), step);
-                let whole = plain.clone().metric(sum.clone()).facet(Facet::on(other()));
+                let whole = plain.clone().metric(sum.clone()).facet(Facet::of(other()));
                 let whole = search.partial_histogram(Docs::All, &whole);
                 all.histograms.extend(whole.or_else(|_| search.partial_histogram(Docs::All, &plain)));
             }
@@ -63,8 +63,8 @@ fn genuine() -> &'static Genuine {
             for stats in [stats.clone().distinct(), stats.spread().percentiles([7.0, 50.0]).distinct()] {
                 all.stats.extend(search.partial_stats(Docs::All, &stats));
             }
-            let sort = [SortKey::new(other()).descending(), SortKey::new(name()).missing_first()];
-            let group = Group::by(name()).docs(2).sort(sort.clone());
+            let sort = [SortKey::of(other()).descending(), SortKey::of(name()).missing_first()];
+            let group = Group::of(name()).docs(2).sort(sort.clone());
             all.groups.extend(search.partial_group(Docs::All, &group.clone().order(GroupOrder::Best)));
             let group = group.metric(sum).metric(max).order(GroupOrder::Metric(0));
             all.groups.extend(search.partial_group(Docs::All, &group));

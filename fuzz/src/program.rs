@@ -14,9 +14,10 @@ mod write;
 
 use std::ops::Bound;
 
+use docvalues::column::{Count, Values};
+use docvalues::reader::{Access, JumpTables, Verify};
 use docvalues::{
-    Access, ColumnSource, Count, DocId, DocRange, JumpTables, OpenOptions, Segment, SegmentWriter, TermOrd,
-    Terms, Values, Verify, WriterOptions,
+    ColumnSource, DocId, DocRange, OpenOptions, Segment, SegmentWriter, TermOrd, Terms, WriterOptions,
 };
 use docvalues_testkit::conformance::check_source;
 use docvalues_testkit::model::MemSource;
@@ -98,12 +99,10 @@ fn in_a_file(choices: &mut Choices<'_>, options: WriterOptions, documents: &mut 
 }
 
 pub(crate) fn ways_to_open(choices: &mut Choices<'_>) -> OpenOptions {
-    OpenOptions {
-        verify: choices.pick(&[Verify::OnFirstTouch, Verify::AtOpen, Verify::Never]),
-        jump_tables: choices.pick(&JumpTables::ALL),
-        access: Access::Map,
-        ..OpenOptions::new()
-    }
+    OpenOptions::new()
+        .verify(choices.pick(&[Verify::OnFirstTouch, Verify::AtOpen, Verify::Never]))
+        .jump_tables(choices.pick(&JumpTables::ALL))
+        .access(Access::Map)
 }
 
 /// Compares a segment with the naive model.

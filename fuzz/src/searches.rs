@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use docvalues::ReadErrorKind;
-use docvalues::column::Result;
+use docvalues::column::{ErrorKind as ReadErrorKind, Part, Result};
 use docvalues::search::facet::{Facet, FacetOrder};
 use docvalues::search::group::{Group, Metric};
 use docvalues::search::histogram::{Histogram, Step};
 use docvalues::search::stats::Stats;
 use docvalues::search::{Docs, DocsByPart, Error, Parts, Query, Search};
-use docvalues::{ColumnSource, Merger, Part, SortKey, WriteErrorKind, WriterOptions};
+use docvalues::writer::ErrorKind as WriteErrorKind;
+use docvalues::{ColumnSource, Merger, SortKey, WriterOptions};
 
 use crate::exercise::{Sink, hash};
 
@@ -52,20 +52,20 @@ fn exercise_search(search: Search<'_>, source: &dyn ColumnSource, parts: usize, 
     for field in fields.iter().take(COLUMNS) {
         let name = &field.name;
         let mut say = |answer: Result<String, Error>| sink(answer.map(hash).or_else(described));
-        say(search.facet(docs, &Facet::on(name)).map(|facet| format!("{facet:?}")));
-        let least = Facet::on(name).top(5).order(FacetOrder::Value).min_count(2);
+        say(search.facet(docs, &Facet::of(name)).map(|facet| format!("{facet:?}")));
+        let least = Facet::of(name).top(5).order(FacetOrder::Value).min_count(2);
         say(search.facet(docs, &least).map(|facet| format!("{facet:?}")));
         let stats = Stats::of(name).spread().percentiles([5.0, 50.0]).distinct();
         say(search.stats(docs, &stats).map(|stats| format!("{stats:?}")));
         let histogram = Histogram::of(name.clone(), Step::Whole(1 << 58));
         say(search.histogram(docs, &histogram).map(|counts| format!("{counts:?}")));
-        let more = histogram.facet(Facet::on(name).top(3)).metric(Metric::Sum(name.clone()));
+        let more = histogram.facet(Facet::of(name).top(3)).metric(Metric::Sum(name.clone()));
         say(search.histogram(docs, &more).map(|counts| format!("{counts:?}")));
-        let group = Group::by(name).top(3).docs(2).metric(Metric::Sum(name.clone()));
+        let group = Group::of(name).top(3).docs(2).metric(Metric::Sum(name.clone()));
         say(search.group(docs, &group).map(|groups| format!("{groups:?}")));
-        let group = Group::by(name).top(3).sort([SortKey::new(name).descending()]);
+        let group = Group::of(name).top(3).sort([SortKey::of(name).descending()]);
         say(search.group(docs, &group).map(|groups| format!("{groups:?}")));
-        for key in [SortKey::new(name), SortKey::new(name).descending().missing_first()] {
+        for key in [SortKey::of(name), SortKey::of(name).descending().missing_first()] {
             say(search.top(docs, std::slice::from_ref(&key), 7).map(|top| format!("{top:?}")));
             say(search.sorted(few, &[key]).map(|docs| format!("{docs:?}")));
         }
@@ -101,7 +101,7 @@ pub fn exercise_merge(source: &dyn ColumnSource, sink: &mut Sink<'_>) {
     if source.docs() > MERGED {
         return;
     }
-    let mut merger = Merger::new(WriterOptions { budget: BUDGET, ..WriterOptions::default() });
+    let mut merger = Merger::new(WriterOptions::new().budget(BUDGET));
     merger.add("once", source).add("twice", source);
     sink(merger.finish_bytes().map(|(bytes, _)| hash(bytes)).or_else(|error| {
         let mut kind = error.into_kind();

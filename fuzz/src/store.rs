@@ -22,7 +22,7 @@ fn genuine() -> &'static (PowerLossDirectory, Vec<String>) {
 
 fn build() -> Result<(PowerLossDirectory, Vec<String>)> {
     let keep_commits = Some(KeepCommits::Newest(1_000));
-    let options = StoreOptions { keep_commits, ..StoreOptions::default() };
+    let options = StoreOptions::new().keep_commits(keep_commits);
     let (disk, store) = stores::with_two_segments("store", options)?;
     for change in CHANGES {
         if change(&store).is_ok() {

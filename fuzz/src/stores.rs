@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use docvalues::column::Section;
 use docvalues::search::Query;
 use docvalues::writer::Document;
-use docvalues::{Field, FieldId, Kind, LogicalType, Section};
+use docvalues::{Field, FieldId, Kind, LogicalType};
 use docvalues_storage::Directory as _;
 use docvalues_store::error::Result;
 use docvalues_store::{Condition, Store, StoreOptions, StoreSchema, Update, WriteBatch};

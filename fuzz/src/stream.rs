@@ -29,7 +29,7 @@ fn genuine() -> &'static Genuine {
 }
 
 fn options() -> StoreOptions {
-    StoreOptions { keep_frames: 1 << 30, ..StoreOptions::default() }
+    StoreOptions::new().keep_frames(1 << 30)
 }
 
 fn build() -> Result<Genuine> {

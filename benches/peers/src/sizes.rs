@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use arrow_array::builder::{BinaryBuilder, Int64Builder, ListBuilder};
 use arrow_array::{ArrayRef, RecordBatch};
-use docvalues::Values;
+use docvalues::column::Values;
 use docvalues::prelude::*;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding, ZstdLevel};

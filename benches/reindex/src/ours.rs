@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::time::Instant;
 
+use docvalues::SortKey;
+use docvalues::column::DocAddress;
 use docvalues::search::Docs;
 use docvalues::store::{Store, StoreOptions};
-use docvalues::{DocAddress, SortKey};
 use docvalues_benches::updated_docs::{Fields, build_store, copy, first_seed, id, text, title};
 
 use crate::changes::{Change, changes};
@@ -101,7 +102,7 @@ impl Ours {
 
     /// The newest documents.
     fn newest(&self) -> Vec<DocAddress> {
-        let keys = [SortKey::new("time").descending()];
+        let keys = [SortKey::of("time").descending()];
         self.store.snapshot().search().threads(1).top(Docs::All, &keys, TOP).expect("good bytes")
     }
 

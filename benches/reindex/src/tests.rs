@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use docvalues::DocAddress;
+use docvalues::column::DocAddress;
 use docvalues_benches::updated_docs::{first_seed, id, text, time};
 
 use crate::changes::changes;

@@ -62,12 +62,10 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn std::error::Error>> {
     let wanted = wanted(&arguments.columns)?;
     match &arguments.output {
         Some(path) => {
-            let options = WriterOptions {
-                jump_tables: !arguments.no_jump_tables,
-                budget: arguments.budget << 20,
-                threads: 0,
-                ..WriterOptions::default()
-            };
+            let options = WriterOptions::new()
+                .jump_tables(!arguments.no_jump_tables)
+                .budget(arguments.budget << 20)
+                .threads(0);
             let mut schema = Schema::new();
             let ids =
                 wanted.iter().map(|&at| schema.add(field(FIELDS[at]))).collect::<Result<Vec<_>, _>>()?;

@@ -40,7 +40,7 @@ fn main() -> Outcome {
             let (folder, budget) = (Path::new(folder), budget.parse::<usize>()? << 20);
             let began = Instant::now();
             let path = folder.join("segment.dv");
-            let options = WriterOptions { budget, threads: threads.parse()?, ..WriterOptions::default() };
+            let options = WriterOptions::new().budget(budget).threads(threads.parse()?);
             let mut writer = SegmentWriter::create(&path, Schema::new(), options)?;
             add_all(&mut writer, folder, columns)?;
             writer.sort_by(sort())?;
@@ -62,7 +62,7 @@ fn main() -> Outcome {
         }
         ["equal", folder, columns @ ..] => {
             let folder = Path::new(folder);
-            let options = WriterOptions { budget: usize::MAX, ..WriterOptions::default() };
+            let options = WriterOptions::new().budget(usize::MAX);
             let mut writer = SegmentWriter::in_memory(Schema::new(), options);
             let began = Instant::now();
             add_all(&mut writer, folder, columns)?;
@@ -82,7 +82,7 @@ fn main() -> Outcome {
 /// The sort keys.
 fn sort() -> Vec<SortKey> {
     let names = std::env::var("SORT").unwrap_or_default();
-    names.split(',').filter(|name| !name.is_empty()).map(SortKey::new).collect()
+    names.split(',').filter(|name| !name.is_empty()).map(SortKey::of).collect()
 }
 
 /// The named columns, or all.

@@ -19,9 +19,10 @@ use std::ops::Range;
 use std::time::Duration;
 
 use criterion::measurement::Measurement as _;
+use docvalues::column::Values;
 use docvalues::{
     BytesKind, ColumnSource as _, DocRange, Field, FieldId, FieldSpec, Kind, Merger, OpenOptions, Schema,
-    Segment, SegmentWriter, Values, WriterOptions,
+    Segment, SegmentWriter, WriterOptions,
 };
 use docvalues_benches::ThreadTime;
 
@@ -98,7 +99,7 @@ fn median(times: &mut [Duration]) -> Duration {
 }
 
 fn options() -> WriterOptions {
-    WriterOptions { budget: usize::MAX, threads: 1, ..WriterOptions::default() }
+    WriterOptions::new().budget(usize::MAX).threads(1)
 }
 
 /// A segment of some documents.
@@ -218,7 +219,12 @@ impl ColumnValues {
         Ok(())
     }
 
-    fn add_document(&self, document: &mut docvalues::Document<'_>, field: FieldId, doc: u32) -> Outcome {
+    fn add_document(
+        &self,
+        document: &mut docvalues::writer::Document<'_>,
+        field: FieldId,
+        doc: u32,
+    ) -> Outcome {
         let at = doc as usize;
         let values = match self.field.kind.is_multi_valued() {
             true => self.lists[at] as usize..self.lists[at + 1] as usize,

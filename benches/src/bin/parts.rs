@@ -9,12 +9,12 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
+use docvalues::column::{DocAddress, Part};
 use docvalues::prelude::*;
 use docvalues::search::facet::Facet;
 use docvalues::search::group::{Group, GroupOrder, Metric};
 use docvalues::search::stats::Stats;
 use docvalues::search::{Docs, Parts, Query, Search};
-use docvalues::{DocAddress, Part};
 use docvalues_benches::clock::cpu_time;
 use docvalues_benches::column_input::ColumnInput;
 use docvalues_benches::lucene::{self, Lucene};
@@ -106,7 +106,7 @@ fn write(inputs: &[(&str, ColumnInput)], start: u32, end: u32) -> Vec<u8> {
     let mut schema = Schema::new();
     let fields: Vec<_> =
         inputs.iter().map(|(name, _)| schema.add(segment::spec(name)).expect("names differ")).collect();
-    let options = WriterOptions { budget: usize::MAX, ..WriterOptions::default() };
+    let options = WriterOptions::new().budget(usize::MAX);
     let mut writer = SegmentWriter::in_memory(schema, options);
     let mut batch = writer.batch(end - start).expect("few enough documents");
     inputs.iter().zip(fields).for_each(|((_, input), field)| input.add_to(&mut batch, field, start..end));
@@ -159,7 +159,7 @@ impl Run {
             };
             let set = Parts::new(bytes.into_iter().map(open));
             black_box(
-                Search::over(&set).threads(1).facet(Docs::All, &Facet::on("host")).expect("good bytes"),
+                Search::over(&set).threads(1).facet(Docs::All, &Facet::of("host")).expect("good bytes"),
             );
             least = least.min(cpu_time().saturating_sub(start));
         }
@@ -169,7 +169,7 @@ impl Run {
     /// The identities of the terms of all parts, with everything verified before.
     fn identities(&mut self, bytes: &[Vec<u8>]) {
         let mut least = Duration::MAX;
-        let hosts = Facet::on("host");
+        let hosts = Facet::of("host");
         for _ in 0..5 {
             let set = open(bytes);
             // Reads the dictionaries once, so that they are verified.
@@ -206,7 +206,7 @@ impl Run {
         let sets = [("1 %", &few), ("10 %", &some), ("100 %", &all)];
         for (name, docs) in sets {
             self.time(&format!("facet host {name}"), || {
-                let found = search.facet(docs.as_slice(), &Facet::on("host")).expect("good bytes");
+                let found = search.facet(docs.as_slice(), &Facet::of("host")).expect("good bytes");
                 found.values.iter().map(|(_, count)| count).sum()
             });
         }
@@ -214,7 +214,7 @@ impl Run {
         for key in ["size", "ts", "host"] {
             for (name, docs) in sets {
                 self.time(&format!("top 20 {key} {name}"), || {
-                    let keys = [SortKey::new(key).descending()];
+                    let keys = [SortKey::of(key).descending()];
                     search.top(docs.as_slice(), &keys, 20).expect("good bytes").iter().map(doc).sum()
                 });
             }
@@ -229,7 +229,7 @@ impl Run {
         }
         let query = Query::eq("host", data::host_name(7));
         self.time("count a host", || search.count(&query).expect("good bytes"));
-        let group = Group::by("host").metric(Metric::Sum("size".into())).order(GroupOrder::Metric(0));
+        let group = Group::of("host").metric(Metric::Sum("size".into())).order(GroupOrder::Metric(0));
         self.time("group by host 100 %", || {
             search.group(Docs::All, &group).expect("good bytes").groups.iter().map(|group| group.count).sum()
         });
@@ -249,7 +249,7 @@ impl Run {
         for _ in 0..9 {
             for (least, search) in least.iter_mut().zip([&search, &threads]) {
                 let start = Instant::now();
-                black_box(search.facet(Docs::All, &Facet::on("host")).expect("good bytes"));
+                black_box(search.facet(Docs::All, &Facet::of("host")).expect("good bytes"));
                 *least = (*least).min(start.elapsed());
             }
         }
@@ -259,7 +259,7 @@ impl Run {
 
     /// A part is added, and the facet is counted again.
     fn adding(&mut self, set: &Parts, added: &[u8]) {
-        let facet = Facet::on("host");
+        let facet = Facet::of("host");
         let none = vec![Docs::Range(0, 0); set.len() + 1];
         let (mut adding, mut counted) = (Duration::MAX, Duration::MAX);
         for _ in 0..9 {

@@ -10,11 +10,12 @@ use std::path::Path;
 use std::time::Instant;
 
 use clap::Parser;
+use docvalues::Field;
+use docvalues::column::DocAddress;
 use docvalues::prelude::*;
 use docvalues::search::facet::{Facet, FacetCounts};
 use docvalues::search::{Docs, Query};
 use docvalues::store::{Snapshot, Store, StoreOptions, StoreReader, StoreSchema};
-use docvalues::{DocAddress, Field};
 use docvalues_benches::clock::cpu_time;
 use docvalues_benches::data::{self, Strings};
 
@@ -179,7 +180,7 @@ fn open(path: &Path) -> Store {
 fn searches(snapshot: &Snapshot) -> Vec<(&'static str, f64)> {
     let search = || snapshot.search().threads(1);
     let range = Query::range("size", 1_000..);
-    let keys = [SortKey::new("size").descending()];
+    let keys = [SortKey::of("size").descending()];
     vec![
         ("facet on host", cpu(|| search_facet(snapshot))),
         ("top 20 by size", cpu(|| search().top(Docs::All, &keys, 20).expect("good bytes"))),
@@ -188,14 +189,14 @@ fn searches(snapshot: &Snapshot) -> Vec<(&'static str, f64)> {
             "facet on host of a range",
             cpu(|| {
                 let found = search().filter(&range).expect("good bytes");
-                search().facet(&found, &Facet::on("host")).expect("good bytes")
+                search().facet(&found, &Facet::of("host")).expect("good bytes")
             }),
         ),
     ]
 }
 
 fn search_facet(snapshot: &Snapshot) -> FacetCounts {
-    snapshot.search().threads(1).facet(Docs::All, &Facet::on("host")).expect("good bytes")
+    snapshot.search().threads(1).facet(Docs::All, &Facet::of("host")).expect("good bytes")
 }
 
 fn tell(name: &str, unit: &str, measure: impl FnOnce() -> f64) {

@@ -11,8 +11,9 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Duration;
 
+use docvalues::BytesKind;
+use docvalues::column::Lists;
 use docvalues::prelude::*;
-use docvalues::{BytesKind, Lists};
 use docvalues_benches::clock::cpu_time;
 use docvalues_benches::data;
 

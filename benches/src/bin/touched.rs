@@ -8,9 +8,8 @@
 //! touches. A segment is opened again for each column. Bytes are touched in granules of 4 KiB; the last one
 //! of a section may be shorter; checksums are included.
 
-use docvalues::{
-    BatchDocs, ColumnSource as _, DocId, DocRange, Gathered, OrdRange, Pruning, Segment, Values, bits,
-};
+use docvalues::column::{BatchDocs, Gathered, Pruning, Values, bits};
+use docvalues::{ColumnSource as _, DocId, DocRange, OrdRange, Segment};
 
 type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
 

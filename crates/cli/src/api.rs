@@ -5,6 +5,7 @@ pub(crate) use docvalues::column::{
     Field, Kind, LiveDocs, OrdRange, Part, PruneCounts, Pruning, Rows, SkipIndex, SortKey, TermOrd, Values,
     View, promotion,
 };
+pub(crate) use docvalues::column::{FormatError, FormatErrorKind, Section};
 #[cfg(feature = "parquet")]
 pub(crate) use docvalues::format::file::field::MAX_NAME;
 pub(crate) use docvalues::format::file::frame::MAGIC;
@@ -29,4 +30,3 @@ pub(crate) use docvalues::writer::arrow::{
     FlatArray, Holds, Leaf, Stored, Strings, for_each, leaves, weight,
 };
 pub(crate) use docvalues::writer::{self, AtomicFile, Compression, IdOptions};
-pub(crate) use docvalues::{FormatError, FormatErrorKind, Section};

@@ -66,6 +66,7 @@ pub use batch::{Batch, BatchDocs, View};
 pub use bits::words;
 pub use bitset::Bitset;
 pub use column::Column;
+pub use docvalues_format::error::{Error as FormatError, ErrorKind as FormatErrorKind, Section};
 pub use docvalues_format::file::field::Field;
 pub use docvalues_format::file::kind::{Kind, LogicalType};
 pub use docvalues_format::file::sort::SortKey;

@@ -267,21 +267,9 @@ pub fn scan_by_gather<T: Element>(
 ) -> Result<()> {
     const BATCH: usize = 1024;
     let (mut gathered, mut with_value) = (Gathered::new(), Vec::new());
-    for docs in docs.chunks(BATCH) {
-        rows.gather(BatchDocs::Run(docs), &mut gathered)?;
-        let flow = if gathered.present().is_none() && !gathered.is_many() {
-            each(Batch { docs: BatchDocs::Run(docs), values: gathered.view() })
-        } else {
-            with_value.clear();
-            with_value.extend((0..docs.len()).zip(docs.iter()).filter(|(at, _)| gathered.row(*at).is_some()));
-            let list: Vec<DocId> = with_value.iter().map(|(_, doc)| *doc).collect();
-            let kept = gathered.select(with_value.iter().map(|(at, _)| *at));
-            if list.is_empty() {
-                continue;
-            }
-            each(Batch { docs: BatchDocs::List(&list), values: kept.view() })
-        };
-        if flow.is_break() {
+    for run in docs.chunks(BATCH) {
+        rows.gather(BatchDocs::Run(run), &mut gathered)?;
+        if gathered.pass_on(run, &mut with_value, each).is_break() {
             break;
         }
     }

@@ -154,8 +154,9 @@ fn literal(column: &TableField, value: &ScalarValue) -> Option<Literal> {
 #[cfg(test)]
 mod tests {
     use datafusion_expr::{col, lit};
+    use docvalues::Kind;
+    use docvalues::column::{PlainColumns, PlainSource};
     use docvalues::search::{MissingColumns, Search};
-    use docvalues::{Kind, PlainColumns, PlainSource};
 
     use super::*;
 

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use datafusion_physical_plan::metrics::{Count, ExecutionPlanMetricsSet, MetricBuilder};
-use docvalues::Pruning;
+use docvalues::column::Pruning;
 use docvalues::search::Parts;
 
 /// The counters of a partition.

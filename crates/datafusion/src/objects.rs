@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use datafusion_common::{DataFusionError, Result, plan_datafusion_err};
 use datafusion_execution::runtime_env::RuntimeEnv;
-use docvalues::ReadAt;
+use docvalues::reader::ReadAt;
 use docvalues::store::{Dataset, ObjectReader, ReadCache};
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreScheme};

@@ -4,9 +4,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use datafusion_common::Result;
+use docvalues::Segment;
+use docvalues::column::Part;
 use docvalues::search::query::BoundQuery;
 use docvalues::search::{DocsByPart, MissingColumns, MixedTypes, Parts, Query, Search};
-use docvalues::{Part, Segment};
 
 use crate::error::external;
 

@@ -10,9 +10,10 @@ use arrow::array::{ArrayRef, Int64Array, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::SchemaRef;
 use datafusion_common::{Result, internal_err};
 use datafusion_physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, RecordOutput as _};
+use docvalues::column::BatchDocs;
 use docvalues::search::arrow::StringLayout;
 use docvalues::search::{Docs, DocsByPart, Query};
-use docvalues::{BatchDocs, DocId, DocRange};
+use docvalues::{DocId, DocRange};
 use futures::Stream;
 use tokio::task::spawn_blocking;
 

@@ -11,10 +11,11 @@ use datafusion_common::{ColumnStatistics, Result, ScalarValue, Statistics, inter
 use datafusion_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion_physical_plan::ExecutionPlan;
 use datafusion_session::{Session, TableProvider};
+use docvalues::column::{Bounds, Number as _, Part};
 use docvalues::search::arrow::StringLayout;
 use docvalues::search::{DocsByPart, Parts, Query};
 use docvalues::store::Snapshot;
-use docvalues::{Bounds, ColumnSource, Field, Kind, LogicalType, Number as _, Part};
+use docvalues::{ColumnSource, Field, Kind, LogicalType};
 
 use crate::error::external;
 use crate::filter::{self, TableField};

@@ -18,7 +18,8 @@ use datafusion_physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion_physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties as _, Partitioning, PlanProperties,
 };
-use docvalues::{BatchDocs, Gathered, Lists, LogicalType, TermOrd, Values};
+use docvalues::column::{BatchDocs, Gathered, Lists, Values};
+use docvalues::{LogicalType, TermOrd};
 use futures::StreamExt as _;
 
 use crate::error::external;

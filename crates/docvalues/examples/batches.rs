@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for batch in 0..25_u32 {
         let prices: Vec<f64> = (0..BATCH).map(|i| f64::from(batch * BATCH + i) / 4.0).collect();
         // Every third document has no price: its bit is 0, and its element of the slice is ignored.
-        let mut has_price = vec![u64::MAX; docvalues::bits::words(0..BATCH)];
+        let mut has_price = vec![u64::MAX; docvalues::column::bits::words(0..BATCH)];
         (0..BATCH).step_by(3).for_each(|i| has_price[i as usize / 64] &= !(1 << (i % 64)));
         // Strings end to end, and the offset of each.
         let (mut offsets, mut bytes) = (vec![0], Vec::new());

@@ -8,10 +8,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use docvalues::column::Part;
 use docvalues::prelude::*;
 use docvalues::search::facet::Facet;
 use docvalues::search::{Docs, Error as SearchError, Query, Search};
-use docvalues::{LiveDocs, Part, Value};
+use docvalues::{LiveDocs, Value};
 
 type Result<T, E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
 
@@ -58,7 +59,7 @@ impl Engine {
         let score = schema.add(FieldSpec::new("score", LogicalType::F64))?;
         let is_read = schema.add(FieldSpec::new("is_read", LogicalType::Bool))?;
         let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
-        writer.sort_by([SortKey::new("score").descending()])?;
+        writer.sort_by([SortKey::of("score").descending()])?;
         for mail in mails {
             let mut doc = writer.document();
             doc.str(sender, &mail.sender)?.i64(bytes, mail.bytes)?;
@@ -106,8 +107,8 @@ impl Engine {
 
         let matching = self.matching(words);
         let matching = Docs::list(&matching)?;
-        let senders = search.facet(matching, &Facet::on("sender").top(3))?;
-        let keys = [SortKey::new("score").descending(), SortKey::new("bytes")];
+        let senders = search.facet(matching, &Facet::of("sender").top(3))?;
+        let keys = [SortKey::of("score").descending(), SortKey::of("bytes")];
         let best = search.top(matching, &keys, len)?;
         Ok(Page {
             matching: senders.docs,

@@ -10,10 +10,11 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use docvalues::column::{Gathered, Values};
 use docvalues::prelude::*;
+use docvalues::reader::ReadAt;
 use docvalues::search::facet::Facet;
 use docvalues::search::{Docs, Search};
-use docvalues::{Gathered, ReadAt, Values};
 
 type Result<T, E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
 
@@ -121,7 +122,7 @@ pub(crate) fn ask(path: &Path, docs: u32) -> Result<Vec<(&'static str, Cost)>> {
         let numbers = |column: &dyn Column| {
             let Values::Numbers(rows) = column.values() else { return Err("expected a column of numbers") };
             let mut found = Gathered::<i64>::new();
-            rows.gather(docvalues::BatchDocs::List(&twenty), &mut found).map_err(|_| "unreadable")?;
+            rows.gather(docvalues::column::BatchDocs::List(&twenty), &mut found).map_err(|_| "unreadable")?;
             Ok(format!("{:?}", found.view()))
         };
         let found = numbers(&*column)?;
@@ -129,10 +130,10 @@ pub(crate) fn ask(path: &Path, docs: u32) -> Result<Vec<(&'static str, Cost)>> {
         assert_eq!(found, numbers(&*mapped.column(name)?)?);
     }
 
-    let facet = Search::new(&segment).facet(Docs::All, &Facet::on("host").top(10))?;
+    let facet = Search::new(&segment).facet(Docs::All, &Facet::of("host").top(10))?;
     note("facet: the ten hosts with most documents");
-    assert_eq!(facet, Search::new(&mapped).facet(Docs::All, &Facet::on("host").top(10))?);
-    let keys = [SortKey::new("bytes").descending()];
+    assert_eq!(facet, Search::new(&mapped).facet(Docs::All, &Facet::of("host").top(10))?);
+    let keys = [SortKey::of("bytes").descending()];
     let found = Search::new(&segment).top(Docs::All, &keys, 20)?;
     note("top: the 20 documents with most bytes");
     assert_eq!(found, Search::new(&mapped).top(Docs::All, &keys, 20)?);

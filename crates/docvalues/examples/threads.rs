@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut found = vec![0; all.words()];
     // Whole words, so that no two threads share one.
     let words = 2_048;
-    std::thread::scope(|scope| -> Result<(), docvalues::ReadError> {
+    std::thread::scope(|scope| -> Result<(), docvalues::column::Error> {
         let parts = all.chunks(64 * words).zip(found.chunks_mut(words));
         let threads: Vec<_> = parts
             .map(|(docs, bits)| {
@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             .collect();
         threads.into_iter().try_for_each(|thread| thread.join().unwrap_or(Ok(())))
     })?;
-    println!("{} documents are smaller than 1,000", docvalues::bits::count(&found));
+    println!("{} documents are smaller than 1,000", docvalues::column::bits::count(&found));
 
     // A clone outlives the segment.
     drop(segment);

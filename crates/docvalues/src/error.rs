@@ -1,17 +1,17 @@
-//! The error type of the facade: any error of writing, reading or searching.
+//! The error type of the facade: any error of writing, reading, searching, or of a store.
 
-use docvalues_terms::lookup::{SeekError, StoreError};
-
-use crate::{FinishError, ReadError, StorageError, WriteError};
+use docvalues_column::Error as ReadError;
+use docvalues_terms::lookup::{IdStoreError, SeekError};
+use docvalues_writer::{Error as WriteError, FinishError, StorageError};
 
 /// A result whose error is any error of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Any error of this crate, so that one function can write, read and search with `?`.
+/// Any error of this crate, so that one function can write, read, search and change a store with `?`.
 ///
 /// Its message and its [source](std::error::Error::source) are those of the inner error. A reading error that ends a
 /// search or a merge is not a [`Read`](Error::Read): see [`search::Error::Column`](crate::search::Error::Column) and
-/// [`WriteErrorKind::Read`](crate::WriteErrorKind::Read).
+/// [`writer::ErrorKind::Read`](crate::writer::ErrorKind::Read).
 ///
 /// # Examples
 ///
@@ -21,14 +21,14 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 ///
 /// fn count_large(sizes: &[i64]) -> docvalues::Result<u64> {
 ///     let mut schema = Schema::new();
-///     let size = schema.add(FieldSpec::new("size", LogicalType::I64))?; // WriteError
+///     let size = schema.add(FieldSpec::new("size", LogicalType::I64))?; // writer::Error
 ///     let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
 ///     for &bytes in sizes {
 ///         let mut doc = writer.document();
 ///         doc.i64(size, bytes)?;
 ///         doc.finish()?;
 ///     }
-///     let segment = Segment::from_bytes(writer.finish_bytes()?, OpenOptions::new())?; // ReadError
+///     let segment = Segment::from_bytes(writer.finish_bytes()?, OpenOptions::new())?; // column::Error
 ///     let hits = Search::new(&segment).filter(&Query::parse("size >= 1kB")?)?; // QueryError, search::Error
 ///     Ok(hits.count())
 /// }
@@ -48,12 +48,16 @@ pub enum Error {
     #[cfg(feature = "search")]
     #[error(transparent)]
     Search(#[from] crate::search::Error),
+    /// A call of a store failed.
+    #[cfg(feature = "store")]
+    #[error(transparent)]
+    Store(#[from] crate::store::Error),
     /// Looking up ids in several segments failed.
     #[error(transparent)]
     Seek(#[from] SeekError),
     /// Changing the segments of an [`IdStore`](crate::terms::lookup::IdStore) failed.
     #[error(transparent)]
-    Store(#[from] StoreError),
+    IdStore(#[from] IdStoreError),
     /// A call of the file system failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
@@ -77,7 +81,7 @@ mod tests {
     use std::error::Error as _;
 
     use super::*;
-    use crate::{OpenOptions, Segment, WriteErrorKind};
+    use crate::{OpenOptions, Segment};
 
     #[test]
     fn errors_keep_message_and_source() {
@@ -91,13 +95,24 @@ mod tests {
         let source = missing.source().unwrap().to_string();
         assert_eq!(Error::from(missing).source().unwrap().to_string(), source);
 
-        let write = Error::from(WriteError::from(WriteErrorKind::EmptyName));
+        let write = Error::from(WriteError::from(docvalues_writer::ErrorKind::EmptyName));
         assert_eq!(write.to_string(), "a field needs a name of at least one byte");
-        let storage = crate::AtomicFile::create("no/such/folder/segment.dv").unwrap_err();
+        let storage = docvalues_writer::AtomicFile::create("no/such/folder/segment.dv").unwrap_err();
         let (message, source) = (storage.to_string(), storage.source().unwrap().to_string());
         let storage = Error::from(storage);
         assert_eq!((storage.to_string(), storage.source().unwrap().to_string()), (message, source));
-        assert!(matches!(Error::from(StoreError::TooManySegments), Error::Store(_)));
+        assert!(matches!(Error::from(IdStoreError::TooManySegments), Error::IdStore(_)));
+    }
+
+    #[cfg(feature = "store")]
+    #[test]
+    fn the_error_of_a_store_keeps_its_message() {
+        let opened = || -> Result<crate::store::Store> {
+            Ok(crate::store::Store::open("no/such/store", crate::store::StoreOptions::default())?)
+        };
+        let error = opened().unwrap_err();
+        let Error::Store(inner) = &error else { panic!("{error:?}") };
+        assert_eq!(error.to_string(), inner.to_string());
     }
 
     #[cfg(feature = "search")]

@@ -51,6 +51,7 @@
 //! | look up documents by id | [`SegmentWriter::id_field`], [`Segment::ids`], [`terms::lookup`] |
 //! | merge segments | [`Merger`] |
 //! | read columns of any source | [`ColumnSource`], [`Column`], [`Rows`] |
+//! | write a source of columns of your own | [`column`] |
 //! | check a file | [`Segment::verify`] |
 //!
 //! A segment and its columns are `Arc`s: clone them, send them to threads, keep a column after its segment was dropped.
@@ -71,7 +72,7 @@
 //!
 //! ```
 //! use docvalues::prelude::*;
-//! use docvalues::search::{Docs, Query, Search, facet::Facet};
+//! use docvalues::search::facet::Facet;
 //!
 //! # let mut schema = Schema::new();
 //! # let size = schema.add(FieldSpec::new("size", LogicalType::I64))?;
@@ -87,18 +88,18 @@
 //! let hits = search.filter(&Query::parse("size < 1kB and host ^= \"a.\"")?)?;
 //! assert_eq!(hits.count(), 2);
 //!
-//! let hosts = search.facet(&hits, &Facet::on("host"))?;
+//! let hosts = search.facet(&hits, &Facet::of("host"))?;
 //! assert_eq!((hosts.values.len(), hosts.values[0].1), (1, 2));
 //!
-//! let largest = search.top(&hits, &[SortKey::new("size").descending()], 1)?;
+//! let largest = search.top(&hits, &[SortKey::of("size").descending()], 1)?;
 //! assert_eq!(largest[0].doc, DocId::new(2));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! # Errors
 //!
-//! Reading returns a [`ReadError`], writing a [`WriteError`], searching a [`search::Error`]. [`Error`] is any of them:
-//! a function that returns a [`docvalues::Result`](Result) uses `?` throughout.
+//! Reading returns a [`column::Error`], writing a [`writer::Error`], searching a [`search::Error`], and a store a
+//! `store::Error`. [`Error`] is any of them: a function that returns a [`docvalues::Result`](Result) uses `?` throughout.
 //!
 //! Bytes are verified against checksums when they are first touched. A damaged or hostile file gives an error that
 //! names file, section and offset, and never a panic: see [untrusted files](_guide::untrusted_files).
@@ -135,35 +136,25 @@ pub use docvalues_writer as writer;
 
 #[doc(inline)]
 pub use docvalues_column::{
-    Batch, BatchDocs, Bitset, Bounds, ByteRange, Changes, Column, ColumnChanges, ColumnInfo, ColumnSource,
-    Count, Date, DocAddress, DocId, DocRange, Each, Element, Error as ReadError, ErrorKind as ReadErrorKind,
-    Field, Filter, GatherRows, Gathered, Kind, Lists, LiveDocs, LogicalType, Lookahead, MAX_DOCS, NewTerms,
-    Number, OrdRange, Overlay, OverlaySource, Part, PlainColumn, PlainColumns, PlainSource, PlainValues,
-    Presence, PruneCounts, Pruning, Rows, SkipIndex, Slices, SortKey, TermOrd, TermOverlay, Terms,
-    TimestampMicros, TimestampMillis, TimestampNanos, Value, Values, View, Zone, bits,
+    Bitset, Column, ColumnSource, DocId, DocRange, Field, Kind, LiveDocs, LogicalType, Lookahead, OrdRange,
+    Rows, SortKey, TermOrd, Terms, Value,
 };
 #[doc(inline)]
-pub use docvalues_format::error::{Error as FormatError, ErrorKind as FormatErrorKind, Section};
+pub use docvalues_reader::{Binary, Numeric, OpenOptions, Segment, Sorted, SortedNumeric, SortedSet};
 #[doc(inline)]
-pub use docvalues_reader::{
-    Access, Binary, ColumnUsage, IdForm, IdIndex, IdReader, JumpTables, Memory, Numeric, NumericSeeker,
-    OpenOptions, ReadAt, SectionUsage, Segment, SegmentUsage, Sorted, SortedNumeric, SortedSet, Verify,
-};
-#[doc(inline)]
-pub use docvalues_writer::{
-    AtomicFile, BytesKind, ColumnSummary, Compression, Document, Duplicates, Error as WriteError,
-    ErrorKind as WriteErrorKind, FieldId, FieldSpec, FinishError, IdOptions, IdsSummary, MAX_SORT_KEYS,
-    MergeProgress, Merger, Schema, SegmentWriter, Spill, Step, StorageError, Stream, Summary, Target,
-    WriterOptions,
-};
+pub use docvalues_writer::{BytesKind, FieldId, FieldSpec, Merger, Schema, SegmentWriter, WriterOptions};
 
 pub use error::{Error, Result};
 
 /// The types that most programs need: `use docvalues::prelude::*`.
 pub mod prelude {
+    #[cfg(feature = "search")]
+    pub use crate::search::{Docs, Query, Search};
+    #[cfg(feature = "store")]
+    pub use crate::store::{Store, StoreOptions, StoreSchema};
     pub use crate::{
-        Column, ColumnSource, DocId, DocRange, FieldSpec, Kind, LogicalType, OpenOptions, OrdRange, Rows,
-        Schema, Segment, SegmentWriter, SortKey, TermOrd, Terms, WriterOptions,
+        BytesKind, Column, ColumnSource, DocId, DocRange, Field, FieldSpec, Kind, LogicalType, OpenOptions,
+        OrdRange, Rows, Schema, Segment, SegmentWriter, SortKey, TermOrd, Terms, WriterOptions,
     };
 }
 

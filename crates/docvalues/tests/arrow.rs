@@ -11,10 +11,10 @@ mod write;
 
 use docvalues::search::arrow::StringLayout;
 use docvalues::search::{Docs, Search};
+use docvalues::writer::Compression;
 use docvalues::writer::arrow::field_specs;
 use docvalues::{
-    BytesKind, ColumnSource, Compression, FieldSpec, Kind, OpenOptions, Schema, Segment, SegmentWriter,
-    WriterOptions,
+    BytesKind, ColumnSource, FieldSpec, Kind, OpenOptions, Schema, Segment, SegmentWriter, WriterOptions,
 };
 use docvalues_testkit::shapes;
 

@@ -29,7 +29,7 @@ pub type IdReader = IdsReader<Section>;
 /// let mut schema = Schema::new();
 /// let id = schema.add(FieldSpec::new("_id", LogicalType::Utf8))?;
 /// let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
-/// writer.id_field(id, docvalues::IdOptions::default())?;
+/// writer.id_field(id, docvalues::writer::IdOptions::default())?;
 /// for name in ["bee", "ant"] {
 ///     let mut doc = writer.document();
 ///     doc.str(id, name)?;
@@ -86,7 +86,7 @@ impl IdIndex {
 
     /// The structure of the index: see [`IdForm`](crate::IdForm).
     pub fn form(&self) -> Form {
-        self.0.reader.form()
+        self.0.reader.meta().form
     }
 
     /// The pattern by which ids are packed, such as UUIDs; [`packing::Kind::Raw`] if they are stored as they are.
@@ -96,7 +96,7 @@ impl IdIndex {
 
     /// The filter's bits per id; 0 without a filter.
     pub fn filter_bits(&self) -> u8 {
-        self.0.reader.filter_bits()
+        self.0.reader.meta().filter_bits
     }
 
     /// The seed of the filter's hash.
@@ -131,7 +131,7 @@ impl IdIndex {
     /// # let mut schema = Schema::new();
     /// # let id = schema.add(FieldSpec::new("id", LogicalType::Utf8))?;
     /// # let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
-    /// # writer.id_field(id, docvalues::IdOptions::default())?;
+    /// # writer.id_field(id, docvalues::writer::IdOptions::default())?;
     /// # for value in ["doc-7", "doc-12", "dog-1"] {
     /// #     let mut doc = writer.document();
     /// #     doc.str(id, value)?;
@@ -164,7 +164,7 @@ impl IdIndex {
     /// # let mut schema = Schema::new();
     /// # let id = schema.add(FieldSpec::new("id", LogicalType::Utf8))?;
     /// # let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
-    /// # writer.id_field(id, docvalues::IdOptions::default())?;
+    /// # writer.id_field(id, docvalues::writer::IdOptions::default())?;
     /// # for value in ["doc-7", "doc-12", "dog-1"] {
     /// #     let mut doc = writer.document();
     /// #     doc.str(id, value)?;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use docvalues_column::SortKey;
-use docvalues_format::error::{self, Section as Role};
+use docvalues_format::error::{Error, ErrorKind, Place, Section as Role};
 use docvalues_format::file::frame::{FOOTER_LEN, Footer, HEADER_LEN, Header};
 use docvalues_format::file::root::Root;
 use docvalues_format::numeric::FineZones;
@@ -32,17 +32,14 @@ impl Metadata {
         let len = source.len();
         let footer_at = len.saturating_sub(FOOTER_LEN as u64).max(HEADER_LEN as u64);
         let header = Header::decode(&array(&source.read_at(Role::Header, 0, HEADER_LEN)?))?;
+        let at_footer = Place { section: Role::Footer, offset: footer_at };
         if len < LEAST {
-            let kind = error::ErrorKind::TooShort { found: len, least: LEAST };
-            return Err(error::Error::new(Role::Footer, footer_at, kind));
+            return Err(Error::at(at_footer, 0, ErrorKind::TooShort { found: len, least: LEAST }));
         }
         let footer = source.read_at(Role::Footer, footer_at, FOOTER_LEN)?;
         let footer = Footer::decode(&array(&footer), len)?;
-        let (found, max) = (u64::from(footer.docs), options.most_docs(len));
-        if found > max {
-            let kind = error::ErrorKind::OutOfRange { what: "number of documents", found, max };
-            return Err(error::Error::new(Role::Footer, footer_at, kind));
-        }
+        let docs = ErrorKind::at_most("number of documents", footer.docs.into(), options.most_docs(len));
+        at_footer.check(0, docs)?;
         let root = Root::parse(&read_range(source, Role::DirectoryRoot, footer.root())?, &footer)?;
         let (sort, fine_zones) = (root.sort(&footer)?, root.fine_zones(&footer)?);
         Ok(Metadata { header, footer, root, sort, fine_zones })

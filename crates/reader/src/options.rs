@@ -6,8 +6,9 @@ use docvalues_storage::Verify;
 /// The way in which a segment's file is accessed.
 ///
 /// ```
+/// use docvalues::column::Error as ReadError;
 /// use docvalues::prelude::*;
-/// use docvalues::{Access, ReadError};
+/// use docvalues::reader::Access;
 ///
 /// /// A file on a network share, which may change or shrink while it is open: an error, never a signal.
 /// fn open_shared(path: &str) -> Result<Segment, ReadError> {
@@ -35,10 +36,11 @@ pub enum Access {
 /// # Examples
 ///
 /// ```
-/// use docvalues::{Access, JumpTables, OpenOptions, Verify};
+/// use docvalues::OpenOptions;
+/// use docvalues::reader::{Access, JumpTables, Verify};
 ///
 /// let options = OpenOptions::new().verify(Verify::AtOpen).jump_tables(JumpTables::BuildOnFirstUse);
-/// assert_eq!(options, OpenOptions { access: Access::Map, ..options });
+/// assert_eq!(options, options.access(Access::Map));
 /// ```
 ///
 /// Each option changes the cost of reading, and none the values:
@@ -74,6 +76,7 @@ pub enum Access {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct OpenOptions {
     /// The time at which checksums are verified. Default: when bytes are first touched.
     pub verify: Verify,

@@ -131,14 +131,14 @@ impl Segment {
     /// # let mut schema = Schema::new();
     /// # let size = schema.add(FieldSpec::new("size", LogicalType::I64))?;
     /// # let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
-    /// # writer.sort_by([SortKey::new("size").descending()])?;
+    /// # writer.sort_by([SortKey::of("size").descending()])?;
     /// # for value in [512, 70] {
     /// #     let mut doc = writer.document();
     /// #     doc.i64(size, value)?;
     /// #     doc.finish()?;
     /// # }
     /// # let segment = Segment::from_bytes(writer.finish_bytes()?, OpenOptions::new())?;
-    /// assert_eq!(segment.sort(), [SortKey::new("size").descending()]);
+    /// assert_eq!(segment.sort(), [SortKey::of("size").descending()]);
     /// segment.verify()?; // reads the column and compares neighbours
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

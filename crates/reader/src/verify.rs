@@ -9,7 +9,7 @@ mod ids;
 use std::ops::{ControlFlow, Range};
 
 use docvalues_column::{DocRange, Error, Result};
-use docvalues_format::error::{self, ErrorKind, Section as Role};
+use docvalues_format::error::{self, ErrorKind, Place, Section as Role};
 use docvalues_format::file::column::{Column, Statistics};
 use docvalues_format::file::directory::{Page, content_id};
 use docvalues_format::file::frame::{FOOTER_LEN, HEADER_LEN};
@@ -175,15 +175,13 @@ impl Segment {
 
     /// Checks that the footer has the features that columns use.
     fn check_features(&self, used: u32) -> FormatResult<()> {
-        let footer = self.len().saturating_sub(FOOTER_LEN as u64);
-        match used & !self.footer().required {
-            0 => Ok(()),
-            _ => Err(error::Error::new(
-                Role::Footer,
-                footer,
-                ErrorKind::Broken("a column uses a feature that the footer does not have"),
-            )),
-        }
+        let has_all = used & !self.footer().required == 0;
+        self.check_footer(has_all, "a column uses a feature that the footer does not have")
+    }
+
+    fn check_footer(&self, holds: bool, why: &'static str) -> FormatResult<()> {
+        let offset = self.len().saturating_sub(FOOTER_LEN as u64);
+        Place { section: Role::Footer, offset }.check(0, ErrorKind::rule(holds, why))
     }
 
     /// Checks that the id in the footer is that of the content.
@@ -193,15 +191,8 @@ impl Segment {
         let pages = pages.iter().map(|page| self.page_bytes(page)).collect::<FormatResult<Vec<_>>>()?;
         let root = self.read_range(Role::DirectoryRoot, self.footer().root())?;
         let extensions = root.get(entries..).unwrap_or_default();
-        let footer = self.len().saturating_sub(FOOTER_LEN as u64);
-        match content_id(self.docs(), pages.iter().map(|page| &**page), extensions) == self.id() {
-            true => Ok(()),
-            false => Err(error::Error::new(
-                Role::Footer,
-                footer,
-                ErrorKind::Broken("the id is not that of the content"),
-            )),
-        }
+        let id = content_id(self.docs(), pages.iter().map(|page| &**page), extensions);
+        self.check_footer(id == self.id(), "the id is not that of the content")
     }
 
     fn check_column(
@@ -245,11 +236,9 @@ impl Segment {
                 continue;
             }
             let align = if gap.end.is_multiple_of(GRANULE as u64) { GRANULE } else { ALIGN };
-            let kind = match gap.end - gap.start < align as u64 {
-                true => self.padding(&gap),
-                false => Err(ErrorKind::Broken("the bytes belong to no section")),
-            };
-            if let Err(kind) = kind {
+            let is_short = gap.end - gap.start < align as u64;
+            let checked = ErrorKind::rule(is_short, "the bytes belong to no section");
+            if let Err(kind) = checked.and_then(|()| self.padding(&gap)) {
                 let problem = error::Error::new(Role::Padding, gap.start, kind);
                 report(corrupt(self.file(), None, problem))?;
             }
@@ -259,10 +248,7 @@ impl Segment {
 
     fn padding(&self, gap: &Range<u64>) -> std::result::Result<(), ErrorKind> {
         let bytes = self.read_range(Role::Padding, gap.clone()).map_err(|e| e.kind().clone())?;
-        match bytes.iter().all(|&byte| byte == 0) {
-            true => Ok(()),
-            false => Err(ErrorKind::Broken("padding is not zero")),
-        }
+        ErrorKind::rule(bytes.iter().all(|&byte| byte == 0), "padding is not zero")
     }
 }
 
@@ -300,19 +286,13 @@ impl OpenColumn {
 
 /// Checks that `ordered` holds for all neighbours within each document's list.
 fn check_lists(lists: ListReader<'_>, ordered: fn(i64, i64) -> bool) -> FormatResult<()> {
-    let refuse = |what| {
-        let place = lists.place();
-        Err(error::Error::at(place, 0, ErrorKind::Broken(what)))
-    };
+    let ascend =
+        |holds| lists.place().check(0, ErrorKind::rule(holds, "the values of a document do not ascend"));
     let meta = lists.values.meta();
-    let constant = matches!(meta.transform, Transform::Constant(_));
-    if constant {
+    if matches!(meta.transform, Transform::Constant(_)) {
         // Equal values take no bytes, so a hostile file can claim any number of them: they are not compared one by one.
         lists.check_offsets()?;
-        return match ordered(0, 0) || meta.count == u64::from(lists.core.presence.values()) {
-            true => Ok(()),
-            false => refuse("the values of a document do not ascend"),
-        };
+        return ascend(ordered(0, 0) || meta.count == u64::from(lists.core.presence.values()));
     }
     let mut good = true;
     lists.scan::<i64>(DocRange::new(0, lists.core.docs), &mut |batch| {
@@ -320,7 +300,7 @@ fn check_lists(lists: ListReader<'_>, ordered: fn(i64, i64) -> bool) -> FormatRe
         good = batch.values.many().is_none_or(|lists| lists.iter().all(ascends));
         if good { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
-    if good { Ok(()) } else { refuse("the values of a document do not ascend") }
+    ascend(good)
 }
 
 /// Compares the statistics with the numbers. Returns the first claim that is wrong.

@@ -30,13 +30,14 @@ use finish::FacetResult;
 /// ```
 /// use docvalues_search::facet::{Facet, FacetOrder};
 ///
-/// let facet = Facet::on("tags").top(20).prefix("role::").min_count(2).order(FacetOrder::Value);
+/// let facet = Facet::of("tags").top(20).prefix("role::").min_count(2).order(FacetOrder::Value);
 /// assert_eq!(facet.column, "tags");
 /// ```
 #[doc(alias = "SortedSetDocValuesFacetCounts")]
 #[doc(alias = "TermsAggregation")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Facet {
     /// The column.
     pub column: String,
@@ -86,12 +87,13 @@ pub enum FacetOrder {
 /// use docvalues_search::facet::Facet;
 /// use docvalues_search::{Docs, Search};
 ///
-/// let counts = Search::new(&source).facet(Docs::All, &Facet::on("host").top(1))?;
+/// let counts = Search::new(&source).facet(Docs::All, &Facet::of("host").top(1))?;
 /// assert_eq!(counts.values, [(Value::Bytes(b"b.example".to_vec()), 2)]);
 /// assert_eq!((counts.distinct, counts.missing), (2, 1)); // one more host; document 3 has none
 /// # Ok::<(), docvalues_search::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FacetCounts {
     /// The column.
     pub field: Field,
@@ -107,7 +109,7 @@ pub struct FacetCounts {
 
 impl Facet {
     /// Requests the ten most frequent values of `column`.
-    pub fn on(column: impl Into<String>) -> Facet {
+    pub fn of(column: impl Into<String>) -> Facet {
         Facet { column: column.into(), top: 10, order: FacetOrder::Count, min_count: 1, prefix: None }
     }
 

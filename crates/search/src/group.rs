@@ -53,10 +53,10 @@ use tuple_numbers::TupleNumbers;
 /// use docvalues_search::group::{Group, GroupOrder, Metric};
 ///
 /// // The ten hosts that sent most, with the three largest requests of each.
-/// let group = Group::by("host")
+/// let group = Group::of("host")
 ///     .metric(Metric::Sum("size".into()))
 ///     .order(GroupOrder::Metric(0))
-///     .sort([SortKey::new("size").descending()])
+///     .sort([SortKey::of("size").descending()])
 ///     .docs(3);
 /// assert_eq!(group.top, 10);
 /// ```
@@ -64,6 +64,7 @@ use tuple_numbers::TupleNumbers;
 #[doc(alias = "collapse")]
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Group {
     /// The columns, one or more: numeric, sorted or binary.
     pub by: Vec<String>,
@@ -129,10 +130,10 @@ pub enum GroupOrder {
 /// use docvalues_search::stats::Sum;
 /// use docvalues_search::{Docs, Search};
 ///
-/// let group = Group::by("host")
+/// let group = Group::of("host")
 ///     .metric(Metric::Sum("size".into()))
 ///     .order(GroupOrder::Metric(0))
-///     .sort([SortKey::new("size").descending()])
+///     .sort([SortKey::of("size").descending()])
 ///     .docs(1);
 /// let found = Search::new(&source).group(Docs::All, &group)?;
 /// let first = &found.groups[0];
@@ -144,6 +145,7 @@ pub enum GroupOrder {
 /// # Ok::<(), docvalues_search::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Groups {
     /// The columns, whose types give the values their meaning.
     pub fields: Vec<Field>,
@@ -214,7 +216,7 @@ struct Found {
 
 impl Group {
     /// Requests the ten most frequent values of `column`.
-    pub fn by(column: impl Into<String>) -> Group {
+    pub fn of(column: impl Into<String>) -> Group {
         Group {
             by: vec![column.into()],
             having: None,
@@ -229,7 +231,7 @@ impl Group {
 
     /// Groups by another column as well: documents of a group have equal values in all columns.
     #[must_use]
-    pub fn and_by(mut self, column: impl Into<String>) -> Group {
+    pub fn and(mut self, column: impl Into<String>) -> Group {
         self.by.push(column.into());
         self
     }
@@ -245,7 +247,7 @@ impl Group {
     /// use docvalues_search::group::Group;
     /// use docvalues_search::{Docs, Search, Value};
     ///
-    /// let found = Search::new(&source).group(Docs::All, &Group::by("status").with_missing())?;
+    /// let found = Search::new(&source).group(Docs::All, &Group::of("status").with_missing())?;
     /// let groups: Vec<_> = found.groups.iter().map(|group| (&group.values[0], group.count)).collect();
     /// assert_eq!(groups, [(&None, 3), (&Some(Value::I64(200)), 2)]);
     /// # Ok::<(), docvalues_search::Error>(())
@@ -263,7 +265,7 @@ impl Group {
     /// use docvalues_search::group::{Group, Metric};
     ///
     /// let many = Query::parse("count >= 10 and sum(size) > 1MB")?;
-    /// let group = Group::by("host").metric(Metric::Sum("size".into())).having(many);
+    /// let group = Group::of("host").metric(Metric::Sum("size".into())).having(many);
     /// # assert!(group.having.is_some());
     /// # Ok::<(), docvalues_search::Error>(())
     /// ```

@@ -41,7 +41,7 @@ pub const MAX_BUCKETS: usize = 1 << 16;
 /// let by_size = Histogram::of("size", Step::Whole(1_000));
 /// // Of each month the five hosts with most documents, and how many bytes they all have.
 /// let by_month = Histogram::of("at", Step::Every(Unit::Month))
-///     .facet(Facet::on("host").top(5))
+///     .facet(Facet::of("host").top(5))
 ///     .metric(Metric::Sum("size".into()));
 /// # drop((by_month, by_size));
 /// ```
@@ -169,6 +169,7 @@ pub enum Unit {
 /// # Ok::<(), docvalues_search::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct HistogramCounts {
     /// The column, whose type gives numbers their meaning.
     pub field: Field,

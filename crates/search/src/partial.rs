@@ -51,7 +51,7 @@
 //! # };
 //! # let shards = [of(&["a", "a", "a", "c", "c"]), of(&["b", "b", "b", "c", "c"])];
 //! // `c` is second in each shard, and first in both.
-//! let facet = Facet::on("host").top(1);
+//! let facet = Facet::of("host").top(1);
 //! let partial = |shard: &Parts| Search::over(shard).partial_facet(Docs::All, &facet);
 //! let all = partial(&shards[0])?.merge(partial(&shards[1])?)?.finish();
 //! assert_eq!(all.values, [(Value::Bytes(b"c".to_vec()), 4)]);

@@ -24,16 +24,15 @@ use crate::stats::{self, ColumnStats, Stats};
 /// use docvalues_search::stats::Stats;
 /// use docvalues_search::{Query, SearchRequest};
 ///
-/// let request = SearchRequest {
-///     query: Query::parse("status = 404")?,
-///     facets: vec![Facet::on("host"), Facet::on("tags").top(3)],
-///     stats: vec![Stats::of("size").percentiles([50.0, 99.0])],
-///     top: 20,
-///     ..SearchRequest::default()
-/// };
+/// let request = SearchRequest::new()
+///     .query(Query::parse("status = 404")?)
+///     .facets([Facet::of("host"), Facet::of("tags").top(3)])
+///     .stats([Stats::of("size").percentiles([50.0, 99.0])])
+///     .top(20);
 /// # Ok::<(), docvalues_search::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct SearchRequest {
     /// The documents to search.
     pub query: Query,
@@ -71,6 +70,59 @@ impl Default for SearchRequest {
 }
 
 impl SearchRequest {
+    /// All documents; returns only their number.
+    pub fn new() -> SearchRequest {
+        SearchRequest::default()
+    }
+
+    /// Sets the documents to search.
+    #[must_use]
+    pub fn query(self, query: Query) -> SearchRequest {
+        SearchRequest { query, ..self }
+    }
+
+    /// Sets the facets to count.
+    #[must_use]
+    pub fn facets(self, facets: impl IntoIterator<Item = Facet>) -> SearchRequest {
+        SearchRequest { facets: facets.into_iter().collect(), ..self }
+    }
+
+    /// Sets the histograms to count.
+    #[must_use]
+    pub fn histograms(self, histograms: impl IntoIterator<Item = Histogram>) -> SearchRequest {
+        SearchRequest { histograms: histograms.into_iter().collect(), ..self }
+    }
+
+    /// Sets the statistics to compute.
+    #[must_use]
+    pub fn stats(self, stats: impl IntoIterator<Item = Stats>) -> SearchRequest {
+        SearchRequest { stats: stats.into_iter().collect(), ..self }
+    }
+
+    /// Sets the groups to find.
+    #[must_use]
+    pub fn groups(self, groups: impl IntoIterator<Item = Group>) -> SearchRequest {
+        SearchRequest { groups: groups.into_iter().collect(), ..self }
+    }
+
+    /// Sets the sort order of the first documents.
+    #[must_use]
+    pub fn sort(self, sort: impl IntoIterator<Item = SortKey>) -> SearchRequest {
+        SearchRequest { sort: sort.into_iter().collect(), ..self }
+    }
+
+    /// Sets the number of documents to return in that order; `usize::MAX` for all.
+    #[must_use]
+    pub fn top(self, top: usize) -> SearchRequest {
+        SearchRequest { top, ..self }
+    }
+
+    /// Sets whether to return how the query was evaluated.
+    #[must_use]
+    pub fn explain(self, explain: bool) -> SearchRequest {
+        SearchRequest { explain, ..self }
+    }
+
     /// Whether only the number of documents is requested.
     fn is_count(&self) -> bool {
         let SearchRequest { facets, histograms, stats, groups, .. } = self;
@@ -104,14 +156,12 @@ impl SearchRequest {
 /// use docvalues_search::stats::Stats;
 /// use docvalues_search::{Query, Search, SearchRequest};
 ///
-/// let request = SearchRequest {
-///     query: Query::parse("size < 1kB")?,
-///     facets: vec![Facet::on("host")],
-///     stats: vec![Stats::of("size")],
-///     sort: vec![SortKey::new("size").descending()],
-///     top: 1,
-///     ..SearchRequest::default()
-/// };
+/// let request = SearchRequest::new()
+///     .query(Query::parse("size < 1kB")?)
+///     .facets([Facet::of("host")])
+///     .stats([Stats::of("size")])
+///     .sort([SortKey::of("size").descending()])
+///     .top(1);
 /// let answer = Search::new(&source).request(&request)?;
 /// assert_eq!((answer.hits, answer.facets[0].distinct), (3, 2));
 /// assert_eq!(answer.stats[0].max, Some(512_i64.into()));
@@ -119,6 +169,7 @@ impl SearchRequest {
 /// # Ok::<(), docvalues_search::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct SearchAnswer {
     /// The number of documents that match.
     pub hits: u64,
@@ -142,6 +193,7 @@ pub struct SearchAnswer {
 
 /// The wall-clock time of each step of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Times {
     /// The query.
     pub query: Duration,

@@ -36,6 +36,7 @@ pub(crate) use values::ValueStats;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Stats {
     /// The column.
     pub column: String,
@@ -76,6 +77,7 @@ pub struct Stats {
 /// # Ok::<(), docvalues_search::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ColumnStats {
     /// The column, whose type gives the values their meaning.
     pub field: Field,

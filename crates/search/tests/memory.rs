@@ -61,7 +61,7 @@ fn memory_holds() {
 fn groups(source: &MemSource) {
     const MEMORY: usize = 1 << 20;
     for (by, turn) in NAMES.iter().zip(0..) {
-        let asked = Group::by(*by).metric(Metric::Sum("near".into()));
+        let asked = Group::of(*by).metric(Metric::Sum("near".into()));
         // By turns, but for the full sweep.
         for threads in [1, 2].into_iter().skip(cases(turn % 2, 0)).take(cases(1, 2)) {
             let search = Search::new(source).threads(threads);
@@ -81,8 +81,8 @@ fn facets(docs: u32) {
     let memory = cases(16 << 20, 32 << 20);
     // Counters of ords take less.
     for (by, memory) in [("near", memory), ("far", memory), ("sorted", memory / 4), ("binary", memory)] {
-        let by_count = Facet::on(by).top(12);
-        let by_value = Facet::on(by).order(FacetOrder::Value).min_count(2);
+        let by_count = Facet::of(by).top(12);
+        let by_value = Facet::of(by).order(FacetOrder::Value).min_count(2);
         for (facet, threads) in [(&by_count, 2), (&by_value, 1)] {
             let search = Search::new(source).threads(threads);
             let (plain, needed) = ALLOC.peak_of(|| search.facet(Docs::All, facet).unwrap());
@@ -94,7 +94,7 @@ fn facets(docs: u32) {
         }
     }
     let search = Search::new(source).threads(2).memory(memory);
-    let key = [SortKey::new("far").descending()];
+    let key = [SortKey::of("far").descending()];
     // Neither a heap nor a full sort fits.
     let (refused, peak) = ALLOC.peak_of(|| search.top(Docs::All, &key, usize::MAX).unwrap_err());
     assert!(matches!(refused, Error::Memory { bytes } if bytes == u64::from(docs) * 20), "{refused}");
@@ -145,12 +145,10 @@ fn statistics(source: &MemSource) {
 /// Several searches of a request share the limit.
 fn requests(source: &MemSource) {
     const MEMORY: usize = 2 << 20;
-    let asked = SearchRequest {
-        query: Query::range("near", 1..),
-        facets: NAMES.iter().chain(&NAMES).map(|name| Facet::on(*name)).collect(),
-        stats: NAMES.map(|name| Stats::of(name).distinct()).into(),
-        ..SearchRequest::default()
-    };
+    let asked = SearchRequest::new()
+        .query(Query::range("near", 1..))
+        .facets(NAMES.iter().chain(&NAMES).map(|name| Facet::of(*name)))
+        .stats(NAMES.map(|name| Stats::of(name).distinct()));
     let plain = Search::new(source).request(&asked).unwrap();
     for threads in [1, 2] {
         let search = Search::new(source).threads(threads).memory(MEMORY);

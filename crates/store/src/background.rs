@@ -35,6 +35,7 @@ const UPKEEP_STEPS: usize = 10_000;
 
 /// Options of a [`Background`].
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct BackgroundOptions {
     /// Which segments are merged.
     pub merges: MergePolicy,
@@ -48,6 +49,25 @@ impl Default for BackgroundOptions {
     /// The default merges; memory as each store has it.
     fn default() -> BackgroundOptions {
         BackgroundOptions { merges: MergePolicy::default(), buffer_bytes: usize::MAX }
+    }
+}
+
+impl BackgroundOptions {
+    /// The default options.
+    pub fn new() -> BackgroundOptions {
+        BackgroundOptions::default()
+    }
+
+    /// Sets which segments are merged.
+    #[must_use]
+    pub fn merges(self, merges: MergePolicy) -> BackgroundOptions {
+        BackgroundOptions { merges, ..self }
+    }
+
+    /// Sets the memory for the buffers of all stores together, in bytes.
+    #[must_use]
+    pub fn buffer_bytes(self, buffer_bytes: usize) -> BackgroundOptions {
+        BackgroundOptions { buffer_bytes, ..self }
     }
 }
 
@@ -75,7 +95,7 @@ impl Default for BackgroundOptions {
 /// # let path = folder.path().join("hits");
 /// let schema = StoreSchema::new().with_field(Field::new("size", Kind::Numeric, LogicalType::I64))?;
 /// let refresh_every = Some(Duration::from_millis(1));
-/// let options = StoreOptions { refresh_every, ..StoreOptions::default() };
+/// let options = StoreOptions::new().refresh_every(refresh_every);
 /// let store = Arc::new(Store::create(&path, schema, options)?);
 ///
 /// let background = Background::start(BackgroundOptions::default())?;

@@ -132,7 +132,7 @@ impl Store {
     ///
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("hits");
-    /// let options = StoreOptions { keep_commits: Some(KeepCommits::Newest(2)), ..StoreOptions::default() };
+    /// let options = StoreOptions::new().keep_commits(KeepCommits::Newest(2));
     /// let store = Store::create(&path, StoreSchema::new(), options)?; // commit 1
     /// store.add_field(Field::new("siez", Kind::Numeric, LogicalType::I64))?;
     /// store.commit()?; // commit 2

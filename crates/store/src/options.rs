@@ -15,10 +15,11 @@ use docvalues_writer::WriterOptions;
 /// use docvalues_store::KeepCommits;
 ///
 /// // The last three commits stay, so that a bad import can be undone.
-/// let options = StoreOptions { keep_commits: Some(KeepCommits::Newest(3)), ..StoreOptions::default() };
+/// let options = StoreOptions::new().keep_commits(KeepCommits::Newest(3));
 /// # drop(options);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct StoreOptions {
     /// The commits that the store keeps from now on. `None` leaves this as the store has it; a new store keeps the newest.
     pub keep_commits: Option<KeepCommits>,
@@ -47,6 +48,7 @@ pub struct StoreOptions {
 
 /// The commits that a store keeps with their files: a property of the store, which its commits have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum KeepCommits {
     /// This many of the newest, at least 1.
     Newest(usize),
@@ -59,6 +61,7 @@ pub enum KeepCommits {
 /// Other changes, such as [`Store::delete_where`](crate::Store::delete_where) and segments, are committed at once in a store with a
 /// log. If that fails, the call says so, though the change is visible; the next commit tries again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Durability {
     /// After the next [`Store::commit`](crate::Store::commit). There is no log, unless frames are
     /// [kept](crate::StoreOptions::keep_frames).
@@ -87,6 +90,67 @@ impl Default for StoreOptions {
             open,
             writer,
         }
+    }
+}
+
+impl StoreOptions {
+    /// The default options.
+    pub fn new() -> StoreOptions {
+        StoreOptions::default()
+    }
+
+    /// Sets the commits that the store keeps from now on.
+    #[must_use]
+    pub fn keep_commits(self, keep_commits: impl Into<Option<KeepCommits>>) -> StoreOptions {
+        StoreOptions { keep_commits: keep_commits.into(), ..self }
+    }
+
+    /// Sets the memory for documents that are not in a segment yet.
+    #[must_use]
+    pub fn buffer_bytes(self, buffer_bytes: usize) -> StoreOptions {
+        StoreOptions { buffer_bytes, ..self }
+    }
+
+    /// Sets the number of batches for which versions of deleted documents are remembered.
+    #[must_use]
+    pub fn remember_deletes(self, remember_deletes: u64) -> StoreOptions {
+        StoreOptions { remember_deletes, ..self }
+    }
+
+    /// Sets when batches survive.
+    #[must_use]
+    pub fn durability(self, durability: Durability) -> StoreOptions {
+        StoreOptions { durability, ..self }
+    }
+
+    /// Sets the bytes of logs that stay after commits, for replicas.
+    #[must_use]
+    pub fn keep_frames(self, keep_frames: u64) -> StoreOptions {
+        StoreOptions { keep_frames, ..self }
+    }
+
+    /// Sets the time between refreshes.
+    #[must_use]
+    pub fn refresh_every(self, refresh_every: impl Into<Option<Duration>>) -> StoreOptions {
+        StoreOptions { refresh_every: refresh_every.into(), ..self }
+    }
+
+    /// Sets the time between commits.
+    #[must_use]
+    pub fn commit_every(self, commit_every: impl Into<Option<Duration>>) -> StoreOptions {
+        StoreOptions { commit_every: commit_every.into(), ..self }
+    }
+
+    /// Sets how segments are opened.
+    #[must_use]
+    pub fn open(self, open: OpenOptions) -> StoreOptions {
+        StoreOptions { open, ..self }
+    }
+
+    /// Sets how segments are written and merged.
+    #[must_use]
+    pub fn writer(self, writer: WriterOptions) -> StoreOptions {
+        StoreOptions { writer, ..self }
     }
 }
 

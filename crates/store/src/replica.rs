@@ -76,7 +76,7 @@ use crate::write::{Wrong, decode_next, make_room, replay_decoded, wait_for_log};
 /// let schema = StoreSchema::new()
 ///     .with_field(Field::new("id", Kind::Binary, LogicalType::Utf8))?
 ///     .with_id_field("id")?;
-/// let options = StoreOptions { keep_frames: 64 << 20, ..StoreOptions::default() };
+/// let options = StoreOptions::new().keep_frames(64 << 20);
 /// let leader = Store::create(folder.path().join("leader"), schema, options)?;
 /// let replica = Replica::open(folder.path().join("replica"), options)?;
 ///

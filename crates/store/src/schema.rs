@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use docvalues_column::{Field, Kind, LogicalType, SortKey, promotion};
 use docvalues_format::file::root::MAX_COLUMNS;
-use docvalues_writer::{BytesKind, Duplicates, FieldSpec, IdOptions, MAX_SORT_KEYS, Schema};
+use docvalues_writer::{Duplicates, IdOptions, MAX_SORT_KEYS, Schema};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -25,7 +25,7 @@ const MAX_FIELDS: usize = MAX_COLUMNS as usize - 16;
 ///     .with_field(Field::new("id", Kind::Binary, LogicalType::Utf8))?
 ///     .with_field(Field::new("size", Kind::Numeric, LogicalType::I64))?
 ///     .with_id_field("id")?
-///     .with_sort([SortKey::new("size").descending()])?;
+///     .with_sort([SortKey::of("size").descending()])?;
 /// assert_eq!(schema.fields().len(), 2);
 ///
 /// let again = Field::new("size", Kind::Numeric, LogicalType::F64);
@@ -252,7 +252,7 @@ impl StoreSchema {
     pub(crate) fn for_writer(&self) -> Result<Schema> {
         let mut schema = Schema::new();
         for field in &self.fields {
-            schema.add(spec_of(field))?;
+            schema.add(field)?;
         }
         Ok(schema)
     }
@@ -260,19 +260,7 @@ impl StoreSchema {
 
 /// The index of ids of a store's segments.
 pub(crate) fn id_options() -> IdOptions {
-    IdOptions { duplicates: Duplicates::KeepLast, ..IdOptions::default() }
-}
-
-/// A field as it is written.
-pub(crate) fn spec_of(field: &Field) -> FieldSpec {
-    let spec = FieldSpec::new(&field.name, field.logical);
-    let spec = if field.kind.is_multi_valued() { spec.multi_valued() } else { spec };
-    let spec = match field.kind {
-        Kind::Binary => spec.kind(BytesKind::Binary),
-        Kind::Sorted => spec.kind(BytesKind::Sorted),
-        Kind::Numeric | Kind::SortedNumeric | Kind::SortedSet => spec,
-    };
-    spec.format(field.format.clone().unwrap_or_default())
+    IdOptions::new().duplicates(Duplicates::KeepLast)
 }
 
 fn same(known: &Field, other: &Field) -> Result<()> {

@@ -208,7 +208,7 @@ fn apply(store: &Store, write: &[&str], delete: &[&str]) {
 #[test]
 fn a_writer_whose_lock_is_removed_beside_another() {
     check(|| {
-        let options = StoreOptions { durability: Durability::EachBatch, ..StoreOptions::default() };
+        let options = StoreOptions::new().durability(Durability::EachBatch);
         let (directory, store) = store_with(options);
         let thief = {
             let directory = directory.clone();
@@ -242,7 +242,7 @@ fn a_writer_whose_lock_is_removed_beside_another() {
 #[test]
 fn addresses_beside_flushes_and_commits() {
     check(|| {
-        let options = StoreOptions { buffer_bytes: 150, ..StoreOptions::default() };
+        let options = StoreOptions::new().buffer_bytes(150);
         let (_, store) = store_with(options);
         apply(&store, &["a", "b", "c"], &[]);
         store.refresh().unwrap();
@@ -287,7 +287,7 @@ fn batches_beside_commits_and_merges() {
     for durability in [Durability::OnCommit, Durability::EachBatch] {
         check(move || {
             // Each second batch fills the buffer.
-            let options = StoreOptions { durability, buffer_bytes: 150, ..StoreOptions::default() };
+            let options = StoreOptions::new().durability(durability).buffer_bytes(150);
             let (directory, store) = store_with(options);
             apply(&store, &["a", "x"], &[]);
             let spawn = |body: fn(&Store)| {

@@ -53,7 +53,7 @@ fn work_emits_events() {
     let listener = Listener::default();
     let folder = tempfile::tempdir().unwrap();
     let schema = StoreSchema::new().with_field(Field::new("size", Kind::Numeric, LogicalType::I64)).unwrap();
-    let options = StoreOptions { durability: Durability::EachBatch, ..StoreOptions::default() };
+    let options = StoreOptions::new().durability(Durability::EachBatch);
     tracing::subscriber::with_default(listener.clone(), || {
         let store = Store::create(folder.path(), schema, options).unwrap();
         for _ in 0..2 {

@@ -16,24 +16,17 @@
 //! 1,100.
 //!
 //! A look-up over many segments computes its bits once ([`Probe`]), and then reads one cache line for each segment.
-//! With [`IdLookup::with_filters_in_memory`](crate::lookup::IdLookup::with_filters_in_memory), the filters are
-//! bit-sliced: the look-up reads eight rows that hold one bit of each segment.
 //!
 //! Sources: Putze, Sanders and Singler, *Cache-, hash- and space-efficient Bloom filters* (WEA 2007) for one line a
 //! key; Apache Parquet's *split block Bloom filter* for one bit in each word and for the salts, with words of 32
 //! bits. 64-bit words lose less on lines that hold more keys than others.
 
-mod bit_sliced;
 mod checked_lines;
-
-use byteorder::{ByteOrder, LittleEndian};
 
 use docvalues_format::error::{Error, ErrorKind, Result};
 use docvalues_format::source::SectionBytes;
 
-pub(crate) use bit_sliced::{BitSliced, bit_sliced_bytes};
-pub use checked_lines::Lines;
-pub(crate) use checked_lines::{PrefetchAhead, ask};
+pub(crate) use checked_lines::{Lines, PrefetchAhead, ask};
 
 /// Bytes of a line.
 pub const LINE: usize = 64;
@@ -192,34 +185,6 @@ impl<B: SectionBytes> BloomFilter<B> {
     #[inline]
     pub fn may_hold(&self, probe: &Probe) -> Result<bool> {
         Ok(probe.is_in(self.section.array(probe.at(self.lines))?))
-    }
-
-    /// Prefetches the line that [`may_hold`](Self::may_hold) reads.
-    #[inline]
-    pub fn prefetch(&self, probe: &Probe) {
-        self.section.prefetch(probe.at(self.lines));
-    }
-
-    /// The number of set bits, and of all bits.
-    ///
-    /// # Errors
-    ///
-    /// When the section is damaged.
-    pub fn set_bits(&self) -> Result<(u64, u64)> {
-        let bytes = self.section.slice(0..self.section.len())?;
-        let set =
-            bytes.chunks_exact(8).map(|word| u64::from(LittleEndian::read_u64(word).count_ones())).sum();
-        Ok((set, bytes.len() as u64 * 8))
-    }
-
-    /// Bytes of the section.
-    pub fn len(&self) -> usize {
-        self.section.len()
-    }
-
-    /// Whether the section is empty; it never is.
-    pub fn is_empty(&self) -> bool {
-        self.section.is_empty()
     }
 }
 

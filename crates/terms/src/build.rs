@@ -11,7 +11,7 @@ use crate::exact_trie::TrieBuilder;
 use crate::fst::FstBuilder;
 use crate::hash::hash;
 use crate::id_blocks::{Blocks, BlocksBuilder};
-use crate::ids::{Form, Ids, Keys, MAX_BOUND, MAX_ID_LEN};
+use crate::ids::{Form, Ids, IdsMeta, Keys, MAX_BOUND, MAX_ID_LEN};
 use crate::packing::{Packed, Template, detect};
 
 #[cfg(test)]
@@ -26,11 +26,12 @@ mod tests;
 /// use docvalues_terms::ids::Form;
 ///
 /// let uuids = IdOptions::default(); // blocks, and a filter of 16 bits an id
-/// let counters = IdOptions { form: Form::Fst, ..IdOptions::default() }; // such as `order-000017`
-/// let upserts = IdOptions { duplicates: Duplicates::KeepLast, seed: 0x5eed, ..IdOptions::default() };
+/// let counters = IdOptions::new().form(Form::Fst); // such as `order-000017`
+/// let upserts = IdOptions::new().duplicates(Duplicates::KeepLast).seed(0x5eed);
 /// # assert_eq!((uuids.filter_bits, counters.seed, upserts.form), (16, 0, Form::Blocks));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct IdOptions {
     /// The data structure that finds ids.
     pub form: Form,
@@ -44,6 +45,7 @@ pub struct IdOptions {
 
 /// The treatment of documents with equal ids.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Duplicates {
     /// An error that names two of them.
     #[default]
@@ -53,13 +55,40 @@ pub enum Duplicates {
 }
 
 impl Default for IdOptions {
+    /// As [`IdOptions::new`].
     fn default() -> IdOptions {
-        IdOptions {
-            form: Form::Blocks,
-            filter_bits: DEFAULT_BITS,
-            seed: 0,
-            duplicates: Duplicates::default(),
-        }
+        IdOptions::new()
+    }
+}
+
+impl IdOptions {
+    /// Blocks with a Bloom filter of 16 bits an id; documents with equal ids are an error.
+    pub const fn new() -> IdOptions {
+        IdOptions { form: Form::Blocks, filter_bits: DEFAULT_BITS, seed: 0, duplicates: Duplicates::Refuse }
+    }
+
+    /// Sets the data structure that finds ids.
+    #[must_use]
+    pub const fn form(self, form: Form) -> IdOptions {
+        IdOptions { form, ..self }
+    }
+
+    /// Sets the bits of the Bloom filter for each id; 0 for no filter.
+    #[must_use]
+    pub const fn filter_bits(self, filter_bits: u8) -> IdOptions {
+        IdOptions { filter_bits, ..self }
+    }
+
+    /// Sets the seed of the filter's hash.
+    #[must_use]
+    pub const fn seed(self, seed: u64) -> IdOptions {
+        IdOptions { seed, ..self }
+    }
+
+    /// Sets the treatment of documents with equal ids.
+    #[must_use]
+    pub const fn duplicates(self, duplicates: Duplicates) -> IdOptions {
+        IdOptions { duplicates, ..self }
     }
 }
 
@@ -88,7 +117,7 @@ impl Default for IdOptions {
 /// }
 ///
 /// let ids = IdsBuilder::new(IdOptions::default()).build(&Orders(1_000), 1_000)?;
-/// assert_eq!(ids.count, 1_000);
+/// assert_eq!(ids.meta.count, 1_000);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait SortedIds {
@@ -349,16 +378,9 @@ impl IdsBuilder {
             return Err(BuildError::Changed);
         }
         let options = NumericOptions { role: Role::IdDocs, doubles: false, jump_tables: true, zones: false };
+        let (template, max_len) = (template.clone(), u16::try_from(survey.max_len).unwrap_or(u16::MAX));
         Ok(Some(Ids {
-            form,
-            template: template.clone(),
-            count: survey.count,
-            doc_count,
-            max_len: u16::try_from(survey.max_len).unwrap_or(u16::MAX),
-            least,
-            greatest,
-            seed,
-            filter_bits,
+            meta: IdsMeta { form, template, count, doc_count, max_len, least, greatest, seed, filter_bits },
             keys: if survey.count == 0 { Keys::None } else { keys.finish(|rest| storage.section(rest)) },
             filter: filter.finish().map(K::Section::from),
             docs: storage.docs(&options).map_err(BuildError::Storage)?,

@@ -1,5 +1,4 @@
-//! The interface of all forms of the index, and [`VerifiedDictionary`]: a dictionary of any form whose bytes are all
-//! verified. Many are searched side by side.
+//! [`VerifiedDictionary`]: a dictionary of any form whose bytes are all verified. Many are searched side by side.
 
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::ops::Range;
@@ -12,16 +11,15 @@ use crate::fst::Fst;
 use crate::id_blocks::Index;
 use crate::nodes::Head;
 use crate::nodes::find::Walk;
+use crate::sorted_keys::Dictionary;
 use crate::verified_section::VerifiedSection;
-
-pub use crate::sorted_keys::Dictionary;
 
 /// A fully verified dictionary in memory: all pointers that a look-up needs, in 64 bytes.
 ///
 /// Scanning an array of these touches nothing of a segment except its keys.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
-pub struct VerifiedDictionary<'a>(pub(crate) VerifiedKeys<'a>);
+pub(crate) struct VerifiedDictionary<'a>(pub(crate) VerifiedKeys<'a>);
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) enum VerifiedKeys<'a> {
@@ -33,28 +31,14 @@ pub(crate) enum VerifiedKeys<'a> {
 }
 
 impl VerifiedDictionary<'_> {
-    /// As [`Dictionary::find`].
+    /// As [`Dictionary::find`]. Calls `on_ranks` with the range that the rank is in, if that is known before a cache
+    /// miss.
     ///
     /// # Errors
     ///
     /// When bytes are invalid although their checksums match.
     #[inline]
-    pub fn find(&self, key: &[u8]) -> Result<Option<u32>> {
-        self.find_reporting(key, |_| ())
-    }
-
-    /// As [`find`](Self::find). Calls `on_ranks` with the range that the rank is in, if that is known before a
-    /// cache miss.
-    ///
-    /// # Errors
-    ///
-    /// As [`find`](Self::find).
-    #[inline]
-    pub(crate) fn find_reporting(
-        &self,
-        key: &[u8],
-        on_ranks: impl FnOnce(Range<u32>),
-    ) -> Result<Option<u32>> {
+    pub(crate) fn find(&self, key: &[u8], on_ranks: impl FnOnce(Range<u32>)) -> Result<Option<u32>> {
         match &self.0 {
             VerifiedKeys::None => Ok(None),
             VerifiedKeys::Blocks(section, index) => {
@@ -195,7 +179,6 @@ mod tests {
     use super::*;
     use crate::build::{IdOptions, IdsBuilder};
     use crate::ids::Form;
-    use crate::lookup::SegmentIds as _;
     use crate::packing::Packed;
     use crate::read::IdsReader;
 
@@ -230,7 +213,8 @@ mod tests {
             let (id, mut buffer) = (id(number), Packed::default());
             let pack = |segment: &IdsReader<Owned>| Some(segment.template().pack(&id, &mut buffer)?.to_vec());
             let keys: Vec<Option<Vec<u8>>> = segments.iter().map(pack).collect();
-            let say = |i: usize| match keys[i].as_ref().map_or(Ok(None), |key| dictionaries[i].find(key)) {
+            let find = |i: usize, key: &Vec<u8>| dictionaries[i].find(key, |_| ());
+            let say = |i: usize| match keys[i].as_ref().map_or(Ok(None), |key| find(i, key)) {
                 Ok(rank) => (rank.is_some(), false),
                 Err(_) => (true, true),
             };

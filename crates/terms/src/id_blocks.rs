@@ -209,10 +209,9 @@ impl<B: SectionBytes> BlocksReader<B> {
     /// When starts or index are damaged, or contradict each other.
     pub fn open(blocks: Blocks<B>, keys: u32) -> Result<BlocksReader<B>> {
         let Blocks { count, ids, starts, index } = blocks;
-        let wrong = |what| Error::at(ids.place(), 0, ErrorKind::Broken(what));
-        if count == 0 || count > keys || index.is_some() != (count > 1) {
-            return Err(wrong("the number of id blocks does not match the number of ids or the index"));
-        }
+        let fits = 0 < count && count <= keys && index.is_some() == (count > 1);
+        let why = "the number of id blocks does not match the number of ids or the index";
+        ids.place().check(0, ErrorKind::rule(fits, why))?;
         let starts = Starts::open(&starts, count, keys, ids.len() as u64)?;
         let trie = match index {
             Some(index) => Some(SeparatorTrie::open(index.slice(0..index.len())?, count - 1, index.place())?),
@@ -296,7 +295,7 @@ impl<B: SectionBytes> Dictionary for BlocksReader<B> {
 
     fn verify(&self) -> Result<()> {
         let BlocksReader { section, index, .. } = self;
-        let wrong = |what| Error::at(section.place(), 0, ErrorKind::Broken(what));
+        let rule = |holds, why| section.place().check(0, ErrorKind::rule(holds, why));
         for number in 0..index.starts.len() {
             let end = index.starts.offset(number).saturating_add(index.read(section, number)?.end());
             if end != index.starts.offset(number + 1) {
@@ -305,21 +304,14 @@ impl<B: SectionBytes> Dictionary for BlocksReader<B> {
         }
         let (mut before, mut count) = (None::<Vec<u8>>, 0);
         self.each(0..self.len, &mut |rank, key| {
-            if before.as_ref().is_some_and(|before| &before[..] >= key) {
-                return Err(wrong("ids do not ascend"));
-            }
-            if self.find(key)? != Some(rank) {
-                return Err(wrong("an id is not found at its rank"));
-            }
+            rule(before.as_ref().is_none_or(|before| &before[..] < key), "ids do not ascend")?;
+            rule(self.find(key)? == Some(rank), "an id is not found at its rank")?;
             let before = before.get_or_insert_default();
             before.clear();
             before.extend_from_slice(key);
             count += 1;
             Ok(ControlFlow::Continue(()))
         })?;
-        match count == self.len {
-            true => Ok(()),
-            false => Err(wrong("there are fewer ids than there should be")),
-        }
+        rule(count == self.len, "there are fewer ids than there should be")
     }
 }

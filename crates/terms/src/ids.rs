@@ -116,10 +116,9 @@ impl<S> Keys<S> {
     }
 }
 
-/// The ids of a segment: just built (`Vec<u8>`), in the directory ([`SectionRef`]), or opened
-/// ([`SectionBytes`](docvalues_format::source::SectionBytes)).
+/// The fields of an id index, without its sections.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ids<S> {
+pub struct IdsMeta {
     /// The data structure that finds ids.
     pub form: Form,
     /// The template that ids are packed with.
@@ -138,6 +137,14 @@ pub struct Ids<S> {
     pub seed: u64,
     /// Bits of the filter for each id; 0 if there is no filter.
     pub filter_bits: u8,
+}
+
+/// The ids of a segment: just built (`Vec<u8>`), in the directory ([`SectionRef`]), or opened
+/// ([`SectionBytes`](docvalues_format::source::SectionBytes)).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ids<S> {
+    /// The fields.
+    pub meta: IdsMeta,
     /// The ids.
     pub keys: Keys<S>,
     /// The Bloom filter.
@@ -177,24 +184,10 @@ impl<S> Ids<S> {
     ///
     /// The first error of `f`.
     pub fn try_map<T, E>(self, f: &mut impl FnMut(Section, S) -> Result<T, E>) -> Result<Ids<T>, E> {
-        let Ids { form, template, count, doc_count, max_len, least, greatest, seed, filter_bits, .. } = self;
         let keys = self.keys.try_map(f)?;
         let filter = self.filter.map(|filter| f(Section::IdFilter, filter)).transpose()?;
         let docs = self.docs.try_map(f)?;
-        Ok(Ids {
-            form,
-            template,
-            count,
-            doc_count,
-            max_len,
-            least,
-            greatest,
-            seed,
-            filter_bits,
-            keys,
-            filter,
-            docs,
-        })
+        Ok(Ids { meta: self.meta, keys, filter, docs })
     }
 
     /// Bytes of each part; `len` returns those of a section.
@@ -211,39 +204,22 @@ impl<S> Ids<S> {
 
     /// Compares all fields with each other; `len` returns the length of a section.
     pub(crate) fn check(&self, len: impl Fn(&S) -> u64) -> Result<(), ErrorKind> {
-        let at_most = |what, found: u64, max: u64| match found <= max {
-            true => Ok(()),
-            false => Err(ErrorKind::OutOfRange { what, found, max }),
-        };
-        let equal = |what, found: u64, expected: u64| match found == expected {
-            true => Ok(()),
-            false => Err(ErrorKind::Mismatch { what, found, expected }),
-        };
-        let count = u64::from(self.count);
-        at_most("number of ids", count, self.doc_count.into())?;
-        at_most("bits of the id filter", self.filter_bits.into(), MAX_BITS.into())?;
-        at_most("length of the least id", self.least.len() as u64, MAX_BOUND as u64)?;
-        at_most("length of the greatest id", self.greatest.len() as u64, MAX_BOUND as u64)?;
-        if self.keys.form() != (count > 0).then_some(self.form) {
-            return Err(ErrorKind::Broken("the sections of the ids do not match their form"));
-        }
-        if self.least > self.greatest {
-            return Err(ErrorKind::Broken("the least id is above the greatest"));
-        }
-        let lines = bloom::lines(self.count, self.filter_bits);
-        if self.filter.is_some() != (lines > 0) {
-            return Err(ErrorKind::Broken("the id filter does not match its bits per id"));
-        }
-        let found = self.filter.as_ref().map_or(0, len);
-        equal("length of the id filter", found, lines * bloom::LINE as u64)?;
-        if self.docs.role != Role::IdDocs {
-            return Err(ErrorKind::Broken("the documents of ids are in the wrong sections"));
-        }
-        equal("number of documents of ids", self.docs.count, count)?;
-        if count > 0 && (self.docs.min < 0 || self.docs.max >= i64::from(self.doc_count)) {
-            return Err(ErrorKind::Broken("an id has a document that is not in the segment"));
-        }
-        Ok(())
+        let Ids { meta, keys, filter, docs } = self;
+        let (form, most) = ((meta.count > 0).then_some(meta.form), MAX_BOUND as u64);
+        ErrorKind::at_most("number of ids", meta.count.into(), meta.doc_count.into())?;
+        ErrorKind::at_most("bits of the id filter", meta.filter_bits.into(), MAX_BITS.into())?;
+        ErrorKind::at_most("length of the least id", meta.least.len() as u64, most)?;
+        ErrorKind::at_most("length of the greatest id", meta.greatest.len() as u64, most)?;
+        ErrorKind::rule(keys.form() == form, "the sections of the ids do not match their form")?;
+        ErrorKind::rule(meta.least <= meta.greatest, "the least id is above the greatest")?;
+        let lines = bloom::lines(meta.count, meta.filter_bits);
+        ErrorKind::rule(filter.is_some() == (lines > 0), "the id filter does not match its bits per id")?;
+        let found = filter.as_ref().map_or(0, len);
+        ErrorKind::equal("length of the id filter", found, lines * bloom::LINE as u64)?;
+        ErrorKind::rule(docs.role == Role::IdDocs, "the documents of ids are in the wrong sections")?;
+        ErrorKind::equal("number of documents of ids", docs.count, meta.count.into())?;
+        let are_there = meta.count == 0 || docs.min >= 0 && docs.max < i64::from(meta.doc_count);
+        ErrorKind::rule(are_there, "an id has a document that is not in the segment")
     }
 }
 
@@ -254,19 +230,20 @@ impl Ids<SectionRef> {
     pub fn encode_meta(&self, field: &str, out: &mut Vec<u8>) {
         out.put_u32(u32::try_from(field.len()).unwrap_or(u32::MAX));
         out.put(field.as_bytes());
-        out.put_u32(self.count);
-        out.put_u32(self.doc_count);
-        out.put_u64(self.seed);
-        out.put_u8(self.form as u8);
-        out.put_u8(self.filter_bits);
-        out.put_u16(self.max_len);
-        for bound in [&self.least, &self.greatest] {
+        let meta = &self.meta;
+        out.put_u32(meta.count);
+        out.put_u32(meta.doc_count);
+        out.put_u64(meta.seed);
+        out.put_u8(meta.form as u8);
+        out.put_u8(meta.filter_bits);
+        out.put_u16(meta.max_len);
+        for bound in [&meta.least, &meta.greatest] {
             out.put_u8(u8::try_from(bound.len()).unwrap_or(u8::MAX));
         }
         out.put(&[0; 2]);
-        out.put(&self.least);
-        out.put(&self.greatest);
-        self.template.encode(out);
+        out.put(&meta.least);
+        out.put(&meta.greatest);
+        meta.template.encode(out);
         match &self.keys {
             Keys::None => {}
             Keys::Blocks(blocks) => {
@@ -314,20 +291,8 @@ impl Ids<SectionRef> {
         let has_filter = count > 0 && filter_bits > 0;
         let filter = has_filter.then(|| SectionRef::decode(cursor)).transpose()?;
         let docs = Numeric::decode_meta(cursor, Role::IdDocs)?;
-        let ids = Ids {
-            form,
-            template,
-            count,
-            doc_count,
-            max_len,
-            least,
-            greatest,
-            seed,
-            filter_bits,
-            keys,
-            filter,
-            docs,
-        };
+        let meta = IdsMeta { form, template, count, doc_count, max_len, least, greatest, seed, filter_bits };
+        let ids = Ids { meta, keys, filter, docs };
         ids.check(|section| section.len).map_err(|kind| cursor.refuse(kind))?;
         Ok((field, ids))
     }

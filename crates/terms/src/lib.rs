@@ -13,12 +13,12 @@
 //! | [`hash`] | the 64-bit hash of an id |
 //! | [`packing`] | the template that all ids of a segment fit, and the packing of ids without it |
 //! | [`bloom`] | the Bloom filter of a segment's ids |
-//! | [`dictionary`] | the interface of all forms of the index, and verified dictionaries of any form |
-//! | [`id_blocks`] | blocks of keys under a trie of separators, as in Lucene's block tree |
-//! | [`exact_trie`] | a path-compressed trie that holds every byte: keys share prefixes |
-//! | [`mod@fst`] | a minimal automaton: keys share prefixes and suffixes |
 //! | [`fingerprints`] | a hash table of fingerprints over the ids of many segments |
 //! | [`lookup`] | looks ids up in hundreds of segments at once |
+//!
+//! The forms ([`ids::Form`]) are modules for tests and benches: `id_blocks` are blocks of keys under a trie of separators, as in
+//! Lucene's block tree; `exact_trie` is a path-compressed trie that holds every byte, so that keys share prefixes; `fst` is a
+//! minimal automaton, so that keys share prefixes and suffixes.
 
 #![cfg_attr(test, allow(clippy::cast_possible_truncation, reason = "the numbers of tests are small"))]
 
@@ -26,12 +26,15 @@ use std::ops::Range;
 
 pub mod bloom;
 pub mod build;
-pub mod dictionary;
+mod dictionary;
+#[doc(hidden)]
 pub mod exact_trie;
 pub mod fingerprints;
+#[doc(hidden)]
 pub mod fst;
 pub mod hash;
 mod id_block;
+#[doc(hidden)]
 pub mod id_blocks;
 pub mod ids;
 pub mod lookup;

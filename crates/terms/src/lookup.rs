@@ -1,12 +1,11 @@
 //! Looks ids up in many segments at once.
 //!
 //! A store has tens to hundreds of segments, and each incoming document with an id is first looked up in all of
-//! them. There are three ways, all exact:
+//! them. There are two ways, both exact:
 //!
 //! | | read for an id that no segment has | memory |
 //! | --- | --- | --- |
 //! | files alone | one cache line of each segment's filter | 16 bytes a segment |
-//! | bit-sliced filters | eight rows with a bit for each segment: [`bloom`](crate::bloom) | 2 to 4 bytes an id |
 //! | fingerprint table | one cache line for all segments: [`fingerprints`](crate::fingerprints) | 5.3 to 8 bytes an id |
 //!
 //! ```text
@@ -16,7 +15,7 @@
 //!
 //! | type | contents |
 //! | --- | --- |
-//! | [`IdLookup`] | an immutable set of segments, as a reader holds it; optionally with bit-sliced filters |
+//! | [`IdLookup`] | an immutable set of segments, as a reader holds it |
 //! | [`Seeker`] | looks ids up for one thread, with its buffers |
 //! | [`IdStore`] | a changing set with its fingerprint table; publishes an [`IdLookup`] after each change |
 //!
@@ -25,11 +24,9 @@
 //! `PerThreadIDVersionAndSeqNoLookup` in Elasticsearch and OpenSearch does. To read the version of the document
 //! found, use a `NumericSeeker` of `docvalues_reader`.
 
-mod bit_sliced;
 mod bounds;
 mod encoded_id;
 mod generations;
-mod rank_docs;
 mod seeker;
 mod store;
 mod verified_cache;
@@ -37,99 +34,34 @@ mod verified_cache;
 #[cfg(test)]
 mod tests;
 
-use std::ops::Range;
 use std::sync::Arc;
 
-use docvalues_format::error::Result;
 use docvalues_format::id::DocId;
+use docvalues_format::source::SectionBytes;
 
-use crate::bloom::{Lines, Probe};
-use crate::dictionary::VerifiedDictionary;
 use crate::fingerprints::FingerprintTable;
-#[cfg(doc)]
-use crate::ids::MAX_BOUND;
 use crate::packing::Template;
-use bit_sliced::BitSlicedFilters;
+use crate::read::IdsReader;
 use bounds::Bounds;
-pub use rank_docs::Docs;
 pub use seeker::{SeekError, Seeker};
-pub use store::{IdStore, MAX_SEGMENTS, SegmentId, StoreError, Upkeep};
+pub use store::{IdStore, IdStoreError, MAX_SEGMENTS, SegmentId, Upkeep};
 
-/// The ids of one segment, as the look-up needs them: an [`IdsReader`](crate::read::IdsReader), or a type that
-/// holds one.
+/// A segment with ids: an [`IdsReader`], or a type that holds one.
 pub trait SegmentIds: Send + Sync {
-    /// The number of ids.
-    fn len(&self) -> u32;
+    /// The location of its bytes.
+    type Bytes: SectionBytes;
 
-    /// Whether there are no ids.
-    fn is_empty(&self) -> bool {
-        self.len() == 0
+    /// The ids.
+    fn ids(&self) -> &IdsReader<Self::Bytes>;
+}
+
+impl<B: SectionBytes> SegmentIds for IdsReader<B> {
+    type Bytes = B;
+
+    #[inline]
+    fn ids(&self) -> &IdsReader<B> {
+        self
     }
-
-    /// The least and the greatest id, packed, or their first [`MAX_BOUND`] bytes; `None` without ids.
-    fn bounds(&self) -> Option<(&[u8], &[u8])>;
-
-    /// The template that ids are packed with.
-    fn template(&self) -> &Template;
-
-    /// The seed of the filter's hash. Segments with equal seeds share the hash of an id. Any number if there is no
-    /// filter.
-    fn seed(&self) -> u64;
-
-    /// Whether an id may be here; `true` if there is no filter.
-    ///
-    /// # Errors
-    ///
-    /// When bytes that the look-up reads are damaged.
-    fn may_hold(&self, probe: &Probe) -> Result<bool>;
-
-    /// The lines of the filter, if all of it is verified by now; [`Lines::ALL`] if there is no filter.
-    fn lines(&self) -> Option<Lines<'_>> {
-        None
-    }
-
-    /// As [`lines`](Self::lines), but reads and verifies all of the filter first.
-    ///
-    /// # Errors
-    ///
-    /// When bytes of the filter are damaged.
-    fn read_lines(&self) -> Result<Option<Lines<'_>>> {
-        Ok(self.lines())
-    }
-
-    /// The dictionary of the ids, if all of it is verified by now.
-    fn dictionary(&self) -> Option<VerifiedDictionary<'_>> {
-        None
-    }
-
-    /// The documents by rank, if all of them are verified by now and their encoding allows direct access.
-    fn docs(&self) -> Option<Docs<'_>> {
-        None
-    }
-
-    /// The document of the id with `rank`, which is less than [`len`](Self::len).
-    ///
-    /// # Errors
-    ///
-    /// When bytes that the look-up reads are damaged.
-    fn doc(&self, rank: u32) -> Result<DocId>;
-
-    /// Prefetches the memory that [`find_packed`](Self::find_packed) reads first, if possible.
-    fn prefetch(&self, _packed: &[u8]) {}
-
-    /// The document of an id that was packed with the [`template`](Self::template).
-    ///
-    /// # Errors
-    ///
-    /// When bytes that the look-up reads are damaged.
-    fn find_packed(&self, packed: &[u8]) -> Result<Option<DocId>>;
-
-    /// Calls `each` with the ids of `ranks`, unpacked and in order. `ranks` are less than [`len`](Self::len).
-    ///
-    /// # Errors
-    ///
-    /// When bytes that the look-up reads are damaged.
-    fn each(&self, ranks: Range<u32>, each: &mut dyn FnMut(&[u8])) -> Result<()>;
 }
 
 /// The location of an id.
@@ -179,8 +111,7 @@ pub struct Hit {
 /// | segments | ids | use |
 /// | --- | --- | --- |
 /// | some | looked up now and then | [`IdLookup::new`]: no memory, no time to build |
-/// | hundreds | every incoming document, segments change rarely | [`with_filters_in_memory`](Self::with_filters_in_memory) |
-/// | hundreds | every incoming document, segments come and go | an [`IdStore`], which keeps its table up to date |
+/// | hundreds | every incoming document | an [`IdStore`], which keeps its table up to date as segments come and go |
 pub struct IdLookup<S: SegmentIds> {
     segments: Vec<(SegmentId, Arc<S>)>,
     /// The distinct pairs of template and seed.
@@ -188,8 +119,6 @@ pub struct IdLookup<S: SegmentIds> {
     /// The scheme of each segment.
     scheme_of: Vec<u32>,
     bounds: Bounds,
-    /// Bit-sliced filters, if they were requested.
-    sliced: Option<BitSlicedFilters>,
     fingerprints: Option<Fingerprints>,
 }
 
@@ -236,21 +165,21 @@ impl<S: SegmentIds> IdLookup<S> {
         let mut schemes: Vec<IdScheme> = Vec::new();
         let mut scheme_of: Vec<u32> = Vec::with_capacity(segments.len());
         for (_, segment) in &segments {
-            let same =
-                |scheme: &IdScheme| scheme.seed == segment.seed() && scheme.template == *segment.template();
+            let ids = segment.ids();
+            let same = |scheme: &IdScheme| scheme.seed == ids.seed() && scheme.template == *ids.template();
             // Most often the scheme of the segment before.
             let last = scheme_of.last().copied().filter(|&last| schemes.get(last as usize).is_some_and(same));
             let scheme = last.map(|last| last as usize).or_else(|| schemes.iter().position(same));
             let scheme = scheme.unwrap_or_else(|| {
-                schemes.push(IdScheme { template: segment.template().clone(), seed: segment.seed() });
+                schemes.push(IdScheme { template: ids.template().clone(), seed: ids.seed() });
                 schemes.len() - 1
             });
             scheme_of.push(u32::try_from(scheme).unwrap_or(u32::MAX));
         }
-        let bounds = segments.iter().map(|(_, segment)| segment.bounds());
+        let bounds = segments.iter().map(|(_, segment)| segment.ids().bounds());
         let bounds: Vec<_> = scheme_of.iter().copied().zip(bounds).collect();
         let bounds = Bounds::of(schemes.len(), &bounds);
-        IdLookup { segments, schemes, scheme_of, bounds, sliced: None, fingerprints }
+        IdLookup { segments, schemes, scheme_of, bounds, fingerprints }
     }
 
     /// The number of segments.

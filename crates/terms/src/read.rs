@@ -8,48 +8,27 @@ use docvalues_format::jump::JumpTables;
 use docvalues_format::numeric::NumericReader;
 use docvalues_format::source::SectionBytes;
 
-use crate::bloom::{BloomFilter, Probe};
-use crate::dictionary::{Dictionary, VerifiedDictionary, VerifiedKeys};
+use crate::Dictionary;
+use crate::bloom::{BloomFilter, Lines, Probe};
+use crate::dictionary::{VerifiedDictionary, VerifiedKeys};
 use crate::exact_trie::ExactTrie;
 use crate::first_eight;
 use crate::fst::Fst;
 use crate::hash::hash;
 use crate::id_blocks::BlocksReader;
-use crate::ids::{Form, IdSizes, Ids, Keys, MAX_BOUND};
+use crate::ids::{IdSizes, Ids, IdsMeta, Keys, MAX_BOUND};
 use crate::packing::{Packed, PackedBound, Template};
 
-mod segment;
+mod rank_docs;
 #[cfg(test)]
 mod tests;
 mod verify;
 
+pub(crate) use rank_docs::Docs;
+
 /// The ids of a segment, opened.
 ///
-/// # Many segments
-///
-/// [`find`](Self::find) hashes and packs the id each time. Over many segments, do that once for those that have the
-/// same [`seed`](Self::seed), and the same [`template`](Self::template), and ask [`find_hashed`](Self::find_hashed).
-///
-/// ```
-/// # use docvalues_format::id::DocId;
-/// # use docvalues_format::source::SectionBytes;
-/// # use docvalues_terms::{bloom::Probe, hash::hash, read::IdsReader, packing::Packed};
-/// # use docvalues_format::error::Result;
-/// /// Segments of one store, the newest first.
-/// fn newest<B: SectionBytes>(segments: &[IdsReader<B>], id: &[u8]) -> Result<Option<(usize, DocId)>> {
-///     let Some(first) = segments.first() else { return Ok(None) };
-///     let probe = Probe::new(hash(id, first.seed()));
-///     let mut buffer = Packed::default();
-///     let key = first.template().pack(id, &mut buffer);
-///     for (number, segment) in segments.iter().enumerate() {
-///         assert_eq!((segment.seed(), segment.template()), (first.seed(), first.template()));
-///         if let Some(doc) = key.map_or(Ok(None), |key| segment.find_hashed(&probe, key))? {
-///             return Ok(Some((number, doc)));
-///         }
-///     }
-///     Ok(None)
-/// }
-/// ```
+/// Over many segments, an [`IdLookup`](crate::lookup::IdLookup) packs and hashes an id once.
 ///
 /// # What a reader may trust
 ///
@@ -70,15 +49,7 @@ struct Inner<B> {
     heads: (u64, u64),
     keys: KeysReader<B>,
     docs: NumericReader<B>,
-    doc_count: u32,
-    count: u32,
-    max_len: u16,
-    form: Form,
-    filter_bits: u8,
-    seed: u64,
-    template: Template,
-    least: Box<[u8]>,
-    greatest: Box<[u8]>,
+    meta: IdsMeta,
     sizes: IdSizes,
 }
 
@@ -137,74 +108,50 @@ impl<B: SectionBytes> IdsReader<B> {
     pub fn open(ids: Ids<B>) -> Result<IdsReader<B>> {
         ids.check(|section| section.len() as u64).map_err(refuse)?;
         let sizes = ids.sizes(|section| section.len() as u64);
-        let Ids { form, template, count, doc_count, max_len, least, greatest, seed, filter_bits, .. } = ids;
-        let keys = match ids.keys {
+        let Ids { meta, keys, filter, docs } = ids;
+        let keys = match keys {
             Keys::None => KeysReader::None,
-            Keys::Blocks(blocks) => KeysReader::Blocks(BlocksReader::open(blocks, count)?),
-            Keys::Exact(section) => KeysReader::Exact(ExactTrie::open(section, count)?),
-            Keys::Fst(section) => KeysReader::Fst(Fst::open(section, count)?),
+            Keys::Blocks(blocks) => KeysReader::Blocks(BlocksReader::open(blocks, meta.count)?),
+            Keys::Exact(section) => KeysReader::Exact(ExactTrie::open(section, meta.count)?),
+            Keys::Fst(section) => KeysReader::Fst(Fst::open(section, meta.count)?),
         };
-        let filter = ids.filter.map(|section| BloomFilter::open(section, count, filter_bits)).transpose()?;
-        let docs = NumericReader::open(ids.docs, JumpTables::Baked)?;
-        let heads = (first_eight(&least), first_eight(&greatest));
-        let inner = Inner {
-            heads,
-            keys,
-            docs,
-            doc_count,
-            count,
-            max_len,
-            form,
-            filter_bits,
-            seed,
-            template,
-            least,
-            greatest,
-            sizes,
-        };
-        Ok(IdsReader { filter, inner: Box::new(inner) })
+        let open = |section| BloomFilter::open(section, meta.count, meta.filter_bits);
+        let filter = filter.map(open).transpose()?;
+        let docs = NumericReader::open(docs, JumpTables::Baked)?;
+        let heads = (first_eight(&meta.least), first_eight(&meta.greatest));
+        Ok(IdsReader { filter, inner: Box::new(Inner { heads, keys, docs, meta, sizes }) })
     }
 
     /// The number of ids.
     pub fn len(&self) -> u32 {
-        self.inner.count
+        self.inner.meta.count
     }
 
     /// Whether there are no ids.
     pub fn is_empty(&self) -> bool {
-        self.inner.count == 0
+        self.inner.meta.count == 0
     }
 
     /// The number of documents of the segment.
     pub fn doc_count(&self) -> u32 {
-        self.inner.doc_count
+        self.inner.meta.doc_count
     }
 
-    /// Bytes of the longest id.
-    pub fn max_len(&self) -> usize {
-        self.inner.max_len.into()
-    }
-
-    /// The data structure that finds ids.
-    pub fn form(&self) -> Form {
-        self.inner.form
+    /// The fields of the index in the directory.
+    pub fn meta(&self) -> &IdsMeta {
+        &self.inner.meta
     }
 
     /// The template that ids are packed with.
     #[inline]
     pub fn template(&self) -> &Template {
-        &self.inner.template
+        &self.inner.meta.template
     }
 
     /// The seed of the filter's [`hash`].
     #[inline]
     pub fn seed(&self) -> u64 {
-        self.inner.seed
-    }
-
-    /// Bits of the filter for each id; 0 if there is no filter.
-    pub fn filter_bits(&self) -> u8 {
-        self.inner.filter_bits
+        self.inner.meta.seed
     }
 
     /// Bytes of each part in the file.
@@ -218,7 +165,7 @@ impl<B: SectionBytes> IdsReader<B> {
             KeysReader::Blocks(blocks) => blocks.heap_bytes(),
             KeysReader::None | KeysReader::Exact(_) | KeysReader::Fst(_) => 0,
         };
-        keys + self.inner.docs.heap_bytes() + self.inner.least.len() + self.inner.greatest.len()
+        keys + self.inner.docs.heap_bytes() + self.inner.meta.least.len() + self.inner.meta.greatest.len()
     }
 
     /// The document with `id`, if there is one.
@@ -228,24 +175,8 @@ impl<B: SectionBytes> IdsReader<B> {
     /// When bytes that the look-up reads are damaged.
     pub fn find(&self, id: &[u8]) -> Result<Option<DocId>> {
         let mut buffer = Packed::default();
-        match self.inner.template.pack(id, &mut buffer) {
-            Some(key) if self.filter.is_some() => {
-                self.find_hashed(&Probe::new(hash(id, self.inner.seed)), key)
-            }
-            Some(key) => self.find_packed(key),
-            None => Ok(None),
-        }
-    }
-
-    /// As [`find`](Self::find), for an id that was packed with this [`template`](Self::template) and hashed with
-    /// this [`seed`](Self::seed).
-    ///
-    /// # Errors
-    ///
-    /// As [`find`](Self::find).
-    #[inline]
-    pub fn find_hashed(&self, probe: &Probe, key: &[u8]) -> Result<Option<DocId>> {
-        if !self.may_hold(probe)? {
+        let Some(key) = self.inner.meta.template.pack(id, &mut buffer) else { return Ok(None) };
+        if self.filter.is_some() && !self.may_hold(&Probe::new(hash(id, self.inner.meta.seed)))? {
             return Ok(None);
         }
         self.find_packed(key)
@@ -265,12 +196,27 @@ impl<B: SectionBytes> IdsReader<B> {
         }
     }
 
-    /// Prefetches for [`may_hold`](Self::may_hold).
-    #[inline]
-    pub fn prefetch(&self, probe: &Probe) {
-        if let Some(filter) = &self.filter {
-            filter.prefetch(probe);
+    /// The lines of the filter, if all of it is verified by now; [`Lines::ALL`] if there is no filter.
+    pub(crate) fn lines(&self) -> Option<Lines<'_>> {
+        match &self.filter {
+            Some(filter) => filter.verified(),
+            None => Some(Lines::ALL),
         }
+    }
+
+    /// The dictionary, if all of it is verified by now.
+    pub(crate) fn dictionary(&self) -> Option<VerifiedDictionary<'_>> {
+        self.inner.keys.checked()
+    }
+
+    /// The documents by rank, if all of them are verified by now and their encoding allows direct access.
+    pub(crate) fn docs(&self) -> Option<Docs<'_>> {
+        Some(Docs::new(self.inner.docs.direct()?, self.inner.meta.doc_count))
+    }
+
+    /// The least and the greatest id, packed, or their first [`MAX_BOUND`] bytes; `None` without ids.
+    pub(crate) fn bounds(&self) -> Option<(&[u8], &[u8])> {
+        (self.inner.meta.count > 0).then_some((&*self.inner.meta.least, &*self.inner.meta.greatest))
     }
 
     /// Prefetches for [`find_packed`](Self::find_packed). For blocks, searches their index for the key; does
@@ -307,7 +253,7 @@ impl<B: SectionBytes> IdsReader<B> {
             return true;
         }
         let start = &key[..key.len().min(MAX_BOUND)];
-        &*self.inner.least <= start && start <= &*self.inner.greatest
+        &*self.inner.meta.least <= start && start <= &*self.inner.meta.greatest
     }
 
     /// The document of the id with `rank`.
@@ -319,7 +265,7 @@ impl<B: SectionBytes> IdsReader<B> {
     pub fn doc(&self, rank: u32) -> Result<DocId> {
         let doc = self.inner.docs.get(rank.into())?;
         match u32::try_from(doc) {
-            Ok(doc) if doc < self.inner.doc_count => Ok(DocId::new(doc)),
+            Ok(doc) if doc < self.inner.meta.doc_count => Ok(DocId::new(doc)),
             _ => Err(self.no_document()),
         }
     }
@@ -337,9 +283,9 @@ impl<B: SectionBytes> IdsReader<B> {
     /// As [`find`](Self::find).
     pub fn lower_bound(&self, bound: &[u8]) -> Result<u32> {
         let mut buffer = Packed::default();
-        match self.inner.template.pack_bound(bound, &mut buffer) {
+        match self.inner.meta.template.pack_bound(bound, &mut buffer) {
             PackedBound::Key(key) => self.inner.keys.dictionary().map_or(Ok(0), |keys| keys.lower_bound(key)),
-            PackedBound::End => Ok(self.inner.count),
+            PackedBound::End => Ok(self.inner.meta.count),
         }
     }
 
@@ -357,7 +303,7 @@ impl<B: SectionBytes> IdsReader<B> {
                 *last += 1;
                 self.lower_bound(&above)?
             }
-            None => self.inner.count,
+            None => self.inner.meta.count,
         };
         Ok(self.lower_bound(prefix)?.min(end)..end)
     }
@@ -392,7 +338,7 @@ impl<B: SectionBytes> IdsReader<B> {
         let end = match bounds.1 {
             Bound::Included(id) => successor(id)?,
             Bound::Excluded(id) => self.lower_bound(id)?,
-            Bound::Unbounded => self.inner.count,
+            Bound::Unbounded => self.inner.meta.count,
         };
         self.each_of(start..end, each)
     }
@@ -403,7 +349,7 @@ impl<B: SectionBytes> IdsReader<B> {
     ///
     /// As [`find`](Self::find).
     pub fn each(&self, each: impl FnMut(&[u8], DocId) -> ControlFlow<()>) -> Result<()> {
-        self.each_of(0..self.inner.count, each)
+        self.each_of(0..self.inner.meta.count, each)
     }
 
     /// The same for some ranks.
@@ -415,15 +361,15 @@ impl<B: SectionBytes> IdsReader<B> {
         self.each_id(ranks, |rank, id| Ok(each(id, self.doc(rank)?)))
     }
 
-    /// Calls `each` with these ranks and their ids.
-    fn each_id(
+    /// Calls `each` with these ranks and their ids, unpacked and in order, until it breaks.
+    pub(crate) fn each_id(
         &self,
         ranks: Range<u32>,
         mut each: impl FnMut(u32, &[u8]) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
-        let mut id = Vec::new();
+        let (template, mut id) = (self.template(), Vec::new());
         let mut unpacked = |rank, key: &[u8]| {
-            self.inner.template.unpack(key, &mut id).ok_or_else(|| refuse(ErrorKind::Broken(NOT_PACKED)))?;
+            template.unpack(key, &mut id).ok_or_else(|| refuse(ErrorKind::Broken(NOT_PACKED)))?;
             each(rank, &id)
         };
         self.inner.keys.dictionary().map_or(Ok(()), |keys| keys.each(ranks, &mut unpacked))

@@ -127,7 +127,7 @@ impl<T: Target> SegmentWriter<T> {
     /// let mut schema = Schema::new();
     /// let size = schema.add(FieldSpec::new("size", LogicalType::I64))?;
     /// let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
-    /// writer.sort_by([SortKey::new("size")])?;
+    /// writer.sort_by([SortKey::of("size")])?;
     /// for bytes in [512, 7, 70] {
     ///     let mut doc = writer.document();
     ///     doc.i64(size, bytes)?;

@@ -54,7 +54,8 @@ mod target;
 mod tests;
 
 pub use docvalues_format::binary::Compression;
-pub use docvalues_format::file::kind::LogicalType;
+pub use docvalues_format::file::field::Field;
+pub use docvalues_format::file::kind::{Kind, LogicalType};
 pub use docvalues_format::file::sort::{MAX_SORT_KEYS, SortKey};
 pub use docvalues_format::id::DocId;
 pub use docvalues_storage::{AtomicFile, Error as StorageError, NewFile, Spill, Step};

@@ -181,7 +181,7 @@ impl<'a> Merger<'a> {
     /// ```
     /// use docvalues_writer::{Merger, SortKey, WriterOptions};
     ///
-    /// let by_time = Merger::new(WriterOptions::default()).sort_by([SortKey::new("time").descending()]);
+    /// let by_time = Merger::new(WriterOptions::default()).sort_by([SortKey::of("time").descending()]);
     /// let in_order_of_sources = Merger::new(WriterOptions::default()).sort_by([]);
     /// ```
     #[must_use]

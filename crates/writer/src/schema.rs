@@ -3,8 +3,8 @@
 use std::fmt;
 
 use docvalues_format::binary::Compression;
-use docvalues_format::file::field::MAX_NAME;
-use docvalues_format::file::kind::LogicalType;
+use docvalues_format::file::field::{Field, MAX_NAME};
+use docvalues_format::file::kind::{Kind, LogicalType};
 use docvalues_format::file::root::MAX_COLUMNS;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use std::hash::BuildHasher;
@@ -71,7 +71,7 @@ pub enum BytesKind {
     Binary,
 }
 
-/// The declaration of a field: its name, type and options.
+/// The declaration of a field: its name, type and options. A [`Field`] declares one, too, of exactly its kind.
 ///
 /// ```
 /// use docvalues_writer::{BytesKind, Compression, FieldSpec, LogicalType};
@@ -182,14 +182,38 @@ impl FieldSpec {
     }
 }
 
+/// A field of exactly this kind, with the default compression.
+impl From<&Field> for FieldSpec {
+    fn from(field: &Field) -> FieldSpec {
+        let spec = FieldSpec::new(&field.name, field.logical);
+        let spec = if field.kind.is_multi_valued() { spec.multi_valued() } else { spec };
+        let spec = match field.kind {
+            Kind::Binary => spec.kind(BytesKind::Binary),
+            Kind::Sorted => spec.kind(BytesKind::Sorted),
+            Kind::Numeric | Kind::SortedNumeric | Kind::SortedSet => spec,
+        };
+        spec.format(field.format.clone().unwrap_or_default())
+    }
+}
+
+impl From<Field> for FieldSpec {
+    fn from(field: Field) -> FieldSpec {
+        FieldSpec::from(&field)
+    }
+}
+
 /// The fields of a segment, in the order in which they were added. In the file, columns are sorted by name.
 ///
 /// ```
-/// use docvalues_writer::{FieldSpec, LogicalType, Schema};
+/// use docvalues_writer::{Field, FieldSpec, Kind, LogicalType, Schema};
 ///
 /// let mut schema = Schema::new();
 /// let size = schema.add(FieldSpec::new("size", LogicalType::U64))?;
 /// assert_eq!(schema.field("size"), Some(size));
+///
+/// // As a store declares it, and as it is read from a segment.
+/// let tags = schema.add(Field::new("tags", Kind::SortedSet, LogicalType::Utf8))?;
+/// assert!(schema.get(tags).is_some_and(FieldSpec::is_multi_valued));
 /// # Ok::<(), docvalues_writer::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]
@@ -212,7 +236,8 @@ impl Schema {
     ///
     /// If the name is empty, longer than 65,536 bytes or taken; if the format is too long; if the field cannot have its
     /// [`BytesKind`]; or if it is the 65,001st field. The schema is then unchanged.
-    pub fn add(&mut self, field: FieldSpec) -> Result<FieldId> {
+    pub fn add(&mut self, field: impl Into<FieldSpec>) -> Result<FieldId> {
+        let field = field.into();
         let refuse = |kind| Err(Error::new(kind).of(&field.name));
         if let Err(kind) = field.check() {
             return refuse(kind);

@@ -277,8 +277,8 @@ impl<T> SegmentWriter<T> {
     /// assert_eq!((summary.docs, summary.columns[0].docs_with_value()), (2, 1));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn add_field(&mut self, field: FieldSpec) -> Result<FieldId> {
-        self.documents.fields.add_field(field)
+    pub fn add_field(&mut self, field: impl Into<FieldSpec>) -> Result<FieldId> {
+        self.documents.fields.add_field(field.into())
     }
 
     /// Sets the [format](FieldSpec::format) of a field, if it becomes known only from the values.
@@ -308,7 +308,7 @@ impl<T> SegmentWriter<T> {
     /// let mut schema = Schema::new();
     /// let size = schema.add(FieldSpec::new("size", LogicalType::U64))?;
     /// let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
-    /// writer.sort_by([SortKey::new("size").descending()])?;
+    /// writer.sort_by([SortKey::of("size").descending()])?;
     /// for bytes in [7, 512, 70] {
     ///     let mut doc = writer.document();
     ///     doc.u64(size, bytes)?;

@@ -30,6 +30,7 @@ use docvalues_terms::ids::{Form, Ids};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Summary {
     /// The number of documents.
     pub docs: u32,
@@ -51,7 +52,7 @@ pub struct Summary {
 /// let mut schema = Schema::new();
 /// let id = schema.add(FieldSpec::new("id", LogicalType::Utf8))?;
 /// let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
-/// writer.id_field(id, IdOptions { form: IdForm::Fst, ..IdOptions::default() })?;
+/// writer.id_field(id, IdOptions::new().form(IdForm::Fst))?;
 /// for value in ["ant", "bee"] {
 ///     let mut doc = writer.document();
 ///     doc.str(id, value)?;
@@ -83,12 +84,12 @@ pub struct ColumnSummary {
 impl IdsSummary {
     /// The form of the id index.
     pub fn form(&self) -> Form {
-        self.ids.form
+        self.ids.meta.form
     }
 
     /// The number of ids.
     pub fn count(&self) -> u32 {
-        self.ids.count
+        self.ids.meta.count
     }
 }
 

@@ -1,8 +1,10 @@
 //! Columns of every shape in every layout, for the decoders that are fuzzed alone, and damaged ones.
 
+use docvalues::DocId;
+use docvalues::reader::IdForm;
 use docvalues::terms::build::IdsBuilder;
 use docvalues::terms::ids::Ids;
-use docvalues::{DocId, IdForm, IdOptions};
+use docvalues::writer::IdOptions;
 use docvalues_format::binary::{self, BinaryOptions, Compression};
 use docvalues_format::error::Section;
 use docvalues_format::granule::SectionRef;
@@ -147,7 +149,7 @@ fn ids_of(form: IdForm, shape: fn(u32) -> String, count: u32) -> Result<Ids<Vec<
     ids.sort();
     let ids: Vec<_> = (0..).map(DocId::new).zip(ids).map(|(doc, id)| (id, doc)).collect();
     let filter_bits = if count.is_multiple_of(60) { 8 } else { 0 };
-    let options = IdOptions { form, filter_bits, seed: 7, ..IdOptions::default() };
+    let options = IdOptions::new().form(form).filter_bits(filter_bits).seed(7);
     Ok(IdsBuilder::new(options).build(&ids[..], count + 5)?)
 }
 

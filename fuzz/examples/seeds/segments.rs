@@ -22,7 +22,7 @@ pub fn golden() -> Result<Vec<Vec<u8>>> {
 
 /// Segments with few and many documents, with one column and with one of each kind.
 pub fn segments() -> Result<Vec<Vec<u8>>> {
-    let by_host = || vec![SortKey::new("host").missing_first(), SortKey::new("size").descending()];
+    let by_host = || vec![SortKey::of("host").missing_first(), SortKey::of("size").descending()];
     [(0, true, vec![]), (3, true, vec![]), (200, false, vec![]), (700, true, vec![]), (90, true, by_host())]
         .into_iter()
         .map(|(docs, tables, sort)| segment(docs, tables, sort))
@@ -38,8 +38,7 @@ fn segment(docs: i64, jump_tables: bool, sort: Vec<SortKey>) -> Result<Vec<u8>> 
     let url = schema.add(FieldSpec::new("url", LogicalType::Utf8).kind(BytesKind::Binary))?;
     let tags = schema.add(FieldSpec::new("tags", LogicalType::Utf8).multi_valued())?;
     let prices = schema.add(FieldSpec::new("prices", LogicalType::F64).multi_valued())?;
-    let mut writer =
-        SegmentWriter::in_memory(schema, WriterOptions { jump_tables, ..WriterOptions::default() });
+    let mut writer = SegmentWriter::in_memory(schema, WriterOptions::new().jump_tables(jump_tables));
     writer.sort_by(sort)?;
     for i in 0..docs {
         let mut doc = writer.document();

@@ -78,8 +78,7 @@ fn of_rows(docs: u32, rng: &mut SplitMix64) -> Vec<Vec<u8>> {
         for group in groups(name, other, at) {
             save(3, search.partial_group(Docs::All, &group).ok().as_ref().and_then(bytes_of));
         }
-        for (keys, top) in
-            [(sort(name, other), 5), (vec![SortKey::new(*name)], 0), (sort(other, name), 2_000)]
+        for (keys, top) in [(sort(name, other), 5), (vec![SortKey::of(*name)], 0), (sort(other, name), 2_000)]
         {
             save(4, search.partial_top(Docs::All, &keys, top).ok().as_ref().and_then(bytes_of));
         }
@@ -93,9 +92,9 @@ fn bytes_of(partial: &impl Serialize) -> Option<Vec<u8>> {
 
 fn facets(name: &str) -> [Facet; 3] {
     [
-        Facet::on(name).top(3),
-        Facet::on(name).min_count(0).order(FacetOrder::Value),
-        Facet::on(name).prefix("a").min_count(2).top(0),
+        Facet::of(name).top(3),
+        Facet::of(name).min_count(0).order(FacetOrder::Value),
+        Facet::of(name).prefix("a").min_count(2).top(0),
     ]
 }
 
@@ -113,7 +112,7 @@ fn histograms(name: &str, other: &str, turn: usize) -> Vec<Histogram> {
     let of = |step: Step| {
         let plain = Histogram::of(name, step);
         let measured = plain.clone().metric(sum.clone()).metric(distinct.clone()).metric(mean.clone());
-        [plain.clone(), measured, plain.metric(max.clone()).facet(Facet::on(other).min_count(1))]
+        [plain.clone(), measured, plain.metric(max.clone()).facet(Facet::of(other).min_count(1))]
     };
     steps.into_iter().flat_map(of).collect()
 }
@@ -129,7 +128,7 @@ fn stats(name: &str) -> [Stats; 4] {
 }
 
 fn groups(name: &str, other: &str, turn: usize) -> Vec<Group> {
-    let by = Group::by(name);
+    let by = Group::of(name);
     let metrics = metrics(other);
     let measured = metrics.iter().cloned().fold(by.clone(), Group::metric);
     let having = ["count > 1", HAVING, "not count in (1, 2)"][turn % 3];
@@ -137,9 +136,9 @@ fn groups(name: &str, other: &str, turn: usize) -> Vec<Group> {
     vec![
         by.clone().order(GroupOrder::Count).docs(0),
         by.clone().with_missing().order(GroupOrder::Value).docs(2).having(having.clone()),
-        by.clone().and_by(other).with_missing().order(GroupOrder::Best).sort(sort(other, name)).docs(1),
+        by.clone().and(other).with_missing().order(GroupOrder::Best).sort(sort(other, name)).docs(1),
         measured.clone().order(GroupOrder::Metric(turn % 5)).having(having),
-        measured.and_by(other).order(GroupOrder::Metric(4)).having(Query::exists(metrics[0].name())),
+        measured.and(other).order(GroupOrder::Metric(4)).having(Query::exists(metrics[0].name())),
     ]
 }
 
@@ -155,5 +154,5 @@ fn metrics(column: &str) -> [Metric; 5] {
 }
 
 fn sort(first: &str, second: &str) -> Vec<SortKey> {
-    vec![SortKey::new(first).descending(), SortKey::new(second).missing_first()]
+    vec![SortKey::of(first).descending(), SortKey::of(second).missing_first()]
 }

@@ -3,11 +3,10 @@
 use std::fmt;
 use std::ops::{Bound, ControlFlow, RangeInclusive};
 
-use docvalues::column::Result;
-use docvalues::{
-    BatchDocs, ByteRange, Column, ColumnInfo, DocId, DocRange, Element, Gathered, Lists, OrdRange, Pruning,
-    Rows, TermOrd, Terms, Values, View, bits,
+use docvalues::column::{
+    BatchDocs, ByteRange, ColumnInfo, Element, Gathered, Lists, Pruning, Result, Values, View, bits,
 };
+use docvalues::{Column, DocId, DocRange, OrdRange, Rows, TermOrd, Terms};
 
 /// A question to a column. If it does not fit the kind, the answer is empty.
 #[derive(Debug)]

@@ -1,6 +1,7 @@
 //! Columns and values from the fuzzer's choices.
 
-use docvalues::{BytesKind, Compression, Field, FieldSpec, Kind, LogicalType};
+use docvalues::writer::Compression;
+use docvalues::{BytesKind, Field, FieldSpec, Kind, LogicalType};
 use docvalues_testkit::model::ModelColumn;
 use docvalues_testkit::shapes::{Counts, Numbers, Presence, Strings};
 

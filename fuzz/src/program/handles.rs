@@ -1,9 +1,8 @@
 //! Answers of the typed handles of a segment.
 
-use docvalues::column::Result;
+use docvalues::column::{Lists, Number, Result, bits};
 use docvalues::{
-    Binary, Field, Kind, Lists, LogicalType, Number, Numeric, Segment, Sorted, SortedNumeric, SortedSet,
-    TermOrd, bits,
+    Binary, Field, Kind, LogicalType, Numeric, Segment, Sorted, SortedNumeric, SortedSet, TermOrd,
 };
 
 use super::answer::{Answer, Item, Question, Scanned, Value, filtered, ords_of};

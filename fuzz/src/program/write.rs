@@ -2,10 +2,8 @@
 
 use std::cmp::Ordering;
 
-use docvalues::{
-    Field, FieldId, FieldSpec, LogicalType, Schema, SegmentWriter, SortKey, WriteError, WriteErrorKind,
-    WriterOptions,
-};
+use docvalues::writer::{Error as WriteError, ErrorKind as WriteErrorKind};
+use docvalues::{Field, FieldId, FieldSpec, LogicalType, Schema, SegmentWriter, SortKey, WriterOptions};
 use docvalues_testkit::model::{Cell, MemSource, ModelColumn};
 
 use super::columns::{Column, piece};
@@ -100,7 +98,7 @@ impl Documents {
     /// The segment of the same documents, built at once in memory.
     pub(crate) fn at_once(&self, options: WriterOptions) -> Vec<u8> {
         let (schema, fields) = schema_of(self.columns.iter().map(|column| &column.spec));
-        let options = WriterOptions { budget: usize::MAX, threads: 1, ..options };
+        let options = options.budget(usize::MAX).threads(1);
         let mut writer = SegmentWriter::in_memory(schema, options);
         writer.sort_by(self.sort.clone()).expect("columns to sort by");
         let mut batch = writer.batch(self.docs).expect("as many documents as were accepted before");
@@ -138,14 +136,12 @@ pub(crate) fn schema_of<'s>(specs: impl Iterator<Item = &'s FieldSpec>) -> (Sche
 pub(crate) fn options(choices: &mut Choices<'_>) -> WriterOptions {
     let flags = choices.byte();
     let budget = [usize::MAX, 256 << 20, 1 << 20, 64 << 10, 16 << 10, 4 << 10, 600, 0];
-    WriterOptions {
-        jump_tables: flags & 1 == 0,
-        zones: flags & 2 == 0,
-        budget: budget[usize::from(flags >> 2 & 7)],
-        // The workspace enables the feature.
-        threads: if flags >> 5 == 7 { 2 } else { 1 },
-        ..WriterOptions::default()
-    }
+    // The workspace enables the feature for threads.
+    WriterOptions::new()
+        .jump_tables(flags & 1 == 0)
+        .zones(flags & 2 == 0)
+        .budget(budget[usize::from(flags >> 2 & 7)])
+        .threads(if flags >> 5 == 7 { 2 } else { 1 })
 }
 
 /// Whether values were refused for their size, which only a small budget allows.
@@ -188,7 +184,7 @@ pub(crate) fn operate<T>(
     }
     let keys = documents.choose_sort(choices);
     writer.sort_by(keys.clone()).expect("columns to sort by");
-    assert!(writer.sort_by([SortKey::new("there is none")]).is_err(), "sorted by no column");
+    assert!(writer.sort_by([SortKey::of("there is none")]).is_err(), "sorted by no column");
     documents.sort(keys);
 }
 
@@ -229,7 +225,7 @@ fn one_by_one<T>(
 }
 
 /// Tries a value that the field cannot hold: the document, which has `cell`, must not change.
-fn refused(document: &mut docvalues::Document<'_>, field: FieldId, spec: &FieldSpec, cell: Cell<'_>) {
+fn refused(document: &mut docvalues::writer::Document<'_>, field: FieldId, spec: &FieldSpec, cell: Cell<'_>) {
     let logical = spec.logical();
     let wrong = match logical {
         LogicalType::Utf8 => document.stored_bytes(field, b"no text: \xff").is_err(),

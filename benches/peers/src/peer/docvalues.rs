@@ -4,9 +4,11 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use docvalues::column::{BatchDocs, Lists, bits};
+use docvalues::writer::Compression;
 use docvalues::{
-    BatchDocs, BytesKind, Compression, DocId, DocRange, FieldSpec, Lists, LogicalType, Numeric, Schema,
-    Segment, SegmentWriter, Sorted, TermOrd, WriterOptions, bits,
+    BytesKind, DocId, DocRange, FieldSpec, LogicalType, Numeric, Schema, Segment, SegmentWriter, Sorted,
+    TermOrd, WriterOptions,
 };
 
 use super::{BATCH, three_columns};
@@ -51,7 +53,7 @@ fn build(column: Column, values: &Values, path: &Path) {
     };
     let mut schema = Schema::new();
     let field = schema.add(spec).expect("a new field");
-    let options = WriterOptions { budget: usize::MAX, ..WriterOptions::default() };
+    let options = WriterOptions::new().budget(usize::MAX);
     let mut writer = SegmentWriter::create(path, schema, options).expect("a folder to write into");
     // A multiple of 64, so that a batch has whole words of the bitset.
     let step = 1 << 16;

@@ -2,14 +2,16 @@
 
 use std::path::Path;
 
+use docvalues::column::bits;
 use docvalues::search::export::ChunkColumn;
 use docvalues::search::facet::Facet;
 use docvalues::search::group::{Group, GroupFound, GroupOrder, Measure, Metric};
 use docvalues::search::stats::Sum;
 use docvalues::search::{Docs, Query, Search, Value};
+use docvalues::writer::Compression;
 use docvalues::{
-    BytesKind, Compression, DocId, DocRange, FieldSpec, LogicalType, Schema, Segment, SegmentWriter, SortKey,
-    WriterOptions, bits,
+    BytesKind, DocId, DocRange, FieldSpec, LogicalType, Schema, Segment, SegmentWriter, SortKey,
+    WriterOptions,
 };
 
 use super::checksum::{Columns, then, then_term};
@@ -23,7 +25,7 @@ pub fn run(process: &Process, row: Option<Row>) {
     let search = Search::new(&segment).threads(1);
     match row.task() {
         Task::Facet(share) => {
-            let (hits, facet) = (process.hits(share), Facet::on(Column::Host.name()).top(TOP));
+            let (hits, facet) = (process.hits(share), Facet::of(Column::Host.name()).top(TOP));
             process.measure(row, "Search::facet", || {
                 let found = search.facet(docs(hits.as_deref()), &facet).expect("good bytes");
                 found
@@ -33,7 +35,7 @@ pub fn run(process: &Process, row: Option<Row>) {
             });
         }
         Task::Top(share) => {
-            let (hits, key) = (process.hits(share), [SortKey::new(Column::Size.name()).descending()]);
+            let (hits, key) = (process.hits(share), [SortKey::of(Column::Size.name()).descending()]);
             process.measure(row, "Search::top", || {
                 let found = search.top(docs(hits.as_deref()), &key, SORTED).expect("good bytes");
                 found.iter().fold(0, |sum, found| then(sum, found.doc.get().into()))
@@ -41,7 +43,7 @@ pub fn run(process: &Process, row: Option<Row>) {
         }
         Task::Group(share) => {
             let (hits, sum) = (process.hits(share), Metric::Sum(Column::Size.name().to_owned()));
-            let group = Group::by(Column::Host.name()).top(TOP).metric(sum).order(GroupOrder::Metric(0));
+            let group = Group::of(Column::Host.name()).top(TOP).metric(sum).order(GroupOrder::Metric(0));
             process.measure(row, "Search::group", || {
                 let found = search.group(docs(hits.as_deref()), &group).expect("good bytes");
                 found.groups.iter().fold(0, |all, group| {
@@ -118,7 +120,7 @@ fn build(docs: u32, path: &Path) {
             _ => FieldSpec::new(column.name(), LogicalType::I64),
         });
     let fields = specs.map(field);
-    let options = WriterOptions { budget: usize::MAX, ..WriterOptions::default() };
+    let options = WriterOptions::new().budget(usize::MAX);
     let mut writer = SegmentWriter::create(path, schema, options).expect("a folder to write into");
     let values: Vec<Values> = NUMBERS.into_iter().chain(STRINGS).map(|column| column.values(docs)).collect();
     let step = 1 << 16;

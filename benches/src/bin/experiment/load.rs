@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::{Duration, Instant};
 
+use docvalues::column::DocAddress;
 use docvalues::search::{Docs, Parts, Search};
-use docvalues::{Bitset, DocAddress, DocId, SortKey};
+use docvalues::{Bitset, DocId, SortKey};
 use docvalues_testkit::rng::SplitMix64;
 
 use crate::ways::{Op, Way};
@@ -163,7 +164,7 @@ impl Running<'_> {
     fn search(&self) {
         let (parts, tenths) = self.parts.read().expect("no panic").clone();
         let docs: Vec<Docs<'_>> = tenths.iter().map(|docs| Docs::Bits(docs)).collect();
-        let keys = [SortKey::new("time").descending()];
+        let keys = [SortKey::of("time").descending()];
         let found = Search::over(&parts).threads(1).top(&docs[..], &keys, 20).expect("good bytes");
         assert_eq!(found.len(), 20);
     }

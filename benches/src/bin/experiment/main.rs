@@ -23,9 +23,9 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
-use docvalues::Document;
 use docvalues::search::{Parts, Search};
 use docvalues::store::{Background, BackgroundOptions, MergePolicy, Store, StoreOptions};
+use docvalues::writer::Document;
 use docvalues_benches::line_plot::{LinePlot, Scale};
 use docvalues_benches::updated_docs::{Fields, build_store, copy, time, title};
 
@@ -220,12 +220,10 @@ fn run(base: &Path, folder: &Path, (means, budget): (Means, Option<u64>), load: 
     drop(std::fs::remove_dir_all(&files));
     let way: Box<dyn Way> = match (means, budget) {
         (Means::Hybrid, Some(max_updates_bytes)) => {
-            let options =
-                StoreOptions { commit_every: Some(Duration::from_secs(1)), ..StoreOptions::default() };
+            let options = StoreOptions::new().commit_every(Duration::from_secs(1));
             let store = Arc::new(Store::open(&copy, options).expect("a store"));
-            let merges = MergePolicy { max_updates_bytes, ..MergePolicy::default() };
-            let background = Background::start(BackgroundOptions { merges, ..BackgroundOptions::default() })
-                .expect("threads");
+            let merges = MergePolicy::new().max_updates_bytes(max_updates_bytes);
+            let background = Background::start(BackgroundOptions::new().merges(merges)).expect("threads");
             background.add(&store).expect("a store");
             let (figures, peak) = with_peak(&store, || load.run(&Hybrid(store.clone())));
             eprintln!("new values took at most {peak} bytes; {:?}", store.stats());

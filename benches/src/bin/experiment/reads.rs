@@ -5,9 +5,10 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
+use docvalues::column::{Batch, BatchDocs, Gathered};
 use docvalues::search::{Docs, Parts, Search};
 use docvalues::store::{Store, StoreOptions, StoreReader};
-use docvalues::{Batch, BatchDocs, DocId, DocRange, Gathered, OpenOptions, SortKey};
+use docvalues::{DocId, DocRange, OpenOptions, SortKey};
 use docvalues_benches::updated_docs::copy;
 use docvalues_testkit::rng::SplitMix64;
 
@@ -60,7 +61,7 @@ fn after(way: &dyn Way, docs: u32, times: usize, then: impl Fn()) -> Parts {
 }
 
 fn row(way: &str, times: usize, parts: &Parts, folder: &Path) {
-    let keys = [SortKey::new("time").descending()];
+    let keys = [SortKey::of("time").descending()];
     let docs: u64 = parts.docs();
     let mut rounds: [Vec<f64>; 3] = Default::default();
     let mut rng = SplitMix64::new(9);

@@ -3,9 +3,10 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use docvalues::DocRange;
+use docvalues::column::Values;
 use docvalues::search::Parts;
 use docvalues::store::{MergePolicy, Store, StoreOptions};
-use docvalues::{DocRange, Values};
 use docvalues_testkit::rng::SplitMix64;
 
 use crate::ways::{Hybrid, Op, Rewritten, Stacked, Way};
@@ -53,10 +54,7 @@ fn the_three_ways_agree() {
             std::fs::create_dir(&folder).expect("a folder");
             (copy(&built, &folder), folder.join("files"))
         };
-        let options = StoreOptions {
-            keep_commits: Some(docvalues::store::KeepCommits::Newest(2)),
-            ..StoreOptions::default()
-        };
+        let options = StoreOptions::new().keep_commits(docvalues::store::KeepCommits::Newest(2));
         let store = Arc::new(Store::open(at("hybrid").0, options).expect("a store"));
         let hybrid = Hybrid(store.clone());
         let (stacked, rewritten) = (at("stacked"), at("rewritten"));
@@ -77,11 +75,7 @@ fn the_three_ways_agree() {
                 // Merges move no document, as each is of one segment.
                 1 => assert!(store.commit().is_ok()),
                 3 => {
-                    let policy = MergePolicy {
-                        segments_per_tier: 3,
-                        max_deleted_percent: 0,
-                        ..MergePolicy::default()
-                    };
+                    let policy = MergePolicy::new().segments_per_tier(3).max_deleted_percent(0);
                     store.merge(&policy).expect("a disk with room");
                     are_as(&hybrid.refresh(), kind, &seeds);
                 }

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use docvalues::column::{ErrorKind, PlainColumn};
+use docvalues::column::{Changes, ColumnChanges, DocAddress, ErrorKind, OverlaySource, Part, PlainColumn};
 use docvalues::search::{PartChange, Parts};
 use docvalues::store::{Snapshot, Store, StoreOptions};
 use docvalues::{
-    Changes, Column, ColumnChanges, ColumnSource, DocAddress, DocId, Field, FieldSpec, Kind, LogicalType,
-    OpenOptions, OverlaySource, Part, Schema, Segment, SegmentWriter, SortKey, WriterOptions,
+    Column, ColumnSource, DocId, Field, FieldSpec, Kind, LogicalType, OpenOptions, Schema, Segment,
+    SegmentWriter, SortKey, WriterOptions,
 };
 
 use crate::{Kind as Update, set as set_fields};
@@ -185,7 +185,7 @@ impl Stacked {
         let Field { name, logical, .. } = field(kind);
         let value = schema.add(FieldSpec::new(name, logical)).expect("a field");
         let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
-        writer.sort_by([SortKey::new("_segment"), SortKey::new("_doc")]).expect("fields");
+        writer.sort_by([SortKey::of("_segment"), SortKey::of("_doc")]).expect("fields");
         for (segment, rows) in rows {
             for (changed, seed) in rows {
                 let mut row = writer.document();
@@ -278,24 +278,21 @@ impl Rewritten {
         let Field { name, logical, kind: of, .. } = field(kind);
         let mut schema = Schema::new();
         schema.add(FieldSpec::new(&name, logical)).expect("a field");
-        let mut writer = SegmentWriter::in_memory(
-            schema,
-            WriterOptions { budget: usize::MAX, ..WriterOptions::default() },
-        );
+        let mut writer = SegmentWriter::in_memory(schema, WriterOptions::new().budget(usize::MAX));
         let column = source.column(&name).expect("good bytes");
         for first in (0..source.docs()).step_by(AT_ONCE as usize) {
             let docs = docvalues::DocRange::new(first, (first + AT_ONCE).min(source.docs()));
             let mut plain = PlainColumn::of_kind(of);
             match column.values() {
-                docvalues::Values::Numbers(rows) => rows.scan(docs, &mut |batch| {
+                docvalues::column::Values::Numbers(rows) => rows.scan(docs, &mut |batch| {
                     (0..batch.values.len()).for_each(|at| plain.push_numbers(batch.values.row(at)));
                     std::ops::ControlFlow::Continue(())
                 }),
-                docvalues::Values::Bytes(rows) => rows.scan(docs, &mut |batch| {
+                docvalues::column::Values::Bytes(rows) => rows.scan(docs, &mut |batch| {
                     (0..batch.values.len()).for_each(|at| plain.push_strings([batch.values.row(at)]));
                     std::ops::ControlFlow::Continue(())
                 }),
-                docvalues::Values::Ords(..) => panic!("numbers and byte strings only"),
+                docvalues::column::Values::Ords(..) => panic!("numbers and byte strings only"),
             }
             .expect("good bytes");
             let plain = docvalues::column::PlainColumns::new(plain.docs(), vec![plain]).expect("one column");

@@ -49,7 +49,7 @@ pub(crate) struct Ingest {
 impl Ingest {
     pub(crate) fn start(folder: &Path, pace: Pace) -> Outcome<Ingest> {
         let folder = tempfile::tempdir_in(folder)?;
-        let options = StoreOptions { refresh_every: Some(Duration::from_secs(1)), ..StoreOptions::default() };
+        let options = StoreOptions::new().refresh_every(Duration::from_secs(1));
         let store = Store::create(folder.path().join("beside"), store_schema(true), options)?;
         let count = Arc::new(AtomicU64::new(0));
         let counted = Arc::clone(&count);

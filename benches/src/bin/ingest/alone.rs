@@ -78,7 +78,7 @@ impl Ours<'_> {
     fn callers(&self, callers: usize) -> Figures {
         let count = u32::try_from(DURABLE * BATCHES * callers).expect("few");
         let some = docs(0..count, |number| i64::from(number) + 1);
-        let options = StoreOptions { durability: Durability::EachBatch, ..StoreOptions::default() };
+        let options = StoreOptions::new().durability(Durability::EachBatch);
         let rounds = (0..=ROUNDS).map(|_| {
             let path = self.folder.join("durable.docvalues");
             remove(&path);

@@ -10,12 +10,12 @@ use super::ours::{Ours, apply, docs, remove, schema};
 
 /// Options of a store that is refreshed after so many seconds.
 pub(super) fn refreshed(seconds: u64) -> StoreOptions {
-    StoreOptions { refresh_every: Some(Duration::from_secs(seconds)), ..StoreOptions::default() }
+    StoreOptions::new().refresh_every(Duration::from_secs(seconds))
 }
 
 /// Threads for a store.
 pub(super) fn background(store: &Arc<Store>, merges: MergePolicy) -> Background {
-    let options = BackgroundOptions { merges, ..BackgroundOptions::default() };
+    let options = BackgroundOptions::new().merges(merges);
     let background = Background::start(options).expect("threads can be started");
     background.add(store).expect("a store without threads");
     background
@@ -23,7 +23,7 @@ pub(super) fn background(store: &Arc<Store>, merges: MergePolicy) -> Background 
 
 /// A policy that merges nothing.
 pub(super) fn no_merges() -> MergePolicy {
-    MergePolicy { segments_per_tier: usize::MAX, ..MergePolicy::default() }
+    MergePolicy::new().segments_per_tier(usize::MAX)
 }
 
 impl Ours<'_> {
@@ -73,7 +73,7 @@ pub(super) fn forget_all(folder: &Path) {
 
 /// A store of `docs` documents in `segments` segments of one size.
 fn build(path: &Path, docs: u32, segments: u32) {
-    let options = StoreOptions { buffer_bytes: usize::MAX, ..StoreOptions::default() };
+    let options = StoreOptions::new().buffer_bytes(usize::MAX);
     let store = Store::create(path, schema(true), options).expect("a folder");
     for segment in 0..u64::from(segments) {
         let at = |segment: u64| {

@@ -52,11 +52,9 @@ impl Ours<'_> {
 
     /// Applies batches of upserts, half of their ids there, as fast as one thread makes them.
     fn times(&self, has_background: bool) -> Times {
-        let options = StoreOptions {
-            refresh_every: Some(Duration::from_millis(250)),
-            commit_every: has_background.then_some(Duration::from_secs(1)),
-            ..StoreOptions::default()
-        };
+        let options = StoreOptions::new()
+            .refresh_every(Duration::from_millis(250))
+            .commit_every(has_background.then_some(Duration::from_secs(1)));
         let store = Arc::new(self.open(options));
         let background = has_background.then(|| background(&store, MergePolicy::default()));
         let mut times = Times::default();

@@ -45,7 +45,7 @@ impl Ours<'_> {
                     costs.checked.push(checked);
                 }
             };
-            let options = StoreOptions { buffer_bytes: usize::MAX, ..StoreOptions::default() };
+            let options = StoreOptions::new().buffer_bytes(usize::MAX);
             let store = self.open(options);
             pair(&mut by_filters, few, &store, Outcome::Added);
             drop(store);
@@ -79,7 +79,7 @@ impl Ours<'_> {
     fn pure(&self, schema: StoreSchema, some: &[Versioned], size: usize) -> f64 {
         let path = self.folder.join("check.docvalues");
         remove(&path);
-        let options = StoreOptions { buffer_bytes: usize::MAX, ..StoreOptions::default() };
+        let options = StoreOptions::new().buffer_bytes(usize::MAX);
         let store = Store::create(&path, schema, options).expect("a folder");
         let cost = apply_all(&store, some, size, None);
         drop(store);

@@ -37,7 +37,7 @@ impl Ours<'_> {
         let opened: Vec<(Arc<Store>, Snapshot)> = folders.iter().map(open).collect();
         let mut cases = vec![self.held("opened", wall, start)];
         let (wall, start) = (Instant::now(), cpu());
-        let keys = [SortKey::new("size").descending()];
+        let keys = [SortKey::of("size").descending()];
         for (_, snapshot) in &opened {
             assert_eq!(snapshot.search().top(Docs::All, &keys, 20).expect("good bytes").len(), 20);
         }
@@ -58,7 +58,7 @@ impl Ours<'_> {
 
     /// Fills the buffers of all stores, which share threads and memory.
     fn shared(&self, opened: &[(Arc<Store>, Snapshot)]) -> Figures {
-        let options = BackgroundOptions { merges: no_merges(), buffer_bytes: 64 << 20 };
+        let options = BackgroundOptions::new().merges(no_merges()).buffer_bytes(64 << 20);
         let background = Background::start(options).expect("threads can be started");
         opened.iter().for_each(|(store, _)| background.add(store).expect("a store without threads"));
         let (wall, start, first) = (Instant::now(), cpu(), self.small() + SMALL);

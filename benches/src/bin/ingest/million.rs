@@ -106,7 +106,7 @@ impl Run<'_> {
     }
 
     fn search(&self) {
-        let keys = [SortKey::new("size").descending()];
+        let keys = [SortKey::of("size").descending()];
         while !self.ended.load(Relaxed) {
             let snapshot = self.store.snapshot();
             if snapshot.docs() == 0 {

@@ -135,7 +135,7 @@ impl<'a> Run<'a> {
     }
 
     fn query(&self) {
-        let keys = [SortKey::new("size").descending()];
+        let keys = [SortKey::of("size").descending()];
         while !self.ended.load(Relaxed) && self.with_queries {
             let from = Instant::now();
             let found = self.store.snapshot().search().top(Docs::All, &keys, 20).expect("good bytes");

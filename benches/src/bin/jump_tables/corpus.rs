@@ -4,9 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use docvalues::{
-    BytesKind, DocId, JumpTables, LogicalType, OpenOptions, Schema, Segment, SegmentWriter, WriterOptions,
-};
+use docvalues::reader::JumpTables;
+use docvalues::{BytesKind, DocId, LogicalType, OpenOptions, Schema, Segment, SegmentWriter, WriterOptions};
 use docvalues_benches::archive::{Archive, Document, FIELDS, add, field};
 use docvalues_benches::forget;
 use docvalues_benches::layouts::Tables;
@@ -115,8 +114,7 @@ impl Corpus {
         let path = arguments.folder.join(format!("archive-{docs}-{seed}{some}.dv"));
         if !path.exists() {
             eprintln!("{}: {docs} documents", path.display());
-            let options =
-                WriterOptions { budget: arguments.budget << 20, threads: 0, ..WriterOptions::default() };
+            let options = WriterOptions::new().budget(arguments.budget << 20).threads(0);
             build(&archive(docs, seed), &fields, &path, options)?;
         }
         let asked = Asked::of(&fields);

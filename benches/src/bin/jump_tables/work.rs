@@ -141,7 +141,7 @@ impl Work {
             Work::Facets => facets(&search, asked, docs()?)?,
             Work::Groups => groups(&search, docs()?)?,
             Work::Sort => {
-                let top = search.top(docs()?, &[SortKey::new("content_length").descending()], PAGE)?;
+                let top = search.top(docs()?, &[SortKey::of("content_length").descending()], PAGE)?;
                 top.iter().fold(0, |sum, found| add(sum, found.doc.get().into()))
             }
             Work::Retrieval => retrieve(&search, &page(hits, PAGE))?,
@@ -174,7 +174,7 @@ fn distinct(search: &Search<'_>, docs: Docs<'_>) -> Outcome<u64> {
 
 /// The most frequent values of each field.
 fn facets(search: &Search<'_>, asked: &Asked, docs: Docs<'_>) -> Outcome<u64> {
-    let facets: Vec<_> = asked.facets.iter().map(|name| Facet::on(*name).top(PAGE)).collect();
+    let facets: Vec<_> = asked.facets.iter().map(|name| Facet::of(*name).top(PAGE)).collect();
     let facets = search.facets(docs, &facets)?;
     let counts = facets.iter().flat_map(|facet| facet.values.iter().map(|(_, count)| *count));
     Ok(counts.fold(0, add))
@@ -182,7 +182,7 @@ fn facets(search: &Search<'_>, asked: &Asked, docs: Docs<'_>) -> Outcome<u64> {
 
 /// The first pages, each with a document and the number of its harvests.
 fn groups(search: &Search<'_>, docs: Docs<'_>) -> Outcome<u64> {
-    let group = Group::by("url_norm").order(GroupOrder::Best).top(PAGE).docs(1);
+    let group = Group::of("url_norm").order(GroupOrder::Best).top(PAGE).docs(1);
     let found = search.group(docs, &group)?;
     Ok(found.groups.iter().fold(0, |sum, group| {
         let first = group.docs.first().map_or(0, |found| found.doc.get().into());
@@ -236,7 +236,7 @@ pub(crate) fn sorted(segment: &Segment, asked: &Asked, hits: &[DocId]) -> Outcom
         return Ok(docs);
     }
     let search = Search::new(segment).threads(1);
-    let sorted = search.sorted(Docs::list(hits)?, &[SortKey::new(KEY).descending()])?;
+    let sorted = search.sorted(Docs::list(hits)?, &[SortKey::of(KEY).descending()])?;
     Ok(sorted.into_iter().map(|found| found.doc).collect())
 }
 

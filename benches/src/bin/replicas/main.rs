@@ -140,11 +140,9 @@ fn apply(store: &Store, first: u32, count: u32) -> u64 {
 fn run(way: Way, docs: u32, batch: u32) -> Figures {
     let folder = tempfile::tempdir().expect("a folder");
     let leader = folder.path().join("leader");
-    let options = StoreOptions {
-        keep_frames: if matches!(way, Way::None | Way::Files) { 0 } else { 1 << 30 },
-        commit_every: Some(Duration::from_secs(1)),
-        ..StoreOptions::default()
-    };
+    let options = StoreOptions::new()
+        .keep_frames(if matches!(way, Way::None | Way::Files) { 0 } else { 1 << 30 })
+        .commit_every(Duration::from_secs(1));
     let store = Arc::new(Store::create(&leader, schema(), options).expect("a folder"));
     let background = Background::start(BackgroundOptions::default()).expect("threads");
     background.add(&store).expect("a store");
@@ -178,12 +176,10 @@ fn run(way: Way, docs: u32, batch: u32) -> Figures {
 fn lag(seconds: u64) {
     let folder = tempfile::tempdir().expect("a folder");
     let leader = folder.path().join("leader");
-    let options = StoreOptions {
-        durability: Durability::EachBatch,
-        keep_frames: 1 << 30,
-        commit_every: Some(Duration::from_secs(1)),
-        ..StoreOptions::default()
-    };
+    let options = StoreOptions::new()
+        .durability(Durability::EachBatch)
+        .keep_frames(1 << 30)
+        .commit_every(Duration::from_secs(1));
     let store = Arc::new(Store::create(&leader, schema(), options).expect("a folder"));
     let background = Background::start(BackgroundOptions::default()).expect("threads");
     background.add(&store).expect("a store");
@@ -282,7 +278,7 @@ fn feed(leader: &Path, pipe: impl Write, until: &AtomicU64) -> (f64, u64) {
 
 /// Takes what comes from standard input. Prints the seconds of CPU time and the last batch, then when each batch was applied.
 fn replicate(folder: &Path) {
-    let options = StoreOptions { commit_every: Some(Duration::from_secs(1)), ..StoreOptions::default() };
+    let options = StoreOptions::new().commit_every(Duration::from_secs(1));
     let replica = Replica::open(folder, options).expect("a folder");
     let background = Background::start(BackgroundOptions::default()).expect("threads");
     background.add(replica.store()).expect("a store");

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use docvalues::WriteError;
 use docvalues::store::{Background, BackgroundOptions, Store, StoreOptions, shard_of};
+use docvalues::writer::Error as WriteError;
 use docvalues_benches::ingest::IngestDoc;
 
 use crate::{FIELDS, Link, process_cpu, schema};
@@ -47,11 +47,9 @@ pub(crate) fn measure(shards: u32, tasks: &[u32], docs: u32, rounds: usize) {
 /// leaders and of the replicas.
 fn run(shards: u32, tasks: u32, docs: u32, input: Input, has_replicas: bool) -> (f64, f64, f64) {
     let folder = tempfile::tempdir().expect("a folder");
-    let options = StoreOptions {
-        keep_frames: if has_replicas { 1 << 30 } else { 0 },
-        commit_every: Some(Duration::from_secs(1)),
-        ..StoreOptions::default()
-    };
+    let options = StoreOptions::new()
+        .keep_frames(if has_replicas { 1 << 30 } else { 0 })
+        .commit_every(Duration::from_secs(1));
     let background = Background::start(BackgroundOptions::default()).expect("threads");
     let path = |shard: u32, role: &str| folder.path().join(format!("{role}-{shard}"));
     let leader = |shard: u32| {

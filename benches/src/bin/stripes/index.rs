@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use docvalues::reader::IdReader;
 use docvalues::terms::lookup::{IdLookup, IdStore};
+use docvalues::writer::IdOptions;
 use docvalues::{
-    BytesKind, FieldId, FieldSpec, IdOptions, IdReader, LogicalType, Numeric, OpenOptions, Segment,
-    SegmentWriter, WriterOptions,
+    BytesKind, FieldId, FieldSpec, LogicalType, Numeric, OpenOptions, Segment, SegmentWriter, WriterOptions,
 };
 use docvalues_benches::ingest::{IngestDoc, schema};
 
@@ -77,7 +78,7 @@ impl Writer {
         let id = FieldSpec::new("_id", LogicalType::Utf8).kind(BytesKind::Binary);
         let id = schema.add(id).expect("names differ");
         let version = schema.add(FieldSpec::new("_version", LogicalType::I64)).expect("names differ");
-        let options = WriterOptions { budget: usize::MAX, ..WriterOptions::default() };
+        let options = WriterOptions::new().budget(usize::MAX);
         let mut writer = SegmentWriter::in_memory(schema, options);
         writer.id_field(id, IdOptions::default()).expect("a binary field");
         Writer { writer, fields: (fields, id, version), flush }

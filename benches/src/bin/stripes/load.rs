@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
+use docvalues::reader::{IdReader, NumericSeeker};
 use docvalues::terms::lookup::Seeker;
-use docvalues::{IdReader, NumericSeeker};
 
 use crate::Args;
 use crate::index::{Index, Writer};

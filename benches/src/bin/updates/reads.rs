@@ -4,11 +4,11 @@ use std::hint::black_box;
 use std::ops::{ControlFlow, RangeInclusive};
 use std::sync::Arc;
 
+use docvalues::column::{BatchDocs, Changes, Element, Error as ReadError, Gathered, Overlay, Pruning};
 use docvalues::search::{Docs, Search};
 use docvalues::{
-    BatchDocs, BytesKind, Changes, Column, ColumnSource, DocId, DocRange, Element, Field, FieldSpec,
-    Gathered, LogicalType, OpenOptions, Overlay, Pruning, ReadError, Rows, Schema, Segment, SegmentWriter,
-    SortKey, WriterOptions,
+    BytesKind, Column, ColumnSource, DocId, DocRange, Field, FieldSpec, LogicalType, OpenOptions, Rows,
+    Schema, Segment, SegmentWriter, SortKey, WriterOptions,
 };
 use docvalues_benches::ids::random;
 use docvalues_testkit::rng::SplitMix64;
@@ -80,7 +80,7 @@ fn segment(docs: u32) -> Segment {
     let time = schema.add(FieldSpec::new("time", LogicalType::I64)).expect("a field");
     let title = FieldSpec::new("title", LogicalType::Utf8).kind(BytesKind::Binary);
     let title = schema.add(title).expect("a field");
-    let options = WriterOptions { budget: usize::MAX, ..WriterOptions::default() };
+    let options = WriterOptions::new().budget(usize::MAX);
     let mut writer = SegmentWriter::in_memory(schema, options);
     let mut rng = SplitMix64::new(9);
     for _ in 0..docs {
@@ -104,7 +104,7 @@ fn numbers(column: &Arc<dyn Column>) -> [f64; 5] {
     });
     let source = One(Arc::clone(column));
     let top = millis(|| {
-        let keys = [SortKey::new("time").descending()];
+        let keys = [SortKey::of("time").descending()];
         black_box(Search::new(&source).threads(1).top(Docs::All, &keys, 20).expect("good bytes"));
     });
     [scan, gather, ascending, filter, top]
@@ -119,7 +119,7 @@ fn reads<T: Element>(column: &Arc<dyn Column>, rows: &dyn Rows<T>) -> [f64; 3] {
     let docs = column.info().docs;
     let scan = millis(|| {
         let mut items = 0;
-        let each = &mut |batch: docvalues::Batch<'_, T>| {
+        let each = &mut |batch: docvalues::column::Batch<'_, T>| {
             items += black_box(batch.values.items()).len();
             ControlFlow::Continue(())
         };

@@ -3,8 +3,8 @@
 use std::hint::black_box;
 use std::sync::Arc;
 
-use docvalues::column::AbsentColumn;
-use docvalues::{Changes, Column, DocId, Field, Kind, LogicalType, Overlay};
+use docvalues::column::{AbsentColumn, Changes, Overlay};
+use docvalues::{Column, DocId, Field, Kind, LogicalType};
 use docvalues_testkit::rng::SplitMix64;
 
 use crate::{ROUNDS, median, millis, number, share, text};

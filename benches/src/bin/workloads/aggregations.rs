@@ -25,7 +25,7 @@ pub(crate) fn aggregations(segment: &Segment) {
     let histograms = [
         ("ts", of_hours()),
         ("size", Histogram::of("size", Step::Whole(1_000))),
-        ("ts-host", of_hours().facet(Facet::on("host"))),
+        ("ts-host", of_hours().facet(Facet::of("host"))),
     ];
     for (name, histogram) in &histograms {
         time(&format!("histogram/{name}"), || {
@@ -38,9 +38,9 @@ pub(crate) fn aggregations(segment: &Segment) {
         });
     }
     let groups = [
-        ("count", Group::by("host")),
-        ("host-status", Group::by("host").and_by("status")),
-        ("host-docs", Group::by("host").sort([SortKey::new("size").descending()]).docs(3)),
+        ("count", Group::of("host")),
+        ("host-status", Group::of("host").and("status")),
+        ("host-docs", Group::of("host").sort([SortKey::of("size").descending()]).docs(3)),
     ];
     for (name, group) in &groups {
         time(&format!("group/{name}"), || {
@@ -51,7 +51,7 @@ pub(crate) fn aggregations(segment: &Segment) {
             })
         });
     }
-    let (facet, half) = (Facet::on("host"), segment.docs() / 2);
+    let (facet, half) = (Facet::of("host"), segment.docs() / 2);
     time("partial/facet", || {
         let partial = |docs: Docs<'_>| search.partial_facet(docs, &facet).expect("good bytes");
         let (first, second) = (partial(Docs::Range(0, half)), partial(Docs::Range(half, segment.docs())));

@@ -24,10 +24,10 @@ pub(crate) fn bitsets(segment: &Segment) {
     for (name, per_10_000) in SETS {
         let set = Bitset::from_docs(data::hits(docs, per_10_000), docs);
         time(&format!("facet/host/{name}"), || {
-            let found = search.facet(Docs::Bits(&set), &Facet::on("host")).expect("good bytes");
+            let found = search.facet(Docs::Bits(&set), &Facet::of("host")).expect("good bytes");
             found.values.iter().map(|(_, count)| count).sum()
         });
-        let keys = [SortKey::new("ts").descending()];
+        let keys = [SortKey::of("ts").descending()];
         time(&format!("top/ts/{name}"), || {
             let top = search.top(Docs::Bits(&set), &keys, 20).expect("good bytes");
             top.iter().map(|found| u64::from(found.doc.get())).sum()

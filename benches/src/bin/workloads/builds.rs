@@ -10,7 +10,8 @@
 //! `STRINGS` is `auto`, for ids and URLs that are compressed if that pays, or `raw`, without compression.
 
 use docvalues::prelude::*;
-use docvalues::{BytesKind, Compression, FieldId, IdOptions, Merger};
+use docvalues::writer::{Compression, IdOptions};
+use docvalues::{BytesKind, FieldId, Merger};
 use docvalues_benches::column_input::ColumnInput;
 use docvalues_benches::data::{self, Numbers, Strings};
 use docvalues_benches::ids::IdKind;
@@ -62,10 +63,7 @@ fn small(strings: &str, compression: Compression) {
 fn writer<const N: usize>(fields: [FieldSpec; N]) -> (SegmentWriter<Vec<u8>>, [FieldId; N]) {
     let mut schema = Schema::new();
     let fields = fields.map(|field| schema.add(field).expect("names differ"));
-    (
-        SegmentWriter::in_memory(schema, WriterOptions { budget: usize::MAX, ..WriterOptions::default() }),
-        fields,
-    )
+    (SegmentWriter::in_memory(schema, WriterOptions::new().budget(usize::MAX)), fields)
 }
 
 fn finish(writer: SegmentWriter<Vec<u8>>) -> u64 {

@@ -102,12 +102,12 @@ fn columns(segment: &Segment, hits: &[DocId]) {
         host.gather_or(hits, &mut ords, TermOrd::new(0)).expect("good bytes");
         ords.iter().map(|ord| u64::from(ord.get())).sum()
     });
-    let (tags, mut lists) = (segment.sorted_set("tags").expect("written"), docvalues::Lists::new());
+    let (tags, mut lists) = (segment.sorted_set("tags").expect("written"), docvalues::column::Lists::new());
     time("gather/tags/ascending", || {
         tags.gather(hits, &mut lists).expect("good bytes");
         lists.slices().items().iter().map(|ord| u64::from(ord.get())).sum()
     });
-    let (url, mut urls) = (segment.binary("url").expect("written"), docvalues::Lists::new());
+    let (url, mut urls) = (segment.binary("url").expect("written"), docvalues::column::Lists::new());
     time("gather/url/ascending", || {
         url.gather_or(hits, &mut urls, b"").expect("good bytes");
         urls.slices().items().len() as u64
@@ -137,7 +137,7 @@ fn searches(segment: &Segment, sets: &[(&str, Docs<'_>)]) {
         for name in ["host", "status", "tags", "size"] {
             time(&format!("facet/{name}/{set}"), || {
                 search
-                    .facet(docs, &Facet::on(name))
+                    .facet(docs, &Facet::of(name))
                     .expect("good bytes")
                     .values
                     .iter()
@@ -146,13 +146,13 @@ fn searches(segment: &Segment, sets: &[(&str, Docs<'_>)]) {
             });
         }
         for name in ["ts", "uni24", "size", "host"] {
-            let keys = [SortKey::new(name).descending()];
+            let keys = [SortKey::of(name).descending()];
             time(&format!("top/{name}/{set}"), || {
                 let top = search.top(docs, &keys, 20).expect("good bytes");
                 top.iter().map(|found| u64::from(found.doc.get())).sum()
             });
         }
-        let group = Group::by("host").metric(Metric::Sum("size".into())).order(GroupOrder::Metric(0));
+        let group = Group::of("host").metric(Metric::Sum("size".into())).order(GroupOrder::Metric(0));
         time(&format!("group/host/{set}"), || {
             search.group(docs, &group).expect("good bytes").groups.iter().map(|group| group.count).sum()
         });
@@ -163,7 +163,7 @@ fn searches(segment: &Segment, sets: &[(&str, Docs<'_>)]) {
     }
     // Numbers, ords and byte strings; then long runs, and short ones of numbers and of byte strings.
     for names in ["uni24", "size", "ts", "price60", "host", "url", "status,uni24", "host,size", "host,url"] {
-        let keys: Vec<SortKey> = names.split(',').map(SortKey::new).collect();
+        let keys: Vec<SortKey> = names.split(',').map(SortKey::of).collect();
         // Byte strings of all documents take seconds.
         let sets = if names.ends_with("url") { &sets[..2] } else { sets };
         for &(set, docs) in sets {

@@ -64,7 +64,7 @@ impl From<Sum> for Figure {
     fn from(sum: Sum) -> Figure {
         match sum {
             Sum::Integer(sum) => Figure::Integer(sum),
-            Sum::Double(sum) => Figure::Double(sum),
+            sum => Figure::Double(sum.to_f64()),
         }
     }
 }
@@ -73,14 +73,12 @@ impl From<Sum> for Figure {
 pub(crate) fn sum_and_mean(stats: &ColumnStats) -> (Option<Figure>, Option<Figure>) {
     let Some(sum) = stats.sum else { return (None, None) };
     let Field { logical, .. } = stats.field;
-    match (logical, sum) {
-        (LogicalType::I64 | LogicalType::U64 | LogicalType::Bool, _) | (_, Sum::Double(_)) => {
-            (Some(sum.into()), stats.mean.map(Figure::Mean))
-        }
-        (_, Sum::Integer(sum)) => {
+    match sum {
+        Sum::Integer(sum) if !matches!(logical, LogicalType::I64 | LogicalType::U64 | LogicalType::Bool) => {
             let mean = i64::try_from(sum.div_euclid(i128::from(stats.values.max(1)))).ok();
             (None, mean.map(|mean| Figure::Value(Value::of(logical, mean))))
         }
+        _ => (Some(sum.into()), stats.mean.map(Figure::Mean)),
     }
 }
 

@@ -259,13 +259,11 @@ pub(crate) struct WriteArgs {
 impl WriteArgs {
     /// The options of a writer with a memory budget in bytes.
     pub(crate) fn options(&self, memory: usize) -> WriterOptions {
-        WriterOptions {
-            jump_tables: self.jump_tables == JumpTables::Baked,
-            zones: !self.no_zone_maps,
-            budget: memory,
-            threads: self.threads,
-            ..WriterOptions::default()
-        }
+        WriterOptions::new()
+            .jump_tables(self.jump_tables == JumpTables::Baked)
+            .zones(!self.no_zone_maps)
+            .budget(memory)
+            .threads(self.threads)
     }
 
     /// The number of threads, at least one.

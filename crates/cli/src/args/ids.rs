@@ -72,11 +72,8 @@ impl IdArgs {
 
     /// The given options; the rest from `base`.
     pub(crate) fn options(&self, base: IdOptions) -> IdOptions {
-        IdOptions {
-            form: self.term_index.and_then(TermIndex::form).unwrap_or(base.form),
-            filter_bits: self.filter_bits.unwrap_or(base.filter_bits),
-            ..base
-        }
+        base.form(self.term_index.and_then(TermIndex::form).unwrap_or(base.form))
+            .filter_bits(self.filter_bits.unwrap_or(base.filter_bits))
     }
 }
 

@@ -101,7 +101,7 @@ impl DocSelection {
         console: &mut Console<'_>,
     ) -> Result<DocSelection, CliError> {
         let (sort, top) = (segments.sort_keys("--sort", &args.sort)?, args.limit.unwrap_or(usize::MAX));
-        let request = SearchRequest { sort, top, ..SearchRequest::default() };
+        let request = SearchRequest::new().sort(sort).top(top);
         let answer = answer(segments, (&args.filter, None), request)?;
         let step = Step::only("put in order", answer.found.times.top);
         answer.explain(args.limit.is_some(), &step, args.records.json, console);

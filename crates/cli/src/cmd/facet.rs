@@ -21,7 +21,7 @@ pub(crate) fn run(args: &FacetArgs, opener: &Opener, console: &mut Console<'_>) 
     let fields = segments.select(&columns)?;
     let (by, prefix) = (args.by, args.prefix.as_deref());
     let facets = fields.iter().map(|field| facet(&field.name, args.top, by, args.min_count, prefix));
-    let request = SearchRequest { facets: facets.collect(), ..SearchRequest::default() };
+    let request = SearchRequest::new().facets(facets);
     let answer = answer(&segments, (&args.filter, None), request)?;
     if args.json {
         answer.print_json([("facets", answer.found.facets.iter().map(facet_json).collect())], console)?;

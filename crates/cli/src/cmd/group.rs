@@ -13,7 +13,7 @@ use crate::open::segments::Segments;
 pub(crate) fn run(args: &GroupArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segments = Segments::open(opener, &args.files, args.filter.skip_damaged, console)?;
     let groups = vec![group(&segments, &args.spec)?];
-    let request = SearchRequest { groups, ..SearchRequest::default() };
+    let request = SearchRequest::new().groups(groups);
     let answer = answer(&segments, (&args.filter, None), request)?;
     if args.json {
         answer.print_json(groups_json(&answer, 0, &args.spec.columns)?, console)?;

@@ -19,7 +19,7 @@ pub(crate) fn run(
     // An unknown column gets a hint with the closest name.
     segments.select(std::slice::from_ref(&args.spec.column))?;
     let histograms = vec![histogram(&segments, &args.spec)?];
-    let request = SearchRequest { histograms, ..SearchRequest::default() };
+    let request = SearchRequest::new().histograms(histograms);
     let answer = answer(&segments, (&args.filter, None), request)?;
     if args.json {
         answer.print_json(histogram_json(&answer, 0)?, console)?;

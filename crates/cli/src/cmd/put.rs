@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::answer::commit_info::{commit_line, print_json};
-use crate::api::store::{Background, BackgroundOptions, Durability, Store, StoreOptions};
+use crate::api::store::{Background, BackgroundOptions, Durability, Store};
 use crate::args::{ProgressFormat, PutArgs};
 use crate::console::Console;
 use crate::console::progress::Progress;
@@ -64,14 +64,10 @@ pub(crate) fn run(args: &PutArgs, opener: &Opener, console: &mut Console<'_>) ->
 }
 
 fn open(args: &PutArgs, opener: &Opener) -> Result<Store, CliError> {
-    let options = StoreOptions {
-        durability: args.durability,
-        keep_frames: args.keep_frames as u64,
-        // When half of it is used, it is written to a segment, which takes the rest.
-        buffer_bytes: args.memory / 2,
-        ..opener.store_options(args.commit.keep_commits, args.write.options(args.memory))
-    };
-    Ok(Store::open(&args.folder, options)?)
+    let options = opener.store_options(args.commit.keep_commits, args.write.options(args.memory));
+    let options = options.durability(args.durability).keep_frames(args.keep_frames as u64);
+    // When half of it is used, it is written to a segment, which takes the rest.
+    Ok(Store::open(&args.folder, options.buffer_bytes(args.memory / 2))?)
 }
 
 /// Merges segments, of which a pipe that goes on adds one with each commit.

@@ -146,15 +146,13 @@ fn parse(argument: &str) -> Result<QueryRequest, CliError> {
 fn request(segments: &Segments, asked: &QueryRequest) -> Result<SearchRequest, CliError> {
     let histograms = asked.histograms.iter().map(|spec| histogram(segments, spec));
     let groups = asked.groups.iter().map(|NameOr(spec)| group(segments, spec));
-    Ok(SearchRequest {
-        facets: asked.facets.iter().map(|NameOr(asked)| asked.facet()).collect(),
-        histograms: histograms.collect::<Result<_, _>>()?,
-        stats: asked.stats.iter().map(stats).collect(),
-        groups: groups.collect::<Result<_, _>>()?,
-        sort: segments.sort_keys("sort", &asked.sort)?,
-        top: asked.top().unwrap_or(0),
-        ..SearchRequest::default()
-    })
+    Ok(SearchRequest::new()
+        .facets(asked.facets.iter().map(|NameOr(asked)| asked.facet()))
+        .histograms(histograms.collect::<Result<Vec<_>, _>>()?)
+        .stats(asked.stats.iter().map(stats))
+        .groups(groups.collect::<Result<Vec<_>, _>>()?)
+        .sort(segments.sort_keys("sort", &asked.sort)?)
+        .top(asked.top().unwrap_or(0)))
 }
 
 fn stats(NameOr(asked): &NameOr<StatsRequest>) -> Stats {

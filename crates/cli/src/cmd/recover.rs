@@ -10,7 +10,7 @@ use crate::text::json::Json;
 use crate::text::quoting::thousands;
 
 pub(crate) fn run(args: &RecoverArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let options = StoreOptions { open: opener.options(), ..StoreOptions::default() };
+    let options = StoreOptions::new().open(opener.options());
     let recovered = Store::recover(&args.folder, args.to, args.discard_log, options)?;
     let (folder, number) = (args.folder.display(), recovered.commit.number);
     console.done = Some(format!("{folder} went back, in commit {number}"));

@@ -37,12 +37,10 @@ pub(crate) fn run(args: &ReplicaArgs, opener: &Opener, console: &mut Console<'_>
         let folder = args.folder.display();
         return Err(CliError::failed(format!("{folder}: expected a replica with a commit, found none")));
     }
-    let options = StoreOptions {
-        open: opener.options(),
-        commit_every: Some(args.commit_every),
-        keep_frames: args.keep_frames as u64,
-        ..StoreOptions::default()
-    };
+    let options = StoreOptions::new()
+        .open(opener.options())
+        .commit_every(args.commit_every)
+        .keep_frames(args.keep_frames as u64);
     if args.promote {
         let store = Replica::open(&args.folder, options)?.promote()?;
         note_commit(&store, console);

@@ -32,7 +32,7 @@ pub(super) fn answer<'s>(
     let parse = |text| Query::parse(text).map_err(|error| columns::unparsed(segments.all(), text, error));
     let queries = [args.query.as_deref(), more].into_iter().flatten().map(parse);
     let query = Query::all_of(queries.collect::<Result<Vec<_>, _>>()?);
-    Answer::of(segments, SearchRequest { query, explain: args.explain, ..request }, args.threads)
+    Answer::of(segments, request.query(query).explain(args.explain), args.threads)
 }
 
 /// The most results to return: on the command line, 0 stands for all.
@@ -42,8 +42,9 @@ pub(super) fn all_if_zero(top: usize) -> usize {
 
 /// A facet.
 pub(super) fn facet(column: &str, top: usize, by: FacetBy, min_count: u64, prefix: Option<&str>) -> Facet {
-    let facet = Facet::on(column).top(all_if_zero(top)).order(by.order()).min_count(min_count);
-    Facet { prefix: prefix.map(Vec::from), ..facet }
+    let mut facet = Facet::of(column).top(all_if_zero(top)).order(by.order()).min_count(min_count);
+    facet.prefix = prefix.map(Vec::from);
+    facet
 }
 
 /// A histogram.
@@ -67,7 +68,7 @@ pub(super) fn histogram(segments: &Segments, spec: &HistogramSpec) -> Result<His
     let mut histogram = Histogram::of(spec.column.clone(), step);
     if let Some(column) = &spec.facet {
         segments.select(std::slice::from_ref(column))?;
-        histogram = histogram.facet(Facet::on(column).top(all_if_zero(spec.top)));
+        histogram = histogram.facet(Facet::of(column).top(all_if_zero(spec.top)));
     }
     histogram.metrics = metrics(segments, [&spec.sum, &spec.min, &spec.max, &spec.mean, &[]])?;
     Ok(histogram)
@@ -109,7 +110,9 @@ pub(super) fn group(segments: &Segments, args: &GroupSpec) -> Result<Group, CliE
     }
     // An unknown column gets a hint with the closest name.
     let names = segments.select(&args.column.0)?.into_iter().map(|field| field.name);
-    let mut group = Group { by: names.collect(), with_missing: args.missing, ..Group::by("") };
+    let mut group = Group::of("");
+    group.by = names.collect();
+    group.with_missing = args.missing;
     group.having = args.having.as_deref().map(Query::parse).transpose()?;
     group.top = all_if_zero(args.top);
     group.docs = args.docs;

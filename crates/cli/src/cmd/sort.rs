@@ -13,7 +13,7 @@ use crate::open::segments::Segments;
 pub(crate) fn run(args: &SortArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segments = Segments::open(opener, &args.files, args.filter.skip_damaged, console)?;
     let (sort, top) = (segments.sort_keys("--by", &args.by)?, all_if_zero(args.count));
-    let request = SearchRequest { sort, top, ..SearchRequest::default() };
+    let request = SearchRequest::new().sort(sort).top(top);
     let answer = answer(&segments, (&args.filter, None), request)?;
     let docs = answer.found.top.iter().copied();
     records::print(&segments, docs, &args.records.options(), console)?;

@@ -21,8 +21,8 @@ pub(crate) fn run(args: &StatsArgs, opener: &Opener, console: &mut Console<'_>) 
     columns.extend_from_slice(&args.columns);
     let segments = Segments::open(opener, &files, args.filter.skip_damaged, console)?;
     let fields = segments.select(&columns)?;
-    let stats = fields.iter().map(|field| asked(field, args, !columns.is_empty())).collect();
-    let request = SearchRequest { stats, ..SearchRequest::default() };
+    let stats = fields.iter().map(|field| asked(field, args, !columns.is_empty()));
+    let request = SearchRequest::new().stats(stats);
     let mut answer = answer(&segments, (&args.filter, None), request)?;
     let usage = segments.all().iter().map(|part| part.segment.usage()).collect::<Result<Vec<_>, _>>()?;
     let mut by_field: HashMap<&str, Vec<&ColumnUsage>> = HashMap::new();

@@ -23,7 +23,7 @@ fn create(args: &CreateArgs, console: &mut Console<'_>) -> Result<Exit, CliError
     let (id_field, version_field) = (args.id_field.as_deref(), args.version_field.as_deref());
     let schema = store_schema::of_requests(&requests, id_field, version_field, &args.sort_by)?;
     let keep_commits = Some(args.commit.keep_commits.unwrap_or(KeepCommits::Newest(2)));
-    let options = StoreOptions { keep_commits, ..StoreOptions::default() };
+    let options = StoreOptions::new().keep_commits(keep_commits);
     let store = Store::create(&args.folder, schema, options)?;
     let (snapshot, folder) = (store.snapshot(), args.folder.display());
     console.note(&format!("{folder}: commit {}, a store without documents", snapshot.commit()));

@@ -9,8 +9,10 @@ use clap::ValueEnum as _;
 use clap::builder::Styles;
 use clap::builder::styling::Style;
 
+type StyleOf = fn(&Styles) -> &Style;
+
 /// The words with which messages begin, and their styles.
-const LABELS: [(&str, fn(&Styles) -> &Style); 3] =
+const LABELS: [(&str, StyleOf); 3] =
     [("dv:", Styles::get_error), ("hint:", Styles::get_valid), ("note:", Styles::get_literal)];
 
 /// Whether a stream gets colours without --color: if it is a terminal that has them, or as NO_COLOR, CLICOLOR and

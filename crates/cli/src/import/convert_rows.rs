@@ -36,7 +36,7 @@ impl Import {
     }
 
     /// Converts a row to a document, or skips it.
-    fn add<E: From<InputError>>(
+    pub(super) fn add<E: From<InputError>>(
         &mut self,
         source: &Source,
         row: Result<&mut Row, Box<BadRow>>,

@@ -151,7 +151,7 @@ fn finish<T: Target>(
     sort_by: &[String],
 ) -> Result<T::Finished, CliError> {
     writer.sort_by(sort_keys(sort_by, import)?)?;
-    let finished = |writer: SegmentWriter<T>| writer.finish().map_err(docvalues::WriteError::from);
+    let finished = |writer: SegmentWriter<T>| writer.finish().map_err(docvalues::writer::Error::from);
     let Some(ids) = ids else { return Ok(finished(writer)?) };
     ids.check(import, true)?;
     let column = import.columns().iter().find(|column| column.name == ids.column);

@@ -47,7 +47,9 @@ impl Opener {
             if self.any_docs {
                 return failure;
             }
-            match Segment::open_with(path, OpenOptions { untrusted: false, ..self.options() }) {
+            let mut trusted = self.options();
+            trusted.untrusted = false;
+            match Segment::open_with(path, trusted) {
                 Ok(_) => {
                     failure.hint("a small file with so many documents may be made to use up memory; --any-docs opens it anyway")
                 }

@@ -25,7 +25,7 @@ impl Opener {
         keep_commits: Option<KeepCommits>,
         writer: WriterOptions,
     ) -> StoreOptions {
-        StoreOptions { keep_commits, open: self.options(), writer, ..StoreOptions::default() }
+        StoreOptions::new().keep_commits(keep_commits).open(self.options()).writer(writer)
     }
 }
 

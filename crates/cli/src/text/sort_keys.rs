@@ -31,7 +31,7 @@ pub(crate) fn keys(option: &str, arguments: &[String], columns: &[&str]) -> Resu
 
 /// Parses one key.
 fn key(text: &str, columns: &[&str]) -> Option<SortKey> {
-    let named = |name: &str| columns.contains(&name).then(|| SortKey::new(name));
+    let named = |name: &str| columns.contains(&name).then(|| SortKey::of(name));
     let of = |text: &str| {
         let descending = || Some(named(text.strip_prefix('-')?)?.descending());
         named(text).or_else(descending)
@@ -81,18 +81,18 @@ mod tests {
 
     #[test]
     fn keys_are_named_with_their_direction_and_what_is_missing() {
-        let [section, size] = ["section", "size"].map(SortKey::new);
+        let [section, size] = ["section", "size"].map(SortKey::of);
         assert_eq!(of(&["section,size"]).unwrap(), [section.clone(), size.clone()]);
         assert_eq!(
             of(&["-section:missing-first", "size:missing-last"]).unwrap(),
             [section.missing_first().descending(), size.clone()]
         );
         // Names come first.
-        assert_eq!(of(&["-size,size"]).unwrap(), [SortKey::new("-size"), size]);
-        assert_eq!(of(&["a,b"]).unwrap(), [SortKey::new("a,b")]);
+        assert_eq!(of(&["-size,size"]).unwrap(), [SortKey::of("-size"), size]);
+        assert_eq!(of(&["a,b"]).unwrap(), [SortKey::of("a,b")]);
         assert_eq!(
             of(&["--size:missing-first,x:missing-first"]).unwrap(),
-            [SortKey::new("-size").descending().missing_first(), SortKey::new("x:missing-first")]
+            [SortKey::of("-size").descending().missing_first(), SortKey::of("x:missing-first")]
         );
         assert_eq!(of(&[]).unwrap(), []);
     }

@@ -1,7 +1,7 @@
 //! `--sort-by` in `build` and `merge`.
 
+use docvalues::column::{Lists, bits};
 use docvalues::prelude::*;
-use docvalues::{Lists, bits};
 
 use crate::sandbox::{Sandbox, packages};
 

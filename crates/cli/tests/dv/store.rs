@@ -320,11 +320,8 @@ fn recovering_keeps_the_log_unless_it_is_discarded() {
     let sandbox = Sandbox::new();
     sandbox.ok(&["store", "create", "st", "--id-field", "id"]);
     let put = |names: &[&str]| {
-        let options = StoreOptions {
-            durability: Durability::EachBatch,
-            keep_commits: Some(KeepCommits::Newest(3)),
-            ..StoreOptions::default()
-        };
+        let options =
+            StoreOptions::new().durability(Durability::EachBatch).keep_commits(KeepCommits::Newest(3));
         let store = Store::open(sandbox.path("st"), options).unwrap();
         for id in names {
             let mut batch = store.batch().unwrap();
@@ -364,7 +361,7 @@ fn a_log_is_listed() {
     let sandbox = Sandbox::new();
     sandbox.ok(&["store", "create", "st", "--id-field", "id"]);
     assert_eq!(json(&sandbox.ok(&["log", "st", "--json"])), Value::Array(Vec::new()));
-    let options = StoreOptions { durability: Durability::EachBatch, ..StoreOptions::default() };
+    let options = StoreOptions::new().durability(Durability::EachBatch);
     let store = Store::open(sandbox.path("st"), options).unwrap();
     for id in ["a", "b"] {
         let mut batch = store.batch().unwrap();

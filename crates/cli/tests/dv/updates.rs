@@ -32,10 +32,7 @@ fn store() -> Sandbox {
 /// a set, of a column that the segment lacks, and a value that is removed.
 fn updated() -> Sandbox {
     let sandbox = store();
-    let options = StoreOptions {
-        keep_commits: Some(docvalues::store::KeepCommits::Newest(2)),
-        ..StoreOptions::default()
-    };
+    let options = StoreOptions::new().keep_commits(docvalues::store::KeepCommits::Newest(2));
     let store = Store::open(sandbox.path("st"), options).unwrap();
     let stars = docvalues::Field::new("stars", docvalues::Kind::Numeric, docvalues::LogicalType::I64);
     // As `dv set` does, because 1.125 does not have two decimals.

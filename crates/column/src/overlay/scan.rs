@@ -9,7 +9,7 @@ use super::{Changes, Overlay};
 use crate::batch::{Batch, BatchDocs, View};
 use crate::lists::Lists;
 use crate::rows::{Each, Element, Rows as _};
-use crate::{DocRange, Gathered, Result, bits};
+use crate::{DocRange, Gathered, Result};
 
 /// A batch is passed on when it has this many documents.
 const BATCH: usize = 4_096;
@@ -38,16 +38,7 @@ pub(super) fn by_gather<T: Element>(
         }
         column.gather(BatchDocs::Run(run), &mut gathered)?;
         start = run.end;
-        let docs = match gathered.present().map(<[u64]>::to_vec) {
-            None => BatchDocs::Run(run),
-            Some(present) => {
-                some.clear();
-                bits::push_docs(&present, run.start, &mut some);
-                gathered.retain(&present);
-                BatchDocs::List(&some)
-            }
-        };
-        if !docs.is_empty() && each(Batch { docs, values: gathered.view() }).is_break() {
+        if gathered.pass_on(run, &mut some, &mut each).is_break() {
             return Ok(());
         }
     }

@@ -166,30 +166,6 @@ impl<T: Element> Gathered<T> {
         is_there.then_some(row)
     }
 
-    /// The rows at `places`, in this order.
-    ///
-    /// # Panics
-    ///
-    /// If a place is out of bounds.
-    #[must_use]
-    pub fn select(&self, places: impl Iterator<Item = usize>) -> Gathered<T> {
-        let places: Vec<usize> = places.collect();
-        let mut selected = Gathered { fill: self.fill, tracks: self.tracks, ..Gathered::new() };
-        if self.is_many {
-            let (lists, mut presence) = selected.begin_many(places.len());
-            for (to, &from) in places.iter().enumerate() {
-                lists.push(self.row(from).unwrap_or_default());
-                presence.mark(to, self.row(from).is_some());
-            }
-        } else {
-            selected.begin_one(places.len());
-            for (to, &from) in places.iter().enumerate() {
-                selected.set(to, self.row(from).map(|row| row[0]));
-            }
-        }
-        selected
-    }
-
     /// For sources: begins `len` rows that are lists. The caller appends each of them.
     pub fn begin_many(&mut self, len: usize) -> (&mut Lists<T>, Presence<'_>) {
         self.is_many = true;
@@ -216,26 +192,23 @@ impl<T: Element> Gathered<T> {
     ///
     /// If there is no row at a place, places of lists do not ascend, or rows are single-valued and a new one is empty.
     pub fn replace<'r>(&mut self, rows: impl IntoIterator<Item = (usize, Option<&'r [T]>)>) {
-        let mut rows = rows.into_iter();
+        let mut rows = rows.into_iter().peekable();
         if !self.is_many {
             return rows.for_each(|(at, row)| self.set(at, row.map(|row| row[0])));
         }
-        let Some(mut next) = rows.next() else { return };
+        if rows.peek().is_none() {
+            return;
+        }
         let len = self.lists.len();
         let before = mem::replace(&mut self.lists, Lists::with_capacity(len));
         let (has_gaps, bits) = (&mut self.has_gaps, &mut self.present);
         let mut presence = Presence { len, tracks: T::EMPTY_IS_VALUE, has_gaps, bits };
         let mut copied = 0;
-        loop {
-            let (at, row) = next;
+        for (at, row) in rows {
             self.lists.extend_from(before.slices().part(copied..at));
             self.lists.push(row.unwrap_or_default());
             presence.mark(at, row.is_some());
             copied = at + 1;
-            match rows.next() {
-                Some(row) => next = row,
-                None => break,
-            }
         }
         self.lists.extend_from(before.slices().part(copied..len));
     }

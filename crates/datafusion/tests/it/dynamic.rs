@@ -14,9 +14,10 @@ use datafusion::physical_plan::filter_pushdown::{
 };
 use datafusion::physical_plan::{ExecutionPlan, collect};
 use datafusion::prelude::SessionContext;
+use docvalues::Segment;
+use docvalues::column::Part;
 use docvalues::prelude::*;
 use docvalues::search::{DocsByPart, MissingColumns, MixedTypes, Parts, Search};
-use docvalues::{Part, Segment};
 use docvalues_datafusion::DocvaluesTable;
 use docvalues_testkit::damage::cases;
 use docvalues_testkit::rng::SplitMix64;

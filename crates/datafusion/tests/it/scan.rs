@@ -8,10 +8,11 @@ use datafusion::execution::SessionStateBuilder;
 use datafusion::physical_plan::{ExecutionPlan, collect};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion_session::TableProvider as _;
+use docvalues::column::Part;
 use docvalues::prelude::*;
 use docvalues::search::Parts;
 use docvalues::store::{Dataset, Store, StoreOptions, StoreSchema};
-use docvalues::{DocId, Field, Kind, LiveDocs, Part};
+use docvalues::{DocId, Field, Kind, LiveDocs};
 use docvalues_datafusion::{DocvaluesTable, GroupByOrds};
 use docvalues_testkit::rng::SplitMix64;
 

@@ -2,10 +2,11 @@
 
 use std::ops::RangeInclusive;
 
+use docvalues::column::{PruneCounts, Pruning, bits};
 use docvalues::search::{Docs, Query, Search};
 use docvalues::{
-    ColumnSource as _, DocRange, Field, Kind, LogicalType, OpenOptions, PruneCounts, Pruning, Segment,
-    SegmentWriter, SortKey, WriterOptions, bits,
+    ColumnSource as _, DocRange, Field, Kind, LogicalType, OpenOptions, Segment, SegmentWriter, SortKey,
+    WriterOptions,
 };
 use docvalues_testkit::model::ModelColumn;
 use docvalues_testkit::rng::SplitMix64;
@@ -180,7 +181,7 @@ fn the_index_sort_reads_no_zones() {
     rows.columns.retain(|(field, _)| field.name == "at");
     let (schema, fields) = schema(&rows, &COMPRESSIONS);
     let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
-    writer.sort_by(vec![SortKey::new("at").descending()]).unwrap();
+    writer.sort_by(vec![SortKey::of("at").descending()]).unwrap();
     add_batches(&mut writer, &fields, &rows, 50_000);
     let segment = Segment::from_bytes(writer.finish_bytes().unwrap(), OpenOptions::new()).unwrap();
     let (found, counts) = explained(&segment, "at in 150_000..600_000");

@@ -1,9 +1,8 @@
 //! Segments as files: published atomically, read through a mapping and by plain reads.
 
-use docvalues::{
-    Access, JumpTables, OpenOptions, ReadErrorKind, Segment, SegmentWriter, Verify, WriterOptions,
-};
-use docvalues::{FieldSpec, Kind, LogicalType, Schema};
+use docvalues::column::ErrorKind as ReadErrorKind;
+use docvalues::reader::{Access, JumpTables, Verify};
+use docvalues::{FieldSpec, Kind, LogicalType, OpenOptions, Schema, Segment, SegmentWriter, WriterOptions};
 use docvalues_testkit::damage::cases;
 
 use crate::write::{EVERY_KIND, check_some};
@@ -19,7 +18,7 @@ fn mapped_and_plain_reads_agree() {
     for (i, (access, verify)) in options.enumerate() {
         // All modes in the full sweep; otherwise by turns.
         for jump_tables in JumpTables::ALL.into_iter().skip(cases(i % 2, 0)).take(cases(1, 2)) {
-            let options = OpenOptions { verify, jump_tables, access, ..OpenOptions::new() };
+            let options = OpenOptions::new().verify(verify).jump_tables(jump_tables).access(access);
             let segment = Segment::open_with(&path, options).unwrap();
             check_some(&segment, i);
             segment.verify().unwrap();
@@ -53,7 +52,7 @@ fn wrong_names_and_kinds_are_errors() {
     assert!(matches!(segment.numeric("no such").unwrap_err().kind(), ReadErrorKind::NoSuchColumn { .. }));
     for field in fields {
         assert_eq!(segment.stored(&field.name).is_ok(), field.kind == Kind::Numeric);
-        match segment.numeric(&field.name).as_ref().map_err(docvalues::ReadError::kind) {
+        match segment.numeric(&field.name).as_ref().map_err(docvalues::column::Error::kind) {
             Ok(_) => assert_eq!((field.kind, field.logical), (Kind::Numeric, LogicalType::I64)),
             Err(ReadErrorKind::WrongType { found, asked, .. }) => {
                 assert_eq!((field.kind, *found, *asked), (Kind::Numeric, field.logical, LogicalType::I64));
@@ -105,7 +104,7 @@ fn granules_of_large_sections_are_pages_of_the_file() {
     }
     let file = writer.finish_bytes().unwrap();
     let stats = Segment::from_bytes(file.clone(), OpenOptions::new()).unwrap().usage().unwrap();
-    let values = |column: &docvalues::ColumnUsage| {
+    let values = |column: &docvalues::reader::ColumnUsage| {
         column.sections.iter().map(|section| (section.payload, section.offset)).max().unwrap()
     };
     let places: Vec<_> = stats.columns.iter().map(values).collect();

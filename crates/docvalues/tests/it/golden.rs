@@ -21,7 +21,8 @@ use std::path::PathBuf;
 use std::sync::Once;
 
 use docvalues::format::file::frame::{HEADER_LEN, Header};
-use docvalues::{ColumnSource as _, JumpTables, OpenOptions, Segment, SegmentWriter, WriterOptions};
+use docvalues::reader::JumpTables;
+use docvalues::{ColumnSource as _, OpenOptions, Segment, SegmentWriter, WriterOptions};
 
 mod cases;
 mod coverage;
@@ -42,7 +43,7 @@ struct File {
 impl Golden {
     fn files(&self) -> Vec<File> {
         let full = File { name: format!("{}.dv", self.name), options: WriterOptions::default() };
-        let options = WriterOptions { jump_tables: false, zones: false, ..full.options };
+        let options = full.options.jump_tables(false).zones(false);
         let bare = File { name: format!("{}.bare.dv", self.name), options };
         if self.bare { vec![full, bare] } else { vec![full] }
     }

@@ -4,9 +4,11 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
+use docvalues::reader::IdForm;
+use docvalues::writer::{ErrorKind as WriteErrorKind, IdOptions};
 use docvalues::{
-    BytesKind, DocId, FieldId, FieldSpec, IdForm, IdOptions, LiveDocs, LogicalType, Merger, OpenOptions,
-    Schema, Segment, SegmentWriter, SortKey, WriteErrorKind, WriterOptions,
+    BytesKind, DocId, FieldId, FieldSpec, LiveDocs, LogicalType, Merger, OpenOptions, Schema, Segment,
+    SegmentWriter, SortKey, WriterOptions,
 };
 use docvalues_testkit::rng::SplitMix64;
 use proptest::prelude::*;
@@ -81,8 +83,8 @@ impl Sort {
     fn keys(self) -> Vec<SortKey> {
         match self {
             Sort::None => vec![],
-            Sort::Number => vec![SortKey::new("n")],
-            Sort::Id => vec![SortKey::new("id")],
+            Sort::Number => vec![SortKey::of("n")],
+            Sort::Id => vec![SortKey::of("id")],
         }
     }
 }
@@ -117,7 +119,7 @@ fn build(docs: &Docs, sort: Sort, options: Option<IdOptions>, budget: Option<usi
     };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ids.dv");
-    let options_of_writer = WriterOptions { budget, ..WriterOptions::default() };
+    let options_of_writer = WriterOptions::new().budget(budget);
     let mut writer = SegmentWriter::create(&path, schema, options_of_writer).unwrap();
     options.iter().for_each(|options| writer.id_field(id, *options).unwrap());
     writer.sort_by(sort.keys()).unwrap();
@@ -175,12 +177,8 @@ fn looks() -> impl Strategy<Value = Look> {
 fn options() -> impl Strategy<Value = IdOptions> {
     let forms = prop::sample::select(IdForm::ALL.to_vec());
     let bits = prop::sample::select(vec![0, 1, 8, 16, 32]);
-    (forms, bits, any::<u64>()).prop_map(|(form, filter_bits, seed)| IdOptions {
-        form,
-        filter_bits,
-        seed,
-        ..IdOptions::default()
-    })
+    (forms, bits, any::<u64>())
+        .prop_map(|(form, filter_bits, seed)| IdOptions::new().form(form).filter_bits(filter_bits).seed(seed))
 }
 
 fn sorts() -> impl Strategy<Value = Sort> {
@@ -249,7 +247,7 @@ fn duplicate_ids_are_reported_in_input_order() {
         docs.0[8_000].1 = docs.0[77].1.clone();
         let folder = tempfile::tempdir().unwrap();
         let (schema, number, id) = schema();
-        let options = WriterOptions { budget, ..WriterOptions::default() };
+        let options = WriterOptions::new().budget(budget);
         let mut writer = SegmentWriter::create(folder.path().join("twice.dv"), schema, options).unwrap();
         writer.id_field(id, IdOptions::default()).unwrap();
         writer.sort_by(sort.keys()).unwrap();

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
+use docvalues::column::{Changes, Element, GatherRows, Gathered, Lists, Overlay, Values};
 use docvalues::prelude::*;
-use docvalues::{
-    BytesKind, Changes, Element, GatherRows, Gathered, Lists, Lookahead, Numeric, Overlay, Values,
-};
+use docvalues::{BytesKind, Lookahead, Numeric};
 use docvalues_testkit::concat::Concat;
 use docvalues_testkit::shapes;
 use proptest::prelude::*;

@@ -24,6 +24,7 @@ mod numbers;
 mod overlay;
 mod plain;
 mod promote;
+mod public_api;
 mod query;
 mod requests;
 mod roundtrip;

@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use docvalues::{
-    ColumnSource, Compression, DocId, LiveDocs, Merger, OpenOptions, Segment, WriteErrorKind, WriterOptions,
-};
+use docvalues::writer::{Compression, ErrorKind as WriteErrorKind};
+use docvalues::{ColumnSource, DocId, LiveDocs, Merger, OpenOptions, Segment, WriterOptions};
 use docvalues_testkit::conformance::check_source;
 use docvalues_testkit::damage::cases;
 use docvalues_testkit::model::{MemSource, ModelColumn};
@@ -140,7 +139,7 @@ proptest! {
         // A piece lacks every fourth column.
         let leave_out = |piece: usize, column: usize| leave_out.rotate_left((piece * 5 + column) as u32) & 3 == 3;
         let cut = Cut::new(&dataset, places, &lives, leave_out, seed);
-        let options = WriterOptions { jump_tables: tables, zones: tables, ..WriterOptions::default() };
+        let options = WriterOptions::new().jump_tables(tables).zones(tables);
         cut.check(compression, options);
     }
 
@@ -218,7 +217,7 @@ fn sorted_and_binary_columns_merge_to_the_smaller_kind() {
     let build = |values: &[Option<String>], kind, budget, path: &Path| {
         let mut schema = Schema::new();
         let field = schema.add(FieldSpec::new("s", LogicalType::Utf8).kind(kind)).unwrap();
-        let options = WriterOptions { budget, ..WriterOptions::default() };
+        let options = WriterOptions::new().budget(budget);
         let mut writer = SegmentWriter::create(path, schema, options).unwrap();
         for value in values {
             let mut document = writer.document();
@@ -244,7 +243,7 @@ fn sorted_and_binary_columns_merge_to_the_smaller_kind() {
         let kind = Segment::from_bytes(whole.clone(), OpenOptions::new()).unwrap().fields().unwrap()[0].kind;
         assert_eq!(kind, expected);
         for budget in [300_000, 64 << 20] {
-            let mut merger = Merger::new(WriterOptions { budget, ..WriterOptions::default() });
+            let mut merger = Merger::new(WriterOptions::new().budget(budget));
             for piece in &pieces {
                 merger.add("piece", piece);
             }
@@ -262,7 +261,7 @@ fn a_merge_beyond_its_budget_spills_or_is_refused() {
         Dataset::of_shapes(docs, shapes.step_by(3)).source()
     });
     let merger = |budget| {
-        let mut merger = Merger::new(WriterOptions { budget, ..WriterOptions::default() });
+        let mut merger = Merger::new(WriterOptions::new().budget(budget));
         for source in &sources {
             merger.add("source", source);
         }
@@ -309,7 +308,8 @@ fn a_spelling_is_kept_if_all_agree_or_by_choice() {
 
 #[test]
 fn a_set_with_unsorted_ords_is_refused() {
-    use docvalues::{FieldSpec, LogicalType, Schema, SegmentWriter, Verify};
+    use docvalues::reader::Verify;
+    use docvalues::{FieldSpec, LogicalType, Schema, SegmentWriter};
     let mut schema = Schema::new();
     let tags = schema.add(FieldSpec::new("tags", LogicalType::Utf8).multi_valued()).unwrap();
     let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());

@@ -5,23 +5,32 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// A word, `::` or another character, with its line.
-type Token<'a> = (usize, &'a str);
+pub(crate) type Token<'a> = (usize, &'a str);
 
-/// The tokens of a file, without comments and tests. What is under `#[cfg(test)]` or `#[cfg(all(test, …))]` ends, as
-/// `rustfmt` formats it, in the column in which it begins.
-fn tokens(text: &str) -> Vec<Token<'_>> {
-    let (mut found, mut test) = (Vec::new(), None);
-    for (number, line) in (1..).zip(text.lines()) {
+/// The lines of a file with their numbers, without comments and tests. What is under `#[cfg(test)]` or
+/// `#[cfg(all(test, …))]` ends, as `rustfmt` formats it, in the column in which it begins.
+pub(crate) fn code_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut test = None;
+    (1..).zip(text.lines()).filter_map(move |(number, line)| {
         let code = line.split("//").next().unwrap_or_default().trim_end();
-        let mut rest = code.trim_start();
+        let rest = code.trim_start();
         let indent = code.len() - rest.len();
         if rest.starts_with("#[cfg(test") || rest.starts_with("#[cfg(all(test") {
             test = test.or(Some(indent));
         }
         if test.is_some() {
             test = test.filter(|start| *start != indent || !rest.ends_with([';', ',', '}']));
-            continue;
+            return None;
         }
+        Some((number, code))
+    })
+}
+
+/// The tokens of a file, without comments and tests.
+pub(crate) fn tokens(text: &str) -> Vec<Token<'_>> {
+    let mut found = Vec::new();
+    for (number, line) in code_lines(text) {
+        let mut rest = line.trim_start();
         while let Some(first) = rest.chars().next() {
             let word = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
             let len = if rest.starts_with("::") { 2 } else { word.max(first.len_utf8()) };
@@ -33,10 +42,10 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
 }
 
 /// The names of a path from the root of the crate and then its alias, with the line.
-type Named = (usize, Vec<String>);
+pub(crate) type Named = (usize, Vec<String>);
 
 /// Adds the paths of the tree at `at`, which is below `path`, to `found`. Returns the end of the tree.
-fn tree(tokens: &[Token<'_>], mut at: usize, path: &[String], found: &mut Vec<Named>) -> usize {
+pub(crate) fn tree(tokens: &[Token<'_>], mut at: usize, path: &[String], found: &mut Vec<Named>) -> usize {
     let word = |at: usize| tokens.get(at).map_or("", |&(_, word)| word);
     let mut path = path.to_vec();
     match word(at) {
@@ -141,7 +150,7 @@ fn circle(edges: &Edges) -> Vec<String> {
 }
 
 /// The folder of all crates.
-fn crates() -> &'static Path {
+pub(crate) fn crates() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 

@@ -27,7 +27,7 @@ fn write(keys: &[Option<i64>], first: i64, sorts: bool, in_file: bool) -> (Segme
         ($writer:expr) => {{
             let mut writer = $writer;
             if sorts {
-                writer.sort_by([SortKey::new("key").descending()]).unwrap();
+                writer.sort_by([SortKey::of("key").descending()]).unwrap();
             }
             fill(&mut |number, value| {
                 let mut doc = writer.document();
@@ -43,7 +43,7 @@ fn write(keys: &[Option<i64>], first: i64, sorts: bool, in_file: bool) -> (Segme
     let segment = if in_file {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.dv");
-        let options = WriterOptions { budget: BUDGET, ..WriterOptions::default() };
+        let options = WriterOptions::new().budget(BUDGET);
         filled!(SegmentWriter::create(&path, schema, options).unwrap()).finish_moved(moved).unwrap();
         Segment::open(&path).unwrap()
     } else {
@@ -89,7 +89,7 @@ proptest! {
         let mut moves = Vec::new();
         let mut merger = Merger::new(WriterOptions::default()).moved(|part, old, new| moves.push((part, old, new)));
         if sorted {
-            merger = merger.sort_by([SortKey::new("key")]);
+            merger = merger.sort_by([SortKey::of("key")]);
         }
         for (part, live) in parts.iter().zip(&live) {
             merger.add_live("part", part, &LiveDocs::from(live)).unwrap();

@@ -1,13 +1,14 @@
 //! Mutants of the fuzzer's hostile writer: broken files with good checksums.
 
-use docvalues::{FormatErrorKind, OpenOptions, ReadErrorKind, Segment};
+use docvalues::column::{ErrorKind as ReadErrorKind, FormatErrorKind};
+use docvalues::{OpenOptions, Segment};
 use docvalues_fuzz::structure::mutate;
 use docvalues_testkit::rng::SplitMix64;
 
 use crate::write::{EVERY_KIND, with_ids};
 
 /// Whether a problem is a wrong checksum.
-fn is_checksum(error: &docvalues::ReadError) -> bool {
+fn is_checksum(error: &docvalues::column::Error) -> bool {
     match error.kind() {
         ReadErrorKind::Corrupt { source, .. } => {
             matches!(source.kind(), FormatErrorKind::Checksum { .. })

@@ -1,7 +1,8 @@
 //! `NumericSeeker`: single numbers of many segments, compared with their columns.
 
+use docvalues::Numeric;
 use docvalues::prelude::*;
-use docvalues::{Access, JumpTables, Numeric, NumericSeeker, Verify};
+use docvalues::reader::{Access, JumpTables, NumericSeeker, Verify};
 use docvalues_testkit::rng::SplitMix64;
 use proptest::prelude::*;
 

@@ -4,11 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use docvalues::column::AbsentColumn;
+use docvalues::column::{
+    AbsentColumn, BatchDocs, Changes, ColumnChanges, ColumnInfo, Count, Each, Element, Error as ReadError,
+    ErrorKind as ReadErrorKind, Gathered, Lists, NewTerms, Overlay, OverlaySource, Pruning, TermOverlay,
+    Values, bits,
+};
 use docvalues::{
-    BatchDocs, Changes, Column, ColumnChanges, ColumnInfo, ColumnSource as _, Count, DocId, DocRange, Each,
-    Element, Field, Gathered, Lists, NewTerms, OpenOptions, OrdRange, Overlay, OverlaySource, Pruning,
-    ReadError, ReadErrorKind, Rows, Segment, TermOrd, TermOverlay, Terms, Values, WriterOptions, bits,
+    Column, ColumnSource as _, DocId, DocRange, Field, OpenOptions, OrdRange, Rows, Segment, TermOrd, Terms,
+    WriterOptions,
 };
 use docvalues_testkit::concat::Concat;
 use docvalues_testkit::conformance::{check_column, check_panics};

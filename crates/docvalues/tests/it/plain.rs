@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use docvalues::{Field, PlainColumns, PlainSource, SegmentWriter, WriterOptions};
+use docvalues::column::{PlainColumns, PlainSource};
+use docvalues::{Field, SegmentWriter, WriterOptions};
 use docvalues_testkit::conformance::check_source;
 use docvalues_testkit::damage::cases;
 use docvalues_testkit::model::MemSource;

@@ -1,9 +1,10 @@
 //! Merges of columns that differ in type, and of sources that lack columns.
 
 use docvalues::format::file::kind::{from_f64, from_u64};
+use docvalues::writer::{Error as WriteError, ErrorKind as WriteErrorKind};
 use docvalues::{
     ColumnSource, DocId, Field, Kind, LiveDocs, LogicalType, Merger, OpenOptions, Segment, SortKey,
-    WriteError, WriteErrorKind, WriterOptions,
+    WriterOptions,
 };
 use docvalues_testkit::model::{MemSource, ModelColumn};
 use proptest::prelude::*;
@@ -60,7 +61,7 @@ fn promoted_columns_equal_a_column_of_that_type() {
         assert!(merge(promoting(), &sources).unwrap() == merge(promoting(), &expected).unwrap());
     }
     // With an index sort.
-    let sorted = || promoting().sort_by([SortKey::new("n").descending()]);
+    let sorted = || promoting().sort_by([SortKey::of("n").descending()]);
     assert!(merge(sorted(), &[&i64s, &f64s]).unwrap() == merge(sorted(), &[&a, &c]).unwrap());
 }
 

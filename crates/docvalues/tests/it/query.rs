@@ -1,7 +1,8 @@
 //! Queries on segments, compared with a loop over the rows they were written from.
 
+use docvalues::reader::JumpTables;
 use docvalues::search::{Docs, Query, Search};
-use docvalues::{JumpTables, OpenOptions, Segment, SegmentWriter, SortKey, WriterOptions};
+use docvalues::{OpenOptions, Segment, SegmentWriter, SortKey, WriterOptions};
 use docvalues_fuzz::naive::{any_query, any_rows, check};
 use docvalues_testkit::damage::cases;
 use docvalues_testkit::model::{Cell, ModelColumn};
@@ -37,8 +38,7 @@ fn queries_on_small_segments_match_their_rows() {
     for seed in 0..cases(6, 12) {
         let mut rng = SplitMix64::new(seed);
         let rows = some_rows(rng.below_u32(3_000), 100, &mut rng);
-        let options =
-            WriterOptions { jump_tables: seed % 2 == 0, zones: seed % 3 > 0, ..WriterOptions::default() };
+        let options = WriterOptions::new().jump_tables(seed % 2 == 0).zones(seed % 3 > 0);
         let file = in_batches(&rows, 1_000, &COMPRESSIONS, options);
         check_segment(&rows, &file, 24, &mut rng);
     }
@@ -49,7 +49,7 @@ fn queries_on_several_windows_match_their_rows() {
     for seed in 0..cases(1, 4) {
         let mut rng = SplitMix64::new(100 + seed);
         let rows = some_rows(131_000 + rng.below_u32(300), 8, &mut rng);
-        let options = WriterOptions { jump_tables: seed % 2 == 0, ..WriterOptions::default() };
+        let options = WriterOptions::new().jump_tables(seed % 2 == 0);
         let file = in_batches(&rows, 50_000, &COMPRESSIONS, options);
         check_segment(&rows, &file, 6, &mut rng);
     }
@@ -136,7 +136,7 @@ fn threads_query_ranges_of_documents() {
     for _ in 0..cases(8, 20) {
         let query = any_query(&rows.columns, 3, &mut rng);
         let Ok(bound) = Search::new(&segment).bind(&query) else { continue };
-        let mut words = vec![0_u64; docvalues::bits::words(0..rows.docs)];
+        let mut words = vec![0_u64; docvalues::column::bits::words(0..rows.docs)];
         std::thread::scope(|scope| {
             for (part, words) in (0_u32..).zip(words.chunks_mut(1024)) {
                 let (bound, docs) = (&bound, part << 16..rows.docs.min((part + 1) << 16));
@@ -145,7 +145,7 @@ fn threads_query_ranges_of_documents() {
         });
         let found = bound.collect(Docs::All).unwrap();
         let found = found.iter().map(|found| found.doc.get() as usize);
-        assert!(found.eq(docvalues::bits::ones(&words)), "{query}");
+        assert!(found.eq(docvalues::column::bits::ones(&words)), "{query}");
     }
 }
 

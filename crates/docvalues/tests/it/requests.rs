@@ -5,7 +5,9 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use docvalues::{ColumnSource as _, DocId, OpenOptions, ReadAt, ReadErrorKind, Segment, Verify};
+use docvalues::column::ErrorKind as ReadErrorKind;
+use docvalues::reader::{ReadAt, Verify};
+use docvalues::{ColumnSource as _, DocId, OpenOptions, Segment};
 use docvalues_testkit::damage::cases;
 use docvalues_testkit::rng::SplitMix64;
 
@@ -132,10 +134,10 @@ fn a_column_recovers_from_a_network_failure() {
     for field in segment.fields().unwrap() {
         let column = segment.column(&field.name).unwrap();
         away.store(1, Ordering::Relaxed);
-        let mut found = docvalues::Gathered::<i64>::new();
-        if let docvalues::Values::Numbers(rows) = column.values() {
+        let mut found = docvalues::column::Gathered::<i64>::new();
+        if let docvalues::column::Values::Numbers(rows) = column.values() {
             // Small sections were read at opening. Reading other sections fails each time.
-            let _ = rows.gather(docvalues::BatchDocs::List(&docs), &mut found);
+            let _ = rows.gather(docvalues::column::BatchDocs::List(&docs), &mut found);
         }
         away.store(0, Ordering::Relaxed);
     }

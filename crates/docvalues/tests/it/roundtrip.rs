@@ -3,7 +3,8 @@
 use std::slice;
 use std::sync::Arc;
 
-use docvalues::{Access, ColumnSource as _, JumpTables, OpenOptions, Segment, Verify, WriterOptions};
+use docvalues::reader::{Access, JumpTables, Verify};
+use docvalues::{ColumnSource as _, OpenOptions, Segment, WriterOptions};
 use docvalues_testkit::conformance::{check_panics, check_source};
 use docvalues_testkit::damage::{Sweep, cases};
 use docvalues_testkit::shapes::{self, Dataset, Values};
@@ -23,7 +24,7 @@ fn check_all_ways(dataset: &Dataset, file: &[u8], turn: usize) {
             Sweep::Sample(_) => &[],
         };
         for &verify in times {
-            let options = OpenOptions { verify, jump_tables, access: Access::Map, ..OpenOptions::new() };
+            let options = OpenOptions::new().verify(verify).jump_tables(jump_tables).access(Access::Map);
             let segment = Segment::from_bytes(file.to_vec(), options).unwrap();
             check_source(&segment, &model);
             segment.verify().unwrap();
@@ -52,7 +53,7 @@ fn columns_over_several_blocks_equal_the_model() {
         let file = in_batches(&dataset, 10_000, &COMPRESSIONS, WriterOptions::default());
         // Without tables in the file, only one mode has tables.
         let jump_tables = JumpTables::ALL[i % 2];
-        let bare = WriterOptions { jump_tables: false, zones: false, ..WriterOptions::default() };
+        let bare = WriterOptions::new().jump_tables(false).zones(false);
         let bare = in_batches(&dataset, 77_777, &COMPRESSIONS, bare);
         // Both in the full sweep; otherwise by turns.
         let files = match Sweep::from_env(1) {
@@ -89,7 +90,7 @@ proptest! {
 
     #[test]
     fn any_segment_equals_the_model(dataset in shapes::any_dataset(5), size in 1..700_u32, tables: bool) {
-        let options = WriterOptions { jump_tables: tables, ..WriterOptions::default() };
+        let options = WriterOptions::new().jump_tables(tables);
         let file = in_batches(&dataset, size, &COMPRESSIONS, options);
         prop_assert!(file == by_document(&dataset, &COMPRESSIONS, options), "batches and documents give the same bytes");
         check_all_ways(&dataset, &file, dataset.docs as usize);

@@ -1,6 +1,7 @@
 //! The conformance suite of searches over segments, in each mode of jump tables, with and without an index sort.
 
-use docvalues::{JumpTables, OpenOptions, Segment, WriterOptions};
+use docvalues::reader::JumpTables;
+use docvalues::{OpenOptions, Segment, WriterOptions};
 use docvalues_testkit::damage::cases;
 use docvalues_testkit::searches::check_searches;
 use docvalues_testkit::shapes::{self, Dataset};
@@ -17,7 +18,7 @@ proptest! {
 
     #[test]
     fn of_any_segment(dataset in shapes::any_dataset(3), tables: bool) {
-        let options = WriterOptions { jump_tables: tables, zones: tables, ..WriterOptions::default() };
+        let options = WriterOptions::new().jump_tables(tables).zones(tables);
         let file = in_batches(&dataset, 500, &COMPRESSIONS, options);
         for mode in JumpTables::ALL {
             check_searches(&open(&file, mode), &dataset);

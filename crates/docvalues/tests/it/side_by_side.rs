@@ -1,8 +1,9 @@
 //! Writing with several threads gives the bytes of a single thread.
 
+use docvalues::writer::ErrorKind as WriteErrorKind;
 use docvalues::{
     BytesKind, ColumnSource, FieldSpec, LogicalType, Merger, OpenOptions, Schema, Segment, SegmentWriter,
-    WriteErrorKind, WriterOptions,
+    WriterOptions,
 };
 use docvalues_testkit::model::{MemSource, ModelColumn};
 use docvalues_testkit::shapes::{self, Dataset};
@@ -13,11 +14,11 @@ use crate::write::{COMPRESSIONS, EVERY_KIND, in_batches};
 const THREADS: [usize; 5] = [2, 3, 8, 64, 0];
 
 fn with(threads: usize) -> WriterOptions {
-    WriterOptions { threads, ..WriterOptions::default() }
+    WriterOptions::new().threads(threads)
 }
 
 /// Merges the source with itself, to a file.
-fn merged(source: &dyn ColumnSource, options: WriterOptions) -> Result<Vec<u8>, docvalues::WriteError> {
+fn merged(source: &dyn ColumnSource, options: WriterOptions) -> Result<Vec<u8>, docvalues::writer::Error> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("merged.dv");
     let mut merger = Merger::new(options);
@@ -64,16 +65,16 @@ fn a_column_that_exceeds_its_share_of_the_budget_gets_all() {
     let mut schema = Schema::new();
     let fields = ["a", "b", "c"].map(|name| {
         let spec = FieldSpec::new(name, LogicalType::Bytes).kind(BytesKind::Binary);
-        schema.add(spec.compression(docvalues::Compression::None)).unwrap()
+        schema.add(spec.compression(docvalues::writer::Compression::None)).unwrap()
     });
-    let mut writer = SegmentWriter::in_memory(schema, WriterOptions { budget: usize::MAX, ..with(1) });
+    let mut writer = SegmentWriter::in_memory(schema, with(1).budget(usize::MAX));
     let mut doc = writer.document();
     // With two threads, a share is a quarter of 160 MiB.
     doc.bytes(fields[0], b"small").unwrap().bytes(fields[1], &vec![7; 50 << 20]).unwrap();
     doc.bytes(fields[2], b"small, too").unwrap();
     doc.finish().unwrap();
     let segment = Segment::from_bytes(writer.finish_bytes().unwrap(), OpenOptions::new()).unwrap();
-    let within = |budget, threads| merged(&segment, WriterOptions { budget, ..with(threads) });
+    let within = |budget, threads| merged(&segment, with(threads).budget(budget));
     assert!(within(160 << 20, 2).unwrap() == within(160 << 20, 1).unwrap());
     let refused = within(40 << 20, 2).unwrap_err();
     assert!(matches!(refused.kind(), WriteErrorKind::Budget { .. }), "{refused}");

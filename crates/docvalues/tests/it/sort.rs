@@ -1,14 +1,15 @@
 //! Index sorts: a sorted segment has the bytes of a segment whose documents were added in that order. Also segments
 //! that claim a wrong order.
 
-use docvalues::column::bits;
+use docvalues::column::{Pruning, Section, Values, bits};
 use docvalues::format::file::directory::content_id;
 use docvalues::format::file::frame::{FOOTER_LEN, Footer};
 use docvalues::format::file::root::{Extension, ROOT_ENTRY_LEN, Root};
 use docvalues::format::file::sort::{self, SORT_TAG};
+use docvalues::writer::Compression;
 use docvalues::{
-    ColumnSource, Compression, DocRange, Field, LogicalType, Merger, OpenOptions, OrdRange, Pruning, Section,
-    Segment, SegmentWriter, SortKey, Values, WriterOptions,
+    ColumnSource, DocRange, Field, LogicalType, Merger, OpenOptions, OrdRange, Segment, SegmentWriter,
+    SortKey, WriterOptions,
 };
 use docvalues_testkit::conformance::check_source;
 use docvalues_testkit::damage::cases;
@@ -56,7 +57,7 @@ fn sorted_in_file(dataset: &Dataset, keys: &[SortKey], budget: usize) -> Vec<u8>
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sorted.dv");
     let (schema, fields) = schema(dataset, &COMPRESSIONS);
-    let options = WriterOptions { budget, threads: 1 + budget % 3, ..WriterOptions::default() };
+    let options = WriterOptions::new().budget(budget).threads(1 + budget % 3);
     let mut writer = SegmentWriter::create(&path, schema, options).unwrap();
     add_batches(&mut writer, &fields, dataset, 100);
     writer.sort_by(keys.to_vec()).unwrap();
@@ -115,7 +116,7 @@ proptest! {
         (most, size, budget) in (1..5_usize, 1..500_u32, 20_000..2_000_000_usize),
     ) {
         let keys = any_keys(&dataset, most, &mut SplitMix64::new(seed));
-        let options = WriterOptions { jump_tables: tables, ..WriterOptions::default() };
+        let options = WriterOptions::new().jump_tables(tables);
         let file = check(&dataset, &keys, options);
         prop_assert!(file == sorted(&dataset, &keys, Some(size), options), "other batches");
         prop_assert!(file == sorted(&dataset, &keys, None, options), "one by one");
@@ -247,7 +248,7 @@ fn keys_that_exceed_a_number_are_ranked() {
     for (_, column) in &mut dataset.columns[..6] {
         *column = column.pick((0..3_000).map(|doc| Some(if doc % 10 == 0 { doc } else { 1 })));
     }
-    let keys: Vec<_> = dataset.columns.iter().map(|(field, _)| SortKey::new(&field.name)).collect();
+    let keys: Vec<_> = dataset.columns.iter().map(|(field, _)| SortKey::of(&field.name)).collect();
     check(&dataset, &keys, WriterOptions::default());
 }
 
@@ -298,7 +299,7 @@ fn unsuitable_sort_keys_are_refused() {
     let (schema, _) = schema(dataset, &COMPRESSIONS);
     let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
     let mut refused = |keys: &[&str]| {
-        let keys = keys.iter().map(|name| SortKey::new(*name));
+        let keys = keys.iter().map(|name| SortKey::of(*name));
         writer.sort_by(keys).unwrap_err().to_string()
     };
     assert_eq!(refused(&["flag", "flags"]), "field \"flags\": there is no such field to sort by");
@@ -312,7 +313,7 @@ fn unsuitable_sort_keys_are_refused() {
     );
     assert_eq!(refused(&["flag"; 17]), "documents are sorted by at most 16 fields");
     let source = dataset.source();
-    let mut merger = Merger::new(WriterOptions::default()).sort_by([SortKey::new("tags")]);
+    let mut merger = Merger::new(WriterOptions::default()).sort_by([SortKey::of("tags")]);
     merger.add("x", &source);
     assert!(
         merger
@@ -326,7 +327,7 @@ fn unsuitable_sort_keys_are_refused() {
 #[test]
 fn impossible_sorts_are_refused_or_found_by_verify() {
     let file = EVERY_KIND.1.clone();
-    let by = |names: &[&str]| sort::encode(&names.iter().map(|name| SortKey::new(*name)).collect::<Vec<_>>());
+    let by = |names: &[&str]| sort::encode(&names.iter().map(|name| SortKey::of(*name)).collect::<Vec<_>>());
     for (name, problem) in [
         ("no such", "the index sort has a key whose column does not exist"),
         ("tags", "the index sort has a key whose column is multi-valued"),
@@ -363,9 +364,9 @@ fn a_key_may_be_sorted_in_some_sources_and_binary_in_others() {
     };
     let sources =
         [source(ModelColumn::Sorted, 1), source(ModelColumn::Binary, 2), source(ModelColumn::Sorted, 3)];
-    let key = SortKey::new("host").descending();
+    let key = SortKey::of("host").descending();
     let merged = |budget: Option<usize>| {
-        let options = WriterOptions { budget: budget.unwrap_or(usize::MAX), ..WriterOptions::default() };
+        let options = WriterOptions::new().budget(budget.unwrap_or(usize::MAX));
         let mut merger = Merger::new(options).sort_by([key.clone()]);
         for source in &sources {
             merger.add("x", source);
@@ -399,7 +400,7 @@ fn sources_keep_the_common_prefix_of_their_sorts() {
             .collect(),
         docs,
     };
-    let [a, b, c] = ["a", "b", "c"].map(SortKey::new);
+    let [a, b, c] = ["a", "b", "c"].map(SortKey::of);
     let segment = |docs, keys: &[SortKey]| open(sorted(&dataset(docs), keys, None, WriterOptions::default()));
     let merged = |segments: &[Segment]| {
         let mut merger = Merger::new(WriterOptions::default());

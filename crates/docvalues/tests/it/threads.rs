@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use docvalues::{Column, JumpTables, OpenOptions, Segment};
+use docvalues::reader::JumpTables;
+use docvalues::{Column, OpenOptions, Segment};
 
 use crate::write::{EVERY_KIND, check_some};
 

@@ -40,7 +40,7 @@ fn dataset() -> Dataset {
 }
 
 fn by(name: &str) -> [SortKey; 4] {
-    let up = SortKey::new(name);
+    let up = SortKey::of(name);
     [up.clone(), up.clone().descending(), up.clone().missing_first(), up.descending().missing_first()]
 }
 
@@ -64,7 +64,7 @@ fn sets_of_any_size() {
         for key in by(name) {
             check_top(&segment, &dataset, &docs, &[key], &[1, 20, 700]);
         }
-        let second = SortKey::new(names[(at + 1) % names.len()]).descending();
+        let second = SortKey::of(names[(at + 1) % names.len()]).descending();
         check_top(&segment, &dataset, &docs, &[by(name)[at % 4].clone(), second], &[20]);
     }
 }
@@ -79,7 +79,7 @@ fn ascending_numbers_visit_few_documents() {
     let bits = Bitset::from_docs(list.iter().copied(), DOCS);
     for docs in [Docs::All, Docs::list(&list).unwrap(), Docs::Bits(&bits), Docs::Range(1, DOCS)] {
         let (found, profile) =
-            Search::new(&segment).top_explained(docs, &[SortKey::new("rising").descending()], 20).unwrap();
+            Search::new(&segment).top_explained(docs, &[SortKey::of("rising").descending()], 20).unwrap();
         assert_eq!(found.len(), 20);
         // Neighbours are out of order by some hundreds of steps.
         assert!(profile.visited <= 4_096 * 2, "{} documents of {docs:?} were visited", profile.visited);
@@ -93,7 +93,7 @@ fn a_set_below_the_guess_is_searched_again() {
     let file = in_batches(&dataset, 50_000, &COMPRESSIONS, WriterOptions::default());
     let segment = Segment::from_bytes(file, OpenOptions::new()).unwrap();
     let ModelColumn::Numeric(numbers) = &dataset.columns[2].1 else { panic!("`anywhere` has numbers") };
-    let up = SortKey::new("anywhere");
+    let up = SortKey::of("anywhere");
     for (worst, best, key) in
         [(0..500_000, 999_900..1_000_000, up.clone().descending()), (500_000..1_000_000, 0..100, up)]
     {
@@ -112,7 +112,7 @@ fn a_set_below_the_guess_is_searched_again() {
             let bits = Bitset::from_docs(list.iter().copied(), DOCS);
             let sets = [Docs::list(&list).unwrap(), Docs::Bits(&bits)];
             check_top(&segment, &dataset, &sets, std::slice::from_ref(&key), &[1, 20, 700]);
-            check_top(&segment, &dataset, &sets, &[key.clone(), SortKey::new("few")], &[20]);
+            check_top(&segment, &dataset, &sets, &[key.clone(), SortKey::of("few")], &[20]);
         }
     }
 }
@@ -126,7 +126,7 @@ fn random_numbers_skip_most_documents() {
     let list: Vec<DocId> = (3..DOCS).step_by(23).map(DocId::new).collect();
     let bits = Bitset::from_docs(list.iter().copied(), DOCS);
     for docs in [Docs::list(&list).unwrap(), Docs::Bits(&bits)] {
-        let key = SortKey::new("anywhere").descending();
+        let key = SortKey::of("anywhere").descending();
         let (found, profile) = Search::new(&segment).top_explained(docs, &[key], 1).unwrap();
         assert_eq!(found.len(), 1);
         assert!(
@@ -163,7 +163,7 @@ fn documents_of_two_chunks() {
         Docs::list(after).unwrap(),
         Docs::Range(PART - 7, PART + 66_000),
     ];
-    let [rising, some] = ["rising", "some"].map(SortKey::new);
+    let [rising, some] = ["rising", "some"].map(SortKey::of);
     for key in [rising.clone(), rising.clone().descending()] {
         check_top(&segment, &dataset, &sets, &[key], &[1, 30]);
     }

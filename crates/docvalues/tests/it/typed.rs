@@ -3,11 +3,12 @@
 use std::fmt::Debug;
 use std::ops::{Bound, ControlFlow, RangeBounds};
 
-use docvalues::prelude::*;
-use docvalues::{
-    Date, Document, FieldId, Lists, Number, Numeric, ReadErrorKind, SortedNumeric, TimestampMicros,
-    TimestampMillis, TimestampNanos, WriteError, bits,
+use docvalues::column::{
+    Date, ErrorKind as ReadErrorKind, Lists, Number, TimestampMicros, TimestampMillis, TimestampNanos, bits,
 };
+use docvalues::prelude::*;
+use docvalues::writer::{Document, Error as WriteError};
+use docvalues::{FieldId, Numeric, SortedNumeric};
 use docvalues_testkit::rng::SplitMix64;
 use proptest::prelude::*;
 
@@ -256,7 +257,7 @@ fn a_range_of_a_sorted_column_of_doubles_is_a_range_of_documents() {
     let mut schema = Schema::new();
     let price = schema.add(FieldSpec::new("price", LogicalType::F64)).unwrap();
     let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
-    writer.sort_by([SortKey::new("price")]).unwrap();
+    writer.sort_by([SortKey::of("price")]).unwrap();
     for value in DOUBLES.iter().cycle().take(600) {
         let mut document = writer.document();
         document.f64(price, *value).unwrap();
@@ -287,7 +288,7 @@ fn of_every_type() -> Segment {
 /// Opens `column`, whose type is `found`, as type `T`.
 #[track_caller]
 fn check_refusal<T: Debug>(
-    opened: Result<T, docvalues::ReadError>,
+    opened: Result<T, docvalues::column::Error>,
     column: &str,
     found: LogicalType,
     asked: LogicalType,

@@ -3,10 +3,12 @@
 use std::collections::HashMap;
 use std::io;
 
+use docvalues::writer::{
+    AtomicFile, Duplicates, Error as WriteError, ErrorKind as WriteErrorKind, IdOptions, Spill, StorageError,
+};
 use docvalues::{
-    AtomicFile, BytesKind, DocId, Duplicates, FieldId, FieldSpec, IdOptions, LiveDocs, LogicalType, Merger,
-    OpenOptions, Segment, SegmentWriter, SortKey, Spill, StorageError, WriteError, WriteErrorKind,
-    WriterOptions,
+    BytesKind, DocId, FieldId, FieldSpec, LiveDocs, LogicalType, Merger, OpenOptions, Segment, SegmentWriter,
+    SortKey, WriterOptions,
 };
 use docvalues_fuzz::give;
 use docvalues_testkit::shapes::Dataset;
@@ -37,10 +39,10 @@ fn writer<T>(
     let (mut schema, fields) = schema(dataset, &COMPRESSIONS);
     let id = schema.add(FieldSpec::new("the id", LogicalType::Utf8).kind(BytesKind::Binary)).unwrap();
     let budget = if how.in_file { BUDGET } else { 256 << 20 };
-    let mut writer = begin(schema, WriterOptions { budget, ..WriterOptions::default() });
-    writer.id_field(id, IdOptions { duplicates: Duplicates::KeepLast, ..IdOptions::default() }).unwrap();
+    let mut writer = begin(schema, WriterOptions::new().budget(budget));
+    writer.id_field(id, IdOptions::new().duplicates(Duplicates::KeepLast)).unwrap();
     if how.sorted {
-        writer.sort_by([SortKey::new("the id").descending()]).unwrap();
+        writer.sort_by([SortKey::of("the id").descending()]).unwrap();
     }
     (writer, id, fields)
 }
@@ -152,13 +154,13 @@ proptest! {
         let all: Vec<Doc> = parts.iter().flat_map(|part| part.0.clone()).collect();
         let expected: Vec<Doc> = left(&all, &[]).into_iter().map(|at| all[at]).collect();
 
-        let options = WriterOptions { budget: if how.in_file { BUDGET } else { 256 << 20 }, ..WriterOptions::default() };
+        let options = WriterOptions::new().budget(if how.in_file { BUDGET } else { 256 << 20 });
         let mut merger = Merger::new(options);
         let mut moved = 0;
-        let ids = IdOptions { duplicates: Duplicates::KeepLast, ..IdOptions::default() };
+        let ids = IdOptions::new().duplicates(Duplicates::KeepLast);
         merger = merger.id_field("the id", ids).moved(|_, _, _| moved += 1);
         if how.sorted {
-            merger = merger.sort_by([SortKey::new("the id").descending()]);
+            merger = merger.sort_by([SortKey::of("the id").descending()]);
         }
         for (_, live, segment) in &parts {
             merger.add_live("a part", segment, live).unwrap();
@@ -229,7 +231,7 @@ fn a_stream_gets_the_bytes_of_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let streamed = |out: &mut dyn io::Write, spill_limit| {
         let (mut writer, id, fields) = writer(dataset, how, |schema, options| {
-            SegmentWriter::to_writer(out, schema, WriterOptions { spill_limit, ..options })
+            SegmentWriter::to_writer(out, schema, options.spill_limit(spill_limit))
         });
         writer.spill_to(Spill::in_folder(folder.path()));
         add(&mut writer, dataset, &docs, id, &fields)?;

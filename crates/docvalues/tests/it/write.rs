@@ -2,9 +2,11 @@
 
 use std::sync::LazyLock;
 
+use docvalues::reader::IdForm;
+use docvalues::writer::{Compression, IdOptions};
 use docvalues::{
-    BytesKind, ColumnSource as _, Compression, FieldId, FieldSpec, IdForm, IdOptions, Kind, LogicalType,
-    Schema, Segment, SegmentWriter, WriterOptions,
+    BytesKind, ColumnSource as _, FieldId, FieldSpec, Kind, LogicalType, Schema, Segment, SegmentWriter,
+    WriterOptions,
 };
 use docvalues_fuzz::{give, give_batch};
 use docvalues_testkit::conformance::check_column;
@@ -125,7 +127,7 @@ fn ids_of(form: IdForm, id: impl Fn(u32) -> String) -> Vec<u8> {
     let mut schema = Schema::new();
     let field = schema.add(FieldSpec::new("id", LogicalType::Utf8).kind(BytesKind::Binary)).unwrap();
     let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
-    writer.id_field(field, IdOptions { form, ..IdOptions::default() }).unwrap();
+    writer.id_field(field, IdOptions::new().form(form)).unwrap();
     for doc in 0..250 {
         let mut document = writer.document();
         if doc % 9 > 0 {

@@ -2,14 +2,14 @@
 
 use std::io::Write as _;
 
+use docvalues::column::ErrorKind as ReadErrorKind;
 use docvalues::search::facet::{Facet, FacetOrder};
 use docvalues::search::group::{Group, GroupOrder, Measure, Metric};
 use docvalues::search::histogram::{Histogram, Step};
 use docvalues::search::stats::{Distinct, Stats, Sum};
 use docvalues::search::{Docs, Error, MissingColumns, Query, Search, SearchRequest, Value};
-use docvalues::{
-    DocId, Merger, OpenOptions, ReadErrorKind, Segment, SortKey, Spill, WriteErrorKind, WriterOptions,
-};
+use docvalues::writer::{ErrorKind as WriteErrorKind, Spill};
+use docvalues::{DocId, Merger, OpenOptions, Segment, SortKey, WriterOptions};
 use docvalues_testkit::claims::claims;
 
 use crate::{ALLOCATOR, turn};
@@ -38,13 +38,12 @@ fn many_documents_in_a_small_file() {
 fn merges() {
     const BUDGET: usize = 16 << 20;
     let segment = open();
-    let options =
-        WriterOptions { budget: BUDGET, spill_limit: 2 * BUDGET as u64, ..WriterOptions::default() };
+    let options = WriterOptions::new().budget(BUDGET).spill_limit(2 * BUDGET as u64);
     for sorts in [false, true] {
         let merger = || {
             let mut merger = Merger::new(options);
             if sorts {
-                merger = merger.sort_by([SortKey::new("seven")]);
+                merger = merger.sort_by([SortKey::of("seven")]);
             }
             merger.add("claims", &segment).add("more", &segment);
             merger
@@ -110,20 +109,20 @@ fn counts(threads: usize) {
     let search = Search::new(&segment).threads(threads);
     let docs = u64::from(DOCS);
     for order in [FacetOrder::Count, FacetOrder::Value] {
-        let facet = Facet::on("seven").order(order).top(usize::MAX);
+        let facet = Facet::of("seven").order(order).top(usize::MAX);
         let found = ask("facet", || search.facet(Docs::All, &facet).unwrap());
         assert_eq!((found.values, found.distinct), (vec![(Value::I64(7), docs)], 1));
         assert_eq!((found.docs, found.missing), (docs, 0));
     }
-    let some = ask("facet of some", || search.facet(Docs::Range(1, DOCS), &Facet::on("seven")).unwrap());
+    let some = ask("facet of some", || search.facet(Docs::Range(1, DOCS), &Facet::of("seven")).unwrap());
     assert_eq!(some.values, [(Value::I64(7), docs - 1)]);
-    let rare = Facet::on("seven").min_count(docs + 1);
+    let rare = Facet::of("seven").min_count(docs + 1);
     assert_eq!(ask("rare", || search.facet(Docs::All, &rare).unwrap()).distinct, 0);
     for step in [Step::Width(2.0), Step::Whole(1), Step::Edges(vec![0, 6, 10])] {
         let histogram = Histogram::of("seven", step);
         let found = ask("histogram", || search.histogram(Docs::All, &histogram).unwrap());
         assert_eq!(found.buckets.iter().map(|range| range.count).sum::<u64>(), docs);
-        let more = histogram.facet(Facet::on("five")).metric(Metric::Sum("five".into()));
+        let more = histogram.facet(Facet::of("five")).metric(Metric::Sum("five".into()));
         let found = ask("more of each range", || search.histogram(Docs::All, &more).unwrap());
         let range = found.buckets.iter().find(|range| range.count > 0).unwrap();
         let facet = range.facet.as_ref().unwrap();
@@ -142,22 +141,22 @@ fn groups(threads: usize) {
     let search = Search::new(&segment).threads(threads);
     let metrics = [Metric::Sum, Metric::Min, Metric::Max, Metric::Mean].map(|metric| metric("five".into()));
     for order in [GroupOrder::Count, GroupOrder::Value, GroupOrder::Best, GroupOrder::Metric(0)] {
-        let group = Group { metrics: metrics.to_vec(), order, ..Group::by("seven") };
-        let group = group.docs(2).sort([SortKey::new("five").descending(), SortKey::new("seven")]);
+        let group = metrics.iter().cloned().fold(Group::of("seven"), Group::metric).order(order);
+        let group = group.docs(2).sort([SortKey::of("five").descending(), SortKey::of("seven")]);
         let found = ask("group", || search.group(Docs::All, &group).unwrap());
         let [only] = found.groups.as_slice() else { panic!("{found:?}") };
         assert_eq!((&only.values[0], only.count), (&Some(Value::I64(7)), DOCS.into()));
         assert_eq!(only.metrics[0], Some(Measure::Sum(Sum::Integer(5 * i128::from(DOCS)))));
         assert_eq!(only.docs.iter().map(|found| found.doc.get()).collect::<Vec<_>>(), [0, 1]);
     }
-    let all = Group::by("seven").docs(usize::MAX);
+    let all = Group::of("seven").docs(usize::MAX);
     assert!(matches!(ask("all of a group", || search.group(Docs::All, &all)), Err(Error::Memory { .. })));
 }
 
 fn documents(threads: usize) {
     let segment = open();
     let search = Search::new(&segment).threads(threads);
-    let keys = [SortKey::new("five").descending(), SortKey::new("seven").missing_first()];
+    let keys = [SortKey::of("five").descending(), SortKey::of("seven").missing_first()];
     for keys in [&keys[..], &keys[1..], &[]] {
         let top = ask("top", || search.top(Docs::All, keys, 3).unwrap());
         assert_eq!(top.iter().map(|found| found.doc.get()).collect::<Vec<_>>(), [0, 1, 2]);
@@ -200,16 +199,14 @@ fn several(threads: usize) {
     let segment = open();
     let search = Search::new(&segment).threads(threads).missing_columns(MissingColumns::NoValues);
     for (query, hits) in [("five = 5", u64::from(DOCS)), ("five = 4", 0), ("eight missing", DOCS.into())] {
-        let request = SearchRequest {
-            query: Query::parse(query).unwrap(),
-            facets: ["five", "seven", "eight"].map(Facet::on).into(),
-            histograms: ["five", "eight"].map(|name| Histogram::of(name, Step::Width(1.0))).into(),
-            stats: ["five", "eight"].map(|name| Stats::of(name).spread().distinct()).into(),
-            groups: ["five", "eight"].map(Group::by).into(),
-            sort: vec![SortKey::new("eight"), SortKey::new("seven")],
-            top: 9,
-            explain: false,
-        };
+        let request = SearchRequest::new()
+            .query(Query::parse(query).unwrap())
+            .facets(["five", "seven", "eight"].map(Facet::of))
+            .histograms(["five", "eight"].map(|name| Histogram::of(name, Step::Width(1.0))))
+            .stats(["five", "eight"].map(|name| Stats::of(name).spread().distinct()))
+            .groups(["five", "eight"].map(Group::of))
+            .sort([SortKey::of("eight"), SortKey::of("seven")])
+            .top(9);
         let found = ask("request", || search.request(&request).unwrap());
         assert_eq!((found.hits, found.facets[0].docs, found.groups[0].docs), (hits, hits, hits));
         assert_eq!(found.top.len() as u64, hits.min(9));

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
+use docvalues::column::Error as ReadError;
 use docvalues::format::file::frame::Footer;
+use docvalues::reader::JumpTables;
 use docvalues::terms::lookup::IdLookup;
 use docvalues::{
-    Bitset, DocId, JumpTables, LiveDocs, Merger, OpenOptions, ReadError, Segment, SegmentWriter, SortKey,
-    WriterOptions,
+    Bitset, DocId, LiveDocs, Merger, OpenOptions, Segment, SegmentWriter, SortKey, WriterOptions,
 };
 use docvalues_fuzz::{
     Plan, exercise, exercise_ids, exercise_merge, exercise_parts, exercise_searches, ids_to_ask, reseal,
@@ -32,7 +33,7 @@ fn file() -> Vec<u8> {
     let dataset = shapes::small_of_every_kind();
     let (schema, fields) = write::schema(&dataset, &write::COMPRESSIONS);
     let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
-    writer.sort_by([SortKey::new("day")]).unwrap();
+    writer.sort_by([SortKey::of("day")]).unwrap();
     write::add_documents(&mut writer, &fields, &dataset);
     let file = writer.finish_bytes().unwrap();
     assert!(file.len() <= 100_000, "{} bytes", file.len());
@@ -307,14 +308,13 @@ impl LookUps {
         self.found + self.absent + self.errors
     }
 
-    /// Looks up `asked` in a damaged file: alone, and as one of 16 segments with filters in memory. With `right`,
-    /// results are equal to it. They are always documents of the segment.
+    /// Looks up `asked` in a damaged file: alone, and as one of 16 segments. With `right`, results are equal to it. They
+    /// are always documents of the segment.
     fn ask(&mut self, bad: &[u8], asked: &[Vec<u8>], right: Option<&[Option<DocId>]>) {
         let Ok(segment) = open(bad) else { return self.refused += 1 };
         let Ok(Some(ids)) = segment.ids() else { return self.refused += 1 };
         self.opened += 1;
-        let sixteen = || IdLookup::new(std::iter::repeat_n(ids.reader().clone(), 16));
-        let lookup = sixteen().with_filters_in_memory().unwrap_or_else(|_| sixteen());
+        let lookup = IdLookup::new(std::iter::repeat_n(ids.reader().clone(), 16));
         let mut seeker = lookup.seeker();
         for (number, id) in asked.iter().enumerate() {
             let answers =
@@ -362,7 +362,7 @@ fn a_merge_with_a_hostile_file_gives_a_sound_file_or_none() {
             .then(|| LiveDocs::from(&Bitset::from_words(vec![0x5555_FFFF_0000_FFFF; words], hostile.docs())));
         let start = Instant::now();
         let (outcome, peak) = ALLOCATOR.peak_of(|| {
-            let mut merger = Merger::new(WriterOptions { budget, ..WriterOptions::default() });
+            let mut merger = Merger::new(WriterOptions::new().budget(budget));
             merger.add("whole", &whole);
             match &live {
                 Some(live) => merger.add_live("hostile", &hostile, live).unwrap(),

@@ -1,6 +1,7 @@
 //! The heap usage of an open column: little, and a bit for each 4 KiB of the file.
 
-use docvalues::{ColumnSource as _, Compression, Kind, OpenOptions, Segment, WriterOptions};
+use docvalues::writer::Compression;
+use docvalues::{ColumnSource as _, Kind, OpenOptions, Segment, WriterOptions};
 use docvalues_testkit::damage::cases;
 use docvalues_testkit::shapes::{self, Dataset};
 

@@ -8,9 +8,9 @@ use std::ops::{Bound, ControlFlow};
 use std::path::Path;
 use std::time::Instant;
 
-use docvalues::{
-    DocId, FieldSpec, IdForm, IdIndex, IdOptions, LogicalType, Schema, Segment, SegmentWriter, WriterOptions,
-};
+use docvalues::reader::{IdForm, IdIndex};
+use docvalues::writer::IdOptions;
+use docvalues::{DocId, FieldSpec, LogicalType, Schema, Segment, SegmentWriter, WriterOptions};
 use docvalues_testkit::damage::cases;
 use docvalues_testkit::rng::SplitMix64;
 
@@ -76,7 +76,7 @@ struct Size {
 /// Builds a segment of `count` documents with ids, and returns the peak of memory.
 fn build(path: &Path, look: Look, Size { count, budget }: Size, options: IdOptions) -> usize {
     let build = || {
-        let limited = WriterOptions { budget, ..WriterOptions::default() };
+        let limited = WriterOptions::new().budget(budget);
         let mut writer = SegmentWriter::create(path, Schema::new(), limited).unwrap();
         add(&mut writer, look, count, options);
         writer.finish().unwrap();
@@ -189,7 +189,7 @@ fn compare(look: Look, size: Size) {
     // With a filter, look-ups of unknown ids hardly read anything else.
     for (form, filter_bits) in IdForm::ALL.into_iter().map(|form| (form, 0)).chain([(IdForm::Blocks, 16)]) {
         let (path, options) =
-            (folder.path().join("ids.dv"), IdOptions { form, filter_bits, seed: 1, ..IdOptions::default() });
+            (folder.path().join("ids.dv"), IdOptions::new().form(form).filter_bits(filter_bits).seed(1));
         let began = Instant::now();
         let peak = build(&path, look, size, options);
         let built = began.elapsed();

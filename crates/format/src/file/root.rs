@@ -259,14 +259,14 @@ mod tests {
 
     #[test]
     fn a_sort_is_found_among_other_extensions_and_its_errors_have_an_offset() {
-        let body = sort::encode(&[SortKey::new("a")]);
+        let body = sort::encode(&[SortKey::of("a")]);
         let mut directory = DirectoryBuilder::default();
         directory.push_extension(0, 64, b"thirteen bytes".to_vec());
         directory.push_extension(SORT_TAG, 64, body.clone());
         directory.push_extension(2, 640, b"".to_vec());
         let (bytes, footer) = directory.finish(4096, 7);
         let mut root = Root::parse(&bytes[..usize::try_from(footer.root_len).unwrap()], &footer).unwrap();
-        assert_eq!(root.sort(&footer).unwrap(), [SortKey::new("a")]);
+        assert_eq!(root.sort(&footer).unwrap(), [SortKey::of("a")]);
         let at = bytes.windows(body.len()).position(|bytes| bytes == body).unwrap() as u64;
         root.extensions[1].body[0] = 0;
         assert_eq!(root.sort(&footer).unwrap_err().offset(), 4096 + at);

@@ -49,7 +49,7 @@ pub const MAX_SORT_KEYS: usize = 16;
 /// ```
 /// use docvalues_format::file::sort::SortKey;
 ///
-/// let keys = [SortKey::new("section").missing_first(), SortKey::new("size").descending()];
+/// let keys = [SortKey::of("section").missing_first(), SortKey::of("size").descending()];
 /// assert_eq!(keys.map(|key| key.to_string()).join(", "), "section (missing first), size (descending)");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -64,7 +64,7 @@ pub struct SortKey {
 
 impl SortKey {
     /// Sorts by `column`, ascending; documents without a value come last.
-    pub fn new(column: impl Into<String>) -> SortKey {
+    pub fn of(column: impl Into<String>) -> SortKey {
         SortKey { column: column.into(), descending: false, missing_first: false }
     }
 
@@ -155,7 +155,7 @@ mod tests {
     }
 
     fn keys() -> [SortKey; 4] {
-        let [a, b, c, d] = ["a", "größe", "x y", "d"].map(SortKey::new);
+        let [a, b, c, d] = ["a", "größe", "x y", "d"].map(SortKey::of);
         [a, b.descending(), c.missing_first(), d.missing_first().descending()]
     }
 
@@ -164,7 +164,7 @@ mod tests {
         for len in 1..=4 {
             assert_eq!(read(&encode(&keys()[..len])).unwrap(), keys()[..len]);
         }
-        let most: Vec<_> = (0..MAX_SORT_KEYS).map(|i| SortKey::new(i.to_string())).collect();
+        let most: Vec<_> = (0..MAX_SORT_KEYS).map(|i| SortKey::of(i.to_string())).collect();
         assert_eq!(read(&encode(&most)).unwrap(), most);
     }
 

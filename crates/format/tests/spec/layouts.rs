@@ -232,7 +232,7 @@ fn extensions() {
 
 #[test]
 fn sort_and_its_keys() {
-    let keys = [SortKey::new("a").missing_first(), SortKey::new("größe").descending()];
+    let keys = [SortKey::of("a").missing_first(), SortKey::of("größe").descending()];
     let [a, b] = keys.clone().map(|key| sort::encode(&[key])[4..].to_vec());
     let fields = [f("count", [2, 0, 0, 0]), f("keys", [a, b.clone()].concat())];
     check_both("Sort", module!("file/sort.rs"), &sort::encode(&keys), &fields);

@@ -81,7 +81,7 @@ fn flags_of_the_statistics() {
 fn extensions_and_flags_of_sort_keys() {
     // The tests of the `terms` crate check the other one.
     assert_eq!(names("Extensions")[0], (u8::try_from(SORT_TAG).unwrap(), "sort".to_owned()));
-    let key = SortKey::new("x");
+    let key = SortKey::of("x");
     let flags = [key.clone().descending(), key.missing_first()].map(|key| sort::encode(&[key])[4]);
     let names_of = ["descending", "missing first"].map(str::to_owned);
     assert_eq!(names("Sort key"), flags.into_iter().zip(names_of).collect::<Vec<_>>());

@@ -142,11 +142,10 @@ impl Segment {
         let found = found.ok().map(|at| self.fine_zones()[at].section);
         let numbers = column.values.numbers_mut();
         let has_zones = numbers.as_ref().is_some_and(|numbers| numbers.zones.is_some());
-        if found.is_some() != (has_zones && !self.fine_zones().is_empty()) {
-            let kind =
-                error::ErrorKind::Broken("fine zones without a zone map, or a zone map without fine zones");
-            return Err(error::Error::new(Role::DirectoryPage, at.bytes.start, kind));
-        }
+        let place = error::Place { section: Role::DirectoryPage, offset: at.bytes.start };
+        let both = found.is_some() == (has_zones && !self.fine_zones().is_empty());
+        let why = "fine zones without a zone map, or a zone map without fine zones";
+        place.check(0, error::ErrorKind::rule(both, why))?;
         if let Some(numbers) = numbers {
             numbers.fine_zones = found;
         }

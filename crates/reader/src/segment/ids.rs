@@ -4,7 +4,7 @@ use std::convert::Infallible;
 
 use docvalues_column::Result;
 use docvalues_format::cursor::Cursor;
-use docvalues_format::error::{self, ErrorKind, Place, Section as Role};
+use docvalues_format::error::{ErrorKind, Place, Section as Role};
 use docvalues_format::granule::SectionRef;
 use docvalues_storage::Advice;
 use docvalues_terms::ids::{IDS_TAG, Ids};
@@ -69,14 +69,9 @@ impl Segment {
             Ok(if role == Role::IdDocs { section.together(DOCS_READAHEAD) } else { section })
         });
         let reader = sections.and_then(IdsReader::open).map_err(named)?;
-        if reader.doc_count() != self.docs() {
-            let kind = ErrorKind::Mismatch {
-                what: "number of documents of the id index",
-                found: reader.doc_count().into(),
-                expected: self.docs().into(),
-            };
-            return Err(named(error::Error::at(place, 0, kind)));
-        }
+        let (found, expected) = (reader.doc_count().into(), self.docs().into());
+        let counts = ErrorKind::equal("number of documents of the id index", found, expected);
+        place.check(0, counts).map_err(named)?;
         Ok(Some(IdIndex::new(self.file(), field, reader)))
     }
 

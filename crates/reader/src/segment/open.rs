@@ -75,8 +75,9 @@ impl Segment {
     /// ```
     /// use std::sync::Arc;
     ///
+    /// use docvalues::column::Error as ReadError;
     /// use docvalues::prelude::*;
-    /// use docvalues::{ReadAt, ReadError};
+    /// use docvalues::reader::ReadAt;
     ///
     /// fn size_of(object: Arc<dyn ReadAt>, doc: DocId) -> Result<Option<i64>, ReadError> {
     ///     let segment = Segment::from_reader(object, "bucket/hits.dv", OpenOptions::new())?;

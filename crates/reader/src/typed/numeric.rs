@@ -102,8 +102,8 @@ impl Segment {
     /// # Examples
     ///
     /// ```
+    /// use docvalues::column::TimestampMillis;
     /// use docvalues::prelude::*;
-    /// use docvalues::TimestampMillis;
     ///
     /// # let mut schema = Schema::new();
     /// # let at = schema.add(FieldSpec::new("at", LogicalType::TimestampMillis))?;
@@ -338,7 +338,7 @@ impl<T: Number> Numeric<T> {
     /// # let mut schema = Schema::new();
     /// # let size = schema.add(FieldSpec::new("size", LogicalType::I64))?;
     /// # let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
-    /// # writer.sort_by([SortKey::new("size")])?;
+    /// # writer.sort_by([SortKey::of("size")])?;
     /// # for value in [70, 512, 9_000, 512] {
     /// #     let mut doc = writer.document();
     /// #     doc.i64(size, value)?;

@@ -111,12 +111,8 @@ impl Segment {
     /// As [`numeric`](Self::numeric), except for `WrongType`.
     #[doc(alias = "getSortedDocValues")]
     pub fn sorted(&self, name: &str) -> Result<Sorted> {
-        match self.of_kind(name, Kind::Sorted)? {
-            OpenColumn::Numeric(column) if let Some(terms) = column.terms.clone() => {
-                Ok(Sorted { column, terms })
-            }
-            other => self.wrong_kind(name, &other, Kind::Sorted),
-        }
+        let (column, terms) = self.ords(name, Kind::Sorted)?;
+        Ok(Sorted { column, terms })
     }
 
     /// Opens the sorted-set column `name`.
@@ -126,11 +122,14 @@ impl Segment {
     /// As [`numeric`](Self::numeric), except for `WrongType`.
     #[doc(alias = "getSortedSetDocValues")]
     pub fn sorted_set(&self, name: &str) -> Result<SortedSet> {
-        match self.of_kind(name, Kind::SortedSet)? {
-            OpenColumn::Numeric(column) if let Some(terms) = column.terms.clone() => {
-                Ok(SortedSet { column, terms })
-            }
-            other => self.wrong_kind(name, &other, Kind::SortedSet),
+        let (column, terms) = self.ords(name, Kind::SortedSet)?;
+        Ok(SortedSet { column, terms })
+    }
+
+    fn ords(&self, name: &str, kind: Kind) -> Result<(Arc<NumericColumn>, Arc<Dictionary>)> {
+        match self.of_kind(name, kind)? {
+            OpenColumn::Numeric(column) if let Some(terms) = column.terms.clone() => Ok((column, terms)),
+            other => self.wrong_kind(name, &other, kind),
         }
     }
 }

@@ -121,8 +121,8 @@ impl<T: Number> SortedNumeric<T> {
     /// # Examples
     ///
     /// ```
+    /// use docvalues::column::Lists;
     /// use docvalues::prelude::*;
-    /// use docvalues::Lists;
     ///
     /// # let mut schema = Schema::new();
     /// # let sizes = schema.add(FieldSpec::new("sizes", LogicalType::I64).multi_valued())?;

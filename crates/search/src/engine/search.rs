@@ -58,7 +58,7 @@ pub enum MixedTypes {
 /// # let source = MemSource::new(3, [(field, ModelColumn::Numeric(vec![Some(512), Some(9), Some(70)]))]);
 /// let search = Search::new(&source);
 /// let large = search.filter(&Query::range("size", 50..))?;
-/// let first = search.top(&large, &[SortKey::new("size").descending()], 1)?;
+/// let first = search.top(&large, &[SortKey::of("size").descending()], 1)?;
 /// assert_eq!((large.count(), first[0].doc), (2, DocId::new(0)));
 /// # Ok::<(), docvalues_search::Error>(())
 /// ```

@@ -20,7 +20,7 @@ use super::sum::Sum;
 /// use docvalues_search::group::{Group, Measure, Metric};
 /// use docvalues_search::{Docs, Search};
 ///
-/// let group = Group::by("host").metric(Metric::Mean("size".into())).metric(Metric::Max("size".into()));
+/// let group = Group::of("host").metric(Metric::Mean("size".into())).metric(Metric::Max("size".into()));
 /// let found = Search::new(&source).group(Docs::All, &group)?;
 /// let [mean, max] = &found.groups[0].metrics[..] else { panic!("two metrics") };
 /// assert_eq!((mean, max), (&Some(Measure::Mean(291.0)), &Some(Measure::Value(512_i64.into()))));

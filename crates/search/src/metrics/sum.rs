@@ -2,6 +2,7 @@
 
 /// A sum of numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Sum {
     /// The exact sum of integers.
     Integer(i128),

@@ -29,7 +29,7 @@ use crate::facet::{Facet, FacetCounts, FacetOrder};
 /// #     Parts::new([Part::new(MemSource::new(sizes.len() as u32, [(field, ModelColumn::Numeric(sizes))]))])
 /// # };
 /// # let (here, there) = (of(&[7, 8]), of(&[9, 8]));
-/// let facet = Facet::on("size").min_count(2);
+/// let facet = Facet::of("size").min_count(2);
 /// let here = Search::over(&here).partial_facet(Docs::All, &facet)?;
 /// let there = Search::over(&there).partial_facet(Docs::All, &facet)?;
 /// let counts = here.merge(there)?.finish();

@@ -39,7 +39,7 @@ use crate::sort::{Keys, read_keys};
 /// # };
 /// # let (here, there) = (of([7, 8]), of([9, 10]));
 /// // One host has the sizes 7 and 8 here, 9 and 10 there.
-/// let group = Group::by("host").metric(Metric::Mean("size".into()));
+/// let group = Group::of("host").metric(Metric::Mean("size".into()));
 /// let here = Search::over(&here).partial_group(Docs::All, &group)?;
 /// let there = Search::over(&there).partial_group(Docs::All, &group)?;
 /// let found = here.merge(there)?.finish();

@@ -100,7 +100,7 @@ impl Search<'_> {
         };
         let memory = self.pass_memory();
         let seen = if is_exact {
-            let counts = self.facet(docs, &all_values(&Facet::on(&asked.column), memory))?;
+            let counts = self.facet(docs, &all_values(&Facet::of(&asked.column), memory))?;
             Ok(ValueCounts::new(counts, &mut { memory })?.into_values().collect())
         } else {
             let found = request.run(DistinctValues::new(slot, request, memory)?)?;

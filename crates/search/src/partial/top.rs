@@ -28,7 +28,7 @@ use crate::sort::{Keys, read_keys};
 /// # };
 /// # let (here, there) = (of(&[7, 8]), of(&[9, 8]));
 /// // The sizes are 7 and 8 here, 9 and 8 there.
-/// let keys = [SortKey::new("size").descending()];
+/// let keys = [SortKey::of("size").descending()];
 /// let here = Search::over(&here).partial_top(Docs::All, &keys, 2)?;
 /// let there = Search::over(&there).partial_top(Docs::All, &keys, 2)?;
 /// let top = here.merge(there)?;

@@ -80,7 +80,7 @@ pub(crate) struct TopKCollector<K> {
 /// use docvalues_column::SortKey;
 /// use docvalues_search::{Docs, Search};
 ///
-/// let keys = [SortKey::new("size").descending()];
+/// let keys = [SortKey::of("size").descending()];
 /// let (top, profile) = Search::new(&source).top_explained(Docs::All, &keys, 2)?;
 /// assert_eq!(top.iter().map(|top| top.doc.get()).collect::<Vec<_>>(), [3, 0]);
 /// println!("{profile}"); // such as "4 documents visited"

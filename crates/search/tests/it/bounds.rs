@@ -57,7 +57,7 @@ fn check(numbers: &[Option<i64>], bounds: &RangeInclusive<i64>) {
     let info = ColumnInfo { bounds: Bounds::Exact(bounds.clone()), ..column.info().clone() };
     let source = Described { numbers: Arc::new(column), info };
     let lies = numbers.iter().flatten().any(|number| !bounds.contains(number));
-    let up = SortKey::new("number");
+    let up = SortKey::of("number");
     for key in [up.clone(), up.clone().descending(), up.missing_first()] {
         for threads in [1, 2] {
             match Search::new(&source).threads(threads).sorted(Docs::All, std::slice::from_ref(&key)) {
@@ -88,7 +88,7 @@ fn a_number_out_of_bounds_is_an_error_in_short_sorts() {
     let column = MemNumeric::new(field, DOCS, (0..i64::from(DOCS)).map(Some).collect());
     let info = ColumnInfo { bounds: Bounds::Exact(0..=99), ..column.info().clone() };
     let source = Described { numbers: Arc::new(column), info };
-    let sorted = |docs: Docs<'_>| Search::new(&source).sorted(docs, &[SortKey::new("number").descending()]);
+    let sorted = |docs: Docs<'_>| Search::new(&source).sorted(docs, &[SortKey::of("number").descending()]);
     assert_eq!(sorted(Docs::Range(90, 100)).unwrap()[0].doc.get(), 99);
     let refused = sorted(Docs::Range(90, 101)).unwrap_err();
     assert!(matches!(refused, Error::Value { doc: 100, .. }), "{refused}");

@@ -55,14 +55,14 @@ fn source() -> MemSource {
 /// The results of all searches as text, with all digits of doubles.
 fn answers(search: &Search<'_>, docs: Docs<'_>) -> Vec<String> {
     let names = ["number", "double", "term", "list"];
-    let facets = ["number", "term", "list"].map(|name| Facet::on(name).top(5));
-    let by_value = Facet::on("term").order(FacetOrder::Value).min_count(700);
+    let facets = ["number", "term", "list"].map(|name| Facet::of(name).top(5));
+    let by_value = Facet::of("term").order(FacetOrder::Value).min_count(700);
     let stats = names.map(|name| {
         let stats = Stats::of(name).distinct();
         if name == "term" { stats } else { stats.spread().percentiles([0.0, 12.5, 99.9]) }
     });
     let histogram = Histogram::of("number", Step::Width(50_000.0));
-    let group = Group::by("term").metric(Metric::Mean("double".into())).metric(Metric::Sum("number".into()));
+    let group = Group::of("term").metric(Metric::Mean("double".into())).metric(Metric::Sum("number".into()));
     vec![
         format!("{:?}", search.facets(docs, &facets).unwrap()),
         format!("{:?}", search.facet(docs, &by_value).unwrap()),
@@ -166,7 +166,7 @@ fn live_documents_are_as_those_of_a_list() {
             assert!(found.iter().eq(of_list.iter()), "{query}");
             assert_eq!(search.count(&query).unwrap(), found.count(), "{query}");
         }
-        for key in ["number", "term", "list"].map(SortKey::new) {
+        for key in ["number", "term", "list"].map(SortKey::of) {
             for keys in [[key.clone()], [key.descending()]] {
                 let top = all.top(list, &keys, 50).unwrap();
                 assert_eq!(search.top(Docs::All, &keys, 50).unwrap(), top, "by {keys:?}");
@@ -180,10 +180,10 @@ fn top_k_of_several_chunks_equals_a_full_sort() {
     let bits = Bitset::from_docs((0..DOCS).filter(|doc| doc % 3 != 1).map(DocId::new), DOCS);
     let list: Vec<DocId> = (0..DOCS).step_by(5).map(DocId::new).collect();
     let orders = [
-        vec![SortKey::new("number").descending()],
-        vec![SortKey::new("number").missing_first()],
-        vec![SortKey::new("term").descending(), SortKey::new("double")],
-        vec![SortKey::new("list"), SortKey::new("number")],
+        vec![SortKey::of("number").descending()],
+        vec![SortKey::of("number").missing_first()],
+        vec![SortKey::of("term").descending(), SortKey::of("double")],
+        vec![SortKey::of("list"), SortKey::of("number")],
     ];
     let mut several = [2, 8].into_iter().cycle();
     for docs in [Docs::All, Docs::list(&list).unwrap(), Docs::Bits(&bits)] {
@@ -202,9 +202,9 @@ fn any_number_of_threads_sorts_equally() {
     let bits = Bitset::from_docs((0..DOCS).filter(|doc| doc % 3 != 1).map(DocId::new), DOCS);
     // Documents without a value in the last key keep their order.
     let orders = [
-        vec![SortKey::new("number").missing_first()],
-        vec![SortKey::new("double").descending(), SortKey::new("term")],
-        vec![SortKey::new("term").descending()],
+        vec![SortKey::of("number").missing_first()],
+        vec![SortKey::of("double").descending(), SortKey::of("term")],
+        vec![SortKey::of("term").descending()],
     ];
     for (keys, several) in orders.iter().zip([2, 8, 3]) {
         let sorted =

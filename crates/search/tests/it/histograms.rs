@@ -154,7 +154,7 @@ fn a_facet_by_bucket_over_the_memory_limit_is_an_error() {
     let numbers = (0..20_000).map(Some).collect();
     let field = Field::new("n", Kind::Numeric, LogicalType::I64);
     let source = MemSource::new(20_000, [(field, ModelColumn::Numeric(numbers))]);
-    let histogram = Histogram::of("n", Step::Whole(10_000)).facet(Facet::on("n"));
+    let histogram = Histogram::of("n", Step::Whole(10_000)).facet(Facet::of("n"));
     for threads in [1, 2] {
         let search =
             |bytes| Search::new(&source).threads(threads).memory(bytes).histogram(Docs::All, &histogram);

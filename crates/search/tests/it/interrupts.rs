@@ -24,7 +24,7 @@ const REQUESTS: [Asked; 17] = [
         Ok(format!("{:?}", search.filter(&query)?))
     }),
     ("count", |search, _| Ok(search.count(&Query::range("list", 7..9))?.to_string())),
-    ("facet", |search, docs| Ok(format!("{:?}", search.facet(docs, &Facet::on("list"))?))),
+    ("facet", |search, docs| Ok(format!("{:?}", search.facet(docs, &Facet::of("list"))?))),
     ("stats", |search, docs| {
         let stats = Stats::of("number").spread().percentiles([50.0]).distinct();
         Ok(format!("{:?}", search.stats(docs, &stats)?))
@@ -34,37 +34,37 @@ const REQUESTS: [Asked; 17] = [
         Ok(format!("{:?}", search.histogram(docs, &histogram)?))
     }),
     ("facet of all values", |search, docs| {
-        let facet = Facet::on("number").top(usize::MAX).order(FacetOrder::Value);
+        let facet = Facet::of("number").top(usize::MAX).order(FacetOrder::Value);
         let found = search.facet(docs, &facet)?;
         Ok(format!("{} {:?}", found.distinct, found.values.iter().step_by(1_009).collect::<Vec<_>>()))
     }),
     ("facet of values far apart", |search, docs| {
-        Ok(format!("{:?}", search.facet(docs, &Facet::on("double"))?))
+        Ok(format!("{:?}", search.facet(docs, &Facet::of("double"))?))
     }),
     ("group of all values", |search, docs| {
-        let found = search.group(docs, &Group::by("number").top(usize::MAX))?;
+        let found = search.group(docs, &Group::of("number").top(usize::MAX))?;
         Ok(format!("{:?}", found.groups.iter().step_by(1_009).collect::<Vec<_>>()))
     }),
     ("all documents as top", |search, docs| {
-        let found = search.top(docs, &[SortKey::new("number").descending()], usize::MAX)?;
+        let found = search.top(docs, &[SortKey::of("number").descending()], usize::MAX)?;
         Ok(format!("{:?}", found.iter().step_by(1_009).collect::<Vec<_>>()))
     }),
     ("many documents as top", |search, docs| {
-        let found = search.top(docs, &[SortKey::new("double")], 50_000)?;
+        let found = search.top(docs, &[SortKey::of("double")], 50_000)?;
         Ok(format!("{:?}", found.iter().step_by(1_009).collect::<Vec<_>>()))
     }),
     ("sorted by doubles", |search, docs| {
-        let keys = [SortKey::new("double").descending()];
+        let keys = [SortKey::of("double").descending()];
         Ok(format!("{:?}", search.sorted(docs, &keys)?.iter().step_by(1_009).collect::<Vec<_>>()))
     }),
     ("group", |search, docs| {
         let group =
-            Group::by("term").metric(Metric::Sum("number".into())).order(GroupOrder::Metric(0)).docs(2);
+            Group::of("term").metric(Metric::Sum("number".into())).order(GroupOrder::Metric(0)).docs(2);
         Ok(format!("{:?}", search.group(docs, &group)?))
     }),
-    ("top", |search, docs| Ok(format!("{:?}", search.top(docs, &[SortKey::new("term").descending()], 9)?))),
+    ("top", |search, docs| Ok(format!("{:?}", search.top(docs, &[SortKey::of("term").descending()], 9)?))),
     ("sorted", |search, docs| {
-        let keys = [SortKey::new("term"), SortKey::new("number")];
+        let keys = [SortKey::of("term"), SortKey::of("number")];
         Ok(format!("{:?}", search.sorted(docs, &keys)?.iter().step_by(1_009).collect::<Vec<_>>()))
     }),
     ("export", |search, docs| {
@@ -81,12 +81,10 @@ const REQUESTS: [Asked; 17] = [
         Ok(format!("{:?}", page.row(0).value(0)))
     }),
     ("request", |search, _| {
-        let request = SearchRequest {
-            query: Query::exists("number"),
-            facets: vec![Facet::on("term")],
-            stats: vec![Stats::of("double")],
-            ..SearchRequest::default()
-        };
+        let request = SearchRequest::new()
+            .query(Query::exists("number"))
+            .facets([Facet::of("term")])
+            .stats([Stats::of("double")]);
         let found = search.request(&request)?;
         Ok(format!("{} {:?} {:?}", found.hits, found.facets, found.stats))
     }),
@@ -155,7 +153,7 @@ fn each_block_and_each_window_of_a_bitset_polls() {
     let search = Search::new(&source).threads(1).interrupt(stop);
 
     // The best documents are in the first block, so the filter of any other finds none and no window is read.
-    let top = search.top(Docs::Bits(&set), &[SortKey::new("number")], 9).unwrap();
+    let top = search.top(Docs::Bits(&set), &[SortKey::of("number")], 9).unwrap();
     assert!(top.iter().map(|found| found.doc.get()).eq([0, 2, 3, 5, 6, 8, 9, 11, 12]));
     let polls = asked.swap(0, Ordering::Relaxed);
     assert!(polls >= BLOCKS as usize, "{polls} polls in {BLOCKS} blocks");

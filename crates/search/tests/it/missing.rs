@@ -24,9 +24,9 @@ fn a_missing_column_has_no_values() {
     {
         let search = Search::new(&*SOURCE).threads(threads).missing_columns(MissingColumns::NoValues);
         for facet in [
-            Facet::on("none"),
-            Facet::on("none").order(FacetOrder::Value).min_count(0).top(usize::MAX),
-            Facet::on("none").prefix("a"),
+            Facet::of("none"),
+            Facet::of("none").order(FacetOrder::Value).min_count(0).top(usize::MAX),
+            Facet::of("none").prefix("a"),
         ] {
             let found = search.facet(docs, &facet).unwrap();
             assert_eq!((found.values.len(), found.distinct, found.docs, found.missing), (0, 0, hits, hits));
@@ -42,7 +42,7 @@ fn a_missing_column_has_no_values() {
         assert_eq!((found.docs, found.missing, found.outside), (hits, hits, 0));
         assert!(found.buckets.iter().all(|range| range.count == 0));
         for order in [GroupOrder::Count, GroupOrder::Best, GroupOrder::Metric(0)] {
-            let group = Group::by("none").metric(Metric::Sum("number".into())).order(order).docs(2);
+            let group = Group::of("none").metric(Metric::Sum("number".into())).order(order).docs(2);
             let found = search.group(docs, &group).unwrap();
             assert_eq!((found.groups.len(), found.docs, found.missing), (0, hits, hits));
             let found = search.group(docs, &group.with_missing()).unwrap();
@@ -52,13 +52,12 @@ fn a_missing_column_has_no_values() {
             assert_eq!((found.docs, found.missing), (hits, 0));
         }
         // A metric of a missing column has no value, and a sort by one keeps the order of documents.
-        let group =
-            Group::by("term").metric(Metric::Mean("none".into())).docs(1).sort([SortKey::new("none")]);
+        let group = Group::of("term").metric(Metric::Mean("none".into())).docs(1).sort([SortKey::of("none")]);
         let groups = search.group(docs, &group).unwrap().groups;
         assert!(groups.iter().all(|group| group.metrics == [None] && group.docs.len() == 1));
         assert_eq!(groups.is_empty(), hits == 0);
-        let number = SortKey::new("number");
-        for key in [SortKey::new("none"), SortKey::new("none").descending().missing_first()] {
+        let number = SortKey::of("number");
+        for key in [SortKey::of("none"), SortKey::of("none").descending().missing_first()] {
             let first = search.top(docs, std::slice::from_ref(&key), 9).unwrap();
             assert!(first.iter().map(|found| found.doc).eq(docs.iter(DOCS).take(9)));
             let top = search.top(docs, &[key.clone(), number.clone()], 9).unwrap();
@@ -83,16 +82,14 @@ fn conditions_on_a_missing_column_match_nothing() {
     assert_eq!(search.count(&Query::missing("none")).unwrap(), u64::from(DOCS));
     let either = Query::eq("none", Literal::Bool(true)).or(Query::exists("number"));
     assert_eq!(search.count(&either).unwrap(), search.count(&Query::exists("number")).unwrap());
-    let request = SearchRequest {
-        query: Query::missing("none").and(Query::exists("number")),
-        facets: vec![Facet::on("none"), Facet::on("term")],
-        ..SearchRequest::default()
-    };
+    let request = SearchRequest::new()
+        .query(Query::missing("none").and(Query::exists("number")))
+        .facets([Facet::of("none"), Facet::of("term")]);
     let found = search.request(&request).unwrap();
     assert_eq!(found.hits, found.facets[0].missing);
     assert_eq!(
         found.facets[1],
-        search.facet(&search.filter(&request.query).unwrap(), &Facet::on("term")).unwrap()
+        search.facet(&search.filter(&request.query).unwrap(), &Facet::of("term")).unwrap()
     );
 }
 
@@ -117,10 +114,10 @@ fn an_export_of_a_missing_column_has_no_values() {
 fn a_missing_column_is_an_error_by_default() {
     for search in [Search::new(&*SOURCE), Search::new(&*SOURCE).missing_columns(MissingColumns::Refuse)] {
         let is_refused = |error: Error| matches!(&error, Error::Column(inner) if matches!(inner.kind(), ErrorKind::NoSuchColumn { .. }));
-        assert!(is_refused(search.facet(Docs::All, &Facet::on("none")).unwrap_err()));
+        assert!(is_refused(search.facet(Docs::All, &Facet::of("none")).unwrap_err()));
         assert!(is_refused(search.stats(Docs::All, &Stats::of("none")).unwrap_err()));
-        assert!(is_refused(search.group(Docs::All, &Group::by("none")).unwrap_err()));
-        assert!(is_refused(search.top(Docs::All, &[SortKey::new("none")], 1).unwrap_err()));
+        assert!(is_refused(search.group(Docs::All, &Group::of("none")).unwrap_err()));
+        assert!(is_refused(search.top(Docs::All, &[SortKey::of("none")], 1).unwrap_err()));
         assert!(is_refused(search.export(Docs::All, &["none"]).unwrap_err()));
         let Error::Query(error) = search.count(&Query::exists("none")).unwrap_err() else { panic!() };
         assert_eq!(error.no_such_column(), Some("none"));

@@ -34,7 +34,7 @@ fn expected(counts: &[(&str, u64)]) -> Vec<(String, u64)> {
 
 #[test]
 fn sets_share_what_they_know_of_a_part() {
-    let facet = Facet::on("name");
+    let facet = Facet::of("name");
     let one = Parts::new([part(&["cat", "ant", "cat"])]);
     let two = one.with(part(&["bee", "cat"]));
     assert_eq!(counts(&two, &facet), expected(&[("cat", 3), ("ant", 1), ("bee", 1)]));
@@ -66,7 +66,7 @@ fn terms_of_dropped_parts_are_forgotten_once_they_are_most() {
     let names: Vec<String> = (0..100).map(|name| format!("name {name}")).collect();
     let many: Vec<&str> = names.iter().map(String::as_str).collect();
     let parts = Parts::new([part(&["cat", "name 7"]), part(&many)]);
-    let facet = Facet::on("name");
+    let facet = Facet::of("name");
     assert_eq!(counts(&parts, &facet)[0], ("name 7".to_owned(), 2));
     assert_eq!(parts.term_memory("name").unwrap().terms, 101);
     let fewer = parts.without(|part| part == 1).with(part(&["dog"]));
@@ -104,11 +104,11 @@ fn columns_of_different_types_are_refused_or_promoted() {
 
     let facet = |parts: &[&Part]| {
         let parts = Parts::new(parts.iter().map(|part| (*part).clone()));
-        let refused = Search::over(&parts).facet(Docs::All, &Facet::on("it"));
+        let refused = Search::over(&parts).facet(Docs::All, &Facet::of("it"));
         assert!(matches!(refused, Err(Error::MixedTypes { .. })), "{refused:?}");
         let search = Search::over(&parts).mixed_types(MixedTypes::Promote);
-        let found = search.facet(Docs::All, &Facet::on("it"))?;
-        let top = search.top(Docs::All, &[SortKey::new("it").descending()], 1)?;
+        let found = search.facet(Docs::All, &Facet::of("it"))?;
+        let top = search.top(Docs::All, &[SortKey::of("it").descending()], 1)?;
         Ok::<_, Error>((found.values, found.missing, top[0]))
     };
     let at = |part, doc| DocAddress { part, doc: DocId::new(doc) };
@@ -160,9 +160,9 @@ fn a_column_that_a_part_lacks_has_no_values_there() {
     let nothing = Parts::new([]);
     assert_eq!(Search::over(&nothing).count(&Query::All).unwrap(), 0);
     let search = Search::over(&nothing);
-    let facet = search.facet(Docs::All, &Facet::on("name")).unwrap();
+    let facet = search.facet(Docs::All, &Facet::of("name")).unwrap();
     assert_eq!((facet.docs, facet.values.len()), (0, 0));
-    assert_eq!(search.top(Docs::All, &[SortKey::new("name")], 3).unwrap(), []);
+    assert_eq!(search.top(Docs::All, &[SortKey::of("name")], 3).unwrap(), []);
 }
 
 /// Documents that all have the same number and the same term.
@@ -274,19 +274,19 @@ fn totals_exceed_32_bits() {
     assert_eq!(search.count(&Query::eq("term", "same").and(Query::range("number", 8..))).unwrap(), 0);
 
     for (column, value) in [("number", Value::I64(7)), ("term", Value::Bytes(b"same".to_vec()))] {
-        let found = search.facet(Docs::All, &Facet::on(column)).unwrap();
+        let found = search.facet(Docs::All, &Facet::of(column)).unwrap();
         assert_eq!((found.values, found.docs, found.distinct), (vec![(value.clone(), ALL)], ALL, 1));
-        let found = search.group(Docs::All, &Group::by(column).docs(1)).unwrap();
+        let found = search.group(Docs::All, &Group::of(column).docs(1)).unwrap();
         assert_eq!((found.groups[0].values[0].as_ref(), found.groups[0].count), (Some(&value), ALL));
         assert_eq!(found.groups[0].docs, [DocAddress { part: 0, doc: DocId::new(0) }]);
-        let top = search.top(Docs::All, &[SortKey::new(column).descending()], 2).unwrap();
+        let top = search.top(Docs::All, &[SortKey::of(column).descending()], 2).unwrap();
         assert_eq!(top, [0, 1].map(|doc| DocAddress { part: 0, doc: DocId::new(doc) }));
     }
     let stats = search.stats(Docs::All, &Stats::of("number").distinct()).unwrap();
     assert_eq!((stats.docs, stats.values, stats.mean), (ALL, ALL, Some(7.0)));
     // More documents than fit in memory one by one.
     assert!(matches!(
-        search.memory(1 << 30).sorted(Docs::All, &[SortKey::new("number")]),
+        search.memory(1 << 30).sorted(Docs::All, &[SortKey::of("number")]),
         Err(Error::Memory { .. })
     ));
 }
@@ -312,9 +312,9 @@ impl ColumnSource for Damaged {
 fn an_error_names_its_part_and_the_others_can_be_searched() {
     let parts = Parts::new([part(&["cat", "ant"]), Part::new(Damaged), part(&["cat"])]);
     let search = Search::over(&parts);
-    let keys = [SortKey::new("name")];
+    let keys = [SortKey::of("name")];
     let errors = [
-        search.facet(Docs::All, &Facet::on("name")).unwrap_err(),
+        search.facet(Docs::All, &Facet::of("name")).unwrap_err(),
         search.count(&Query::eq("name", "cat").or(Query::None)).unwrap_err(),
         search.top(Docs::All, &keys, 2).unwrap_err(),
         search.sorted(Docs::All, &keys).unwrap_err(),
@@ -325,7 +325,7 @@ fn an_error_names_its_part_and_the_others_can_be_searched() {
         assert!(matches!(error.inner(), Error::Column(_)), "{error:?}");
     }
     let others = parts.without(|part| part == 1);
-    assert_eq!(counts(&others, &Facet::on("name")), expected(&[("cat", 2), ("ant", 1)]));
+    assert_eq!(counts(&others, &Facet::of("name")), expected(&[("cat", 2), ("ant", 1)]));
 
     // Addresses stay those of the whole set.
     let (top, left_out) =
@@ -334,7 +334,7 @@ fn an_error_names_its_part_and_the_others_can_be_searched() {
     assert_eq!(addresses, [(0, 1), (0, 0), (2, 0)]);
     assert_eq!(left_out.iter().map(PartError::part).collect::<Vec<_>>(), [1]);
     // Neither a request that is wrong nor the last part is left out.
-    let wrong = |parts: &Parts| Search::over(parts).facet(Docs::All, &Facet::on("nothing"));
+    let wrong = |parts: &Parts| Search::over(parts).facet(Docs::All, &Facet::of("nothing"));
     assert!(parts.without(|part| part == 1).search_undamaged(wrong).is_err());
     let damaged = Parts::new([Part::new(Damaged), Part::new(Damaged)]);
     assert!(damaged.search_undamaged(wrong).is_err());

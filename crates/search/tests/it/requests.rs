@@ -3,34 +3,33 @@
 use docvalues_column::SortKey;
 use docvalues_search::facet::Facet;
 use docvalues_search::sort::TopProfile;
-use docvalues_search::{Error, Query, Search, SearchAnswer, SearchRequest};
+use docvalues_search::{Error, Query, Search, SearchRequest};
 
 use crate::chunks::{DOCS, SOURCE};
 
 #[test]
 fn a_query_is_explained_if_the_request_asks_for_it() {
     let search = Search::new(&*SOURCE);
-    let facets = vec![Facet::on("term")];
+    let facets = vec![Facet::of("term")];
     for facets in [facets, Vec::new()] {
-        let request =
-            SearchRequest { query: Query::range("number", ..1_000), facets, ..SearchRequest::default() };
+        let request = SearchRequest::new().query(Query::range("number", ..1_000)).facets(facets);
         let plain = search.request(&request).unwrap();
         assert!(plain.hits > 0 && plain.explain.is_none());
-        let explained = search.request(&SearchRequest { explain: true, ..request }).unwrap();
+        let mut explained = search.request(&request.explain(true)).unwrap();
         let profile = explained.explain.as_ref().unwrap().profile.unwrap();
         assert_eq!((profile.candidates, profile.matched), (DOCS.into(), plain.hits));
-        let (explain, times) = (None, plain.times);
-        assert_eq!(SearchAnswer { explain, times, ..explained }, plain);
+        (explained.explain, explained.times) = (None, plain.times);
+        assert_eq!(explained, plain);
     }
 }
 
 #[test]
 fn the_greatest_top_returns_all_documents_in_order() {
     let search = Search::new(&*SOURCE);
-    let sort = vec![SortKey::new("term").descending(), SortKey::new("number")];
+    let sort = vec![SortKey::of("term").descending(), SortKey::of("number")];
     for sort in [sort, Vec::new()] {
         let query = Query::range("number", ..500_000);
-        let request = SearchRequest { query, sort, top: usize::MAX, ..SearchRequest::default() };
+        let request = SearchRequest::new().query(query).sort(sort).top(usize::MAX);
         let found = search.request(&request).unwrap();
         let docs = &search.filter(&request.query).unwrap();
         assert_eq!(found.top, search.sorted(docs, &request.sort).unwrap());
@@ -45,14 +44,14 @@ fn a_request_for_the_count_alone_makes_no_set() {
     let limited = Search::new(&*SOURCE).memory(1 << 16);
     let is_refused = |error: &Error| matches!(error, Error::Memory { .. });
     for query in [Query::range("number", ..500_000), Query::missing("term"), Query::All, Query::None] {
-        let request = SearchRequest { query, ..SearchRequest::default() };
+        let request = SearchRequest::new().query(query);
         assert_eq!(limited.request(&request).unwrap().hits, plain.count(&request.query).unwrap());
     }
     let query = Query::range("number", ..500_000);
     assert!(is_refused(&limited.filter(&query).unwrap_err()));
-    let first = SearchRequest { query, top: 1, ..SearchRequest::default() };
+    let first = SearchRequest::new().query(query).top(1);
     assert!(is_refused(&limited.request(&first).unwrap_err()));
     // Sort keys are checked in any case.
-    let request = SearchRequest { sort: vec![SortKey::new("none")], ..SearchRequest::default() };
+    let request = SearchRequest::new().sort([SortKey::of("none")]);
     assert!(limited.request(&request).is_err());
 }

@@ -13,7 +13,7 @@ use docvalues_testkit::shapes::{Counts, Dataset, Numbers, Presence, Shape, Strin
 const SIZES: [u32; 6] = [4_095, 4_096, 4_097, 16_385, 32_769, 70_001];
 
 fn by(name: &str) -> [SortKey; 4] {
-    let up = SortKey::new(name);
+    let up = SortKey::of(name);
     [up.clone(), up.clone().descending(), up.clone().missing_first(), up.descending().missing_first()]
 }
 
@@ -165,6 +165,6 @@ fn adjacent_short_runs() {
     let some = |numbers: [i64; 4]| numbers.map(Some).to_vec();
     let i64s = LogicalType::I64;
     let dataset = numeric(vec![("a", i64s, some([0, 1, 0, 1])), ("b", i64s, some([3, 1, 2, 0]))]);
-    let keys = ["a", "b"].map(SortKey::new);
+    let keys = ["a", "b"].map(SortKey::of);
     check_sorted(&dataset.source(), &dataset, Docs::All, &keys);
 }

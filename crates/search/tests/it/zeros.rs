@@ -47,19 +47,19 @@ fn a_zero_of_either_sign_is_one_value() {
             let search = Search::over(&parts);
             let query = "x = -0.0".parse().unwrap();
             assert_eq!(search.count(&query).unwrap(), expected);
-            let facet = search.facet(Docs::All, &Facet::on("x")).unwrap();
+            let facet = search.facet(Docs::All, &Facet::of("x")).unwrap();
             assert_eq!((zeros(&facet.values), facet.distinct), (expected, distinct), "{numbers:?}");
-            let partial = search.partial_facet(Docs::All, &Facet::on("x")).unwrap();
+            let partial = search.partial_facet(Docs::All, &Facet::of("x")).unwrap();
             assert_eq!(partial.finish(), facet);
             let stats = search.stats(Docs::All, &Stats::of("x").distinct()).unwrap();
             assert_eq!(stats.distinct, Some(Distinct::Exact(distinct)), "{numbers:?}");
             for order in [GroupOrder::Count, GroupOrder::Value, GroupOrder::Best] {
-                let groups = search.group(Docs::All, &Group::by("x").order(order)).unwrap().groups;
+                let groups = search.group(Docs::All, &Group::of("x").order(order)).unwrap().groups;
                 let counts: Vec<_> =
                     groups.into_iter().map(|group| (group.values[0].clone().unwrap(), group.count)).collect();
                 assert_eq!(zeros(&counts), expected, "{numbers:?}");
             }
-            let histogram = Histogram::of("x", Step::Edges(vec![i64::MIN])).facet(Facet::on("x"));
+            let histogram = Histogram::of("x", Step::Edges(vec![i64::MIN])).facet(Facet::of("x"));
             let found = search.histogram(Docs::All, &histogram).unwrap();
             assert_eq!(zeros(&found.buckets[0].facet.as_ref().unwrap().values), expected, "{numbers:?}");
         }
@@ -70,7 +70,7 @@ fn a_zero_of_either_sign_is_one_value() {
 fn a_document_with_both_zeros_counts_once() {
     let parts = Parts::new([part(Kind::SortedNumeric, &[vec![-0.0, 0.0], vec![-0.0], vec![0.0, 3.5]])]);
     let search = Search::over(&parts);
-    let facet = search.facet(Docs::All, &Facet::on("x")).unwrap();
+    let facet = search.facet(Docs::All, &Facet::of("x")).unwrap();
     assert_eq!(facet.values, [(Value::F64(0.0), 3), (Value::F64(3.5), 1)]);
     let stats = search.stats(Docs::All, &Stats::of("x").distinct()).unwrap();
     assert_eq!(stats.distinct, Some(Distinct::Exact(2)));

@@ -2,6 +2,7 @@
 
 /// A condition on which an operation of a [`WriteBatch`](crate::WriteBatch) takes place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Condition {
     /// Nothing, except that the version, if there is one, is above that of the document with the same id.
     #[default]
@@ -14,6 +15,7 @@ pub enum Condition {
 
 /// The outcome of an operation of a [`WriteBatch`](crate::WriteBatch).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Outcome {
     /// The document was added.
     Added,
@@ -39,6 +41,7 @@ pub enum Outcome {
 
 /// The result of [`Store::apply`](crate::Store::apply).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Applied {
     /// The sequence number of the batch; that of the last one if nothing changed.
     pub sequence: u64,

@@ -214,7 +214,7 @@ impl WriteBatch {
 
 /// A writer that keeps all values in memory.
 fn writer(schema: Schema) -> SegmentWriter<Vec<u8>> {
-    let options = WriterOptions { budget: usize::MAX, ..WriterOptions::default() };
+    let options = WriterOptions::new().budget(usize::MAX);
     SegmentWriter::in_memory(schema, options)
 }
 

@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use docvalues_column::DocId;
-use docvalues_writer::{FinishError, WriterOptions};
+use docvalues_writer::FinishError;
 
 use crate::error::Result;
 use crate::files::{FileEntry, FileName};
@@ -71,7 +71,7 @@ pub(super) fn write_buffer(store: &Store, buffer: Arc<FrozenBuffer>) -> Result<S
 fn write_segment(store: &Store, number: u64, buffer: &FrozenBuffer) -> Result<(FileEntry, Vec<u32>)> {
     // Values that were in memory fit once more, whatever the budget.
     let budget = store.options.writer.budget.max(buffer.bytes.saturating_mul(4));
-    let options = WriterOptions { budget, ..store.options.writer };
+    let options = store.options.writer.budget(budget);
     let mut writer = begin_segment(&store.directory, number, &buffer.schema, options)?;
     for Block { docs, live, .. } in &buffer.blocks {
         let first = writer.append_plain(docs)?.get();

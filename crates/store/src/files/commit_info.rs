@@ -7,6 +7,7 @@ use super::commit_file::CommitFile;
 
 /// A commit of a store: [`StoreReader::commits`](crate::StoreReader::commits).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CommitInfo {
     /// The number in the name of its file.
     pub number: u64,

@@ -22,6 +22,7 @@ const PAGE: u64 = 4 << 10;
 
 /// What was written to the log of a store: [`StoreStats::log`](crate::StoreStats::log).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LogStats {
     /// The number of frames.
     pub frames: u64,

@@ -12,6 +12,7 @@ use crate::locks;
 
 /// A frame in a log of a store: [`StoreReader::log_frames`](crate::StoreReader::log_frames).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FrameInfo {
     /// The number in the name of the log.
     pub log: u64,

@@ -14,14 +14,15 @@ use crate::segments::places_by_key;
 /// ```
 /// use docvalues_store::{MergePolicy, SegmentSize};
 ///
-/// let policy = MergePolicy { segments_per_tier: 3, floor_bytes: 1 << 10, ..MergePolicy::default() };
+/// let policy = MergePolicy::new().segments_per_tier(3).floor_bytes(1 << 10);
 /// let sizes = [4_000, 3_000, 5_000, 4_000, 3_000, 4_000, 3_000];
-/// let sizes = sizes.map(|bytes| SegmentSize { bytes, docs: 10, live: 10, updated: 0, updates_bytes: 0 });
+/// let sizes = sizes.map(|bytes| SegmentSize::new(bytes, 10));
 /// assert_eq!(policy.choose(&sizes), [1, 4, 6]); // the smallest of equal size
 /// assert!(policy.choose(&sizes[..3]).is_empty());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[doc(alias = "TieredMergePolicy")]
+#[non_exhaustive]
 pub struct MergePolicy {
     /// The segments of each tier, and the most that are merged at once; at least 2.
     pub segments_per_tier: usize,
@@ -38,6 +39,7 @@ pub struct MergePolicy {
 
 /// The size of a segment, for a [`MergePolicy`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SegmentSize {
     /// The length of its file.
     pub bytes: u64,
@@ -52,19 +54,18 @@ pub struct SegmentSize {
 }
 
 impl Default for MergePolicy {
-    /// Ten segments a tier, from 2 MiB to 5 GiB; a fifth deleted; 256 MiB of new values.
+    /// As [`MergePolicy::new`].
     fn default() -> MergePolicy {
-        MergePolicy {
-            segments_per_tier: 10,
-            floor_bytes: 2 << 20,
-            max_bytes: 5 << 30,
-            max_deleted_percent: 20,
-            max_updates_bytes: 256 << 20,
-        }
+        MergePolicy::new()
     }
 }
 
 impl SegmentSize {
+    /// A segment of `docs` documents in a file of `bytes`, none of them deleted or updated.
+    pub const fn new(bytes: u64, docs: u32) -> SegmentSize {
+        SegmentSize { bytes, docs, live: docs, updated: 0, updates_bytes: 0 }
+    }
+
     /// The bytes of its live documents, about.
     fn live_bytes(&self) -> u64 {
         let bytes = u128::from(self.bytes) * u128::from(self.live) / u128::from(self.docs.max(1));
@@ -73,6 +74,47 @@ impl SegmentSize {
 }
 
 impl MergePolicy {
+    /// Ten segments a tier, from 2 MiB to 5 GiB; a fifth deleted; 256 MiB of new values.
+    pub const fn new() -> MergePolicy {
+        MergePolicy {
+            segments_per_tier: 10,
+            floor_bytes: 2 << 20,
+            max_bytes: 5 << 30,
+            max_deleted_percent: 20,
+            max_updates_bytes: 256 << 20,
+        }
+    }
+
+    /// Sets the segments of each tier, and the most that are merged at once.
+    #[must_use]
+    pub const fn segments_per_tier(self, segments_per_tier: usize) -> MergePolicy {
+        MergePolicy { segments_per_tier, ..self }
+    }
+
+    /// Sets the size as which smaller segments count.
+    #[must_use]
+    pub const fn floor_bytes(self, floor_bytes: u64) -> MergePolicy {
+        MergePolicy { floor_bytes, ..self }
+    }
+
+    /// Sets the size of the largest segments that are made.
+    #[must_use]
+    pub const fn max_bytes(self, max_bytes: u64) -> MergePolicy {
+        MergePolicy { max_bytes, ..self }
+    }
+
+    /// Sets the share of deleted or updated documents above which a segment is merged by itself.
+    #[must_use]
+    pub const fn max_deleted_percent(self, max_deleted_percent: u32) -> MergePolicy {
+        MergePolicy { max_deleted_percent, ..self }
+    }
+
+    /// Sets the memory for new values of updated documents.
+    #[must_use]
+    pub const fn max_updates_bytes(self, max_updates_bytes: u64) -> MergePolicy {
+        MergePolicy { max_updates_bytes, ..self }
+    }
+
     /// The indexes of the segments to merge next, ascending; empty if there is nothing to do.
     pub fn choose(&self, sizes: &[SegmentSize]) -> Vec<usize> {
         let live = sizes.iter().map(SegmentSize::live_bytes).zip(0..);

@@ -19,6 +19,7 @@ use crate::store::Store;
 
 /// The result of [`Store::purge`].
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Purged {
     /// The number of the commit.
     pub commit: u64,

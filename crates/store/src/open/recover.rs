@@ -16,6 +16,7 @@ use crate::write::replay_frame;
 
 /// The result of [`Store::recover`].
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Recovered {
     /// The new commit.
     pub commit: CommitInfo,
@@ -29,6 +30,7 @@ pub struct Recovered {
 
 /// A commit that is not part of the store's history any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LostCommit {
     /// The number in the name of its file.
     pub number: u64,

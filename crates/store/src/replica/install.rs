@@ -290,7 +290,46 @@ pub(super) fn copy(from: &mut dyn Read, (name, bytes): (&str, u64), to: &mut New
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::thread;
+    use std::time::Duration;
+
+    use docvalues_column::{Field, Kind, LogicalType};
+    use docvalues_testkit::faults::PowerLossDirectory;
+
     use super::*;
+    use crate::options::StoreOptions;
+    use crate::schema::StoreSchema;
+
+    /// Or it could replace a file that the commit is about to name.
+    #[test]
+    fn a_copy_takes_its_name_while_no_commit_is_written() {
+        let disk = |name: &str| Arc::new(PowerLossDirectory::new(name));
+        let size = Field::new("size", Kind::Numeric, LogicalType::I64);
+        let schema = StoreSchema::new().with_field(size).unwrap();
+        let leader = Store::create_in(disk("/leader"), schema, StoreOptions::default()).unwrap();
+        let mut segment = leader.new_segment().unwrap();
+        let size = segment.field("size").unwrap();
+        let mut doc = segment.document();
+        doc.i64(size, 7).unwrap();
+        doc.finish().unwrap();
+        segment.finish().unwrap();
+        leader.commit().unwrap();
+        let held = leader.hold_commit(None).unwrap();
+        let file = held.files().files().next().unwrap();
+
+        let replica = Replica::open_in(disk("/replica"), StoreOptions::default()).unwrap();
+        let flushing = replica.store.flushing.lock().unwrap_or_else(PoisonError::into_inner);
+        thread::scope(|scope| {
+            let copied = scope.spawn(|| replica.copy(&file, held.open(&file).unwrap()));
+            thread::sleep(Duration::from_millis(20));
+            let names = replica.store.directory.list().unwrap();
+            assert!(names.iter().all(|entry| *entry.name != *file.name()), "{names:?}");
+            drop(flushing);
+            copied.join().unwrap().unwrap();
+        });
+        assert!(replica.has(&file));
+    }
 
     #[test]
     fn numbers_of_a_replica_are_far_above_those_of_its_leader() {

@@ -35,7 +35,7 @@ use super::segment_changes::SegmentChanges;
 use super::segment_state::{SegmentState, places_by_key, places_by_number};
 use crate::error::{Error, Result};
 use crate::files::{FileEntry, FileName};
-use crate::schema::{StoreSchema, spec_of};
+use crate::schema::StoreSchema;
 use crate::versions::{Tombstone, Tombstones};
 
 const SEGMENT: &str = "_segment";
@@ -115,11 +115,11 @@ pub(crate) fn write(
     columns.add(FieldSpec::new(DELETED, LogicalType::Bool))?;
     columns.add(FieldSpec::new(UNSET, LogicalType::Utf8).multi_valued())?;
     for field in &fields {
-        columns.add(spec_of(&schema.fields()[*field]))?;
+        columns.add(&schema.fields()[*field])?;
     }
     let file = NewFile::create(directory.clone(), name.to_string())?;
     let mut writer = SegmentWriter::to_new_file(file, None, columns, WriterOptions::default());
-    writer.sort_by(vec![SortKey::new(SEGMENT), SortKey::new(DOC)])?;
+    writer.sort_by(vec![SortKey::of(SEGMENT), SortKey::of(DOC)])?;
     for at in by_number {
         write_rows(&mut writer, &changed[at], (&fields, schema.fields()))?;
     }

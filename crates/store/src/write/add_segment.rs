@@ -23,6 +23,7 @@ const COPIED: usize = 1 << 20;
 
 /// The result of adding a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Added {
     /// The number of documents that were added.
     pub docs: u32,

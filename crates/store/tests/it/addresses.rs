@@ -16,7 +16,7 @@ use crate::fixture::{POLICY, add, apply, contents, id, schema};
 use crate::script::Random;
 
 fn small() -> StoreOptions {
-    StoreOptions { buffer_bytes: 20_000, ..StoreOptions::default() }
+    StoreOptions::new().buffer_bytes(20_000)
 }
 
 fn on_disk(options: StoreOptions) -> (PowerLossDirectory, Store) {
@@ -72,7 +72,7 @@ fn those_of_another_store_are_refused() {
 #[test]
 fn those_of_an_earlier_opening_name_the_same_documents_or_none() {
     for durability in [Durability::OnCommit, Durability::EachBatch] {
-        let options = StoreOptions { durability, ..small() };
+        let options = small().durability(durability);
         let (disk, store) = on_disk(options);
         put(&store, 0..5);
         let early = store.snapshot();
@@ -163,7 +163,7 @@ fn deleted_documents_are_no_error() {
 #[test]
 fn those_of_a_history_that_ended_are_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let options = StoreOptions { keep_commits: Some(KeepCommits::Newest(3)), ..StoreOptions::default() };
+    let options = StoreOptions::new().keep_commits(KeepCommits::Newest(3));
     let store = Store::create(folder.path(), schema(), options).unwrap();
     add(&store, &[(1, 1), (2, 2)]).unwrap();
     let good = store.commit().unwrap();
@@ -211,7 +211,7 @@ type Written = BTreeMap<u32, u64>;
 
 /// Takes snapshots, and deletes and updates by their addresses long after.
 fn run(seed: u64, durability: Durability) -> [usize; 4] {
-    let options = StoreOptions { durability, ..small() };
+    let options = small().durability(durability);
     let (disk, mut store) = on_disk(options);
     let (mut random, mut written, mut count) = (Random(seed), Written::new(), 0);
     // A snapshot, what it has, and how many merges and openings there were.

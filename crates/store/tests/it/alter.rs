@@ -119,7 +119,7 @@ fn all_values_stay_the_same() {
         let path = folder.path().join("a");
         std::fs::create_dir(&path).unwrap();
         let keep_commits = Some(KeepCommits::Newest(9));
-        let options = StoreOptions { durability, keep_commits, ..StoreOptions::default() };
+        let options = StoreOptions::new().durability(durability).keep_commits(keep_commits);
         let store = filled(Arc::new(FsDirectory::new(&path)), options);
         let (before, commit) = (store.snapshot(), store.snapshot().commit());
         let expected = prices(&before);
@@ -232,7 +232,7 @@ fn what_would_change_a_value_is_refused() {
     store.alter(wider()).unwrap();
     assert_eq!(store.snapshot().commit(), commit);
     // A key of the index sort keeps one value, and the versions their type.
-    let sorted = schema().with_sort([docvalues_column::SortKey::new("price")]).unwrap();
+    let sorted = schema().with_sort([docvalues_column::SortKey::of("price")]).unwrap();
     let sorted = sorted.with_version_field("big").unwrap();
     let store = Store::create_in(Arc::new(PowerLossDirectory::new("/b")), sorted, StoreOptions::default());
     let store = store.unwrap();
@@ -244,7 +244,7 @@ fn what_would_change_a_value_is_refused() {
 /// A replica, by frames and by files, gets the commit, and goes on with frames of the new type.
 #[test]
 fn replicas_follow() {
-    let options = StoreOptions { keep_frames: 1 << 30, ..StoreOptions::default() };
+    let options = StoreOptions::new().keep_frames(1 << 30);
     let directory: Arc<dyn Directory> = Arc::new(PowerLossDirectory::new("/leader"));
     let store = filled(directory.clone(), options);
     let replica = Replica::open_in(Arc::new(PowerLossDirectory::new("/replica")), options).unwrap();
@@ -277,7 +277,7 @@ fn replicas_follow() {
 /// there, in the old type or in the new.
 #[test]
 fn an_alteration_is_whole_after_a_crash() {
-    let options = StoreOptions { durability: Durability::EachBatch, ..StoreOptions::default() };
+    let options = StoreOptions::new().durability(Durability::EachBatch);
     let mut states = [0, 0];
     for last in 0_u32.. {
         let disk = PowerLossDirectory::new("/a");

@@ -11,20 +11,19 @@ use docvalues_testkit::faults::{FaultyDirectory, PowerLossDirectory};
 use crate::acknowledged::filling_up;
 use crate::fixture::{Stop, apply, contents, schema};
 
-const POLICY: MergePolicy = MergePolicy {
-    segments_per_tier: 2,
-    floor_bytes: 1,
-    max_bytes: 1 << 30,
-    max_deleted_percent: 20,
-    max_updates_bytes: 1 << 28,
-};
+const POLICY: MergePolicy = MergePolicy::new()
+    .segments_per_tier(2)
+    .floor_bytes(1)
+    .max_bytes(1 << 30)
+    .max_deleted_percent(20)
+    .max_updates_bytes(1 << 28);
 
 fn create(directory: Arc<dyn Directory>, options: StoreOptions) -> Arc<Store> {
     Arc::new(Store::create_in(directory, schema(), options).unwrap())
 }
 
 fn background(stores: &[&Arc<Store>]) -> Background {
-    let options = BackgroundOptions { merges: POLICY, ..BackgroundOptions::default() };
+    let options = BackgroundOptions::new().merges(POLICY);
     let background = Background::start(options).unwrap();
     stores.iter().for_each(|store| background.add(store).unwrap());
     background
@@ -47,12 +46,7 @@ fn docs(range: std::ops::Range<u32>) -> Vec<(u32, Option<i64>)> {
 fn changes_become_visible_and_durable_and_segments_are_merged() {
     let disk = PowerLossDirectory::new("/disk");
     let every = Some(Duration::from_millis(1));
-    let options = StoreOptions {
-        buffer_bytes: 20_000,
-        refresh_every: every,
-        commit_every: every,
-        ..StoreOptions::default()
-    };
+    let options = StoreOptions::new().buffer_bytes(20_000).refresh_every(every).commit_every(every);
     let store = create(Arc::new(disk.clone()), options);
     let background = background(&[&store]);
     let again = background.add(&store).unwrap_err().to_string();
@@ -83,7 +77,7 @@ fn changes_become_visible_and_durable_and_segments_are_merged() {
 fn a_log_is_synced_in_time() {
     let disk = PowerLossDirectory::new("/disk");
     let durability = Durability::Within(Duration::from_millis(1));
-    let store = create(Arc::new(disk.clone()), StoreOptions { durability, ..StoreOptions::default() });
+    let store = create(Arc::new(disk.clone()), StoreOptions::new().durability(durability));
     let background = background(&[&store]);
     let syncs = store.stats().unwrap().log.syncs;
     apply(&store, &docs(0..10)).unwrap();
@@ -106,7 +100,7 @@ fn a_log_is_synced_beside_a_slow_one() {
         Ok(call.bytes)
     });
     let durability = Durability::Within(Duration::from_millis(1));
-    let options = StoreOptions { durability, ..StoreOptions::default() };
+    let options = StoreOptions::new().durability(durability);
     let busy = create(Arc::new(directory), options);
     let store = create(Arc::new(PowerLossDirectory::new("/disk")), options);
     apply(&busy, &docs(0..1)).unwrap();
@@ -125,7 +119,7 @@ fn a_log_is_synced_beside_a_slow_one() {
 fn a_failure_is_returned_by_the_next_batch() {
     let disk = PowerLossDirectory::new("/disk");
     let (directory, is_full) = filling_up(&disk, "seg-");
-    let store = create(directory, StoreOptions { buffer_bytes: 20_000, ..StoreOptions::default() });
+    let store = create(directory, StoreOptions::new().buffer_bytes(20_000));
     let background = background(&[&store]);
     is_full.store(true, Relaxed);
     let (mut applied, mut error) = (0, None);
@@ -185,10 +179,10 @@ fn a_merge_is_cancelled() {
 /// Stores that share threads also share memory: the largest buffer is written.
 #[test]
 fn memory_is_shared() {
-    let options = StoreOptions { refresh_every: Some(Duration::from_millis(1)), ..StoreOptions::default() };
+    let options = StoreOptions::new().refresh_every(Duration::from_millis(1));
     let stores: Vec<Arc<Store>> =
         (0..20).map(|_| create(Arc::new(PowerLossDirectory::new("/disk")), options)).collect();
-    let shared = Background::start(BackgroundOptions { merges: POLICY, buffer_bytes: 100_000 }).unwrap();
+    let shared = Background::start(BackgroundOptions::new().merges(POLICY).buffer_bytes(100_000)).unwrap();
     stores.iter().for_each(|store| shared.add(store).unwrap());
     std::thread::scope(|scope| {
         for part in stores.chunks(5) {
@@ -255,7 +249,7 @@ fn panicking(disk: &PowerLossDirectory, part: &'static str) -> (Arc<dyn Director
 fn a_panic_is_an_error() {
     let (directory, panics) = panicking(&PowerLossDirectory::new("/disk"), "commit-");
     let every = Some(Duration::from_millis(1));
-    let store = create(directory, StoreOptions { commit_every: every, ..StoreOptions::default() });
+    let store = create(directory, StoreOptions::new().commit_every(every));
     let _background = background(&[&store]);
     panics.store(true, Relaxed);
     let (mut applied, mut error) = (0, String::new());
@@ -282,7 +276,7 @@ fn a_failed_write_is_tried_again() {
     // Documents from before the store was added count, too.
     apply(&failing, &docs(0..2_000)).unwrap();
     is_full.store(true, Relaxed);
-    let shared = Background::start(BackgroundOptions { merges: POLICY, buffer_bytes: 100_000 }).unwrap();
+    let shared = Background::start(BackgroundOptions::new().merges(POLICY).buffer_bytes(100_000)).unwrap();
     for store in [&failing, &other] {
         shared.add(store).unwrap();
     }
@@ -304,7 +298,7 @@ fn a_failed_write_is_tried_again() {
 /// A batch that exceeds the memory is written before the next one.
 #[test]
 fn a_large_batch_is_written_before_the_next() {
-    let options = StoreOptions { buffer_bytes: 50_000, ..StoreOptions::default() };
+    let options = StoreOptions::new().buffer_bytes(50_000);
     let store = create(Arc::new(PowerLossDirectory::new("/disk")), options);
     let _background = background(&[&store]);
     for batch in 0..10 {

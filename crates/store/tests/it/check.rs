@@ -14,10 +14,7 @@ const KEEP_ALL: usize = 100;
 
 /// A store with segments, deltas and folds in several commits.
 fn store(folder: &Path) -> Store {
-    let options = StoreOptions {
-        keep_commits: Some(docvalues_store::KeepCommits::Newest(KEEP_ALL)),
-        ..StoreOptions::default()
-    };
+    let options = StoreOptions::new().keep_commits(docvalues_store::KeepCommits::Newest(KEEP_ALL));
     let store = Store::create(folder, schema(), options).unwrap();
     for round in 0..12_u32 {
         let docs: Vec<(u32, i64)> = (0..40).map(|doc| (round * 7 + doc, i64::from(round))).collect();
@@ -219,10 +216,7 @@ fn a_check_beside_a_writer_finds_nothing() {
 #[test]
 fn a_store_goes_back_to_an_older_commit() {
     let folder = tempfile::tempdir().unwrap();
-    let options = StoreOptions {
-        keep_commits: Some(docvalues_store::KeepCommits::Newest(3)),
-        ..StoreOptions::default()
-    };
+    let options = StoreOptions::new().keep_commits(docvalues_store::KeepCommits::Newest(3));
     drop(store(folder.path()));
     let before = StoreReader::open_commit(folder.path(), 10, options.open).unwrap().snapshot();
     let newest = folder.path().join("commit-00000013");
@@ -260,10 +254,7 @@ fn a_store_goes_back_to_an_older_commit() {
 #[test]
 fn a_store_does_not_go_anywhere_else() {
     let folder = tempfile::tempdir().unwrap();
-    let options = StoreOptions {
-        keep_commits: Some(docvalues_store::KeepCommits::Newest(KEEP_ALL)),
-        ..StoreOptions::default()
-    };
+    let options = StoreOptions::new().keep_commits(docvalues_store::KeepCommits::Newest(KEEP_ALL));
     let open = store(folder.path());
     let recover = |to| Store::recover(folder.path(), to, None, options).unwrap_err();
     assert!(matches!(recover(12), Error::Busy { .. }));
@@ -282,7 +273,7 @@ fn a_store_does_not_go_anywhere_else() {
 #[test]
 fn a_check_reads_the_log() {
     let folder = tempfile::tempdir().unwrap();
-    let options = StoreOptions { durability: Durability::EachBatch, ..StoreOptions::default() };
+    let options = StoreOptions::new().durability(Durability::EachBatch);
     let store = Store::create(folder.path(), schema(), options).unwrap();
     for number in 0..3 {
         apply(&store, &[(number, Some(1))]).unwrap();

@@ -31,7 +31,7 @@ fn files_and_entries_are_those_of_the_page() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/store.md");
     let page = std::fs::read_to_string(page).unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let options = StoreOptions { durability: Durability::EachBatch, ..StoreOptions::default() };
+    let options = StoreOptions::new().durability(Durability::EachBatch);
     let store = Store::create(folder.path(), schema(), options).unwrap();
     for part in 0..2_u32 {
         add(&store, &(0..40).map(|doc| (part * 40 + doc, 0)).collect::<Vec<_>>()).unwrap();

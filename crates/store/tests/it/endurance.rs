@@ -55,7 +55,7 @@ fn check(snapshot: &Snapshot) -> u64 {
 }
 
 fn write(store: &Store, end: Instant) -> u32 {
-    let policy = MergePolicy { segments_per_tier: 4, floor_bytes: 1 << 14, ..MergePolicy::default() };
+    let policy = MergePolicy::new().segments_per_tier(4).floor_bytes(1 << 14);
     let mut round = 0;
     while Instant::now() < end {
         let start = Instant::now();

@@ -18,13 +18,12 @@ impl Drop for Stop<'_> {
 }
 
 /// Merges small segments.
-pub(crate) const POLICY: MergePolicy = MergePolicy {
-    segments_per_tier: 3,
-    floor_bytes: 1 << 10,
-    max_bytes: 1 << 20,
-    max_deleted_percent: 20,
-    max_updates_bytes: 1 << 28,
-};
+pub(crate) const POLICY: MergePolicy = MergePolicy::new()
+    .segments_per_tier(3)
+    .floor_bytes(1 << 10)
+    .max_bytes(1 << 20)
+    .max_deleted_percent(20)
+    .max_updates_bytes(1 << 28);
 
 /// The size of each document by its id.
 pub(crate) type Contents = BTreeMap<u32, i64>;

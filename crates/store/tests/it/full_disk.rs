@@ -42,7 +42,7 @@ fn go_on(mut run: Run) {
 #[test]
 fn a_store_with_a_log_opens_when_there_is_room_again() {
     let disk = PowerLossDirectory::new("/disk");
-    let options = StoreOptions { durability: Durability::EachBatch, ..StoreOptions::default() };
+    let options = StoreOptions::new().durability(Durability::EachBatch);
     drop(Store::create_in(Arc::new(disk.clone()), StoreSchema::new(), options).unwrap());
     let files = || disk.list().unwrap().len();
     let before = files();

@@ -23,8 +23,8 @@ use crate::fixture::{Contents, apply, contents};
 
 /// Without a log, and with one.
 fn both() -> [StoreOptions; 2] {
-    let plain = StoreOptions { keep_commits: Some(KeepCommits::Newest(2)), ..StoreOptions::default() };
-    [plain, StoreOptions { durability: Durability::EachBatch, ..plain }]
+    let plain = StoreOptions::new().keep_commits(KeepCommits::Newest(2));
+    [plain, plain.durability(Durability::EachBatch)]
 }
 
 fn golden(name: &str) -> PathBuf {

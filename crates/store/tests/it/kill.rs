@@ -15,7 +15,7 @@ const FOLDER: &str = "DOCVALUES_STORE_OF_CHILD";
 /// Adds three documents and deletes one for each commit, for ever, and prints the number of each round that is durable.
 fn write(folder: &Path) {
     let store = Store::open(folder, StoreOptions::default()).unwrap();
-    let policy = MergePolicy { segments_per_tier: 3, floor_bytes: 1 << 10, ..MergePolicy::default() };
+    let policy = MergePolicy::new().segments_per_tier(3).floor_bytes(1 << 10);
     let first = store.snapshot().docs() / 2;
     for round in u32::try_from(first).unwrap().. {
         let docs: Vec<_> = (0..3).map(|i| (3 * round + i, i64::from(round))).collect();
@@ -31,11 +31,7 @@ fn write(folder: &Path) {
 const IS_LOGGED: &str = "DOCVALUES_LOG_OF_CHILD";
 
 fn logged() -> StoreOptions {
-    StoreOptions {
-        durability: Durability::EachBatch,
-        keep_commits: Some(KeepCommits::Newest(2)),
-        ..StoreOptions::default()
-    }
+    StoreOptions::new().durability(Durability::EachBatch).keep_commits(KeepCommits::Newest(2))
 }
 
 /// Applies batches of one document, for ever, and prints the number of each; commits now and then.

@@ -95,10 +95,7 @@ fn a_listing_that_misses_the_commits_is_repeated() {
 #[test]
 fn a_reader_does_not_go_back_to_an_older_commit() {
     let folder = tempfile::tempdir().unwrap();
-    let options = StoreOptions {
-        keep_commits: Some(docvalues_store::KeepCommits::Newest(2)),
-        ..StoreOptions::default()
-    };
+    let options = StoreOptions::new().keep_commits(docvalues_store::KeepCommits::Newest(2));
     let store = Store::create(folder.path(), schema(), options).unwrap();
     add(&store, &[(1, 1)]).unwrap();
     assert_eq!(store.commit().unwrap(), 2);

@@ -103,7 +103,7 @@ fn a_writer_whose_lock_was_removed_writes_no_more() {
 const DURABLE: [Durability; 2] = [Durability::EachBatch, Durability::Within(Duration::ZERO)];
 
 fn options(durability: Durability) -> StoreOptions {
-    StoreOptions { durability, buffer_bytes: 20_000, ..StoreOptions::default() }
+    StoreOptions::new().durability(durability).buffer_bytes(20_000)
 }
 
 /// Whatever takes a folder, or the log, away from its writer.

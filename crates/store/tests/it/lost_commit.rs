@@ -15,7 +15,7 @@ use docvalues_testkit::faults::PowerLossDirectory;
 use crate::fixture::{Contents, apply, contents, schema};
 
 fn options(durability: Durability) -> StoreOptions {
-    StoreOptions { durability, keep_commits: Some(KeepCommits::Newest(2)), ..StoreOptions::default() }
+    StoreOptions::new().durability(durability).keep_commits(KeepCommits::Newest(2))
 }
 
 const LOG: Durability = Durability::EachBatch;
@@ -207,7 +207,7 @@ fn batches_that_do_not_follow_are_named() {
 #[test]
 fn kept_frames_follow_over_commits() {
     let folder = tempfile::tempdir().unwrap();
-    let kept = StoreOptions { keep_frames: 1 << 20, ..options(LOG) };
+    let kept = options(LOG).keep_frames(1 << 20);
     let store = Store::create(folder.path(), schema(), kept).unwrap();
     for batch in 1..=6 {
         apply(&store, &[(batch, Some(batch.into()))]).unwrap();

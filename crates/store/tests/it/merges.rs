@@ -55,21 +55,21 @@ fn documents_that_change_during_a_merge_are_changed_in_the_merged_segment() {
 
 #[test]
 fn the_same_in_sorted_segments() {
-    let schema = schema().with_sort([SortKey::new("size").descending()]).unwrap();
+    let schema = schema().with_sort([SortKey::of("size").descending()]).unwrap();
     change_while_merging(schema);
 }
 
 #[test]
 fn sorted_stores_stay_sorted() {
     let folder = tempfile::tempdir().unwrap();
-    let sorted = schema().with_sort([SortKey::new("size")]).unwrap();
+    let sorted = schema().with_sort([SortKey::of("size")]).unwrap();
     let store = Store::create(folder.path().join("sorted"), sorted, StoreOptions::default()).unwrap();
     add(&store, &[(1, 9), (2, 3), (3, 7)]).unwrap();
     add(&store, &[(4, 8), (2, 1)]).unwrap();
     store.merge_to(1).unwrap();
     let snapshot = store.snapshot();
     let part = snapshot.segments().next().unwrap();
-    assert_eq!(part.segment.sort(), [SortKey::new("size")]);
+    assert_eq!(part.segment.sort(), [SortKey::of("size")]);
     let mut sizes = Vec::new();
     part.segment
         .numeric("size")
@@ -104,8 +104,8 @@ fn fields_that_cannot_be_sorted_by_or_identify_are_refused() {
     let tags = Field::new("tags", Kind::SortedSet, LogicalType::Utf8);
     let schema = schema().with_field(tags).unwrap();
     for error in [
-        schema.clone().with_sort([SortKey::new("tags")]).unwrap_err(),
-        schema.clone().with_sort([SortKey::new("nothing")]).unwrap_err(),
+        schema.clone().with_sort([SortKey::of("tags")]).unwrap_err(),
+        schema.clone().with_sort([SortKey::of("nothing")]).unwrap_err(),
         schema.clone().with_id_field("size").unwrap_err(),
         schema.clone().with_field(Field::new("_doc", Kind::Numeric, LogicalType::I64)).unwrap_err(),
     ] {

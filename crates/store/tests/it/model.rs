@@ -42,7 +42,7 @@ fn options(keep_commits: usize) -> StoreOptions {
     let buffer_bytes = if keep_commits == 1 { 2_000 } else { 64 << 20 };
     let durability = if keep_commits == 2 { Durability::EachBatch } else { Durability::OnCommit };
     let keep_commits = Some(docvalues_store::KeepCommits::Newest(keep_commits));
-    StoreOptions { keep_commits, buffer_bytes, durability, ..StoreOptions::default() }
+    StoreOptions::new().keep_commits(keep_commits).buffer_bytes(buffer_bytes).durability(durability)
 }
 
 fn run(keep: usize, steps: &[Step]) {

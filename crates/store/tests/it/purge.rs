@@ -106,7 +106,7 @@ fn no_file_has_what_was_deleted() {
             let disk: Arc<dyn Directory> = Arc::new(PowerLossDirectory::new("/a"));
             let keep_commits = Some(KeepCommits::Newest(20));
             let options =
-                StoreOptions { durability, keep_commits, keep_frames: 1 << 20, ..StoreOptions::default() };
+                StoreOptions::new().durability(durability).keep_commits(keep_commits).keep_frames(1 << 20);
             let store = filled(disk.clone(), versions, options);
             for number in DELETED {
                 assert!(!files_with(&*disk, &all_of(number)).is_empty());
@@ -156,7 +156,7 @@ fn no_file_has_what_was_deleted() {
 /// Replicas get the purged files; and one with frames of its own is purged by itself.
 #[test]
 fn replicas_are_purged() {
-    let options = StoreOptions { keep_frames: 1 << 20, ..StoreOptions::default() };
+    let options = StoreOptions::new().keep_frames(1 << 20);
     let (leader, copy): (Arc<dyn Directory>, Arc<dyn Directory>) =
         (Arc::new(PowerLossDirectory::new("/leader")), Arc::new(PowerLossDirectory::new("/copy")));
     let store = filled(leader.clone(), true, options);
@@ -189,7 +189,7 @@ fn a_purge_that_dies_loses_nothing() {
     let mut deaths = 0;
     for last in 0_u32.. {
         let disk = PowerLossDirectory::new("/a");
-        let options = StoreOptions { durability: Durability::EachBatch, ..StoreOptions::default() };
+        let options = StoreOptions::new().durability(Durability::EachBatch);
         let docs = {
             let store = filled(Arc::new(disk.clone()), true, options);
             store.refresh().unwrap();
@@ -232,7 +232,7 @@ fn a_store_keeps_commits_by_number_or_by_age() {
     };
     let commit = |keep_commits: Option<KeepCommits>, hours: u64| {
         NOW.store(hours * HOUR, Ordering::Relaxed);
-        let options = StoreOptions { keep_commits, ..StoreOptions::default() };
+        let options = StoreOptions::new().keep_commits(keep_commits);
         let store = match path.join("LOCK").exists() {
             true => Store::open(&path, options).unwrap(),
             false => Store::create(&path, schema(false), options).unwrap(),
@@ -260,7 +260,7 @@ fn a_store_keeps_commits_by_number_or_by_age() {
         made.map(|time| time.duration_since(std::time::UNIX_EPOCH).unwrap().as_secs() / 3_600).collect();
     assert_eq!(made, [1_000_000_015, 1_000_001_000]);
     // Also if nothing else changes.
-    let options = StoreOptions { keep_commits: Some(KeepCommits::Newest(1)), ..StoreOptions::default() };
+    let options = StoreOptions::new().keep_commits(KeepCommits::Newest(1));
     Store::open(&path, options).unwrap().commit().unwrap();
     assert_eq!(numbers().len(), 1);
     assert_eq!(commit(None, 1_000_001_001).len(), 1);

@@ -15,7 +15,7 @@ fn readers_see_whole_commits_while_a_writer_writes() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::create(folder.path(), schema(), StoreOptions::default()).unwrap();
     let stop = AtomicBool::new(false);
-    let policy = MergePolicy { segments_per_tier: 3, floor_bytes: 1 << 10, ..MergePolicy::default() };
+    let policy = MergePolicy::new().segments_per_tier(3).floor_bytes(1 << 10);
     std::thread::scope(|scope| {
         let reader = || {
             let mut reader = StoreReader::open(folder.path(), StoreOptions::default().open).unwrap();

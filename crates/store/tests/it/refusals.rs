@@ -12,10 +12,7 @@ use crate::fixture::{add, contents, id, schema};
 #[test]
 fn older_commits_are_read_as_long_as_they_are_kept() {
     let folder = tempfile::tempdir().unwrap();
-    let options = StoreOptions {
-        keep_commits: Some(docvalues_store::KeepCommits::Newest(3)),
-        ..StoreOptions::default()
-    };
+    let options = StoreOptions::new().keep_commits(docvalues_store::KeepCommits::Newest(3));
     let store = Store::create(folder.path(), schema(), options).unwrap();
     for number in 0..5_u32 {
         add(&store, &[(number, i64::from(number))]).unwrap();

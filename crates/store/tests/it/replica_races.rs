@@ -78,7 +78,7 @@ fn batches_beside_a_promotion() {
     let mut acknowledged = 0;
     for _ in 0..crate::cases(8, 800) {
         let folder = tempfile::tempdir().unwrap();
-        let options = StoreOptions { durability: Durability::EachBatch, ..StoreOptions::default() };
+        let options = StoreOptions::new().durability(Durability::EachBatch);
         let replica = Replica::open(folder.path(), options).unwrap();
         install(&leader, &replica).unwrap();
         let (store, is_done) = (replica.store().clone(), AtomicBool::new(false));
@@ -113,8 +113,7 @@ fn batches_beside_a_promotion() {
 /// After a recovery, the logs of the history that ended are still there, and are sent to nobody.
 #[test]
 fn frames_of_a_history_that_ended() {
-    let options =
-        StoreOptions { keep_commits: Some(docvalues_store::KeepCommits::Newest(9)), ..with_frames(1 << 30) };
+    let options = with_frames(1 << 30).keep_commits(docvalues_store::KeepCommits::Newest(9));
     let directory = disk("/leader");
     let store = Store::create_in(directory.clone(), schema(), options).unwrap();
     let middle = Replica::open_in(disk("/middle"), options).unwrap();
@@ -309,8 +308,7 @@ fn a_depot_is_repaired() {
 /// A replica goes back and forth while a thread syncs its log.
 #[test]
 fn installs_beside_syncs() {
-    let options =
-        StoreOptions { keep_commits: Some(docvalues_store::KeepCommits::Newest(9)), ..with_frames(1 << 30) };
+    let options = with_frames(1 << 30).keep_commits(docvalues_store::KeepCommits::Newest(9));
     let store = Store::create_in(disk("/leader"), schema(), options).unwrap();
     apply(&store, &[(1, Some(1))]).unwrap();
     let older = store.commit().unwrap();
@@ -318,8 +316,7 @@ fn installs_beside_syncs() {
     store.commit().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let durability = Durability::Within(Duration::from_millis(1));
-    let replica =
-        Replica::open(folder.path(), StoreOptions { durability, ..StoreOptions::default() }).unwrap();
+    let replica = Replica::open(folder.path(), StoreOptions::new().durability(durability)).unwrap();
     let background = Background::start(BackgroundOptions::default()).unwrap();
     background.add(replica.store()).unwrap();
     for _ in 0..crate::cases(40, 4_000) {
@@ -335,7 +332,7 @@ fn installs_beside_syncs() {
 #[test]
 fn a_position_beside_commits() {
     let folder = tempfile::tempdir().unwrap();
-    let options = StoreOptions { durability: Durability::EachBatch, ..StoreOptions::default() };
+    let options = StoreOptions::new().durability(Durability::EachBatch);
     let store = Store::create(folder.path(), schema(), options).unwrap();
     std::thread::scope(|scope| {
         let writer = scope.spawn(|| {
@@ -383,10 +380,7 @@ fn what_a_replica_cannot_be_asked() {
     assert_eq!(directory.list().unwrap().len(), before);
     let older = replica.snapshot().commit() - 1;
     drop(replica);
-    let options = StoreOptions {
-        keep_commits: Some(docvalues_store::KeepCommits::Newest(5)),
-        ..StoreOptions::default()
-    };
+    let options = StoreOptions::new().keep_commits(docvalues_store::KeepCommits::Newest(5));
     let replica = Replica::open_in(directory.clone(), options).unwrap();
     apply(&store, &[(5, Some(5))]).unwrap();
     replica.apply_frame(&frames(&store, replica.position().sequence)[0].bytes).unwrap();
@@ -501,7 +495,7 @@ fn versions_of_deleted_documents() {
 #[test]
 fn a_damaged_frame_is_not_waited_for() {
     let disk = PowerLossDirectory::new("/leader");
-    let options = StoreOptions { durability: Durability::EachBatch, ..StoreOptions::default() };
+    let options = StoreOptions::new().durability(Durability::EachBatch);
     let store = Store::create_in(Arc::new(disk.clone()), schema(), options).unwrap();
     for number in 0..5 {
         apply(&store, &[(number, Some(1))]).unwrap();

@@ -44,11 +44,11 @@ const LOST: usize = 7;
 impl World {
     fn new(seed: u64) -> World {
         let mut random = Random(seed);
-        let mut options = || StoreOptions {
-            durability: if random.below(2) == 0 { Durability::OnCommit } else { Durability::EachBatch },
-            keep_frames: [0, 100_000, 1 << 30][random.below(3) as usize],
-            buffer_bytes: if random.below(3) == 0 { 2_000 } else { 64 << 20 },
-            ..StoreOptions::default()
+        let mut options = || {
+            StoreOptions::new()
+                .durability(if random.below(2) == 0 { Durability::OnCommit } else { Durability::EachBatch })
+                .keep_frames([0, 100_000, 1 << 30][random.below(3) as usize])
+                .buffer_bytes(if random.below(3) == 0 { 2_000 } else { 64 << 20 })
         };
         let options = [options(), options()];
         let disks = ["/leader", "/replica"].map(PowerLossDirectory::new);

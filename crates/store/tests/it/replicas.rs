@@ -19,7 +19,7 @@ use docvalues_testkit::faults::{Call, FaultyDirectory, PowerLossDirectory};
 use crate::fixture::{Contents, POLICY, Stop, add, apply, contents, id, schema};
 
 pub(crate) fn with_frames(keep_frames: u64) -> StoreOptions {
-    StoreOptions { keep_frames, ..StoreOptions::default() }
+    StoreOptions::new().keep_frames(keep_frames)
 }
 
 /// A leader with three documents in a commit, and a replica with this commit.
@@ -143,8 +143,7 @@ fn frames_of_other_stores_and_old_leaders_are_refused() {
 #[test]
 fn a_replica_follows_a_new_leader_by_frames() {
     let (store, _) = pair();
-    let options =
-        StoreOptions { durability: Durability::EachBatch, keep_frames: 1 << 30, ..StoreOptions::default() };
+    let options = StoreOptions::new().durability(Durability::EachBatch).keep_frames(1 << 30);
     let open = |name: &str| {
         let directory = Arc::new(PowerLossDirectory::new(name));
         let replica = Replica::open_in(directory.clone(), options).unwrap();
@@ -363,8 +362,7 @@ fn a_replica_notices_what_its_leader_lost() {
 /// Commits of a leader that went back to an older one.
 #[test]
 fn a_replica_follows_a_recovery() {
-    let options =
-        StoreOptions { keep_commits: Some(docvalues_store::KeepCommits::Newest(3)), ..with_frames(1 << 30) };
+    let options = with_frames(1 << 30).keep_commits(docvalues_store::KeepCommits::Newest(3));
     let directory: Arc<dyn Directory> = Arc::new(PowerLossDirectory::new("/leader"));
     let store = Store::create_in(directory.clone(), schema(), options).unwrap();
     apply(&store, &[(1, Some(1))]).unwrap();
@@ -477,7 +475,7 @@ fn a_replica_that_dies_goes_on() {
     };
     let mut deaths = 0;
     for durability in [Durability::OnCommit, Durability::EachBatch] {
-        let options = StoreOptions { durability, ..StoreOptions::default() };
+        let options = StoreOptions::new().durability(durability);
         for last in 0_u32.. {
             let disk = PowerLossDirectory::new("/replica");
             let mut calls = 0;
@@ -505,10 +503,7 @@ fn files_stay_while_they_are_copied() {
     let folder = tempfile::tempdir().unwrap();
     let [leader, depot, copy, other] =
         ["leader", "depot", "copy", "other"].map(|name| folder.path().join(name));
-    let options = StoreOptions {
-        keep_commits: Some(docvalues_store::KeepCommits::Newest(1)),
-        ..StoreOptions::default()
-    };
+    let options = StoreOptions::new().keep_commits(docvalues_store::KeepCommits::Newest(1));
     let store = Store::create(&leader, schema(), options).unwrap();
     let replicas = [&copy, &other].map(|path| Replica::open(path, options).unwrap());
     let depot = FolderDepot::open(&depot).unwrap();

@@ -42,10 +42,7 @@ fn segments(folder: &Path) -> Vec<std::path::PathBuf> {
 #[test]
 fn a_commit_is_opened_as_it_was() {
     let folder = tempfile::tempdir().unwrap();
-    let options = StoreOptions {
-        keep_commits: Some(docvalues_store::KeepCommits::Newest(2)),
-        ..StoreOptions::default()
-    };
+    let options = StoreOptions::new().keep_commits(docvalues_store::KeepCommits::Newest(2));
     let store = store(folder.path(), options);
     let before = Dataset::of_store(folder.path()).unwrap();
     store.delete_ids((0..10).map(id)).unwrap();

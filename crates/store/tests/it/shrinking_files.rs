@@ -12,7 +12,7 @@ use crate::fixture::{add, schema};
 fn a_shortened_segment_is_an_error_without_mappings() {
     let folder = tempfile::tempdir().unwrap();
     let open = OpenOptions::new().access(Access::Read);
-    let options = StoreOptions { open, ..StoreOptions::default() };
+    let options = StoreOptions::new().open(open);
     let path = folder.path().join("seg-000000.dv");
     let docs: Vec<(u32, i64)> = (0..60_000)
         .map(|number| (number, i64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15_u64.cast_signed())))

@@ -22,18 +22,16 @@ fn threads_end_as_the_versions_say() {
     let cases = [(on_commit, false), (each_batch, false), (on_commit, true), (within, true)];
     for (durability, has_background) in cases {
         let folder = tempfile::tempdir().unwrap();
-        let mut options = StoreOptions { buffer_bytes: 60_000, durability, ..StoreOptions::default() };
+        let mut options = StoreOptions::new().buffer_bytes(60_000).durability(durability);
         if has_background {
             options.refresh_every = Some(Duration::from_millis(1));
             options.commit_every = Some(Duration::from_millis(1));
         }
         let store = Store::create(folder.path().join("a"), schema(LogicalType::U64), options).unwrap();
         let store = Arc::new(store);
-        let policy = MergePolicy { segments_per_tier: 2, ..MergePolicy::default() };
+        let policy = MergePolicy::new().segments_per_tier(2);
         let background = has_background.then(|| {
-            let background =
-                Background::start(BackgroundOptions { merges: policy, ..BackgroundOptions::default() })
-                    .unwrap();
+            let background = Background::start(BackgroundOptions::new().merges(policy)).unwrap();
             background.add(&store).unwrap();
             background
         });

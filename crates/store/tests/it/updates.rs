@@ -10,8 +10,7 @@ use docvalues_column::{DocAddress, DocId, DocRange, Field, Kind, LogicalType, So
 use docvalues_search::facet::Facet;
 use docvalues_search::{Docs, Query, Value};
 use docvalues_store::{
-    Durability, Error, MergePolicy, Outcome, Snapshot, Store, StoreOptions, StoreReader, StoreSchema, Update,
-    WriteBatch,
+    Durability, Error, Outcome, Snapshot, Store, StoreOptions, StoreReader, StoreSchema, Update, WriteBatch,
 };
 
 use crate::fixture::{POLICY, Stop, id};
@@ -43,7 +42,7 @@ pub(crate) fn schema(is_sorted: bool) -> StoreSchema {
     ];
     let schema = fields.into_iter().try_fold(StoreSchema::new(), StoreSchema::with_field).unwrap();
     let schema = schema.with_id_field("id").unwrap();
-    if is_sorted { schema.with_sort([SortKey::new("rank")]).unwrap() } else { schema }
+    if is_sorted { schema.with_sort([SortKey::of("rank")]).unwrap() } else { schema }
 }
 
 /// What an update does to a field.
@@ -217,7 +216,7 @@ fn step() -> impl Strategy<Value = Step> {
 pub(crate) fn options(kind: u8) -> StoreOptions {
     let buffer_bytes = if kind == 1 { 2_000 } else { 64 << 20 };
     let durability = if kind == 2 { Durability::EachBatch } else { Durability::OnCommit };
-    StoreOptions { buffer_bytes, durability, ..StoreOptions::default() }
+    StoreOptions::new().buffer_bytes(buffer_bytes).durability(durability)
 }
 
 /// All documents, by every way to read their columns.
@@ -319,7 +318,7 @@ fn check_searches(snapshot: &Snapshot, docs: &BTreeMap<u32, Doc>) {
         let mut counts = BTreeMap::<String, u64>::new();
         let hosts = docs.values().filter_map(|doc| doc.host.clone());
         hosts.for_each(|host| *counts.entry(host).or_default() += 1);
-        let facet = search.facet(Docs::All, &Facet::on("host").top(usize::MAX)).unwrap();
+        let facet = search.facet(Docs::All, &Facet::of("host").top(usize::MAX)).unwrap();
         let text = |value| match value {
             Value::Bytes(bytes) => String::from_utf8(bytes).unwrap(),
             value => panic!("{value:?}"),
@@ -518,12 +517,12 @@ fn new_values_leave_memory_if_they_take_too_much() {
     }
     let bytes = || store.stats().unwrap().updates_bytes as u64;
     let all = bytes();
-    let policy = MergePolicy { max_updates_bytes: all - 1, ..POLICY };
-    assert_eq!(store.merge(&MergePolicy { max_updates_bytes: all, ..policy }).unwrap(), 0);
+    let policy = POLICY.max_updates_bytes(all - 1);
+    assert_eq!(store.merge(&policy.max_updates_bytes(all)).unwrap(), 0);
     assert_eq!(store.merge(&policy).unwrap(), 1);
     let left = bytes();
     assert!(0 < left && left < all / 2, "{left} of {all}");
-    assert_eq!(store.merge(&MergePolicy { max_updates_bytes: 0, ..policy }).unwrap(), 2);
+    assert_eq!(store.merge(&policy.max_updates_bytes(0)).unwrap(), 2);
     assert_eq!(bytes(), 0);
     store.refresh().unwrap();
     assert_eq!(contents(&store.snapshot()), now);

@@ -153,7 +153,7 @@ fn numbers(folder: &Path, durability: Durability) -> Store {
         Field::new("all", Kind::SortedNumeric, LogicalType::I64),
     ];
     let schema = fields.into_iter().try_fold(StoreSchema::new(), StoreSchema::with_field).unwrap();
-    let options = StoreOptions { durability, ..StoreOptions::default() };
+    let options = StoreOptions::new().durability(durability);
     Store::create(folder, schema.with_id_field("id").unwrap(), options).unwrap()
 }
 
@@ -238,8 +238,8 @@ fn a_segment_with_an_order_of_its_own_is_updated() {
     let id_field = schema.add(FieldSpec::new("id", LogicalType::Utf8).kind(BytesKind::Binary)).unwrap();
     let size = schema.add(FieldSpec::new("size", LogicalType::I64)).unwrap();
     let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
-    writer.sort_by([SortKey::new("size")]).unwrap();
-    let options = IdOptions { duplicates: Duplicates::KeepLast, ..IdOptions::default() };
+    writer.sort_by([SortKey::of("size")]).unwrap();
+    let options = IdOptions::new().duplicates(Duplicates::KeepLast);
     writer.id_field(id_field, options).unwrap();
     for number in [3, 1, 2] {
         let mut doc = writer.document();
@@ -283,10 +283,7 @@ fn an_update_that_found_nothing_finds_nothing_again() {
 #[test]
 fn a_reader_follows_a_store_that_went_back() {
     let folder = tempfile::tempdir().unwrap();
-    let options = StoreOptions {
-        keep_commits: Some(docvalues_store::KeepCommits::Newest(5)),
-        ..StoreOptions::default()
-    };
+    let options = StoreOptions::new().keep_commits(docvalues_store::KeepCommits::Newest(5));
     let store = numbers(folder.path(), Durability::OnCommit);
     for number in 0..4 {
         store.apply(batch(&store, None, Some(number), &[("size", number.into())])).unwrap();

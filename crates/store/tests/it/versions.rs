@@ -122,6 +122,7 @@ impl Model {
             Condition::Always => true,
             Condition::Absent => current.is_none(),
             Condition::Version(expected) => current == Some(*expected),
+            other => panic!("{other:?}"),
         };
         if !holds {
             return Outcome::Refused { current };
@@ -175,7 +176,7 @@ pub(crate) fn contents(snapshot: &Snapshot) -> BTreeMap<u32, (i64, u64)> {
 
 fn run(logical: LogicalType, buffer_bytes: usize, durability: Durability, steps: &[Step]) {
     let folder = tempfile::tempdir().unwrap();
-    let options = StoreOptions { buffer_bytes, durability, ..StoreOptions::default() };
+    let options = StoreOptions::new().buffer_bytes(buffer_bytes).durability(durability);
     // Versions that are assigned only depend on the highest one.
     let mut store =
         Store::create(folder.path().join("a"), schema(logical), options).unwrap().with_clock(|| 0);
@@ -197,7 +198,7 @@ fn run(logical: LogicalType, buffer_bytes: usize, durability: Durability, steps:
                 committed.clone_from(&model);
             }
             Step::Merge => {
-                store.merge(&MergePolicy { segments_per_tier: 2, ..MergePolicy::default() }).unwrap();
+                store.merge(&MergePolicy::new().segments_per_tier(2)).unwrap();
             }
             Step::Reopen => {
                 drop(store);
@@ -236,7 +237,7 @@ proptest! {
         let mut ends = Vec::new();
         for order in orders {
             let folder = tempfile::tempdir().unwrap();
-            let options = StoreOptions { buffer_bytes: 2_000, ..StoreOptions::default() };
+            let options = StoreOptions::new().buffer_bytes(2_000);
             let store = Store::create(folder.path().join("a"), schema(LogicalType::I64), options).unwrap();
             let mut shuffled = operations.clone();
             shuffled.sort_by_key(|operation| (operation.version.unwrap() + 1).wrapping_mul(order | 1).rotate_left(17));
@@ -365,8 +366,7 @@ fn a_deletion_without_a_version_has_that_of_the_document() {
 #[test]
 fn deletions_are_forgotten_alike_after_a_kill() {
     let folder = tempfile::tempdir().unwrap();
-    let options =
-        StoreOptions { durability: Durability::EachBatch, remember_deletes: 5, ..StoreOptions::default() };
+    let options = StoreOptions::new().durability(Durability::EachBatch).remember_deletes(5);
     let path = folder.path().join("a");
     let store = Store::create(&path, schema(LogicalType::I64), options).unwrap();
     let write = |id, version| Operation {
@@ -393,7 +393,7 @@ fn deletions_are_forgotten_alike_after_a_kill() {
 #[test]
 fn a_store_that_is_opened_forgets_what_its_last_commit_forgot() {
     let folder = tempfile::tempdir().unwrap();
-    let options = StoreOptions { remember_deletes: 5, ..StoreOptions::default() };
+    let options = StoreOptions::new().remember_deletes(5);
     let path = folder.path().join("a");
     let store = Store::create(&path, schema(LogicalType::I64), options).unwrap();
     let write = |id, version| Operation {
@@ -420,7 +420,7 @@ fn a_store_that_is_opened_forgets_what_its_last_commit_forgot() {
 fn a_document_below_one_whose_deletion_was_lost_stays() {
     let disk = PowerLossDirectory::new("/disk");
     let (directory, is_full) = filling_up(&disk, "commit-");
-    let options = StoreOptions { durability: Durability::EachBatch, ..StoreOptions::default() };
+    let options = StoreOptions::new().durability(Durability::EachBatch);
     let store = Store::create_in(directory, schema(LogicalType::I64), options).unwrap();
     let write = |version| Operation {
         id: 1,
@@ -464,7 +464,7 @@ fn versions_at_the_top_are_refused_by_a_store_that_assigns_some() {
     {
         for durability in [Durability::OnCommit, Durability::EachBatch] {
             let disk = Arc::new(PowerLossDirectory::new("/disk"));
-            let options = StoreOptions { durability, ..StoreOptions::default() };
+            let options = StoreOptions::new().durability(durability);
             let store = Store::create_in(disk.clone(), schema(logical), options).unwrap();
             // All versions come from outside: the whole range is theirs.
             let write = |id, version| Operation {

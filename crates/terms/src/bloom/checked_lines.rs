@@ -1,7 +1,6 @@
 //! A Bloom filter whose bytes are all verified: testing it cannot fail, and many are tested at once.
 #![allow(unsafe_code, reason = "intrinsics; each use has its proof")]
 
-use docvalues_format::error::Result;
 use docvalues_format::prefetch::prefetch;
 use docvalues_format::source::SectionBytes;
 
@@ -9,39 +8,25 @@ use super::{BloomFilter, LINE, Probe};
 
 /// The lines of a verified [`BloomFilter`].
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Lines<'a>(pub(super) &'a [[u8; LINE]]);
+pub(crate) struct Lines<'a>(&'a [[u8; LINE]]);
 
 impl<B: SectionBytes> BloomFilter<B> {
     /// All lines, if every byte of them is verified by now: testing them cannot fail, and is faster.
     #[inline]
-    pub fn verified(&self) -> Option<Lines<'_>> {
+    pub(crate) fn verified(&self) -> Option<Lines<'_>> {
         let lines = self.section.verified()?.as_chunks().0;
         // The section's tail follows the payload.
         Some(Lines(lines.get(..usize::try_from(self.lines).ok()?)?))
-    }
-
-    /// Reads and verifies all lines.
-    ///
-    /// # Errors
-    ///
-    /// When a byte is damaged.
-    pub fn read(&self) -> Result<Lines<'_>> {
-        Ok(Lines(self.section.slice(0..self.section.len())?.as_chunks().0))
     }
 }
 
 impl Lines<'_> {
     /// Stands for a missing filter: every id may be there.
-    pub const ALL: Lines<'static> = Lines(&[[u8::MAX; LINE]]);
-
-    /// Bytes of memory.
-    pub(crate) fn bytes(&self) -> usize {
-        self.0.len() * LINE
-    }
+    pub(crate) const ALL: Lines<'static> = Lines(&[[u8::MAX; LINE]]);
 
     /// As [`BloomFilter::may_hold`].
     #[inline]
-    pub fn may_hold(&self, probe: &Probe) -> bool {
+    pub(crate) fn may_hold(&self, probe: &Probe) -> bool {
         self.line(probe).is_some_and(|line| probe.is_in(line))
     }
 

@@ -1,3 +1,5 @@
+use byteorder::{ByteOrder as _, LittleEndian};
+
 use super::*;
 use crate::hash::hash;
 use docvalues_format::error::Section;

@@ -29,7 +29,7 @@ fn invalid_ids_are_refused_by_name() {
 
 #[test]
 fn one_id_that_does_not_fit_makes_all_raw() {
-    let kind = |ids: &[(&str, u32)]| build(ids, 9).unwrap().template.to_string();
+    let kind = |ids: &[(&str, u32)]| build(ids, 9).unwrap().meta.template.to_string();
     assert_eq!(kind(&[("doc-000001", 0), ("doc-000002", 1)]), "doc-<digits of 6>");
     assert_eq!(kind(&[("doc-000001", 0), ("doc-00000a", 2), ("doc-000010", 1)]), "doc-<hex of 6>");
     assert_eq!(kind(&[("doc-000001", 0), ("doc-00000G", 2), ("doc-000010", 1)]), "<base64url of 10>");

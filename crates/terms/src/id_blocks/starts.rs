@@ -11,7 +11,7 @@
 //! | … | … | `ranks` | the rank of the first key of each block, and the number of all keys, packed |
 
 use docvalues_format::bits;
-use docvalues_format::error::{Error, ErrorKind, Result};
+use docvalues_format::error::{ErrorKind, Result};
 use docvalues_format::prefetch::prefetch;
 use docvalues_format::source::SectionBytes;
 
@@ -48,29 +48,22 @@ impl Starts {
     ///
     /// When they do not ascend, or their number is wrong.
     pub(crate) fn open<B: SectionBytes>(section: &B, blocks: u32, keys: u32, end: u64) -> Result<Starts> {
-        let broken = |what| Error::at(section.place(), 0, ErrorKind::Broken(what));
+        let check = |checked| section.place().check(0, checked);
         let &[offset_width, rank_width, zeros @ ..] = section.array::<HEADER>(0)?;
-        if !bits::is_width(offset_width) || !bits::is_width(rank_width) || zeros != [0; 6] {
-            return Err(broken("invalid bit widths in the id block starts"));
-        }
+        let are_widths = bits::is_width(offset_width) && bits::is_width(rank_width) && zeros == [0; 6];
+        check(ErrorKind::rule(are_widths, "invalid bit widths in the id block starts"))?;
         let count = u64::from(blocks) + 1;
         let offsets_len = bits::packed_len(count, offset_width);
         let expected = HEADER as u64 + offsets_len + bits::packed_len(count, rank_width);
-        let found = section.len() as u64;
-        if found != expected {
-            let kind = ErrorKind::Mismatch { what: "length of the starts of id blocks", found, expected };
-            return Err(Error::at(section.place(), 0, kind));
-        }
+        check(ErrorKind::equal("length of the starts of id blocks", section.len() as u64, expected))?;
         // At most the section's length.
         let ranks_at = HEADER + usize::try_from(offsets_len).unwrap_or(usize::MAX);
         let bytes = section.slice(0..section.len() + bits::OVERREAD)?.into();
         let starts = Starts { bytes, blocks, offset_width, rank_width, ranks_at };
-        starts
-            .check(HEADER, offset_width, 1..=u64::MAX, end)
-            .ok_or_else(|| broken("id blocks do not tile their section"))?;
-        starts
-            .check(ranks_at, rank_width, 1..=MAX_KEYS as u64, keys.into())
-            .ok_or_else(|| broken("ranks of id blocks do not tile those of the ids"))?;
+        let tile = starts.check(HEADER, offset_width, 1..=u64::MAX, end).is_some();
+        check(ErrorKind::rule(tile, "id blocks do not tile their section"))?;
+        let tile = starts.check(ranks_at, rank_width, 1..=MAX_KEYS as u64, keys.into()).is_some();
+        check(ErrorKind::rule(tile, "ranks of id blocks do not tile those of the ids"))?;
         Ok(starts)
     }
 

@@ -31,13 +31,16 @@
 //! replaced in the same way.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use docvalues_format::error::Result;
+use docvalues_format::source::SectionBytes;
 
-use super::{NOWHERE, SegmentId, SegmentIds, TableView};
+use super::{NOWHERE, SegmentId, TableView};
 use crate::fingerprints::{MAX_SLOTS, TableBuilder, TableWriter};
 use crate::hash::hash;
+use crate::read::IdsReader;
 
 /// With more tables than this, all segments move to the newest one at once.
 const MOST_TABLES: usize = 3;
@@ -112,11 +115,16 @@ impl Generations {
     /// Inserts all ids of a segment, which then owns them. `sizes` includes the segment.
     ///
     /// O(ids). After an error nothing changed, apart from entries without an owner.
-    pub(super) fn add<S: SegmentIds>(&mut self, id: SegmentId, segment: &S, sizes: Sizes) -> Result<()> {
-        let slot = self.slot_for(segment.len() as usize, sizes);
+    pub(super) fn add(
+        &mut self,
+        id: SegmentId,
+        ids: &IdsReader<impl SectionBytes>,
+        sizes: Sizes,
+    ) -> Result<()> {
+        let slot = self.slot_for(ids.len() as usize, sizes);
         let mut rank = 0;
-        while rank < segment.len() {
-            rank = self.insert(segment, rank, BATCH, slot)?;
+        while rank < ids.len() {
+            rank = self.insert(ids, rank, BATCH, slot)?;
         }
         self.own(id, slot);
         Ok(())
@@ -147,11 +155,11 @@ impl Generations {
     }
 
     /// Does up to `budget` steps of maintenance. A step zeroes a bucket or moves an id.
-    pub(super) fn maintain<'a, S: SegmentIds + 'a>(
+    pub(super) fn maintain<'a, B: SectionBytes + 'a>(
         &mut self,
         mut budget: usize,
         sizes: Sizes,
-        segment: impl Fn(SegmentId) -> Option<&'a S>,
+        ids_of: impl Fn(SegmentId) -> Option<&'a IdsReader<B>>,
     ) -> Result<Progress> {
         let mut moved = false;
         if self.tables.len() > MOST_TABLES {
@@ -161,8 +169,8 @@ impl Generations {
             if budget == 0 {
                 return Ok(Progress { moved, more: true });
             }
-            if let Some((id, segment)) = self.next_move(&segment) {
-                moved |= self.move_some(id, segment, &mut budget, sizes)?;
+            if let Some((id, ids)) = self.next_move(&ids_of) {
+                moved |= self.move_some(id, ids, &mut budget, sizes)?;
             } else if let Some(next_table) = &mut self.next_table {
                 match next_table.clear_buckets(budget) {
                     0 if self.is_unfit(sizes) => self.open_table(sizes),
@@ -179,14 +187,14 @@ impl Generations {
     }
 
     /// Moves up to `budget` ids of a segment. Returns whether they were the last.
-    fn move_some<S: SegmentIds>(
+    fn move_some(
         &mut self,
         id: SegmentId,
-        segment: &S,
+        ids: &IdsReader<impl SectionBytes>,
         budget: &mut usize,
         sizes: Sizes,
     ) -> Result<bool> {
-        let len = segment.len();
+        let len = ids.len();
         let left = |moving: &Move| (len - moving.rank.min(len)) as usize;
         let remaining = self.tables.last().map_or(0, |newest| newest.writer.remaining());
         // If new segments took the room in the meantime, the move starts over in another table.
@@ -198,7 +206,7 @@ impl Generations {
         while moving.rank < len && *budget > 0 {
             let most = u32::try_from(*budget).unwrap_or(BATCH).min(BATCH);
             let before = moving.rank;
-            moving.rank = self.insert(segment, before, most, moving.slot).inspect_err(|_| {
+            moving.rank = self.insert(ids, before, most, moving.slot).inspect_err(|_| {
                 // A retry would fail again, and would block all other moves.
                 self.stuck.insert(id);
             })?;
@@ -217,11 +225,14 @@ impl Generations {
 
     /// Hashes up to `most` ids from `rank` on, and inserts them into the newest table. Returns the rank after the
     /// last.
-    fn insert<S: SegmentIds>(&mut self, segment: &S, rank: u32, most: u32, slot: u16) -> Result<u32> {
-        let end = rank.saturating_add(most).min(segment.len());
+    fn insert(&mut self, ids: &IdsReader<impl SectionBytes>, rank: u32, most: u32, slot: u16) -> Result<u32> {
+        let end = rank.saturating_add(most).min(ids.len());
         let (seed, hashes) = (self.seed, &mut self.hashes);
         hashes.clear();
-        segment.each(rank..end, &mut |id| hashes.push(hash(id, seed)))?;
+        ids.each_id(rank..end, |_, id| {
+            hashes.push(hash(id, seed));
+            Ok(ControlFlow::Continue(()))
+        })?;
         if let Some(newest) = self.tables.last_mut() {
             newest.writer.insert(hashes, slot);
         }
@@ -271,15 +282,15 @@ impl Generations {
     }
 
     /// The segment that is being moved, or else the next one of the oldest table.
-    fn next_move<'a, S: 'a>(
+    fn next_move<'a, R: 'a>(
         &self,
-        segment: impl Fn(SegmentId) -> Option<&'a S>,
-    ) -> Option<(SegmentId, &'a S)> {
+        ids_of: impl Fn(SegmentId) -> Option<&'a R>,
+    ) -> Option<(SegmentId, &'a R)> {
         let (_, older) = self.tables.split_last()?;
         let owners = older.iter().flat_map(|table| table.owners.iter().flatten());
         let owners = owners.copied().filter(|id| !self.stuck.contains(id));
         let id = self.moving.as_ref().map(|moving| moving.segment).or_else(|| owners.into_iter().next())?;
-        Some((id, segment(id)?))
+        Some((id, ids_of(id)?))
     }
 
     /// Whether the newest table will soon be full.

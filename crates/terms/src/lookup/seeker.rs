@@ -3,8 +3,6 @@
 use docvalues_format::error::Error;
 use docvalues_format::id::DocId;
 
-#[cfg(doc)]
-use super::bounds::GROUP;
 use super::encoded_id::EncodedId;
 use super::verified_cache::VerifiedCache;
 use super::{Hit, IdLookup, SegmentIds};
@@ -53,9 +51,6 @@ pub struct Seeker<'a, S: SegmentIds> {
     /// Empty with a fingerprint table, until as many ids were looked up as there are segments.
     cache: VerifiedCache<'a>,
     asked: usize,
-    /// The result of the bit-sliced filters for the current id, for each [`GROUP`] of segments; empty until they
-    /// are tested.
-    found: Vec<u64>,
     /// Candidates from the fingerprint tables: the index of an id in the bulk, and the position of a segment.
     candidates: Vec<(u32, u32)>,
     /// The candidates that are prefetched.
@@ -93,7 +88,6 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
             encoded,
             cache,
             asked: 0,
-            found: Vec::new(),
             candidates: Vec::new(),
             in_flight: Vec::new(),
             keys: Vec::new(),

@@ -36,7 +36,7 @@ impl fmt::Display for SegmentId {
 /// The reason that a change of a store was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum StoreError {
+pub enum IdStoreError {
     /// The ids of a segment could not be read.
     #[error(transparent)]
     Bytes(#[from] Error),
@@ -147,9 +147,9 @@ impl<S: SegmentIds> IdStore<S> {
     /// # Errors
     ///
     /// When its bytes are damaged, or there are too many segments. The segment is not added then.
-    pub fn add(&self, segment: Arc<S>) -> Result<SegmentId, StoreError> {
+    pub fn add(&self, segment: Arc<S>) -> Result<SegmentId, IdStoreError> {
         let ids = self.add_all(&[segment])?;
-        ids.first().copied().ok_or(StoreError::TooManySegments)
+        ids.first().copied().ok_or(IdStoreError::TooManySegments)
     }
 
     /// Adds many segments, sorted from the newest to the oldest, all newer than the present ones. As
@@ -158,7 +158,7 @@ impl<S: SegmentIds> IdStore<S> {
     /// # Errors
     ///
     /// As `add`. None of them is added then.
-    pub fn add_all(&self, segments: &[Arc<S>]) -> Result<Vec<SegmentId>, StoreError> {
+    pub fn add_all(&self, segments: &[Arc<S>]) -> Result<Vec<SegmentId>, IdStoreError> {
         self.change(|writer| writer.add_all(segments))
     }
 
@@ -173,7 +173,7 @@ impl<S: SegmentIds> IdStore<S> {
     ///
     /// When one of `old` is not in the store, or `merged` has more ids than they have together. Nothing changes
     /// then.
-    pub fn replace(&self, old: &[SegmentId], merged: Arc<S>) -> Result<SegmentId, StoreError> {
+    pub fn replace(&self, old: &[SegmentId], merged: Arc<S>) -> Result<SegmentId, IdStoreError> {
         self.change(|writer| writer.replace(old, merged))
     }
 
@@ -182,7 +182,7 @@ impl<S: SegmentIds> IdStore<S> {
     /// # Errors
     ///
     /// When one is not in the store. Nothing changes then.
-    pub fn remove(&self, segments: &[SegmentId]) -> Result<(), StoreError> {
+    pub fn remove(&self, segments: &[SegmentId]) -> Result<(), IdStoreError> {
         self.change(|writer| {
             writer.places_of(segments)?;
             writer.segments.retain(|(id, _)| !segments.contains(id));
@@ -199,7 +199,7 @@ impl<S: SegmentIds> IdStore<S> {
     ///
     /// When bytes of a segment are damaged. Its ids stay in their table; the next call continues with other
     /// segments.
-    pub fn maintain(&self, steps: usize) -> Result<Upkeep, StoreError> {
+    pub fn maintain(&self, steps: usize) -> Result<Upkeep, IdStoreError> {
         let mut writer = self.writer();
         let done = writer.maintain(steps);
         if !matches!(done, Ok(Progress { moved: false, .. })) {
@@ -213,7 +213,10 @@ impl<S: SegmentIds> IdStore<S> {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn change<R>(&self, f: impl FnOnce(&mut Writer<S>) -> Result<R, StoreError>) -> Result<R, StoreError> {
+    fn change<R>(
+        &self,
+        f: impl FnOnce(&mut Writer<S>) -> Result<R, IdStoreError>,
+    ) -> Result<R, IdStoreError> {
         let mut writer = self.writer();
         let done = f(&mut writer)?;
         self.publish(&writer);
@@ -231,19 +234,19 @@ impl<S: SegmentIds> IdStore<S> {
 }
 
 impl<S: SegmentIds> Writer<S> {
-    fn add_all(&mut self, segments: &[Arc<S>]) -> Result<Vec<SegmentId>, StoreError> {
+    fn add_all(&mut self, segments: &[Arc<S>]) -> Result<Vec<SegmentId>, IdStoreError> {
         if self.segments.len() + segments.len() > MAX_SEGMENTS {
-            return Err(StoreError::TooManySegments);
+            return Err(IdStoreError::TooManySegments);
         }
         let mut sizes = self.sizes();
-        let added: usize = segments.iter().map(|segment| segment.len() as usize).sum();
+        let added: usize = segments.iter().map(|segment| segment.ids().len() as usize).sum();
         sizes.ids += added;
         sizes.segments += segments.len();
         let mut ids = Vec::with_capacity(segments.len());
         for segment in segments {
             let id = SegmentId(self.next);
             self.next += 1;
-            if let Err(error) = self.generations.add(id, &**segment, sizes) {
+            if let Err(error) = self.generations.add(id, segment.ids(), sizes) {
                 self.generations.inherit(&ids, None);
                 return Err(error.into());
             }
@@ -257,13 +260,15 @@ impl<S: SegmentIds> Writer<S> {
         Ok(ids)
     }
 
-    fn replace(&mut self, old: &[SegmentId], merged: Arc<S>) -> Result<SegmentId, StoreError> {
+    fn replace(&mut self, old: &[SegmentId], merged: Arc<S>) -> Result<SegmentId, IdStoreError> {
         let places = self.places_of(old)?;
-        let len =
-            |place: &usize| self.segments.get(*place).map_or(0, |(_, segment)| u64::from(segment.len()));
+        let len = |place: &usize| {
+            self.segments.get(*place).map_or(0, |(_, segment)| u64::from(segment.ids().len()))
+        };
         let parts = places.iter().map(len).sum();
-        if u64::from(merged.len()) > parts {
-            return Err(StoreError::ForeignIds { merged: merged.len().into(), parts });
+        let len = u64::from(merged.ids().len());
+        if len > parts {
+            return Err(IdStoreError::ForeignIds { merged: len, parts });
         }
         let id = SegmentId(self.next);
         self.next += 1;
@@ -277,21 +282,21 @@ impl<S: SegmentIds> Writer<S> {
     }
 
     /// The positions of these segments, which must be distinct.
-    fn places_of(&self, ids: &[SegmentId]) -> Result<Vec<usize>, StoreError> {
+    fn places_of(&self, ids: &[SegmentId]) -> Result<Vec<usize>, IdStoreError> {
         let places: HashMap<SegmentId, usize> = self.segments.iter().map(|(id, _)| *id).zip(0..).collect();
         let mut seen = HashSet::new();
         let mut place = |id: &SegmentId| places.get(id).copied().filter(|_| seen.insert(*id));
-        ids.iter().map(|id| place(id).ok_or(StoreError::UnknownSegment(*id))).collect()
+        ids.iter().map(|id| place(id).ok_or(IdStoreError::UnknownSegment(*id))).collect()
     }
 
-    fn maintain(&mut self, steps: usize) -> Result<Progress, StoreError> {
+    fn maintain(&mut self, steps: usize) -> Result<Progress, IdStoreError> {
         let sizes = self.sizes();
-        let segments: HashMap<SegmentId, &S> = self.segments.iter().map(|(id, s)| (*id, &**s)).collect();
-        Ok(self.generations.maintain(steps, sizes, |id| segments.get(&id).copied())?)
+        let ids: HashMap<SegmentId, _> = self.segments.iter().map(|(id, s)| (*id, s.ids())).collect();
+        Ok(self.generations.maintain(steps, sizes, |id| ids.get(&id).copied())?)
     }
 
     fn sizes(&self) -> Sizes {
-        let ids = self.segments.iter().map(|(_, segment)| segment.len() as usize).sum();
+        let ids = self.segments.iter().map(|(_, segment)| segment.ids().len() as usize).sum();
         Sizes { ids, segments: self.segments.len() }
     }
 

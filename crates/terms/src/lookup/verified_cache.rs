@@ -16,12 +16,14 @@ use std::sync::Arc;
 use docvalues_format::error::Result;
 use docvalues_format::id::DocId;
 use docvalues_format::prefetch::prefetch;
+use docvalues_format::source::SectionBytes;
 
 use super::bounds::GROUP;
-use super::{Docs, IdLookup, SegmentIds};
+use super::{IdLookup, SegmentIds};
 use crate::bloom::{self, Lines, PrefetchAhead, Probe};
 use crate::dictionary::{self, VerifiedDictionary};
 use crate::id_blocks::Index;
+use crate::read::{Docs, IdsReader};
 use crate::verified_section::VerifiedSection;
 
 /// The fully verified filters, dictionaries and documents of an [`IdLookup`].
@@ -68,7 +70,7 @@ impl<'a> VerifiedCache<'a> {
     pub(super) fn filters_of<S: SegmentIds>(lookup: &'a IdLookup<S>) -> VerifiedCache<'a> {
         let mut filters = Places::room_for(lookup.len());
         for (place, (_, segment)) in lookup.segments.iter().enumerate() {
-            filters.take(place, segment.lines());
+            filters.take(place, segment.ids().lines());
         }
         VerifiedCache { filters, ..VerifiedCache::room_for(lookup.len()) }
     }
@@ -91,8 +93,8 @@ impl<'a> VerifiedCache<'a> {
     }
 
     /// Caches the filter of the segment at `place`, if all of it is verified by now.
-    pub(super) fn take_filter(&mut self, place: usize, segment: &'a impl SegmentIds) {
-        self.filters.take(place, segment.lines());
+    pub(super) fn take_filter(&mut self, place: usize, ids: &'a IdsReader<impl SectionBytes>) {
+        self.filters.take(place, ids.lines());
     }
 
     /// Tests the filters of the [`GROUP`] segments from `first` on, and returns a bit for each that may hold the id. `next` is
@@ -157,7 +159,7 @@ impl<'a> VerifiedCache<'a> {
         block: Option<u32>,
     ) -> Result<Option<DocId>> {
         if !self.has_dictionary(place) {
-            return self.find_in(place, &**segment, key);
+            return self.find_in(place, segment.ids(), key);
         }
         let (Some(dictionary), Some(docs)) = (self.dictionaries.all.get(place), self.docs.get(place)) else {
             return Ok(None);
@@ -168,13 +170,13 @@ impl<'a> VerifiedCache<'a> {
                 None => Ok(None),
             },
             // Overlaps the cache misses of the block and of its documents.
-            None => dictionary.find_reporting(key, |ranks| docs.prefetch(ranks)),
+            None => dictionary.find(key, |ranks| docs.prefetch(ranks)),
         };
         match found? {
             None => Ok(None),
             Some(rank) => match docs.get(rank) {
                 Some(doc) => Ok(Some(doc)),
-                None => self.doc_of(place, &**segment, rank).map(Some),
+                None => self.doc_of(place, segment.ids(), rank).map(Some),
             },
         }
     }
@@ -182,28 +184,33 @@ impl<'a> VerifiedCache<'a> {
     /// As [`find`](Self::find), through the segment. Caches its dictionary and documents if they are fully verified
     /// by now.
     #[inline(never)]
-    fn find_in(&mut self, place: usize, segment: &'a impl SegmentIds, key: &[u8]) -> Result<Option<DocId>> {
-        let found = segment.find_packed(key);
-        if let Some(checked) = segment.dictionary() {
+    fn find_in(
+        &mut self,
+        place: usize,
+        ids: &'a IdsReader<impl SectionBytes>,
+        key: &[u8],
+    ) -> Result<Option<DocId>> {
+        let found = ids.find_packed(key);
+        if let Some(checked) = ids.dictionary() {
             self.dictionaries.take(place, Some(checked));
             // The documents are only read after the dictionary is cached.
-            self.take_docs(place, segment);
+            self.take_docs(place, ids);
         }
         found
     }
 
     /// The document of a rank, through the segment.
     #[inline(never)]
-    fn doc_of(&mut self, place: usize, segment: &'a impl SegmentIds, rank: u32) -> Result<DocId> {
-        let doc = segment.doc(rank);
-        self.take_docs(place, segment);
+    fn doc_of(&mut self, place: usize, ids: &'a IdsReader<impl SectionBytes>, rank: u32) -> Result<DocId> {
+        let doc = ids.doc(rank);
+        self.take_docs(place, ids);
         doc
     }
 
     /// Caches the documents of the segment at `place`, if all of them are verified by now.
-    fn take_docs(&mut self, place: usize, segment: &'a impl SegmentIds) {
+    fn take_docs(&mut self, place: usize, ids: &'a IdsReader<impl SectionBytes>) {
         if let Some(docs) = self.docs.get_mut(place)
-            && let Some(checked) = segment.docs()
+            && let Some(checked) = ids.docs()
         {
             *docs = checked;
         }

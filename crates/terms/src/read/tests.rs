@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::build::{IdOptions, IdsBuilder};
 use crate::id_block::tests::{asked, keys};
+use crate::ids::Form;
 
 mod damage;
 
@@ -58,7 +59,7 @@ fn check(model: &Model, options: IdOptions) {
     let reader = open(encode(model, options)).unwrap();
     reader.verify().unwrap();
     assert_eq!(reader.len() as usize, model.len());
-    assert_eq!(reader.max_len(), model.keys().map(Vec::len).max().unwrap_or(0));
+    assert_eq!(usize::from(reader.meta().max_len), model.keys().map(Vec::len).max().unwrap_or(0));
     assert_eq!(scanned(|f| reader.each(f)), found(model.iter()));
     for id in asked(&model.keys().cloned().collect()) {
         let expected = model.get(&id).copied().map(DocId::new);

@@ -7,8 +7,8 @@ use docvalues_format::error::{ErrorKind, Result};
 use docvalues_format::source::SectionBytes;
 
 use super::{IdsReader, NOT_PACKED, refuse};
+use crate::Dictionary;
 use crate::bloom::Probe;
-use crate::dictionary::Dictionary;
 use crate::hash::hash;
 use crate::ids::MAX_BOUND;
 use crate::packing::Packed;
@@ -33,7 +33,7 @@ impl<B: SectionBytes> IdsReader<B> {
         /// Documents whose bits share an allocation.
         const TOGETHER: u32 = 1 << 16;
         let mut seen = HashMap::<u32, Box<[u64]>>::new();
-        for rank in 0..self.inner.count {
+        for rank in 0..self.inner.meta.count {
             let doc = self.doc(rank)?.get();
             let bits = seen.entry(doc / TOGETHER).or_insert_with(|| vec![0; TOGETHER as usize / 64].into());
             let word = &mut bits[(doc % TOGETHER / 64) as usize];
@@ -46,32 +46,24 @@ impl<B: SectionBytes> IdsReader<B> {
     }
 
     fn verify_ids(&self) -> Result<()> {
-        let wrong = |what| refuse(ErrorKind::Broken(what));
+        let meta = &self.inner.meta;
+        let rule = |holds, why| ErrorKind::rule(holds, why).map_err(refuse);
         let (mut id, mut buffer, mut longest, mut last) = (Vec::new(), Packed::default(), 0, Vec::new());
-        let mut each = |rank: u32, key: &[u8]| {
-            if self.inner.template.unpack(key, &mut id).is_none()
-                || self.inner.template.pack(&id, &mut buffer) != Some(key)
-            {
-                return Err(wrong(NOT_PACKED));
-            }
-            if !self.may_hold(&Probe::new(hash(&id, self.inner.seed)))? {
-                return Err(wrong("the filter rejects an id that is there"));
-            }
-            if rank == 0 && *self.inner.least != key[..key.len().min(MAX_BOUND)] {
-                return Err(wrong("the least id is not the one in the directory"));
-            }
+        let mut each = |rank: u32, key: &[u8]| -> Result<ControlFlow<()>> {
+            let unpacked = meta.template.unpack(key, &mut id);
+            rule(unpacked.is_some() && meta.template.pack(&id, &mut buffer) == Some(key), NOT_PACKED)?;
+            let may_hold = self.may_hold(&Probe::new(hash(&id, meta.seed)))?;
+            rule(may_hold, "the filter rejects an id that is there")?;
+            let bound = &key[..key.len().min(MAX_BOUND)];
+            rule(rank > 0 || *meta.least == *bound, "the least id is not the one in the directory")?;
             longest = longest.max(id.len());
             last.clear();
-            last.extend_from_slice(&key[..key.len().min(MAX_BOUND)]);
+            last.extend_from_slice(bound);
             Ok(ControlFlow::Continue(()))
         };
-        self.inner.keys.dictionary().map_or(Ok(()), |keys| keys.each(0..self.inner.count, &mut each))?;
-        if *self.inner.greatest != last {
-            return Err(wrong("the greatest id is not the one in the directory"));
-        }
-        match longest == self.max_len() {
-            true => Ok(()),
-            false => Err(wrong("the longest id does not have the length in the directory")),
-        }
+        self.inner.keys.dictionary().map_or(Ok(()), |keys| keys.each(0..meta.count, &mut each))?;
+        rule(*meta.greatest == last, "the greatest id is not the one in the directory")?;
+        let is_longest = longest == usize::from(meta.max_len);
+        rule(is_longest, "the longest id does not have the length in the directory")
     }
 }

@@ -47,7 +47,7 @@ fn encoded(section: SectionRef) -> Vec<u8> {
 /// The ids of 100 documents, which are sorted by these, with references to their sections, and the order of these.
 pub(crate) fn ids(form: Form, filter_bits: u8) -> (Ids<SectionRef>, Vec<&'static str>) {
     let ids: Vec<_> = (0..60).map(|i| (format!("key {:06}!", i * 7), DocId::new(i * 3 % 61))).collect();
-    let options = IdOptions { form, filter_bits, seed: 0x0807_0605_0403_0201, ..IdOptions::default() };
+    let options = IdOptions::new().form(form).filter_bits(filter_bits).seed(0x0807_0605_0403_0201);
     let made = IdsBuilder::new(options).build(&ids[..], 100).unwrap();
     let mut names = Vec::new();
     let Ok(ids) = made.try_map(&mut |section, _| {
@@ -65,7 +65,7 @@ fn body_of_the_extra() {
             let mut body = Vec::new();
             ids.encode_meta("größe", &mut body);
             let (mut template, mut docs) = (Vec::new(), Vec::new());
-            ids.template.encode(&mut template);
+            ids.meta.template.encode(&mut template);
             ids.docs.encode_meta(&mut docs);
             let [least, greatest] = [0_u32, 59 * 7].map(|number| number.to_be_bytes()[1..].to_vec());
             let mut fields = vec![

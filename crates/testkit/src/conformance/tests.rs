@@ -226,7 +226,7 @@ impl ColumnSource for FaultySource {
 
     fn sort(&self) -> &[SortKey] {
         static KEYS: std::sync::LazyLock<[SortKey; 4]> = std::sync::LazyLock::new(|| {
-            let keys = ["a", "faulty", "none", "many"].map(SortKey::new);
+            let keys = ["a", "faulty", "none", "many"].map(SortKey::of);
             keys.map(SortKey::missing_first)
         });
         match self.1 {

@@ -25,12 +25,12 @@ pub(super) fn check(trial: &Trial<'_>, rows: &Rows, hits: &[DocId], column: usiz
         _ => None,
     });
     let mut asked = vec![
-        Facet::on(name),
-        Facet::on(name).top(1),
-        Facet::on(name).top(usize::MAX).min_count(2),
-        Facet::on(name).top(7).order(FacetOrder::Value),
+        Facet::of(name),
+        Facet::of(name).top(1),
+        Facet::of(name).top(usize::MAX).min_count(2),
+        Facet::of(name).top(7).order(FacetOrder::Value),
     ];
-    asked.extend(prefix.map(|prefix| Facet::on(name).top(5).prefix(prefix)));
+    asked.extend(prefix.map(|prefix| Facet::of(name).top(5).prefix(prefix)));
     let Trial { search, docs, .. } = *trial;
     // One facet at a time, so that no other search reads the column.
     let alone = asked.iter().map(|facet| search.facet(docs, facet).unwrap()).collect();

@@ -57,7 +57,7 @@ fn check_inside(trial: &Trial<'_>, hits: &[DocId], asked: &Histogram, column: &R
     let (name, kind) = (&other.field.name, other.field.kind);
     let mut asked = asked.clone();
     if kind != Kind::Binary {
-        asked = asked.facet(Facet::on(name).top(3));
+        asked = asked.facet(Facet::of(name).top(3));
     }
     if kind == Kind::Numeric {
         asked = asked.metric(Metric::Min(name.clone())).metric(Metric::Max(name.clone()));

@@ -21,16 +21,14 @@ pub(super) fn check(trial: &Trial<'_>, set: &Set, dataset: &Dataset, rows: &Rows
     let any = |(at, column)| histograms::asked(column).into_iter().cycle().nth(at);
     let histograms: Vec<_> = rows.columns.iter().enumerate().filter_map(any).collect();
     for query in [Query::All, Query::exists(&first.name), Query::None] {
-        let request = SearchRequest {
-            query: query.clone(),
-            facets: names().map(Facet::on).collect(),
-            histograms: histograms.clone(),
-            stats: names().map(|name| Stats::of(name).distinct()).collect(),
-            groups: names().filter(single).map(Group::by).collect(),
-            sort: vec![SortKey::new(&first.name).descending()],
-            top: 7,
-            explain: false,
-        };
+        let request = SearchRequest::new()
+            .query(query.clone())
+            .facets(names().map(Facet::of))
+            .histograms(histograms.clone())
+            .stats(names().map(|name| Stats::of(name).distinct()))
+            .groups(names().filter(single).map(Group::of))
+            .sort([SortKey::of(&first.name).descending()])
+            .top(7);
         let search = trial.search;
         let docs = &search.filter(&query).unwrap();
         let found = search.request(&request).unwrap();

@@ -13,7 +13,7 @@ use crate::shapes::Dataset;
 pub(super) fn check(trial: &Trial<'_>, rows: &Rows, hits: &[DocId], column: usize) {
     let Trial { search, docs, turn, .. } = *trial;
     let name = |at: usize| rows.columns[at % rows.columns.len()].field.name.as_str();
-    let up = SortKey::new(name(column));
+    let up = SortKey::of(name(column));
     let mut orders = vec![
         vec![up.clone()],
         vec![up.clone().descending()],
@@ -21,7 +21,7 @@ pub(super) fn check(trial: &Trial<'_>, rows: &Rows, hits: &[DocId], column: usiz
         vec![up.clone().descending().missing_first()],
     ];
     if rows.columns.len() > 1 {
-        orders.push(vec![up.descending(), SortKey::new(name(column + 1)).missing_first()]);
+        orders.push(vec![up.descending(), SortKey::of(name(column + 1)).missing_first()]);
     }
     let hits = Bitset::from_docs(hits.iter().copied(), rows.docs);
     for (number, keys) in orders.into_iter().enumerate() {

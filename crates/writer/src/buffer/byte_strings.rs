@@ -96,7 +96,6 @@ mod tests {
     use docvalues_storage::Spill;
     use proptest::prelude::*;
 
-    use super::*;
     use crate::buffer::StringBuffer;
 
     proptest! {

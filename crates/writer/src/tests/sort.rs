@@ -71,7 +71,7 @@ proptest! {
 fn a_hundred_thousand_documents_are_sorted_in_pieces() {
     let kinds = Kinds { numbers: 1 << 40, terms: 1 << 40, missing: 3, compression: Compression::None };
     for keys in [["number", "raw"], ["coded", "term"]] {
-        let keys = keys.map(|name| SortKey::new(name).descending());
+        let keys = keys.map(|name| SortKey::of(name).descending());
         let in_file = write(100_000, kinds, &keys, Some(1_000_000));
         assert!(in_file == write(100_000, kinds, &keys, None));
     }
@@ -81,7 +81,7 @@ fn a_hundred_thousand_documents_are_sorted_in_pieces() {
 fn documents_that_are_in_order_stay_as_they_are_and_the_file_says_so() {
     let kinds = Kinds { numbers: 9, terms: 9, missing: 5, compression: Compression::None };
     let unsorted = write(3_000, kinds, &[], None);
-    let sorted = write(3_000, kinds, &[SortKey::new("time")], None);
+    let sorted = write(3_000, kinds, &[SortKey::of("time")], None);
     // What is different is the root, and the footer.
     let root = |bytes: &[u8]| {
         let footer = Footer::decode(bytes.last_chunk().unwrap(), bytes.len() as u64).unwrap();
@@ -95,7 +95,7 @@ fn documents_that_are_in_order_stay_as_they_are_and_the_file_says_so() {
 fn no_documents_and_one_are_sorted_too() {
     let kinds = Kinds { numbers: 9, terms: 9, missing: 2, compression: Compression::Auto };
     for docs in 0..3 {
-        for key in ["number", "raw", "term", "either"].map(SortKey::new) {
+        for key in ["number", "raw", "term", "either"].map(SortKey::of) {
             let keys = [key];
             let in_memory = write(docs, kinds, &keys, None);
             assert!(in_memory == write(docs, kinds, &keys, Some(1 << 20)));

@@ -40,12 +40,7 @@ pub(super) fn plan(
 }
 
 fn options_of(index: &IdIndex) -> IdOptions {
-    IdOptions {
-        form: index.form(),
-        filter_bits: index.filter_bits(),
-        seed: index.seed(),
-        ..IdOptions::default()
-    }
+    IdOptions::new().form(index.form()).filter_bits(index.filter_bits()).seed(index.seed())
 }
 
 /// The first segment's index, if all segments have one of the same column; otherwise a note, if some segment has one.

@@ -25,7 +25,7 @@ pub(super) fn print_terms(
         return Err(no_dictionary(&segments.named(), &field));
     }
     let top = args.limit.map_or(usize::MAX, |limit| limit as usize);
-    let mut facet = Facet::on(name).top(top).order(FacetOrder::Value).min_count(1);
+    let mut facet = Facet::of(name).top(top).order(FacetOrder::Value).min_count(1);
     if let Some(prefix) = &args.prefix {
         facet = facet.prefix(bytes_of(prefix, field.logical)?);
     }

@@ -1,11 +1,44 @@
 //! Removal of rows from a [`Gathered`].
 
+use std::ops::ControlFlow;
+
 use docvalues_format::bits::{compress_bits, compress_by_bits};
+use docvalues_format::id::DocId;
 
 use super::Gathered;
-use crate::rows::Element;
+use crate::batch::{Batch, BatchDocs};
+use crate::rows::{Each, Element};
+use crate::{DocRange, bits};
 
 impl<T: Element> Gathered<T> {
+    /// Calls `each` with the rows that have a value, of those that were gathered for `run`, if there are any. The other
+    /// rows are removed. `docs` is a buffer.
+    pub(crate) fn pass_on(
+        &mut self,
+        run: DocRange,
+        docs: &mut Vec<DocId>,
+        each: &mut Each<'_, T>,
+    ) -> ControlFlow<()> {
+        let present = match self.present() {
+            Some(present) => present.to_vec(),
+            // An empty list is no value.
+            None if self.is_many && !T::EMPTY_IS_VALUE => {
+                let mut present = vec![0; self.len().div_ceil(64)];
+                let lens = self.lists().lens().enumerate();
+                lens.filter(|(_, len)| *len > 0).for_each(|(at, _)| bits::set(&mut present, at));
+                present
+            }
+            None => return each(Batch { docs: BatchDocs::Run(run), values: self.view() }),
+        };
+        docs.clear();
+        bits::push_docs(&present, run.start, docs);
+        if docs.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        self.retain(&present);
+        each(Batch { docs: BatchDocs::List(docs), values: self.view() })
+    }
+
     /// Keeps only the rows whose bits are set. O(rows).
     ///
     /// If most documents of a range are wanted, a gather of the range that is reduced to them takes less than half the

@@ -4,7 +4,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use docvalues::{SegmentWriter, WriteError, WriteErrorKind};
+use docvalues::SegmentWriter;
+use docvalues::writer::{Error as WriteError, ErrorKind as WriteErrorKind};
 use docvalues_storage::{AtomicFile, Result as StorageResult, Step};
 use docvalues_testkit::faults::faulty_file;
 

@@ -7,7 +7,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use docvalues::{Segment, WriteErrorKind};
+use docvalues::Segment;
+use docvalues::writer::ErrorKind as WriteErrorKind;
 use docvalues_storage::AtomicFile;
 use docvalues_testkit::damage::Sweep;
 

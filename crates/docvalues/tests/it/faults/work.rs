@@ -1,8 +1,9 @@
 //! The builds and merges whose calls fail.
 
+use docvalues::writer::{Compression, Error as WriteError, Summary};
 use docvalues::{
-    BytesKind, Compression, FieldId, FieldSpec, LogicalType, Merger, OpenOptions, Schema, Segment,
-    SegmentWriter, SortKey, Summary, WriteError, WriterOptions,
+    BytesKind, FieldId, FieldSpec, LogicalType, Merger, OpenOptions, Schema, Segment, SegmentWriter, SortKey,
+    WriterOptions,
 };
 use docvalues_storage::AtomicFile;
 use docvalues_testkit::rng::SplitMix64;
@@ -33,7 +34,7 @@ impl Work {
 
     fn sort<T>(self, writer: &mut SegmentWriter<T>) {
         if self == Work::SortSpilling {
-            writer.sort_by([SortKey::new("host"), SortKey::new("number").descending()]).unwrap();
+            writer.sort_by([SortKey::of("host"), SortKey::of("number").descending()]).unwrap();
         }
     }
 
@@ -44,7 +45,7 @@ impl Work {
             Work::BuildSpilling | Work::SortSpilling => 110 << 10,
             Work::MergeSpilling => 30 << 10,
         };
-        WriterOptions { budget, ..WriterOptions::default() }
+        WriterOptions::new().budget(budget)
     }
 }
 

@@ -5,9 +5,11 @@
 
 use std::collections::BTreeSet;
 
+use docvalues::LogicalType::*;
 use docvalues::column::Field;
 use docvalues::format::file::kind::{from_f64, from_u64};
-use docvalues::{Compression, IdOptions, LogicalType, LogicalType::*, SortKey};
+use docvalues::writer::{Compression, IdOptions};
+use docvalues::{LogicalType, SortKey};
 use docvalues_testkit::model::ModelColumn;
 use docvalues_testkit::shapes::Dataset;
 
@@ -360,7 +362,7 @@ fn sort() -> Golden {
         .numeric("doc", I64, &["values"], |doc| Some(doc as i64))
         .set("tags", Utf8, &["ords"], |doc| (0..mix(doc) % 3).map(|i| text(&format!("tag {i}"))).collect())
         .numbers("days", Date, &["values"], |doc| (0..doc % 3).map(|i| (doc * i) as i64).collect());
-    let keys = ["section", "size", "name"].map(SortKey::new);
+    let keys = ["section", "size", "name"].map(SortKey::of);
     let [section, size, name] = keys;
     Golden { sort: vec![section.missing_first(), size.descending(), name], ..golden }
 }

@@ -2,11 +2,13 @@
 //!
 //! The matches name every variant, so a new variant does not compile without a golden column.
 
+use docvalues::column::Section;
 use docvalues::format::binary::Coding;
 use docvalues::format::numeric::{Decimal, Encoding, Transform};
 use docvalues::format::presence::Kind as PresenceKind;
+use docvalues::reader::{ColumnUsage, IdForm, IdIndex};
 use docvalues::terms::packing;
-use docvalues::{ColumnUsage, IdForm, IdIndex, Kind, LogicalType, OpenOptions, Section, Segment};
+use docvalues::{Kind, LogicalType, OpenOptions, Segment};
 
 use super::cases;
 use super::stored;

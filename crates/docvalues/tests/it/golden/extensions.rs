@@ -3,11 +3,12 @@
 
 use std::fs;
 
+use docvalues::column::Section;
 use docvalues::format::file::directory::content_id;
 use docvalues::format::file::frame::{FOOTER_LEN, Footer};
 use docvalues::format::file::root::{Extension, ROOT_ENTRY_LEN, Root};
 use docvalues::format::numeric::FineZones;
-use docvalues::{OpenOptions, Section, Segment};
+use docvalues::{OpenOptions, Segment};
 
 use super::{python, stored, text, twin};
 
@@ -87,7 +88,7 @@ type Change = fn(&mut Vec<FineZones>);
 
 #[test]
 fn invalid_fine_zones_are_refused() {
-    let checked = |file: Vec<u8>| -> Result<(), docvalues::ReadError> {
+    let checked = |file: Vec<u8>| -> Result<(), docvalues::column::Error> {
         let segment = Segment::from_bytes(file, OpenOptions::new())?;
         for name in ["a", "few", "far", "times", "two"] {
             docvalues::ColumnSource::column(&segment, name)?;

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::net::Ipv6Addr;
 
+use docvalues::column::{Element, Lists, Values};
 use docvalues::format::file::kind::{to_f64, to_u64};
-use docvalues::{Column, ColumnSource, DocId, DocRange, Element, Lists, LogicalType, Rows, Values};
+use docvalues::{Column, ColumnSource, DocId, DocRange, LogicalType, Rows};
 
 /// A line per document, with its values in the order of the column names.
 pub(crate) fn of(source: &dyn ColumnSource) -> String {

@@ -161,9 +161,9 @@ pub(crate) fn metrics(choice: u8) -> Vec<Metric> {
 pub(crate) fn sort(choice: u8) -> Vec<SortKey> {
     match choice {
         0 => Vec::new(),
-        1 => vec![SortKey::new("all")],
-        2 => vec![SortKey::new("some").descending(), SortKey::new("doubles")],
-        3 => vec![SortKey::new("doubles").descending().missing_first()],
-        _ => vec![SortKey::new("wide"), SortKey::new("all").descending()],
+        1 => vec![SortKey::of("all")],
+        2 => vec![SortKey::of("some").descending(), SortKey::of("doubles")],
+        3 => vec![SortKey::of("doubles").descending().missing_first()],
+        _ => vec![SortKey::of("wide"), SortKey::of("all").descending()],
     }
 }

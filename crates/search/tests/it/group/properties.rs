@@ -69,7 +69,7 @@ proptest! {
         let some = Chosen::of(chosen, u32::try_from(docs).unwrap());
         let metrics = metrics(metrics_of);
         let order = order(order_of, metrics.len());
-        let asked = Group { metrics, order, ..Group::by("by") };
+        let asked = metrics.into_iter().fold(Group::of("by"), Group::metric).order(order);
         let asked = asked.top(top).docs(best).sort(sort(sort_of));
         let found = Search::new(&source).threads(threads).memory(budget).group(some.docs(), &asked).unwrap();
 

@@ -195,7 +195,8 @@ proptest! {
         }
         expected.truncate(top);
         let by: Vec<String> = by.into_iter().map(Into::into).collect();
-        let asked = Group { by, metrics, order, with_missing, ..Group::by("") }.top(top).having(Query::parse(text).unwrap());
+        let mut asked = Group::of("").order(order).top(top).having(Query::parse(text).unwrap());
+        (asked.by, asked.metrics, asked.with_missing) = (by, metrics, with_missing);
         let source = rows.source();
         let answer = match Search::new(&source).threads(threads).memory(budget).group(Docs::All, &asked) {
             Err(Error::Memory { .. } | Error::Request(_)) if budget < 1 << 20 => return Ok(()),
@@ -228,7 +229,7 @@ fn a_condition_on_a_column_that_a_shard_lacks() {
     let mut with_days = any_rows(10, 1, 3, 0);
     with_days.columns.push((day, ModelColumn::Numeric((0..10).map(|doc| Some(19_000 + doc)).collect())));
     let having = Query::parse("max(day) >= \"2022-01-17\" or max(day) missing and count > 100").unwrap();
-    let group = Group::by("number").metric(Metric::Max("day".into())).having(having);
+    let group = Group::of("number").metric(Metric::Max("day".into())).having(having);
     let [lacking, there] = [rows, with_days].map(|rows| Parts::new([Part::new(rows.source())]));
     let partial = |parts: &Parts| {
         let search = Search::over(parts).missing_columns(docvalues_search::MissingColumns::NoValues);
@@ -248,7 +249,9 @@ fn requests_that_cannot_be_answered_say_why() {
         Ok(found) => panic!("{found:?}"),
     };
     let having =
-        |text: &str| Group::by("term").metric(Metric::Sum("sum".into())).having(Query::parse(text).unwrap());
+        |text: &str| Group::of("term").metric(Metric::Sum("sum".into())).having(Query::parse(text).unwrap());
+    let mut of_none = Group::of("");
+    of_none.by.clear();
     for (group, message) in [
         (
             having("count > 1 and total > 5"),
@@ -265,12 +268,12 @@ fn requests_that_cannot_be_answered_say_why() {
             "expected order count, value or metric with a condition on groups, found best",
         ),
         (
-            Group::by("term").metric(Metric::Distinct("set".into())).order(GroupOrder::Best),
+            Group::of("term").metric(Metric::Distinct("set".into())).order(GroupOrder::Best),
             "expected order count, value or metric with distinct values in groups, found best",
         ),
-        (Group { by: Vec::new(), ..Group::by("") }, "expected a column to group by, found none"),
+        (of_none, "expected a column to group by, found none"),
         (
-            Group::by("term").and_by("set"),
+            Group::of("term").and("set"),
             "column \"set\" is sorted-set, which has several values a document, so that they have no group",
         ),
     ] {

@@ -37,7 +37,7 @@ fn expected(groups: i64) -> Vec<(u64, i128)> {
 fn several_chunks_with_any_number_of_threads() {
     for apart in [1, 1 << 40] {
         let source = patterned(4_001, apart);
-        let asked = Group::by("by").metric(Metric::Sum("number".into())).top(usize::MAX);
+        let asked = Group::of("by").metric(Metric::Sum("number".into())).top(usize::MAX);
         for (threads, budget) in [(1, 0), (2, 1 << 28), (8, 1 << 20)] {
             let found =
                 Search::new(&source).threads(threads).memory(budget).group(Docs::All, &asked).unwrap();
@@ -64,7 +64,7 @@ fn several_chunks_with_any_number_of_threads() {
 #[test]
 fn best_documents_of_several_chunks() {
     let source = patterned(1_009, 1);
-    let asked = Group::by("by").order(GroupOrder::Best).sort([SortKey::new("number").descending()]).docs(3);
+    let asked = Group::of("by").order(GroupOrder::Best).sort([SortKey::of("number").descending()]).docs(3);
     let asked = asked.metric(Metric::Mean("number".into())).top(20);
     let answers =
         [1, 2, 8].map(|threads| Search::new(&source).threads(threads).group(Docs::All, &asked).unwrap());
@@ -101,7 +101,7 @@ fn doubles_do_not_depend_on_threads() {
     ];
     let source = MemSource::new(docs, columns);
     for order in [GroupOrder::Count, GroupOrder::Best] {
-        let asked = Group::by("by").metric(Metric::Sum("double".into())).order(order);
+        let asked = Group::of("by").metric(Metric::Sum("double".into())).order(order);
         let answers =
             [1, 8].map(|threads| Search::new(&source).threads(threads).group(Docs::All, &asked).unwrap());
         assert!(answers.iter().all(|answer| *answer == answers[0]));
@@ -119,19 +119,19 @@ fn invalid_groupings_are_errors() {
     let search = Search::new(&source);
     let error = |group: Group| search.group(Docs::All, &group).unwrap_err().to_string();
     assert_eq!(
-        error(Group::by("tags")),
+        error(Group::of("tags")),
         "column \"tags\" is sorted-set, which has several values a document, so that they have no group"
     );
     assert_eq!(
-        error(Group::by("name").metric(Metric::Sum("name".into()))),
+        error(Group::of("name").metric(Metric::Sum("name".into()))),
         "column \"name\" is sorted, which has no numbers, or several a document, for a metric"
     );
     assert_eq!(
-        error(Group::by("name").order(GroupOrder::Metric(1))),
+        error(Group::of("name").order(GroupOrder::Metric(1))),
         "expected one of 0 metrics as order of groups, found metric 1"
     );
-    assert!(error(Group::by("none")).contains("no column \"none\""));
-    let none = search.group(Docs::All, &Group::by("name")).unwrap();
+    assert!(error(Group::of("none")).contains("no column \"none\""));
+    let none = search.group(Docs::All, &Group::of("name")).unwrap();
     assert_eq!((none.groups.len(), none.missing, source.docs()), (0, 3, 3));
 }
 
@@ -140,11 +140,11 @@ fn groups_of_the_greatest_number() {
     let by = vec![Some(i64::MAX - 1), None, Some(i64::MAX), Some(i64::MAX)];
     let field = Field::new("by", Kind::Numeric, LogicalType::I64);
     let source = MemSource::new(4, [(field, ModelColumn::Numeric(by))]);
-    let groups = Search::new(&source).group(Docs::All, &Group::by("by")).unwrap();
+    let groups = Search::new(&source).group(Docs::All, &Group::of("by")).unwrap();
     let groups: Vec<_> = groups.groups.iter().map(|group| (group.values[0].clone(), group.count)).collect();
     assert_eq!(groups, [(Some(Value::I64(i64::MAX)), 2), (Some(Value::I64(i64::MAX - 1)), 1)]);
     // A tuple of as many numbers is not one number.
-    let asked = Group::by("by").order(GroupOrder::Value).with_missing();
+    let asked = Group::of("by").order(GroupOrder::Value).with_missing();
     let groups = Search::new(&source).group(Docs::All, &asked).unwrap().groups;
     let groups: Vec<_> = groups.iter().map(|group| (group.values[0].clone(), group.count)).collect();
     let number = |below: i64| Some(Value::I64(i64::MAX - below));
@@ -161,7 +161,7 @@ fn groups_by_sums_of_unsigned_numbers() {
         (field("number", LogicalType::U64), ModelColumn::Numeric(vec![number(100), number(0), number(1)])),
     ];
     let source = MemSource::new(3, columns);
-    let asked = Group::by("by").metric(Metric::Sum("number".into())).order(GroupOrder::Metric(0)).top(1);
+    let asked = Group::of("by").metric(Metric::Sum("number".into())).order(GroupOrder::Metric(0)).top(1);
     let groups = Search::new(&source).group(Docs::All, &asked).unwrap().groups;
     assert_eq!(groups.len(), 1);
     assert_eq!(groups[0].values[0], Some(Value::I64(1)));

@@ -37,19 +37,19 @@ fn results_of_different_requests_do_not_merge() {
     let parts = shard(2, [numbers("it", LogicalType::I64, [1, 2])]);
     let search = Search::over(&parts);
     let expected = "column \"it\": expected a partial result of the same request, found one of another";
-    let facet = |top| search.partial_facet(Docs::All, &Facet::on("it").top(top)).unwrap();
+    let facet = |top| search.partial_facet(Docs::All, &Facet::of("it").top(top)).unwrap();
     assert_eq!(refused(facet(1).merge(facet(2))), expected);
-    let group = |top| search.partial_group(Docs::All, &Group::by("it").top(top)).unwrap();
+    let group = |top| search.partial_group(Docs::All, &Group::of("it").top(top)).unwrap();
     assert_eq!(refused(group(1).merge(group(2))), expected);
     let stats = |p: f64| search.partial_stats(Docs::All, &Stats::of("it").percentiles([p])).unwrap();
     assert_eq!(refused(stats(1.0).merge(stats(2.0))), expected);
     let histogram = |width| Histogram::of("it", Step::Whole(width));
     let histogram = |width| search.partial_histogram(Docs::All, &histogram(width)).unwrap();
     assert_eq!(refused(histogram(1).merge(histogram(2))), expected);
-    let top = |top| search.partial_top(Docs::All, &[SortKey::new("it")], top).unwrap();
+    let top = |top| search.partial_top(Docs::All, &[SortKey::of("it")], top).unwrap();
     assert_eq!(refused(top(1).merge(top(2))), expected);
     // A metric that does not exist.
-    assert!(search.partial_group(Docs::All, &Group::by("it").order(GroupOrder::Metric(0))).is_err());
+    assert!(search.partial_group(Docs::All, &Group::of("it").order(GroupOrder::Metric(0))).is_err());
 }
 
 #[test]
@@ -57,13 +57,13 @@ fn columns_of_different_types_do_not_merge() {
     let [a, b] = [LogicalType::I64, LogicalType::Date].map(|logical| shard(1, [numbers("it", logical, [1])]));
     let expected = "column \"it\" is numeric i64 in one partial result and numeric date in another";
     let both = [&a, &b].map(Search::over);
-    let [a, b] = both.each_ref().map(|search| search.partial_facet(Docs::All, &Facet::on("it")).unwrap());
+    let [a, b] = both.each_ref().map(|search| search.partial_facet(Docs::All, &Facet::of("it")).unwrap());
     assert_eq!(refused(a.merge(b)), expected);
-    let group = Group::by("none").metric(Metric::Max("it".into()));
+    let group = Group::of("none").metric(Metric::Max("it".into()));
     let both = both.map(|search| search.missing_columns(MissingColumns::NoValues));
     let [a, b] = both.each_ref().map(|search| search.partial_group(Docs::All, &group).unwrap());
     assert_eq!(refused(a.merge(b)), expected);
-    let keys = [SortKey::new("it")];
+    let keys = [SortKey::of("it")];
     let [a, b] = both.each_ref().map(|search| search.partial_top(Docs::All, &keys, 1).unwrap());
     assert_eq!(refused(a.merge(b)), expected);
 }
@@ -80,8 +80,8 @@ fn a_shard_need_not_have_a_column() {
         let shards = order.map(|at: usize| over(&shards[at]));
         let months = Histogram::of("day", Step::Every(Unit::Month));
         let histograms = [
-            months.clone().facet(Facet::on("name").prefix("a")).metric(Metric::Max("day".into())),
-            Histogram::of("day", Step::Edges(vec![0, 40])).facet(Facet::on("name")),
+            months.clone().facet(Facet::of("name").prefix("a")).metric(Metric::Max("day".into())),
+            Histogram::of("day", Step::Edges(vec![0, 40])).facet(Facet::of("name")),
             months,
         ];
         for histogram in &histograms {
@@ -90,7 +90,7 @@ fn a_shard_need_not_have_a_column() {
             let merged = a.merge(b).unwrap().finish().unwrap();
             assert_eq!(merged, whole.histogram(Docs::All, histogram).unwrap());
         }
-        for facet in [Facet::on("name").prefix("a"), Facet::on("day").min_count(0)] {
+        for facet in [Facet::of("name").prefix("a"), Facet::of("day").min_count(0)] {
             let [a, b] = shards.each_ref().map(|search| search.partial_facet(Docs::All, &facet).unwrap());
             assert_eq!(a.merge(b).unwrap().finish(), whole.facet(Docs::All, &facet).unwrap());
         }
@@ -117,7 +117,7 @@ fn the_column_is_described_by_a_part_with_values() {
         [part("", None), part("%d", None), part("%m", Some(1)), part("%y", Some(1))],
         [part("", None), part("%d", None), part("%m", None), part("", None)],
     ] {
-        let facet = Facet::on("day");
+        let facet = Facet::of("day");
         let all = Parts::new(parts.clone());
         let shards = parts.map(|part| Parts::new([part]));
         let shards = shards.iter().map(|parts| over(parts).partial_facet(Docs::All, &facet).unwrap());
@@ -146,24 +146,24 @@ fn results_beyond_the_memory_limit_are_errors() {
         let search = Search::over(&parts).memory(1 << 17).threads(threads);
         let is_memory = |error: &Error| matches!(error, Error::Memory { .. });
         for column in ["it", "text"] {
-            let refused = search.partial_facet(Docs::All, &Facet::on(column)).unwrap_err();
+            let refused = search.partial_facet(Docs::All, &Facet::of(column)).unwrap_err();
             assert!(is_memory(&refused), "{refused}");
-            for group in [Group::by(column), Group::by(column).docs(2).order(GroupOrder::Best)] {
+            for group in [Group::of(column), Group::of(column).docs(2).order(GroupOrder::Best)] {
                 let refused = search.partial_group(Docs::All, &group).unwrap_err();
                 assert!(is_memory(&refused), "{refused}");
             }
             let refused = search.partial_stats(Docs::All, &Stats::of(column).distinct()).unwrap_err();
             assert!(is_memory(&refused), "{refused}");
-            let refused = search.partial_top(Docs::All, &[SortKey::new(column)], 3_000).unwrap_err();
+            let refused = search.partial_top(Docs::All, &[SortKey::of(column)], 3_000).unwrap_err();
             assert!(is_memory(&refused), "{refused}");
             assert_eq!(
-                search.partial_top(Docs::All, &[SortKey::new(column)], 9).unwrap().entries().count(),
+                search.partial_top(Docs::All, &[SortKey::of(column)], 9).unwrap().entries().count(),
                 9
             );
         }
         let stats = Stats::of("it").percentiles([50.0]);
         assert!(is_memory(&search.partial_stats(Docs::All, &stats).unwrap_err()));
-        let edges = Histogram::of("it", Step::Edges(vec![0, 1_000])).facet(Facet::on("text"));
+        let edges = Histogram::of("it", Step::Edges(vec![0, 1_000])).facet(Facet::of("text"));
         assert!(search.partial_histogram(Docs::All, &edges).is_err());
     }
 }

@@ -51,8 +51,8 @@ fn check(dataset: &Dataset, cuts: &[u32], firsts: &[usize], choice: u8) {
         if let Some((low, high)) = shards.bounds(&field.name).filter(|_| !field.kind.is_bytes()) {
             histograms(field, other, low, high).iter().for_each(|asked| shards.check_histogram(asked));
         }
-        let key = SortKey::new(&*field.name);
-        let second = [key.clone().missing_first(), SortKey::new(&*other.name).descending().missing_first()];
+        let key = SortKey::of(&*field.name);
+        let second = [key.clone().missing_first(), SortKey::of(&*other.name).descending().missing_first()];
         let one = [key.clone()];
         let down = [key.descending()];
         let second = &second[..fields.len().min(2)];
@@ -63,7 +63,7 @@ fn check(dataset: &Dataset, cuts: &[u32], firsts: &[usize], choice: u8) {
 }
 
 fn facets(field: &Field) -> Vec<Facet> {
-    let facet = || Facet::on(&*field.name);
+    let facet = || Facet::of(&*field.name);
     let mut all = vec![
         facet(),
         facet().top(1),
@@ -99,13 +99,10 @@ fn groups(field: &Field, other: &Field, fields: &[&Field]) -> Vec<Group> {
     let is_number = |field: &&&Field| field.kind == Kind::Numeric;
     let numbers: Vec<&Field> = fields.iter().filter(is_number).copied().collect();
     let group = |order| {
-        let group = Group {
-            metrics: numbers.iter().flat_map(|field| metrics(field)).collect(),
-            ..Group::by(&*field.name)
-        };
-        group.order(order)
+        let metrics = numbers.iter().flat_map(|field| metrics(field));
+        metrics.fold(Group::of(&*field.name), Group::metric).order(order)
     };
-    let sort = [SortKey::new(&*other.name).descending(), SortKey::new(&*field.name)];
+    let sort = [SortKey::of(&*other.name).descending(), SortKey::of(&*field.name)];
     let sort = &sort[..if other.name == field.name { 1 } else { 2 }];
     let mut all = vec![
         group(GroupOrder::Count),
@@ -116,7 +113,7 @@ fn groups(field: &Field, other: &Field, fields: &[&Field]) -> Vec<Group> {
         group(GroupOrder::Value).top(usize::MAX).docs(1).with_missing(),
     ];
     if !other.kind.is_multi_valued() {
-        all.push(group(GroupOrder::Best).docs(2).sort(sort.to_vec()).and_by(&*other.name).with_missing());
+        all.push(group(GroupOrder::Best).docs(2).sort(sort.to_vec()).and(&*other.name).with_missing());
     }
     // Sums of doubles differ in their last bits, and so may their order.
     let orders = numbers.iter().enumerate().flat_map(|(at, field)| {
@@ -144,7 +141,7 @@ fn histograms(field: &Field, other: &Field, low: i64, high: i64) -> Vec<Histogra
     let histogram = |step| {
         let mut asked = Histogram::of(&*field.name, step);
         if field.kind == Kind::Numeric && other.kind != Kind::Binary {
-            asked = asked.facet(Facet::on(&*other.name).top(2));
+            asked = asked.facet(Facet::of(&*other.name).top(2));
         }
         if field.kind == Kind::Numeric && other.kind == Kind::Numeric {
             asked = metrics(other).into_iter().fold(asked, Histogram::metric);

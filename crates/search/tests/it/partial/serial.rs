@@ -38,7 +38,7 @@ fn refused<P: Serialize + DeserializeOwned>(partial: &P, places: &[(&str, Value)
 #[test]
 fn invalid_facets_are_refused() {
     let parts = parts();
-    let facet: PartialFacet = Search::over(&parts).partial_facet(Docs::All, &Facet::on("number")).unwrap();
+    let facet: PartialFacet = Search::over(&parts).partial_facet(Docs::All, &Facet::of("number")).unwrap();
     let values = |numbers: [i64; 2]| json!([[{"Number": numbers[0]}, 1], [{"Number": numbers[1]}, 1]]);
     let column = "partial result of column \"number\": expected";
     for numbers in [[8, 7], [7, 7]] {
@@ -74,8 +74,8 @@ fn invalid_statistics_are_refused() {
 #[test]
 fn invalid_groups_are_refused() {
     let parts = parts();
-    let group = Group::by("term").metric(Metric::Sum("number".into())).docs(2);
-    let group = group.sort([SortKey::new("number")]);
+    let group = Group::of("term").metric(Metric::Sum("number".into())).docs(2);
+    let group = group.sort([SortKey::of("number")]);
     let groups: PartialGroups = Search::over(&parts).partial_group(Docs::All, &group).unwrap();
     let column = "partial result of column \"term\": expected";
     let error = refused(&groups, &[("/groups/0/value", json!({"Bytes": [99]}))]);
@@ -109,7 +109,7 @@ fn invalid_groups_are_refused() {
 fn invalid_histograms_and_top_documents_are_refused() {
     let parts = parts();
     let search = Search::over(&parts);
-    let histogram = Histogram::of("number", Step::Whole(1)).facet(Facet::on("term"));
+    let histogram = Histogram::of("number", Step::Whole(1)).facet(Facet::of("term"));
     let histogram: PartialHistogram = search.partial_histogram(Docs::All, &histogram).unwrap();
     let column = "partial result of column \"number\": expected";
     let error = refused(&histogram, &[("/buckets/0/from", json!(8))]);
@@ -123,7 +123,7 @@ fn invalid_histograms_and_top_documents_are_refused() {
     let error = other.finish().unwrap_err().to_string();
     assert_eq!(error, "column \"number\": expected the start of a bucket, found 7");
 
-    let top: PartialTop = search.partial_top(Docs::All, &[SortKey::new("number")], 2).unwrap();
+    let top: PartialTop = search.partial_top(Docs::All, &[SortKey::of("number")], 2).unwrap();
     let error = refused(&top, &[("/top", json!(1))]);
     assert_eq!(error, format!("{column} the first documents in order"));
     let error = refused(&top, &[("/keys/0/2", json!(true)), ("/docs/0/values/0", json!("Last"))]);
@@ -139,7 +139,7 @@ fn invalid_histograms_and_top_documents_are_refused() {
 #[test]
 fn lengths_beyond_the_input_are_errors() {
     let parts = parts();
-    let facet = Search::over(&parts).partial_facet(Docs::All, &Facet::on("term")).unwrap();
+    let facet = Search::over(&parts).partial_facet(Docs::All, &Facet::of("term")).unwrap();
     let bytes = postcard::to_stdvec(&facet).unwrap();
     for end in 0..bytes.len() {
         assert!(postcard::from_bytes::<PartialFacet>(&bytes[..end]).is_err(), "{end} bytes");

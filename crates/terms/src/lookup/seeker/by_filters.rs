@@ -48,7 +48,6 @@ impl<S: SegmentIds> Seeker<'_, S> {
     ) -> Result<Option<Hit>, SeekError> {
         let lookup = self.lookup;
         let [probe, next] = probes;
-        self.found.clear();
         self.encoded.next_id();
         self.encoded.set_probe(probe);
         if lookup.bounds.are_useful() {
@@ -56,14 +55,13 @@ impl<S: SegmentIds> Seeker<'_, S> {
         }
         for first in (0..lookup.len()).step_by(GROUP) {
             let around = lookup.bounds.around(first, |scheme| self.encoded.key(scheme));
-            let (sliced, found) = self.may_hold_sliced(first, id, next, around);
-            let (filtered, others) = (self.cache.filters_cached(first), around & !sliced);
-            let bits = found | self.may_hold(first, id, next, others & filtered) | others & !filtered;
+            let filtered = self.cache.filters_cached(first);
+            let bits = self.may_hold(first, id, next, around & filtered) | around & !filtered;
             let mut bits = self.narrow(first, id, bits);
             while bits != 0 {
                 let place = first + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                if self.asks(place, id, filtered | sliced)?
+                if self.asks(place, id, filtered)?
                     && let Some(hit) = self.confirm(place, id, &mut live)?
                 {
                     return Ok(Some(hit));
@@ -71,23 +69,6 @@ impl<S: SegmentIds> Seeker<'_, S> {
             }
         }
         Ok(None)
-    }
-
-    /// The segments in `asked`, of the group from `first` on, that have a bit-sliced filter, and those of them that
-    /// may hold the id. Both are 0 if testing the bit-sliced filters does not pay. `next` is the probe to prefetch
-    /// for.
-    #[inline]
-    fn may_hold_sliced(&mut self, first: usize, id: &[u8], next: Option<&Probe>, asked: u64) -> (u64, u64) {
-        let Some(filters) = &self.lookup.sliced else { return (0, 0) };
-        let sliced = asked & filters.taken(first);
-        if self.found.is_empty() {
-            if sliced.count_ones() < MANY_FILTERS {
-                return (0, 0);
-            }
-            let Some(probe) = self.encoded.probe(&self.lookup.schemes, 0, id) else { return (0, 0) };
-            filters.ask(probe, next, &mut self.found);
-        }
-        (sliced, sliced & self.found.get(first / GROUP).copied().unwrap_or(0))
     }
 
     /// The segments in `asked`, of the group from `first` on, that may hold the id by their cached filters. `next`
@@ -148,11 +129,11 @@ impl<S: SegmentIds> Seeker<'_, S> {
             return Ok(false);
         };
         let may = match self.encoded.probe(&lookup.schemes, scheme, id) {
-            Some(probe) => segment.may_hold(probe).map_err(SeekError::of(place))?,
+            Some(probe) => segment.ids().may_hold(probe).map_err(SeekError::of(place))?,
             None => true,
         };
         // All of a mapped filter may be verified by now.
-        self.cache.take_filter(place, &**segment);
+        self.cache.take_filter(place, segment.ids());
         Ok(may)
     }
 }

@@ -138,7 +138,7 @@ impl<S: SegmentIds> Seeker<'_, S> {
                 in_flight.key = Some(start..self.keys.len());
                 match self.cache.blocks(place) {
                     Some((_, index, _)) => (in_flight.descent, in_flight.block) = index.descend(packed),
-                    None => segment.prefetch(packed),
+                    None => segment.ids().prefetch_packed(packed),
                 }
             }
             self.in_flight.push(in_flight);

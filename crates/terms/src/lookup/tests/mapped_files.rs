@@ -1,79 +1,18 @@
 //! Segments whose sections are verified as they are read, as mapped ones are.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use docvalues_format::error::{Error, ErrorKind, Place, Result, Section};
+use docvalues_format::error::{Error, ErrorKind, Section};
 use docvalues_format::id::DocId;
-use docvalues_format::source::{Owned, SectionBytes};
+use docvalues_format::source::SectionBytes as _;
 
 use super::super::{Hit, IdLookup, IdStore, Seeker};
-use super::segment::id;
+use super::segment::{Shared, id};
 use crate::bloom::DEFAULT_BITS;
 use crate::build::{IdOptions, IdsBuilder};
 use crate::ids::Form;
 use crate::read::IdsReader;
-
-/// A section that knows whether all of it was checked, and how often it was asked for anything.
-struct Tracked {
-    bytes: Owned,
-    good: AtomicBool,
-    damaged: AtomicBool,
-    asked: AtomicUsize,
-}
-
-/// What a segment holds of one.
-#[derive(Clone)]
-struct Shared(Arc<Tracked>);
-
-impl Shared {
-    fn new(section: Section, bytes: Vec<u8>) -> Shared {
-        let (good, damaged, asked) = (AtomicBool::new(false), AtomicBool::new(false), AtomicUsize::new(0));
-        Shared(Arc::new(Tracked { bytes: Owned::new(section, bytes), good, damaged, asked }))
-    }
-
-    fn is_good(&self) -> bool {
-        self.0.good.load(Ordering::Relaxed)
-    }
-
-    /// Says of all of it that it was checked.
-    fn check(&self) {
-        self.0.good.store(true, Ordering::Relaxed);
-    }
-
-    fn asked(&self) -> usize {
-        self.0.asked.load(Ordering::Relaxed)
-    }
-}
-
-impl SectionBytes for Shared {
-    fn place(&self) -> Place {
-        self.0.bytes.place()
-    }
-
-    fn len(&self) -> usize {
-        self.0.bytes.len()
-    }
-
-    fn slice(&self, range: Range<usize>) -> Result<&[u8]> {
-        self.0.asked.fetch_add(1, Ordering::Relaxed);
-        match self.0.damaged.load(Ordering::Relaxed) && !self.is_good() {
-            true => Err(Error::at(self.place(), range.start, ErrorKind::Broken("damaged"))),
-            false => self.0.bytes.slice(range),
-        }
-    }
-
-    fn peek<const N: usize>(&self, at: usize) -> Option<&[u8; N]> {
-        self.0.asked.fetch_add(1, Ordering::Relaxed);
-        self.0.bytes.peek(at).filter(|_| self.is_good())
-    }
-
-    fn verified(&self) -> Option<&[u8]> {
-        self.0.bytes.verified().filter(|_| self.is_good())
-    }
-}
 
 /// A segment, and those of its sections that a look-up asks often.
 struct MappedSegment {
@@ -119,7 +58,7 @@ impl MappedSegment {
     }
 
     fn damage(&self) {
-        self.sections().for_each(|section| section.0.damaged.store(true, Ordering::Relaxed));
+        self.sections().for_each(|section| section.damage_from(0));
     }
 
     fn sections(&self) -> impl Iterator<Item = &Shared> {
@@ -231,32 +170,10 @@ fn an_error_names_its_segment() {
     }
 }
 
-/// Filters that are to be in memory are read whole, whatever was read of them, and damage there is found.
-#[test]
-fn filters_are_checked_before_they_are_copied() {
-    let segments: Vec<MappedSegment> = (0..16)
-        .map(|number| MappedSegment::new(number * EACH, 0, Form::ALL[number as usize % 3], DEFAULT_BITS))
-        .collect();
-    let lookup = || IdLookup::new(segments.iter().map(|segment| Arc::clone(&segment.reader)));
-    let copied = lookup().with_filters_in_memory().unwrap();
-    assert!(copied.filter_bytes() > 16 * EACH as usize * 2);
-    segments[4].filter.iter().for_each(|filter| filter.0.damaged.store(true, Ordering::Relaxed));
-    let error = lookup().with_filters_in_memory().map(|_| ()).unwrap_err();
-    assert_eq!((error.segment, error.source.kind()), (4, &ErrorKind::Broken("damaged")));
-    // What was copied stays what it was.
-    let asked = || segments.iter().map(|segment| segment.asked()[0]).collect::<Vec<_>>();
-    let (mut seeker, before) = (copied.seeker(), asked());
-    for number in (0..16 * EACH).step_by(17) {
-        let hit = Hit { segment: (number / EACH) as usize, doc: DocId::new(number % EACH) };
-        assert!(matches!(seeker.find(&id(number, 0)), Ok(Some(found)) if found == hit), "{number}");
-    }
-    assert_eq!(asked(), before);
-}
-
 /// An index in 64 bytes: a look-up goes through an array of them.
 #[test]
 #[cfg(target_pointer_width = "64")]
 fn a_dictionary_that_was_checked_is_a_line_of_memory() {
     assert_eq!(size_of::<crate::dictionary::VerifiedDictionary<'_>>(), 64);
-    assert_eq!(size_of::<super::super::Docs<'_>>(), 64);
+    assert_eq!(size_of::<crate::read::Docs<'_>>(), 64);
 }

@@ -1,17 +1,17 @@
-//! A segment as a map.
+//! Segments of ids in memory: maps, and indexes of which a test knows what is read and can damage it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use docvalues_format::error::{Error, ErrorKind, Result, Section};
+use docvalues_format::error::{Error, ErrorKind, Place, Result, Section};
 use docvalues_format::id::DocId;
-use docvalues_format::source::Owned;
+use docvalues_format::source::{Owned, SectionBytes};
 
 use super::super::SegmentIds;
-use crate::bloom::{BloomFilter, BloomFilterBuilder, DEFAULT_BITS, Lines, Probe};
-use crate::hash::hash;
-use crate::packing::{Packed, Template};
+use crate::build::{IdOptions, IdsBuilder};
+use crate::read::IdsReader;
 
 /// An id of one of four shapes.
 pub(super) fn id(number: u32, kind: u8) -> Vec<u8> {
@@ -27,89 +27,125 @@ pub(super) fn id(number: u32, kind: u8) -> Vec<u8> {
     }
 }
 
-/// Ids and documents.
+/// A section that knows whether all of it was checked, and how often it was asked for anything.
+struct Tracked {
+    bytes: Owned,
+    good: AtomicBool,
+    /// From which byte on it cannot be read, unless it was checked.
+    damaged_from: AtomicUsize,
+    asked: AtomicUsize,
+}
+
+/// What a segment holds of one.
+#[derive(Clone)]
+pub(super) struct Shared(Arc<Tracked>);
+
+impl Shared {
+    pub(super) fn new(section: Section, bytes: Vec<u8>) -> Shared {
+        let (good, damaged_from) = (AtomicBool::new(false), AtomicUsize::new(usize::MAX));
+        let asked = AtomicUsize::new(0);
+        Shared(Arc::new(Tracked { bytes: Owned::new(section, bytes), good, damaged_from, asked }))
+    }
+
+    fn is_good(&self) -> bool {
+        self.0.good.load(Ordering::Relaxed)
+    }
+
+    /// Says of all of it that it was checked.
+    pub(super) fn check(&self) {
+        self.0.good.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn damage_from(&self, byte: usize) {
+        self.0.damaged_from.store(byte, Ordering::Relaxed);
+    }
+
+    pub(super) fn asked(&self) -> usize {
+        self.0.asked.load(Ordering::Relaxed)
+    }
+}
+
+impl SectionBytes for Shared {
+    fn place(&self) -> Place {
+        self.0.bytes.place()
+    }
+
+    fn len(&self) -> usize {
+        self.0.bytes.len()
+    }
+
+    fn slice(&self, range: Range<usize>) -> Result<&[u8]> {
+        self.0.asked.fetch_add(1, Ordering::Relaxed);
+        match range.end > self.0.damaged_from.load(Ordering::Relaxed) && !self.is_good() {
+            true => Err(Error::at(self.place(), range.start, ErrorKind::Broken("damaged"))),
+            false => self.0.bytes.slice(range),
+        }
+    }
+
+    fn peek<const N: usize>(&self, at: usize) -> Option<&[u8; N]> {
+        self.0.asked.fetch_add(1, Ordering::Relaxed);
+        self.0.bytes.peek(at).filter(|_| self.is_good())
+    }
+
+    fn verified(&self) -> Option<&[u8]> {
+        self.0.bytes.verified().filter(|_| self.is_good())
+    }
+}
+
+/// Ids and documents, as a map and as an index.
 pub(super) struct Ids {
     pub(super) model: BTreeMap<Vec<u8>, u32>,
-    template: Template,
-    packed: Vec<(Vec<u8>, u32)>,
-    filter: Option<BloomFilter<Owned>>,
-    seed: u64,
-    asked: AtomicU32,
-    /// From which rank on ids cannot be read.
-    damaged: AtomicU32,
+    reader: IdsReader<Shared>,
+    keys: Option<Shared>,
+    filter: Option<Shared>,
 }
 
 impl Ids {
+    /// Of each third number of ids, as of a file of which not all was read yet, nothing is checked.
     pub(super) fn new(model: BTreeMap<Vec<u8>, u32>, seed: u64) -> Ids {
-        let ids: Vec<&Vec<u8>> = model.keys().collect();
-        let template = Template::of(&ids);
-        let mut buffer = Packed::default();
-        let packed =
-            model.iter().map(|(id, &doc)| (template.pack(id, &mut buffer).unwrap().to_vec(), doc)).collect();
-        let len = u32::try_from(model.len()).unwrap();
-        let mut filter = BloomFilterBuilder::new(len, DEFAULT_BITS);
-        ids.iter().for_each(|id| filter.insert(hash(id, seed)));
-        let owned = filter.finish().map(|bytes| Owned::new(Section::Header, bytes));
-        let filter = owned.map(|owned| BloomFilter::open(owned, len, DEFAULT_BITS).unwrap());
-        let (asked, damaged) = (AtomicU32::new(0), AtomicU32::new(u32::MAX));
-        Ids { model, template, packed, filter, seed, asked, damaged }
+        let docs = model.values().max().map_or(0, |last| last + 1);
+        let sorted: Vec<(&Vec<u8>, DocId)> = model.iter().map(|(id, &doc)| (id, DocId::new(doc))).collect();
+        let options = IdOptions { seed, ..IdOptions::default() };
+        let made = IdsBuilder::new(options).build(&sorted[..], docs).unwrap();
+        let (mut keys, mut filter) = (None, None);
+        let opened = made.try_map(&mut |section, bytes| {
+            let shared = Shared::new(section, bytes);
+            if !model.len().is_multiple_of(3) {
+                shared.check();
+            }
+            match section {
+                Section::Ids => keys = Some(shared.clone()),
+                Section::IdFilter => filter = Some(shared.clone()),
+                _ => {}
+            }
+            Ok::<_, Error>(shared)
+        });
+        let reader = IdsReader::open(opened.unwrap()).unwrap();
+        Ids { model, reader, keys, filter }
     }
 
-    pub(super) fn damage_from(&self, rank: u32) {
-        self.damaged.store(rank, Ordering::Relaxed);
+    /// As `new`, with the documents in the order opposite to that of their ids.
+    pub(super) fn of(ids: impl IntoIterator<Item = Vec<u8>>, seed: u64) -> Ids {
+        let ids: BTreeSet<Vec<u8>> = ids.into_iter().collect();
+        let docs = (0..u32::try_from(ids.len()).unwrap()).rev();
+        Ids::new(ids.into_iter().zip(docs).collect(), seed)
+    }
+
+    /// The section of the ids, of which there must be some.
+    pub(super) fn keys(&self) -> &Shared {
+        self.keys.as_ref().unwrap()
     }
 
     /// How often its filter was asked.
-    pub(super) fn asked(&self) -> u32 {
-        self.asked.load(Ordering::Relaxed)
+    pub(super) fn asked(&self) -> usize {
+        self.filter.as_ref().map_or(0, Shared::asked)
     }
 }
 
 impl SegmentIds for Ids {
-    fn len(&self) -> u32 {
-        u32::try_from(self.model.len()).unwrap()
-    }
+    type Bytes = Shared;
 
-    fn bounds(&self) -> Option<(&[u8], &[u8])> {
-        Some((&self.packed.first()?.0, &self.packed.last()?.0))
-    }
-
-    fn template(&self) -> &Template {
-        &self.template
-    }
-
-    fn seed(&self) -> u64 {
-        self.seed
-    }
-
-    fn may_hold(&self, probe: &Probe) -> Result<bool> {
-        self.asked.fetch_add(1, Ordering::Relaxed);
-        self.filter.as_ref().map_or(Ok(true), |filter| filter.may_hold(probe))
-    }
-
-    fn lines(&self) -> Option<Lines<'_>> {
-        // As of a file of which not all was read yet.
-        self.filter.as_ref().filter(|_| !self.model.len().is_multiple_of(3))?.verified()
-    }
-
-    fn doc(&self, rank: u32) -> Result<DocId> {
-        Ok(DocId::new(self.packed[rank as usize].1))
-    }
-
-    fn find_packed(&self, packed: &[u8]) -> Result<Option<DocId>> {
-        let found = self.packed.binary_search_by(|(key, _)| key.as_slice().cmp(packed));
-        Ok(found.ok().map(|rank| DocId::new(self.packed[rank].1)))
-    }
-
-    fn each(&self, ranks: Range<u32>, each: &mut dyn FnMut(&[u8])) -> Result<()> {
-        if ranks.end > self.damaged.load(Ordering::Relaxed) {
-            return Err(Error::new(Section::Header, 0, ErrorKind::Broken("damaged")));
-        }
-        let mut id = Vec::new();
-        for (packed, _) in &self.packed[ranks.start as usize..ranks.end as usize] {
-            self.template.unpack(packed, &mut id).unwrap();
-            each(&id);
-        }
-        Ok(())
+    fn ids(&self) -> &IdsReader<Shared> {
+        &self.reader
     }
 }

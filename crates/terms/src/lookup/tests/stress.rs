@@ -1,12 +1,11 @@
 //! One writer that adds, merges and has tables grow, and readers that must not miss anything.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::expected;
 use super::segment::{Ids, id};
-use crate::lookup::{IdLookup, IdStore, SegmentIds};
+use crate::lookup::{IdLookup, IdStore};
 
 const READERS: u32 = 3;
 const ROUNDS: u32 = 400;
@@ -25,7 +24,8 @@ impl Random {
 fn read(lookup: &IdLookup<Ids>, random: &mut Random) {
     let mut asked: Vec<&[u8]> = Vec::new();
     for (_, ids) in lookup.segments() {
-        asked.extend(ids.model.keys().skip(random.below(ids.len() + 1) as usize).take(3).map(Vec::as_slice));
+        let len = u32::try_from(ids.model.len()).unwrap();
+        asked.extend(ids.model.keys().skip(random.below(len + 1) as usize).take(3).map(Vec::as_slice));
     }
     let absent: Vec<Vec<u8>> = (0..20).map(|_| id(1_000_000 + random.below(1_000), 0)).collect();
     asked.extend(absent.iter().map(Vec::as_slice));
@@ -41,17 +41,15 @@ fn read(lookup: &IdLookup<Ids>, random: &mut Random) {
 fn write(store: &IdStore<Ids>, random: &mut Random) {
     for round in 0..ROUNDS {
         let first = round * 40;
-        let ids =
-            (first..first + 50).map(|number| (id(number, u8::try_from(round % 3).unwrap()), round)).collect();
-        store.add(Arc::new(Ids::new(ids, 1))).unwrap();
+        let ids = (first..first + 50).map(|number| id(number, u8::try_from(round % 3).unwrap()));
+        store.add(Arc::new(Ids::of(ids, 1))).unwrap();
         let lookup = store.snapshot();
         if lookup.len() > 12 {
             let start = random.below(9) as usize;
             let parts: Vec<_> = lookup.segments().skip(start).take(2 + random.below(3) as usize).collect();
             let names: Vec<_> = parts.iter().map(|(name, _)| *name).collect();
-            let mut ids = BTreeMap::new();
-            parts.iter().rev().for_each(|(_, part)| ids.extend(part.model.clone()));
-            store.replace(&names, Arc::new(Ids::new(ids, 1))).unwrap();
+            let ids = parts.iter().flat_map(|(_, part)| part.model.keys().cloned());
+            store.replace(&names, Arc::new(Ids::of(ids, 1))).unwrap();
         }
         if random.below(40) == 0 {
             let last = lookup.segments().last().unwrap().0;

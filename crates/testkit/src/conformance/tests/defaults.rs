@@ -49,7 +49,18 @@ impl<T: Probe> Rows<T> for Required {
             BatchDocs::List(docs) => {
                 let backwards: Vec<_> = docs.iter().rev().copied().collect();
                 rows.gather(BatchDocs::List(&backwards), out)?;
-                *out = out.select((0..docs.len()).rev());
+                let (gathered, len) = (out.clone(), docs.len());
+                let row = |at: usize| gathered.row(len - 1 - at);
+                if gathered.is_many() {
+                    let (lists, mut presence) = out.begin_many(len);
+                    for at in 0..len {
+                        lists.push(row(at).unwrap_or_default());
+                        presence.mark(at, row(at).is_some());
+                    }
+                } else {
+                    out.begin_one(len);
+                    (0..len).for_each(|at| out.set(at, row(at).map(|row| row[0])));
+                }
                 Ok(())
             }
         }

@@ -1,6 +1,8 @@
 //! Golden files with an index of ids: each form, template and layout once.
 
-use docvalues::{Duplicates, IdForm, IdOptions, LogicalType::*};
+use docvalues::LogicalType::*;
+use docvalues::reader::IdForm;
+use docvalues::writer::{Duplicates, IdOptions};
 
 use super::{Golden, golden, mix, text};
 
@@ -28,11 +30,11 @@ pub(super) fn all() -> Vec<Golden> {
 }
 
 const BLOCKS: IdOptions =
-    IdOptions { form: IdForm::Blocks, filter_bits: 16, seed: 0, duplicates: Duplicates::Refuse };
-const UNFILTERED: IdOptions = IdOptions { filter_bits: 0, ..BLOCKS };
-const SEEDED: IdOptions = IdOptions { filter_bits: 9, seed: 0x0123_4567_89ab_cdef, ..BLOCKS };
-const TRIE: IdOptions = IdOptions { form: IdForm::Exact, ..BLOCKS };
-const FST: IdOptions = IdOptions { form: IdForm::Fst, ..BLOCKS };
+    IdOptions::new().form(IdForm::Blocks).filter_bits(16).seed(0).duplicates(Duplicates::Refuse);
+const UNFILTERED: IdOptions = BLOCKS.filter_bits(0);
+const SEEDED: IdOptions = BLOCKS.filter_bits(9).seed(0x0123_4567_89ab_cdef);
+const TRIE: IdOptions = BLOCKS.form(IdForm::Exact);
+const FST: IdOptions = BLOCKS.form(IdForm::Fst);
 
 fn of(name: &'static str, docs: u32, options: IdOptions, id: impl Fn(usize) -> Option<Vec<u8>>) -> Golden {
     let golden = golden(name, docs).binary("id", Bytes, &[], id);

@@ -8,7 +8,7 @@ use docvalues_format::numeric::Direct;
 /// The fully verified documents of a segment's ids, by rank; 64 bytes.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
-pub struct Docs<'a> {
+pub(crate) struct Docs<'a> {
     docs: Direct<'a>,
     /// The number of documents of the segment.
     limit: u32,
