@@ -35,7 +35,7 @@ TRANSFORMS = ("constant", "affine", "table", "decimal")
 ENCODINGS = ("constant", "packed", "linear")
 SHAPES = ("none", "all", "blocks", "blocks and jump table")
 PRESENCE = ("empty", "full", "list", "sparse", "dense", "runs")
-CODINGS = ("raw", "fsst", "deflate", "onpair")
+CODINGS = ("raw", "fsst", None, "onpair")  # tag 2 is reserved (10.1)
 
 
 def need(condition, message):
@@ -384,6 +384,7 @@ class Bytes:
 
     def __init__(self, segment, fields):
         self.count, variable, self.coding = fields.u(8), fields.u(1), fields.tag(CODINGS, "coding")
+        need(self.coding, "byte strings: blocks of DEFLATE, which are no longer read; build the file again")
         self.fixed_len = fields.u(4)
         need(variable < 2 and not (variable and self.fixed_len), "byte strings: lengths")
         self.data = segment.section(fields, "bytes") if variable or self.count * self.fixed_len else b""
@@ -399,27 +400,10 @@ class Bytes:
             self.tokens = [tokens.take(size) for size in tokens.take(tokens.u(2))]
             need(self.tokens and tokens.at == len(tokens.data), "tokens: none, or bytes after the last")
             need(all(2 <= len(token) <= 16 for token in self.tokens) and len(self.tokens) <= 3840, "tokens: length")
-        if self.coding == "deflate":
-            preset, ends = fields.u(1), Fields(segment.section(fields, "block ends"))
-            preset = segment.section(fields, "preset dictionary") if preset else b""
-            self.data = b"".join(self.blocks(total_len, ends, preset))
         self.offsets = Numbers(segment, fields, "offsets") if variable else None
         offsets = (self.offsets.count, self.offsets.max) if variable else (self.count + 1, self.fixed_len * self.count)
         size = (offsets[1] * 3 + 1) // 2 if self.coding == "onpair" else offsets[1]
         need((offsets[0], size) == (self.count + 1, len(self.data)), "byte strings: counts or lengths that do not fit the bytes")
-
-    def blocks(self, total_len, ends, preset):
-        """The unpacked bytes of each block (10.4)."""
-        start = 0
-        for at in range(0, total_len, 4096):
-            end, size = ends.u(8), min(4096, total_len - at)
-            block, start = self.data[start:end], end
-            if len(block) != size:
-                stream = zlib.decompressobj(-15, preset)
-                block = stream.decompress(block, size + 1)
-                need(stream.eof and not stream.unused_data and len(block) == size, "a block of another size")
-            yield block
-        need((start, ends.at) == (len(self.data), len(ends.data)), "bytes or block ends after the last block")
 
     def get(self, i):
         start, end = self.fixed_len * i, self.fixed_len * (i + 1)
@@ -433,7 +417,7 @@ class Bytes:
         return b"".join(self.decode(Fields(value))) if self.coding == "fsst" else value
 
     def token(self, i):
-        """The bytes of code i (10.6)."""
+        """The bytes of code i (10.5)."""
         code = int.from_bytes(self.data[i * 3 // 2 :][:2], "little") >> i % 2 * 4 & 0xFFF
         need(code < 256 + len(self.tokens), "byte strings: a code without a token")
         return bytes([code]) if code < 256 else self.tokens[code - 256]
@@ -513,7 +497,7 @@ def main():
         lines = ids(segment, [os.fsencode(id) for id in args.find or []]) if args.ids or args.find else documents(segment)
         for line in summary(segment) if args.info else lines:
             sys.stdout.buffer.write(line.encode() + b"\n")
-    except (OSError, ValueError, struct.error, zlib.error) as error:
+    except (OSError, ValueError, struct.error) as error:
         sys.exit(f"{args.file}: {error}")
 
 

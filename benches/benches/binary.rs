@@ -1,9 +1,9 @@
 //! Cost of compressing byte strings, relative to the crates `fsst-rs` and `onpair`, and to copying the bytes.
 //!
-//! `binary-QUESTION/CONTENDER/url`: a million URLs of 63 bytes that are `raw`, `fsst` or `onpair` codes, or in DEFLATE
-//! blocks (`block`); the bytes of each are printed. A `scan` reads all, `gather` 1,024 random documents a call, `get` one;
-//! `vec` copies the raw bytes, and `crate-fsst` and `crate-onpair` decode codes of their own, value by value. `encode`
-//! trains a table and encodes all values. Throughput is values a second.
+//! `binary-QUESTION/CONTENDER/url`: a million URLs of 63 bytes that are `raw`, or `fsst` or `onpair` codes; the bytes of
+//! each are printed. A `scan` reads all, `gather` 1,024 random documents a call, `get` one; `vec` copies the raw bytes, and
+//! `crate-fsst` and `crate-onpair` decode codes of their own, value by value. `encode` trains a table and encodes all
+//! values. Throughput is values a second.
 #![expect(
     clippy::cast_possible_truncation,
     clippy::expect_used,
@@ -25,12 +25,8 @@ use docvalues_benches::{Bench, segment};
 /// Values of a batch.
 const BATCH: usize = 1024;
 
-const WAYS: [(&str, Compression); 4] = [
-    ("raw", Compression::None),
-    ("fsst", Compression::Fsst),
-    ("onpair", Compression::OnPair),
-    ("block", Compression::Block),
-];
+const WAYS: [(&str, Compression); 3] =
+    [("raw", Compression::None), ("fsst", Compression::Fsst), ("onpair", Compression::OnPair)];
 
 /// The number that a value adds to the sum, from its length and bytes.
 fn touch(value: &[u8]) -> u64 {

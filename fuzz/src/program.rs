@@ -164,8 +164,7 @@ fn choose(choices: &mut Choices<'_>, naive: &dyn docvalues::Column) -> Question 
     let docs = naive.info().docs;
     match choices.byte() % 14 {
         0 => Question::Totals,
-        1 => Question::Get(choices.some_docs(docs)),
-        2 => Question::Follow(choices.some_docs(docs)),
+        1 | 2 => Question::Get(choices.some_docs(docs)),
         3 => Question::Gather(choices.some_docs(docs)),
         4 => Question::GatherOr(choices.some_docs(docs), choices.number()),
         5 => Question::Scan(choices.range(docs).into(), usize::from(choices.word())),

@@ -119,7 +119,7 @@ impl From<&Error> for CliError {
     fn from(error: &Error) -> CliError {
         let failure = CliError::new(exit_of(error), error.to_string());
         match error.kind() {
-            api::ErrorKind::Corrupt { field: Some(_), .. } => {
+            api::ErrorKind::Corrupt { field: Some(_), source, .. } if !is_foreign(source) => {
                 let hint = "other columns can still be read; `dv check` lists all damage";
                 CliError { damaged_column: true, ..failure.hint(hint) }
             }
@@ -240,6 +240,7 @@ fn is_foreign(error: &api::FormatError) -> bool {
             | FormatErrorKind::TooNew { .. }
             | FormatErrorKind::TooOld { .. }
             | FormatErrorKind::UnknownFeatures { .. }
+            | FormatErrorKind::Retired(_)
     )
 }
 

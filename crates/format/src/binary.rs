@@ -1,4 +1,4 @@
-//! Byte strings by index: raw, or compressed by FSST, OnPair or DEFLATE.
+//! Byte strings by index: raw, or compressed by FSST or OnPair.
 //!
 //! # Sections
 //!
@@ -6,8 +6,6 @@
 //! | --- | --- |
 //! | bytes | the values, end to end, without separators, or their compressed form: see [`Coding`] |
 //! | symbols | the symbol table of an [FSST](Coding::Fsst) column, or the tokens of an [OnPair](Coding::OnPair) one |
-//! | block ends | the ends of the blocks of a [DEFLATE](Coding::Deflate) column |
-//! | preset dictionary | the preset dictionary of all of these blocks |
 //! | offsets | the start of each value, and the end of the last one: [numbers](crate::numeric) |
 //! | offsets jump table | the jump table of the offsets |
 //!
@@ -35,7 +33,7 @@
 //! | 9 | 1 | `coding` | encoding of the values as bytes: see [`Coding`] |
 //! | 10 | 4 | `fixed_len` | stored bytes of every value, or its codes with OnPair; 0 if there are offsets |
 //! | 14 | 20 | `bytes` | reference to the bytes; unless all values are empty |
-//! | 34 | | `coded` | fields of the coding: see `fsst.rs`, `onpair.rs` and `deflate.rs` in `binary` |
+//! | 34 | | `coded` | fields of the coding: see `fsst.rs` and `onpair.rs` in `binary` |
 //! | … | | `offsets` | the entry of the offsets; if `variable` |
 //!
 //! # Cost
@@ -44,7 +42,7 @@
 //! neighbours. Offsets are stored as distances from a line with the average length as its slope: usually in 1 to 2
 //! bytes each.
 //!
-//! FSST and OnPair add nanoseconds a value, and read fewer bytes from memory. DEFLATE adds microseconds.
+//! FSST and OnPair add nanoseconds a value, and read fewer bytes from memory.
 //!
 //! # Hostile bytes
 //!
@@ -56,7 +54,6 @@ use crate::error::{ErrorKind, Result, Section};
 use crate::granule::SectionRef;
 use crate::numeric::{Numeric, Role};
 
-pub use deflate::{DEFLATE_BLOCK, DeflateBlocks, MAX_PRESET};
 pub use encode::{
     BinaryOptions, Compressed, Compression, EncodeError, InMemory, Values, compress, encode, encode_offsets,
     estimate_min_len,
@@ -66,7 +63,6 @@ pub use onpair::{CODES, MAX_TOKEN, MAX_TOKENS};
 pub use read::{BinaryReader, Scratch, Strings};
 
 mod coder;
-mod deflate;
 mod encode;
 mod fsst;
 mod gather;
@@ -84,8 +80,13 @@ pub const MAX_VALUE: u32 = 1 << 31;
 
 const TAG_RAW: u8 = 0;
 const TAG_FSST: u8 = 1;
+/// The tag of DEFLATE blocks, which docvalues wrote until commit 498fb211. It stays reserved.
 const TAG_DEFLATE: u8 = 2;
 const TAG_ONPAIR: u8 = 3;
+
+/// The refusal of a column with [`TAG_DEFLATE`].
+const DEFLATE: &str = "the strings are DEFLATE blocks, which docvalues read until commit 498fb211: build the file again \
+                       from its source, or from what `dv export` of that commit prints";
 
 /// Byte strings, generic over their sections: encoded bytes (`Vec<u8>`), references in the directory ([`SectionRef`]),
 /// or sections of an open file ([`SectionBytes`](crate::source::SectionBytes)).
@@ -120,8 +121,6 @@ pub enum Coding<S> {
         /// The tokens.
         tokens: S,
     },
-    /// The values, end to end, are cut into blocks, each of which is compressed by DEFLATE.
-    Deflate(DeflateBlocks<S>),
 }
 
 impl<S> Coding<S> {
@@ -131,8 +130,20 @@ impl<S> Coding<S> {
             Coding::Raw => "raw",
             Coding::Fsst { .. } => "fsst",
             Coding::OnPair { .. } => "onpair",
-            Coding::Deflate(_) => "deflate",
         }
+    }
+
+    /// Maps the section of its table.
+    ///
+    /// # Errors
+    ///
+    /// The error of `f`.
+    pub fn try_map<T, E>(self, f: impl FnOnce(S) -> Result<T, E>) -> Result<Coding<T>, E> {
+        Ok(match self {
+            Coding::Raw => Coding::Raw,
+            Coding::Fsst { total_len, symbols } => Coding::Fsst { total_len, symbols: f(symbols)? },
+            Coding::OnPair { total_len, tokens } => Coding::OnPair { total_len, tokens: f(tokens)? },
+        })
     }
 }
 
@@ -164,24 +175,14 @@ impl<S> BinaryOffsets<S> {
 }
 
 impl<S> Binary<S> {
-    /// Maps every section, in file order: bytes, symbols or block ends and preset dictionary, offsets, their jump
-    /// table.
+    /// Maps every section, in file order: bytes, symbols, offsets, their jump table.
     ///
     /// # Errors
     ///
     /// The first error of `f`.
     pub fn try_map<T, E>(self, f: &mut dyn FnMut(Section, S) -> Result<T, E>) -> Result<Binary<T>, E> {
         let bytes = self.bytes.map(|s| f(Section::Bytes, s)).transpose()?;
-        let coding = match self.coding {
-            Coding::Raw => Coding::Raw,
-            Coding::Fsst { total_len, symbols } => {
-                Coding::Fsst { total_len, symbols: f(Section::Symbols, symbols)? }
-            }
-            Coding::OnPair { total_len, tokens } => {
-                Coding::OnPair { total_len, tokens: f(Section::Symbols, tokens)? }
-            }
-            Coding::Deflate(blocks) => Coding::Deflate(blocks.try_map(f)?),
-        };
+        let coding = self.coding.try_map(|table| f(Section::Symbols, table))?;
         let offsets = match self.offsets {
             BinaryOffsets::Fixed(len) => BinaryOffsets::Fixed(len),
             BinaryOffsets::Variable(offsets) => BinaryOffsets::Variable(offsets.try_map(f)?),
@@ -191,21 +192,17 @@ impl<S> Binary<S> {
 
     /// Compares all fields with each other, given the length of each section.
     fn check(&self, len: impl Fn(&S) -> u64) -> Result<(), ErrorKind> {
-        let bytes = self.bytes.as_ref().map(&len);
+        let bytes = self.bytes.as_ref().map(len);
         ErrorKind::rule(bytes != Some(0), "empty values have a bytes section")?;
         let has_coded = bytes.is_some() || matches!(self.coding, Coding::Raw);
         ErrorKind::rule(has_coded, "empty values are compressed")?;
-        // Offsets are places in the bytes, in their codes, or in what blocks hold of them.
+        // Offsets are places in the bytes, or in their codes.
         let bytes = match &self.coding {
             Coding::Raw | Coding::Fsst { .. } => bytes,
             Coding::OnPair { .. } => {
                 let codes = self.offsets.total(self.count);
                 ErrorKind::equal("length of the codes", bytes.unwrap_or(0), onpair::bytes_of(codes))?;
                 Some(codes)
-            }
-            Coding::Deflate(blocks) => {
-                blocks.check(&len)?;
-                Some(blocks.total_len)
             }
         };
         match &self.offsets {
@@ -238,7 +235,6 @@ impl Binary<SectionRef> {
             Coding::Raw => TAG_RAW,
             Coding::Fsst { .. } => TAG_FSST,
             Coding::OnPair { .. } => TAG_ONPAIR,
-            Coding::Deflate(_) => TAG_DEFLATE,
         });
         out.put_u32(fixed_len);
         if let Some(bytes) = &self.bytes {
@@ -250,7 +246,6 @@ impl Binary<SectionRef> {
                 out.put_u64(*total_len);
                 symbols.encode(out);
             }
-            Coding::Deflate(blocks) => blocks.encode_meta(out),
         }
         if let BinaryOffsets::Variable(offsets) = &self.offsets {
             offsets.encode_meta(out);
@@ -266,8 +261,10 @@ impl Binary<SectionRef> {
         let (count, variable) = (cursor.u64()?, cursor.u8()?);
         cursor.at_most("variable", variable.into(), 1)?;
         let tag = cursor.u8()?;
-        if !matches!(tag, TAG_RAW | TAG_FSST | TAG_DEFLATE | TAG_ONPAIR) {
-            return Err(cursor.refuse(ErrorKind::UnknownTag { what: "coding of byte strings", tag }));
+        match tag {
+            TAG_RAW | TAG_FSST | TAG_ONPAIR => {}
+            TAG_DEFLATE => return Err(cursor.refuse(ErrorKind::Retired(DEFLATE))),
+            _ => return Err(cursor.refuse(ErrorKind::UnknownTag { what: "coding of byte strings", tag })),
         }
         let (variable, fixed_len) = (variable == 1, cursor.u32()?);
         cursor.rule(!variable || fixed_len == 0, "values of different lengths declare a fixed length")?;
@@ -276,7 +273,6 @@ impl Binary<SectionRef> {
         let coding = match tag {
             TAG_FSST => Coding::Fsst { total_len: cursor.u64()?, symbols: SectionRef::decode(cursor)? },
             TAG_ONPAIR => Coding::OnPair { total_len: cursor.u64()?, tokens: SectionRef::decode(cursor)? },
-            TAG_DEFLATE => Coding::Deflate(DeflateBlocks::decode_meta(cursor)?),
             _ => Coding::Raw,
         };
         let offsets = match variable {

@@ -129,6 +129,9 @@ pub enum ErrorKind {
         /// The oldest version this release reads.
         oldest: u16,
     },
+    /// An earlier release wrote the layout, and this one does not read it. Write the file again from its source.
+    #[error("{0}")]
+    Retired(&'static str),
     /// The file requires features that this release does not have. Upgrade.
     #[error("unknown required features {flags:#x}: upgrade docvalues")]
     UnknownFeatures {
@@ -270,12 +273,8 @@ named! {
         ZoneMap => "zone map",
         /// Byte strings end to end.
         Bytes => "bytes",
-        /// The symbol table of FSST-compressed byte strings.
+        /// The symbol table of FSST-compressed byte strings, or the tokens of OnPair-compressed ones.
         Symbols => "symbols",
-        /// Offsets at which blocks of DEFLATE-compressed byte strings end.
-        BlockEnds => "block ends",
-        /// The preset dictionary of DEFLATE-compressed byte strings.
-        Preset => "preset dictionary",
         /// Front-coded blocks of terms.
         Terms => "terms",
         /// Offsets at which each block of terms begins, as numeric blocks.
@@ -303,7 +302,7 @@ named! {
 
 impl Section {
     /// The sections that a column's directory entry may refer to.
-    pub const OF_COLUMNS: [Section; 16] = [
+    pub const OF_COLUMNS: [Section; 14] = [
         Section::Presence,
         Section::PresenceJump,
         Section::Offsets,
@@ -314,8 +313,6 @@ impl Section {
         Section::ZoneMap,
         Section::Bytes,
         Section::Symbols,
-        Section::BlockEnds,
-        Section::Preset,
         Section::Terms,
         Section::TermOffsets,
         Section::TermOffsetsJump,

@@ -50,5 +50,5 @@ pub use id_index::{IdIndex, IdReader};
 pub use numeric_seeker::NumericSeeker;
 pub use options::{Access, OpenOptions};
 pub use segment::Segment;
-pub use typed::{Binary, Cursor, Numeric, Sorted, SortedNumeric, SortedSet};
+pub use typed::{Binary, Numeric, Sorted, SortedNumeric, SortedSet};
 pub use usage::{ColumnUsage, SectionUsage, SegmentUsage};

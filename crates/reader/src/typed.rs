@@ -13,7 +13,7 @@ use std::sync::Arc;
 use docvalues_column::{Column, ColumnInfo, DocId, DocRange, ErrorKind, Filter, Kind, Pruning, Result, Rows};
 use docvalues_format::presence::Indices;
 
-pub use self::binary::{Binary, Cursor};
+pub use self::binary::Binary;
 pub use self::numeric::Numeric;
 pub use self::sorted::{Sorted, SortedSet};
 pub use self::sorted_numeric::SortedNumeric;

@@ -24,9 +24,7 @@ mod unsorted_terms;
 
 use std::convert::Infallible;
 
-use docvalues_format::binary::{
-    self, Binary, BinaryOffsets, BinaryOptions, Coding, Compression, DeflateBlocks,
-};
+use docvalues_format::binary::{self, Binary, BinaryOffsets, BinaryOptions, Coding, Compression};
 use docvalues_format::dictionary::Dictionary;
 use docvalues_format::error::Section;
 use docvalues_format::file::column::{Column, Statistics, Values};
@@ -178,16 +176,15 @@ impl<'o> Encoder<'o> {
         let options = BinaryOptions { compression: column.spec.compressed(), jump_tables: self.jump_tables };
         let count = strings.len() as u64;
         let (bytes, coding, offsets) = match coded(&strings, options.compression)? {
-            Some((codes, coding, Some((ends, end)))) => {
+            Some((codes, coding, ends, end)) => {
                 drop(strings);
                 let offsets = encode_offsets(end, &ends, &options)?;
                 (codes, coding, offsets)
             }
-            coded => {
+            None => {
                 let offsets = encode_offsets(strings.bytes.len(), &strings.offsets, &options)?;
                 // Uncompressed strings have the same layout in the file.
-                let (bytes, coding, _) = coded.unwrap_or((strings.bytes, Coding::Raw, None));
-                (bytes, coding, offsets)
+                (strings.bytes, Coding::Raw, offsets)
             }
         };
         let bytes = (bytes.len() > 0).then_some(bytes);
@@ -247,8 +244,8 @@ fn encode_offsets(
     })
 }
 
-/// Compressed strings: their bytes, their coding, and their offsets with the last one, if each string is coded by itself.
-type CompressedStrings = (Payload, Coding<Payload>, Option<(SpillVec<i64>, u64)>);
+/// Compressed strings: their bytes, their coding, their offsets, and the last one.
+type CompressedStrings = (Payload, Coding<Payload>, SpillVec<i64>, u64);
 
 /// Compresses the strings, if that makes them smaller; as [`encode_numbers`].
 fn coded(strings: &ByteStrings, compression: Compression) -> Result<Option<CompressedStrings>, ErrorKind> {
@@ -259,27 +256,14 @@ fn coded(strings: &ByteStrings, compression: Compression) -> Result<Option<Compr
         ends.in_memory.push(0);
     }
     let each = |codes: &mut Vec<u8>, end: u64| {
-        if compression != Compression::Block {
-            ends.push(end.cast_signed(), spill.as_ref())?;
-            last = end;
-        }
+        ends.push(end.cast_signed(), spill.as_ref())?;
+        last = end;
         drain(&mut on_disk, codes)
     };
     let coded = binary::compress(strings, compression, each)?;
     Ok(coded.map(|binary::Compressed { bytes, coding }| {
         let bytes = Payload { on_disk, in_memory: vec![bytes] };
-        match coding {
-            Coding::Raw => (bytes, Coding::Raw, None),
-            Coding::Fsst { total_len, symbols } => {
-                (bytes, Coding::Fsst { total_len, symbols: symbols.into() }, Some((ends, last)))
-            }
-            Coding::OnPair { total_len, tokens } => {
-                (bytes, Coding::OnPair { total_len, tokens: tokens.into() }, Some((ends, last)))
-            }
-            Coding::Deflate(DeflateBlocks { total_len, ends, preset }) => {
-                let (ends, preset) = (ends.into(), preset.map(Payload::from));
-                (bytes, Coding::Deflate(DeflateBlocks { total_len, ends, preset }), None)
-            }
-        }
+        let Ok(coding) = coding.try_map(|table| Ok::<_, Infallible>(Payload::from(table)));
+        (bytes, coding, ends, last)
     }))
 }

@@ -90,7 +90,7 @@ pub fn dictionaries() -> Result<Vec<Vec<u8>>> {
 
 /// Byte strings in every coding.
 pub fn binaries() -> Result<Vec<Vec<u8>>> {
-    let codings = [Compression::None, Compression::Fsst, Compression::Block, Compression::OnPair];
+    let codings = [Compression::None, Compression::Fsst, Compression::OnPair];
     let mut inputs = Vec::new();
     for strings in strings() {
         let ends: Vec<u64> = strings
@@ -117,7 +117,7 @@ fn strings() -> Vec<Vec<Vec<u8>>> {
             all.push(shape.make(count, &mut SplitMix64::new(turn as u64)));
         }
     }
-    // Compressible, so that they take some blocks of DEFLATE but few bytes.
+    // Compressible.
     let rows = |len: usize| move |i: usize| format!("{i} GET /index.html HTTP/1.0 ").repeat(len).into_bytes();
     all.push((0..300).map(rows(1)).collect());
     all.push((0..12).map(rows(60)).collect());

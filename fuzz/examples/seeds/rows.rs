@@ -8,7 +8,7 @@ pub fn rows() -> Vec<Vec<u8>> {
         [&[format, 128, 0], &len.to_le_bytes()[..], schema.as_bytes(), rows.as_bytes()].concat()
     };
     let schema = "[columns.d]\ntype=\"date\"\nformat=\"%d.%m.%Y\"\n[columns.t]\ntype=\"string[]\"\nseparator=\"|\"\n\
-                  [columns.e]\ntype=\"timestamp[ms]\"\nformat=\"epoch\"\n[columns.s]\ntype=\"string\"\nkind=\"block\"\n";
+                  [columns.e]\ntype=\"timestamp[ms]\"\nformat=\"epoch\"\n[columns.s]\ntype=\"string\"\nkind=\"onpair\"\n";
     let types = "[columns.ip]\ntype=\"ip\"\n[columns.id]\ntype=\"uuid\"\n[columns.x]\ntype=\"bytes\"\n\
                  [columns.n]\ntype=\"i64[]\"\n[columns.f]\ntype=\"f64\"\n";
     vec![

@@ -15,8 +15,6 @@ pub(crate) enum Question {
     Totals,
     /// Documents one by one.
     Get(Vec<DocId>),
-    /// Documents one by one, through one cursor if the handle has cursors.
-    Follow(Vec<DocId>),
     /// Documents in a batch.
     Gather(Vec<DocId>),
     /// Documents in a batch, with a number for missing values.
@@ -247,7 +245,7 @@ fn check_zones(
 
 fn ask_rows<T: Item>(rows: &dyn Rows<T>, question: &Question) -> Result<Answer> {
     match question {
-        Question::Get(docs) | Question::Follow(docs) => {
+        Question::Get(docs) => {
             // Not cleared: `get` replaces the contents.
             let mut row = vec![T::fill(7)];
             Answer::of_each(docs, |doc| Ok(Value::of(rows.get(doc, &mut row)?.then_some(&row))))

@@ -14,8 +14,8 @@ pub(crate) struct Column {
 }
 
 /// Every compression of byte strings.
-pub(crate) const COMPRESSIONS: [Compression; 5] =
-    [Compression::Auto, Compression::None, Compression::Fsst, Compression::Block, Compression::OnPair];
+pub(crate) const COMPRESSIONS: [Compression; 4] =
+    [Compression::Auto, Compression::None, Compression::Fsst, Compression::OnPair];
 
 impl Column {
     /// The column with this number, with `docs` documents without a value. If `fixed`, its kind does not depend on the

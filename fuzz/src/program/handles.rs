@@ -38,9 +38,7 @@ fn numeric<T: Number>(column: &Numeric<T>, question: &Question) -> Result<Option
     let value = |value: Option<T>| Value::from(value.map(T::to_stored));
     let stored = |values: &[T]| values.iter().map(|value| value.to_stored()).collect::<Vec<_>>();
     Ok(Some(match question {
-        Question::Get(docs) | Question::Follow(docs) => {
-            Answer::of_each(docs, |doc| column.get(doc).map(value))?
-        }
+        Question::Get(docs) => Answer::of_each(docs, |doc| column.get(doc).map(value))?,
         Question::Gather(docs) => {
             let mut out = vec![T::from_stored(7); docs.len()];
             let mut present = vec![0xAA; docs.len().div_ceil(64)];
@@ -72,9 +70,7 @@ fn lists<T: Number>(column: &SortedNumeric<T>, question: &Question) -> Result<Op
     // Not cleared: a list replaces the contents.
     let mut out = vec![T::from_stored(7)];
     Ok(Some(match question {
-        Question::Get(docs) | Question::Follow(docs) => {
-            Answer::of_each(docs, |doc| column.get(doc, &mut out).map(|()| value(&out)))?
-        }
+        Question::Get(docs) => Answer::of_each(docs, |doc| column.get(doc, &mut out).map(|()| value(&out)))?,
         Question::Gather(docs) => {
             let mut lists = Lists::new();
             column.gather(docs, &mut lists)?;
@@ -92,9 +88,7 @@ fn lists<T: Number>(column: &SortedNumeric<T>, question: &Question) -> Result<Op
 fn sorted(column: &Sorted, question: &Question) -> Result<Option<Answer>> {
     let value = |ord: Option<TermOrd>| Value::of(ord.as_slice().first().map(std::slice::from_ref));
     Ok(Some(match question {
-        Question::Get(docs) | Question::Follow(docs) => {
-            Answer::of_each(docs, |doc| column.ord(doc).map(value))?
-        }
+        Question::Get(docs) => Answer::of_each(docs, |doc| column.ord(doc).map(value))?,
         Question::Gather(docs) => {
             let mut out = vec![TermOrd::new(7); docs.len()];
             let mut present = vec![0xAA; docs.len().div_ceil(64)];
@@ -123,7 +117,7 @@ fn sorted_set(column: &SortedSet, question: &Question) -> Result<Option<Answer>>
     // Not cleared: a list replaces the contents.
     let mut out = vec![TermOrd::new(7)];
     Ok(Some(match question {
-        Question::Get(docs) | Question::Follow(docs) => {
+        Question::Get(docs) => {
             Answer::of_each(docs, |doc| column.ords(doc, &mut out).map(|()| Value::of_list(&out)))?
         }
         Question::Gather(docs) => {
@@ -144,10 +138,6 @@ fn binary(column: &Binary, question: &Question) -> Result<Option<Answer>> {
     let (mut buffer, mut lists) = (Vec::new(), Lists::new());
     Ok(Some(match question {
         Question::Get(docs) => Answer::of_each(docs, |doc| Ok(Value::of(column.get(doc, &mut buffer)?)))?,
-        Question::Follow(docs) => {
-            let mut cursor = column.cursor();
-            Answer::of_each(docs, |doc| Ok(Value::of(cursor.get(doc)?)))?
-        }
         Question::Gather(docs) => {
             let mut present = vec![0xAA; docs.len().div_ceil(64)];
             column.gather(docs, &mut lists, &mut present)?;

@@ -64,7 +64,7 @@ Schema file (--schema):
                             # ip uuid string bytes; with [] after it: several values
   [columns.host]
   type = \"string\"
-  kind = \"sorted\"           # or \"binary\", \"raw\", \"fsst\", \"onpair\", \"block\" (see --type);
+  kind = \"sorted\"           # or \"binary\", \"raw\", \"fsst\", \"onpair\" (see --type);
                             # default: the smaller of sorted and binary
   [columns.\"Flight Date\"]
   type = \"date\"
@@ -148,9 +148,8 @@ pub(crate) struct InputArgs {
     /// timestamp[us] timestamp[ns] ip uuid string bytes. Add `[]` for several values a document.
     /// Add one of these to string, bytes, ip or uuid: `:sorted` for a dictionary, `:binary` for values
     /// without a dictionary, compressed if that pays, `:raw` for uncompressed values, `:fsst` or `:onpair`
-    /// for values compressed one by one, `:block` for blocks of compressed values (smallest, but slow at random
-    /// access). A given type accepts more than an inferred one: numbers such as 007 or +5, timestamps with any or no
-    /// offset, numbers as strings.
+    /// for values compressed one by one. A given type accepts more than an inferred one: numbers such as 007 or
+    /// +5, timestamps with any or no offset, numbers as strings.
     #[arg(long = "type", value_name = "NAME=TYPE,…")]
     pub(crate) types: Vec<String>,
 

@@ -26,13 +26,12 @@ pub(crate) enum Layout {
 
 impl Layout {
     /// Every layout and its name.
-    const NAMED: [(&'static str, Layout); 6] = [
+    const NAMED: [(&'static str, Layout); 5] = [
         ("sorted", Layout::Sorted),
         ("binary", Layout::Binary(Compression::Auto)),
         ("raw", Layout::Binary(Compression::None)),
         ("fsst", Layout::Binary(Compression::Fsst)),
         ("onpair", Layout::Binary(Compression::OnPair)),
-        ("block", Layout::Binary(Compression::Block)),
     ];
 
     /// Returns the layout called `name`.
@@ -206,7 +205,7 @@ mod tests {
         assert_eq!(error("i64:sorted"), "only string, bytes, ip and uuid can be sorted");
         assert_eq!(
             error("string:hashed"),
-            "unknown layout \"hashed\": expected one of sorted, binary, raw, fsst, onpair, block"
+            "unknown layout \"hashed\": expected one of sorted, binary, raw, fsst, onpair"
         );
         assert!(error("string[]:binary").contains("leave out :binary"));
     }

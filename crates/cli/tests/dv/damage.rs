@@ -75,6 +75,16 @@ fn other_columns_of_a_damaged_segment_can_be_read() {
     assert_eq!(good, sandbox.ok(&["export", "a.dv", "--columns", "n,some"]));
 }
 
+/// It is not damaged: the error says what to do.
+#[test]
+fn a_layout_that_is_no_longer_read() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../docvalues/tests/golden/retired/binary-deflate.dv");
+    let run = Sandbox::new().dv(&["export", file, "--format", "ndjson"]);
+    assert_eq!(run.code, 3, "{run:?}");
+    assert!(run.err.contains("the strings are DEFLATE blocks") && run.err.contains("dv export"), "{run:?}");
+    assert!(!run.err.contains("hint:"), "{run:?}");
+}
+
 #[test]
 fn a_segment_that_is_cut_is_damaged() {
     let sandbox = sandbox();

@@ -1,4 +1,5 @@
-//! The golden files: segments that every later release must read, and write byte for byte.
+//! The golden files: segments that every later release must read, and write byte for byte; and in `golden/retired`, one
+//! that no release reads.
 //!
 //! ```text
 //! NAME.dv           the segment that this release writes from the values in `cases`
@@ -27,6 +28,7 @@ mod cases;
 mod coverage;
 mod extensions;
 mod python;
+mod retired;
 mod text;
 
 use crate::write;

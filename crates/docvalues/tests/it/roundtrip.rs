@@ -75,7 +75,7 @@ fn compressed_byte_strings_equal_the_model() {
     let shapes = shapes.filter(|shape| matches!(shape.values, Values::Binary(_)));
     for shape in shapes.step_by(cases(4, 1)) {
         let dataset = Dataset::of_shapes(shape.docs, [shape]);
-        // The other tests cover compression in blocks.
+        // The other tests cover OnPair.
         for compression in &COMPRESSIONS[1..3] {
             let file = in_batches(&dataset, 10_000, slice::from_ref(compression), WriterOptions::default());
             let segment = Segment::from_bytes(file, OpenOptions::new()).unwrap();

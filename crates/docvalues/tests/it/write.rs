@@ -14,8 +14,8 @@ use docvalues_testkit::damage::cases;
 use docvalues_testkit::shapes::{self, Dataset};
 
 /// Every compression of byte strings.
-pub(crate) const COMPRESSIONS: [Compression; 5] =
-    [Compression::Block, Compression::Fsst, Compression::None, Compression::Auto, Compression::OnPair];
+pub(crate) const COMPRESSIONS: [Compression; 4] =
+    [Compression::OnPair, Compression::Fsst, Compression::None, Compression::Auto];
 
 /// The small segment with every kind and encoding: its documents, and its bytes. Tests share them.
 pub(crate) static EVERY_KIND: LazyLock<(Dataset, Vec<u8>)> = LazyLock::new(|| {

@@ -1,7 +1,7 @@
 //! The choice of a coding, and the encoder of each.
 
 use super::encode::{Compression, Values};
-use super::{Coding, deflate, fsst, onpair};
+use super::{Coding, fsst, onpair};
 
 /// The fewest bytes that a section takes besides its payload.
 const OVERHEAD: u64 = 128;
@@ -16,8 +16,7 @@ const MIN_ONPAIR: u64 = 1 << 20;
 /// A trained encoder.
 pub(super) enum Coder {
     Fsst(Box<fsst::Trained>),
-    OnPair(onpair::Trained, onpair::Packer),
-    Deflate(deflate::Packer),
+    OnPair(Box<onpair::Trained>, onpair::Packer),
 }
 
 impl Coder {
@@ -29,10 +28,9 @@ impl Coder {
     pub(super) fn train<S: Values>(strings: &S, compression: Compression) -> Result<Option<Coder>, S::Error> {
         let total_len = strings.total_len();
         let fsst = || Ok(Coder::Fsst(Box::new(fsst::train(strings)?)));
-        let onpair = || Ok(Coder::OnPair(onpair::train(strings)?, onpair::Packer::default()));
+        let onpair = || Ok(Coder::OnPair(Box::new(onpair::train(strings)?), onpair::Packer::default()));
         Ok(Some(match compression {
             Compression::None => return Ok(None),
-            Compression::Block => Coder::Deflate(deflate::Packer::new(strings)?),
             Compression::Auto if total_len < MIN_FSST => return Ok(None),
             _ if total_len <= OVERHEAD => return Ok(None),
             Compression::OnPair => onpair()?,
@@ -52,8 +50,6 @@ impl Coder {
         match self {
             Coder::Fsst(fsst) => (fsst.sampled, fsst.encoded),
             Coder::OnPair(onpair, _) => (onpair.sampled, onpair.encoded),
-            // Not sampled: as if it compressed perfectly.
-            Coder::Deflate(_) => (1, 0),
         }
     }
 
@@ -61,53 +57,43 @@ impl Coder {
     fn estimate(&self, total_len: u64) -> u64 {
         let (sampled, encoded) = self.sample();
         let codes = u128::from(total_len) * encoded as u128 / (sampled as u128).max(1);
+        u64::try_from(codes).unwrap_or(u64::MAX).saturating_add(self.overhead())
+    }
+
+    /// Bytes of its table in the file.
+    pub(super) fn overhead(&self) -> u64 {
         let table = match self {
             Coder::Fsst(fsst) => fsst.matcher.section().len(),
             Coder::OnPair(onpair, _) => onpair.tokens.len(),
-            Coder::Deflate(_) => 0,
         };
-        u64::try_from(codes).unwrap_or(u64::MAX).saturating_add(table as u64)
+        table as u64 + OVERHEAD
     }
 
-    /// Appends the codes of `value`, or the blocks that it fills; `None` if they cannot be compressed.
+    /// Appends the codes of `value`.
     #[inline]
-    pub(super) fn push(&mut self, value: &[u8], bytes: &mut Vec<u8>) -> Option<()> {
+    pub(super) fn push(&mut self, value: &[u8], bytes: &mut Vec<u8>) {
         match self {
             Coder::Fsst(fsst) => fsst.matcher.encode(value, bytes),
             Coder::OnPair(onpair, packer) => packer.push(&onpair.matcher, value, bytes),
-            Coder::Deflate(packer) => return packer.push(value, bytes),
         }
-        Some(())
     }
 
     /// The number of codes so far, if offsets count codes and not bytes.
     pub(super) fn end(&self) -> Option<u64> {
         match self {
+            Coder::Fsst(_) => None,
             Coder::OnPair(_, packer) => Some(packer.codes),
-            _ => None,
         }
     }
 
-    /// Appends what is missing to the bytes of all values. Returns the coding, and the bytes of its other sections.
-    pub(super) fn finish(self, total_len: u64, bytes: &mut Vec<u8>) -> Option<(Coding<Vec<u8>>, u64)> {
-        let section = |section: &Vec<u8>| section.len() as u64 + OVERHEAD;
-        Some(match self {
-            Coder::Fsst(fsst) => {
-                let symbols = fsst.matcher.section();
-                let overhead = section(&symbols);
-                (Coding::Fsst { total_len, symbols }, overhead)
-            }
+    /// Appends what is missing to the codes of all values, and returns the coding.
+    pub(super) fn finish(self, total_len: u64, bytes: &mut Vec<u8>) -> Coding<Vec<u8>> {
+        match self {
+            Coder::Fsst(fsst) => Coding::Fsst { total_len, symbols: fsst.matcher.section() },
             Coder::OnPair(onpair, packer) => {
-                let overhead = section(&onpair.tokens);
-                let tokens = onpair.tokens;
                 packer.finish(bytes);
-                (Coding::OnPair { total_len, tokens }, overhead)
+                Coding::OnPair { total_len, tokens: onpair.tokens }
             }
-            Coder::Deflate(packer) => {
-                let blocks = packer.finish(bytes)?;
-                let overhead = section(&blocks.ends) + blocks.preset.as_ref().map_or(0, section);
-                (Coding::Deflate(blocks), overhead)
-            }
-        })
+        }
     }
 }

@@ -21,8 +21,6 @@ pub enum Compression {
     Fsst,
     /// OnPair, with a table of up to 3,840 tokens for the column: any value decodes alone. None if that is not smaller.
     OnPair,
-    /// DEFLATE in blocks of 4 KiB: the fewest bytes, but reading a value decodes a block. None if that is not smaller.
-    Block,
 }
 
 /// Options of the encoder of byte strings.
@@ -86,10 +84,7 @@ pub fn encode(bytes: Vec<u8>, ends: &[u64], options: &BinaryOptions) -> Result<B
     });
     Ok(match coded {
         Some(Compressed { bytes, coding }) => {
-            let offsets = match coding {
-                Coding::Deflate(_) => offsets,
-                _ => in_memory(moved.last().copied().unwrap_or(0), &moved, options)?,
-            };
+            let offsets = in_memory(moved.last().copied().unwrap_or(0), &moved, options)?;
             Binary { count, bytes: Some(bytes), coding, offsets }
         }
         None => Binary { count, bytes: (!bytes.is_empty()).then_some(bytes), coding: Coding::Raw, offsets },
@@ -142,10 +137,6 @@ where
     }
 }
 
-/// The compression ratio that [`estimate_min_len`] assumes for DEFLATE, which it does not sample. A few columns
-/// compress better.
-const MAX_DEFLATE_RATIO: u64 = 16;
-
 /// A lower estimate of the stored length of `len` bytes of values like `strings`: three quarters of what a sample
 /// takes, so that callers can rely on it.
 ///
@@ -153,11 +144,6 @@ const MAX_DEFLATE_RATIO: u64 = 16;
 ///
 /// When the strings cannot be read.
 pub fn estimate_min_len<S: Values>(len: u64, strings: &S, compression: Compression) -> Result<u64, S::Error> {
-    match compression {
-        Compression::None => return Ok(len),
-        Compression::Block => return Ok(len / MAX_DEFLATE_RATIO),
-        _ => {}
-    }
     let Some(coder) = Coder::train(strings, compression)? else { return Ok(len) };
     let (sampled, encoded) = coder.sample();
     let taken = u128::from(len) * encoded.min(sampled) as u128 * 3 / (sampled as u128 * 4).max(1);
@@ -248,8 +234,8 @@ pub struct Compressed {
 /// Compresses byte strings; returns `None` if that does not pay.
 ///
 /// Calls `each` after each string with the compressed bytes, which it may take: the section is all bytes taken, in
-/// order, followed by those returned. If strings are compressed one by one, the number is the end of the string, in
-/// bytes of the section or, for OnPair, in codes.
+/// order, followed by those returned. The number is the end of the string, in bytes of the section or, for OnPair, in
+/// codes.
 ///
 /// # Errors
 ///
@@ -266,18 +252,17 @@ pub fn compress<S: Values>(
     if compression == Compression::Auto && encoded > sampled - sampled / 10 {
         return Ok(None);
     }
-    let (mut bytes, mut taken, mut packs) = (Vec::new(), 0, Some(()));
+    let (mut bytes, mut taken) = (Vec::new(), 0);
     strings.for_each(|value| {
-        packs = packs.and_then(|()| coder.push(value, &mut bytes));
+        coder.push(value, &mut bytes);
         let there = bytes.len();
         let end = coder.end().unwrap_or(taken + there as u64);
         each(&mut bytes, end)?;
         taken += (there - bytes.len()) as u64;
         Ok(())
     })?;
-    let Some((coding, overhead)) = packs.and_then(|()| coder.finish(total_len, &mut bytes)) else {
-        return Ok(None);
-    };
+    let overhead = coder.overhead();
+    let coding = coder.finish(total_len, &mut bytes);
     let limit = match compression {
         // Decoding costs time, so it must save at least a fifth of the bytes.
         Compression::Auto => total_len - total_len / 5,

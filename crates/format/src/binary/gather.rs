@@ -1,6 +1,5 @@
 //! Batched reads of scattered values: first the offsets of a batch, then the bytes.
 
-use super::deflate::DeflateBlocks;
 use super::fsst::SymbolTable;
 use super::onpair;
 use super::read::{BATCH, BinaryReader, DECODE_BYTES, OpenCoding, Scratch};
@@ -64,9 +63,6 @@ impl<B: SectionBytes> BinaryReader<B> {
                         });
                     }
                 }
-                OpenCoding::Deflate(blocks) => {
-                    self.gather_blocks(blocks, indices, places, scratch, &mut each)?;
-                }
             }
         }
         Ok(())
@@ -116,7 +112,7 @@ impl<B: SectionBytes> BinaryReader<B> {
         scratch: &mut Scratch,
         each: &mut impl FnMut(Option<&[u8]>),
     ) -> Result<()> {
-        let Scratch { codes, offsets, bytes, .. } = scratch;
+        let Scratch { codes, offsets, bytes } = scratch;
         while !indices.is_empty() {
             codes.clear();
             offsets.clear();
@@ -134,25 +130,6 @@ impl<B: SectionBytes> BinaryReader<B> {
             let taken = offsets.len() - 1;
             pass_on(&indices[..taken], offsets, bytes, each);
             (indices, places) = (&indices[taken..], &places[taken..]);
-        }
-        Ok(())
-    }
-
-    /// Reads values of DEFLATE blocks; neighbours in one block decode it once.
-    fn gather_blocks(
-        &self,
-        blocks: &DeflateBlocks<B>,
-        indices: &[u32],
-        places: &[Place],
-        scratch: &mut Scratch,
-        each: &mut impl FnMut(Option<&[u8]>),
-    ) -> Result<()> {
-        let Some(packed) = &self.bytes else { return Ok(()) };
-        for (&index, &(start, end)) in indices.iter().zip(places) {
-            each(match index {
-                SKIP => None,
-                _ => Some(blocks.read(packed, start..end, &mut scratch.cache)?),
-            });
         }
         Ok(())
     }

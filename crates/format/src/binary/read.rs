@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use super::deflate::{BlockCache, DeflateBlocks};
 use super::fsst::SymbolTable;
 use super::onpair::{self, Codes, TokenTable};
 use super::{Binary, BinaryOffsets, Coding};
@@ -20,7 +19,7 @@ const OFFSETS: usize = 257;
 /// Values that are decoded together.
 const DECODE_VALUES: u64 = OFFSETS as u64 - 1;
 
-/// Bytes of codes or blocks that are decoded together, unless a single value has more.
+/// Bytes of codes that are decoded together, unless a single value has more.
 pub(super) const DECODE_BYTES: u64 = 32 << 10;
 
 /// Buffers for decoded values, which the caller keeps for the next call of the same reader.
@@ -32,8 +31,6 @@ pub struct Scratch {
     pub(super) codes: Vec<u8>,
     /// Decoded values; only grows.
     pub(super) bytes: Vec<u8>,
-    /// Decoded blocks.
-    pub(super) cache: BlockCache,
 }
 
 /// Consecutive values, end to end.
@@ -79,7 +76,7 @@ impl Strings<'_> {
 pub struct BinaryReader<B: SectionBytes> {
     pub(super) count: u64,
     pub(super) bytes: Option<B>,
-    pub(super) coding: OpenCoding<B>,
+    pub(super) coding: OpenCoding,
     /// Stored length of every value, if there are no offsets.
     fixed_len: u32,
     pub(super) offsets: Option<NumericReader<B>>,
@@ -87,11 +84,10 @@ pub struct BinaryReader<B: SectionBytes> {
 
 /// A [`Coding`] with its table decoded.
 #[derive(Debug)]
-pub(super) enum OpenCoding<B> {
+pub(super) enum OpenCoding {
     Raw,
     Fsst { total_len: u64, symbols: SymbolTable },
     OnPair { total_len: u64, tokens: TokenTable },
-    Deflate(DeflateBlocks<B>),
 }
 
 impl<B: SectionBytes> BinaryReader<B> {
@@ -117,7 +113,6 @@ impl<B: SectionBytes> BinaryReader<B> {
                 let section = tokens.slice(0..tokens.len())?;
                 OpenCoding::OnPair { total_len, tokens: TokenTable::parse(tokens.place(), section)? }
             }
-            Coding::Deflate(blocks) => OpenCoding::Deflate(blocks),
         };
         Ok(BinaryReader { count: meta.count, bytes: meta.bytes, coding, fixed_len, offsets })
     }
@@ -138,10 +133,6 @@ impl<B: SectionBytes> BinaryReader<B> {
             OpenCoding::Raw => None,
             OpenCoding::Fsst { symbols, .. } => Some(format!("fsst({})", symbols.len())),
             OpenCoding::OnPair { tokens, .. } => Some(format!("onpair({})", tokens.len())),
-            OpenCoding::Deflate(blocks) => {
-                let preset = blocks.preset.as_ref().map_or(0, SectionBytes::len);
-                Some(format!("deflate(preset {preset})"))
-            }
         }
     }
 
@@ -153,7 +144,7 @@ impl<B: SectionBytes> BinaryReader<B> {
     /// Bytes on the heap: the table of symbols or tokens, and the jump table of the offsets, if it was built.
     pub fn heap_bytes(&self) -> usize {
         let symbols = match &self.coding {
-            OpenCoding::Raw | OpenCoding::Deflate(_) => 0,
+            OpenCoding::Raw => 0,
             OpenCoding::Fsst { symbols, .. } => symbols.heap_bytes(),
             OpenCoding::OnPair { tokens, .. } => tokens.heap_bytes(),
         };
@@ -176,29 +167,10 @@ impl<B: SectionBytes> BinaryReader<B> {
                 let len = tokens.decode(self.codes(start, end)?, buffer);
                 Ok(&buffer[..len])
             }
-            OpenCoding::Deflate(blocks) => match &self.bytes {
-                Some(packed) => blocks.read_once(packed, start..end, buffer),
-                None => Ok(&[]),
-            },
         }
     }
 
-    /// As [`get`](Self::get), but keeps decoded blocks for the next call: use it to read values in order.
-    ///
-    /// # Errors
-    ///
-    /// As [`get`](Self::get).
-    pub fn get_next<'a>(&'a self, index: u64, scratch: &'a mut Scratch) -> Result<&'a [u8]> {
-        match (&self.coding, &self.bytes) {
-            (OpenCoding::Deflate(blocks), Some(packed)) => {
-                let (start, end) = self.place_of(index)?;
-                blocks.read(packed, start..end, &mut scratch.cache)
-            }
-            _ => self.get(index, &mut scratch.bytes),
-        }
-    }
-
-    /// The start and end of value `index`, in the bytes, their codes or, if they are blocks, the unpacked bytes.
+    /// The start and end of value `index`, in the bytes or their codes.
     #[inline]
     pub(super) fn place_of(&self, index: u64) -> Result<(u64, u64)> {
         if index >= self.count {
@@ -248,7 +220,7 @@ impl<B: SectionBytes> BinaryReader<B> {
     ///
     /// As [`get`](Self::get), and when an offset is below the one before it.
     pub fn decode<'a>(&'a self, range: Range<u64>, scratch: &'a mut Scratch) -> Result<Strings<'a>> {
-        let Scratch { offsets, bytes, cache, .. } = scratch;
+        let Scratch { offsets, bytes, .. } = scratch;
         let raw = matches!(self.coding, OpenCoding::Raw);
         let most = if raw { u64::MAX } else { range.start.saturating_add(DECODE_VALUES) };
         self.offsets_of(range.start..range.end.min(most), offsets)?;
@@ -258,21 +230,20 @@ impl<B: SectionBytes> BinaryReader<B> {
             offsets.truncate(near.max(2));
         }
         let end = offsets.last().copied().unwrap_or(0);
-        let bytes = match (&self.coding, &self.bytes) {
-            (OpenCoding::Deflate(blocks), Some(packed)) => blocks.read(packed, start..end, cache)?,
-            (OpenCoding::Fsst { symbols, .. }, _) => {
+        let bytes = match &self.coding {
+            OpenCoding::Raw => self.slice(start, end)?,
+            OpenCoding::Fsst { symbols, .. } => {
                 offsets.iter_mut().for_each(|offset| *offset -= start);
                 let codes = self.slice(start, end)?;
                 let len = symbols.decode_many(codes, bytes, offsets).ok_or_else(|| self.cut_escape())?;
                 &bytes[..len]
             }
-            (OpenCoding::OnPair { tokens, .. }, _) => {
+            OpenCoding::OnPair { tokens, .. } => {
                 offsets.iter_mut().for_each(|offset| *offset -= start);
                 tokens.decode_many(self.codes(start, end)?, bytes, offsets);
                 let len = offsets.last().map_or(0, |&len| usize::try_from(len).unwrap_or(0));
                 &bytes[..len]
             }
-            _ => self.slice(start, end)?,
         };
         Ok(Strings { offsets, bytes })
     }

@@ -12,15 +12,14 @@ use crate::numeric::{self, NumericOptions};
 use crate::source::SectionBytes;
 use crate::source::{Owned, TAIL};
 
-mod blocks;
 mod coded;
 
 type Made = Binary<Vec<u8>>;
 
 const RAW: BinaryOptions = BinaryOptions { compression: Compression::None, jump_tables: true };
 
-const COMPRESSIONS: [Compression; 5] =
-    [Compression::None, Compression::Fsst, Compression::OnPair, Compression::Block, Compression::Auto];
+const COMPRESSIONS: [Compression; 4] =
+    [Compression::None, Compression::Fsst, Compression::OnPair, Compression::Auto];
 
 /// Raw values.
 fn made<T: AsRef<[u8]>>(values: &[T], jump_tables: bool) -> Made {
@@ -86,7 +85,6 @@ fn reads(reader: &BinaryReader<Owned>, values: &[Vec<u8>], order: &[u32]) {
     assert_eq!(reader.count(), values.len() as u64);
     for (index, value) in (0..).zip(values) {
         assert_eq!(reader.get(index, &mut buffer).unwrap(), value);
-        assert_eq!(reader.get_next(index, &mut scratch).unwrap(), value);
     }
     for start in [0, values.len() / 3, values.len()] {
         assert_eq!(decoded(reader, start as u64..values.len() as u64).unwrap(), values[start..]);
@@ -343,7 +341,6 @@ fn survive(made: Made, mode: JumpTables) {
     let scratch = &mut Scratch::default();
     for index in (0..count).step_by(7) {
         let _ = reader.get(index, buffer);
-        let _ = reader.get_next(count - index - 1, scratch);
     }
     let _ = decoded(&reader, 0..count);
     let _ = reader.gather(&[0, 1, u32::MAX, 5], scratch, |_| {});
@@ -400,7 +397,7 @@ fn an_entry_of_the_directory_round_trips() {
     let place = Place { section: Section::DirectoryPage, offset: 0 };
     let raw =
         [vec![], vec!["", ""], vec!["ab", "cd"], vec!["a", "", "bcd"]].map(|values| made(&values, true));
-    for made in raw.into_iter().chain([Compression::Fsst, Compression::Block].map(coded)) {
+    for made in raw.into_iter().chain([Compression::Fsst, Compression::OnPair].map(coded)) {
         let (meta, file) = filed(&made);
         let mut entry = Vec::new();
         meta.encode_meta(&mut entry);
@@ -423,6 +420,16 @@ fn an_entry_of_the_directory_round_trips() {
             }
         }
     }
+}
+
+#[test]
+fn deflate_blocks_are_refused_by_name() {
+    let place = Place { section: Section::DirectoryPage, offset: 0 };
+    let mut entry = Vec::new();
+    filed(&made(&["ab", "cd"], true)).0.encode_meta(&mut entry);
+    entry[9] = TAG_DEFLATE;
+    let error = Binary::decode_meta(&mut Cursor::new(place, &entry)).unwrap_err();
+    assert_eq!(*error.kind(), ErrorKind::Retired(DEFLATE));
 }
 
 #[test]

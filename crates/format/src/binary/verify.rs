@@ -27,10 +27,6 @@ impl<B: SectionBytes> BinaryReader<B> {
                     Ok((tokens.knows(codes), tokens.decode(codes, buffer)))
                 })
             }
-            OpenCoding::Deflate(blocks) => match &self.bytes {
-                Some(packed) => blocks.verify(packed),
-                None => Ok(()),
-            },
         }
     }
 

@@ -101,8 +101,6 @@ fn constant(name: &str) -> u64 {
         "BUCKET" => step_of(3, 1_000),
         "RANK_STRIDE" => step_of(4, 20_000),
         "ESCAPE" => docvalues_format::binary::ESCAPE.into(),
-        "DEFLATE_BLOCK" => int(docvalues_format::binary::DEFLATE_BLOCK),
-        "MAX_PRESET" => int(docvalues_format::binary::MAX_PRESET),
         "MAX_SYMBOL" => docvalues_format::binary::MAX_SYMBOL.into(),
         "CODES" => int(docvalues_format::binary::CODES),
         "MAX_TOKENS" => int(docvalues_format::binary::MAX_TOKENS),
@@ -231,7 +229,6 @@ fn sentences() -> Vec<String> {
         format!("A dictionary of at most {BLOCK_TERMS} terms has one block"),
         format!("A key for each block, {KEY_LEN} bytes each"),
         format!("{:08b} .......1 11|001|101, then the top bit of 7", packed[0]),
-        "a raw stream of DEFLATE (RFC 1951)".to_owned(),
         format!(
             "Codes 0 to {} stand for the byte of that value, code {bytes} + *t* for token *t*.",
             bytes - 1

@@ -1,7 +1,7 @@
 //! The layouts of a column's fields and sections: each row of a table has the bytes of the field.
 
 use docvalues_format::binary::{
-    self, Binary, BinaryOffsets, BinaryOptions, Coding, Compression, DeflateBlocks, MAX_SYMBOL, MAX_TOKEN,
+    self, Binary, BinaryOffsets, BinaryOptions, Coding, Compression, MAX_SYMBOL, MAX_TOKEN,
 };
 use docvalues_format::dictionary;
 use docvalues_format::error::Section;
@@ -223,24 +223,12 @@ fn binary_fields() {
     let fields = [count, f("variable", [0]), f("coding", [0]), f("fixed_len", [0x22, 0, 0, 0]), data];
     check(&Document::spec().layout("Byte strings")[..5], &bytes, &fields);
 
-    let deflate = [
-        f("total_len", 0x23_u64.to_le_bytes()),
-        f("has_preset", [1]),
-        f("block_ends", encoded_ref(reference(6))),
-        f("preset", encoded_ref(reference(7))),
-    ];
-    let blocks = DeflateBlocks { total_len: 0x23, ends: reference(6), preset: Some(reference(7)) };
-    let (coding, offsets) = (Coding::Deflate(blocks), BinaryOffsets::Fixed(0x22));
-    let mut made = Vec::new();
-    Binary { count: 0x21, bytes: Some(reference(5)), coding, offsets }.encode_meta(&mut made);
-    check_both("Fields of deflate", module!("binary/deflate.rs"), &made[34..], &deflate);
-
     let onpair = [f("total_len", 0x23_u64.to_le_bytes()), f("tokens", encoded_ref(reference(6)))];
     // 33 values of 34 codes take 1,683 bytes.
     let bytes = Some(SectionRef { len: 1_683, ..reference(5) });
     let (coding, offsets) =
         (Coding::OnPair { total_len: 0x23, tokens: reference(6) }, BinaryOffsets::Fixed(0x22));
-    made.clear();
+    let mut made = Vec::new();
     Binary { count: 0x21, bytes, coding, offsets }.encode_meta(&mut made);
     check_both("Fields of onpair", module!("binary/onpair.rs"), &made[34..], &onpair);
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use docvalues_format::binary::{Binary, BinaryOffsets, Coding, DeflateBlocks};
+use docvalues_format::binary::{Binary, BinaryOffsets, Coding};
 use docvalues_format::dictionary::{Dictionary, Index};
 use docvalues_format::error::Section;
 use docvalues_format::file::column::{Column, Statistics, Values};
@@ -109,11 +109,9 @@ fn transforms_and_encodings() {
 
 #[test]
 fn codings() {
-    let blocks = DeflateBlocks { total_len: 9, ends: reference(1), preset: None };
     let fsst = Coding::Fsst { total_len: 9, symbols: reference(1) };
     let onpair = Coding::OnPair { total_len: 9, tokens: reference(1) };
-    let codings = [Coding::Raw, fsst, Coding::Deflate(blocks), onpair];
-    let expected = codings.map(|coding| {
+    let expected = [Coding::Raw, fsst, onpair].map(|coding| {
         let (name, offsets, mut bytes) = (coding.name().to_owned(), BinaryOffsets::Fixed(1), Vec::new());
         Binary { count: 9, bytes: Some(reference(9)), coding, offsets }.encode_meta(&mut bytes);
         (bytes[9], name)
@@ -231,11 +229,9 @@ fn the_sections_of_a_column_lie_in_the_order_of_the_table() {
         let offsets = BinaryOffsets::Variable(offsets());
         Values::Binary(Binary { count: 9, bytes: Some(reference(9)), coding, offsets })
     };
-    let blocks = DeflateBlocks { total_len: 9, ends: reference(10), preset: Some(reference(11)) };
     let columns = [
         ("`numeric`", Values::Numeric(ords())),
         ("`binary`", binary(Coding::Fsst { total_len: 9, symbols: reference(10) })),
-        ("`binary`, if it is `deflate`", binary(Coding::Deflate(blocks))),
         ("`sorted`", Values::Sorted { ords: ords(), terms: terms() }),
         ("`sorted-numeric`", Values::SortedNumeric { offsets: offsets(), values: ords() }),
         ("`sorted-set`", Values::SortedSet { offsets: offsets(), ords: ords(), terms: terms() }),

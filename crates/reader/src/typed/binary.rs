@@ -1,4 +1,4 @@
-//! Typed columns of byte strings: [`Binary`] and its [`Cursor`].
+//! Typed columns of byte strings: [`Binary`].
 
 use std::ops::{Bound, ControlFlow};
 use std::sync::Arc;
@@ -6,7 +6,6 @@ use std::sync::Arc;
 use docvalues_column::{
     BatchDocs, DocId, DocRange, Filter, GatherRows, Gathered, Kind, Lists, Pruning, Result, Rows, Slices,
 };
-use docvalues_format::binary::Scratch;
 
 use super::presence_marker;
 use crate::binary_column::BinaryColumn;
@@ -21,9 +20,7 @@ use crate::segment::{OpenColumn, Segment};
 ///
 /// # Complexity
 ///
-/// With jump tables, [`get`](Binary::get) is O(1), and borrows from the file if values are not compressed. If they are
-/// compressed in blocks, a [cursor](Binary::cursor) or [`gather`](Binary::gather) in ascending order decodes each block
-/// once.
+/// With jump tables, [`get`](Binary::get) is O(1), and borrows from the file if values are not compressed.
 ///
 /// # Examples
 ///
@@ -43,10 +40,9 @@ use crate::segment::{OpenColumn, Segment};
 /// let mut buffer = Vec::new();
 /// assert_eq!(urls.get(DocId::new(1), &mut buffer)?, Some(&b"/b/c"[..]));
 ///
-/// let mut cursor = urls.cursor();
 /// let mut bytes = 0;
 /// for doc in 0..segment.docs() {
-///     bytes += cursor.get(DocId::new(doc))?.map_or(0, <[u8]>::len);
+///     bytes += urls.get(DocId::new(doc), &mut buffer)?.map_or(0, <[u8]>::len);
 /// }
 /// assert_eq!(bytes, 6);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -56,35 +52,6 @@ use crate::segment::{OpenColumn, Segment};
 #[doc(alias = "BytesColumn")]
 pub struct Binary {
     pub(crate) column: Arc<BinaryColumn>,
-}
-
-/// Reads documents of a [`Binary`] column one after the other. It keeps the last block of compressed values that it
-/// decoded.
-///
-/// # Examples
-///
-/// ```
-/// use docvalues::prelude::*;
-///
-/// # let mut schema = Schema::new();
-/// # let url = schema.add(FieldSpec::new("url", LogicalType::Utf8).kind(docvalues::BytesKind::Binary))?;
-/// # let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
-/// # for value in ["/a", "/b/c"] {
-/// #     let mut doc = writer.document();
-/// #     doc.str(url, value)?;
-/// #     doc.finish()?;
-/// # }
-/// # let segment = Segment::from_bytes(writer.finish_bytes()?, OpenOptions::new())?;
-/// let urls = segment.binary("url")?;
-/// let mut cursor = urls.cursor();
-/// assert_eq!(cursor.get(DocId::new(0))?, Some(&b"/a"[..]));
-/// assert_eq!(cursor.get(DocId::new(1))?, Some(&b"/b/c"[..])); // the same block: not decoded again
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Debug)]
-pub struct Cursor<'c> {
-    column: &'c Binary,
-    scratch: Scratch,
 }
 
 impl Segment {
@@ -103,11 +70,6 @@ impl Segment {
 }
 
 impl Binary {
-    /// A cursor, which decodes a block of compressed values once for all documents that are read from it in a row.
-    pub fn cursor(&self) -> Cursor<'_> {
-        Cursor { column: self, scratch: Scratch::default() }
-    }
-
     /// The value of `doc`; `None` if it has none or is past the last document.
     ///
     /// The value borrows from the column, or from `buffer` if it has to be decoded.
@@ -180,24 +142,5 @@ impl GatherRows for Binary {
 
     fn gather_rows(&self, docs: &[DocId], rows: &mut Gathered<u8>) -> Result<()> {
         Rows::gather(&*self.column, BatchDocs::List(docs), rows)
-    }
-}
-
-impl Cursor<'_> {
-    /// The value of `doc`; `None` if it has none or is past the last document.
-    ///
-    /// # Errors
-    ///
-    /// If bytes of the column are damaged.
-    pub fn get(&mut self, doc: DocId) -> Result<Option<&[u8]>> {
-        let Cursor { column, scratch } = self;
-        let BinaryColumn { core, values } = &*column.column;
-        match core.named(core.presence.rank(doc))? {
-            Some(index) => {
-                let value = values.get_next(index.get().into(), scratch);
-                core.named(value).map(Some)
-            }
-            None => Ok(None),
-        }
     }
 }

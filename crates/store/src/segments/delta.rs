@@ -23,8 +23,8 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use docvalues_column::{
-    Column, ColumnSource as _, DocId, DocRange, Field, Kind, LogicalType, OrdRange, PlainColumn,
-    PlainColumns, SortKey, Values, bits,
+    Column, ColumnSource as _, DocId, DocRange, Field, Kind, LogicalType, PlainColumn, PlainColumns, SortKey,
+    bits,
 };
 use docvalues_reader::Segment;
 use docvalues_storage::{Directory, NewFile};
@@ -336,7 +336,7 @@ impl ValueReader<'_> {
         let is_same = |known: &Field| (known.kind, known.logical) == (field.kind, field.logical);
         let place = self.updatable(&field.name, is_same)?;
         let column = self.delta.column(&field.name)?;
-        self.require_few_bytes(&*column, budget)?;
+        self.spend_values(&*column, budget)?;
         for rows in self.rows {
             let at = with_value(&*column, rows)?;
             if at.is_empty() {
@@ -352,42 +352,25 @@ impl ValueReader<'_> {
         Ok(())
     }
 
-    /// Refuses values that would take much more memory than the file.
-    fn require_few_bytes(&self, column: &dyn Column, budget: &mut u64) -> Result<()> {
+    /// Takes the values of a column from the budget, as numbers or ords. Strings need none: a byte of a file becomes at
+    /// most 15 of a coding, or 32 of a block of terms.
+    fn spend_values(&self, column: &dyn Column, budget: &mut u64) -> Result<()> {
         let (name, values) = (&column.info().field.name, column.info().value_count.most());
-        self.spend(name, values.saturating_mul(size_of::<i64>() as u64), budget)?;
-        let mut left = Some(*budget);
-        let mut add = |len: usize| {
-            left = left.and_then(|left| left.checked_sub(len as u64));
-            if left.is_none() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        };
-        match column.values() {
-            Values::Numbers(_) => {}
-            Values::Bytes(rows) => rows.scan(DocRange::new(0, self.delta.docs()), &mut |batch| {
-                batch.values.many().map_or(ControlFlow::Continue(()), |strings| add(strings.items().len()))
-            })?,
-            Values::Ords(_, terms) => {
-                terms.each_term(OrdRange::new(0, terms.term_count()), &mut |_, term| add(term.len()))?;
-            }
-        }
-        *budget = left.ok_or_else(|| self.too_many(name))?;
-        Ok(())
+        self.spend(name, values.saturating_mul(size_of::<i64>() as u64), budget)
     }
 
     /// Takes bytes from the budget.
     fn spend(&self, name: &str, bytes: u64, budget: &mut u64) -> Result<()> {
-        *budget = budget.checked_sub(bytes).ok_or_else(|| self.too_many(name))?;
+        *budget = budget.checked_sub(bytes).ok_or_else(|| {
+            damaged(self.delta, &format!("expected values of about its size, found many more of \"{name}\""))
+        })?;
         Ok(())
-    }
-
-    fn too_many(&self, name: &str) -> Error {
-        damaged(self.delta, &format!("expected values of about its size, found many more of \"{name}\""))
     }
 
     /// Removes the values of fields that rows name.
     fn read_unset(&self, states: &mut [SegmentState], budget: &mut u64) -> Result<()> {
         let column = self.delta.column(UNSET)?;
-        self.require_few_bytes(&*column, budget)?;
+        self.spend_values(&*column, budget)?;
         for rows in self.rows {
             let at = with_value(&*column, rows)?;
             let names = NewRows::read(&*column, &at, at.clone())?;

@@ -120,8 +120,7 @@ proptest! {
         compression in prop_oneof![
             Just(Compression::Auto),
             Just(Compression::Fsst),
-            Just(Compression::OnPair),
-            Just(Compression::Block)
+            Just(Compression::OnPair)
         ],
         budget in prop_oneof![150_000..300_000_usize, 300_000..3_000_000_usize],
         threads in proptest::sample::select(vec![1, 2, 3, 8]),

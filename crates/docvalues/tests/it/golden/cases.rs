@@ -51,7 +51,6 @@ pub(crate) fn all() -> Vec<Golden> {
         binary_blocks(),
         binary_fsst(),
         binary_onpair(),
-        binary_deflate(),
         sorted(),
         sorted_blocks(),
         sorted_set(),
@@ -307,27 +306,6 @@ fn binary_onpair() -> Golden {
             (doc % 9 > 0).then(|| text(&url(doc)))
         });
     Golden { compression: Compression::OnPair, ..golden }
-}
-
-/// Byte strings compressed in blocks, with and without a preset dictionary.
-fn binary_deflate() -> Golden {
-    let words = ["river", "mountain", "forest", "desert", "island", "canyon", "winter", "holiday"];
-    let line =
-        |doc: usize| (0..40).map(|i| words[(mix(doc + i) >> (i % 9)) as usize % 8]).collect::<String>();
-    let noise = |doc: usize| (0..1_024).flat_map(|i| mix(doc * 1_024 + i).to_le_bytes()).collect();
-    let golden = golden("binary-deflate", 600)
-        .binary("text", Utf8, &["bytes deflate(preset", "block ends", "preset dictionary"], |doc| {
-            Some(text(&line(doc % 7 * 50)))
-        })
-        // One block is stored uncompressed.
-        .binary("mixed", Bytes, &["bytes deflate(preset 0)", "block ends"], |doc| match doc {
-            3 => Some(noise(doc)),
-            _ => (doc % 3 > 0).then(|| text(words[mix(doc) as usize % 8])),
-        })
-        .binary("fixed", Utf8, &["bytes(26) deflate(preset 0)", "block ends"], |_| {
-            Some(text("the same over and over agn"))
-        });
-    Golden { compression: Compression::Block, ..golden }
 }
 
 /// Dictionaries of one block.

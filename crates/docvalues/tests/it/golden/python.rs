@@ -34,7 +34,7 @@ pub(crate) fn read_dv(file: &Path, options: &[&str]) -> Output {
 }
 
 /// Whether `read_dv.py` refuses `bytes` with one line that contains `reason`.
-fn refuses(bytes: &[u8], reason: &str) -> bool {
+pub(crate) fn refuses(bytes: &[u8], reason: &str) -> bool {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("changed.dv");
     fs::write(&file, bytes).unwrap();

@@ -1,6 +1,7 @@
 //! Values compressed by FSST and OnPair: when they are chosen, and refused input.
 
 use super::*;
+use crate::sweep;
 
 fn urls(count: u32) -> Vec<String> {
     (0..count)
@@ -108,6 +109,34 @@ fn the_same_values_get_the_same_codes() {
     let urls = urls(5_000);
     let options = BinaryOptions { compression: Compression::Fsst, jump_tables: true };
     assert_eq!(made_as(&urls, &options), made_as(&urls, &options));
+}
+
+/// Every byte of every section, of both codings.
+#[test]
+fn damaged_sections_are_refused_or_survived() {
+    for good in [Compression::Fsst, Compression::OnPair].map(coded) {
+        let mut sections = Vec::new();
+        let Ok(_) = good.clone().try_map(&mut |section, bytes| {
+            sections.push((section, bytes.len()));
+            Ok::<_, Infallible>(bytes)
+        });
+        assert_eq!((sections[0].0, sections[1].0), (Section::Bytes, Section::Symbols));
+        for (which, (_, len)) in sections.into_iter().enumerate() {
+            // All flips in the full sweep; otherwise by turns.
+            let flips = |at| [0x01, 0x80, 0xff].into_iter().skip(sweep(at / 3 % 3, 0)).take(sweep(1, 3));
+            for (at, flip) in (0..len).flat_map(|at| flips(at).map(move |flip| (at, flip))) {
+                let mut number = 0;
+                let Ok(bad) = good.clone().try_map(&mut |_, mut bytes| {
+                    if number == which {
+                        bytes[at] ^= flip;
+                    }
+                    number += 1;
+                    Ok::<_, Infallible>(bytes)
+                });
+                survive(bad, JumpTables::ALL[at % 2]);
+            }
+        }
+    }
 }
 
 /// Hand-written codes: *0* is `ab`, *1* is `c`.
