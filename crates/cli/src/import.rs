@@ -7,8 +7,8 @@
 //! ```text
 //! source ── bytes ──> csv::rows | ndjson ── Row ──> Import ── Document ──> segment_input | store_input
 //!                       first pass: infer_types ──┘ └── second pass: column, parse_cell
-//!        ── bytes ──> csv::chunks ── text ────────> Import ── RowBatch ──> the same, several chunks at a time
-//!        ── file ───> arrow ── arrays ────────────> Import ── DocBatch ──> the same
+//!        ── bytes ──> csv::chunks ── text ────────> Import ── Batch ──> the same, several chunks at a time
+//!        ── file ───> arrow ── arrays ────────────> Import ── Batch ──> the same
 //! ```
 
 #[cfg(feature = "parquet")]
@@ -46,8 +46,6 @@ mod widen;
 
 use std::collections::HashMap;
 
-#[cfg(feature = "parquet")]
-pub(crate) use self::arrow_rows::DocBatch;
 use self::column::{Column, MissingTokens};
 use self::column_type::ColumnType;
 use self::csv::chunks::CsvChunks;
@@ -59,7 +57,7 @@ pub(crate) use self::exclude::Exclude;
 pub(crate) use self::hints::{alter_command, type_flag, wider_type};
 use self::open_input::{OpenInput, Rows};
 use self::row::Fields;
-pub(crate) use self::row_batch::RowBatch;
+pub(crate) use self::row_batch::Batch;
 use self::schema::Schema;
 use self::source::{Encoding, InputFormat, Source};
 use crate::api::store::shard_of;
@@ -117,11 +115,8 @@ impl Shard {
 /// An item for the caller's sink.
 pub(crate) enum Imported<'a> {
     Document(&'a mut Document),
-    /// Several documents of a text file, column by column.
-    RowBatch(&'a RowBatch),
-    /// Several documents of a Parquet or Arrow file, column by column.
-    #[cfg(feature = "parquet")]
-    DocBatch(&'a DocBatch),
+    /// Several documents, column by column.
+    Batch(&'a dyn Batch),
     /// The input pauses.
     Pause,
 }

@@ -81,7 +81,7 @@ impl Import {
         for (column, of_chunk) in self.columns.iter_mut().zip(&mut chunk.columns) {
             column.absorb(of_chunk);
         }
-        if chunk.batch.docs == 0 { Ok(()) } else { sink(self, Imported::RowBatch(&chunk.batch)) }
+        if chunk.batch.docs == 0 { Ok(()) } else { sink(self, Imported::Batch(&chunk.batch)) }
     }
 }
 

@@ -1,13 +1,9 @@
 //! Writes the documents of an import to a segment.
 
-#[cfg(feature = "parquet")]
-use super::DocBatch;
 use super::column_type::{ColumnType, Layout};
 use super::ids::{IdIndexPlan, refused};
 use super::notes::{column_notes, empty_inputs, input_notes, without_values};
-use super::{Document, Import, Imported, RowBatch};
-#[cfg(feature = "parquet")]
-use crate::api::writer::ColumnBatch;
+use super::{Batch, Document, Import, Imported};
 use crate::api::writer::{self, BytesKind, FieldId, FieldSpec, SegmentWriter, Target};
 use crate::api::{Compression, LogicalType, SortKey};
 use crate::console::progress::Progress;
@@ -36,9 +32,7 @@ impl<'w, T> SegmentInput<'w, T> {
             progress.show(import.documents(), import.bytes_read());
             match added {
                 Imported::Document(document) => self.add(import, document),
-                Imported::RowBatch(rows) => self.add_rows(import, rows),
-                #[cfg(feature = "parquet")]
-                Imported::DocBatch(table) => self.add_batch(import, table),
+                Imported::Batch(batch) => self.add_batch(import, batch),
                 Imported::Pause => Ok(()),
             }
         })?;
@@ -54,24 +48,15 @@ impl<'w, T> SegmentInput<'w, T> {
         write_document(document, &self.fields, self.writer.document())
     }
 
-    /// Adds several documents of a text file.
-    fn add_rows(&mut self, import: &Import, rows: &RowBatch) -> Result<(), CliError> {
-        for column in rows.columns() {
+    /// Adds several documents.
+    fn add_batch(&mut self, import: &Import, batch: &dyn Batch) -> Result<(), CliError> {
+        for column in batch.columns() {
             self.field(import, column)?;
         }
-        let mut target = self.writer.batch(rows.docs)?;
-        rows.add_to(&mut target, &self.fields)?;
+        let mut target = self.writer.batch(batch.docs())?;
+        batch.add_to(&mut target, &self.fields)?;
         target.finish();
         Ok(())
-    }
-
-    /// Adds several documents.
-    #[cfg(feature = "parquet")]
-    fn add_batch(&mut self, import: &Import, table: &DocBatch) -> Result<(), CliError> {
-        for (column, _) in &table.columns {
-            self.field(import, *column)?;
-        }
-        write_columns(table, &self.fields, self.writer.batch(table.docs)?)
     }
 
     /// The field of a column; adds it if necessary.
@@ -182,22 +167,6 @@ pub(crate) fn write_document(
         };
     }
     target.finish()?;
-    Ok(())
-}
-
-/// Writes several documents, given the field of each column.
-#[cfg(feature = "parquet")]
-pub(crate) fn write_columns(
-    table: &DocBatch,
-    fields: &[Option<FieldId>],
-    mut target: ColumnBatch<'_>,
-) -> Result<(), CliError> {
-    for (column, filled) in &table.columns {
-        let Some(Some(field)) = fields.get(*column) else { continue };
-        let (lists, validity) = (filled.lists.as_deref(), filled.validity.as_deref());
-        filled.stored.add_to(&mut target, *field, lists, validity)?;
-    }
-    target.finish();
     Ok(())
 }
 

@@ -3,15 +3,11 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-#[cfg(feature = "parquet")]
-use super::DocBatch;
 use super::column::Column;
 use super::column_type::ColumnType;
 use super::notes::{column_notes, input_notes, without_values};
-#[cfg(feature = "parquet")]
-use super::segment_input::write_columns;
 use super::segment_input::{refuse_nothing, spec, write_document};
-use super::{Document, Import, Imported, RowBatch, store_schema};
+use super::{Batch, Document, Import, Imported, store_schema};
 use crate::api::store::{Outcome, Store, Update, WriteBatch};
 use crate::api::writer::FieldId;
 use crate::api::{Field, LogicalType};
@@ -142,9 +138,7 @@ impl<'s> StoreInput<'s> {
             progress.show(import.documents(), import.bytes_read());
             match added {
                 Imported::Document(document) => self.add(import, document)?,
-                Imported::RowBatch(rows) => self.add_rows(import, rows)?,
-                #[cfg(feature = "parquet")]
-                Imported::DocBatch(table) => self.add_columns(import, table)?,
+                Imported::Batch(batch) => self.add_batch(import, batch)?,
                 Imported::Pause if self.batch.is_empty() => {}
                 Imported::Pause => self.apply(import)?,
             }
@@ -167,33 +161,19 @@ impl<'s> StoreInput<'s> {
         Ok(())
     }
 
-    /// Adds several documents of a text file.
-    fn add_rows(&mut self, import: &Import, rows: &RowBatch) -> Result<(), CliError> {
-        if self.batch.len() + rows.docs as usize > self.plan.batch {
+    /// Adds several documents.
+    fn add_batch(&mut self, import: &Import, batch: &dyn Batch) -> Result<(), CliError> {
+        if self.batch.len() + batch.docs() as usize > self.plan.batch {
             self.apply(import)?;
         }
-        self.require_fields(import, rows.columns())?;
+        self.require_fields(import, batch.columns().into_iter())?;
         let mut target = match self.plan.partial {
-            true => self.batch.update_columns(rows.docs, &Update::new())?,
-            false => self.batch.upsert_columns(rows.docs)?,
+            true => self.batch.update_columns(batch.docs(), &Update::new())?,
+            false => self.batch.upsert_columns(batch.docs())?,
         };
-        rows.add_to(&mut target, &self.fields)?;
+        batch.add_to(&mut target, &self.fields)?;
         target.finish();
         Ok(())
-    }
-
-    /// Adds several documents.
-    #[cfg(feature = "parquet")]
-    fn add_columns(&mut self, import: &Import, table: &DocBatch) -> Result<(), CliError> {
-        if self.batch.len() + table.docs as usize > self.plan.batch {
-            self.apply(import)?;
-        }
-        self.require_fields(import, table.columns.iter().map(|(column, _)| *column))?;
-        let target = match self.plan.partial {
-            true => self.batch.update_columns(table.docs, &Update::new())?,
-            false => self.batch.upsert_columns(table.docs)?,
-        };
-        write_columns(table, &self.fields, target)
     }
 
     /// Begins another batch if this one lacks the field of a column.

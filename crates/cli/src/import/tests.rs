@@ -5,6 +5,7 @@ use proptest::prelude::*;
 
 use super::column_type::ColumnType;
 use super::hints::plain;
+use super::row_batch::RowBatch;
 use super::*;
 use crate::text::print_value::Printer;
 use crate::text::stored_ref::StoredRef;
@@ -114,9 +115,7 @@ fn import_once(paths: &[PathBuf], options: ImportOptions) -> Result<ImportResult
     import.run(|_, added| {
         match added {
             Imported::Document(document) => documents.push(keep(document)),
-            Imported::RowBatch(rows) => documents.extend(keep_rows(rows)),
-            #[cfg(feature = "parquet")]
-            Imported::DocBatch(_) => panic!("no file here has columns"),
+            Imported::Batch(batch) => documents.extend(keep_rows(batch.rows())),
             Imported::Pause => panic!("no file pauses"),
         }
         Ok::<(), InputError>(())
@@ -126,12 +125,17 @@ fn import_once(paths: &[PathBuf], options: ImportOptions) -> Result<ImportResult
 
 fn keep_rows(rows: &RowBatch) -> Vec<OwnedValues> {
     let mut kept = vec![OwnedValues::new(); rows.docs.try_into().unwrap()];
-    for (column, row, value) in rows.values() {
-        let value = match value {
-            StoredRef::Number(number) => Owned::Number(number),
-            StoredRef::Bytes(bytes) => Owned::Bytes(bytes.to_owned()),
-        };
-        kept[row].push((column, vec![value]));
+    for index in rows.columns() {
+        let column = &rows.columns[index];
+        let has_value = |row: &usize| column.validity[row / 64] >> (row % 64) & 1 == 1;
+        for row in (0..kept.len()).filter(has_value) {
+            let at = |row: usize| usize::try_from(column.offsets[row]).unwrap();
+            let value = match column.offsets.is_empty() {
+                true => Owned::Number(column.numbers[row]),
+                false => Owned::Bytes(column.bytes[at(row)..at(row + 1)].to_vec()),
+            };
+            kept[row].push((index, vec![value]));
+        }
     }
     kept
 }
