@@ -28,7 +28,7 @@ impl Import {
             let column = self.columns.get(field.index());
             column.is_some_and(|column| column.excluded || column.ty.is_some_and(|ty| !ty.multi))
         };
-        (rows.is_plain() && rows.columns().iter().all(is_simple))
+        (rows.is_plain() && rows.columns.iter().all(is_simple))
             .then(|| CHUNK.min(self.options.batch_bytes).max(1))
     }
 
@@ -39,10 +39,10 @@ impl Import {
         mut chunks: CsvChunks,
         sink: &mut impl FnMut(&Import, Imported<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let (tokenizer, missing) = (chunks.rest.dialect.tokenizer(), self.options.missing.clone());
-        let indexes = chunks.rest.columns.iter().map(|field| field.index()).collect();
+        let (tokenizer, missing) = (chunks.rows.dialect.tokenizer(), self.options.missing.clone());
+        let indexes = chunks.rows.columns.iter().map(|field| field.index()).collect();
         let converter = Converter { indexes, tokenizer, missing: &missing };
-        let mut line = chunks.rest.line;
+        let mut line = chunks.rows.next_line;
         let threads = self.options.chunk_threads.unwrap_or(1);
         let (jobs, queue) = sync_channel(2 * threads);
         let queue = Mutex::new(queue);
