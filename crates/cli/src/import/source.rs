@@ -22,8 +22,6 @@ use self::counting_reader::{Counted, Peeked, peek};
 use self::encoding::Decoded;
 pub(crate) use self::encoding::Encoding;
 use self::live::LiveReader;
-#[cfg(test)]
-pub(crate) use self::live::PausingReader;
 use self::zip_member::open_member;
 use self::zstd::Zstd;
 use super::error::{InputError, Result, file_name};

@@ -1,14 +1,54 @@
+use std::cell::Cell;
 use std::fs;
+use std::io::{self, BufRead, Read};
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use proptest::prelude::*;
 
 use super::column_type::ColumnType;
+use super::error::pause;
 use super::hints::plain;
 use super::row_batch::RowBatch;
 use super::*;
 use crate::text::print_value::Printer;
 use crate::text::stored_ref::StoredRef;
+
+/// A reader that pauses before each byte, once `reports_pauses` is set.
+pub(super) struct PausingReader {
+    bytes: Vec<u8>,
+    read: usize,
+    is_awake: bool,
+    reports_pauses: Rc<Cell<bool>>,
+}
+
+impl PausingReader {
+    pub(super) fn new(bytes: &[u8], reports_pauses: Rc<Cell<bool>>) -> PausingReader {
+        PausingReader { bytes: bytes.to_owned(), read: 0, is_awake: false, reports_pauses }
+    }
+}
+
+impl Read for PausingReader {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::Error::other("expected calls of fill_buf"))
+    }
+}
+
+impl BufRead for PausingReader {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        let rest = &self.bytes[self.read..];
+        self.is_awake = !self.is_awake;
+        // As a pipe that was closed, it does not pause at the end.
+        if !self.is_awake && !rest.is_empty() && self.reports_pauses.get() {
+            return Err(pause());
+        }
+        Ok(&rest[..rest.len().min(1)])
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.read += amount;
+    }
+}
 
 fn options() -> ImportOptions {
     ImportOptions {

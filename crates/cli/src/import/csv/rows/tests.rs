@@ -5,7 +5,7 @@ use std::rc::Rc;
 use proptest::prelude::*;
 
 use super::*;
-use crate::import::source::PausingReader;
+use crate::import::tests::PausingReader;
 
 const COMMA: Dialect = Dialect {
     delimiter: b',',
