@@ -54,12 +54,12 @@ pub(crate) fn run(args: &PutArgs, opener: &Opener, console: &mut Console<'_>) ->
     let notes = notes.map_err(|failure| input.fail(failure))?;
     note_commit(&store, console);
     if !args.write.quiet {
-        report(args, &store, &import, (input.outcomes(), &notes), console)?;
+        report(args, &store, &import, (input.outcomes, &notes), console)?;
     } else {
         tell_joined_numbers(&import, console);
     }
-    tell_stale(args, &input.outcomes(), console)?;
-    let done = if input.outcomes().not_found == 0 { Exit::Ok } else { Exit::Failed };
+    tell_stale(args, &input.outcomes, console)?;
+    let done = if input.outcomes.not_found == 0 { Exit::Ok } else { Exit::Failed };
     Ok(end.exit().unwrap_or(done))
 }
 
@@ -134,7 +134,7 @@ fn report(
             ("first_skipped", first.iter().map(|row| row.to_string().into()).collect()),
             ("notes", notes.into()),
         ];
-        let shard = args.shard.map(|_| ("other_shards", import.other_shards().into()));
+        let shard = args.shard.map(|_| ("other_shards", import.other_shards.into()));
         let more = more.into_iter().chain(shard);
         let counts = counts_json(args, &outcomes).into_iter().chain(more);
         return print_json(&args.folder, store, counts, console);

@@ -95,7 +95,7 @@ pub(crate) struct StoreInput<'s> {
     fields: Vec<Option<FieldId>>,
     columns: Vec<Option<StoreColumn>>,
     /// The outcomes of the documents that were applied, and the number of bad rows skipped before the last of them.
-    outcomes: Outcomes,
+    pub(crate) outcomes: Outcomes,
     skipped: u64,
     /// The number of documents that are durable, now and at the last report.
     durable: u64,
@@ -122,11 +122,6 @@ impl<'s> StoreInput<'s> {
         })
     }
 
-    /// The outcomes so far.
-    pub(crate) fn outcomes(&self) -> Outcomes {
-        self.outcomes
-    }
-
     /// Adds all documents, or those up to a signal.
     pub(crate) fn add_all(
         &mut self,
@@ -135,7 +130,7 @@ impl<'s> StoreInput<'s> {
         console: &mut Console<'_>,
     ) -> Result<(), CliError> {
         let added = import.run(|import, added| {
-            progress.show(import.documents(), import.bytes_read());
+            progress.show(import.documents, import.bytes_read());
             match added {
                 Imported::Document(document) => self.add(import, document)?,
                 Imported::Batch(batch) => self.add_batch(import, batch)?,
@@ -238,12 +233,12 @@ impl<'s> StoreInput<'s> {
     /// all values so far have in common.
     fn set_fields(&mut self, import: &Import) -> Result<(), CliError> {
         let snapshot = self.store.snapshot();
-        self.columns.resize_with(import.columns().len(), || None);
+        self.columns.resize_with(import.columns.len(), || None);
         let mut changed = Vec::new();
         let schema = snapshot.schema();
         let of_store: HashMap<&str, &Field> =
             schema.fields().iter().map(|field| (field.name.as_str(), field)).collect();
-        for (column, known) in import.columns().iter().zip(&mut self.columns) {
+        for (column, known) in import.columns.iter().zip(&mut self.columns) {
             // The values of the sample are still to come.
             let is_sampled = column.example.is_some() && !column.excluded;
             if !is_sampled && !column.is_stored() {
@@ -282,9 +277,9 @@ impl<'s> StoreInput<'s> {
         self.apply(import)?;
         self.commit()?;
         self.report_durable(console);
-        let stored = import.columns().iter().filter(|column| column.is_stored());
+        let stored = import.columns.iter().filter(|column| column.is_stored());
         let notes_of = |column: &Column| {
-            let (_, lost) = column.text_format(import.documents(), import.missing_tokens());
+            let (_, lost) = column.text_format(import.documents, import.missing_tokens());
             column_notes(column, lost)
         };
         // In a partial document, a missing value is one that stays as it is.
@@ -321,7 +316,7 @@ impl<'s> StoreInput<'s> {
 
 /// The text format that the values of a column have in common with those that the store had before.
 fn format_of(import: &Import, column: &Column, (known, partial): (&StoreColumn, bool)) -> Option<String> {
-    let (mut own, _) = column.text_format(import.documents(), import.missing_tokens());
+    let (mut own, _) = column.text_format(import.documents, import.missing_tokens());
     let format = match &known.before {
         Some(before) if column.values > 0 => {
             if partial {

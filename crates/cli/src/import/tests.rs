@@ -205,16 +205,16 @@ fn strip(error: InputError, folder: &str) -> InputError {
 impl ImportResult {
     fn types(&self) -> Vec<String> {
         let shown = |c: &Column| format!("{} {}", c.name, c.ty.map_or("-".into(), plain));
-        self.import.columns().iter().map(shown).collect()
+        self.import.columns.iter().map(shown).collect()
     }
 
     fn printers(&self) -> Vec<Printer> {
         let printer = |column: &Column| {
             let ty = column.ty.unwrap_or(ColumnType::single(crate::api::LogicalType::Utf8));
-            let (text_format, _) = column.text_format(self.import.documents(), self.import.missing_tokens());
+            let (text_format, _) = column.text_format(self.import.documents, self.import.missing_tokens());
             Printer::new(ty.logical, ty.multi, text_format.to_format().as_deref())
         };
-        self.import.columns().iter().map(printer).collect()
+        self.import.columns.iter().map(printer).collect()
     }
 
     fn values<'a>(&self, document: &'a OwnedValues, column: usize) -> Vec<StoredRef<'a>> {
@@ -225,7 +225,7 @@ impl ImportResult {
     fn csv(&self) -> String {
         let printers = self.printers();
         let mut out = String::new();
-        for (index, column) in self.import.columns().iter().enumerate() {
+        for (index, column) in self.import.columns.iter().enumerate() {
             let start = out.len();
             out.push_str(&column.name);
             crate::text::quoting::quote_csv(&mut out, start, ',', |_| false);
@@ -245,7 +245,7 @@ impl ImportResult {
         let mut out = String::new();
         for document in &self.documents {
             let mut separator = '{';
-            for (index, (printer, column)) in printers.iter().zip(self.import.columns()).enumerate() {
+            for (index, (printer, column)) in printers.iter().zip(&self.import.columns).enumerate() {
                 let mut value = String::new();
                 if printer.json(&self.values(document, index), &mut value) {
                     out.push(separator);
@@ -396,7 +396,7 @@ fn bad_rows_are_counted_and_leave_no_trace() {
     let imported = import(&[("a.csv", text)], options).unwrap();
     assert_eq!(imported.csv(), "a,b\n1,x\n4,NA\n6,z\n");
     let (count, first) = imported.import.skipped();
-    assert_eq!((count, first.len(), imported.import.documents()), (3, 2, 3));
+    assert_eq!((count, first.len(), imported.import.documents), (3, 2, 3));
 }
 
 #[test]
@@ -432,7 +432,7 @@ fn a_name_of_the_command_line_must_be_a_column() {
 #[test]
 fn empty_inputs_have_no_documents() {
     let imported = import(&[("a.csv", ""), ("b.csv", "a,b\n"), ("c.ndjson", "")], options()).unwrap();
-    assert_eq!(imported.import.documents(), 0);
+    assert_eq!(imported.import.documents, 0);
     assert_eq!(imported.types(), ["a string", "b string"]);
 }
 
@@ -499,8 +499,8 @@ proptest! {
                 prop_assert_eq!(exported.len(), columns[0].len() + 1);
                 let tokens = imported.import.missing_tokens();
                 for (index, (name, column)) in names.iter().zip(&columns).enumerate() {
-                    let found = imported.import.columns().iter().position(|c| c.name == *name).unwrap();
-                    let (_, lost) = imported.import.columns()[found].text_format(column.len() as u64, tokens);
+                    let found = imported.import.columns.iter().position(|c| c.name == *name).unwrap();
+                    let (_, lost) = imported.import.columns[found].text_format(column.len() as u64, tokens);
                     for (row, cell) in column.iter().enumerate() {
                         let out = &exported[row + 1][index];
                         let both_missing = tokens.find(cell).is_some() && tokens.find(out).is_some();
@@ -538,9 +538,9 @@ proptest! {
         let asked = import(&[("a.csv", &text)], ImportOptions { schema, ..options() }).unwrap();
         prop_assert_eq!(&asked.documents, &inferred.documents);
         let spellings = |imported: &ImportResult| {
-            let columns = imported.import.columns().iter();
+            let columns = imported.import.columns.iter();
             let tokens = imported.import.missing_tokens();
-            columns.map(|c| (c.ty, c.text_format(imported.import.documents(), tokens))).collect::<Vec<_>>()
+            columns.map(|c| (c.ty, c.text_format(imported.import.documents, tokens))).collect::<Vec<_>>()
         };
         prop_assert_eq!(spellings(&asked), spellings(&inferred));
     }
