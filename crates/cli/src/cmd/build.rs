@@ -4,7 +4,7 @@ use crate::answer::segment_info::{info, stats};
 use crate::answer::usage_tables::column_table;
 use crate::api::Segment;
 use crate::api::writer::{self, SegmentWriter, Spill};
-use crate::args::BuildArgs;
+use crate::args::build::BuildArgs;
 use crate::console::Console;
 use crate::console::destination::{followed, is_stdout, refuse_input, refuse_no_segment, refuse_stdout};
 use crate::console::progress::Progress;

@@ -11,7 +11,7 @@ use crate::answer::usage_tables::column_table;
 use crate::api::store::MergePolicy;
 use crate::api::writer::{MergeProgress, Merger, Spill, Summary};
 use crate::api::{DocAddress, LogicalType, Segment, SortKey};
-use crate::args::MergeArgs;
+use crate::args::merge::MergeArgs;
 use crate::console::Console;
 use crate::console::destination::{followed, is_stdout, refuse_input, refuse_no_segment, refuse_stdout};
 use crate::console::progress::Progress;

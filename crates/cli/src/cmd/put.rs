@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::answer::commit_info::{commit_line, print_json};
 use crate::api::store::{Background, BackgroundOptions, Durability, Store, StoreOptions};
-use crate::args::{ProgressFormat, PutArgs};
+use crate::args::put::{ProgressFormat, PutArgs};
 use crate::console::Console;
 use crate::console::progress::Progress;
 use crate::error::{CliError, Exit};

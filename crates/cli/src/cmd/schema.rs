@@ -1,6 +1,6 @@
 //! `dv schema`: prints the inferred types as a schema file.
 
-use crate::args::SchemaArgs;
+use crate::args::build::SchemaArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::import::Import;

@@ -9,7 +9,7 @@ use crate::answer::usage_tables::{MAX_END, ends, json_ends};
 use crate::api::search::Query;
 use crate::api::store::{Snapshot, SnapshotSegment};
 use crate::api::{Bounds, ColumnSource, ColumnUsage, Field, Search, SegmentUsage};
-use crate::args::InfoArgs;
+use crate::args::inspect::InfoArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::open::opener::Opener;
