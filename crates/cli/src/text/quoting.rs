@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use indicatif::HumanCount;
+
 /// Quotes the text of `out` from `start` on if CSV requires it or `also` returns true.
 pub(crate) fn quote_csv(out: &mut String, start: usize, delimiter: char, also: impl Fn(&str) -> bool) {
     let text = out.get(start..).unwrap_or_default();
@@ -63,15 +65,7 @@ pub(crate) fn append_hex(digits: &[u8], bytes: &mut Vec<u8>) -> Option<()> {
 
 /// A number with thousands separators.
 pub(crate) fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::with_capacity(digits.len() * 4 / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
+    HumanCount(number).to_string()
 }
 
 /// A number of things, such as `1 document` and `2 documents`.
