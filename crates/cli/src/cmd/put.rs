@@ -25,7 +25,6 @@ pub(crate) fn run(args: &PutArgs, opener: &Opener, console: &mut Console<'_>) ->
     let end = EndSignal::watch().map_err(|error| CliError::failed(format!("signals: {error}")))?;
     // The store first: another writer would make the work in vain.
     let store = Arc::new(open(args, opener)?);
-    require_versions(args, &store)?;
     require_ids(args, &store)?;
     let sources = args.input.sources();
     let has_pipe = sources.iter().any(|source| !source.is_replayable());
@@ -79,21 +78,6 @@ fn merge_beside(store: &Arc<Store>) -> Result<Background, CliError> {
     let background = Background::start(BackgroundOptions::default())?;
     background.add(store)?;
     Ok(background)
-}
-
-/// Fails if the store does not have the field of versions that the user expects.
-fn require_versions(args: &PutArgs, store: &Store) -> Result<(), CliError> {
-    let Some(asked) = &args.version_field else { return Ok(()) };
-    let snapshot = store.snapshot();
-    let expected = format!("{}: expected the version field {asked:?}", args.folder.display());
-    match snapshot.schema().version_field() {
-        Some(found) if found == asked => Ok(()),
-        Some(found) => Err(CliError::failed(format!("{expected}, found {found:?}"))
-            .hint(format!("put with --version-field {found}, or without it"))),
-        None => Err(CliError::failed(format!("{expected}, found a store without versions")).hint(format!(
-            "create another store with --version-field {asked}, and put the documents of this one there"
-        ))),
-    }
 }
 
 /// Fails if documents are to be found by ids that the store does not have.
