@@ -1,48 +1,27 @@
 //! The command line: subcommands, options and their help.
 
-mod aggregate;
-mod build;
+pub(crate) mod aggregate;
+pub(crate) mod build;
 mod commit;
-mod filter;
+pub(crate) mod filter;
 mod ids;
-mod inspect;
-mod lookup;
-mod merge;
-mod put;
-mod records;
-mod replica;
-mod search;
-mod set;
-mod shell;
-mod sql;
-mod store;
-mod verify;
-mod where_guide;
+pub(crate) mod inspect;
+pub(crate) mod lookup;
+pub(crate) mod merge;
+pub(crate) mod put;
+pub(crate) mod records;
+pub(crate) mod replica;
+pub(crate) mod search;
+pub(crate) mod set;
+pub(crate) mod shell;
+pub(crate) mod sql;
+pub(crate) mod store;
+pub(crate) mod verify;
+pub(crate) mod where_guide;
 
 use clap::{ColorChoice, Parser, Subcommand};
 
 use crate::open::opener::Opener;
-
-pub(crate) use aggregate::{
-    FacetArgs, FacetBy, GroupArgs, GroupBy, GroupSpec, HistogramArgs, HistogramSpec, TextOrNumber,
-};
-pub(crate) use build::{BuildArgs, SchemaArgs};
-pub(crate) use filter::WhereArgs;
-pub(crate) use inspect::{InfoArgs, StatsArgs, TermsArgs};
-pub(crate) use lookup::LookupArgs;
-pub(crate) use merge::MergeArgs;
-pub(crate) use put::{ProgressFormat, PutArgs};
-pub(crate) use records::{CatArgs, ExportArgs, GetArgs, HeadArgs, SampleArgs};
-pub(crate) use replica::{From, ReplicaArgs, ReplicateArgs};
-pub(crate) use search::{CountArgs, QueryArgs, SortArgs};
-pub(crate) use set::SetArgs;
-pub(crate) use shell::{CompletionsArgs, ManArgs};
-pub(crate) use sql::SqlArgs;
-pub(crate) use store::{
-    AlterArgs, CommitsArgs, CreateArgs, LogArgs, RecoverArgs, RmArgs, StoreArgs, StoreCommand,
-};
-pub(crate) use verify::{CheckArgs, DiffArgs};
-pub(crate) use where_guide::WhereGuideArgs;
 
 const ABOUT: &str = "Build, inspect, search, export, merge, compare and check docvalues segments and stores";
 
@@ -110,39 +89,39 @@ impl CommandLine {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    Build(BuildArgs),
-    Schema(SchemaArgs),
-    Merge(MergeArgs),
-    Info(InfoArgs),
-    Stats(StatsArgs),
-    Terms(TermsArgs),
-    Count(CountArgs),
-    Facet(FacetArgs),
-    Histogram(HistogramArgs),
-    Group(GroupArgs),
-    Sort(SortArgs),
-    Query(QueryArgs),
-    Sql(SqlArgs),
-    Get(GetArgs),
-    Lookup(LookupArgs),
-    Head(HeadArgs),
-    Sample(SampleArgs),
-    Cat(CatArgs),
-    Export(ExportArgs),
-    Diff(DiffArgs),
-    Check(CheckArgs),
-    Store(StoreArgs),
-    Put(PutArgs),
-    Set(SetArgs),
-    Rm(RmArgs),
-    Commits(CommitsArgs),
-    Log(LogArgs),
-    Recover(RecoverArgs),
-    Replicate(ReplicateArgs),
-    Replica(ReplicaArgs),
-    Completions(CompletionsArgs),
-    Man(ManArgs),
-    Where(WhereGuideArgs),
+    Build(build::BuildArgs),
+    Schema(build::SchemaArgs),
+    Merge(merge::MergeArgs),
+    Info(inspect::InfoArgs),
+    Stats(inspect::StatsArgs),
+    Terms(inspect::TermsArgs),
+    Count(search::CountArgs),
+    Facet(aggregate::FacetArgs),
+    Histogram(aggregate::HistogramArgs),
+    Group(aggregate::GroupArgs),
+    Sort(search::SortArgs),
+    Query(search::QueryArgs),
+    Sql(sql::SqlArgs),
+    Get(records::GetArgs),
+    Lookup(lookup::LookupArgs),
+    Head(records::HeadArgs),
+    Sample(records::SampleArgs),
+    Cat(records::CatArgs),
+    Export(records::ExportArgs),
+    Diff(verify::DiffArgs),
+    Check(verify::CheckArgs),
+    Store(store::StoreArgs),
+    Put(put::PutArgs),
+    Set(set::SetArgs),
+    Rm(store::RmArgs),
+    Commits(store::CommitsArgs),
+    Log(store::LogArgs),
+    Recover(store::RecoverArgs),
+    Replicate(replica::ReplicateArgs),
+    Replica(replica::ReplicaArgs),
+    Completions(shell::CompletionsArgs),
+    Man(shell::ManArgs),
+    Where(where_guide::WhereGuideArgs),
 }
 
 impl Command {

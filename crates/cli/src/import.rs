@@ -7,8 +7,8 @@
 //! ```text
 //! source ── bytes ──> csv::rows | ndjson ── Row ──> Import ── Document ──> segment_input | store_input
 //!                       first pass: infer_types ──┘ └── second pass: column, parse_cell
-//!        ── bytes ──> csv::chunks ── text ────────> Import ── RowBatch ──> the same, several chunks at a time
-//!        ── file ───> arrow ── arrays ────────────> Import ── DocBatch ──> the same
+//!        ── bytes ──> csv::chunks ── text ────────> Import ── Batch ──> the same, several chunks at a time
+//!        ── file ───> arrow ── arrays ────────────> Import ── Batch ──> the same
 //! ```
 
 #[cfg(feature = "parquet")]
@@ -46,8 +46,6 @@ mod widen;
 
 use std::collections::HashMap;
 
-#[cfg(feature = "parquet")]
-pub(crate) use self::arrow_rows::DocBatch;
 use self::column::{Column, MissingTokens};
 use self::column_type::ColumnType;
 use self::csv::chunks::CsvChunks;
@@ -59,7 +57,7 @@ pub(crate) use self::exclude::Exclude;
 pub(crate) use self::hints::{alter_command, type_flag, wider_type};
 use self::open_input::{OpenInput, Rows};
 use self::row::Fields;
-pub(crate) use self::row_batch::RowBatch;
+pub(crate) use self::row_batch::Batch;
 use self::schema::Schema;
 use self::source::{Encoding, InputFormat, Source};
 use crate::api::store::shard_of;
@@ -117,11 +115,8 @@ impl Shard {
 /// An item for the caller's sink.
 pub(crate) enum Imported<'a> {
     Document(&'a mut Document),
-    /// Several documents of a text file, column by column.
-    RowBatch(&'a RowBatch),
-    /// Several documents of a Parquet or Arrow file, column by column.
-    #[cfg(feature = "parquet")]
-    DocBatch(&'a DocBatch),
+    /// Several documents, column by column.
+    Batch(&'a dyn Batch),
     /// The input pauses.
     Pause,
 }
@@ -131,17 +126,20 @@ pub(crate) struct Import {
     options: ImportOptions,
     inputs: Vec<Input>,
     fields: Fields,
-    columns: Vec<Column>,
+    /// The columns, including excluded ones.
+    pub(crate) columns: Vec<Column>,
     /// The index of the column of ids, once an input has it.
     ids: Option<usize>,
-    sampled: u64,
-    documents: u64,
+    /// The number of rows in all samples.
+    pub(crate) sampled: u64,
+    /// The number of documents so far.
+    pub(crate) documents: u64,
     skipped: u64,
     first_skipped: Vec<BadRow>,
     /// Whether a value did not fit the type of the sample, which ended the import.
     has_misfit: bool,
-    /// The number of rows of other shards.
-    other_shards: u64,
+    /// The number of rows that were left out, as they are of other shards.
+    pub(crate) other_shards: u64,
     /// The notes about names of columns, of the first file with each such header.
     header_notes: Vec<(Vec<NewName>, Vec<String>)>,
     /// The delimiters other than commas that files turned out to have, and the note about the first file with each.
@@ -219,34 +217,9 @@ impl Import {
         delimiters.chain(self.header_notes.iter().flat_map(|(_, notes)| notes)).cloned()
     }
 
-    /// Whether all columns are known before the first row is converted.
-    pub(crate) fn has_all_columns(&self) -> bool {
-        self.all_named
-    }
-
-    /// The columns, including excluded ones.
-    pub(crate) fn columns(&self) -> &[Column] {
-        &self.columns
-    }
-
-    /// The number of rows in all samples.
-    pub(crate) fn sampled(&self) -> u64 {
-        self.sampled
-    }
-
-    /// The number of documents so far.
-    pub(crate) fn documents(&self) -> u64 {
-        self.documents
-    }
-
     /// The number of skipped rows, and the first of them.
     pub(crate) fn skipped(&self) -> (u64, &[BadRow]) {
         (self.skipped, &self.first_skipped)
-    }
-
-    /// The number of rows that were left out, as they are of other shards.
-    pub(crate) fn other_shards(&self) -> u64 {
-        self.other_shards
     }
 
     pub(crate) fn missing_tokens(&self) -> &MissingTokens {

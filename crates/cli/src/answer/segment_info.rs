@@ -1,7 +1,10 @@
 //! The description of a segment: its space usage, and its directory as JSON.
 
-use super::usage_tables::{distinct, json_ends};
+use std::path::Path;
+
+use super::usage_tables::{column_table, distinct, json_ends};
 use crate::api::{ColumnUsage, IdIndex, SectionUsage, Segment, SegmentUsage, SortKey};
+use crate::console::Console;
 use crate::error::CliError;
 use crate::open::columns;
 use crate::text::json::{Json, integer};
@@ -32,6 +35,26 @@ pub(crate) fn info(
         ("columns", stats.columns.iter().map(column_info).collect()),
     ];
     Ok(entries.into_iter())
+}
+
+/// Describes a segment that was written: as JSON with `more` entries, or as a table of its columns, and below it what `line`
+/// says of its size.
+pub(crate) fn report(
+    path: &Path,
+    more: impl IntoIterator<Item = (&'static str, Json)>,
+    line: impl FnOnce(u64) -> String,
+    json: bool,
+    console: &mut Console<'_>,
+) -> Result<(), CliError> {
+    let segment = Segment::open(path)?;
+    let stats = stats(&segment)?;
+    if json {
+        return Ok(console.json(&Json::object(info(&segment, &stats)?.chain(more)))?);
+    }
+    column_table(&stats, segment.docs()).print(console)?;
+    writeln!(console.out)?;
+    console.line(format_args!("{}: {}", path.display(), line(stats.bytes)))?;
+    Ok(console.out.flush()?)
 }
 
 /// The keys of the index sort.

@@ -8,32 +8,46 @@ use crate::text::quoting::{decimal, printable, thousands};
 use crate::text::stored_ref::StoredRef;
 
 /// The maximum width of a minimum or maximum.
-pub(crate) const MAX_END: usize = 24;
+const MAX_END: usize = 24;
+
+/// A table of columns with these counts.
+pub(crate) fn table_with(counts: &[&str]) -> Table {
+    let left = ["column", "kind", "type"].map(|name| (name, Align::Left));
+    let counts: Vec<_> = counts.iter().map(|name| (*name, Align::Right)).collect();
+    let range = ["min", "max"].map(|name| (name, Align::Left));
+    let sizes = ["bytes", "%"].map(|name| (name, Align::Right));
+    Table::new(&[&left[..], &counts[..], &range, &sizes].concat()).cut_first(&["min", "max"], MAX_END)
+}
+
+/// A row of [`table_with`]: a column, whose `bytes` are a part of `all`.
+pub(crate) fn column_row(
+    field: &Field,
+    counts: impl IntoIterator<Item = String>,
+    bounds: Option<(i64, i64)>,
+    [bytes, all]: [u64; 2],
+) -> Vec<String> {
+    let names = [printable(&field.name), field.kind.name().to_owned(), field.logical.name().to_owned()];
+    names.into_iter().chain(counts).chain(ends(field, bounds)).chain(sizes(bytes, all)).collect()
+}
+
+/// A number of bytes, and their share of `all` in percent.
+fn sizes(bytes: u64, all: u64) -> [String; 2] {
+    [thousands(bytes), decimal(bytes * 100, all, 1)]
+}
 
 /// A row for each column and for the whole segment. The overhead is the header, the directory and the footer.
 pub(crate) fn column_table(stats: &SegmentUsage, docs: u32) -> Table {
-    let left = ["column", "kind", "type"].map(|name| (name, Align::Left));
-    let counts = ["docs", "distinct"].map(|name| (name, Align::Right));
-    let range = ["min", "max"].map(|name| (name, Align::Left));
-    let sizes = ["bytes", "%"].map(|name| (name, Align::Right));
-    let mut table =
-        Table::new(&[&left[..], &counts, &range, &sizes].concat()).cut_first(&["min", "max"], MAX_END);
-    let sizes = |bytes: u64| [thousands(bytes), decimal(bytes * 100, stats.bytes, 1)];
+    let mut table = table_with(&["docs", "distinct"]);
     for column in &stats.columns {
-        let field = &column.field;
-        let mut row =
-            vec![printable(&field.name), field.kind.name().to_owned(), field.logical.name().to_owned()];
-        row.push(thousands(column.docs_with_value.into()));
-        row.push(distinct(column).map(thousands).unwrap_or_default());
-        row.extend(ends(field, column.bounds));
-        row.extend(sizes(column.bytes()));
-        table.row(row);
+        let distinct = distinct(column).map(thousands).unwrap_or_default();
+        let counts = [thousands(column.docs_with_value.into()), distinct];
+        table.row(column_row(&column.field, counts, column.bounds, [column.bytes(), stats.bytes]));
     }
     table.rule();
     let mut of_file = |name: &str, docs: String, bytes: u64| {
         let mut row = vec![name.to_owned(), String::new(), String::new(), docs];
         row.extend([const { String::new() }; 3]);
-        row.extend(sizes(bytes));
+        row.extend(sizes(bytes, stats.bytes));
         table.row(row);
     };
     if !stats.ids.is_empty() {
@@ -50,7 +64,7 @@ pub(crate) fn distinct(column: &ColumnUsage) -> Option<u64> {
 }
 
 /// The minimum and the maximum of a column as text; empty if they are not known.
-pub(crate) fn ends(field: &Field, bounds: Option<(i64, i64)>) -> [String; 2] {
+fn ends(field: &Field, bounds: Option<(i64, i64)>) -> [String; 2] {
     let printer = Printer::of(field);
     known_ends(field, bounds)
         .map(|end| end.map(|stored| printable(&printer.to_text(stored))).unwrap_or_default())

@@ -98,10 +98,6 @@ pub(crate) struct PutArgs {
     #[arg(long, value_name = "TIME", value_parser = parse_commit_every)]
     pub(crate) commit_every: Option<CommitEvery>,
 
-    /// The column of versions that the store must have; see dv store create --help
-    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
-    pub(crate) version_field: Option<String>,
-
     /// Fail with exit code 1 if documents are stale; the others are put
     #[arg(long)]
     pub(crate) strict_versions: bool,

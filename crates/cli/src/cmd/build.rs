@@ -1,10 +1,8 @@
 //! `dv build`: builds a segment from input files.
 
-use crate::answer::segment_info::{info, stats};
-use crate::answer::usage_tables::column_table;
-use crate::api::Segment;
+use crate::answer::segment_info;
 use crate::api::writer::{self, SegmentWriter, Spill};
-use crate::args::BuildArgs;
+use crate::args::build::BuildArgs;
 use crate::console::Console;
 use crate::console::destination::{followed, is_stdout, refuse_input, refuse_no_segment, refuse_stdout};
 use crate::console::progress::Progress;
@@ -13,7 +11,6 @@ use crate::import::ids::IdIndexPlan;
 use crate::import::notes::{tell_joined_numbers, tell_notes};
 use crate::import::{Import, ImportOptions, segment_input};
 use crate::process::unfinished_files;
-use crate::text::json::Json;
 use crate::text::quoting::{decimal, thousands};
 
 pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
@@ -82,26 +79,20 @@ fn report(
     notes: &[String],
     console: &mut Console<'_>,
 ) -> Result<(), CliError> {
-    let segment = Segment::open(&args.output)?;
-    let stats = stats(&segment)?;
     let (skipped, first) = import.skipped();
-    if args.write.json {
-        let input = [
-            // Before and after decompression.
-            ("input_bytes", import.bytes_read().into()),
-            ("input_text_bytes", import.text_read().into()),
-            ("skipped_rows", skipped.into()),
-            ("first_skipped", first.iter().map(|row| row.to_string().into()).collect()),
-            ("notes", notes.into()),
-        ];
-        return Ok(console.json(&Json::object(info(&segment, &stats)?.chain(input)))?);
+    let input = [
+        // Before and after decompression.
+        ("input_bytes", import.bytes_read().into()),
+        ("input_text_bytes", import.text_read().into()),
+        ("skipped_rows", skipped.into()),
+        ("first_skipped", first.iter().map(|row| row.to_string().into()).collect()),
+        ("notes", notes.into()),
+    ];
+    let line = |bytes| against_input(bytes, import);
+    segment_info::report(&args.output, input, line, args.write.json, console)?;
+    if !args.write.json {
+        tell_notes(import, notes, console);
     }
-    column_table(&stats, segment.docs()).print(console)?;
-    let output = args.output.display();
-    writeln!(console.out)?;
-    console.line(format_args!("{output}: {}", against_input(stats.bytes, import)))?;
-    console.out.flush()?;
-    tell_notes(import, notes, console);
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 use crate::answer::records::{Parts, print_documents};
 use crate::answer::rows::RecordFormat;
-use crate::args::CatArgs;
+use crate::args::records::CatArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::open::columns;

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::api::store::StoreReader;
 use crate::api::{Error, ErrorKind, Segment};
-use crate::args::CheckArgs;
+use crate::args::verify::CheckArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit, exit_of};
 use crate::open::opener::Opener;

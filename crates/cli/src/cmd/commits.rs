@@ -3,7 +3,7 @@
 use crate::answer::commit_info::{info_json, made};
 use crate::answer::table::{Align, Table};
 use crate::api::store::{CommitInfo, StoreReader};
-use crate::args::CommitsArgs;
+use crate::args::store::CommitsArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::text::json::Json;

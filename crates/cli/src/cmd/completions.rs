@@ -2,7 +2,8 @@
 
 use clap::CommandFactory as _;
 
-use crate::args::{CommandLine, CompletionsArgs};
+use crate::args::CommandLine;
+use crate::args::shell::CompletionsArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 

@@ -2,7 +2,7 @@
 
 use super::request::answer;
 use crate::api::search::SearchRequest;
-use crate::args::CountArgs;
+use crate::args::search::CountArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::open::opener::Opener;

@@ -6,7 +6,7 @@ mod report;
 
 use self::compare::{Comparison, Detail};
 use self::pairs::Pairs;
-use crate::args::DiffArgs;
+use crate::args::verify::DiffArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::open::opener::Opener;

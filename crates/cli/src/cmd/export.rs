@@ -9,7 +9,7 @@ use crate::answer::records;
 use crate::answer::rows::RecordFormat;
 use crate::api::search::SearchRequest;
 use crate::api::{DocAddress, DocId, Field};
-use crate::args::ExportArgs;
+use crate::args::records::ExportArgs;
 use crate::console::Console;
 use crate::console::destination::{Destination, is_text, refuse_input, refuse_other_format};
 use crate::error::{CliError, Exit};

@@ -4,7 +4,7 @@ use super::request::{answer, facet};
 use crate::answer::explain::Step;
 use crate::answer::facets::{facet_json, print};
 use crate::api::search::SearchRequest;
-use crate::args::FacetArgs;
+use crate::args::aggregate::FacetArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::open::files;

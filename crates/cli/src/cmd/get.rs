@@ -1,7 +1,7 @@
 //! `dv get`: prints documents by number.
 
 use crate::answer::records;
-use crate::args::GetArgs;
+use crate::args::records::GetArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::open::opener::Opener;

@@ -4,7 +4,7 @@ use super::request::{answer, group};
 use crate::answer::explain::Step;
 use crate::answer::groups::{groups_json, print};
 use crate::api::search::SearchRequest;
-use crate::args::GroupArgs;
+use crate::args::aggregate::GroupArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::open::opener::Opener;

@@ -1,7 +1,7 @@
 //! `dv head`: the first documents.
 
 use crate::answer::records;
-use crate::args::HeadArgs;
+use crate::args::records::HeadArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::open::opener::Opener;

@@ -4,7 +4,7 @@ use super::request::{answer, histogram};
 use crate::answer::explain::Step;
 use crate::answer::histograms::{histogram_json, print};
 use crate::api::search::SearchRequest;
-use crate::args::HistogramArgs;
+use crate::args::aggregate::HistogramArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::open::opener::Opener;

@@ -5,7 +5,7 @@ mod of_store;
 use crate::answer::segment_info::{info, stats};
 use crate::answer::usage_tables::{column_table, encoding_table, section_table};
 use crate::api::{IdIndex, Packing};
-use crate::args::InfoArgs;
+use crate::args::inspect::InfoArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::open::opener::Opener;

@@ -2,7 +2,7 @@
 
 use crate::answer::table::{Align, Table};
 use crate::api::store::{FrameInfo, StoreReader};
-use crate::args::LogArgs;
+use crate::args::store::LogArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::text::json::Json;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::answer::records::{Documents, EachDocument, print_documents};
 use crate::answer::rows::usual_format;
 use crate::api::{DocAddress, DocId, Field, IdIndex, IdLookup, LogicalType, SeekError, SegmentIds};
-use crate::args::LookupArgs;
+use crate::args::lookup::LookupArgs;
 use crate::console::Console;
 use crate::console::colours::styled;
 use crate::error::{CliError, Exit};

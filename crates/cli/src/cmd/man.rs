@@ -3,7 +3,7 @@
 #[cfg(feature = "man")]
 mod pages;
 
-use crate::args::ManArgs;
+use crate::args::shell::ManArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 

@@ -6,12 +6,11 @@ use std::io::Write;
 use std::path::Path;
 
 use crate::answer::commit_info::{commit_line, print_json};
-use crate::answer::segment_info::{info, stats};
-use crate::answer::usage_tables::column_table;
+use crate::answer::segment_info;
 use crate::api::store::MergePolicy;
 use crate::api::writer::{MergeProgress, Merger, Spill, Summary};
-use crate::api::{DocAddress, LogicalType, Segment, SortKey};
-use crate::args::MergeArgs;
+use crate::api::{DocAddress, LogicalType, SortKey};
+use crate::args::merge::MergeArgs;
 use crate::console::Console;
 use crate::console::destination::{followed, is_stdout, refuse_input, refuse_no_segment, refuse_stdout};
 use crate::console::progress::Progress;
@@ -23,7 +22,6 @@ use crate::open::segment::OpenSegment;
 use crate::open::segments::Segments;
 use crate::open::store::commit;
 use crate::process::unfinished_files;
-use crate::text::json::Json;
 use crate::text::quoting::thousands;
 use crate::text::sort_keys::keys_to_write;
 use crate::text::text_format::TextFormat;
@@ -106,7 +104,8 @@ fn merge_files(
     if to_stdout {
         console.note(&format!("<stdout>: {}", against_segments(bytes, segments.all())));
     } else {
-        report(args, output, segments.all(), console)?;
+        let line = |bytes| against_segments(bytes, segments.all());
+        segment_info::report(output, [], line, args.write.json, console)?;
     }
     note.into_iter().for_each(|note| console.note(&note));
     Ok(Exit::Ok)
@@ -175,23 +174,6 @@ fn sort_keys(arguments: &[String], segments: &[OpenSegment]) -> Result<Vec<SortK
 /// The text format that several segments have in common.
 fn text_format(formats: &[Option<&str>]) -> Option<String> {
     TextFormat::in_common(formats.iter().copied())
-}
-
-fn report(
-    args: &MergeArgs,
-    output: &Path,
-    segments: &[OpenSegment],
-    console: &mut Console<'_>,
-) -> Result<(), CliError> {
-    let segment = Segment::open(output)?;
-    let stats = stats(&segment)?;
-    if args.write.json {
-        return Ok(console.json(&Json::object(info(&segment, &stats)?))?);
-    }
-    column_table(&stats, segment.docs()).print(console)?;
-    writeln!(console.out)?;
-    console.line(format_args!("{}: {}", output.display(), against_segments(stats.bytes, segments)))?;
-    Ok(console.out.flush()?)
 }
 
 /// Compares the size of the merged segment with those of its parts.

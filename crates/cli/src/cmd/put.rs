@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::answer::commit_info::{commit_line, print_json};
 use crate::api::store::{Background, BackgroundOptions, Durability, Store};
-use crate::args::{ProgressFormat, PutArgs};
+use crate::args::put::{ProgressFormat, PutArgs};
 use crate::console::Console;
 use crate::console::progress::Progress;
 use crate::error::{CliError, Exit};
@@ -25,7 +25,6 @@ pub(crate) fn run(args: &PutArgs, opener: &Opener, console: &mut Console<'_>) ->
     let end = EndSignal::watch().map_err(|error| CliError::failed(format!("signals: {error}")))?;
     // The store first: another writer would make the work in vain.
     let store = Arc::new(open(args, opener)?);
-    require_versions(args, &store)?;
     require_ids(args, &store)?;
     let sources = args.input.sources();
     let has_pipe = sources.iter().any(|source| !source.is_replayable());
@@ -54,12 +53,12 @@ pub(crate) fn run(args: &PutArgs, opener: &Opener, console: &mut Console<'_>) ->
     let notes = notes.map_err(|failure| input.fail(failure))?;
     note_commit(&store, console);
     if !args.write.quiet {
-        report(args, &store, &import, (input.outcomes(), &notes), console)?;
+        report(args, &store, &import, (input.outcomes, &notes), console)?;
     } else {
         tell_joined_numbers(&import, console);
     }
-    tell_stale(args, &input.outcomes(), console)?;
-    let done = if input.outcomes().not_found == 0 { Exit::Ok } else { Exit::Failed };
+    tell_stale(args, &input.outcomes, console)?;
+    let done = if input.outcomes.not_found == 0 { Exit::Ok } else { Exit::Failed };
     Ok(end.exit().unwrap_or(done))
 }
 
@@ -75,21 +74,6 @@ fn merge_beside(store: &Arc<Store>) -> Result<Background, CliError> {
     let background = Background::start(BackgroundOptions::default())?;
     background.add(store)?;
     Ok(background)
-}
-
-/// Fails if the store does not have the field of versions that the user expects.
-fn require_versions(args: &PutArgs, store: &Store) -> Result<(), CliError> {
-    let Some(asked) = &args.version_field else { return Ok(()) };
-    let snapshot = store.snapshot();
-    let expected = format!("{}: expected the version field {asked:?}", args.folder.display());
-    match snapshot.schema().version_field() {
-        Some(found) if found == asked => Ok(()),
-        Some(found) => Err(CliError::failed(format!("{expected}, found {found:?}"))
-            .hint(format!("put with --version-field {found}, or without it"))),
-        None => Err(CliError::failed(format!("{expected}, found a store without versions")).hint(format!(
-            "create another store with --version-field {asked}, and put the documents of this one there"
-        ))),
-    }
 }
 
 /// Fails if documents are to be found by ids that the store does not have.
@@ -130,7 +114,7 @@ fn report(
             ("first_skipped", first.iter().map(|row| row.to_string().into()).collect()),
             ("notes", notes.into()),
         ];
-        let shard = args.shard.map(|_| ("other_shards", import.other_shards().into()));
+        let shard = args.shard.map(|_| ("other_shards", import.other_shards.into()));
         let more = more.into_iter().chain(shard);
         let counts = counts_json(args, &outcomes).into_iter().chain(more);
         return print_json(&args.folder, store, counts, console);

@@ -2,7 +2,7 @@
 
 use crate::answer::commit_info::info_json;
 use crate::api::store::{LostCommit, Store, StoreOptions};
-use crate::args::RecoverArgs;
+use crate::args::store::RecoverArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::open::opener::Opener;

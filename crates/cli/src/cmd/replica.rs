@@ -6,7 +6,7 @@ use crate::api::store::{
     Background, BackgroundOptions, Depot as _, FolderDepot, Position, Replica, StoreOptions, StoreReader,
     StreamReader, Taken,
 };
-use crate::args::ReplicaArgs;
+use crate::args::replica::ReplicaArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::open::opener::Opener;

@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use crate::api::store::{self, Feed, FolderDepot, Published, StoreReader, StreamWriter};
-use crate::args::{From, ReplicateArgs};
+use crate::args::replica::{From, ReplicateArgs};
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::process::end_signal::EndSignal;

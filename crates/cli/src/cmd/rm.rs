@@ -3,7 +3,7 @@
 use crate::answer::commit_info::{commit_line, print_json};
 use crate::api::search::Query;
 use crate::api::writer::WriterOptions;
-use crate::args::RmArgs;
+use crate::args::store::RmArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::import::ids::find_ids;

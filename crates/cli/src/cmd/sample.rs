@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::answer::records;
-use crate::args::SampleArgs;
+use crate::args::records::SampleArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::open::opener::Opener;

@@ -1,6 +1,6 @@
 //! `dv schema`: prints the inferred types as a schema file.
 
-use crate::args::SchemaArgs;
+use crate::args::build::SchemaArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::import::Import;
@@ -16,7 +16,7 @@ pub(crate) fn run(args: &SchemaArgs, console: &mut Console<'_>) -> Result<Exit, 
     import.file_notes().for_each(|note| console.note(&format!("note: {note}")));
     if args.json {
         let columns = columns(&import).map(|column| Entry::new(column).to_json());
-        let schema = [("sampled_rows", import.sampled().into()), ("columns", columns.collect())];
+        let schema = [("sampled_rows", import.sampled.into()), ("columns", columns.collect())];
         console.json(&Json::object(schema))?;
     } else {
         write!(console.out, "{}", to_toml(&import))?;
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &SchemaArgs, console: &mut Console<'_>) -> Result<Exit, 
 
 /// The columns that are not excluded.
 fn columns(import: &Import) -> impl Iterator<Item = &Column> {
-    import.columns().iter().filter(|column| !column.excluded)
+    import.columns.iter().filter(|column| !column.excluded)
 }
 
 /// A schema file with the types of the columns.
@@ -37,7 +37,7 @@ pub(crate) fn to_toml(import: &Import) -> String {
 
 /// The heading: the number of columns and rows, and how to use the file.
 fn heading(import: &Import) -> String {
-    let (columns, rows) = (columns(import).count() as u64, import.sampled());
+    let (columns, rows) = (columns(import).count() as u64, import.sampled);
     let of = match import.is_text() {
         true => format!(" of {}", counted(rows, "sampled row", "sampled rows")),
         false => String::new(),

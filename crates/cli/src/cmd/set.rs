@@ -6,7 +6,7 @@ use crate::answer::commit_info::{commit_line, print_json};
 use crate::api::search::Query;
 use crate::api::store::{Outcome, Store};
 use crate::api::writer::WriterOptions;
-use crate::args::SetArgs;
+use crate::args::set::SetArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::import::field_changes::FieldChanges;

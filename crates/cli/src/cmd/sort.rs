@@ -4,7 +4,7 @@ use super::request::{all_if_zero, answer};
 use crate::answer::explain::Step;
 use crate::answer::records;
 use crate::api::search::SearchRequest;
-use crate::args::SortArgs;
+use crate::args::search::SortArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::open::opener::Opener;

@@ -5,7 +5,7 @@ mod engine;
 #[cfg(feature = "sql")]
 mod hints;
 
-use crate::args::SqlArgs;
+use crate::args::sql::SqlArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::open::opener::Opener;

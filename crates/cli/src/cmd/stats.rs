@@ -9,7 +9,7 @@ use crate::answer::usage_tables::distinct;
 use crate::api::search::SearchRequest;
 use crate::api::search::stats::{ColumnStats, Distinct, Stats};
 use crate::api::{ColumnUsage, Field};
-use crate::args::StatsArgs;
+use crate::args::inspect::StatsArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::open::files;

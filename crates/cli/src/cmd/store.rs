@@ -3,7 +3,7 @@
 use crate::answer::commit_info::commit_line;
 use crate::api::store::{KeepCommits, Store, StoreOptions};
 use crate::api::writer::WriterOptions;
-use crate::args::{AlterArgs, CreateArgs, StoreArgs, StoreCommand};
+use crate::args::store::{AlterArgs, CreateArgs, StoreArgs, StoreCommand};
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::import::schema::requested;

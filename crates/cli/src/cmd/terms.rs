@@ -6,7 +6,7 @@ use std::io;
 use std::ops::ControlFlow;
 
 use crate::api::{DocId, DocRange, Error, Field, Kind, LogicalType, OrdRange, Rows, TermOrd, Values, View};
-use crate::args::TermsArgs;
+use crate::args::inspect::TermsArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::open::opener::Opener;

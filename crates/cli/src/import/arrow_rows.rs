@@ -12,8 +12,12 @@ use super::column_type::ColumnType;
 use super::convert_rows::without_id;
 use super::error::{BadRow, InputError, Place, Result};
 use super::hints::{describe, type_flag};
+use super::row_batch::Batch;
+#[cfg(test)]
+use super::row_batch::RowBatch;
 use super::source::Source;
 use super::{Import, Imported};
+use crate::api::writer::{self, ColumnBatch, FieldId};
 use crate::api::{Holds, LogicalType, MAX_NAME, Stored, promotion, weight};
 use crate::text::quoting::option;
 use crate::text::time::unit_of;
@@ -21,11 +25,35 @@ use crate::text::time::unit_of;
 /// The length to which messages cut the name of a type, in characters.
 const SHOWN: usize = 48;
 
-/// Several documents, column by column.
-pub(crate) struct DocBatch {
-    pub(crate) docs: u32,
+/// Converted rows of a Parquet or Arrow file.
+struct DocBatch {
+    docs: u32,
     /// The columns with their index.
-    pub(crate) columns: Vec<(usize, ConvertedColumn)>,
+    columns: Vec<(usize, ConvertedColumn)>,
+}
+
+impl Batch for DocBatch {
+    fn docs(&self) -> u32 {
+        self.docs
+    }
+
+    fn columns(&self) -> Vec<usize> {
+        self.columns.iter().map(|(index, _)| *index).collect()
+    }
+
+    fn add_to(&self, target: &mut ColumnBatch<'_>, fields: &[Option<FieldId>]) -> writer::Result<()> {
+        for (index, ConvertedColumn { stored, lists, validity, .. }) in &self.columns {
+            if let Some(Some(field)) = fields.get(*index) {
+                stored.add_to(target, *field, lists.as_deref(), validity.as_deref())?;
+            }
+        }
+        Ok(())
+    }
+
+    #[cfg(test)]
+    fn rows(&self) -> &RowBatch {
+        panic!("no file of these tests has columns")
+    }
 }
 
 impl Import {
@@ -143,7 +171,7 @@ impl Import {
                 observe(column, filled);
             }
         }
-        if docs == 0 { Ok(()) } else { sink(self, Imported::DocBatch(&DocBatch { docs, columns: filled })) }
+        if docs == 0 { Ok(()) } else { sink(self, Imported::Batch(&DocBatch { docs, columns: filled })) }
     }
 
     /// The rows whose ids are of other shards.

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Mutex, PoisonError};
-use std::thread::{self, Scope};
+
+use rayon::ThreadPoolBuilder;
 
 use super::column::{Column, MissingTokens};
 use super::csv::chunks::CsvChunks;
@@ -28,7 +28,7 @@ impl Import {
             let column = self.columns.get(field.index());
             column.is_some_and(|column| column.excluded || column.ty.is_some_and(|ty| !ty.multi))
         };
-        (rows.is_plain() && rows.columns().iter().all(is_simple))
+        (rows.is_plain() && rows.columns.iter().all(is_simple))
             .then(|| CHUNK.min(self.options.batch_bytes).max(1))
     }
 
@@ -39,36 +39,60 @@ impl Import {
         mut chunks: CsvChunks,
         sink: &mut impl FnMut(&Import, Imported<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let (tokenizer, missing) = (chunks.rest.dialect.tokenizer(), self.options.missing.clone());
-        let indexes = chunks.rest.columns.iter().map(|field| field.index()).collect();
-        let converter = Converter { indexes, tokenizer, missing: &missing };
-        let mut line = chunks.rest.line;
+        let (tokenizer, missing) = (chunks.rows.dialect.tokenizer(), self.options.missing.clone());
+        let indexes = chunks.rows.columns.iter().map(|field| field.index()).collect();
+        let converter = &Converter { indexes, tokenizer, missing: &missing };
+        let convert = move |mut chunk: Chunk, done: SyncSender<Chunk>| {
+            converter.convert(&mut chunk);
+            // After an error, nobody waits for it.
+            let _ = done.send(chunk);
+        };
         let threads = self.options.chunk_threads.unwrap_or(1);
-        let (jobs, queue) = sync_channel(2 * threads);
-        let queue = Mutex::new(queue);
-        thread::scope(|scope| {
-            let mut pool = Pool::start(scope, threads, jobs, &queue, &converter);
-            let mut spare = Vec::new();
-            loop {
-                while pool.has_room() {
-                    let mut chunk = spare.pop().unwrap_or_else(|| Chunk::new(&self.columns));
-                    let Some(text) = chunks.next(std::mem::take(&mut chunk.text))? else { break };
-                    pool.convert(Chunk { text, ..chunk });
-                }
-                let Some(mut chunk) = pool.next() else { return Ok::<(), E>(()) };
-                let next_line = line + chunk.lines;
-                if chunk.is_converted {
-                    self.add_chunk(&mut chunk, sink)?;
-                    spare.push(chunk);
-                } else {
-                    // Finds the place of the mistake.
-                    let rows = chunks.rows_of(chunk.text, line);
-                    self.add_text_rows(source, &mut Rows::Csv(rows), sink)?;
-                }
-                line = next_line;
-            }
-        })?;
+        // If threads cannot be started, this one converts.
+        let pool =
+            if threads > 1 { ThreadPoolBuilder::new().num_threads(threads).build().ok() } else { None };
+        let line = match pool {
+            Some(pool) => pool.in_place_scope(|scope| {
+                let spawn = |chunk, done| scope.spawn(move |_| convert(chunk, done));
+                self.convert_chunks(source, &mut chunks, (2 * threads, spawn), sink)
+            }),
+            None => self.convert_chunks(source, &mut chunks, (2, convert), sink),
+        }?;
         self.add_text_rows(source, &mut Rows::Csv(chunks.into_rows(line)), sink)
+    }
+
+    /// Converts chunks by `convert`, up to `most` at a time, and adds them in order. Returns the line after them.
+    fn convert_chunks<E: From<InputError>>(
+        &mut self,
+        source: &Source,
+        chunks: &mut CsvChunks,
+        (most, convert): (usize, impl Fn(Chunk, SyncSender<Chunk>)),
+        sink: &mut impl FnMut(&Import, Imported<'_>) -> Result<(), E>,
+    ) -> Result<u64, E> {
+        let mut line = chunks.rows.next_line;
+        let (mut waiting, mut spare) = (VecDeque::<Receiver<Chunk>>::new(), Vec::new());
+        loop {
+            while waiting.len() < most {
+                let mut chunk = spare.pop().unwrap_or_else(|| Chunk::new(&self.columns));
+                let Some(text) = chunks.next(std::mem::take(&mut chunk.text))? else { break };
+                let (done, converted) = sync_channel(1);
+                waiting.push_back(converted);
+                convert(Chunk { text, ..chunk }, done);
+            }
+            // Nothing comes from a thread that panicked, which the scope propagates.
+            let next = waiting.pop_front().and_then(|converted| converted.recv().ok());
+            let Some(mut chunk) = next else { return Ok(line) };
+            let next_line = line + chunk.lines;
+            if chunk.is_converted {
+                self.add_chunk(&mut chunk, sink)?;
+                spare.push(chunk);
+            } else {
+                // Finds the place of the mistake.
+                let rows = chunks.rows_of(chunk.text, line);
+                self.add_text_rows(source, &mut Rows::Csv(rows), sink)?;
+            }
+            line = next_line;
+        }
     }
 
     /// Adds the rows of a converted chunk.
@@ -81,7 +105,7 @@ impl Import {
         for (column, of_chunk) in self.columns.iter_mut().zip(&mut chunk.columns) {
             column.absorb(of_chunk);
         }
-        if chunk.batch.docs == 0 { Ok(()) } else { sink(self, Imported::RowBatch(&chunk.batch)) }
+        if chunk.batch.docs == 0 { Ok(()) } else { sink(self, Imported::Batch(&chunk.batch)) }
     }
 }
 
@@ -101,68 +125,6 @@ impl Chunk {
     fn new(columns: &[Column]) -> Chunk {
         let columns = columns.iter().map(Column::unobserved).collect();
         Chunk { text: Vec::new(), columns, batch: RowBatch::default(), lines: 0, is_converted: false }
-    }
-}
-
-/// A chunk to convert, and where it goes then.
-type Job = (Chunk, SyncSender<Chunk>);
-
-/// Threads that convert chunks; without any, the caller's thread does.
-struct Pool<'s> {
-    jobs: SyncSender<Job>,
-    converter: &'s Converter<'s>,
-    threads: usize,
-    /// The chunks that are being converted, in order.
-    waiting: VecDeque<Receiver<Chunk>>,
-}
-
-impl<'s> Pool<'s> {
-    fn start<'e>(
-        scope: &'s Scope<'s, 'e>,
-        threads: usize,
-        jobs: SyncSender<Job>,
-        queue: &'e Mutex<Receiver<Job>>,
-        converter: &'e Converter<'e>,
-    ) -> Pool<'s> {
-        let start = |_: &usize| {
-            let work = || work(queue, converter);
-            // If threads cannot be started, there are fewer.
-            thread::Builder::new().spawn_scoped(scope, work).is_ok()
-        };
-        let threads = if threads == 1 { 0 } else { (0..threads).take_while(start).count() };
-        Pool { jobs, converter, threads, waiting: VecDeque::new() }
-    }
-
-    fn has_room(&self) -> bool {
-        self.waiting.len() < 2 * self.threads.max(1)
-    }
-
-    fn convert(&mut self, mut chunk: Chunk) {
-        let (done, converted) = sync_channel(1);
-        self.waiting.push_back(converted);
-        // The receivers are there.
-        if self.threads == 0 {
-            self.converter.convert(&mut chunk);
-            let _ = done.send(chunk);
-        } else {
-            let _ = self.jobs.send((chunk, done));
-        }
-    }
-
-    /// The next chunk. `None` if there is none, or a thread panicked, which the scope propagates.
-    fn next(&mut self) -> Option<Chunk> {
-        self.waiting.pop_front()?.recv().ok()
-    }
-}
-
-/// Converts chunks until there are no more.
-fn work(queue: &Mutex<Receiver<Job>>, converter: &Converter<'_>) {
-    loop {
-        let next = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok((mut chunk, done)) = next else { return };
-        converter.convert(&mut chunk);
-        // After an error, nobody waits for it.
-        let _ = done.send(chunk);
     }
 }
 

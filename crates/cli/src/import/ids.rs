@@ -30,7 +30,7 @@ impl IdIndexPlan {
             let typed = column.ty.is_some() && !all_known;
             !column.excluded && (column.in_header || column.values > 0 || typed)
         };
-        let columns = import.columns().iter().filter(there);
+        let columns = import.columns.iter().filter(there);
         match columns.clone().find(|column| column.name == self.column) {
             Some(column) => check_column(column),
             None if all_known => Err(unknown(&self.column, columns.map(|column| column.name.as_str()))),

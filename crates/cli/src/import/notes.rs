@@ -47,7 +47,7 @@ fn without_offsets(column: &Column) -> Option<String> {
 
 /// Notes that are printed even if others are not: values were joined that may differ in meaning.
 fn notes_of_joined_numbers(import: &Import) -> impl Iterator<Item = String> {
-    import.columns().iter().filter(|column| column.is_stored()).filter_map(joined)
+    import.columns.iter().filter(|column| column.is_stored()).filter_map(joined)
 }
 
 /// A note on cells that became one number.
@@ -115,7 +115,7 @@ pub(crate) fn input_notes(import: &Import) -> Vec<String> {
 fn missing_tokens(import: &Import) -> Option<String> {
     let tokens = import.missing_tokens();
     let seen = |column: &&Column| tokens.defaults(column.missing_tokens_seen()).next().is_some();
-    let columns: Vec<&Column> = import.columns().iter().filter(seen).collect();
+    let columns: Vec<&Column> = import.columns.iter().filter(seen).collect();
     let all = columns.iter().fold(0, |all, column| all | column.missing_tokens_seen());
     let found: Vec<&str> = tokens.defaults(all).collect();
     let are = if found.len() == 1 { "is a missing value" } else { "are missing values" };
@@ -127,7 +127,7 @@ fn missing_tokens(import: &Import) -> Option<String> {
 
 /// A note on columns in which the values of some document were sorted, or equal strings stored once.
 fn reordered(import: &Import) -> Option<String> {
-    let reordered: Vec<&Column> = import.columns().iter().filter(|column| column.reordered).collect();
+    let reordered: Vec<&Column> = import.columns.iter().filter(|column| column.reordered).collect();
     let first = reordered.first()?;
     let how = match (&first.declared, first.in_header) {
         // A list of a Parquet or Arrow file has no text.
@@ -148,7 +148,7 @@ fn reordered(import: &Import) -> Option<String> {
 pub(crate) fn without_values(import: &Import) -> Option<String> {
     let is_left_out = |column: &&Column| !column.excluded && !column.is_stored();
     let columns: Vec<&str> =
-        import.columns().iter().filter(is_left_out).map(|column| column.name.as_str()).collect();
+        import.columns.iter().filter(is_left_out).map(|column| column.name.as_str()).collect();
     let first = columns.first()?;
     let (flag, columns) = (type_flag(first, "string"), named_columns(columns.iter().copied()));
     Some(format!("{columns}: no document has a value, so the segment has no such column ({flag} adds it)"))
@@ -157,7 +157,7 @@ pub(crate) fn without_values(import: &Import) -> Option<String> {
 /// A note on inputs without a byte.
 pub(crate) fn empty_inputs(import: &Import) -> Option<String> {
     let names: Vec<&str> = import.empty_inputs().collect();
-    let result = if import.columns().is_empty() { ", so the segment has no columns" } else { "" };
+    let result = if import.columns.is_empty() { ", so the segment has no columns" } else { "" };
     (!names.is_empty()).then(|| format!("empty input: {}{result}", names.join(", ")))
 }
 
@@ -175,7 +175,7 @@ pub(crate) fn tell_notes(import: &Import, notes: &[String], console: &mut Consol
     for note in notes {
         console.note(&format!("note: {note}"));
     }
-    if let [column] = import.columns()
+    if let [column] = &import.columns[..]
         && let Some(delimiter) = [';', '\t', '|', ','].into_iter().find(|c| column.name.contains(*c))
     {
         console.note(&format!(

@@ -80,14 +80,14 @@ impl Import {
         let dialect = Dialect { delimiter, quotes, header, extras };
         let rows = CsvRows::open(name, opened.reader, dialect, &mut self.fields)?;
         reports_pauses.set(may_pause);
-        let new_names = rows.new_names();
+        let new_names = &rows.new_names;
         let notes: Vec<String> =
-            header::note(name, new_names).into_iter().chain(rows.doubts().iter().cloned()).collect();
+            header::note(name, new_names).into_iter().chain(rows.doubts.iter().cloned()).collect();
         if !notes.is_empty() && !self.header_notes.iter().any(|(known, _)| known == new_names) {
             self.header_notes.push((new_names.to_vec(), notes));
         }
         self.add_columns();
-        for field in rows.columns() {
+        for field in &rows.columns {
             if let Some(column) = self.columns.get_mut(field.index()) {
                 column.in_header = true;
             }

@@ -44,11 +44,6 @@ impl Fields {
         if known.iter().eq(path.iter()) { Ok(id) } else { Err(known.clone()) }
     }
 
-    #[cfg(test)]
-    pub(crate) fn name(&self, id: FieldId) -> &str {
-        self.names.get(id.index()).map_or("", String::as_str)
-    }
-
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(String::as_str)
     }

@@ -2,13 +2,27 @@
 
 use super::parse_cell::Stored;
 use crate::api::writer::{self, ColumnBatch, FieldId};
-#[cfg(test)]
-use crate::text::stored_ref::StoredRef;
 
 /// Several documents, column by column.
+pub(crate) trait Batch {
+    /// The number of documents.
+    fn docs(&self) -> u32;
+
+    /// The indexes of the columns that have values.
+    fn columns(&self) -> Vec<usize>;
+
+    /// Adds the values to a batch of the writer, given the field of each column.
+    fn add_to(&self, target: &mut ColumnBatch<'_>, fields: &[Option<FieldId>]) -> writer::Result<()>;
+
+    /// The rows of a text file.
+    #[cfg(test)]
+    fn rows(&self) -> &RowBatch;
+}
+
+/// Converted rows of a text file.
 #[derive(Debug, Default)]
 pub(crate) struct RowBatch {
-    pub(crate) docs: u32,
+    pub(super) docs: u32,
     pub(super) columns: Vec<BatchColumn>,
 }
 
@@ -16,31 +30,28 @@ pub(crate) struct RowBatch {
 #[derive(Debug, Default)]
 pub(super) struct BatchColumn {
     /// A number for each row, unless the values are byte strings.
-    numbers: Vec<i64>,
+    pub(super) numbers: Vec<i64>,
     /// The ends of the byte strings in `bytes`, after a 0.
-    offsets: Vec<u64>,
+    pub(super) offsets: Vec<u64>,
     pub(super) bytes: Vec<u8>,
     /// A bit for each row with a value.
-    validity: Vec<u64>,
+    pub(super) validity: Vec<u64>,
     values: u32,
 }
 
-impl RowBatch {
-    /// The indexes of the columns that have values.
-    pub(crate) fn columns(&self) -> impl Iterator<Item = usize> + '_ {
-        self.columns.iter().enumerate().filter(|(_, column)| column.values > 0).map(|(index, _)| index)
+impl Batch for RowBatch {
+    fn docs(&self) -> u32 {
+        self.docs
     }
 
-    /// Adds the values to a batch of the writer, given the field of each column.
-    pub(crate) fn add_to(
-        &self,
-        target: &mut ColumnBatch<'_>,
-        fields: &[Option<FieldId>],
-    ) -> writer::Result<()> {
-        for index in self.columns() {
-            let (Some(Some(field)), Some(column)) = (fields.get(index), self.columns.get(index)) else {
-                continue;
-            };
+    fn columns(&self) -> Vec<usize> {
+        let columns = self.columns.iter().enumerate().filter(|(_, column)| column.values > 0);
+        columns.map(|(index, _)| index).collect()
+    }
+
+    fn add_to(&self, target: &mut ColumnBatch<'_>, fields: &[Option<FieldId>]) -> writer::Result<()> {
+        for (column, field) in self.columns.iter().zip(fields).filter(|(column, _)| column.values > 0) {
+            let Some(field) = field else { continue };
             let validity = (column.values < self.docs).then_some(&column.validity[..]);
             if column.offsets.is_empty() {
                 target.stored(*field, &column.numbers, validity)?;
@@ -51,24 +62,13 @@ impl RowBatch {
         Ok(())
     }
 
-    /// All values, with their column and row.
     #[cfg(test)]
-    pub(super) fn values(&self) -> impl Iterator<Item = (usize, usize, StoredRef<'_>)> + '_ {
-        let rows = 0..self.docs as usize;
-        self.columns().flat_map(move |index| {
-            let column = &self.columns[index];
-            let has_value = |row: &usize| column.validity[row / 64] >> (row % 64) & 1 == 1;
-            rows.clone().filter(has_value).map(move |row| {
-                let at = |row: usize| usize::try_from(column.offsets[row]).unwrap();
-                let value = match column.offsets.is_empty() {
-                    true => StoredRef::Number(column.numbers[row]),
-                    false => StoredRef::Bytes(&column.bytes[at(row)..at(row + 1)]),
-                };
-                (index, row, value)
-            })
-        })
+    fn rows(&self) -> &RowBatch {
+        self
     }
+}
 
+impl RowBatch {
     /// Removes all rows. There will be so many columns.
     pub(super) fn clear(&mut self, columns: usize) {
         self.docs = 0;

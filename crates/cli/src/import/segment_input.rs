@@ -1,13 +1,9 @@
 //! Writes the documents of an import to a segment.
 
-#[cfg(feature = "parquet")]
-use super::DocBatch;
 use super::column_type::{ColumnType, Layout};
 use super::ids::{IdIndexPlan, refused};
 use super::notes::{column_notes, empty_inputs, input_notes, without_values};
-use super::{Document, Import, Imported, RowBatch};
-#[cfg(feature = "parquet")]
-use crate::api::writer::ColumnBatch;
+use super::{Batch, Document, Import, Imported};
 use crate::api::writer::{self, BytesKind, FieldId, FieldSpec, SegmentWriter, Target};
 use crate::api::{Compression, LogicalType, SortKey};
 use crate::console::progress::Progress;
@@ -25,20 +21,14 @@ struct SegmentInput<'w, T> {
     fields: Vec<Option<FieldId>>,
 }
 
-impl<'w, T> SegmentInput<'w, T> {
-    fn new(writer: &'w mut SegmentWriter<T>, ids: Option<&'w IdIndexPlan>) -> SegmentInput<'w, T> {
-        SegmentInput { writer, ids, fields: Vec::new() }
-    }
-
+impl<T> SegmentInput<'_, T> {
     /// Adds all documents.
     fn add_all(&mut self, import: &mut Import, progress: &mut Progress) -> Result<(), CliError> {
         import.run(|import, added| {
-            progress.show(import.documents(), import.bytes_read());
+            progress.show(import.documents, import.bytes_read());
             match added {
                 Imported::Document(document) => self.add(import, document),
-                Imported::RowBatch(rows) => self.add_rows(import, rows),
-                #[cfg(feature = "parquet")]
-                Imported::DocBatch(table) => self.add_batch(import, table),
+                Imported::Batch(batch) => self.add_batch(import, batch),
                 Imported::Pause => Ok(()),
             }
         })?;
@@ -54,24 +44,15 @@ impl<'w, T> SegmentInput<'w, T> {
         write_document(document, &self.fields, self.writer.document())
     }
 
-    /// Adds several documents of a text file.
-    fn add_rows(&mut self, import: &Import, rows: &RowBatch) -> Result<(), CliError> {
-        for column in rows.columns() {
+    /// Adds several documents.
+    fn add_batch(&mut self, import: &Import, batch: &dyn Batch) -> Result<(), CliError> {
+        for column in batch.columns() {
             self.field(import, column)?;
         }
-        let mut target = self.writer.batch(rows.docs)?;
-        rows.add_to(&mut target, &self.fields)?;
+        let mut target = self.writer.batch(batch.docs())?;
+        batch.add_to(&mut target, &self.fields)?;
         target.finish();
         Ok(())
-    }
-
-    /// Adds several documents.
-    #[cfg(feature = "parquet")]
-    fn add_batch(&mut self, import: &Import, table: &DocBatch) -> Result<(), CliError> {
-        for (column, _) in &table.columns {
-            self.field(import, *column)?;
-        }
-        write_columns(table, &self.fields, self.writer.batch(table.docs)?)
     }
 
     /// The field of a column; adds it if necessary.
@@ -82,7 +63,7 @@ impl<'w, T> SegmentInput<'w, T> {
         if self.fields.len() <= index {
             self.fields.resize(index + 1, None);
         }
-        let column = &import.columns()[index];
+        let column = &import.columns[index];
         let field = match self.writer.schema().field(&column.name) {
             Some(field) => field,
             None => {
@@ -102,12 +83,12 @@ impl<'w, T> SegmentInput<'w, T> {
     /// user.
     fn finish(&mut self, import: &Import) -> Result<Vec<String>, CliError> {
         let mut notes: Vec<String> = import.file_notes().collect();
-        for (index, column) in import.columns().iter().enumerate() {
+        for (index, column) in import.columns.iter().enumerate() {
             if !column.is_stored() {
                 continue;
             }
             let field = self.field(import, index)?;
-            let (text_format, lost) = column.text_format(import.documents(), import.missing_tokens());
+            let (text_format, lost) = column.text_format(import.documents, import.missing_tokens());
             let text_format = TextFormat { order: u32::try_from(index).ok(), ..text_format };
             self.writer.set_format(field, text_format.to_format().unwrap_or_default())?;
             notes.extend(column_notes(column, lost));
@@ -121,7 +102,7 @@ impl<'w, T> SegmentInput<'w, T> {
 
 /// Checks the columns to sort by and that of ids, as far as columns are known before all documents are read.
 pub(crate) fn check(import: &Import, ids: Option<&IdIndexPlan>, sort_by: &[String]) -> Result<(), CliError> {
-    let all_known = import.has_all_columns();
+    let all_known = import.all_named;
     if all_known {
         sort_keys(sort_by, import)?;
     }
@@ -136,7 +117,7 @@ pub(crate) fn write<T: Target>(
     sort_by: &[String],
     progress: &mut Progress,
 ) -> Result<(T::Finished, Vec<String>), CliError> {
-    let mut input = SegmentInput::new(&mut writer, ids);
+    let mut input = SegmentInput { writer: &mut writer, ids, fields: Vec::new() };
     let notes = input.add_all(import, progress).and_then(|()| input.finish(import));
     let written = notes.and_then(|notes| Ok((finish(writer, import, ids, sort_by)?, notes)));
     progress.clear();
@@ -154,7 +135,7 @@ fn finish<T: Target>(
     let finished = |writer: SegmentWriter<T>| writer.finish().map_err(docvalues::writer::Error::from);
     let Some(ids) = ids else { return Ok(finished(writer)?) };
     ids.check(import, true)?;
-    let column = import.columns().iter().find(|column| column.name == ids.column);
+    let column = import.columns.iter().find(|column| column.name == ids.column);
     let logical = column.and_then(|column| column.ty).map_or(LogicalType::Utf8, |ty| ty.logical);
     let documents = |[a, b]: [u32; 2]| format!("documents {a} and {b} (from 0, in the order of the input)");
     let hint = "leave one of them out of the input, or build without --id-field";
@@ -163,7 +144,7 @@ fn finish<T: Target>(
 
 /// The keys of the index sort, which may name the columns found so far.
 fn sort_keys(arguments: &[String], import: &Import) -> Result<Vec<SortKey>, CliError> {
-    let columns = import.columns().iter().filter(|column| column.is_stored());
+    let columns = import.columns.iter().filter(|column| column.is_stored());
     let columns = columns.map(|column| (column.name.as_str(), column.ty.is_some_and(|ty| ty.multi)));
     keys_to_write(arguments, &columns.collect::<Vec<_>>())
 }
@@ -185,22 +166,6 @@ pub(crate) fn write_document(
     Ok(())
 }
 
-/// Writes several documents, given the field of each column.
-#[cfg(feature = "parquet")]
-pub(crate) fn write_columns(
-    table: &DocBatch,
-    fields: &[Option<FieldId>],
-    mut target: ColumnBatch<'_>,
-) -> Result<(), CliError> {
-    for (column, filled) in &table.columns {
-        let Some(Some(field)) = fields.get(*column) else { continue };
-        let (lists, validity) = (filled.lists.as_deref(), filled.validity.as_deref());
-        filled.stored.add_to(&mut target, *field, lists, validity)?;
-    }
-    target.finish();
-    Ok(())
-}
-
 /// The declaration of a column. In a store, byte strings get a dictionary if nothing else is said, because the kind of a
 /// field never changes, and the first few documents say little about the others.
 pub(crate) fn spec(name: &str, ty: ColumnType, in_store: bool) -> FieldSpec {
@@ -217,7 +182,7 @@ pub(crate) fn spec(name: &str, ty: ColumnType, in_store: bool) -> FieldSpec {
 /// Fails if every row was skipped, because the format or the delimiter is probably wrong.
 pub(crate) fn refuse_nothing(import: &Import) -> Result<(), CliError> {
     match import.skipped() {
-        (skipped, [first, ..]) if import.documents() == 0 => {
+        (skipped, [first, ..]) if import.documents == 0 => {
             Err(CliError::failed(format!("all {} rows are bad; the first: {first}", thousands(skipped)))
                 .hint("check --input-format and --delimiter"))
         }

@@ -22,8 +22,6 @@ use self::counting_reader::{Counted, Peeked, peek};
 use self::encoding::Decoded;
 pub(crate) use self::encoding::Encoding;
 use self::live::LiveReader;
-#[cfg(test)]
-pub(crate) use self::live::PausingReader;
 use self::zip_member::open_member;
 use self::zstd::Zstd;
 use super::error::{InputError, Result, file_name};
@@ -167,7 +165,7 @@ impl Source {
         let packing = match FileCompression::of(&head) {
             // Brotli has no first bytes of its own.
             FileCompression::Plain if self.path.extension().is_some_and(|extension| extension == "br") => {
-                FileCompression::Unknown { what: "compressed with brotli", command: "brotli -dc" }
+                FileCompression::Unknown("brotli")
             }
             packing => packing,
         };
@@ -190,12 +188,11 @@ impl Source {
             }
             FileCompression::Gzip => Box::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(raw))),
             FileCompression::Zstd => Box::new(BufReader::with_capacity(BUFFER, Zstd::new(raw))),
-            FileCompression::Unknown { what, command } => {
+            FileCompression::Unknown(program) => {
                 let path = self.path.to_string_lossy();
-                let hint = format!("decompress it first: {command} {} | dv build - …", shell_word(&path));
                 return Err(InputError::refused(
-                    format!("{}: {what}, which dv cannot read", self.name),
-                    hint,
+                    format!("{}: compressed with {program}, which dv cannot read", self.name),
+                    format!("decompress it first: {program} -dc {} | dv build - …", shell_word(&path)),
                 ));
             }
         };
@@ -280,7 +277,8 @@ enum FileCompression {
     Gzip,
     Zstd,
     Zip,
-    Unknown { what: &'static str, command: &'static str },
+    /// That of a program, which also unpacks it.
+    Unknown(&'static str),
 }
 
 impl FileCompression {
@@ -289,15 +287,9 @@ impl FileCompression {
             [0x1f, 0x8b, ..] => FileCompression::Gzip,
             // The second is a skippable frame, with which a zstd file may begin.
             [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => FileCompression::Zstd,
-            [b'B', b'Z', b'h', b'1'..=b'9', ..] => {
-                FileCompression::Unknown { what: "compressed with bzip2", command: "bzip2 -dc" }
-            }
-            [0xfd, b'7', b'z', b'X', b'Z', ..] => {
-                FileCompression::Unknown { what: "compressed with xz", command: "xz -dc" }
-            }
-            [0x04, 0x22, 0x4d, 0x18, ..] => {
-                FileCompression::Unknown { what: "compressed with lz4", command: "lz4 -dc" }
-            }
+            [b'B', b'Z', b'h', b'1'..=b'9', ..] => FileCompression::Unknown("bzip2"),
+            [0xfd, b'7', b'z', b'X', b'Z', ..] => FileCompression::Unknown("xz"),
+            [0x04, 0x22, 0x4d, 0x18, ..] => FileCompression::Unknown("lz4"),
             // The second is an archive without files.
             [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => FileCompression::Zip,
             _ => FileCompression::Plain,

@@ -3,15 +3,11 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-#[cfg(feature = "parquet")]
-use super::DocBatch;
 use super::column::Column;
 use super::column_type::ColumnType;
 use super::notes::{column_notes, input_notes, without_values};
-#[cfg(feature = "parquet")]
-use super::segment_input::write_columns;
 use super::segment_input::{refuse_nothing, spec, write_document};
-use super::{Document, Import, Imported, RowBatch, store_schema};
+use super::{Batch, Document, Import, Imported, store_schema};
 use crate::api::store::{Outcome, Store, Update, WriteBatch};
 use crate::api::writer::FieldId;
 use crate::api::{Field, LogicalType};
@@ -99,7 +95,7 @@ pub(crate) struct StoreInput<'s> {
     fields: Vec<Option<FieldId>>,
     columns: Vec<Option<StoreColumn>>,
     /// The outcomes of the documents that were applied, and the number of bad rows skipped before the last of them.
-    outcomes: Outcomes,
+    pub(crate) outcomes: Outcomes,
     skipped: u64,
     /// The number of documents that are durable, now and at the last report.
     durable: u64,
@@ -126,11 +122,6 @@ impl<'s> StoreInput<'s> {
         })
     }
 
-    /// The outcomes so far.
-    pub(crate) fn outcomes(&self) -> Outcomes {
-        self.outcomes
-    }
-
     /// Adds all documents, or those up to a signal.
     pub(crate) fn add_all(
         &mut self,
@@ -139,12 +130,10 @@ impl<'s> StoreInput<'s> {
         console: &mut Console<'_>,
     ) -> Result<(), CliError> {
         let added = import.run(|import, added| {
-            progress.show(import.documents(), import.bytes_read());
+            progress.show(import.documents, import.bytes_read());
             match added {
                 Imported::Document(document) => self.add(import, document)?,
-                Imported::RowBatch(rows) => self.add_rows(import, rows)?,
-                #[cfg(feature = "parquet")]
-                Imported::DocBatch(table) => self.add_columns(import, table)?,
+                Imported::Batch(batch) => self.add_batch(import, batch)?,
                 Imported::Pause if self.batch.is_empty() => {}
                 Imported::Pause => self.apply(import)?,
             }
@@ -167,33 +156,19 @@ impl<'s> StoreInput<'s> {
         Ok(())
     }
 
-    /// Adds several documents of a text file.
-    fn add_rows(&mut self, import: &Import, rows: &RowBatch) -> Result<(), CliError> {
-        if self.batch.len() + rows.docs as usize > self.plan.batch {
+    /// Adds several documents.
+    fn add_batch(&mut self, import: &Import, batch: &dyn Batch) -> Result<(), CliError> {
+        if self.batch.len() + batch.docs() as usize > self.plan.batch {
             self.apply(import)?;
         }
-        self.require_fields(import, rows.columns())?;
+        self.require_fields(import, batch.columns().into_iter())?;
         let mut target = match self.plan.partial {
-            true => self.batch.update_columns(rows.docs, &Update::new())?,
-            false => self.batch.upsert_columns(rows.docs)?,
+            true => self.batch.update_columns(batch.docs(), &Update::new())?,
+            false => self.batch.upsert_columns(batch.docs())?,
         };
-        rows.add_to(&mut target, &self.fields)?;
+        batch.add_to(&mut target, &self.fields)?;
         target.finish();
         Ok(())
-    }
-
-    /// Adds several documents.
-    #[cfg(feature = "parquet")]
-    fn add_columns(&mut self, import: &Import, table: &DocBatch) -> Result<(), CliError> {
-        if self.batch.len() + table.docs as usize > self.plan.batch {
-            self.apply(import)?;
-        }
-        self.require_fields(import, table.columns.iter().map(|(column, _)| *column))?;
-        let target = match self.plan.partial {
-            true => self.batch.update_columns(table.docs, &Update::new())?,
-            false => self.batch.upsert_columns(table.docs)?,
-        };
-        write_columns(table, &self.fields, target)
     }
 
     /// Begins another batch if this one lacks the field of a column.
@@ -258,12 +233,12 @@ impl<'s> StoreInput<'s> {
     /// all values so far have in common.
     fn set_fields(&mut self, import: &Import) -> Result<(), CliError> {
         let snapshot = self.store.snapshot();
-        self.columns.resize_with(import.columns().len(), || None);
+        self.columns.resize_with(import.columns.len(), || None);
         let mut changed = Vec::new();
         let schema = snapshot.schema();
         let of_store: HashMap<&str, &Field> =
             schema.fields().iter().map(|field| (field.name.as_str(), field)).collect();
-        for (column, known) in import.columns().iter().zip(&mut self.columns) {
+        for (column, known) in import.columns.iter().zip(&mut self.columns) {
             // The values of the sample are still to come.
             let is_sampled = column.example.is_some() && !column.excluded;
             if !is_sampled && !column.is_stored() {
@@ -302,9 +277,9 @@ impl<'s> StoreInput<'s> {
         self.apply(import)?;
         self.commit()?;
         self.report_durable(console);
-        let stored = import.columns().iter().filter(|column| column.is_stored());
+        let stored = import.columns.iter().filter(|column| column.is_stored());
         let notes_of = |column: &Column| {
-            let (_, lost) = column.text_format(import.documents(), import.missing_tokens());
+            let (_, lost) = column.text_format(import.documents, import.missing_tokens());
             column_notes(column, lost)
         };
         // In a partial document, a missing value is one that stays as it is.
@@ -341,7 +316,7 @@ impl<'s> StoreInput<'s> {
 
 /// The text format that the values of a column have in common with those that the store had before.
 fn format_of(import: &Import, column: &Column, (known, partial): (&StoreColumn, bool)) -> Option<String> {
-    let (mut own, _) = column.text_format(import.documents(), import.missing_tokens());
+    let (mut own, _) = column.text_format(import.documents, import.missing_tokens());
     let format = match &known.before {
         Some(before) if column.values > 0 => {
             if partial {

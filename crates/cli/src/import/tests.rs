@@ -1,13 +1,54 @@
+use std::cell::Cell;
 use std::fs;
+use std::io::{self, BufRead, Read};
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use proptest::prelude::*;
 
 use super::column_type::ColumnType;
+use super::error::pause;
 use super::hints::plain;
+use super::row_batch::RowBatch;
 use super::*;
 use crate::text::print_value::Printer;
 use crate::text::stored_ref::StoredRef;
+
+/// A reader that pauses before each byte, once `reports_pauses` is set.
+pub(super) struct PausingReader {
+    bytes: Vec<u8>,
+    read: usize,
+    is_awake: bool,
+    reports_pauses: Rc<Cell<bool>>,
+}
+
+impl PausingReader {
+    pub(super) fn new(bytes: &[u8], reports_pauses: Rc<Cell<bool>>) -> PausingReader {
+        PausingReader { bytes: bytes.to_owned(), read: 0, is_awake: false, reports_pauses }
+    }
+}
+
+impl Read for PausingReader {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::Error::other("expected calls of fill_buf"))
+    }
+}
+
+impl BufRead for PausingReader {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        let rest = &self.bytes[self.read..];
+        self.is_awake = !self.is_awake;
+        // As a pipe that was closed, it does not pause at the end.
+        if !self.is_awake && !rest.is_empty() && self.reports_pauses.get() {
+            return Err(pause());
+        }
+        Ok(&rest[..rest.len().min(1)])
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.read += amount;
+    }
+}
 
 fn options() -> ImportOptions {
     ImportOptions {
@@ -114,9 +155,7 @@ fn import_once(paths: &[PathBuf], options: ImportOptions) -> Result<ImportResult
     import.run(|_, added| {
         match added {
             Imported::Document(document) => documents.push(keep(document)),
-            Imported::RowBatch(rows) => documents.extend(keep_rows(rows)),
-            #[cfg(feature = "parquet")]
-            Imported::DocBatch(_) => panic!("no file here has columns"),
+            Imported::Batch(batch) => documents.extend(keep_rows(batch.rows())),
             Imported::Pause => panic!("no file pauses"),
         }
         Ok::<(), InputError>(())
@@ -126,12 +165,17 @@ fn import_once(paths: &[PathBuf], options: ImportOptions) -> Result<ImportResult
 
 fn keep_rows(rows: &RowBatch) -> Vec<OwnedValues> {
     let mut kept = vec![OwnedValues::new(); rows.docs.try_into().unwrap()];
-    for (column, row, value) in rows.values() {
-        let value = match value {
-            StoredRef::Number(number) => Owned::Number(number),
-            StoredRef::Bytes(bytes) => Owned::Bytes(bytes.to_owned()),
-        };
-        kept[row].push((column, vec![value]));
+    for index in rows.columns() {
+        let column = &rows.columns[index];
+        let has_value = |row: &usize| column.validity[row / 64] >> (row % 64) & 1 == 1;
+        for row in (0..kept.len()).filter(has_value) {
+            let at = |row: usize| usize::try_from(column.offsets[row]).unwrap();
+            let value = match column.offsets.is_empty() {
+                true => Owned::Number(column.numbers[row]),
+                false => Owned::Bytes(column.bytes[at(row)..at(row + 1)].to_vec()),
+            };
+            kept[row].push((index, vec![value]));
+        }
     }
     kept
 }
@@ -161,16 +205,16 @@ fn strip(error: InputError, folder: &str) -> InputError {
 impl ImportResult {
     fn types(&self) -> Vec<String> {
         let shown = |c: &Column| format!("{} {}", c.name, c.ty.map_or("-".into(), plain));
-        self.import.columns().iter().map(shown).collect()
+        self.import.columns.iter().map(shown).collect()
     }
 
     fn printers(&self) -> Vec<Printer> {
         let printer = |column: &Column| {
             let ty = column.ty.unwrap_or(ColumnType::single(crate::api::LogicalType::Utf8));
-            let (text_format, _) = column.text_format(self.import.documents(), self.import.missing_tokens());
+            let (text_format, _) = column.text_format(self.import.documents, self.import.missing_tokens());
             Printer::new(ty.logical, ty.multi, text_format.to_format().as_deref())
         };
-        self.import.columns().iter().map(printer).collect()
+        self.import.columns.iter().map(printer).collect()
     }
 
     fn values<'a>(&self, document: &'a OwnedValues, column: usize) -> Vec<StoredRef<'a>> {
@@ -181,7 +225,7 @@ impl ImportResult {
     fn csv(&self) -> String {
         let printers = self.printers();
         let mut out = String::new();
-        for (index, column) in self.import.columns().iter().enumerate() {
+        for (index, column) in self.import.columns.iter().enumerate() {
             let start = out.len();
             out.push_str(&column.name);
             crate::text::quoting::quote_csv(&mut out, start, ',', |_| false);
@@ -201,7 +245,7 @@ impl ImportResult {
         let mut out = String::new();
         for document in &self.documents {
             let mut separator = '{';
-            for (index, (printer, column)) in printers.iter().zip(self.import.columns()).enumerate() {
+            for (index, (printer, column)) in printers.iter().zip(&self.import.columns).enumerate() {
                 let mut value = String::new();
                 if printer.json(&self.values(document, index), &mut value) {
                     out.push(separator);
@@ -352,7 +396,7 @@ fn bad_rows_are_counted_and_leave_no_trace() {
     let imported = import(&[("a.csv", text)], options).unwrap();
     assert_eq!(imported.csv(), "a,b\n1,x\n4,NA\n6,z\n");
     let (count, first) = imported.import.skipped();
-    assert_eq!((count, first.len(), imported.import.documents()), (3, 2, 3));
+    assert_eq!((count, first.len(), imported.import.documents), (3, 2, 3));
 }
 
 #[test]
@@ -388,7 +432,7 @@ fn a_name_of_the_command_line_must_be_a_column() {
 #[test]
 fn empty_inputs_have_no_documents() {
     let imported = import(&[("a.csv", ""), ("b.csv", "a,b\n"), ("c.ndjson", "")], options()).unwrap();
-    assert_eq!(imported.import.documents(), 0);
+    assert_eq!(imported.import.documents, 0);
     assert_eq!(imported.types(), ["a string", "b string"]);
 }
 
@@ -455,8 +499,8 @@ proptest! {
                 prop_assert_eq!(exported.len(), columns[0].len() + 1);
                 let tokens = imported.import.missing_tokens();
                 for (index, (name, column)) in names.iter().zip(&columns).enumerate() {
-                    let found = imported.import.columns().iter().position(|c| c.name == *name).unwrap();
-                    let (_, lost) = imported.import.columns()[found].text_format(column.len() as u64, tokens);
+                    let found = imported.import.columns.iter().position(|c| c.name == *name).unwrap();
+                    let (_, lost) = imported.import.columns[found].text_format(column.len() as u64, tokens);
                     for (row, cell) in column.iter().enumerate() {
                         let out = &exported[row + 1][index];
                         let both_missing = tokens.find(cell).is_some() && tokens.find(out).is_some();
@@ -494,9 +538,9 @@ proptest! {
         let asked = import(&[("a.csv", &text)], ImportOptions { schema, ..options() }).unwrap();
         prop_assert_eq!(&asked.documents, &inferred.documents);
         let spellings = |imported: &ImportResult| {
-            let columns = imported.import.columns().iter();
+            let columns = imported.import.columns.iter();
             let tokens = imported.import.missing_tokens();
-            columns.map(|c| (c.ty, c.text_format(imported.import.documents(), tokens))).collect::<Vec<_>>()
+            columns.map(|c| (c.ty, c.text_format(imported.import.documents, tokens))).collect::<Vec<_>>()
         };
         prop_assert_eq!(spellings(&asked), spellings(&inferred));
     }

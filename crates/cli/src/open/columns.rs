@@ -6,12 +6,9 @@ use super::segment::OpenSegment;
 use crate::api::search::Query;
 use crate::api::{ErrorKind, Field, SearchError};
 use crate::error::CliError;
-use crate::text::quoting::shell_word;
+use crate::text::quoting::{NAMED, first_few, shell_word};
 use crate::text::text_format::TextFormat;
 use crate::text::words::{closest, meant};
-
-/// The most files that a message names.
-const MAX_NAMED: usize = 3;
 
 /// The fields of a segment in the order of the input. Fields without a rank come last, by name.
 fn fields_in_order(segment: &OpenSegment) -> Result<Vec<Field>, CliError> {
@@ -67,7 +64,8 @@ pub(crate) fn find(segments: &[OpenSegment], name: &str) -> Result<Option<Field>
 /// The error for an unknown column, with the closest name as a hint.
 pub(crate) fn unknown_column(segments: &[OpenSegment], name: &str) -> Result<CliError, CliError> {
     let fields = unite(segments)?;
-    let failure = CliError::failed(format!("{}: no column {name:?}", files_named(segments)));
+    let files = first_few(segments.iter().map(|segment| segment.file().to_owned()), NAMED);
+    let failure = CliError::failed(format!("{files}: no column {name:?}"));
     Ok(failure.hint(column_meant(name, &fields, segments.first())))
 }
 
@@ -115,19 +113,4 @@ fn column_meant(name: &str, fields: &[Field], segment: Option<&OpenSegment>) -> 
     let info =
         || format!("`dv info {}` lists all columns", shell_word(segment.map_or("", OpenSegment::file)));
     meant(name, fields.iter().map(|field| field.name.as_str()), info)
-}
-
-/// The files for messages: all of them, or the first and their number.
-fn files_named(segments: &[OpenSegment]) -> String {
-    several_named(segments.iter().map(OpenSegment::file))
-}
-
-/// Names for messages: all of them, or the first and the number of others.
-pub(super) fn several_named<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
-    let count = names.len();
-    let named = names.take(MAX_NAMED).collect::<Vec<_>>().join(", ");
-    match count.checked_sub(MAX_NAMED) {
-        None | Some(0) => named,
-        Some(more) => format!("{named} and {more} more"),
-    }
 }

@@ -6,7 +6,7 @@ use std::error::Error as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::columns::{self, several_named};
+use super::columns;
 use super::files::expand;
 use super::opener::Opener;
 use super::segment::OpenSegment;
@@ -22,7 +22,7 @@ use crate::console::Console;
 use crate::error::CliError;
 use crate::text::json::Json;
 use crate::text::number::FloatStyle;
-use crate::text::quoting::thousands;
+use crate::text::quoting::{NAMED, first_few, thousands};
 use crate::text::sort_keys;
 use crate::text::text_format::TextFormat;
 
@@ -118,7 +118,7 @@ impl Segments {
 
     /// The files and stores of the command line, for messages.
     pub(crate) fn named(&self) -> String {
-        several_named(self.names.iter().map(String::as_str))
+        first_few(self.names.iter().cloned(), NAMED)
     }
 
     /// The number of documents of all segments that are not deleted.
@@ -168,9 +168,8 @@ impl Segments {
 
     /// The error for document numbers out of range.
     pub(crate) fn no_such_documents(&self, absent: &[u32]) -> CliError {
-        let listed: Vec<String> = absent.iter().take(5).map(u32::to_string).collect();
-        let more = if absent.len() > 5 { format!(" and {} more", absent.len() - 5) } else { String::new() };
-        let message = format!("{}: no document {}{more}", self.named(), listed.join(", "));
+        let listed = first_few(absent.iter().map(u32::to_string), 5);
+        let message = format!("{}: no document {listed}", self.named());
         let failure = CliError::failed(message);
         match self.docs().checked_sub(1) {
             None if self.only().is_none() => failure.hint("there are no documents"),

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use indicatif::HumanCount;
+
 /// Quotes the text of `out` from `start` on if CSV requires it or `also` returns true.
 pub(crate) fn quote_csv(out: &mut String, start: usize, delimiter: char, also: impl Fn(&str) -> bool) {
     let text = out.get(start..).unwrap_or_default();
@@ -63,15 +65,7 @@ pub(crate) fn append_hex(digits: &[u8], bytes: &mut Vec<u8>) -> Option<()> {
 
 /// A number with thousands separators.
 pub(crate) fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::with_capacity(digits.len() * 4 / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
+    HumanCount(number).to_string()
 }
 
 /// A number of things, such as `1 document` and `2 documents`.
@@ -157,16 +151,20 @@ pub(crate) fn jq_path(name: &str) -> String {
     name.split('.').map(key).collect()
 }
 
+/// The most columns or files that a message names.
+pub(crate) const NAMED: usize = 3;
+
+/// The first `shown` names, and the number of others.
+pub(crate) fn first_few(names: impl ExactSizeIterator<Item = String>, shown: usize) -> String {
+    let more = names.len().saturating_sub(shown);
+    let named = names.take(shown).collect::<Vec<_>>().join(", ");
+    if more > 0 { format!("{named} and {more} more") } else { named }
+}
+
 /// Names columns for a message: the first few, and the number of others.
 pub(crate) fn named_columns<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
-    const SHOWN: usize = 3;
-    let count = names.len();
-    let list = names.take(SHOWN).map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
-    match count.checked_sub(SHOWN) {
-        _ if count == 1 => format!("column {list}"),
-        None | Some(0) => format!("columns {list}"),
-        Some(more) => format!("columns {list} and {more} more"),
-    }
+    let columns = if names.len() == 1 { "column" } else { "columns" };
+    format!("{columns} {}", first_few(names.map(|name| format!("{name:?}")), NAMED))
 }
 
 #[cfg(test)]

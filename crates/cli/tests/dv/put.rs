@@ -34,7 +34,7 @@ fn the_highest_version_wins_and_outcomes_are_counted() {
     for batch in ["1", "3", "1000"] {
         let sandbox = store(&["--type", "at=i64", "--version-field", "at"]);
         let rows = "id,at,n\na,5,1\nb,5,2\na,4,3\nb,6,4\na,5,5\n";
-        let run = put(&sandbox, "csv", rows, &["--json", "--batch", batch, "--version-field", "at"]);
+        let run = put(&sandbox, "csv", rows, &["--json", "--batch", batch]);
         assert_eq!((run.code, outcomes(&run)), (0, [3, 2, 1, 2]), "{run:?}");
         // An earlier version, in another run and from a file.
         sandbox.write("late.csv", "id,at,n\nb,1,6\nc,1,7\n");
@@ -87,22 +87,10 @@ fn stale_documents_are_told() {
 #[test]
 fn versions_are_refused_with_what_to_do() {
     let sandbox = store(&["--version-field", "at"]);
-    sandbox.write("rows.csv", "id,at\na,1\n");
     let fails = |args: &[&str], code: i32, expected: &str| {
         let run = sandbox.dv(args);
         assert_eq!((run.code, run.err.contains(expected)), (code, true), "{args:?}: {}", run.err);
     };
-    fails(
-        &["put", "st", "rows.csv", "--version-field", "n"],
-        1,
-        "st: expected the version field \"n\", found \"at\"\n    hint: put with --version-field at, or without it\n",
-    );
-    sandbox.ok(&["store", "create", "plain", "--id-field", "id"]);
-    fails(
-        &["put", "plain", "rows.csv", "--version-field", "at"],
-        1,
-        "plain: expected the version field \"at\", found a store without versions\n    hint: create another store",
-    );
     fails(&["store", "create", "x", "--version-field", "at"], 2, "--id-field");
     fails(
         &["store", "create", "x", "--id-field", "id", "--version-field", "at", "--type", "at=f64"],

@@ -80,7 +80,7 @@ fn versions_and_durability_are_those_of_a_put() {
     sandbox.ok(&["store", "create", "st", "--id-field", "id", "--version-field", "at"]);
     sandbox.ok(&["put", "st", "users.csv", "-q"]);
     let rows = "id,at,name\nann,8,Anne\nbob,8,Rob\nann,,Annie\ncarl,1,Carl\n";
-    let run = put(&sandbox, "csv", rows, &["--durability", "batch", "--batch", "2", "--version-field", "at"]);
+    let run = put(&sandbox, "csv", rows, &["--durability", "batch", "--batch", "2"]);
     assert!(
         run.code == 1 && run.out.starts_with("st: 2 documents updated, 1 not found, 1 stale; "),
         "{run:?}"

@@ -5,16 +5,16 @@ use std::ops::RangeInclusive;
 
 use crate::answer::segment_info::sort_json;
 use crate::answer::table::{Align, Table};
-use crate::answer::usage_tables::{MAX_END, ends, json_ends};
+use crate::answer::usage_tables::{column_row, json_ends, table_with};
 use crate::api::search::Query;
 use crate::api::store::{Snapshot, SnapshotSegment};
 use crate::api::{Bounds, ColumnSource, ColumnUsage, Field, Search, SegmentUsage};
-use crate::args::InfoArgs;
+use crate::args::inspect::InfoArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::open::opener::Opener;
 use crate::text::json::Json;
-use crate::text::quoting::{decimal, printable, thousands};
+use crate::text::quoting::{printable, thousands};
 
 pub(super) fn run(args: &InfoArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let of_segments = [("--encodings", args.encodings), ("--sections", args.sections)];
@@ -109,24 +109,10 @@ fn docs_with_value(source: &(dyn ColumnSource + Send + Sync), name: &str) -> Opt
 /// As for a segment, without distinct values, which only the directory of a segment knows. `bytes` are those of all
 /// segments.
 fn column_table(columns: &[Column], bytes: u64) -> Table {
-    let mut table = Table::new(&[
-        ("column", Align::Left),
-        ("kind", Align::Left),
-        ("type", Align::Left),
-        ("docs", Align::Right),
-        ("min", Align::Left),
-        ("max", Align::Left),
-        ("bytes", Align::Right),
-        ("%", Align::Right),
-    ])
-    .cut_first(&["min", "max"], MAX_END);
+    let mut table = table_with(&["docs"]);
     for column in columns {
-        let Field { name, kind, logical, .. } = &column.field;
-        let mut row = vec![printable(name), kind.name().to_owned(), logical.name().to_owned()];
-        row.push(thousands(column.docs));
-        row.extend(ends(&column.field, column.ends()));
-        row.extend([thousands(column.bytes), decimal(column.bytes * 100, bytes, 1)]);
-        table.row(row);
+        let docs = [thousands(column.docs)];
+        table.row(column_row(&column.field, docs, column.ends(), [column.bytes, bytes]));
     }
     table
 }

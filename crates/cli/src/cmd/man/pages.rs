@@ -7,7 +7,8 @@ use clap::{Command, CommandFactory as _};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 
-use crate::args::{CommandLine, ManArgs};
+use crate::args::CommandLine;
+use crate::args::shell::ManArgs;
 use crate::console::Console;
 use crate::console::destination::{is_stdout, refuse_other_format};
 use crate::error::{CliError, Exit};

@@ -1,7 +1,7 @@
 //! The index of ids of a merged segment.
 
 use crate::api::{Field, IdIndex, IdOptions};
-use crate::args::MergeArgs;
+use crate::args::merge::MergeArgs;
 use crate::error::CliError;
 use crate::import::ids::{IdIndexPlan, check_type, no_field, unknown};
 use crate::open::columns;

@@ -25,7 +25,7 @@ use super::hints;
 use crate::answer::batch_rows::BatchRows;
 use crate::answer::rows::{RecordFormat, usual_format};
 use crate::api::{Error, SearchError};
-use crate::args::SqlArgs;
+use crate::args::sql::SqlArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::open::files;

@@ -6,7 +6,7 @@ use super::{bytes_of, line, no_dictionary};
 use crate::api::search::Docs;
 use crate::api::search::facet::{Facet, FacetOrder};
 use crate::api::{Field, Kind};
-use crate::args::TermsArgs;
+use crate::args::inspect::TermsArgs;
 use crate::console::Console;
 use crate::error::CliError;
 use crate::open::id_index;

@@ -7,7 +7,7 @@ use std::io::{self, Read as _};
 
 use memchr::{memchr, memrchr};
 
-use super::rows::{CsvRest, CsvRows};
+use super::rows::CsvRows;
 use super::tokens::{Token, Tokenizer};
 use crate::import::error::{InputError, Result};
 
@@ -16,8 +16,10 @@ const LARGEST: usize = 16;
 
 /// The rest of a CSV file, in chunks.
 pub(crate) struct CsvChunks {
-    /// The rest of the file after the last chunk. Its line stays that of the first one.
-    pub(crate) rest: CsvRest,
+    /// The reader of the rest of the file. Its next line stays that of the first chunk.
+    pub(crate) rows: CsvRows,
+    /// The bytes after the last chunk, before those of the reader.
+    rest: Vec<u8>,
     /// The size of a chunk, in bytes, unless a record is larger.
     size: usize,
     is_at_end: bool,
@@ -28,39 +30,40 @@ pub(crate) struct CsvChunks {
 impl CsvChunks {
     /// The records that `rows` has not read, in chunks of `size` bytes.
     pub(crate) fn after(rows: CsvRows, size: usize) -> CsvChunks {
-        CsvChunks { rest: rows.into_rest(), size, is_at_end: false, is_done: false }
+        let rest = rows.lines.get(rows.record.end..).unwrap_or_default().to_vec();
+        CsvChunks { rows, rest, size, is_at_end: false, is_done: false }
     }
 
     /// Reads the next chunk into `buffer`, which is emptied first. Returns `None` at the end of the file, and before a
     /// record that does not end as it should or is too large for a chunk.
     pub(crate) fn next(&mut self, mut buffer: Vec<u8>) -> Result<Option<Vec<u8>>> {
         buffer.clear();
-        buffer.append(&mut self.rest.bytes);
+        buffer.append(&mut self.rest);
         for times in 1..=LARGEST {
             if self.is_done {
                 break;
             }
             self.fill(&mut buffer, times * self.size)
-                .map_err(|e| InputError::unreadable(&self.rest.file, e))?;
-            let (end, is_wrong) = match record_end(&buffer, self.rest.dialect.tokenizer(), self.is_at_end) {
+                .map_err(|e| InputError::unreadable(&self.rows.file, e))?;
+            let (end, is_wrong) = match record_end(&buffer, self.rows.dialect.tokenizer(), self.is_at_end) {
                 RecordEnd::At(end) => (end, false),
                 RecordEnd::Wrong(end) => (end, true),
             };
             self.is_done = is_wrong || self.is_at_end || times == LARGEST;
             if end > 0 {
-                self.rest.bytes.extend_from_slice(buffer.get(end..).unwrap_or_default());
+                self.rest.extend_from_slice(buffer.get(end..).unwrap_or_default());
                 buffer.truncate(end);
                 return Ok(Some(buffer));
             }
         }
-        self.rest.bytes = buffer;
+        self.rest = buffer;
         Ok(None)
     }
 
     /// Reads on until there are `size` bytes, or the end.
     fn fill(&mut self, buffer: &mut Vec<u8>, size: usize) -> io::Result<()> {
         while !self.is_at_end && buffer.len() < size {
-            let read = (&mut self.rest.reader).take((size - buffer.len()) as u64).read_to_end(buffer)?;
+            let read = (&mut self.rows.reader).take((size - buffer.len()) as u64).read_to_end(buffer)?;
             self.is_at_end = read == 0;
         }
         Ok(())
@@ -68,15 +71,15 @@ impl CsvChunks {
 
     /// Reads the records of a chunk one by one. The first is on `line`.
     pub(crate) fn rows_of(&self, chunk: Vec<u8>, line: u64) -> CsvRows {
-        let CsvRest { file, dialect, columns, .. } = &self.rest;
+        let CsvRows { file, dialect, columns, .. } = &self.rows;
         let reader = Box::new(io::Cursor::new(chunk));
         CsvRows::new(file.clone(), reader, dialect.clone(), columns.clone(), line)
     }
 
     /// Reads the rest one by one. The first record is on `line`.
     pub(crate) fn into_rows(self, line: u64) -> CsvRows {
-        let CsvRest { file, reader, dialect, columns, bytes, .. } = self.rest;
-        CsvRows::new(file, Box::new(io::Cursor::new(bytes).chain(reader)), dialect, columns, line)
+        let CsvRows { file, reader, dialect, columns, .. } = self.rows;
+        CsvRows::new(file, Box::new(io::Cursor::new(self.rest).chain(reader)), dialect, columns, line)
     }
 }
 

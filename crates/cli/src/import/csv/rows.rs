@@ -21,35 +21,26 @@ const MAX_TITLES: u64 = 20;
 
 /// The rows of a file.
 pub(crate) struct CsvRows {
-    file: Arc<str>,
-    reader: Box<dyn BufRead>,
-    dialect: Dialect,
-    columns: Vec<FieldId>,
-    new_names: Vec<NewName>,
-    doubts: Vec<String>,
+    pub(super) file: Arc<str>,
+    pub(super) reader: Box<dyn BufRead>,
+    pub(crate) dialect: Dialect,
+    /// The columns of this file.
+    pub(crate) columns: Vec<FieldId>,
+    /// The names that the header does not have as they are, for a note.
+    pub(crate) new_names: Vec<NewName>,
+    /// Notes on a header that may be something else.
+    pub(crate) doubts: Vec<String>,
     /// The lines read so far: those of the record, and after a bad quote some lines after it.
-    lines: Vec<u8>,
+    pub(super) lines: Vec<u8>,
     /// Whether the input paused within the last of them.
     is_cut: bool,
     /// The range of the record in `lines`; the next record begins at its end.
-    record: Range<usize>,
+    pub(super) record: Range<usize>,
     /// The lines on which the record and the next one begin, from 1.
     line: u64,
-    next_line: u64,
+    pub(crate) next_line: u64,
     /// The cells of the record, each with its line, and its column in bytes from 1.
     cells: Vec<(CsvCell, (u64, usize))>,
-}
-
-/// The records of a file that were not read.
-pub(crate) struct CsvRest {
-    pub(crate) file: Arc<str>,
-    pub(crate) reader: Box<dyn BufRead>,
-    pub(crate) dialect: Dialect,
-    pub(crate) columns: Vec<FieldId>,
-    /// The bytes before those of `reader`.
-    pub(crate) bytes: Vec<u8>,
-    /// The line of the first record.
-    pub(crate) line: u64,
 }
 
 impl CsvRows {
@@ -112,33 +103,11 @@ impl CsvRows {
         }
     }
 
-    /// The rest of the input, from the first line that was not read.
-    pub(crate) fn into_rest(self) -> CsvRest {
-        let bytes = self.lines.get(self.record.end..).unwrap_or_default().to_vec();
-        let CsvRows { file, reader, dialect, columns, next_line: line, .. } = self;
-        CsvRest { file, reader, dialect, columns, bytes, line }
-    }
-
     /// Whether rows are separated by line ends, and cells by a character that is neither a quote nor a line end.
     pub(crate) fn is_plain(&self) -> bool {
         let Dialect { delimiter, extras, .. } = &self.dialect;
         let extras = Extras { skip_lines: 0, ..*extras };
         extras == Extras::default() && !matches!(delimiter, b'"' | b'\n' | b'\r')
-    }
-
-    /// Notes on a header that may be something else.
-    pub(crate) fn doubts(&self) -> &[String] {
-        &self.doubts
-    }
-
-    /// The columns of this file.
-    pub(crate) fn columns(&self) -> &[FieldId] {
-        &self.columns
-    }
-
-    /// The names that the header does not have as they are, for a note.
-    pub(crate) fn new_names(&self) -> &[NewName] {
-        &self.new_names
     }
 
     /// Adds the columns of the header. A column without a name, or with that of an earlier one, gets a new name.

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use proptest::prelude::*;
 
 use super::*;
-use crate::import::source::PausingReader;
+use crate::import::tests::PausingReader;
 
 /// Every row as `name form text line:column` words, or its error.
 fn rows_of(text: &[u8]) -> Vec<Result<Vec<String>, String>> {
@@ -30,7 +30,12 @@ fn rows_without(reader: Box<dyn BufRead>, exclude: &[String]) -> Vec<Result<Vec<
                 .map(|c| {
                     let (line, column) = row.place(c);
                     let element = if c.element { "*" } else { "" };
-                    format!("{}{element} {:?} {} {line}:{column}", fields.name(c.field), c.form, row.text(c))
+                    format!(
+                        "{}{element} {:?} {} {line}:{column}",
+                        fields.names().nth(c.field.index()).unwrap(),
+                        c.form,
+                        row.text(c)
+                    )
                 })
                 .collect())),
             Err(error) if error.is_pause() => {}

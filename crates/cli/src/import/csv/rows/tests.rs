@@ -5,7 +5,7 @@ use std::rc::Rc;
 use proptest::prelude::*;
 
 use super::*;
-use crate::import::source::PausingReader;
+use crate::import::tests::PausingReader;
 
 const COMMA: Dialect = Dialect {
     delimiter: b',',
@@ -215,7 +215,7 @@ fn a_stray_quote_costs_its_own_line_only() {
 fn columns_without_names_or_with_the_same_name_get_new_ones() {
     let (rows, fields) = open(b"a,,\"a\"\n1,2,3\n", COMMA).unwrap();
     assert!(fields.names().eq(["a", "c2", "a_2"]));
-    assert_eq!(rows.new_names().len(), 2);
+    assert_eq!(rows.new_names.len(), 2);
     assert_eq!(rest_of(rows), [row(&["1", "2", "3"])]);
 }
 
