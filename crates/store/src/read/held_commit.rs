@@ -11,8 +11,8 @@ use docvalues_storage::{Directory, DirectoryFile, FileLock, Source};
 use crate::error::{Error, Result};
 use crate::files::{ATTEMPTS, CommitFile, FileEntry, FileName, Files, Position, no_calm};
 use crate::locks;
-use crate::log::{LogStart, read_logs};
-use crate::segments::segment;
+use crate::log::{LogFrames, LogStart, read_logs};
+use crate::segments::{CommitState, segment};
 
 /// A file of a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +90,9 @@ pub struct HeldCommit {
 }
 
 impl HeldCommit {
+    /// Holds commit `number`, or the newest: if the writer replaces it meanwhile, the one after it.
     pub(crate) fn of(directory: Arc<dyn Directory>, number: Option<u64>) -> Result<HeldCommit> {
+        let mut tried = None;
         for _ in 0..ATTEMPTS {
             let files = Files::list_beside_writer(&*directory)?;
             let folder = || directory.path().display().to_string();
@@ -108,7 +110,8 @@ impl HeldCommit {
                 }
                 // The writer is removing it.
                 Err(Error::Storage(error)) if error.is_busy() => locks::yield_now(),
-                Err(error) if error.is_missing() => locks::yield_now(),
+                // The same commit again: it is not being replaced.
+                Err(error) if error.is_missing() && tried != Some(commit) => tried = Some(commit),
                 Err(error) => return Err(error),
             }
         }
@@ -123,6 +126,22 @@ impl HeldCommit {
     /// Its files.
     pub fn files(&self) -> &CommitFiles {
         &self.files
+    }
+
+    /// Opens its segments, with what changed in them: see [`CommitState::of`].
+    pub(crate) fn into_state(
+        self,
+        options: OpenOptions,
+        before: Option<&CommitState>,
+    ) -> Result<CommitState> {
+        // Held until all files are open.
+        let HeldCommit { directory, number, files, _held } = self;
+        CommitState::of(&*directory, number, files.commit, options, before)
+    }
+
+    /// The frames of the logs after it.
+    pub(crate) fn log_frames(&self) -> Result<LogFrames> {
+        LogFrames::after(&*self.directory, self.number, &self.files.commit)
     }
 
     /// The last batch of the commit and of the logs after it.
