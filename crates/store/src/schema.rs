@@ -5,6 +5,8 @@ use std::collections::{HashMap, HashSet};
 use docvalues_column::{Field, Kind, LogicalType, SortKey, promotion};
 use docvalues_format::file::root::MAX_COLUMNS;
 use docvalues_writer::{BytesKind, Duplicates, FieldSpec, IdOptions, MAX_SORT_KEYS, Schema};
+use serde::de::{Deserializer, Error as _};
+use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -318,6 +320,18 @@ struct SortEntry {
     descending: bool,
     #[serde(default)]
     missing_first: bool,
+}
+
+impl SchemaEntry {
+    /// Serializes a schema as its entry.
+    pub(crate) fn write<S: Serializer>(schema: &StoreSchema, serializer: S) -> Result<S::Ok, S::Error> {
+        SchemaEntry::from(schema).serialize(serializer)
+    }
+
+    /// Deserializes an entry to its schema.
+    pub(crate) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<StoreSchema, D::Error> {
+        StoreSchema::try_from(SchemaEntry::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
 }
 
 impl From<&StoreSchema> for SchemaEntry {

@@ -231,7 +231,8 @@ fn switch_to_leader(store: &Store, leader: &CommitFile) -> Result<()> {
     let made = Some((store.clock)());
     // One number more than now, for the log.
     let next_number = store.next_number.load(Ordering::Relaxed) + 1;
-    let commit = CommitFile { is_replica: true, first_log: None, next_number, keep, made, ..leader.clone() };
+    let mut commit = CommitFile { is_replica: true, first_log: None, next_number, made, ..leader.clone() };
+    commit.set_keep(keep);
     commit.check().map_err(Error::Request)?;
     let state = CommitState::of(&*store.directory, number, commit, store.options.open, Some(&before))?;
     let adopted = switch_to(store, state, leader, (before.number, before.file.checksum));

@@ -69,7 +69,7 @@ impl Writer {
             last_unlogged: 0,
             history: committed.history,
             files,
-            keep: committed.keep,
+            keep: committed.keep(),
             rewrites_deltas: false,
             remember_deletes,
             commit,

@@ -44,16 +44,16 @@ impl Writer {
         let buffer = self.seal();
         let segments = self.docs.segments().to_vec();
         self.docs.mark();
-        let commit = CommitFile {
+        let mut commit = CommitFile {
             sequence: self.sequence,
             history: self.history,
             highest_version: self.docs.highest_version(),
             assigns_versions: self.docs.assigns_versions(),
             first_log,
-            keep: self.keep,
             schema: StoreSchema::clone(self.docs.schema()),
             ..self.committed.clone()
         };
+        commit.set_keep(self.keep);
         Ok(Some(Frozen {
             number: self.next_commit(),
             commit,
