@@ -8,7 +8,7 @@ use docvalues_terms::ids::MAX_ID_LEN;
 use docvalues_writer::SegmentWriter;
 
 use super::resolve::{Resolved, UpdateTarget};
-use crate::batch::body::{BatchBody, Body, Decided, FrameBody};
+use crate::batch::body::{BatchRef, Body, Decided, FrameBody};
 use crate::batch::{Condition, Operation, What, WriteBatch};
 use crate::error::{Error, Result};
 use crate::log::MAX_BODY;
@@ -95,7 +95,8 @@ pub(super) fn check_fields(store: &Store, schema: &Arc<StoreSchema>) -> Result<(
 impl Prepared {
     /// Encodes the body of the frame, so far as it is known outside of the lock.
     pub(crate) fn encode_body(&mut self) -> Result<()> {
-        let batch = BatchBody::of(&self.docs, &self.resolved.updates, &self.operations, &self.deleted);
+        let Prepared { docs, resolved, operations, deleted, .. } = &*self;
+        let batch = BatchRef { docs, updates: &resolved.updates, operations, deleted };
         self.body = FrameBody::of(&Body::Batch(batch));
         // What is decided takes a bit for each operation, and a version.
         const DECIDED: usize = 32;

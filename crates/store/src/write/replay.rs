@@ -1,11 +1,11 @@
 //! Applying the batches of a log again.
 
-use docvalues_column::Field;
+use docvalues_column::{Field, bits};
 
 use super::apply::apply_prepared;
 use super::prepare::{Prepared, prepare};
+use crate::batch::WriteBatch;
 use crate::batch::body::{BatchBody, Body, Decided, FrameBody};
-use crate::batch::{Condition, Operation, WriteBatch};
 use crate::commit::flush;
 use crate::error::{Error, Result};
 use crate::log::{LogStart, Queued, read_logs};
@@ -80,20 +80,20 @@ fn replay_schema(store: &Store, schema: &[u8], frame: FrameBody) -> Result<(), W
 
 /// Applies a batch as it was decided.
 fn replay_batch(store: &Store, batch: BatchBody, frame: FrameBody, decided: Decided) -> Result<(), Wrong> {
-    let contradictory = || Wrong::Frame("expected columns that fit each other, found others".to_owned());
-    let (docs, updates, operations, deleted) = batch.parts().ok_or_else(contradictory)?;
+    if !batch.is_consistent() {
+        return Err(Wrong::Frame("expected operations that fit each other, found others".to_owned()));
+    }
+    let BatchBody { docs, updates, mut operations, deleted } = batch;
     let mut batch = WriteBatch::new(store.schema())?;
     // This compares the values with the types of their fields.
     batch.docs.append_plain(&docs).map_err(|error| Wrong::Frame(error.to_string()))?;
     if updates.count() > 0 {
         batch.set_updates(updates).map_err(|error| Wrong::Frame(error.to_string()))?;
     }
-    let operation = |(at, what)| {
-        let is_refused =
-            !decided.took_place.is_empty() && !docvalues_column::bits::get(&decided.took_place, at);
-        Operation { what, condition: Condition::Always, is_refused }
-    };
-    batch.set_operations(operations.into_iter().enumerate().map(operation).collect(), deleted);
+    for (at, operation) in operations.iter_mut().enumerate() {
+        operation.is_refused = !decided.took_place.is_empty() && !bits::get(&decided.took_place, at);
+    }
+    batch.set_operations(operations, deleted);
     flush(store, store.options.buffer_bytes / 2)?;
     let prepared = Prepared { body: frame, replayed: Some(decided), ..prepare(store, batch)? };
     apply_prepared(store, prepared)?;
@@ -140,7 +140,8 @@ mod tests {
 
     /// The body of a frame that gives the store these fields.
     fn other(schema: &StoreSchema) -> Vec<u8> {
-        FrameBody::of(&Body::Other(serde_json::to_vec(&SchemaEntry::from(schema)).unwrap(), 7)).into_bytes()
+        let schema = serde_json::to_vec(&SchemaEntry::from(schema)).unwrap();
+        FrameBody::of(&Body::<BatchBody>::Other(schema, 7)).into_bytes()
     }
 
     #[test]
@@ -169,7 +170,7 @@ mod tests {
         let fields = Some("expected the fields of the store, found others".to_owned());
         assert_eq!(replay(3, other(&schema(&["a", "b"]))), fields);
         assert_eq!(replay(3, other(&schema(&["b", "a", "c"]))), fields);
-        assert!(replay(3, FrameBody::of(&Body::Fields(b"{}".to_vec())).into_bytes()).is_some());
+        assert!(replay(3, FrameBody::of(&Body::<BatchBody>::Fields(b"{}".to_vec())).into_bytes()).is_some());
         assert!(replay(3, vec![9]).unwrap().contains("expected the body of a frame"));
         assert_eq!(store.snapshot().schema().fields().len(), 3);
     }
