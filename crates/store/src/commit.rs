@@ -111,7 +111,7 @@ pub(crate) fn write_commit(store: &Store, change: &dyn Fn(&mut CommitFile)) -> R
     let written = write_files(store, &mut frozen, change);
     store.change(|writer| {
         // After a failure, the next commit removes them.
-        frozen.created.iter().for_each(|name| writer.files_mut().add(*name));
+        frozen.created.iter().for_each(|name| writer.files.add(*name));
         writer.synced(written)?;
         let number = frozen.number;
         store.ids.remove(&writer.adopt(frozen));

@@ -163,7 +163,7 @@ impl Replica {
             }
             Some(_) => Store::open_in(directory, options)?,
         };
-        if !store.change_quietly(|writer| Ok(writer.is_replica()))? {
+        if !store.change_quietly(|writer| Ok(writer.last_commit().1.is_replica))? {
             return Err(Error::Request(format!(
                 "{}: expected a replica, found a store with changes of its own: give the replica another folder",
                 store.directory().path().display()
@@ -237,7 +237,7 @@ impl Replica {
         }
         replay_decoded(&self.store, decoded).map_err(damaged)?;
         // From now on, its files are its own, to be merged and folded.
-        self.store.with_writer(|writer| writer.files_mut().forget_received());
+        self.store.with_writer(|writer| writer.files.forget_received());
         wait_for_log(&self.store, sequence)?;
         Ok(Received::Applied)
     }
@@ -302,7 +302,7 @@ impl Replica {
         }
         begin_epoch(&self.store, now.epoch + 1, false)?;
         // Its files are its own, to be merged and folded.
-        self.store.with_writer(|writer| writer.files_mut().forget_received());
+        self.store.with_writer(|writer| writer.files.forget_received());
         drop(one);
         Ok(self.store)
     }

@@ -235,25 +235,25 @@ impl Store {
         let counters = &self.counters;
         self.change_quietly(|writer| {
             let (mut docs, mut buffered_docs, mut updates_bytes) = (0, 0, 0);
-            for state in writer.docs().segments() {
+            for state in &writer.docs.segments {
                 docs += u64::from(state.now.live.count());
                 updates_bytes += state.now.heap();
             }
-            for block in writer.docs().blocks() {
+            for block in writer.docs.blocks() {
                 docs += u64::from(block.live.count());
                 buffered_docs += u64::from(block.docs.docs());
             }
             Ok(StoreStats {
-                segments: writer.docs().segments().len(),
+                segments: writer.docs.segments.len(),
                 docs,
                 buffered_docs,
-                buffer_bytes: writer.docs().buffer_bytes(),
-                sealed_bytes: writer.docs().sealed_bytes(),
+                buffer_bytes: writer.docs.buffer.bytes(),
+                sealed_bytes: writer.docs.sealed_bytes(),
                 updates_bytes,
                 table_bytes: self.ids.table_bytes(),
-                remembered_deletes: writer.docs().tombstones().len(),
-                unpublished: writer.sequence() - published.sequence(),
-                uncommitted: writer.sequence() - writer.last_commit().1.sequence,
+                remembered_deletes: writer.docs.tombstones.len(),
+                unpublished: writer.sequence - published.sequence(),
+                uncommitted: writer.sequence - writer.last_commit().1.sequence,
                 applied: counters.applied.work(),
                 waited: counters.waited.work().time,
                 refreshes: counters.refreshes.work(),
@@ -278,7 +278,7 @@ impl Store {
     /// Notes the memory of the buffers. One that is filled may take half of the memory, and one that is being written the
     /// other half.
     pub(crate) fn note_room(&self, writer: &Writer) {
-        let (buffer, sealed) = (writer.docs().buffer_bytes(), writer.docs().sealed_bytes());
+        let (buffer, sealed) = (writer.docs.buffer.bytes(), writer.docs.sealed_bytes());
         self.buffered.store(buffer, Ordering::Relaxed);
         self.sealed.store(sealed, Ordering::Relaxed);
         if let Some(member) = self.tasks.member() {
@@ -351,7 +351,7 @@ impl Store {
         let mut published = self.published.write().unwrap_or_else(PoisonError::into_inner);
         let last = std::mem::replace(&mut *published, snapshot);
         drop(published);
-        if before.generation() != writer.generation() {
+        if before.generation() != writer.generation {
             self.tasks.want(Task::Merge);
         }
         last

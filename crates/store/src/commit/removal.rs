@@ -33,8 +33,8 @@ pub(crate) fn remove_all_but(
     let now = (store.clock)();
     let (mut temporary, mut commits) = store.change_quietly(|writer| {
         writer.require_lock()?;
-        let keep = keep.unwrap_or(writer.keep());
-        let files = writer.files_mut();
+        let keep = keep.unwrap_or(writer.keep);
+        let files = &mut writer.files;
         Ok((files.take_temporary(), files.older_commits(&*store.directory, keep, now)))
     })?;
     temporary.retain(|name| !remove(name));
@@ -48,7 +48,7 @@ pub(crate) fn remove_all_but(
     });
     let mut files = store.change_quietly(|writer| {
         let (used, first_log) = (writer.used(), writer.last_commit().1.first_log);
-        let files = writer.files_mut();
+        let files = &mut writer.files;
         files.keep_temporary(temporary);
         files.forget_commits(&commits);
         let first_log = first_log.map(|log| files.first_kept_log(&*store.directory, log, keep_frames));
@@ -57,7 +57,7 @@ pub(crate) fn remove_all_but(
     files.retain(|file| !remove(&file.to_string()));
     if !files.is_empty() {
         store.change_quietly(|writer| {
-            files.iter().for_each(|file| writer.files_mut().add(*file));
+            files.iter().for_each(|file| writer.files.add(*file));
             Ok(())
         })?;
     }

@@ -31,7 +31,7 @@ pub struct Purged {
 pub(super) fn purge(store: &Store) -> Result<Purged> {
     // What is in the buffer becomes a segment, and segments without live documents go.
     store.commit()?;
-    let count = store.change_quietly(|writer| Ok(writer.docs().segments().len()))?;
+    let count = store.change_quietly(|writer| Ok(writer.docs.segments.len()))?;
     // From the last one, because merges and commits beside this move segments only towards the first.
     for at in (0..count).rev() {
         merge_some(store, &AtomicBool::new(false), &|sizes| match sizes.get(at) {

@@ -11,7 +11,7 @@ pub(super) fn begin_epoch(store: &Store, epoch: u64, is_replica: bool) -> Result
     let _flushing = store.flushing.lock().unwrap_or_else(PoisonError::into_inner);
     let sequence = store.change_quietly(|writer| {
         writer.require_lock()?;
-        Ok(writer.sequence())
+        Ok(writer.sequence)
     })?;
     let begun = restart_log(store, epoch, sequence).and_then(|()| {
         write_commit(store, &|commit| (commit.epoch, commit.is_replica) = (epoch, is_replica))

@@ -65,7 +65,7 @@ impl Replica {
     /// Whether the file is here, whole. If so, it stays until another commit is installed, or a frame applied.
     pub(super) fn keep(&self, file: &StoredFile) -> bool {
         // First, so that it is not removed while it is compared.
-        self.store.with_writer(|writer| writer.files_mut().receive(file.name));
+        self.store.with_writer(|writer| writer.files.receive(file.name));
         self.has(file)
     }
 
@@ -161,7 +161,7 @@ impl Replica {
         store.change_quietly(|writer| {
             writer.require_lock()?;
             let used = writer.used();
-            match writer.files_mut().make_place_for(file.name, &used) {
+            match writer.files.make_place_for(file.name, &used) {
                 true => Ok(()),
                 false => Err(Error::Request(format!(
                     "{}: expected no other {name}, found another file of this name: give the replica an empty folder",
@@ -190,8 +190,8 @@ impl Replica {
             });
         }
         store.with_writer(|writer| {
-            writer.files_mut().receive(file.name);
-            writer.files_mut().add(file.name);
+            writer.files.receive(file.name);
+            writer.files.add(file.name);
         });
         Ok(())
     }
@@ -223,10 +223,10 @@ fn switch_to_leader(store: &Store, leader: &CommitFile) -> Result<()> {
         let before = CommitState {
             number,
             file: CommitFile { deltas: Vec::new(), ..committed.clone() },
-            segments: writer.docs().segments().iter().map(fresh).collect(),
+            segments: writer.docs.segments.iter().map(fresh).collect(),
             tombstones: Tombstones::default(),
         };
-        Ok((writer.next_commit(), writer.keep(), before))
+        Ok((writer.next_commit(), writer.keep, before))
     })?;
     let made = Some((store.clock)());
     // One number more than now, for the log.

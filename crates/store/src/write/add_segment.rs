@@ -96,8 +96,8 @@ pub(super) fn begin(store: &Store) -> Result<NewSegment<'_>> {
     let schema = store.change(|writer| {
         writer.require_lock()?;
         writer.require_leader(&*store.directory)?;
-        refuse_versions(writer.docs().schema())?;
-        Ok(writer.docs().schema().clone())
+        refuse_versions(&writer.docs.schema)?;
+        Ok(writer.docs.schema.clone())
     })?;
     let number = store.take_number();
     let writer = begin_segment(&store.directory, number, &schema, store.options.writer)?;
@@ -135,14 +135,14 @@ fn add(store: &Store, writer: &mut Writer, file: FileEntry) -> Result<Added> {
     // If the file cannot be removed, the next commit, or the next writer, tries again.
     let stays = added.is_ok() || writer.require_lock().is_err();
     if stays || store.directory.remove(OsStr::new(&name.to_string())).is_err() {
-        writer.files_mut().add(name);
+        writer.files.add(name);
     }
     added
 }
 
 fn add_to(store: &Store, writer: &mut Writer, file: FileEntry) -> Result<Added> {
     let segment = StoreSegment::open(&*store.directory, file, store.options.open)?;
-    let schema = writer.docs().schema().with_segment(&segment.segment.fields()?)?;
+    let schema = writer.docs.schema.with_segment(&segment.segment.fields()?)?;
     let (name, sort) = (segment.segment.file(), segment.segment.sort());
     if !sort.starts_with(schema.sort()) {
         let why = format!("{name}: expected the index sort of the store, found {sort:?}");
@@ -169,9 +169,9 @@ fn add_to(store: &Store, writer: &mut Writer, file: FileEntry) -> Result<Added> 
     }
     let docs = segment.segment.docs();
     let before = store.snapshot();
-    let older = writer.docs().require(&before, &older)?;
+    let older = writer.docs.require(&before, &older)?;
     for document in &older {
-        writer.docs_mut().delete(*document);
+        writer.docs.delete(*document);
     }
     if store.snapshot().has_table() {
         store.ids.add(&segment);

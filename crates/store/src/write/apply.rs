@@ -58,16 +58,16 @@ pub(super) fn apply_prepared(store: &Store, mut prepared: Prepared) -> Result<Ap
             writer.require_leader(&*store.directory)?;
         }
         writer.require_fields(&prepared.schema)?;
-        if writer.generation() != prepared.generation {
+        if writer.generation != prepared.generation {
             // All changes of the set of segments are published.
             prepared.look_up(&store.snapshot())?;
         }
-        prepared.read_again(writer.docs().segments())?;
+        prepared.read_again(&writer.docs.segments)?;
         if let Some(log) = &store.log {
             log.check()?;
         }
-        check_versions(writer.docs(), &prepared)?;
-        let next = (store.clock)().max(writer.docs().highest_version().saturating_add(1));
+        check_versions(&writer.docs, &prepared)?;
+        let next = (store.clock)().max(writer.docs.highest_version.saturating_add(1));
         let applied = apply(writer, prepared, next)?;
         store.note_room(writer);
         Ok(applied)
@@ -83,12 +83,12 @@ fn check_versions(docs: &Docs, batch: &Prepared) -> Result<()> {
     };
     match batch.without_version {
         // Versions that it assigned itself may be above.
-        Some(at) if !docs.assigns_versions() && docs.highest_version() >= limit => {
-            let highest = docs.highest_version();
+        Some(at) if !docs.assigns_versions && docs.highest_version >= limit => {
+            let highest = docs.highest_version;
             let what = "a version, found none: the store has versions up to";
             return refused(at, format!("{what} {highest}, above which it assigns none"));
         }
-        None if !docs.assigns_versions() => return Ok(()),
+        None if !docs.assigns_versions => return Ok(()),
         _ => {}
     }
     let versions = batch.versions.iter().enumerate();
@@ -105,12 +105,12 @@ fn check_versions(docs: &Docs, batch: &Prepared) -> Result<()> {
 fn apply(writer: &mut Writer, mut batch: Prepared, next: u64) -> Result<Applied> {
     let next = batch.replayed.as_ref().map_or(next, |decided| decided.first_version.unwrap_or_default());
     let first_version = batch.assign_versions(next);
-    let (sequence, docs) = (writer.sequence() + 1, writer.docs_mut());
+    let (sequence, docs) = (writer.sequence + 1, &mut writer.docs);
     if first_version.is_some() {
-        docs.note_assigned_version();
+        docs.assigns_versions = true;
     }
     let written = std::mem::take(&mut batch.docs);
-    let first = (written.docs() > 0).then(|| docs.append(written));
+    let first = (written.docs() > 0).then(|| docs.buffer.append(written));
     let mut outcomes = Vec::with_capacity(batch.operations.len());
     let (mut pending, mut id) = (Pending::default(), Vec::new());
     for (at, operation) in batch.operations.iter().enumerate() {
@@ -133,7 +133,7 @@ fn apply(writer: &mut Writer, mut batch: Prepared, next: u64) -> Result<Applied>
         // The buffer, of which this is a part, changes meanwhile.
         id.clear();
         id.extend_from_slice(match action {
-            Action::Write(place) => docs.id_at(place, field).unwrap_or_default(),
+            Action::Write(place) => docs.buffer.id(place, field).unwrap_or_default(),
             _ => batch.id(at).unwrap_or_default(),
         });
         let id = Id { id: &id, hash: batch.hashes[at], field };
@@ -156,7 +156,7 @@ fn apply(writer: &mut Writer, mut batch: Prepared, next: u64) -> Result<Applied>
         }
         writer.applied(body)?;
     }
-    Ok(Applied { sequence: writer.sequence(), outcomes, first_version })
+    Ok(Applied { sequence: writer.sequence, outcomes, first_version })
 }
 
 /// Does what a request asks for, with the document that has the id. `sequence` is the number of the batch.
@@ -178,7 +178,7 @@ fn operate(
         Condition::Absent => current.is_some(),
         Condition::Version(expected) => current_version != Some(expected),
     };
-    let highest = current_version.or_else(|| docs.deleted_version(id.id));
+    let highest = current_version.or_else(|| docs.tombstones.version(id.id));
     let stale = version.zip(highest).filter(|(version, highest)| version <= highest && !is_decided);
     if refused || stale.is_some() {
         withdraw(docs, action);
@@ -206,7 +206,7 @@ fn operate(
         _ => {
             // A deletion without a version has that of the document.
             if let Some(version) = version.or(current_version) {
-                docs.remember_delete(id.id, version, sequence);
+                docs.tombstones.insert(id.id, version, sequence);
             }
             if was_there { Outcome::Deleted } else { Outcome::NotFound }
         }

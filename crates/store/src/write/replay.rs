@@ -40,7 +40,7 @@ pub(crate) fn replay_frame(store: &Store, frame: Queued) -> Result<()> {
 /// Reads a frame, which must follow the last batch.
 pub(crate) fn decode_next(store: &Store, Queued { sequence, body, .. }: Queued) -> Result<Decoded, Wrong> {
     let (frame, body, decided) = FrameBody::read(body).map_err(Wrong::Frame)?;
-    let last = store.change_quietly(|writer| Ok(writer.sequence()))?;
+    let last = store.change_quietly(|writer| Ok(writer.sequence))?;
     if last + 1 != sequence {
         return Err(Wrong::Frame(format!("expected batch {}", last + 1)));
     }
@@ -70,10 +70,10 @@ fn replay_schema(store: &Store, schema: &[u8], frame: FrameBody) -> Result<(), W
         return Err(Wrong::Frame("expected the fields of the store, found others".to_owned()));
     }
     Ok(store.change(|writer| {
-        if wider != **writer.docs().schema() {
+        if wider != *writer.docs.schema {
             widen(store, writer, wider)?;
         }
-        writer.docs_mut().set_schema(schema);
+        writer.docs.set_schema(schema);
         writer.applied(frame)
     })?)
 }
