@@ -66,6 +66,6 @@ mod tests;
 pub(crate) use frame::{FRAME_HEADER, LOG_HEADER, MAX_BODY, Queued, decode_frame};
 pub use log_file::LogStats;
 pub use log_frames::{FrameInfo, LogFrames};
-pub(crate) use log_reader::{LogSource, LogStart, read_logs};
+pub(crate) use log_reader::{LogSource, LogStart, read_logs_after};
 pub(crate) use log_writer::LogWriter;
 pub(crate) use replay_after_loss::{LogBatches, replay_after_loss};

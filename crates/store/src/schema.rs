@@ -218,6 +218,16 @@ impl StoreSchema {
             && (&self.id_field, &self.version_field, &self.sort) == (id_field, version_field, sort)
     }
 
+    /// Refuses a batch that was begun with fields that the store never had.
+    pub(crate) fn require_fields_of(&self, batch: &StoreSchema) -> Result<()> {
+        match std::ptr::eq(self, batch) || self.extends(batch) {
+            true => Ok(()),
+            false => {
+                Err(Error::Request("expected a batch of this store, found one with other fields".to_owned()))
+            }
+        }
+    }
+
     /// The place of the field of ids.
     pub(crate) fn id_place(&self) -> Option<usize> {
         self.fields.iter().position(|field| Some(&field.name) == self.id_field.as_ref())

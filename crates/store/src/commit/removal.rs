@@ -1,7 +1,6 @@
 //! The removal of older commits, and of files that nothing needs any more.
 
 use std::ffi::OsStr;
-use std::io;
 
 use docvalues_storage::FileLock;
 
@@ -27,7 +26,7 @@ pub(crate) fn remove_all_but(
     keep_frames: u64,
 ) -> Result<Vec<String>> {
     let remove = |name: &str| match store.directory.remove(OsStr::new(name)) {
-        Err(error) => error.io_error().kind() == io::ErrorKind::NotFound,
+        Err(error) => error.is_missing(),
         Ok(()) => true,
     };
     let now = (store.clock)();

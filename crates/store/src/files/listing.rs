@@ -2,7 +2,6 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
-use std::io;
 
 use docvalues_storage::Directory;
 
@@ -47,11 +46,7 @@ impl Files {
     /// The files in `directory`, of which there are none if there is no such folder. Names of other files are ignored.
     pub(crate) fn list(directory: &dyn Directory) -> Result<Files> {
         let mut files = Files::default();
-        let entries = match directory.list() {
-            Err(error) if error.io_error().kind() == io::ErrorKind::NotFound => Vec::new(),
-            entries => entries?,
-        };
-        for entry in entries {
+        for entry in names::entries(directory)? {
             let Some(name) = entry.name.to_str() else { continue };
             match FileName::parse(name) {
                 Some(FileName::Commit(number)) => files.commits.push(number),

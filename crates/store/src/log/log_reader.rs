@@ -25,15 +25,15 @@ pub(crate) struct LogStart {
 
 /// The end of all logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct LogEnd {
+pub(super) struct LogEnd {
     /// The number of the last log.
-    pub(crate) log: u64,
+    pub(super) log: u64,
     /// The end of its last frame.
-    pub(crate) offset: u64,
+    pub(super) offset: u64,
     /// The last batch: that of the commit if no frame is after it.
-    pub(crate) sequence: u64,
+    pub(super) sequence: u64,
     /// The number of frames after the commit.
-    pub(crate) frames: u64,
+    pub(super) frames: u64,
 }
 
 /// A frame that is whole.
@@ -124,6 +124,16 @@ impl LogStart {
     }
 }
 
+/// As [`read_logs`], of the logs after commit `number`, if there are any. Returns the number of batches.
+pub(crate) fn read_logs_after(
+    directory: &dyn Directory,
+    (number, commit): (u64, &CommitFile),
+    apply: impl FnMut(Queued) -> Result<()>,
+) -> Result<u64> {
+    let start = LogStart::of(directory, number, commit)?;
+    start.map_or(Ok(0), |start| Ok(read_logs(directory, start, apply)?.frames))
+}
+
 /// Reads the frames of all batches after a commit. Calls `apply` with each, in order. One frame at a time is in memory.
 ///
 /// # Errors
@@ -131,7 +141,7 @@ impl LogStart {
 /// [`Error::Damaged`] if a log that the commit or a later log names is missing, or a frame that was durable is damaged
 /// or missing; [`Error::Version`] if a log has an unknown version; if a call to the operating system fails; the error
 /// of `apply`.
-pub(crate) fn read_logs(
+pub(super) fn read_logs(
     directory: &dyn Directory,
     start: LogStart,
     mut apply: impl FnMut(Queued) -> Result<()>,
@@ -217,11 +227,10 @@ impl LogSource {
     pub(crate) fn open_alone(directory: &dyn Directory, number: u64) -> Result<Option<LogSource>> {
         let file = path(directory, number);
         let source = match directory.open(OsStr::new(&FileName::Log(number).to_string())) {
-            Err(error) if error.io_error().kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) if error.is_missing() => return Ok(None),
             source => source?,
         };
-        let len = usize::try_from(source.len()).map_or(LOG_HEADER, |len| len.min(LOG_HEADER));
-        let header = LogHeader::decode(&read(&source, &file, 0, len)?, &file)?;
+        let header = header_of(&source, &file)?;
         Ok(header.filter(|header| header.number == number).map(|header| LogSource { source, file, header }))
     }
 
@@ -256,8 +265,7 @@ impl LogSource {
     /// process ended: it has no header, or does not go on from another log, and has no frames.
     fn open(directory: &dyn Directory, number: u64, before: Option<&LogSource>) -> Result<Option<LogSource>> {
         let (source, file) = open_file(directory, number)?;
-        let len = usize::try_from(source.len()).map_or(LOG_HEADER, |len| len.min(LOG_HEADER));
-        let header = LogHeader::decode(&read(&source, &file, 0, len)?, &file)?;
+        let header = header_of(&source, &file)?;
         let damaged = |what: String| Error::Damaged { file: file.clone(), what };
         let expected = before.map(|log| log.header.number);
         match header {
@@ -403,6 +411,11 @@ pub(super) fn search(
         offset += PIECE as u64;
     }
     Ok(())
+}
+
+fn header_of(source: &Source, file: &str) -> Result<Option<LogHeader>> {
+    let len = usize::try_from(source.len()).map_or(LOG_HEADER, |len| len.min(LOG_HEADER));
+    LogHeader::decode(&read(source, file, 0, len)?, file)
 }
 
 fn read<'a>(source: &'a Source, file: &str, offset: u64, len: usize) -> Result<Cow<'a, [u8]>> {

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
-use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -126,7 +125,7 @@ fn hold_commits(directory: &dyn Directory) -> Result<Vec<HeldCommit>> {
             let name = FileName::Commit(number).to_string();
             match directory.hold(OsStr::new(&name), FileLock::Shared) {
                 // The writer is removing it, or has.
-                Err(error) if error.is_busy() || error.io_error().kind() == io::ErrorKind::NotFound => None,
+                Err(error) if error.is_busy() || error.is_missing() => None,
                 lock => Some((number, lock)),
             }
         };

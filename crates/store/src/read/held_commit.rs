@@ -11,7 +11,7 @@ use docvalues_storage::{Directory, DirectoryFile, FileLock, Source};
 use crate::error::{Error, Result};
 use crate::files::{ATTEMPTS, CommitFile, FileEntry, FileName, Files, Position, no_calm};
 use crate::locks;
-use crate::log::{LogFrames, LogStart, read_logs};
+use crate::log::{LogFrames, read_logs_after};
 use crate::segments::{CommitState, segment};
 
 /// A file of a commit.
@@ -146,14 +146,12 @@ impl HeldCommit {
 
     /// The last batch of the commit and of the logs after it.
     pub(crate) fn last_position(&self) -> Result<Position> {
-        let &CommitFile { epoch, sequence, history, .. } = &self.files.commit;
-        let mut position = Position { epoch, sequence, history };
-        if let Some(start) = LogStart::of(&*self.directory, self.number, &self.files.commit)? {
-            read_logs(&*self.directory, start, |frame| {
-                (position.sequence, position.history) = (frame.sequence, frame.history);
-                Ok(())
-            })?;
-        }
+        let commit = &self.files.commit;
+        let mut position = Position::of(commit);
+        read_logs_after(&*self.directory, (self.number, commit), |frame| {
+            (position.sequence, position.history) = (frame.sequence, frame.history);
+            Ok(())
+        })?;
         Ok(position)
     }
 

@@ -116,14 +116,14 @@ impl Depot for FolderDepot {
     fn open(&self, name: &str) -> Result<Option<Box<dyn Read + '_>>> {
         match self.directory.open(OsStr::new(name)) {
             Ok(file) => Ok(Some(Box::new(FileReader::of(file)))),
-            Err(error) if error.io_error().kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) if error.is_missing() => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
 
     fn remove(&self, name: &str) -> Result<()> {
         match self.directory.remove(OsStr::new(name)) {
-            Err(error) if error.io_error().kind() == std::io::ErrorKind::NotFound => Ok(()),
+            Err(error) if error.is_missing() => Ok(()),
             removed => Ok(removed?),
         }
     }

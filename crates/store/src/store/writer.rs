@@ -264,17 +264,6 @@ impl Writer {
         }
     }
 
-    /// Refuses a batch that was begun with other fields.
-    pub(crate) fn require_fields(&self, schema: &StoreSchema) -> Result<()> {
-        let now = &self.docs.schema;
-        match std::ptr::eq(&**now, schema) || now.extends(schema) {
-            true => Ok(()),
-            false => {
-                Err(Error::Request("expected a batch of this store, found one with other fields".to_owned()))
-            }
-        }
-    }
-
     /// Begins a log, which the next commit names.
     pub(crate) fn begin_log(&mut self, log: Arc<LogWriter>) {
         self.log = Some(log);

@@ -57,7 +57,7 @@ pub(super) fn apply_prepared(store: &Store, mut prepared: Prepared) -> Result<Ap
         if prepared.replayed.is_none() {
             writer.require_leader(&*store.directory)?;
         }
-        writer.require_fields(&prepared.schema)?;
+        writer.docs.schema.require_fields_of(&prepared.schema)?;
         if writer.generation != prepared.generation {
             // All changes of the set of segments are published.
             prepared.look_up(&store.snapshot())?;
@@ -148,7 +148,7 @@ fn apply(writer: &mut Writer, mut batch: Prepared, next: u64) -> Result<Applied>
     let requested = batch.operations.iter().zip(&batch.versions);
     let is_changed = requested
         .zip(&outcomes)
-        .any(|((operation, version), outcome)| is_change(operation, *version, outcome));
+        .any(|((operation, version), outcome)| is_change(operation, *version, *outcome));
     if is_changed || batch.replayed.is_some() {
         let mut body = std::mem::take(&mut batch.body);
         if writer.has_log() && batch.replayed.is_none() {
@@ -221,28 +221,27 @@ fn withdraw(docs: &mut Docs, action: Action) {
 }
 
 /// Whether an operation left something that a commit must have.
-fn is_change(operation: &Operation, version: Option<u64>, outcome: &Outcome) -> bool {
+fn is_change(operation: &Operation, version: Option<u64>, outcome: Outcome) -> bool {
+    took_place(operation, outcome) && (outcome != Outcome::NotFound || version.is_some())
+}
+
+/// Whether an operation took place. A deletion does so, though it finds nothing: its version is remembered.
+fn took_place(operation: &Operation, outcome: Outcome) -> bool {
     match outcome {
         Outcome::Stale { .. } | Outcome::Refused { .. } => false,
-        // The version of a deletion is remembered, though it found nothing.
-        Outcome::NotFound => version.is_some() && !matches!(operation.what, What::Update(_)),
+        Outcome::NotFound => !matches!(operation.what, What::Update(_)),
         _ => true,
     }
 }
 
 /// What the log says of a batch.
 fn decided(first_version: Option<u64>, operations: &[Operation], outcomes: &[Outcome]) -> Decided {
-    let is_done = |(operation, outcome): (&Operation, &Outcome)| match outcome {
-        Outcome::Stale { .. } | Outcome::Refused { .. } => false,
-        // A deletion may have a version, though it finds nothing.
-        Outcome::NotFound => !matches!(operation.what, What::Update(_)),
-        _ => true,
-    };
-    let mut took_place = Vec::new();
+    let is_done = |(operation, outcome): (&Operation, &Outcome)| took_place(operation, *outcome);
+    let mut done = Vec::new();
     if !operations.iter().zip(outcomes).all(is_done) {
-        took_place.resize(outcomes.len().div_ceil(64), 0);
-        let done = operations.iter().zip(outcomes).enumerate().filter(|(_, pair)| is_done(*pair));
-        done.for_each(|(at, _)| bits::set(&mut took_place, at));
+        done.resize(outcomes.len().div_ceil(64), 0);
+        let pairs = operations.iter().zip(outcomes).enumerate().filter(|(_, pair)| is_done(*pair));
+        pairs.for_each(|(at, _)| bits::set(&mut done, at));
     }
-    Decided { first_version, took_place }
+    Decided { first_version, took_place: done }
 }

@@ -49,7 +49,7 @@ pub(crate) struct Prepared {
 pub(super) fn prepare(store: &Store, mut batch: WriteBatch) -> Result<Prepared> {
     batch.settle(Condition::Always);
     let WriteBatch { schema, docs, rows, mut updates, operations, deleted, .. } = batch;
-    check_fields(store, &schema)?;
+    store.schema().require_fields_of(&schema)?;
     updates.rows = rows.map(SegmentWriter::into_plain).transpose()?.unwrap_or_default();
     let mut prepared = Prepared {
         schema: schema.clone(),
@@ -78,18 +78,6 @@ pub(super) fn prepare(store: &Store, mut batch: WriteBatch) -> Result<Prepared> 
         prepared.hashes.push(prepared.id(at).map_or(0, |id| hash(id, store.seed)));
     }
     Ok(prepared)
-}
-
-/// A batch has the fields of the store, or of the store as it was.
-pub(super) fn check_fields(store: &Store, schema: &Arc<StoreSchema>) -> Result<()> {
-    let now = store.schema();
-    let is_same = Arc::ptr_eq(&now, schema) || now.extends(schema);
-    match is_same {
-        true => Ok(()),
-        false => {
-            Err(Error::Request("expected a batch of this store, found one with other fields".to_owned()))
-        }
-    }
 }
 
 impl Prepared {

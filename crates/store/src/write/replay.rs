@@ -8,20 +8,18 @@ use crate::batch::WriteBatch;
 use crate::batch::body::{BatchBody, Body, Decided, FrameBody};
 use crate::commit::flush;
 use crate::error::{Error, Result};
-use crate::log::{LogStart, Queued, read_logs};
+use crate::log::{Queued, read_logs_after};
 use crate::merge::widen;
 use crate::schema::{SchemaEntry, StoreSchema};
 use crate::store::Store;
 
 /// Applies the batches that the log has after the commit. Returns how many there were.
 pub(crate) fn replay(store: &Store) -> Result<u64> {
-    let start = store.change(|writer| {
+    let (number, commit) = store.change(|writer| {
         let (number, commit) = writer.last_commit();
-        LogStart::of(&*store.directory, number, commit)
+        Ok((number, commit.clone()))
     })?;
-    let Some(start) = start else { return Ok(0) };
-    let end = read_logs(&*store.directory, start, |frame| replay_frame(store, frame))?;
-    Ok(end.frames)
+    read_logs_after(&*store.directory, (number, &commit), |frame| replay_frame(store, frame))
 }
 
 /// Applies a batch of a log again, which must follow the last one.

@@ -7,7 +7,6 @@ use docvalues_terms::hash::hash;
 use docvalues_writer::SegmentWriter;
 
 use super::change_and_commit;
-use super::prepare::check_fields;
 use super::resolve::{Resolved, UpdateTarget};
 use crate::batch::{Condition, Operation, Updates, What, WriteBatch};
 use crate::error::{Error, Result};
@@ -38,7 +37,7 @@ impl Pending {
 pub(super) fn prepare_updates(store: &Store, mut batch: WriteBatch) -> Result<(Resolved, Arc<StoreSchema>)> {
     batch.settle(Condition::Always);
     let WriteBatch { schema, rows, mut updates, operations, .. } = batch;
-    check_fields(store, &schema)?;
+    store.schema().require_fields_of(&schema)?;
     updates.rows = rows.map(SegmentWriter::into_plain).transpose()?.unwrap_or_default();
     let (id_field, version_field) = (schema.id_place(), VersionField::of(&schema));
     for (at, Operation { what, condition, .. }) in operations.iter().enumerate() {
@@ -63,7 +62,7 @@ pub(super) fn update_found(
     find: &dyn Fn(&Writer) -> Result<Vec<Current>>,
 ) -> Result<u64> {
     change_and_commit(store, |writer| {
-        writer.require_fields(schema)?;
+        writer.docs.schema.require_fields_of(schema)?;
         check_versions(&writer.docs, &resolved, schema)?;
         let documents = find(writer)?;
         let planned = plan_updates(&writer.docs, &mut resolved, schema, &documents)?;
