@@ -32,11 +32,8 @@ mod deltas;
 mod flush;
 mod removal;
 
-use std::ffi::OsStr;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
-
-use docvalues_storage::NewFile;
 
 use deltas::write_deltas;
 use flush::write_buffer;
@@ -44,7 +41,7 @@ pub(crate) use flush::{flush, flush_left};
 pub(crate) use removal::{remove_all_but, remove_unnamed};
 
 use crate::error::{Error, Result};
-use crate::files::{CommitFile, FileName};
+use crate::files::{CommitFile, FileName, put_file};
 use crate::locks::PoisonError;
 use crate::segments::SegmentState;
 use crate::store::{Frozen, Store};
@@ -137,16 +134,8 @@ fn write_files(store: &Store, frozen: &mut Frozen, change: &dyn Fn(&mut CommitFi
 
 /// Writes the bytes of commit `number`.
 pub(crate) fn write_commit_file(store: &Store, number: u64, bytes: &[u8]) -> Result<()> {
-    let name = FileName::Commit(number).to_string();
-    let temporary = format!(".{name}.tmp");
-    // Of an attempt that failed.
-    let _ = store.directory.remove(OsStr::new(&temporary));
-    let mut file = NewFile::create(store.directory.clone(), &temporary)?;
-    file.append(bytes)?;
-    file.finish()?;
-    store.lock.require()?;
-    store.directory.rename(OsStr::new(&temporary), OsStr::new(&name))?;
-    store.directory.sync()?;
+    let (name, lock) = (FileName::Commit(number).to_string(), &store.lock);
+    put_file(&store.directory, &name, |file| Ok(file.append(bytes)?), || lock.require())?;
     // A writer that took over may have missed this commit.
     store.lock.require()
 }

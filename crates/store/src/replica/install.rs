@@ -11,24 +11,21 @@
 //! frames, are numbered far above those of the leader.
 
 use std::ffi::OsStr;
-use std::io::{self, Read};
+use std::io::Read;
 use std::sync::atomic::Ordering;
 
-use docvalues_storage::{Error as StorageError, NewFile, Step};
+use docvalues_storage::NewFile;
 
 use super::Replica;
 use super::epoch::restart_log;
 use crate::commit::{remove_unnamed, write_commit_file};
 use crate::error::{Error, Result};
-use crate::files::{CommitFile, MAX_NUMBER, Position, random_id};
+use crate::files::{CommitFile, MAX_NUMBER, Position, copy, random_id};
 use crate::locks::PoisonError;
 use crate::read::{CommitFiles, StoredFile};
 use crate::segments::{CommitState, SegmentState, segment};
 use crate::store::Store;
 use crate::versions::Tombstones;
-
-/// Files are copied in pieces of this many bytes.
-pub(super) const PIECE: usize = 1 << 20;
 
 /// Numbers come in ranges of this size. A replica numbers its own files from a random number on, in the lower half of the range
 /// after that of its leader.
@@ -114,24 +111,14 @@ impl Replica {
     }
 
     fn require_newer(&self, commit: &CommitFiles) -> Result<()> {
-        let (known, found) = (self.store.with_writer(|writer| writer.last_commit().1.id), commit.commit.id);
-        let Position { epoch, sequence, history } = self.position();
-        if epoch > 0 && known != found {
-            return Err(Error::OtherStore { known, found });
-        }
-        if commit.epoch() < epoch {
-            return Err(Error::OldEpoch { known: epoch, found: commit.epoch() });
-        }
-        let is_other = commit.sequence() == sequence && commit.commit.history != history;
-        if commit.epoch() == epoch && (commit.sequence() < sequence || is_other) {
-            let what = format!(
-                "expected a commit with batch {sequence} (history {history:016x}), found one up to batch {}: \
-                 it is an older one, or the leader lost batches that the replica has",
-                commit.sequence()
-            );
-            return Err(Error::Diverged { what });
-        }
-        Ok(())
+        let known = (self.store.with_writer(|writer| writer.last_commit().1.id), self.position());
+        require_newer(&commit.commit, known, |Position { sequence, history, .. }| {
+            let found = commit.sequence();
+            format!(
+                "expected a commit with batch {sequence} (history {history:016x}), found one up to batch {found}: \
+                 it is an older one, or the leader lost batches that the replica has"
+            )
+        })
     }
 
     pub(super) fn install_with<'r>(
@@ -203,6 +190,25 @@ impl Replica {
     }
 }
 
+/// Fails unless a commit may follow the last batch of a store with this id.
+pub(super) fn require_newer(
+    commit: &CommitFile,
+    (id, known): (u64, Position),
+    diverged: impl FnOnce(Position) -> String,
+) -> Result<()> {
+    if known.epoch > 0 && id != commit.id {
+        return Err(Error::OtherStore { known: id, found: commit.id });
+    }
+    if commit.epoch < known.epoch {
+        return Err(Error::OldEpoch { known: known.epoch, found: commit.epoch });
+    }
+    let is_other = commit.sequence == known.sequence && commit.history != known.history;
+    if commit.epoch == known.epoch && (commit.sequence < known.sequence || is_other) {
+        return Err(Error::Diverged { what: diverged(known) });
+    }
+    Ok(())
+}
+
 /// Switches to a commit of the leader, all of whose files are here.
 fn switch_to_leader(store: &Store, leader: &CommitFile) -> Result<()> {
     let _merging = store.merging.lock().unwrap_or_else(PoisonError::into_inner);
@@ -265,28 +271,6 @@ fn own_numbers(leader: u64, own: u64) -> u64 {
         }
         false => own,
     }
-}
-
-/// Appends `bytes` bytes of the file `name`.
-pub(super) fn copy(from: &mut dyn Read, (name, bytes): (&str, u64), to: &mut NewFile) -> Result<()> {
-    let mut piece = vec![0; PIECE.min(usize::try_from(bytes).unwrap_or(PIECE))];
-    let mut left = bytes;
-    while left > 0 {
-        let len = piece.len().min(usize::try_from(left).unwrap_or(usize::MAX));
-        match from.read(&mut piece[..len]) {
-            Ok(0) => {
-                let what = format!("expected {bytes} bytes, found {}", bytes - left);
-                return Err(Error::Damaged { file: name.to_owned(), what });
-            }
-            Ok(read) => {
-                to.append(&piece[..read])?;
-                left -= read as u64;
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(StorageError::new(Step::Read, name, error).into()),
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

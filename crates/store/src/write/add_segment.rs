@@ -2,7 +2,6 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::Read as _;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
@@ -13,13 +12,10 @@ use docvalues_writer::{Document, FieldId, FinishError, SegmentWriter};
 
 use super::change_and_commit;
 use crate::error::{Error, Result};
-use crate::files::{FileEntry, FileName};
+use crate::files::{FileEntry, FileName, copy};
 use crate::schema::StoreSchema;
 use crate::segments::{SegmentState, StoreSegment, begin_segment};
 use crate::store::{Store, Writer};
-
-/// Bytes that are copied at once.
-const COPIED: usize = 1 << 20;
 
 /// The result of adding a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,7 +115,8 @@ pub(super) fn add_copy(store: &Store, path: &Path) -> Result<Added> {
     })?;
     let number = store.take_number();
     let mut to = NewFile::create(store.directory.clone(), FileName::Segment(number).to_string())?;
-    copy(path, &mut to)?;
+    let mut from = File::open(path).map_err(|error| StorageError::new(Step::Open, path, error))?;
+    copy(&mut from, (&path.display().to_string(), segment.len()), &mut to)?;
     let file = FileEntry { number, bytes: to.written(), id: segment.id() };
     let written = to.finish().map_err(Error::from);
     change_and_commit(store, |writer| {
@@ -187,18 +184,5 @@ fn refuse_versions(schema: &StoreSchema) -> Result<()> {
         Some(field) => Err(Error::Request(format!(
             "expected a store without versions, found the version field \"{field}\": apply batches of documents instead"
         ))),
-    }
-}
-
-/// Appends the bytes of a file.
-fn copy(path: &Path, to: &mut NewFile) -> Result<()> {
-    let error = |error| StorageError::new(Step::Open, path, error);
-    let mut from = File::open(path).map_err(error)?;
-    let mut bytes = vec![0; COPIED];
-    loop {
-        match from.read(&mut bytes).map_err(error)? {
-            0 => return Ok(()),
-            len => to.append(&bytes[..len])?,
-        }
     }
 }
