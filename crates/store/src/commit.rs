@@ -42,7 +42,7 @@ pub(crate) use removal::{remove_all_but, remove_unnamed};
 
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, FileName, put_file};
-use crate::locks::PoisonError;
+use crate::locks::lock;
 use crate::segments::SegmentState;
 use crate::store::{Frozen, Store};
 
@@ -56,7 +56,7 @@ impl Store {
     /// If a file cannot be written. The changes are still there then, and visible, and may be committed by another
     /// call, unless the store is poisoned: after a failed sync, or if another process removed its lock.
     pub fn commit(&self) -> Result<u64> {
-        let _flushing = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
+        let _flushing = lock(&self.flushing);
         match self.change(|writer| {
             if writer.is_uncommitted() { Ok(None) } else { Ok(Some(writer.last_commit().0)) }
         })? {
@@ -75,7 +75,7 @@ impl Store {
 
 /// As [`Store::commit`], also without changes. For a store that nobody else has yet.
 pub(crate) fn commit_now(store: &Store) -> Result<u64> {
-    let _flushing = store.flushing.lock().unwrap_or_else(PoisonError::into_inner);
+    let _flushing = lock(&store.flushing);
     write_commit(store, &|_| {})
 }
 

@@ -28,7 +28,7 @@ pub(crate) use writer::{Frozen, Writer};
 
 use crate::error::Result;
 use crate::files::{Files, Position, WriterLock};
-use crate::locks::{Mutex, MutexGuard, PoisonError, RwLock};
+use crate::locks::{Mutex, MutexGuard, PoisonError, RwLock, lock};
 use crate::log::LogWriter;
 use crate::options::StoreOptions;
 use crate::read::Snapshot;
@@ -314,7 +314,7 @@ impl Store {
 
     /// Reads the state of the writer, also if it is poisoned.
     pub(crate) fn with_writer<R>(&self, read: impl FnOnce(&mut Writer) -> R) -> R {
-        read(&mut self.writer.lock().unwrap_or_else(PoisonError::into_inner))
+        read(&mut lock(&self.writer))
     }
 
     /// The store cannot go on after this failed: it must be opened again.
@@ -330,7 +330,7 @@ impl Store {
 
     /// Also after a panic: each step of a change leaves a state that is consistent.
     fn writer(&self) -> Result<MutexGuard<'_, Writer>> {
-        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let writer = lock(&self.writer);
         writer.check()?;
         Ok(writer)
     }
@@ -360,12 +360,12 @@ impl Store {
 
 /// When `time` will have passed since `last`.
 pub(crate) fn due_at(last: &Mutex<Instant>, time: Duration) -> Option<Instant> {
-    last.lock().unwrap_or_else(PoisonError::into_inner).checked_add(time)
+    lock(last).checked_add(time)
 }
 
 /// Whether `time` has passed since `last`. If so, `last` becomes now, so that one of several callers does what is due.
 pub(crate) fn is_due(last: &Mutex<Instant>, time: Duration) -> bool {
-    let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut last = lock(last);
     let is_due = last.elapsed() >= time;
     if is_due {
         *last = Instant::now();

@@ -15,14 +15,14 @@ use docvalues_writer::{FinishError, WriterOptions};
 
 use crate::error::Result;
 use crate::files::{FileEntry, FileName};
-use crate::locks::PoisonError;
+use crate::locks::lock;
 use crate::segments::{Block, FrozenBuffer, GONE, SegmentState, StoreSegment, begin_segment};
 use crate::store::Store;
 
 /// Writes the buffer to a segment if it takes more than so many bytes, or one that could not be written before. Other
 /// callers go on, until the next buffer is full, too.
 pub(crate) fn flush(store: &Store, most: usize) -> Result<()> {
-    let _flushing = store.flushing.lock().unwrap_or_else(PoisonError::into_inner);
+    let _flushing = lock(&store.flushing);
     let buffer = store.change_quietly(|writer| {
         let is_full = writer.docs.buffer.bytes() > most;
         let buffer = if is_full { writer.seal() } else { writer.docs.sealed() };

@@ -82,7 +82,7 @@ pub(super) struct LogReader {
 pub(crate) struct LogSource {
     pub(super) source: Source,
     pub(super) file: String,
-    pub(super) header: LogHeader,
+    pub(crate) header: LogHeader,
 }
 
 impl LogStart {
@@ -246,19 +246,6 @@ impl LogSource {
     /// Whether a later frame says that the log was durable beyond `offset`. O(bytes after it).
     pub(crate) fn is_synced_beyond(&self, offset: u64) -> Result<bool> {
         Ok(self.synced_to(offset, None)? > offset)
-    }
-
-    pub(crate) fn epoch(&self) -> u64 {
-        self.header.epoch
-    }
-
-    pub(crate) fn number(&self) -> u64 {
-        self.header.number
-    }
-
-    /// The last batch before it.
-    pub(crate) fn after(&self) -> u64 {
-        self.header.after
     }
 
     /// Opens log `number`, which comes after `before`, or is the first one. `None` if it was being created when the

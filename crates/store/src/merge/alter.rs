@@ -18,15 +18,15 @@ use super::run::write_merged;
 use crate::commit::{flush_left, remove_unnamed, rotate_log, write_commit};
 use crate::error::{Error, Result};
 use crate::files::FileName;
-use crate::locks::PoisonError;
+use crate::locks::lock;
 use crate::schema::StoreSchema;
 use crate::segments::{SegmentState, StoreSegment, Went, column_or_absent};
 use crate::store::{Store, Writer};
 
 /// The work of [`Store::alter`].
 pub(super) fn alter(store: &Store, fields: &[Field]) -> Result<()> {
-    let _merging = store.merging.lock().unwrap_or_else(PoisonError::into_inner);
-    let _flushing = store.flushing.lock().unwrap_or_else(PoisonError::into_inner);
+    let _merging = lock(&store.merging);
+    let _flushing = lock(&store.flushing);
     // Of an attempt that failed: from here on, all documents are in segments and in the buffer.
     flush_left(store)?;
     loop {

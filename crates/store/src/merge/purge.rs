@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicBool;
 use super::run::merge_some;
 use crate::commit::{remove_all_but, rotate_log, write_commit};
 use crate::error::Result;
-use crate::locks::PoisonError;
+use crate::locks::lock;
 use crate::options::KeepCommits;
 use crate::store::Store;
 
@@ -39,7 +39,7 @@ pub(super) fn purge(store: &Store) -> Result<Purged> {
             _ => Vec::new(),
         })?;
     }
-    let _flushing = store.flushing.lock().unwrap_or_else(PoisonError::into_inner);
+    let _flushing = lock(&store.flushing);
     store.change(|writer| {
         writer.forget_deleted();
         Ok(())

@@ -16,7 +16,7 @@ use super::policy::SegmentSize;
 use super::widened_source::{WidenedSource, WiderTypes};
 use crate::error::Result;
 use crate::files::{FileEntry, FileName};
-use crate::locks::PoisonError;
+use crate::locks::lock;
 use crate::schema::{StoreSchema, id_options};
 use crate::segments::{
     Dictionary, GONE, NewRows, SegmentChanges, SegmentState, StoreSegment, places_by_key, places_by_number,
@@ -34,7 +34,7 @@ pub(crate) fn merge_some(
     choose: &dyn Fn(&[SegmentSize]) -> Vec<usize>,
 ) -> Result<bool> {
     // One merge at a time: no segment is merged twice.
-    let _merging = store.merging.lock().unwrap_or_else(PoisonError::into_inner);
+    let _merging = lock(&store.merging);
     let states = store.change_quietly(|writer| {
         writer.require_lock()?;
         let sizes: Vec<SegmentSize> = writer.docs.segments.iter().map(size).collect();

@@ -85,17 +85,17 @@ impl Frames {
             Some(_) => logs_after(&*directory, None)?,
         };
         // One that is begun for a commit to come is not its own.
-        logs.retain(|log| log.epoch() <= commit.epoch);
+        logs.retain(|log| log.header.epoch <= commit.epoch);
         let (mut first, mut limit) = (None, u64::MAX);
         while let Some(log) = logs.pop() {
-            first = Some(log.after() + 1);
-            if log.after() <= after {
-                let (offset, sequence) = (LOG_HEADER as u64, log.after());
+            first = Some(log.header.after + 1);
+            if log.header.after <= after {
+                let (offset, sequence) = (LOG_HEADER as u64, log.header.after);
                 let mut frames =
                     Frames { directory, log, offset, limit, sequence, history: None, quiet_since: None };
                 return frames.skip_to(after).map(|()| frames);
             }
-            limit = limit.min(log.after());
+            limit = limit.min(log.header.after);
         }
         let folder = directory.path().display().to_string();
         Err(Error::NoFrames { folder, after, first })
@@ -131,15 +131,15 @@ impl Frames {
             if let Some(frame) = self.take()? {
                 return Ok(Some(frame));
             }
-            let mut newer = logs_after(&*self.directory, Some(self.log.number()))?;
+            let mut newer = logs_after(&*self.directory, Some(self.log.header.number))?;
             // Of several, the older ones were never used.
-            if let Some(place) = newer.iter().rposition(|log| log.after() == self.sequence) {
+            if let Some(place) = newer.iter().rposition(|log| log.header.after == self.sequence) {
                 let after = newer.split_off(place + 1);
-                self.limit = after.iter().map(LogSource::after).min().unwrap_or(u64::MAX);
+                self.limit = after.iter().map(|log| log.header.after).min().unwrap_or(u64::MAX);
                 (self.log, self.offset) = (newer.swap_remove(place), LOG_HEADER as u64);
                 continue;
             }
-            let Some(first) = newer.iter().map(LogSource::after).min() else {
+            let Some(first) = newer.iter().map(|log| log.header.after).min() else {
                 return if is_there { self.find_damage().map(|()| None) } else { Err(self.gone(None)) };
             };
             if first < self.sequence {
@@ -193,7 +193,7 @@ impl Frames {
         (self.history, self.quiet_since) = (Some(frame.history()), None);
         Ok(Some(Frame {
             sequence: self.sequence,
-            epoch: self.log.epoch(),
+            epoch: self.log.header.epoch,
             history: frame.history(),
             needs_commit: body::is_elsewhere(frame.body()),
             bytes: frame.bytes,

@@ -21,7 +21,7 @@ use super::epoch::restart_log;
 use crate::commit::{remove_unnamed, write_commit_file};
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, MAX_NUMBER, Position, copy, random_id};
-use crate::locks::PoisonError;
+use crate::locks::lock;
 use crate::read::{CommitFiles, StoredFile};
 use crate::segments::{CommitState, SegmentState, segment};
 use crate::store::Store;
@@ -73,7 +73,7 @@ impl Replica {
     /// If the bytes are not those of the file; if the replica has another file of this name; if a call fails. The file is not
     /// there then.
     pub fn copy(&self, file: &StoredFile, mut from: impl Read) -> Result<()> {
-        let _one = self.receiving();
+        let _one = lock(&self.receiving);
         self.copy_alone(file, &mut from)
     }
 
@@ -127,7 +127,7 @@ impl Replica {
         over: bool,
         open: &mut dyn FnMut(&StoredFile) -> Result<Box<dyn Read + 'r>>,
     ) -> Result<Installed> {
-        let _one = self.receiving();
+        let _one = lock(&self.receiving);
         if !over {
             self.require_newer(commit)?;
         }
@@ -144,7 +144,7 @@ impl Replica {
     fn copy_alone(&self, file: &StoredFile, from: &mut dyn Read) -> Result<()> {
         let (store, name) = (&self.store, file.name());
         // No commit is being written: the writer knows the files of each, and none may be of this name.
-        let flushing = store.flushing.lock().unwrap_or_else(PoisonError::into_inner);
+        let flushing = lock(&store.flushing);
         store.change_quietly(|writer| {
             writer.require_lock()?;
             let used = writer.used();
@@ -211,8 +211,8 @@ pub(super) fn require_newer(
 
 /// Switches to a commit of the leader, all of whose files are here.
 fn switch_to_leader(store: &Store, leader: &CommitFile) -> Result<()> {
-    let _merging = store.merging.lock().unwrap_or_else(PoisonError::into_inner);
-    let _flushing = store.flushing.lock().unwrap_or_else(PoisonError::into_inner);
+    let _merging = lock(&store.merging);
+    let _flushing = lock(&store.flushing);
     let (number, keep, before) = store.change_quietly(|writer| {
         writer.require_lock()?;
         let own = own_numbers(leader.next_number, store.next_number.load(Ordering::Relaxed));
@@ -304,7 +304,7 @@ mod tests {
         let file = held.files().files().next().unwrap();
 
         let replica = Replica::open_in(disk("/replica"), StoreOptions::default()).unwrap();
-        let flushing = replica.store.flushing.lock().unwrap_or_else(PoisonError::into_inner);
+        let flushing = lock(&replica.store.flushing);
         thread::scope(|scope| {
             let copied = scope.spawn(|| replica.copy(&file, held.open(&file).unwrap()));
             thread::sleep(Duration::from_millis(20));
