@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 
 use docvalues_storage::Directory;
 
-pub(crate) use docs::{Current, Docs, Id};
+pub(crate) use docs::{Current, Docs};
 use tasks::Tasks;
 pub(crate) use tasks::{Member, Shared, Task};
 pub(crate) use writer::{Frozen, Writer};

@@ -12,7 +12,7 @@ use crate::files::{CommitFile, FileEntry};
 use crate::read::{Found, Home, Snapshot};
 use crate::schema::StoreSchema;
 use crate::segments::{
-    Block, Buffer, FrozenBuffer, GONE, PartRecord, Place, Sealed, SegmentState, Went, places_by_number,
+    Block, Buffer, FrozenBuffer, GONE, Id, PartRecord, Place, Sealed, SegmentState, Went, places_by_number,
 };
 use crate::versions::{Tombstones, VersionField};
 
@@ -34,14 +34,6 @@ pub(crate) struct Docs {
     pub(crate) highest_version: u64,
     /// Whether a document was given a version by the store.
     pub(crate) assigns_versions: bool,
-}
-
-/// An id, its hash, and the place of the field of ids.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Id<'a> {
-    pub(crate) id: &'a [u8],
-    pub(crate) hash: u64,
-    pub(crate) field: usize,
 }
 
 /// The place of a document now.
@@ -87,14 +79,11 @@ impl Docs {
     }
 
     /// The live document with an id, of which there is at most one. `found` is that of the segments.
-    pub(crate) fn current(&self, Id { id, hash, field }: Id<'_>, found: Option<Found>) -> Option<Current> {
-        if let Some(place) = self.buffer.find(hash, id, field).filter(|place| self.buffer.is_live(*place)) {
+    pub(crate) fn current(&self, id: Id<'_>, found: Option<Found>) -> Option<Current> {
+        if let Some(place) = self.buffer.find_live(id) {
             return Some(Current::Buffer(place));
         }
-        let in_sealed = |Sealed { buffer, .. }: &Sealed| {
-            buffer.find(hash, id, field).filter(|place| buffer.is_live(*place))
-        };
-        if let Some(place) = self.sealed.as_ref().and_then(in_sealed) {
+        if let Some(place) = self.sealed.as_ref().and_then(|sealed| sealed.buffer.find_live(id)) {
             return Some(Current::Sealed(place));
         }
         let Found { segment, doc, .. } = found?;
@@ -204,11 +193,6 @@ impl Docs {
 
     pub(crate) fn set_schema(&mut self, schema: StoreSchema) {
         self.schema = Arc::new(schema);
-    }
-
-    /// Notes the place of the document with an id.
-    pub(crate) fn put(&mut self, Id { id, hash, field }: Id<'_>, place: Place) {
-        self.buffer.put(hash, id, field, place);
     }
 
     /// Deletes a document. Returns whether it was live.

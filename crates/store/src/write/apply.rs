@@ -23,8 +23,8 @@ use crate::batch::body::Decided;
 use crate::batch::{Applied, Condition, Operation, Outcome, What};
 use crate::error::{Error, Result};
 use crate::read::Found;
-use crate::segments::Place;
-use crate::store::{Current, Docs, Id, Store, Writer};
+use crate::segments::{Id, Place};
+use crate::store::{Current, Docs, Store, Writer};
 
 /// What is to be done with an id.
 #[derive(Clone, Copy, Debug)]
@@ -193,14 +193,14 @@ fn operate(
     docs.note_version(version.unwrap_or(0));
     if let (Action::Update(row), Some(current)) = (action, current) {
         if let Some(place) = update(docs, current, row, (&batch.resolved.updates, pending), version) {
-            docs.put(id, place);
+            docs.buffer.put(id, place);
         }
         return Outcome::Updated;
     }
     let was_there = current.is_some_and(|current| docs.delete(current));
     match action {
         Action::Write(place) => {
-            docs.put(id, place);
+            docs.buffer.put(id, place);
             if was_there { Outcome::Replaced } else { Outcome::Added }
         }
         _ => {

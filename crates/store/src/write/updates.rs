@@ -12,8 +12,8 @@ use crate::batch::{Condition, Operation, Updates, What, WriteBatch};
 use crate::error::{Error, Result};
 use crate::read::Found;
 use crate::schema::StoreSchema;
-use crate::segments::Place;
-use crate::store::{Current, Docs, Id, Store, Writer};
+use crate::segments::{Id, Place};
+use crate::store::{Current, Docs, Store, Writer};
 use crate::versions::VersionField;
 
 /// The updates of documents in segments, until all of a batch are known.
@@ -155,7 +155,7 @@ fn update_again(
     if let Some((place, field)) = place.zip(schema.id_place())
         && let Some(id) = docs.buffer.id(place, field).map(<[u8]>::to_vec)
     {
-        docs.put(Id { id: &id, hash: hash(&id, seed), field }, place);
+        docs.buffer.put(Id { id: &id, hash: hash(&id, seed), field }, place);
     }
 }
 
