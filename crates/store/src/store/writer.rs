@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::files::{CommitFile, Files, Position, WriterLock, random_id};
 use crate::log::LogWriter;
 use crate::options::KeepCommits;
-use crate::read::Contents;
+use crate::read::{Contents, Moment};
 use crate::schema::{SchemaEntry, StoreSchema};
 use crate::segments::{CommitState, FrozenBuffer, Sealed, SegmentState, StoreIds};
 
@@ -113,16 +113,14 @@ impl Writer {
 
     /// What a snapshot is made of.
     pub(crate) fn contents<'w>(&'w self, ids: Option<&'w StoreIds>) -> Contents<'w> {
-        Contents {
+        let moment = Moment {
             store: self.committed.id,
             sequence: self.sequence,
             commit: self.commit,
             generation: self.generation,
             schema: self.docs.schema.clone(),
-            segments: &self.docs.segments,
-            blocks: self.docs.blocks().collect(),
-            ids,
-        }
+        };
+        Contents { moment, segments: &self.docs.segments, blocks: self.docs.blocks().collect(), ids }
     }
 
     /// Notes that there is something to publish and to commit. Returns the number of the batch of changes.
