@@ -2,7 +2,8 @@
 
 use docvalues_storage::Directory;
 
-use super::log_reader::{Frame, LogReader, LogStart};
+use super::log_reader::{LogReader, LogStart};
+use super::log_source::Frame;
 use crate::error::Result;
 use crate::files::CommitFile;
 

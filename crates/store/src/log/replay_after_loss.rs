@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 use docvalues_storage::Directory;
 
 use super::frame::{FrameHeader, LOG_HEADER, LogHeader, Queued};
-use super::log_reader::{Frame, LogSource, open_file, search};
+use super::log_source::{Frame, LogSource, open_file, search};
 use crate::batch::body::{FrameBody, is_elsewhere};
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, FileName, MAX_NUMBER, log_numbers};
