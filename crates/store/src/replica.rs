@@ -237,7 +237,7 @@ impl Replica {
         }
         replay_decoded(&self.store, decoded).map_err(damaged)?;
         // From now on, its files are its own, to be merged and folded.
-        self.store.with_writer(|writer| writer.files.forget_received());
+        self.store.with_writer(|writer| writer.files.received.clear());
         wait_for_log(&self.store, sequence)?;
         Ok(Received::Applied)
     }
@@ -302,7 +302,7 @@ impl Replica {
         }
         begin_epoch(&self.store, now.epoch + 1, false)?;
         // Its files are its own, to be merged and folded.
-        self.store.with_writer(|writer| writer.files.forget_received());
+        self.store.with_writer(|writer| writer.files.received.clear());
         drop(one);
         Ok(self.store)
     }

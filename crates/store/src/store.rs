@@ -130,7 +130,7 @@ impl Store {
         state: CommitState,
         options: StoreOptions,
     ) -> Store {
-        let next_number = AtomicU64::new(files.next_number().max(state.file.next_number));
+        let next_number = AtomicU64::new(files.next_number.max(state.file.next_number));
         let lock = Arc::new(lock);
         let mut writer = Writer::new(lock.clone(), files, state, options.remember_deletes);
         if let Some(keep) = options.keep_commits {

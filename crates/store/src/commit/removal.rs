@@ -34,7 +34,7 @@ pub(crate) fn remove_all_but(
         writer.require_lock()?;
         let keep = keep.unwrap_or(writer.keep);
         let files = &mut writer.files;
-        Ok((files.take_temporary(), files.older_commits(&*store.directory, keep, now)))
+        Ok((std::mem::take(&mut files.temporary), files.older_commits(&*store.directory, keep, now)))
     })?;
     temporary.retain(|name| !remove(name));
     let mut left = temporary.clone();
@@ -48,7 +48,7 @@ pub(crate) fn remove_all_but(
     let mut files = store.change_quietly(|writer| {
         let (used, first_log) = (writer.used(), writer.last_commit().1.first_log);
         let files = &mut writer.files;
-        files.keep_temporary(temporary);
+        files.temporary.extend(temporary);
         files.forget_commits(&commits);
         let first_log = first_log.map(|log| files.first_kept_log(&*store.directory, log, keep_frames));
         Ok(files.take_unnamed(&*store.directory, &used, first_log))

@@ -49,7 +49,7 @@ pub(super) fn recover_in(
     }
     let lock = WriterLock::take(&directory)?;
     let mut files = Files::list(&*directory)?;
-    let known = files.commits().to_vec();
+    let known = files.commits.to_vec();
     if !known.contains(&to) {
         return Err(Error::NoCommit { folder, commit: to, known });
     }

@@ -112,12 +112,12 @@ impl StoreReader {
 }
 
 /// A commit, and the lock with which no writer removes it.
-type HeldCommit = (u64, docvalues_storage::Result<Box<dyn DirectoryFile>>);
+type LockedCommit = (u64, docvalues_storage::Result<Box<dyn DirectoryFile>>);
 
 /// The commits, ascending.
-fn hold_commits(directory: &dyn Directory) -> Result<Vec<HeldCommit>> {
+fn hold_commits(directory: &dyn Directory) -> Result<Vec<LockedCommit>> {
     for _ in 0..ATTEMPTS {
-        let numbers = Files::list_beside_writer(directory)?.commits().to_vec();
+        let numbers = Files::list_beside_writer(directory)?.commits;
         let Some(&newest) = numbers.last() else {
             return Err(Error::NoStore { folder: directory.path().display().to_string() });
         };
@@ -129,7 +129,7 @@ fn hold_commits(directory: &dyn Directory) -> Result<Vec<HeldCommit>> {
                 lock => Some((number, lock)),
             }
         };
-        let held: Vec<HeldCommit> = numbers.into_iter().filter_map(hold).collect();
+        let held: Vec<LockedCommit> = numbers.into_iter().filter_map(hold).collect();
         if held.last().is_some_and(|(number, _)| *number == newest) {
             return Ok(held);
         }

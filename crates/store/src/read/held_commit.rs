@@ -98,8 +98,8 @@ impl HeldCommit {
             let folder = || directory.path().display().to_string();
             let newest = files.newest_commit().ok_or_else(|| Error::NoStore { folder: folder() })?;
             let commit = number.unwrap_or(newest);
-            if !files.commits().contains(&commit) {
-                return Err(Error::NoCommit { folder: folder(), commit, known: files.commits().to_vec() });
+            if !files.commits.contains(&commit) {
+                return Err(Error::NoCommit { folder: folder(), commit, known: files.commits.to_vec() });
             }
             let name = FileName::Commit(commit).to_string();
             let held = directory.hold(OsStr::new(&name), FileLock::Shared).map_err(Error::from);

@@ -155,7 +155,7 @@ impl StoreReader {
     pub fn commits(path: impl AsRef<Path>) -> Result<Vec<(u64, Result<CommitInfo>)>> {
         let directory = FsDirectory::new(path);
         let files = Files::list_beside_writer(&directory)?;
-        if files.commits().is_empty() {
+        if files.commits.is_empty() {
             return Err(Error::NoStore { folder: directory.path().display().to_string() });
         }
         let info = |&number: &u64| match CommitFile::read(&directory, number) {
@@ -163,7 +163,7 @@ impl StoreReader {
             Err(error) if error.is_missing() => None,
             commit => Some((number, commit.map(|commit| CommitInfo::of(number, &commit)))),
         };
-        Ok(files.commits().iter().filter_map(info).collect())
+        Ok(files.commits.iter().filter_map(info).collect())
     }
 
     /// The frames in the logs after the newest commit of the store in the folder `path`, from the oldest to the newest.

@@ -62,7 +62,7 @@ impl Replica {
     /// Whether the file is here, whole. If so, it stays until another commit is installed, or a frame applied.
     pub(super) fn keep(&self, file: &StoredFile) -> bool {
         // First, so that it is not removed while it is compared.
-        self.store.with_writer(|writer| writer.files.receive(file.name));
+        self.store.with_writer(|writer| writer.files.received.insert(file.name));
         self.has(file)
     }
 
@@ -177,7 +177,7 @@ impl Replica {
             });
         }
         store.with_writer(|writer| {
-            writer.files.receive(file.name);
+            writer.files.received.insert(file.name);
             writer.files.add(file.name);
         });
         Ok(())

@@ -241,7 +241,7 @@ impl Writer {
     /// Forgets which ids were deleted, and which files are a leader's. The next commit replaces all deltas.
     pub(crate) fn forget_deleted(&mut self) {
         self.docs.tombstones.forget_before(u64::MAX);
-        self.files.forget_received();
+        self.files.received.clear();
         self.rewrites_deltas = true;
         // A batch, so that replicas get the files of the commit.
         if !self.committed.is_replica {

@@ -87,10 +87,10 @@ impl Writer {
         let stays = |number: &u64| segments.iter().any(|state| state.number() == *number);
         let before = self.docs.segments.iter().map(SegmentState::number);
         let gone: Vec<u64> = before.filter(|number| !stays(number)).collect();
-        self.files.forget_received();
+        self.files.received.clear();
         for name in file.files() {
             self.files.add(name);
-            self.files.receive(name);
+            self.files.received.insert(name);
         }
         self.note_log(file.first_log);
         self.docs = Docs::new(&file, segments, tombstones);
