@@ -57,19 +57,17 @@ impl Store {
     /// call, unless the store is poisoned: after a failed sync, or if another process removed its lock.
     pub fn commit(&self) -> Result<u64> {
         let _flushing = lock(&self.flushing);
-        match self.change(|writer| {
-            if writer.is_uncommitted() { Ok(None) } else { Ok(Some(writer.last_commit().0)) }
-        })? {
-            Some(last) => Ok(last),
-            None => {
-                let began = Instant::now();
-                rotate_log(self)?;
-                let number = write_commit(self, &|_| {})?;
-                remove_unnamed(self)?;
-                self.note_done(&self.counters.commits, began);
-                Ok(number)
-            }
+        let (last, is_uncommitted) =
+            self.change(|writer| Ok((writer.last_commit().0, writer.is_uncommitted())))?;
+        if !is_uncommitted {
+            return Ok(last);
         }
+        let began = Instant::now();
+        rotate_log(self)?;
+        let number = write_commit(self, &|_| {})?;
+        remove_unnamed(self)?;
+        self.note_done(&self.counters.commits, began);
+        Ok(number)
     }
 }
 

@@ -166,15 +166,7 @@ impl Frames {
     ///
     /// As [`next_frame`](Self::next_frame).
     pub fn wait(&mut self, time: Duration) -> Result<Option<Frame>> {
-        let began = Instant::now();
-        loop {
-            let frame = self.next_frame()?;
-            let left = time.saturating_sub(began.elapsed());
-            if frame.is_some() || left.is_zero() {
-                return Ok(frame);
-            }
-            nap(began.elapsed(), left);
-        }
+        within(time, || self.next_frame())
     }
 
     /// The history up to the last batch that was returned, or after which this began, if its frame was there.
@@ -217,9 +209,17 @@ impl Frames {
     }
 }
 
-/// Waits before the next look at a log to which nothing was added for some time: an eighth of it, and not longer than `most`.
-pub(super) fn nap(idle: Duration, most: Duration) {
-    std::thread::sleep((idle / 8).clamp(NAPS.0, NAPS.1).min(most));
+/// Looks for something until it is there, but not longer than `time`. Between two looks, it waits an eighth of the time so far.
+pub(super) fn within<T>(time: Duration, mut look: impl FnMut() -> Result<Option<T>>) -> Result<Option<T>> {
+    let began = Instant::now();
+    loop {
+        let found = look()?;
+        let left = time.saturating_sub(began.elapsed());
+        if found.is_some() || left.is_zero() {
+            return Ok(found);
+        }
+        std::thread::sleep((began.elapsed() / 8).clamp(NAPS.0, NAPS.1).min(left));
+    }
 }
 
 /// The logs after log `number`, or all of them, from the oldest to the newest.
