@@ -89,6 +89,11 @@ impl Error {
     pub fn is_busy(&self) -> bool {
         self.step == Step::Lock && self.source.kind() == io::ErrorKind::WouldBlock
     }
+
+    /// Whether there is no such file or folder.
+    pub fn is_missing(&self) -> bool {
+        self.source.kind() == io::ErrorKind::NotFound
+    }
 }
 
 impl fmt::Display for Error {

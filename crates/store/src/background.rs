@@ -335,7 +335,7 @@ fn refresh_in_background(store: &Store) {
 /// One merge, so that other stores have their turn. It changes the segments, which asks for another one.
 fn merge_in_background(store: &Store, policy: &MergePolicy, member: &Member) {
     // The leader merges the files that a replica takes from it.
-    if store.with_writer(|writer| writer.files_mut().is_receiving()) {
+    if store.with_writer(|writer| !writer.files.received.is_empty()) {
         return;
     }
     let stop: &AtomicBool = member.is_leaving();

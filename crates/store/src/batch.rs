@@ -4,6 +4,7 @@
 
 pub(crate) mod body;
 mod operation;
+mod plain_body;
 mod update;
 mod write_batch;
 

@@ -32,11 +32,8 @@ mod deltas;
 mod flush;
 mod removal;
 
-use std::ffi::OsStr;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
-
-use docvalues_storage::NewFile;
 
 use deltas::write_deltas;
 use flush::write_buffer;
@@ -44,8 +41,8 @@ pub(crate) use flush::{flush, flush_left};
 pub(crate) use removal::{remove_all_but, remove_unnamed};
 
 use crate::error::{Error, Result};
-use crate::files::{CommitFile, FileName};
-use crate::locks::PoisonError;
+use crate::files::{CommitFile, FileName, put_file};
+use crate::locks::lock;
 use crate::segments::SegmentState;
 use crate::store::{Frozen, Store};
 
@@ -59,26 +56,24 @@ impl Store {
     /// If a file cannot be written. The changes are still there then, and visible, and may be committed by another
     /// call, unless the store is poisoned: after a failed sync, or if another process removed its lock.
     pub fn commit(&self) -> Result<u64> {
-        let _flushing = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
-        match self.change(|writer| {
-            if writer.is_uncommitted() { Ok(None) } else { Ok(Some(writer.last_commit().0)) }
-        })? {
-            Some(last) => Ok(last),
-            None => {
-                let began = Instant::now();
-                rotate_log(self)?;
-                let number = write_commit(self, &|_| {})?;
-                remove_unnamed(self)?;
-                self.note_done(&self.counters.commits, began);
-                Ok(number)
-            }
+        let _flushing = lock(&self.flushing);
+        let (last, is_uncommitted) =
+            self.change(|writer| Ok((writer.last_commit().0, writer.is_uncommitted())))?;
+        if !is_uncommitted {
+            return Ok(last);
         }
+        let began = Instant::now();
+        rotate_log(self)?;
+        let number = write_commit(self, &|_| {})?;
+        remove_unnamed(self)?;
+        self.note_done(&self.counters.commits, began);
+        Ok(number)
     }
 }
 
 /// As [`Store::commit`], also without changes. For a store that nobody else has yet.
 pub(crate) fn commit_now(store: &Store) -> Result<u64> {
-    let _flushing = store.flushing.lock().unwrap_or_else(PoisonError::into_inner);
+    let _flushing = lock(&store.flushing);
     write_commit(store, &|_| {})
 }
 
@@ -111,7 +106,7 @@ pub(crate) fn write_commit(store: &Store, change: &dyn Fn(&mut CommitFile)) -> R
     let written = write_files(store, &mut frozen, change);
     store.change(|writer| {
         // After a failure, the next commit removes them.
-        frozen.created.iter().for_each(|name| writer.files_mut().add(*name));
+        frozen.created.iter().for_each(|name| writer.files.add(*name));
         writer.synced(written)?;
         let number = frozen.number;
         store.ids.remove(&writer.adopt(frozen));
@@ -137,16 +132,8 @@ fn write_files(store: &Store, frozen: &mut Frozen, change: &dyn Fn(&mut CommitFi
 
 /// Writes the bytes of commit `number`.
 pub(crate) fn write_commit_file(store: &Store, number: u64, bytes: &[u8]) -> Result<()> {
-    let name = FileName::Commit(number).to_string();
-    let temporary = format!(".{name}.tmp");
-    // Of an attempt that failed.
-    let _ = store.directory.remove(OsStr::new(&temporary));
-    let mut file = NewFile::create(store.directory.clone(), &temporary)?;
-    file.append(bytes)?;
-    file.finish()?;
-    store.lock.require()?;
-    store.directory.rename(OsStr::new(&temporary), OsStr::new(&name))?;
-    store.directory.sync()?;
+    let (name, lock) = (FileName::Commit(number).to_string(), &store.lock);
+    put_file(&store.directory, &name, |file| Ok(file.append(bytes)?), || lock.require())?;
     // A writer that took over may have missed this commit.
     store.lock.require()
 }

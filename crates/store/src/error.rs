@@ -217,8 +217,7 @@ impl Error {
 
     /// Whether there is no such file.
     pub(crate) fn is_missing(&self) -> bool {
-        let Error::Storage(error) = self else { return false };
-        error.io_error().kind() == std::io::ErrorKind::NotFound
+        matches!(self, Error::Storage(error) if error.is_missing())
     }
 
     /// The reason why a store refuses further changes after this error.

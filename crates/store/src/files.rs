@@ -7,6 +7,7 @@ mod commit_file;
 mod commit_info;
 mod listing;
 mod names;
+mod new_files;
 mod writer_lock;
 
 pub(crate) use beside_writer::{ATTEMPTS, no_calm};
@@ -16,4 +17,5 @@ pub(crate) use listing::Files;
 pub(crate) use names::{
     FileName, LOCK, LOCK_INFO, MAX_NUMBER, commit_numbers, is_temporary, log_numbers, random_id,
 };
+pub(crate) use new_files::{PIECE, copy, put_file};
 pub(crate) use writer_lock::WriterLock;

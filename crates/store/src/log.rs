@@ -46,6 +46,7 @@
 //! | --- | --- |
 //! | `frame` | the bytes of headers and frames |
 //! | `log_writer` | appends frames; callers share syncs |
+//! | `log_source` | reads a log |
 //! | `log_reader` | reads the frames of all logs after a commit |
 //! | `log_frames` | lists the frames of a store |
 //! | `replay_after_loss` | replays logs onto an older commit than the one that names them |
@@ -56,6 +57,7 @@ mod frame;
 mod log_file;
 mod log_frames;
 mod log_reader;
+mod log_source;
 mod log_writer;
 mod replay_after_loss;
 #[cfg(test)]
@@ -66,6 +68,7 @@ mod tests;
 pub(crate) use frame::{FRAME_HEADER, LOG_HEADER, MAX_BODY, Queued, decode_frame};
 pub use log_file::LogStats;
 pub use log_frames::{FrameInfo, LogFrames};
-pub(crate) use log_reader::{LogSource, LogStart, read_logs};
+pub(crate) use log_reader::{LogStart, read_logs_after};
+pub(crate) use log_source::LogSource;
 pub(crate) use log_writer::LogWriter;
 pub(crate) use replay_after_loss::{LogBatches, replay_after_loss};

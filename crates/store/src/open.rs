@@ -182,7 +182,7 @@ fn open_in(directory: Arc<dyn Directory>, options: StoreOptions, makes_room: boo
     // older one must not be removed before this one is durable.
     directory.sync()?;
     // A commit with the next number comes before the removal of unnamed files, so that their numbers are never used again.
-    let has_unnamed_files = (state.file.next_number + 1..=MAX_NUMBER).contains(&files.next_number());
+    let has_unnamed_files = (state.file.next_number + 1..=MAX_NUMBER).contains(&files.next_number);
     let mut store = Store::of(directory.clone(), lock, files, state, options);
     if !has_unnamed_files {
         remove_unnamed(&store)?;
@@ -214,7 +214,7 @@ pub(crate) fn create_with(
         return Err(Error::Exists { folder, commit });
     }
     LogStart::of(&*directory, 0, &committed)?;
-    let committed = CommitFile { next_number: files.next_number(), ..committed };
+    let committed = CommitFile { next_number: files.next_number, ..committed };
     let (segments, tombstones) = (Vec::new(), Tombstones::default());
     let state = CommitState { number: 0, file: committed, segments, tombstones };
     let mut store = Store::of(directory, lock, files, state, options);

@@ -43,7 +43,7 @@ pub use stream::{Item, StreamReader, StreamWriter};
 use crate::batch::body;
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, Files, Position};
-use crate::locks::{Mutex, MutexGuard, PoisonError};
+use crate::locks::{Mutex, lock};
 use crate::log::decode_frame;
 use crate::open::create_with;
 use crate::options::{StoreOptions, folder_at};
@@ -163,7 +163,7 @@ impl Replica {
             }
             Some(_) => Store::open_in(directory, options)?,
         };
-        if !store.change_quietly(|writer| Ok(writer.is_replica()))? {
+        if !store.change_quietly(|writer| Ok(writer.last_commit().1.is_replica))? {
             return Err(Error::Request(format!(
                 "{}: expected a replica, found a store with changes of its own: give the replica another folder",
                 store.directory().path().display()
@@ -196,7 +196,7 @@ impl Replica {
     /// [`Error::OldEpoch`] and [`Error::Diverged`] as the [table](Replica#order-of-frames) says; [`Error::Damaged`] if the
     /// frame is not whole. Nothing is changed then. And as [`Store::apply`].
     pub fn apply_frame(&self, frame: &[u8]) -> Result<Received> {
-        let _one = self.receiving();
+        let _one = lock(&self.receiving);
         let (epoch, frame) = decode_frame(frame)?;
         let (sequence, now) = (frame.sequence, self.position());
         if epoch < now.epoch {
@@ -237,7 +237,7 @@ impl Replica {
         }
         replay_decoded(&self.store, decoded).map_err(damaged)?;
         // From now on, its files are its own, to be merged and folded.
-        self.store.with_writer(|writer| writer.files_mut().forget_received());
+        self.store.with_writer(|writer| writer.files.received.clear());
         wait_for_log(&self.store, sequence)?;
         Ok(Received::Applied)
     }
@@ -292,7 +292,7 @@ impl Replica {
     ///
     /// If it is empty, or as [`Store::commit`].
     pub fn promote(self) -> Result<Arc<Store>> {
-        let one = self.receiving();
+        let one = lock(&self.receiving);
         let now = self.position();
         if now.epoch == 0 {
             return Err(Error::Request(format!(
@@ -302,14 +302,9 @@ impl Replica {
         }
         begin_epoch(&self.store, now.epoch + 1, false)?;
         // Its files are its own, to be merged and folded.
-        self.store.with_writer(|writer| writer.files_mut().forget_received());
+        self.store.with_writer(|writer| writer.files.received.clear());
         drop(one);
         Ok(self.store)
-    }
-
-    /// Also after a panic: each step leaves a store that is consistent.
-    fn receiving(&self) -> MutexGuard<'_, ()> {
-        self.receiving.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -5,6 +5,8 @@ use std::collections::{HashMap, HashSet};
 use docvalues_column::{Field, Kind, LogicalType, SortKey, promotion};
 use docvalues_format::file::root::MAX_COLUMNS;
 use docvalues_writer::{Duplicates, IdOptions, MAX_SORT_KEYS, Schema};
+use serde::de::{Deserializer, Error as _};
+use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -216,6 +218,16 @@ impl StoreSchema {
             && (&self.id_field, &self.version_field, &self.sort) == (id_field, version_field, sort)
     }
 
+    /// Refuses a batch that was begun with fields that the store never had.
+    pub(crate) fn require_fields_of(&self, batch: &StoreSchema) -> Result<()> {
+        match std::ptr::eq(self, batch) || self.extends(batch) {
+            true => Ok(()),
+            false => {
+                Err(Error::Request("expected a batch of this store, found one with other fields".to_owned()))
+            }
+        }
+    }
+
     /// The place of the field of ids.
     pub(crate) fn id_place(&self) -> Option<usize> {
         self.fields.iter().position(|field| Some(&field.name) == self.id_field.as_ref())
@@ -306,6 +318,18 @@ struct SortEntry {
     descending: bool,
     #[serde(default)]
     missing_first: bool,
+}
+
+impl SchemaEntry {
+    /// Serializes a schema as its entry.
+    pub(crate) fn write<S: Serializer>(schema: &StoreSchema, serializer: S) -> Result<S::Ok, S::Error> {
+        SchemaEntry::from(schema).serialize(serializer)
+    }
+
+    /// Deserializes an entry to its schema.
+    pub(crate) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<StoreSchema, D::Error> {
+        StoreSchema::try_from(SchemaEntry::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
 }
 
 impl From<&StoreSchema> for SchemaEntry {

@@ -23,7 +23,7 @@ mod segment_changes;
 mod segment_state;
 mod store_ids;
 
-pub(crate) use buffer::{Block, Buffer, FrozenBuffer, Place, Sealed};
+pub(crate) use buffer::{Block, Buffer, FrozenBuffer, Id, Place, Sealed};
 pub(crate) use commit_state::CommitState;
 pub(crate) use new_rows::{Dictionary, NewRows, column_or_absent, has_terms};
 pub(crate) use part_record::{GONE, PartRecord, Went};

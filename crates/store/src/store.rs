@@ -21,14 +21,14 @@ use std::time::{Duration, Instant};
 
 use docvalues_storage::Directory;
 
-pub(crate) use docs::{Current, Docs, Id};
+pub(crate) use docs::{Current, Docs};
 use tasks::Tasks;
 pub(crate) use tasks::{Member, Shared, Task};
 pub(crate) use writer::{Frozen, Writer};
 
 use crate::error::Result;
 use crate::files::{Files, Position, WriterLock};
-use crate::locks::{Mutex, MutexGuard, PoisonError, RwLock};
+use crate::locks::{Mutex, MutexGuard, PoisonError, RwLock, lock};
 use crate::log::LogWriter;
 use crate::options::StoreOptions;
 use crate::read::Snapshot;
@@ -130,7 +130,7 @@ impl Store {
         state: CommitState,
         options: StoreOptions,
     ) -> Store {
-        let next_number = AtomicU64::new(files.next_number().max(state.file.next_number));
+        let next_number = AtomicU64::new(files.next_number.max(state.file.next_number));
         let lock = Arc::new(lock);
         let mut writer = Writer::new(lock.clone(), files, state, options.remember_deletes);
         if let Some(keep) = options.keep_commits {
@@ -235,25 +235,25 @@ impl Store {
         let counters = &self.counters;
         self.change_quietly(|writer| {
             let (mut docs, mut buffered_docs, mut updates_bytes) = (0, 0, 0);
-            for state in writer.docs().segments() {
+            for state in &writer.docs.segments {
                 docs += u64::from(state.now.live.count());
                 updates_bytes += state.now.heap();
             }
-            for block in writer.docs().blocks() {
+            for block in writer.docs.blocks() {
                 docs += u64::from(block.live.count());
                 buffered_docs += u64::from(block.docs.docs());
             }
             Ok(StoreStats {
-                segments: writer.docs().segments().len(),
+                segments: writer.docs.segments.len(),
                 docs,
                 buffered_docs,
-                buffer_bytes: writer.docs().buffer_bytes(),
-                sealed_bytes: writer.docs().sealed_bytes(),
+                buffer_bytes: writer.docs.buffer.bytes(),
+                sealed_bytes: writer.docs.sealed_bytes(),
                 updates_bytes,
                 table_bytes: self.ids.table_bytes(),
-                remembered_deletes: writer.docs().tombstones().len(),
-                unpublished: writer.sequence() - published.sequence(),
-                uncommitted: writer.sequence() - writer.last_commit().1.sequence,
+                remembered_deletes: writer.docs.tombstones.len(),
+                unpublished: writer.sequence - published.sequence(),
+                uncommitted: writer.sequence - writer.last_commit().1.sequence,
                 applied: counters.applied.work(),
                 waited: counters.waited.work().time,
                 refreshes: counters.refreshes.work(),
@@ -278,7 +278,7 @@ impl Store {
     /// Notes the memory of the buffers. One that is filled may take half of the memory, and one that is being written the
     /// other half.
     pub(crate) fn note_room(&self, writer: &Writer) {
-        let (buffer, sealed) = (writer.docs().buffer_bytes(), writer.docs().sealed_bytes());
+        let (buffer, sealed) = (writer.docs.buffer.bytes(), writer.docs.sealed_bytes());
         self.buffered.store(buffer, Ordering::Relaxed);
         self.sealed.store(sealed, Ordering::Relaxed);
         if let Some(member) = self.tasks.member() {
@@ -314,7 +314,7 @@ impl Store {
 
     /// Reads the state of the writer, also if it is poisoned.
     pub(crate) fn with_writer<R>(&self, read: impl FnOnce(&mut Writer) -> R) -> R {
-        read(&mut self.writer.lock().unwrap_or_else(PoisonError::into_inner))
+        read(&mut lock(&self.writer))
     }
 
     /// The store cannot go on after this failed: it must be opened again.
@@ -330,7 +330,7 @@ impl Store {
 
     /// Also after a panic: each step of a change leaves a state that is consistent.
     fn writer(&self) -> Result<MutexGuard<'_, Writer>> {
-        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let writer = lock(&self.writer);
         writer.check()?;
         Ok(writer)
     }
@@ -351,7 +351,7 @@ impl Store {
         let mut published = self.published.write().unwrap_or_else(PoisonError::into_inner);
         let last = std::mem::replace(&mut *published, snapshot);
         drop(published);
-        if before.generation() != writer.generation() {
+        if before.generation() != writer.generation {
             self.tasks.want(Task::Merge);
         }
         last
@@ -360,12 +360,12 @@ impl Store {
 
 /// When `time` will have passed since `last`.
 pub(crate) fn due_at(last: &Mutex<Instant>, time: Duration) -> Option<Instant> {
-    last.lock().unwrap_or_else(PoisonError::into_inner).checked_add(time)
+    lock(last).checked_add(time)
 }
 
 /// Whether `time` has passed since `last`. If so, `last` becomes now, so that one of several callers does what is due.
 pub(crate) fn is_due(last: &Mutex<Instant>, time: Duration) -> bool {
-    let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut last = lock(last);
     let is_due = last.elapsed() >= time;
     if is_due {
         *last = Instant::now();

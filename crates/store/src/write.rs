@@ -196,7 +196,7 @@ impl Store {
                 "expected a batch of one update, or {expected}, found {updates}"
             )));
         }
-        update_found(self, (resolved, &schema), &|writer| writer.docs().require(snapshot, docs))
+        update_found(self, (resolved, &schema), &|writer| writer.docs.require(snapshot, docs))
     }
 
     /// Deletes the documents with these ids. Returns how many there were. As [`apply`](Self::apply) and
@@ -237,7 +237,7 @@ impl Store {
     /// documents that were lost. Nothing is deleted then.
     pub fn delete(&self, snapshot: &Snapshot, docs: &[DocAddress]) -> Result<u64> {
         change_and_commit(self, |writer| {
-            let found = writer.docs().require(snapshot, docs)?;
+            let found = writer.docs.require(snapshot, docs)?;
             Ok(delete(writer, found))
         })
     }

@@ -18,12 +18,13 @@
 //!
 //! Encoded by [`postcard`].
 
-use docvalues_column::{Lists, PlainColumn, PlainColumns, PlainValues};
+use docvalues_column::{Lists, PlainColumns};
 use docvalues_terms::hash::hash;
 use serde::{Deserialize, Serialize};
 
 use super::operation::{Operation, What};
-use super::update::{Change, Updates};
+use super::plain_body::{read_columns, read_lists, write_columns, write_lists};
+use super::update::Updates;
 use crate::files::random_id;
 
 /// The first byte of [`Body::Other`].
@@ -31,9 +32,9 @@ const OTHER: u8 = 2;
 
 /// A change in a frame.
 #[derive(Serialize, Deserialize)]
-pub(crate) enum Body {
+pub(crate) enum Body<B = BatchBody> {
     /// A batch; [`Decided`] follows.
-    Batch(BatchBody),
+    Batch(B),
     /// The schema of the store after the fields changed, as in a commit.
     Fields(#[serde(with = "serde_bytes")] Vec<u8>),
     /// The same after another change, and a random number, as the change is not here.
@@ -52,23 +53,23 @@ pub(crate) struct FrameBody {
 /// A batch as it was requested.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct BatchBody {
-    docs: u32,
-    columns: Vec<ColumnBody>,
-    updates: UpdatesBody,
-    operations: Vec<OperationBody>,
-    #[serde(with = "serde_bytes")]
-    deleted: Vec<u8>,
-    /// Where each id that was deleted begins, and where the last one ends.
-    deleted_offsets: Vec<u64>,
+    #[serde(serialize_with = "write_columns", deserialize_with = "read_columns")]
+    pub(crate) docs: PlainColumns,
+    pub(crate) updates: Updates,
+    pub(crate) operations: Vec<Operation>,
+    #[serde(serialize_with = "write_lists", deserialize_with = "read_lists")]
+    pub(crate) deleted: Lists<u8>,
 }
 
-/// The updates of a batch: see [`Updates`].
-#[derive(Default, Serialize, Deserialize)]
-struct UpdatesBody {
-    rows: u32,
-    columns: Vec<ColumnBody>,
-    of_rows: Vec<u32>,
-    kinds: Vec<Vec<(u32, Change)>>,
+/// As [`BatchBody`], to be encoded.
+#[derive(Serialize)]
+pub(crate) struct BatchRef<'a> {
+    #[serde(serialize_with = "write_columns")]
+    pub(crate) docs: &'a PlainColumns,
+    pub(crate) updates: &'a Updates,
+    pub(crate) operations: &'a [Operation],
+    #[serde(serialize_with = "write_lists")]
+    pub(crate) deleted: &'a Lists<u8>,
 }
 
 /// What became of a batch.
@@ -80,149 +81,29 @@ pub(crate) struct Decided {
     pub(crate) took_place: Vec<u64>,
 }
 
-#[derive(Serialize, Deserialize)]
-struct ColumnBody {
-    docs: u32,
-    present: Option<Vec<u64>>,
-    lists: Option<Vec<u64>>,
-    values: ValuesBody,
-}
-
-#[derive(Serialize, Deserialize)]
-enum ValuesBody {
-    Numbers(Vec<i64>),
-    Strings {
-        offsets: Vec<u64>,
-        #[serde(with = "serde_bytes")]
-        bytes: Vec<u8>,
-    },
-}
-
-#[derive(Serialize, Deserialize)]
-enum OperationBody {
-    Write(u32),
-    Delete(u32, Option<u64>),
-    Update(u32),
-}
-
 impl BatchBody {
-    pub(crate) fn of(
-        docs: &PlainColumns,
-        updates: &Updates,
-        operations: &[Operation],
-        deleted: &Lists<u8>,
-    ) -> BatchBody {
-        let operation = |operation: &Operation| match operation.what {
-            What::Write(doc) => OperationBody::Write(doc),
-            What::Update(row) => OperationBody::Update(row),
-            What::Delete(at, version) => {
-                OperationBody::Delete(u32::try_from(at).unwrap_or(u32::MAX), version)
-            }
-        };
-        BatchBody {
-            docs: docs.docs(),
-            columns: docs.columns().iter().map(ColumnBody::of).collect(),
-            updates: UpdatesBody::of(updates),
-            operations: operations.iter().map(operation).collect(),
-            deleted: deleted.slices().items().to_vec(),
-            deleted_offsets: deleted.offsets().to_vec(),
-        }
-    }
-
-    /// The batch again; `None` if its parts contradict each other.
-    pub(crate) fn parts(self) -> Option<(PlainColumns, Updates, Vec<What>, Lists<u8>)> {
-        let docs = columns(self.docs, self.columns)?;
-        let updates = self.updates.parts()?;
-        let deleted = Lists::from_parts(self.deleted_offsets, self.deleted)?;
-        let (mut operations, mut written) = (Vec::with_capacity(self.operations.len()), 0);
-        for operation in self.operations {
-            operations.push(match operation {
+    /// Whether its parts fit each other.
+    pub(crate) fn is_consistent(&self) -> bool {
+        let BatchBody { docs, updates, operations, deleted } = self;
+        let mut written = 0;
+        updates.is_consistent()
+            && operations.iter().all(|operation| match operation.what {
                 // Each document is written once, so a body has at least a byte for each.
-                OperationBody::Write(doc) if doc == written && doc < self.docs => {
-                    written += 1;
-                    What::Write(doc)
+                What::Write(doc) => {
+                    let is_next = doc == written && doc < docs.docs();
+                    written += u32::from(is_next);
+                    is_next
                 }
-                OperationBody::Update(row) if row < updates.count() => What::Update(row),
-                OperationBody::Delete(at, version) if (at as usize) < deleted.len() => {
-                    What::Delete(at as usize, version)
-                }
-                _ => return None,
-            });
-        }
-        (written == self.docs).then_some((docs, updates, operations, deleted))
+                What::Delete(at, _) => at < deleted.len(),
+                What::Update(row) => row < updates.count(),
+            })
+            && written == docs.docs()
     }
-}
-
-impl UpdatesBody {
-    fn of(updates: &Updates) -> UpdatesBody {
-        let place = |(place, change): &(usize, Change)| (u32::try_from(*place).unwrap_or(u32::MAX), *change);
-        UpdatesBody {
-            rows: updates.rows.docs(),
-            columns: updates.rows.columns().iter().map(ColumnBody::of).collect(),
-            of_rows: updates.of_rows.clone(),
-            kinds: updates.kinds.iter().map(|kind| kind.iter().map(place).collect()).collect(),
-        }
-    }
-
-    fn parts(self) -> Option<Updates> {
-        let kinds = self.kinds.len();
-        let is_known = |kind: &u32| (*kind as usize) < kinds;
-        if self.of_rows.len() != self.rows as usize || !self.of_rows.iter().all(is_known) {
-            return None;
-        }
-        let are_sorted = |kind: &Vec<(u32, Change)>| kind.is_sorted_by(|a, b| a.0 < b.0);
-        if !self.kinds.iter().all(are_sorted) {
-            return None;
-        }
-        let kind = |kind: Vec<(u32, Change)>| {
-            kind.into_iter().map(|(place, change)| (place as usize, change)).collect()
-        };
-        Some(Updates {
-            rows: columns(self.rows, self.columns)?,
-            of_rows: self.of_rows,
-            kinds: self.kinds.into_iter().map(kind).collect(),
-        })
-    }
-}
-
-impl ColumnBody {
-    fn of(column: &PlainColumn) -> ColumnBody {
-        ColumnBody {
-            docs: column.docs(),
-            present: column.present().map(<[u64]>::to_vec),
-            lists: column.lists().map(<[u64]>::to_vec),
-            values: match column.values() {
-                PlainValues::Numbers(numbers) => ValuesBody::Numbers(numbers.clone()),
-                PlainValues::Strings(strings) => ValuesBody::Strings {
-                    offsets: strings.offsets().to_vec(),
-                    bytes: strings.slices().items().to_vec(),
-                },
-            },
-        }
-    }
-
-    fn column(self) -> Option<PlainColumn> {
-        let values = match self.values {
-            ValuesBody::Numbers(numbers) => PlainValues::Numbers(numbers),
-            ValuesBody::Strings { offsets, bytes } => {
-                PlainValues::Strings(Lists::from_parts(offsets, bytes)?)
-            }
-        };
-        PlainColumn::new(self.docs, values, self.present, self.lists)
-    }
-}
-
-fn columns(docs: u32, columns: Vec<ColumnBody>) -> Option<PlainColumns> {
-    let mut all = Vec::with_capacity(columns.len());
-    for column in columns {
-        all.push(column.column()?);
-    }
-    PlainColumns::new(docs, all)
 }
 
 impl FrameBody {
     /// The body of a change, or of a batch before it is decided. O(bytes).
-    pub(crate) fn of(body: &Body) -> FrameBody {
+    pub(crate) fn of<B: Serialize>(body: &Body<B>) -> FrameBody {
         FrameBody::split(encode(body), None)
     }
 
@@ -287,13 +168,25 @@ fn decode(bytes: &[u8]) -> Result<(Body, Decided, usize), String> {
 
 #[cfg(test)]
 mod tests {
+    use docvalues_column::{PlainColumn, PlainValues};
+
+    use super::super::operation::Condition;
     use super::*;
 
-    fn body(docs: u32, operations: Vec<OperationBody>) -> BatchBody {
-        let values = ValuesBody::Numbers(vec![7; docs.min(9) as usize]);
-        let columns = vec![ColumnBody { docs: docs.min(9), present: None, lists: None, values }];
-        let (updates, deleted_offsets) = (UpdatesBody::default(), vec![0, 1, 2]);
-        BatchBody { docs, columns, updates, operations, deleted: b"ab".to_vec(), deleted_offsets }
+    fn body(docs: u32, operations: impl IntoIterator<Item = What>) -> BatchBody {
+        let values = PlainValues::Numbers(vec![7; docs.min(9) as usize]);
+        let column = PlainColumn::new(docs.min(9), values, None, None).unwrap();
+        let operation = |what| Operation { what, condition: Condition::Absent, is_refused: true };
+        BatchBody {
+            docs: PlainColumns::new(docs, vec![column]).unwrap(),
+            updates: Updates::default(),
+            operations: operations.into_iter().map(operation).collect(),
+            deleted: Lists::from_parts(vec![0, 1, 2], b"ab".to_vec()).unwrap(),
+        }
+    }
+
+    fn encoded(BatchBody { docs, updates, operations, deleted }: &BatchBody) -> FrameBody {
+        FrameBody::of(&Body::Batch(BatchRef { docs, updates, operations, deleted }))
     }
 
     #[test]
@@ -301,7 +194,7 @@ mod tests {
         let bodies = [
             (Body::Fields(vec![1]), false),
             (Body::Other(vec![1], 2), true),
-            (Body::Batch(body(0, vec![])), false),
+            (Body::Batch(body(0, [])), false),
         ];
         for (body, expected) in bodies {
             assert_eq!(is_elsewhere(&encode(&body)), expected);
@@ -309,8 +202,18 @@ mod tests {
     }
 
     #[test]
+    fn a_batch_has_these_bytes() {
+        let batch = body(2, [What::Write(0), What::Write(1), What::Delete(1, Some(9)), What::Update(300)]);
+        let (docs, updates) = ([2, 1, 2, 0, 0, 0, 2, 14, 14], [0, 0, 0, 0]);
+        let (operations, deleted) = ([4, 0, 0, 0, 1, 1, 1, 1, 9, 2, 0xac, 2], [2, b'a', b'b', 3, 0, 1, 2]);
+        let expected = [&[0][..], &docs, &updates, &operations, &deleted].concat();
+        assert_eq!(encoded(&batch).into_bytes(), expected);
+        assert_eq!(encode(&Body::Batch(batch)), expected);
+    }
+
+    #[test]
     fn a_history_follows_from_all_of_a_batch() {
-        let requested = || FrameBody::of(&Body::Batch(body(1, vec![OperationBody::Write(0)])));
+        let requested = || encoded(&body(1, [What::Write(0)]));
         let decided = |first_version| Decided { first_version, took_place: Vec::new() };
         let (mut one, mut two) = (requested(), requested());
         one.decide(&decided(None));
@@ -319,32 +222,42 @@ mod tests {
         assert!(histories[0] != histories[1] && histories[0] != histories[2]);
         // It is the same when the frame is read.
         let bytes = two.into_bytes();
-        let (read, ..) = FrameBody::read(bytes).unwrap();
+        let (read, Body::Batch(batch), _) = FrameBody::read(bytes).unwrap() else { panic!("another body") };
         assert_eq!(read.history_after(5), histories[1]);
+        // Conditions were decided.
+        let [Operation { what, condition, is_refused }] = &batch.operations[..] else {
+            panic!("{:?}", batch.operations)
+        };
+        assert!(matches!(what, What::Write(0)) && *condition == Condition::Always && !is_refused);
         // What is in no frame has no history that could come again.
         assert_ne!(FrameBody::default().history_after(5), FrameBody::default().history_after(5));
     }
 
     #[test]
     fn parts_that_contradict_each_other_are_refused() {
-        let all = |docs: u32| (0..docs).map(OperationBody::Write).collect::<Vec<_>>();
-        assert!(body(3, all(3)).parts().is_some());
+        let all = |docs: u32| (0..docs).map(What::Write);
+        assert!(body(3, all(3)).is_consistent());
         // A few bytes that claim many documents.
-        assert!(body(u32::MAX, all(3)).parts().is_none());
-        assert!(body(3, all(4)).parts().is_none());
-        assert!(body(3, Vec::new()).parts().is_none());
-        assert!(body(0, vec![OperationBody::Delete(1, None)]).parts().is_some());
-        assert!(body(0, vec![OperationBody::Delete(2, None)]).parts().is_none());
-        let deleted_offsets = vec![0, 9];
-        assert!(BatchBody { deleted_offsets, ..body(0, Vec::new()) }.parts().is_none());
-        let mut longer = body(2, all(2));
-        longer.columns[0].docs = 3;
-        assert!(longer.parts().is_none());
+        assert!(!body(u32::MAX, all(3)).is_consistent());
+        assert!(!body(3, all(4)).is_consistent());
+        assert!(!body(3, []).is_consistent());
+        assert!(body(0, [What::Delete(1, None)]).is_consistent());
+        assert!(!body(0, [What::Delete(2, None)]).is_consistent());
+        assert!(!body(0, [What::Update(0)]).is_consistent());
+        let row = |of_rows| Updates {
+            rows: PlainColumns::new(1, Vec::new()).unwrap(),
+            of_rows,
+            kinds: vec![Vec::new()],
+        };
+        assert!(BatchBody { updates: row(vec![0]), ..body(0, [What::Update(0)]) }.is_consistent());
+        for of_rows in [vec![1], vec![0, 0], Vec::new()] {
+            assert!(!BatchBody { updates: row(of_rows), ..body(0, []) }.is_consistent());
+        }
     }
 
     #[test]
     fn every_cut_of_a_body_is_refused() {
-        let mut bytes = encode(&Body::Batch(body(2, vec![OperationBody::Write(0), OperationBody::Write(1)])));
+        let mut bytes = encoded(&body(2, [What::Write(0), What::Write(1)])).into_bytes();
         bytes.extend(encode(&Decided { first_version: Some(300), took_place: vec![1] }));
         let (_, decided, _) = decode(&bytes).unwrap();
         assert_eq!((decided.first_version, decided.took_place), (Some(300), vec![1]));

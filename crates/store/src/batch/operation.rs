@@ -1,5 +1,7 @@
 //! The operations of a batch, their conditions, and what becomes of them.
 
+use serde::{Deserialize, Serialize};
+
 /// A condition on which an operation of a [`WriteBatch`](crate::WriteBatch) takes place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -51,21 +53,25 @@ pub struct Applied {
     pub first_version: Option<u64>,
 }
 
-/// An operation: a document to write or to update, or an id to delete.
-#[derive(Clone, Copy, Debug)]
+/// An operation: a document to write or to update, or an id to delete. A log has what is to be done, and says of a whole batch
+/// which operations took place.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Operation {
     pub(crate) what: What,
+    #[serde(skip)]
     pub(crate) condition: Condition,
     /// Whether it did not take place when it was first applied, before it was read from a log.
+    #[serde(skip)]
     pub(crate) is_refused: bool,
 }
 
-#[derive(Clone, Copy, Debug)]
+/// In the order of the log.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) enum What {
     /// The document of this number in the batch.
     Write(u32),
-    /// The row of this number among the updates.
-    Update(u32),
     /// The id at this place in the list of ids, and the version of the deletion.
     Delete(usize, Option<u64>),
+    /// The row of this number among the updates.
+    Update(u32),
 }

@@ -13,6 +13,7 @@ use docvalues_writer::FieldId;
 use serde::{Deserialize, Serialize};
 
 use super::operation::Condition;
+use super::plain_body::{read_columns, write_columns};
 use crate::schema::StoreSchema;
 
 /// The effect of an update on a field.
@@ -111,8 +112,9 @@ impl Update {
 pub(crate) type FieldChanges = Vec<(usize, Change)>;
 
 /// The updates of a batch: rows of new values, and their effects.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Updates {
+    #[serde(serialize_with = "write_columns", deserialize_with = "read_columns")]
     pub(crate) rows: PlainColumns,
     /// The place in `kinds` of each row.
     pub(crate) of_rows: Vec<u32>,
@@ -123,6 +125,13 @@ impl Updates {
     /// The number of rows with changes.
     pub(crate) fn count(&self) -> u32 {
         u32::try_from(self.of_rows.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Whether its parts fit each other, as those of a batch do.
+    pub(crate) fn is_consistent(&self) -> bool {
+        self.of_rows.len() == self.rows.docs() as usize
+            && self.of_rows.iter().all(|kind| (*kind as usize) < self.kinds.len())
+            && self.kinds.iter().all(|changes| changes.is_sorted_by(|a, b| a.0 < b.0))
     }
 
     /// Begins rows of an update.

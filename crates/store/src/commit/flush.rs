@@ -15,17 +15,17 @@ use docvalues_writer::FinishError;
 
 use crate::error::Result;
 use crate::files::{FileEntry, FileName};
-use crate::locks::PoisonError;
+use crate::locks::lock;
 use crate::segments::{Block, FrozenBuffer, GONE, SegmentState, StoreSegment, begin_segment};
 use crate::store::Store;
 
 /// Writes the buffer to a segment if it takes more than so many bytes, or one that could not be written before. Other
 /// callers go on, until the next buffer is full, too.
 pub(crate) fn flush(store: &Store, most: usize) -> Result<()> {
-    let _flushing = store.flushing.lock().unwrap_or_else(PoisonError::into_inner);
+    let _flushing = lock(&store.flushing);
     let buffer = store.change_quietly(|writer| {
-        let is_full = writer.docs().buffer_bytes() > most;
-        let buffer = if is_full { writer.seal() } else { writer.docs().sealed() };
+        let is_full = writer.docs.buffer.bytes() > most;
+        let buffer = if is_full { writer.seal() } else { writer.docs.sealed() };
         store.note_room(writer);
         Ok(buffer)
     })?;
@@ -37,7 +37,7 @@ pub(crate) fn flush(store: &Store, most: usize) -> Result<()> {
 
 /// Writes a buffer that could not be written before, if there is one. The caller holds `flushing`.
 pub(crate) fn flush_left(store: &Store) -> Result<()> {
-    let left = store.change_quietly(|writer| Ok(writer.docs().sealed()))?;
+    let left = store.change_quietly(|writer| Ok(writer.docs.sealed()))?;
     left.map_or(Ok(()), |buffer| write_buffer(store, buffer).map(drop))
 }
 
@@ -55,7 +55,7 @@ pub(super) fn write_buffer(store: &Store, buffer: Arc<FrozenBuffer>) -> Result<S
     });
     let (fresh, sealed) = store.change(|writer| {
         // From now on, a commit removes the file if it is not used, such as one that could not be opened.
-        writer.files_mut().add(FileName::Segment(number));
+        writer.files.add(FileName::Segment(number));
         let (fresh, new_numbers) = writer.synced(opened)?;
         let sealed = writer.unseal(Some(fresh.clone()), &new_numbers);
         store.note_room(writer);

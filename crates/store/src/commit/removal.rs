@@ -1,7 +1,6 @@
 //! The removal of older commits, and of files that nothing needs any more.
 
 use std::ffi::OsStr;
-use std::io;
 
 use docvalues_storage::FileLock;
 
@@ -27,15 +26,15 @@ pub(crate) fn remove_all_but(
     keep_frames: u64,
 ) -> Result<Vec<String>> {
     let remove = |name: &str| match store.directory.remove(OsStr::new(name)) {
-        Err(error) => error.io_error().kind() == io::ErrorKind::NotFound,
+        Err(error) => error.is_missing(),
         Ok(()) => true,
     };
     let now = (store.clock)();
     let (mut temporary, mut commits) = store.change_quietly(|writer| {
         writer.require_lock()?;
-        let keep = keep.unwrap_or(writer.keep());
-        let files = writer.files_mut();
-        Ok((files.take_temporary(), files.older_commits(&*store.directory, keep, now)))
+        let keep = keep.unwrap_or(writer.keep);
+        let files = &mut writer.files;
+        Ok((std::mem::take(&mut files.temporary), files.older_commits(&*store.directory, keep, now)))
     })?;
     temporary.retain(|name| !remove(name));
     let mut left = temporary.clone();
@@ -48,8 +47,8 @@ pub(crate) fn remove_all_but(
     });
     let mut files = store.change_quietly(|writer| {
         let (used, first_log) = (writer.used(), writer.last_commit().1.first_log);
-        let files = writer.files_mut();
-        files.keep_temporary(temporary);
+        let files = &mut writer.files;
+        files.temporary.extend(temporary);
         files.forget_commits(&commits);
         let first_log = first_log.map(|log| files.first_kept_log(&*store.directory, log, keep_frames));
         Ok(files.take_unnamed(&*store.directory, &used, first_log))
@@ -57,7 +56,7 @@ pub(crate) fn remove_all_but(
     files.retain(|file| !remove(&file.to_string()));
     if !files.is_empty() {
         store.change_quietly(|writer| {
-            files.iter().for_each(|file| writer.files_mut().add(*file));
+            files.iter().for_each(|file| writer.files.add(*file));
             Ok(())
         })?;
     }

@@ -27,8 +27,6 @@ pub struct CommitInfo {
 
 impl CommitInfo {
     pub(crate) fn of(number: u64, commit: &CommitFile) -> CommitInfo {
-        let folds = commit.segments.iter().filter_map(|segment| segment.fold.as_ref());
-        let others = folds.chain(&commit.deltas).map(|file| file.bytes);
         CommitInfo {
             number,
             sequence: commit.sequence,
@@ -36,7 +34,7 @@ impl CommitInfo {
             made: commit.made.and_then(|made| UNIX_EPOCH.checked_add(Duration::from_micros(made))),
             segments: commit.segments.len(),
             docs: commit.segments.iter().map(|segment| u64::from(segment.live)).sum(),
-            bytes: commit.segments.iter().map(|segment| segment.bytes).chain(others).sum(),
+            bytes: commit.named_files().map(|(_, file)| file.bytes).sum(),
         }
     }
 }
@@ -50,6 +48,12 @@ pub struct Position {
     pub sequence: u64,
     /// A chained hash of all batches so far; random without a log.
     pub history: u64,
+}
+
+impl Position {
+    pub(crate) fn of(commit: &CommitFile) -> Position {
+        Position { epoch: commit.epoch, sequence: commit.sequence, history: commit.history }
+    }
 }
 
 /// `sequence:history:epoch`, such as `107:0123456789abcdef:1`; the history in 16 hexadecimal digits.

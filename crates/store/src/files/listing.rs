@@ -2,7 +2,6 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
-use std::io;
 
 use docvalues_storage::Directory;
 
@@ -18,16 +17,17 @@ const LISTINGS: usize = 10;
 /// The files of a store, as its writer knows them.
 #[derive(Debug, Default)]
 pub(crate) struct Files {
-    /// Ascending.
-    commits: Vec<u64>,
+    /// The numbers of all commits, ascending.
+    pub(crate) commits: Vec<u64>,
     /// All other files that are numbered.
     numbered: HashSet<FileName>,
     /// Temporary files of commits that were not finished.
-    temporary: Vec<String>,
+    pub(crate) temporary: Vec<String>,
     /// Above all in the folder when it was listed.
-    next_number: u64,
-    /// The leader's files that a replica has, as long as no frame came after them: they are not sent again.
-    received: HashSet<FileName>,
+    pub(crate) next_number: u64,
+    /// The leader's files that a replica has, as long as no frame came after them: they are not sent again, stay although no
+    /// commit may name them yet, and are merged by the leader.
+    pub(crate) received: HashSet<FileName>,
     /// The contents of commits that were read, by number.
     read: HashMap<u64, ReadCommit>,
     /// The bytes of logs to which nothing is added any more, of those that were asked for.
@@ -47,11 +47,7 @@ impl Files {
     /// The files in `directory`, of which there are none if there is no such folder. Names of other files are ignored.
     pub(crate) fn list(directory: &dyn Directory) -> Result<Files> {
         let mut files = Files::default();
-        let entries = match directory.list() {
-            Err(error) if error.io_error().kind() == io::ErrorKind::NotFound => Vec::new(),
-            entries => entries?,
-        };
-        for entry in entries {
+        for entry in names::entries(directory)? {
             let Some(name) = entry.name.to_str() else { continue };
             match FileName::parse(name) {
                 Some(FileName::Commit(number)) => files.commits.push(number),
@@ -80,17 +76,8 @@ impl Files {
         Files::list(directory)
     }
 
-    /// The numbers of all commits, ascending.
-    pub(crate) fn commits(&self) -> &[u64] {
-        &self.commits
-    }
-
     pub(crate) fn newest_commit(&self) -> Option<u64> {
         self.commits.last().copied()
-    }
-
-    pub(crate) fn next_number(&self) -> u64 {
-        self.next_number
     }
 
     /// The next number becomes at least `next`.
@@ -101,21 +88,6 @@ impl Files {
     /// Adds a file that was created. A commit removes it if it is not used.
     pub(crate) fn add(&mut self, file: FileName) {
         self.numbered.insert(file);
-    }
-
-    /// Notes a file of the leader, which stays although no commit names it yet.
-    pub(crate) fn receive(&mut self, file: FileName) {
-        self.received.insert(file);
-    }
-
-    /// Whether files of the leader came, and no frame after them: the leader merges them.
-    pub(crate) fn is_receiving(&self) -> bool {
-        !self.received.is_empty()
-    }
-
-    /// From now on, the files of the leader are this store's own.
-    pub(crate) fn forget_received(&mut self) {
-        self.received.clear();
     }
 
     /// Makes place for a file of the leader. Returns false if a commit, or `used`, names another file of this name.
@@ -132,16 +104,6 @@ impl Files {
     pub(crate) fn add_commit(&mut self, number: u64, commit: &CommitFile) {
         self.commits.push(number);
         self.read.insert(number, ReadCommit::of(commit));
-    }
-
-    /// The temporary files of attempts to commit that failed, which are no longer known.
-    pub(crate) fn take_temporary(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.temporary)
-    }
-
-    /// Temporary files that could not be removed.
-    pub(crate) fn keep_temporary(&mut self, names: Vec<String>) {
-        self.temporary.extend(names);
     }
 
     /// All commits but those to keep, `now` being the microseconds since 1970.

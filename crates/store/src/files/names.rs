@@ -14,7 +14,6 @@
 use std::collections::hash_map::RandomState;
 use std::fmt;
 use std::hash::{BuildHasher as _, Hasher as _};
-use std::io;
 
 use docvalues_storage::{Directory, DirectoryEntry};
 
@@ -102,13 +101,17 @@ pub(crate) fn is_temporary(name: &str) -> bool {
     hidden.and_then(FileName::parse).is_some_and(|file| matches!(file, FileName::Commit(_)))
 }
 
+/// All names in a folder; none if there is no such folder.
+pub(super) fn entries(directory: &dyn Directory) -> Result<Vec<DirectoryEntry>> {
+    match directory.list() {
+        Err(error) if error.is_missing() => Ok(Vec::new()),
+        entries => Ok(entries?),
+    }
+}
+
 /// The numbers of the commits, ascending; none if there is no such folder.
 pub(crate) fn commit_numbers(directory: &dyn Directory) -> Result<Vec<u64>> {
-    let entries = match directory.list() {
-        Err(error) if error.io_error().kind() == io::ErrorKind::NotFound => Vec::new(),
-        entries => entries?,
-    };
-    Ok(numbers(&entries, |file| match file {
+    Ok(numbers(&entries(directory)?, |file| match file {
         FileName::Commit(number) => Some(number),
         _ => None,
     }))

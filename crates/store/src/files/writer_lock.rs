@@ -34,37 +34,25 @@ impl WriterLock {
             false => error.into(),
         })?;
         let lock = WriterLock { directory: directory.clone(), file };
-        // For messages only.
-        let _ = lock.describe();
+        lock.describe();
         Ok(lock)
     }
 
-    /// Whether the file that this process locked is still the one that others would lock.
-    fn is_held(&self) -> bool {
-        self.file.is_named(OsStr::new(LOCK)).unwrap_or(false)
-    }
-
-    /// Fails if another process may have taken over the store.
+    /// Fails if another process may have taken over the store: if the file that this process locked is not the one that others
+    /// would lock.
     pub(crate) fn require(&self) -> Result<()> {
-        match self.is_held() {
-            true => Ok(()),
-            false => Err(Error::Poisoned { why: "its lock was removed or replaced".to_owned() }),
+        match self.file.is_named(OsStr::new(LOCK)) {
+            Ok(true) => Ok(()),
+            _ => Err(Error::Poisoned { why: "its lock was removed or replaced".to_owned() }),
         }
     }
 
-    /// Writes who holds the lock. Not into the lock itself, which cannot be read everywhere while it is held.
-    fn describe(&self) -> Result<(), docvalues_storage::Error> {
-        let name = OsStr::new(LOCK_INFO);
-        let info = self.directory.claim(name)?;
+    /// Writes who holds the lock, for messages only. Not into the lock itself, which cannot be read everywhere while it is held.
+    fn describe(&self) {
         let text = format!("process {}\n", std::process::id());
-        let written = info.clear().and_then(|()| info.write_at(text.as_bytes(), 0));
-        written.map(drop).map_err(|error| {
-            docvalues_storage::Error::new(
-                docvalues_storage::Step::Write,
-                self.directory.path().join(name),
-                error,
-            )
-        })
+        if let Ok(info) = self.directory.claim(OsStr::new(LOCK_INFO)) {
+            let _ = info.clear().and_then(|()| info.write_at(text.as_bytes(), 0));
+        }
     }
 }
 

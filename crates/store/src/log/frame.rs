@@ -27,12 +27,12 @@ const NONE: u64 = u64::MAX;
 
 /// The header of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct LogHeader {
-    pub(super) number: u64,
+pub(crate) struct LogHeader {
+    pub(crate) number: u64,
     pub(super) id: u64,
-    pub(super) epoch: u64,
+    pub(crate) epoch: u64,
     /// The sequence number of the last batch before this log.
-    pub(super) after: u64,
+    pub(crate) after: u64,
     pub(super) previous: Option<PreviousLog>,
 }
 

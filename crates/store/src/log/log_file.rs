@@ -64,19 +64,8 @@ impl LogFile {
     ) -> Result<LogFile> {
         let file = directory.create(OsStr::new(&FileName::Log(number).to_string()))?;
         let header = LogHeader { number, id: random_id(number), epoch, after, previous: None };
-        let stats = LogStats::default();
-        let directory = directory.clone();
-        Ok(LogFile {
-            directory,
-            file,
-            header,
-            last: after,
-            end: 0,
-            len: 0,
-            synced_to: 0,
-            writes_ahead,
-            stats,
-        })
+        let (directory, stats, last) = (directory.clone(), LogStats::default(), after);
+        Ok(LogFile { directory, file, header, last, end: 0, len: 0, synced_to: 0, writes_ahead, stats })
     }
 
     /// The number in its name.
@@ -91,18 +80,15 @@ impl LogFile {
             return Err(Error::Request(format!("expected a log after {last:08x}, found {number:08x}")));
         }
         let previous = PreviousLog { number: self.header.number, end: self.end };
-        let mut next =
-            LogFile::create(&self.directory, number, self.header.epoch, self.last, self.writes_ahead)?;
-        next.header.previous = Some(previous);
-        next.stats = self.stats;
-        Ok(next)
+        let next = self.create_apart(number, self.header.epoch, self.last)?;
+        let header = LogHeader { previous: Some(previous), ..next.header };
+        Ok(LogFile { header, ..next })
     }
 
     /// Creates a log that goes on from none, after batch `after`.
     pub(super) fn create_apart(&self, number: u64, epoch: u64, after: u64) -> Result<LogFile> {
-        let mut apart = LogFile::create(&self.directory, number, epoch, after, self.writes_ahead)?;
-        apart.stats = self.stats;
-        Ok(apart)
+        let apart = LogFile::create(&self.directory, number, epoch, after, self.writes_ahead)?;
+        Ok(LogFile { stats: self.stats, ..apart })
     }
 
     /// Makes the header and the name durable. Removes the file if it cannot: it has no batch, and a full disk needs its space.

@@ -1,14 +1,11 @@
 //! [`LogFrames`]: the frames in the logs of a store, for a description of them.
 
-use std::ffi::OsStr;
-use std::io;
+use docvalues_storage::Directory;
 
-use docvalues_storage::{Directory, FileLock};
-
-use super::log_reader::{Frame, LogReader, LogStart};
-use crate::error::{Error, Result};
-use crate::files::{ATTEMPTS, CommitFile, FileName, Files, no_calm};
-use crate::locks;
+use super::log_reader::{LogReader, LogStart};
+use super::log_source::Frame;
+use crate::error::Result;
+use crate::files::CommitFile;
 
 /// A frame in a log of a store: [`StoreReader::log_frames`](crate::StoreReader::log_frames).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,26 +37,6 @@ pub struct LogFrames {
 }
 
 impl LogFrames {
-    /// The frames of the logs after the newest commit.
-    pub(crate) fn of_newest(directory: &dyn Directory) -> Result<LogFrames> {
-        let no_store = || Error::NoStore { folder: directory.path().display().to_string() };
-        for _ in 0..ATTEMPTS {
-            let newest = Files::list_beside_writer(directory)?.newest_commit().ok_or_else(no_store)?;
-            // Its logs stay as long as the commit is held.
-            match directory.hold(OsStr::new(&FileName::Commit(newest).to_string()), FileLock::Shared) {
-                Ok(_held) => {
-                    return LogFrames::after(directory, newest, &CommitFile::read(directory, newest)?);
-                }
-                // The writer replaced it.
-                Err(error) if error.is_busy() || error.io_error().kind() == io::ErrorKind::NotFound => {
-                    locks::yield_now();
-                }
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Err(no_calm(directory))
-    }
-
     /// The frames of the logs after commit `number`.
     pub(crate) fn after(directory: &dyn Directory, number: u64, commit: &CommitFile) -> Result<LogFrames> {
         match LogStart::of(directory, number, commit)? {

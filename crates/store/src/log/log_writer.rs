@@ -19,7 +19,7 @@ use docvalues_storage::Directory;
 use super::frame::{MAX_BODY, Queued};
 use super::log_file::{LogFile, LogStats};
 use crate::error::{Error, Result};
-use crate::locks::{Condvar, Mutex, MutexGuard, PoisonError};
+use crate::locks::{Condvar, Mutex, PoisonError, lock};
 
 /// Writes the logs of a store. Threads share it.
 ///
@@ -95,7 +95,7 @@ impl LogWriter {
     ///
     /// If the writer is poisoned, `sequence` is not the next one, or the body is longer than 256 MiB.
     pub(crate) fn append(&self, sequence: u64, history: u64, body: Vec<u8>) -> Result<()> {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         state.check()?;
         if sequence != state.appended + 1 {
             let next = state.appended + 1;
@@ -118,7 +118,7 @@ impl LogWriter {
     ///
     /// The reason.
     pub(crate) fn check(&self) -> Result<()> {
-        self.state().check()
+        lock(&self.state).check()
     }
 
     /// Waits until the operating system has all batches up to `sequence`: they survive a kill of this process, and no
@@ -163,30 +163,30 @@ impl LogWriter {
         let mut leader = self.lead(|_| Ok(false))?;
         leader.restart(number, epoch, after)?;
         drop(leader);
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         (state.appended, state.written, state.synced) = (after, after, after);
         Ok(())
     }
 
     /// The number of the log to which batches are written.
     pub(crate) fn number(&self) -> u64 {
-        self.state().number
+        lock(&self.state).number
     }
 
     /// The last batch that was appended.
     #[cfg(test)]
     pub(crate) fn appended(&self) -> u64 {
-        self.state().appended
+        lock(&self.state).appended
     }
 
     /// What was written so far, to all logs.
     pub(crate) fn stats(&self) -> LogStats {
-        self.state().stats
+        lock(&self.state).stats
     }
 
     /// Waits until `is_done`, or until this thread may write. In the first case, the result has no log.
     fn lead(&self, is_done: impl Fn(&State) -> Result<bool>) -> Result<Leader<'_>> {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         loop {
             let (written, synced) = (state.written, state.synced);
             let mut leader =
@@ -202,11 +202,6 @@ impl LogWriter {
             }
             state = self.done.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-    }
-
-    /// Also after a panic: no step leaves it inconsistent.
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -288,7 +283,7 @@ impl Leader<'_> {
 impl Drop for Leader<'_> {
     fn drop(&mut self) {
         let Some(log) = self.log.take() else { return };
-        let mut state = self.writer.state();
+        let mut state = lock(&self.writer.state);
         (state.written, state.synced, state.stats) = (self.written, self.synced, log.stats);
         (state.number, state.log) = (log.number(), Some(log));
         state.poisoned = self.poisoned.take();

@@ -8,8 +8,8 @@ use std::ops::RangeInclusive;
 
 use docvalues_storage::Directory;
 
-use super::frame::{FrameHeader, LOG_HEADER, Queued};
-use super::log_reader::{Frame, LogSource, open_file, search};
+use super::frame::{FrameHeader, LOG_HEADER, LogHeader, Queued};
+use super::log_source::{Frame, LogSource, open_file, search};
 use crate::batch::body::{FrameBody, is_elsewhere};
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, FileName, MAX_NUMBER, log_numbers};
@@ -84,12 +84,13 @@ impl Replay<'_> {
         next: Option<&LogSource>,
         apply: &mut impl FnMut(Queued) -> Result<()>,
     ) -> Result<()> {
-        self.found.epoch = self.found.epoch.max(log.epoch());
+        let LogHeader { id, epoch, after, .. } = log.header;
+        self.found.epoch = self.found.epoch.max(epoch);
         let mut offset = LOG_HEADER as u64;
-        if log.after() > self.sequence {
-            self.end(|| format!("the log begins after batch {}", log.after()));
-            self.count_lost(log.after(), log.epoch());
-            self.count_lost(log.after().min(self.sequence.max(self.newest.sequence) + 1), log.epoch());
+        if after > self.sequence {
+            self.end(|| format!("the log begins after batch {after}"));
+            self.count_lost(after, epoch);
+            self.count_lost(after.min(self.sequence.max(self.newest.sequence) + 1), epoch);
         }
         while self.found.end.is_none() {
             let frame = match log.next_frame(offset, next) {
@@ -97,13 +98,13 @@ impl Replay<'_> {
                 Ok(None) => return Ok(()),
                 Err(Error::Damaged { file, what }) => {
                     self.end(|| format!("{file}: {what}"));
-                    self.count_lost(self.sequence + 1, log.epoch());
+                    self.count_lost(self.sequence + 1, epoch);
                     break;
                 }
                 Err(error) => return Err(error),
             };
             let FrameHeader { sequence, history, .. } = frame.header;
-            let is_contained = sequence <= self.commit.sequence && log.epoch() <= self.commit.epoch;
+            let is_contained = sequence <= self.commit.sequence && epoch <= self.commit.epoch;
             let is_other = sequence == self.commit.sequence && history != self.commit.history;
             if is_contained && !is_other {
                 offset = frame.end;
@@ -118,7 +119,6 @@ impl Replay<'_> {
             apply(Queued { sequence, history, body: frame.body().to_vec() })?;
             offset = frame.end;
         }
-        let (id, epoch) = (log.header.id, log.epoch());
         search(&log.source, &log.file, offset, |_, header| {
             if header.log_id == id {
                 self.count_lost(header.sequence, epoch);

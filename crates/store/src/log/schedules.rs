@@ -16,7 +16,8 @@ use docvalues_testkit::faults::PowerLossDirectory;
 use shuttle::sync::Mutex;
 use shuttle::thread;
 
-use super::{LogStart, LogWriter, read_logs};
+use super::log_reader::read_logs;
+use super::{LogStart, LogWriter};
 use crate::error::Error;
 
 /// Orders of a sample.

@@ -14,8 +14,8 @@ use docvalues_testkit::faults::PowerLossDirectory;
 use proptest::prelude::*;
 
 use super::frame::{FRAME_HEADER, LOG_HEADER, MAX_BODY, padded};
-use super::log_reader::{LogEnd, LogReader};
-use super::{FrameInfo, LogFrames, LogStart, LogStats, LogWriter, Queued, read_logs};
+use super::log_reader::{LogEnd, LogReader, read_logs};
+use super::{FrameInfo, LogFrames, LogStart, LogStats, LogWriter, Queued};
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, FileName};
 use crate::options::StoreOptions;

@@ -18,23 +18,23 @@ use super::run::write_merged;
 use crate::commit::{flush_left, remove_unnamed, rotate_log, write_commit};
 use crate::error::{Error, Result};
 use crate::files::FileName;
-use crate::locks::PoisonError;
+use crate::locks::lock;
 use crate::schema::StoreSchema;
 use crate::segments::{SegmentState, StoreSegment, Went, column_or_absent};
 use crate::store::{Store, Writer};
 
 /// The work of [`Store::alter`].
 pub(super) fn alter(store: &Store, fields: &[Field]) -> Result<()> {
-    let _merging = store.merging.lock().unwrap_or_else(PoisonError::into_inner);
-    let _flushing = store.flushing.lock().unwrap_or_else(PoisonError::into_inner);
+    let _merging = lock(&store.merging);
+    let _flushing = lock(&store.flushing);
     // Of an attempt that failed: from here on, all documents are in segments and in the buffer.
     flush_left(store)?;
     loop {
         let needs_commit = store.change(|writer| {
             writer.require_lock()?;
             writer.require_leader(&*store.directory)?;
-            let schema = writer.docs().schema().altered(fields)?;
-            let is_altered = schema != **writer.docs().schema();
+            let schema = writer.docs.schema.altered(fields)?;
+            let is_altered = schema != *writer.docs.schema;
             // Replay converts the values at the same place, so it must have them all.
             if is_altered && writer.has_unlogged() {
                 return Ok(None);
@@ -44,7 +44,7 @@ pub(super) fn alter(store: &Store, fields: &[Field]) -> Result<()> {
                 writer.changed();
             }
             // Also after a call whose commit failed.
-            Ok(Some(is_altered || writer.rewrites_deltas()))
+            Ok(Some(is_altered || writer.rewrites_deltas))
         })?;
         if needs_commit == Some(false) {
             return Ok(());
@@ -59,8 +59,8 @@ pub(super) fn alter(store: &Store, fields: &[Field]) -> Result<()> {
 
 /// Converts all documents to the fields of a schema. Nothing is sealed.
 pub(crate) fn widen(store: &Store, writer: &mut Writer, schema: StoreSchema) -> Result<()> {
-    let before = writer.docs().schema().clone();
-    let states = writer.docs().segments().to_vec();
+    let before = writer.docs.schema.clone();
+    let states = writer.docs.segments.to_vec();
     let (mut segments, mut gone) = (Vec::with_capacity(states.len()), Vec::new());
     for state in states {
         if state.now.live.count() == 0 {
@@ -73,9 +73,9 @@ pub(crate) fn widen(store: &Store, writer: &mut Writer, schema: StoreSchema) -> 
         }
     }
     let convert = |docs: &PlainColumns, live: &LiveDocs| widen_columns(docs, live, &before, &schema);
-    writer.docs_mut().convert_buffer(convert)?;
+    writer.docs.buffer.convert(convert)?;
     // From here on, nothing fails.
-    let stayed = writer.docs().segments().iter().filter(|state| !gone.contains(&state.number()));
+    let stayed = writer.docs.segments.iter().filter(|state| !gone.contains(&state.number()));
     for (old, new) in stayed.zip(&segments).filter(|(old, new)| old.number() != new.number()) {
         store.ids.replace(&[old.number()], &new.segment);
         old.segment.record.note(Went::Merged);
@@ -98,7 +98,7 @@ fn widen_segment(
     let written = write_merged(store, states, number, schemas, |_, _, _| {}, &AtomicBool::new(false));
     let file = writer.synced(written)?;
     // From now on, a commit removes the file if it is not used.
-    writer.files_mut().add(FileName::Segment(number));
+    writer.files.add(FileName::Segment(number));
     let segment = StoreSegment::open(&*store.directory, file, store.options.open)?;
     Ok(SegmentState::new(Arc::new(segment)))
 }

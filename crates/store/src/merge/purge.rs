@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicBool;
 use super::run::merge_some;
 use crate::commit::{remove_all_but, rotate_log, write_commit};
 use crate::error::Result;
-use crate::locks::PoisonError;
+use crate::locks::lock;
 use crate::options::KeepCommits;
 use crate::store::Store;
 
@@ -32,7 +32,7 @@ pub struct Purged {
 pub(super) fn purge(store: &Store) -> Result<Purged> {
     // What is in the buffer becomes a segment, and segments without live documents go.
     store.commit()?;
-    let count = store.change_quietly(|writer| Ok(writer.docs().segments().len()))?;
+    let count = store.change_quietly(|writer| Ok(writer.docs.segments.len()))?;
     // From the last one, because merges and commits beside this move segments only towards the first.
     for at in (0..count).rev() {
         merge_some(store, &AtomicBool::new(false), &|sizes| match sizes.get(at) {
@@ -40,7 +40,7 @@ pub(super) fn purge(store: &Store) -> Result<Purged> {
             _ => Vec::new(),
         })?;
     }
-    let _flushing = store.flushing.lock().unwrap_or_else(PoisonError::into_inner);
+    let _flushing = lock(&store.flushing);
     store.change(|writer| {
         writer.forget_deleted();
         Ok(())

@@ -16,7 +16,7 @@ use super::policy::SegmentSize;
 use super::widened_source::{WidenedSource, WiderTypes};
 use crate::error::Result;
 use crate::files::{FileEntry, FileName};
-use crate::locks::PoisonError;
+use crate::locks::lock;
 use crate::schema::{StoreSchema, id_options};
 use crate::segments::{
     Dictionary, GONE, NewRows, SegmentChanges, SegmentState, StoreSegment, places_by_key, places_by_number,
@@ -34,12 +34,12 @@ pub(crate) fn merge_some(
     choose: &dyn Fn(&[SegmentSize]) -> Vec<usize>,
 ) -> Result<bool> {
     // One merge at a time: no segment is merged twice.
-    let _merging = store.merging.lock().unwrap_or_else(PoisonError::into_inner);
+    let _merging = lock(&store.merging);
     let states = store.change_quietly(|writer| {
         writer.require_lock()?;
-        let sizes: Vec<SegmentSize> = writer.docs().segments().iter().map(size).collect();
+        let sizes: Vec<SegmentSize> = writer.docs.segments.iter().map(size).collect();
         let chosen = choose(&sizes).into_iter();
-        Ok(chosen.map(|at| writer.docs().segments()[at].clone()).collect::<Vec<SegmentState>>())
+        Ok(chosen.map(|at| writer.docs.segments[at].clone()).collect::<Vec<SegmentState>>())
     })?;
     if states.is_empty() {
         return Ok(false);
@@ -56,17 +56,17 @@ pub(crate) fn merge_some(
     let merged = merged.and_then(|merged| {
         let mut merged = Merged::new(merged, &states, &new_numbers);
         for _ in 0..CARRIES {
-            let now = store.change_quietly(|writer| Ok(writer.docs().segments().to_vec()))?;
+            let now = store.change_quietly(|writer| Ok(writer.docs.segments.to_vec()))?;
             merged.carry(&now, &store.schema())?;
         }
         Ok(merged)
     });
     store.change(|writer| {
         // From now on, a commit removes the file if it is not used, such as one that could not be opened.
-        writer.files_mut().add(FileName::Segment(number));
+        writer.files.add(FileName::Segment(number));
         let mut merged = writer.synced(merged)?;
         // Few, so that nobody waits for long.
-        merged.carry(writer.docs().segments(), writer.docs().schema())?;
+        merged.carry(&writer.docs.segments, &writer.docs.schema)?;
         let merged = merged.state;
         let old: Vec<u64> = states.iter().map(SegmentState::number).collect();
         store.ids.replace(&old, &merged.segment);

@@ -8,7 +8,7 @@ use docvalues_storage::Directory;
 use crate::commit::commit_now;
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, CommitInfo, Files, WriterLock};
-use crate::log::{LogBatches, LogStart, read_logs, replay_after_loss};
+use crate::log::{LogBatches, read_logs_after, replay_after_loss};
 use crate::options::StoreOptions;
 use crate::segments::CommitState;
 use crate::store::Store;
@@ -51,7 +51,7 @@ pub(super) fn recover_in(
     }
     let lock = WriterLock::take(&directory)?;
     let mut files = Files::list(&*directory)?;
-    let known = files.commits().to_vec();
+    let known = files.commits.to_vec();
     if !known.contains(&to) {
         return Err(Error::NoCommit { folder, commit: to, known });
     }
@@ -80,7 +80,8 @@ pub(super) fn recover_in(
         let (first, last, why) = (*lost.start(), *lost.end(), end.unwrap_or_default());
         return Err(Error::LostBatches { folder, commit: to, first, last, why });
     }
-    if known.last() == Some(&to) && lost_batches.is_none() && can_be_opened(&*directory, to, &base) {
+    let can_be_opened = || read_logs_after(&*directory, (to, &base), |_| Ok(())).is_ok();
+    if known.last() == Some(&to) && lost_batches.is_none() && can_be_opened() {
         return Err(Error::Request(format!("{folder}: expected an older commit, found the newest, {to}")));
     }
     state.file.epoch = state.file.epoch.max(epoch) + 1;
@@ -94,12 +95,4 @@ pub(super) fn recover_in(
         Ok(CommitInfo::of(number, commit))
     })?;
     Ok(Recovered { commit, lost, replayed: following, discarded: lost_batches })
-}
-
-/// Whether a writer could open the newest commit.
-fn can_be_opened(directory: &dyn Directory, number: u64, commit: &CommitFile) -> bool {
-    let start = LogStart::of(directory, number, commit);
-    start
-        .and_then(|start| start.map_or(Ok(()), |start| read_logs(directory, start, |_| Ok(())).map(drop)))
-        .is_ok()
 }

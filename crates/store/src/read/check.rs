@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
-use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -113,12 +112,12 @@ impl StoreReader {
 }
 
 /// A commit, and the lock with which no writer removes it.
-type HeldCommit = (u64, docvalues_storage::Result<Box<dyn DirectoryFile>>);
+type LockedCommit = (u64, docvalues_storage::Result<Box<dyn DirectoryFile>>);
 
 /// The commits, ascending.
-fn hold_commits(directory: &dyn Directory) -> Result<Vec<HeldCommit>> {
+fn hold_commits(directory: &dyn Directory) -> Result<Vec<LockedCommit>> {
     for _ in 0..ATTEMPTS {
-        let numbers = Files::list_beside_writer(directory)?.commits().to_vec();
+        let numbers = Files::list_beside_writer(directory)?.commits;
         let Some(&newest) = numbers.last() else {
             return Err(Error::NoStore { folder: directory.path().display().to_string() });
         };
@@ -126,11 +125,11 @@ fn hold_commits(directory: &dyn Directory) -> Result<Vec<HeldCommit>> {
             let name = FileName::Commit(number).to_string();
             match directory.hold(OsStr::new(&name), FileLock::Shared) {
                 // The writer is removing it, or has.
-                Err(error) if error.is_busy() || error.io_error().kind() == io::ErrorKind::NotFound => None,
+                Err(error) if error.is_busy() || error.is_missing() => None,
                 lock => Some((number, lock)),
             }
         };
-        let held: Vec<HeldCommit> = numbers.into_iter().filter_map(hold).collect();
+        let held: Vec<LockedCommit> = numbers.into_iter().filter_map(hold).collect();
         if held.last().is_some_and(|(number, _)| *number == newest) {
             return Ok(held);
         }

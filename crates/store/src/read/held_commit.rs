@@ -11,8 +11,8 @@ use docvalues_storage::{Directory, DirectoryFile, FileLock, Source};
 use crate::error::{Error, Result};
 use crate::files::{ATTEMPTS, CommitFile, FileEntry, FileName, Files, Position, no_calm};
 use crate::locks;
-use crate::log::{LogStart, read_logs};
-use crate::segments::segment;
+use crate::log::{LogFrames, read_logs_after};
+use crate::segments::{CommitState, segment};
 
 /// A file of a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,14 +90,16 @@ pub struct HeldCommit {
 }
 
 impl HeldCommit {
+    /// Holds commit `number`, or the newest: if the writer replaces it meanwhile, the one after it.
     pub(crate) fn of(directory: Arc<dyn Directory>, number: Option<u64>) -> Result<HeldCommit> {
+        let mut tried = None;
         for _ in 0..ATTEMPTS {
             let files = Files::list_beside_writer(&*directory)?;
             let folder = || directory.path().display().to_string();
             let newest = files.newest_commit().ok_or_else(|| Error::NoStore { folder: folder() })?;
             let commit = number.unwrap_or(newest);
-            if !files.commits().contains(&commit) {
-                return Err(Error::NoCommit { folder: folder(), commit, known: files.commits().to_vec() });
+            if !files.commits.contains(&commit) {
+                return Err(Error::NoCommit { folder: folder(), commit, known: files.commits.to_vec() });
             }
             let name = FileName::Commit(commit).to_string();
             let held = directory.hold(OsStr::new(&name), FileLock::Shared).map_err(Error::from);
@@ -108,7 +110,8 @@ impl HeldCommit {
                 }
                 // The writer is removing it.
                 Err(Error::Storage(error)) if error.is_busy() => locks::yield_now(),
-                Err(error) if error.is_missing() => locks::yield_now(),
+                // The same commit again: it is not being replaced.
+                Err(error) if error.is_missing() && tried != Some(commit) => tried = Some(commit),
                 Err(error) => return Err(error),
             }
         }
@@ -125,16 +128,30 @@ impl HeldCommit {
         &self.files
     }
 
+    /// Opens its segments, with what changed in them: see [`CommitState::of`].
+    pub(crate) fn into_state(
+        self,
+        options: OpenOptions,
+        before: Option<&CommitState>,
+    ) -> Result<CommitState> {
+        // Held until all files are open.
+        let HeldCommit { directory, number, files, _held } = self;
+        CommitState::of(&*directory, number, files.commit, options, before)
+    }
+
+    /// The frames of the logs after it.
+    pub(crate) fn log_frames(&self) -> Result<LogFrames> {
+        LogFrames::after(&*self.directory, self.number, &self.files.commit)
+    }
+
     /// The last batch of the commit and of the logs after it.
     pub(crate) fn last_position(&self) -> Result<Position> {
-        let &CommitFile { epoch, sequence, history, .. } = &self.files.commit;
-        let mut position = Position { epoch, sequence, history };
-        if let Some(start) = LogStart::of(&*self.directory, self.number, &self.files.commit)? {
-            read_logs(&*self.directory, start, |frame| {
-                (position.sequence, position.history) = (frame.sequence, frame.history);
-                Ok(())
-            })?;
-        }
+        let commit = &self.files.commit;
+        let mut position = Position::of(commit);
+        read_logs_after(&*self.directory, (self.number, commit), |frame| {
+            (position.sequence, position.history) = (frame.sequence, frame.history);
+            Ok(())
+        })?;
         Ok(position)
     }
 

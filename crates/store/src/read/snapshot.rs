@@ -28,18 +28,12 @@ use crate::segments::{
 pub struct Snapshot(Arc<Inner>);
 
 struct Inner {
-    /// The id of the store.
-    store: u64,
-    sequence: u64,
-    commit: u64,
-    schema: Arc<StoreSchema>,
+    moment: Moment,
     segments: Vec<Arc<StoreSegment>>,
     changes: Vec<SegmentChanges>,
     /// The documents that are in no segment yet: the last parts.
     blocks: Vec<SnapshotBlock>,
     fields: Arc<[Field]>,
-    /// Counts the sets of segments of a store.
-    generation: u64,
     parts: Parts,
     /// The index of ids over all segments, made when it is first needed, shared while the segments are the same.
     ids: Arc<OnceLock<SnapshotIds>>,
@@ -51,13 +45,20 @@ struct SnapshotBlock {
     ids: Arc<OnceLock<HashMap<Box<[u8]>, DocId>>>,
 }
 
-/// What a snapshot is made of.
-pub(crate) struct Contents<'w> {
+/// The state of a store at a moment, but for its documents.
+pub(crate) struct Moment {
+    /// The id of the store.
     pub(crate) store: u64,
     pub(crate) sequence: u64,
     pub(crate) commit: u64,
+    /// Counts the sets of segments of a store.
     pub(crate) generation: u64,
     pub(crate) schema: Arc<StoreSchema>,
+}
+
+/// What a snapshot is made of.
+pub(crate) struct Contents<'w> {
+    pub(crate) moment: Moment,
     pub(crate) segments: &'w [SegmentState],
     pub(crate) blocks: Vec<&'w Block>,
     /// The table of all ids, if there is one.
@@ -87,7 +88,7 @@ pub struct SnapshotSegment<'s> {
 
 impl fmt::Debug for Snapshot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { sequence, commit, segments, .. } = &*self.0;
+        let Inner { moment: Moment { sequence, commit, .. }, segments, .. } = &*self.0;
         f.debug_struct("Snapshot")
             .field("sequence", sequence)
             .field("commit", commit)
@@ -99,13 +100,12 @@ impl fmt::Debug for Snapshot {
 impl Snapshot {
     /// The snapshot of some segments and blocks. What it has in common with `before` is shared.
     pub(crate) fn of(contents: Contents<'_>, before: Option<&Snapshot>) -> Snapshot {
-        let Contents { store, sequence, commit, generation, schema, segments: states, blocks, ids: table } =
-            contents;
+        let Contents { moment, segments: states, blocks, ids: table } = contents;
         let segments: Vec<Arc<StoreSegment>> = states.iter().map(|state| state.segment.clone()).collect();
         let changes = states.iter().map(|state| state.now.clone()).collect();
         let are_same = |before: &&Snapshot| {
-            let (of, before) = (before.0.generation, &before.0.segments);
-            of == generation
+            let (of, before) = (before.generation(), &before.0.segments);
+            of == moment.generation
                 && before.len() == segments.len()
                 && before.iter().zip(&segments).all(|(a, b)| Arc::ptr_eq(a, b))
         };
@@ -116,9 +116,9 @@ impl Snapshot {
                 Arc::new(by_table.map_or_else(OnceLock::new, OnceLock::from))
             }
         };
-        let fields = match before.filter(|before| Arc::ptr_eq(&before.0.schema, &schema)) {
+        let fields = match before.filter(|before| Arc::ptr_eq(&before.0.moment.schema, &moment.schema)) {
             Some(before) => before.0.fields.clone(),
-            None => schema.fields().into(),
+            None => moment.schema.fields().into(),
         };
         let parts = match before {
             Some(before) => before.changed_parts(states, &blocks, &fields),
@@ -135,33 +135,19 @@ impl Snapshot {
             SnapshotBlock { block: block.clone(), ids }
         };
         let blocks = blocks.into_iter().map(block).collect();
-        Snapshot(Arc::new(Inner {
-            store,
-            sequence,
-            commit,
-            schema,
-            segments,
-            changes,
-            blocks,
-            fields,
-            generation,
-            parts,
-            ids,
-        }))
+        Snapshot(Arc::new(Inner { moment, segments, changes, blocks, fields, parts, ids }))
     }
 
     /// The snapshot of a commit, as a reader opened it. What it has in common with `before` is shared.
     pub(crate) fn of_commit(state: &CommitState, before: Option<&Snapshot>) -> Snapshot {
-        let contents = Contents {
+        let moment = Moment {
             store: state.file.id,
             sequence: state.file.sequence,
             commit: state.number,
             generation: 0,
             schema: Arc::new(state.file.schema.clone()),
-            segments: &state.segments,
-            blocks: Vec::new(),
-            ids: None,
         };
+        let contents = Contents { moment, segments: &state.segments, blocks: Vec::new(), ids: None };
         Snapshot::of(contents, before)
     }
 
@@ -209,17 +195,17 @@ impl Snapshot {
 
     /// The number of the last batch of changes that it contains.
     pub fn sequence(&self) -> u64 {
-        self.0.sequence
+        self.0.moment.sequence
     }
 
     /// The number of the last commit when it was taken.
     pub fn commit(&self) -> u64 {
-        self.0.commit
+        self.0.moment.commit
     }
 
     /// The fields of the store.
     pub fn schema(&self) -> &StoreSchema {
-        &self.0.schema
+        &self.0.moment.schema
     }
 
     /// The number of documents that are not deleted.
@@ -230,12 +216,12 @@ impl Snapshot {
     }
 
     pub(crate) fn shared_schema(&self) -> Arc<StoreSchema> {
-        self.0.schema.clone()
+        self.0.moment.schema.clone()
     }
 
     /// Counts the sets of segments of a store.
     pub(crate) fn generation(&self) -> u64 {
-        self.0.generation
+        self.0.moment.generation
     }
 
     /// The segments, in the order of the parts of addresses. The documents of [`Store::apply`](crate::Store::apply) that
@@ -277,7 +263,8 @@ impl Snapshot {
     ) -> Result<Option<DocAddress>> {
         let address = |part, doc| DocAddress { part: u32::try_from(part).unwrap_or(u32::MAX), doc };
         let blocks = self.0.blocks.iter().enumerate();
-        let in_block = blocks.filter_map(|(at, block)| Some((at, block.find(id, &self.0.schema)?))).next();
+        let in_block =
+            blocks.filter_map(|(at, block)| Some((at, block.find(id, &self.0.moment.schema)?))).next();
         if let Some((at, doc)) = in_block {
             return Ok(Some(address(self.0.segments.len() + at, doc)));
         }
@@ -301,7 +288,7 @@ impl Snapshot {
             else {
                 return Ok(None);
             };
-            let version = self.0.segments[segment].version(&self.0.schema, doc)?;
+            let version = self.0.segments[segment].version(&self.0.moment.schema, doc)?;
             Ok(Some(Found { segment, doc, version }))
         };
         let mut all = vec![None; ids.len()];
@@ -324,7 +311,7 @@ impl Snapshot {
 
     /// The index of the ids of all segments.
     pub(crate) fn ids(&self) -> Result<&SnapshotIds> {
-        if self.0.schema.id_field().is_none() {
+        if self.0.moment.schema.id_field().is_none() {
             return Err(Error::Request("expected a store with an id field, found one without".to_owned()));
         }
         if let Some(ids) = self.0.ids.get() {
@@ -351,7 +338,7 @@ impl Snapshot {
 
     /// The id of the store.
     pub(crate) fn store(&self) -> u64 {
-        self.0.store
+        self.0.moment.store
     }
 
     /// The part of an address, if it is one of the snapshot.

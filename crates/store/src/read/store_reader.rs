@@ -1,17 +1,16 @@
 //! [`StoreReader`]: a store that another process may be writing.
 
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
-use std::{ffi::OsStr, fmt};
 
 use docvalues_reader::OpenOptions;
-use docvalues_storage::{Directory, FileLock, FsDirectory};
+use docvalues_storage::{Directory, FsDirectory};
 
 use super::held_commit::HeldCommit;
 use super::snapshot::Snapshot;
 use crate::error::{Error, Result};
-use crate::files::{ATTEMPTS, CommitFile, CommitInfo, FileName, Files, Position, no_calm};
-use crate::locks;
+use crate::files::{CommitFile, CommitInfo, Files, Position};
 use crate::log::LogFrames;
 use crate::options::folder_at;
 use crate::segments::CommitState;
@@ -66,7 +65,11 @@ impl StoreReader {
     ///
     /// As [`open`](Self::open).
     pub fn open_in(directory: Arc<dyn Directory>, options: OpenOptions) -> Result<StoreReader> {
-        let state = newest(&*directory, options, None)?;
+        StoreReader::of(directory, None, options)
+    }
+
+    fn of(directory: Arc<dyn Directory>, commit: Option<u64>, options: OpenOptions) -> Result<StoreReader> {
+        let state = HeldCommit::of(directory.clone(), commit)?.into_state(options, None)?;
         let snapshot = Snapshot::of_commit(&state, None);
         Ok(StoreReader { directory, options, state, snapshot })
     }
@@ -77,18 +80,7 @@ impl StoreReader {
     ///
     /// [`Error::NoCommit`] if there is no such commit; and as [`open`](Self::open).
     pub fn open_commit(path: impl AsRef<Path>, commit: u64, options: OpenOptions) -> Result<StoreReader> {
-        let directory: Arc<dyn Directory> = Arc::new(folder_at(path, &options));
-        let known = Files::list_beside_writer(&*directory)?.commits().to_vec();
-        if !known.contains(&commit) {
-            let folder = directory.path().display().to_string();
-            return Err(match known.is_empty() {
-                true => Error::NoStore { folder },
-                false => Error::NoCommit { folder, commit, known },
-            });
-        }
-        let state = held(&*directory, commit, options, None)?;
-        let snapshot = Snapshot::of_commit(&state, None);
-        Ok(StoreReader { directory, options, state, snapshot })
+        StoreReader::of(Arc::new(folder_at(path, &options)), Some(commit), options)
     }
 
     /// What the store contains.
@@ -113,10 +105,11 @@ impl StoreReader {
         if Files::list_beside_writer(&*self.directory)?.newest_commit().is_some_and(is_older) {
             return Ok(false);
         }
-        let state = newest(&*self.directory, self.options, Some(&self.state))?;
-        if is_older(state.number) {
+        let newest = HeldCommit::of(self.directory.clone(), None)?;
+        if is_older(newest.number()) {
             return Ok(false);
         }
+        let state = newest.into_state(self.options, Some(&self.state))?;
         self.snapshot = Snapshot::of_commit(&state, Some(&self.snapshot));
         self.state = state;
         Ok(true)
@@ -162,7 +155,7 @@ impl StoreReader {
     pub fn commits(path: impl AsRef<Path>) -> Result<Vec<(u64, Result<CommitInfo>)>> {
         let directory = FsDirectory::new(path);
         let files = Files::list_beside_writer(&directory)?;
-        if files.commits().is_empty() {
+        if files.commits.is_empty() {
             return Err(Error::NoStore { folder: directory.path().display().to_string() });
         }
         let info = |&number: &u64| match CommitFile::read(&directory, number) {
@@ -170,7 +163,7 @@ impl StoreReader {
             Err(error) if error.is_missing() => None,
             commit => Some((number, commit.map(|commit| CommitInfo::of(number, &commit)))),
         };
-        Ok(files.commits().iter().filter_map(info).collect())
+        Ok(files.commits.iter().filter_map(info).collect())
     }
 
     /// The frames in the logs after the newest commit of the store in the folder `path`, from the oldest to the newest.
@@ -205,42 +198,8 @@ impl StoreReader {
     /// # Errors
     ///
     /// As [`log_frames`](Self::log_frames).
-    #[expect(clippy::needless_pass_by_value, reason = "as `open_in`")]
     pub fn log_frames_in(directory: Arc<dyn Directory>) -> Result<LogFrames> {
-        LogFrames::of_newest(&*directory)
+        // Its logs stay as long as the commit is held.
+        HeldCommit::of(directory, None)?.log_frames()
     }
-}
-
-/// Opens the newest commit. If the writer replaces it meanwhile, the one after it.
-fn newest(
-    directory: &dyn Directory,
-    options: OpenOptions,
-    before: Option<&CommitState>,
-) -> Result<CommitState> {
-    let mut tried = None;
-    for _ in 0..ATTEMPTS {
-        let newest = Files::list_beside_writer(directory)?.newest_commit();
-        let newest =
-            newest.ok_or_else(|| Error::NoStore { folder: directory.path().display().to_string() })?;
-        match held(directory, newest, options, before) {
-            // The writer is removing it.
-            Err(Error::Storage(error)) if error.is_busy() => locks::yield_now(),
-            // The same commit again: it is not being replaced.
-            Err(error) if error.is_missing() && tried != Some(newest) => tried = Some(newest),
-            found => return found,
-        }
-    }
-    Err(no_calm(directory))
-}
-
-/// Opens a commit while no writer can remove it.
-fn held(
-    directory: &dyn Directory,
-    number: u64,
-    options: OpenOptions,
-    before: Option<&CommitState>,
-) -> Result<CommitState> {
-    let name = FileName::Commit(number).to_string();
-    let _held = directory.hold(OsStr::new(&name), FileLock::Shared)?;
-    CommitState::open(directory, number, options, before)
 }

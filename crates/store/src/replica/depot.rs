@@ -17,9 +17,9 @@ use std::sync::Arc;
 use docvalues_storage::{Directory, FsDirectory, NewFile};
 
 use super::Replica;
-use super::install::{Installed, PIECE, copy};
+use super::install::{Installed, require_newer};
 use crate::error::{Error, Result};
-use crate::files::{ATTEMPTS, CommitFile, FileName, LOCK, MAX_BYTES, Position};
+use crate::files::{ATTEMPTS, CommitFile, FileName, LOCK, MAX_BYTES, PIECE, Position, copy, put_file};
 use crate::read::{CommitFiles, FileReader, HeldCommit, StoredFile};
 
 /// The number of commits that stay in a depot.
@@ -101,29 +101,22 @@ impl Depot for FolderDepot {
     }
 
     fn put(&self, name: &str, bytes: u64, from: &mut dyn Read) -> Result<()> {
-        let temporary = format!(".{name}.tmp");
-        // Of a call that was interrupted.
-        let _ = self.directory.remove(OsStr::new(&temporary));
-        let mut file = NewFile::create(self.directory.clone(), &temporary)?;
-        copy(from, (name, bytes), &mut file)?;
-        file.finish()?;
+        let write = |file: &mut NewFile| copy(from, (name, bytes), file);
         // The names of all files before.
-        self.directory.sync()?;
-        self.directory.rename(OsStr::new(&temporary), OsStr::new(name))?;
-        Ok(self.directory.sync()?)
+        put_file(&self.directory, name, write, || Ok(self.directory.sync()?))
     }
 
     fn open(&self, name: &str) -> Result<Option<Box<dyn Read + '_>>> {
         match self.directory.open(OsStr::new(name)) {
             Ok(file) => Ok(Some(Box::new(FileReader::of(file)))),
-            Err(error) if error.io_error().kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) if error.is_missing() => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
 
     fn remove(&self, name: &str) -> Result<()> {
         match self.directory.remove(OsStr::new(name)) {
-            Err(error) if error.io_error().kind() == std::io::ErrorKind::NotFound => Ok(()),
+            Err(error) if error.is_missing() => Ok(()),
             removed => Ok(removed?),
         }
     }
@@ -171,7 +164,14 @@ impl HeldCommit {
         let Commits { whole, damaged } = Commits::read(depot, &names)?;
         let is_newest = whole.last().is_some_and(|(_, newest)| newest.commit == *commit);
         if let Some((_, newest)) = whole.last().filter(|_| !is_newest) {
-            require_newer(commit, &newest.commit)?;
+            let known = (newest.commit.id, Position::of(&newest.commit));
+            require_newer(commit, known, |Position { sequence, history, .. }| {
+                format!(
+                    "expected a commit after batch {sequence} (history {history:016x}), which the depot has, found one of batch {} (history {:016x}): \
+                     the store lost what it had put there",
+                    commit.sequence, commit.history
+                )
+            })?;
         }
         let mut published = Published::default();
         for (number, file, what) in damaged {
@@ -239,28 +239,6 @@ impl Published {
     }
 }
 
-/// Fails unless a commit may follow the newest one of a depot.
-fn require_newer(commit: &CommitFile, newest: &CommitFile) -> Result<()> {
-    if newest.id != commit.id {
-        return Err(Error::OtherStore { known: newest.id, found: commit.id });
-    }
-    if newest.epoch > commit.epoch {
-        return Err(Error::OldEpoch { known: newest.epoch, found: commit.epoch });
-    }
-    let is_other = newest.sequence == commit.sequence && newest.history != commit.history;
-    if newest.epoch == commit.epoch && (newest.sequence > commit.sequence || is_other) {
-        let (known, found) = (newest.sequence, commit.sequence);
-        return Err(Error::Diverged {
-            what: format!(
-                "expected a commit after batch {known} (history {:016x}), which the depot has, found one of batch {found} (history {:016x}): \
-             the store lost what it had put there",
-                newest.history, commit.history
-            ),
-        });
-    }
-    Ok(())
-}
-
 /// Whether both have the same bytes.
 fn is_same(one: &mut dyn Read, two: &mut dyn Read) -> std::io::Result<bool> {
     let mut bytes = [vec![0; PIECE], vec![0; PIECE]];
@@ -313,12 +291,10 @@ impl Replica {
                 return Err(Error::DamagedDepot { file, what });
             }
             let Some((_, newest)) = whole.pop() else { return Ok(None) };
-            let Position { epoch, sequence, history } = self.position();
-            let is_same =
-                (newest.epoch(), newest.sequence(), newest.commit.history) == (epoch, sequence, history);
+            let (now, found) = (self.position(), Position::of(&newest.commit));
             // It may have frames that come after it.
-            let is_behind = !over && newest.epoch() == epoch && newest.sequence() < sequence;
-            if is_same || is_behind {
+            let is_behind = !over && found.epoch == now.epoch && found.sequence < now.sequence;
+            if found == now || is_behind {
                 return Ok(None);
             }
             let mut missing = None;

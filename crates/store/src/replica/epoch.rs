@@ -2,16 +2,16 @@
 
 use crate::commit::{remove_unnamed, write_commit};
 use crate::error::Result;
-use crate::locks::PoisonError;
+use crate::locks::lock;
 use crate::store::Store;
 
 /// Begins an epoch: goes on in a new log, and commits. The store is a replica, to which nothing is applied meanwhile; it
 /// takes changes of its own once the commit is durable.
 pub(super) fn begin_epoch(store: &Store, epoch: u64, is_replica: bool) -> Result<()> {
-    let _flushing = store.flushing.lock().unwrap_or_else(PoisonError::into_inner);
+    let _flushing = lock(&store.flushing);
     let sequence = store.change_quietly(|writer| {
         writer.require_lock()?;
-        Ok(writer.sequence())
+        Ok(writer.sequence)
     })?;
     let begun = restart_log(store, epoch, sequence).and_then(|()| {
         write_commit(store, &|commit| (commit.epoch, commit.is_replica) = (epoch, is_replica))

@@ -4,11 +4,11 @@ use std::collections::HashSet;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use docvalues_storage::{Directory, FsDirectory};
 
-use super::frames::{Frame, Frames, nap};
+use super::frames::{Frame, Frames, within};
 use super::stream::StreamWriter;
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, FileName, Files, Position};
@@ -134,18 +134,14 @@ impl Feed {
     ///
     /// As [`send`](Self::send).
     pub fn send_within<W: Write>(&mut self, to: &mut StreamWriter<W>, time: Duration) -> Result<bool> {
-        let began = Instant::now();
-        loop {
+        let sent = within(time, || {
             if self.send(to)? {
-                return Ok(true);
+                return Ok(Some(()));
             }
             to.flush().map_err(Error::Stream)?;
-            let left = time.saturating_sub(began.elapsed());
-            if left.is_zero() {
-                return Ok(false);
-            }
-            nap(began.elapsed(), left);
-        }
+            Ok(None)
+        });
+        Ok(sent?.is_some())
     }
 
     /// Looks for the frames after what the replica has.

@@ -85,17 +85,17 @@ impl Frames {
             Some(_) => logs_after(&*directory, None)?,
         };
         // One that is begun for a commit to come is not its own.
-        logs.retain(|log| log.epoch() <= commit.epoch);
+        logs.retain(|log| log.header.epoch <= commit.epoch);
         let (mut first, mut limit) = (None, u64::MAX);
         while let Some(log) = logs.pop() {
-            first = Some(log.after() + 1);
-            if log.after() <= after {
-                let (offset, sequence) = (LOG_HEADER as u64, log.after());
+            first = Some(log.header.after + 1);
+            if log.header.after <= after {
+                let (offset, sequence) = (LOG_HEADER as u64, log.header.after);
                 let mut frames =
                     Frames { directory, log, offset, limit, sequence, history: None, quiet_since: None };
                 return frames.skip_to(after).map(|()| frames);
             }
-            limit = limit.min(log.after());
+            limit = limit.min(log.header.after);
         }
         let folder = directory.path().display().to_string();
         Err(Error::NoFrames { folder, after, first })
@@ -131,15 +131,15 @@ impl Frames {
             if let Some(frame) = self.take()? {
                 return Ok(Some(frame));
             }
-            let mut newer = logs_after(&*self.directory, Some(self.log.number()))?;
+            let mut newer = logs_after(&*self.directory, Some(self.log.header.number))?;
             // Of several, the older ones were never used.
-            if let Some(place) = newer.iter().rposition(|log| log.after() == self.sequence) {
+            if let Some(place) = newer.iter().rposition(|log| log.header.after == self.sequence) {
                 let after = newer.split_off(place + 1);
-                self.limit = after.iter().map(LogSource::after).min().unwrap_or(u64::MAX);
+                self.limit = after.iter().map(|log| log.header.after).min().unwrap_or(u64::MAX);
                 (self.log, self.offset) = (newer.swap_remove(place), LOG_HEADER as u64);
                 continue;
             }
-            let Some(first) = newer.iter().map(LogSource::after).min() else {
+            let Some(first) = newer.iter().map(|log| log.header.after).min() else {
                 return if is_there { self.find_damage().map(|()| None) } else { Err(self.gone(None)) };
             };
             if first < self.sequence {
@@ -166,15 +166,7 @@ impl Frames {
     ///
     /// As [`next_frame`](Self::next_frame).
     pub fn wait(&mut self, time: Duration) -> Result<Option<Frame>> {
-        let began = Instant::now();
-        loop {
-            let frame = self.next_frame()?;
-            let left = time.saturating_sub(began.elapsed());
-            if frame.is_some() || left.is_zero() {
-                return Ok(frame);
-            }
-            nap(began.elapsed(), left);
-        }
+        within(time, || self.next_frame())
     }
 
     /// The history up to the last batch that was returned, or after which this began, if its frame was there.
@@ -193,7 +185,7 @@ impl Frames {
         (self.history, self.quiet_since) = (Some(frame.history()), None);
         Ok(Some(Frame {
             sequence: self.sequence,
-            epoch: self.log.epoch(),
+            epoch: self.log.header.epoch,
             history: frame.history(),
             needs_commit: body::is_elsewhere(frame.body()),
             bytes: frame.bytes,
@@ -217,9 +209,17 @@ impl Frames {
     }
 }
 
-/// Waits before the next look at a log to which nothing was added for some time: an eighth of it, and not longer than `most`.
-pub(super) fn nap(idle: Duration, most: Duration) {
-    std::thread::sleep((idle / 8).clamp(NAPS.0, NAPS.1).min(most));
+/// Looks for something until it is there, but not longer than `time`. Between two looks, it waits an eighth of the time so far.
+pub(super) fn within<T>(time: Duration, mut look: impl FnMut() -> Result<Option<T>>) -> Result<Option<T>> {
+    let began = Instant::now();
+    loop {
+        let found = look()?;
+        let left = time.saturating_sub(began.elapsed());
+        if found.is_some() || left.is_zero() {
+            return Ok(found);
+        }
+        std::thread::sleep((began.elapsed() / 8).clamp(NAPS.0, NAPS.1).min(left));
+    }
 }
 
 /// The logs after log `number`, or all of them, from the oldest to the newest.

@@ -11,24 +11,21 @@
 //! frames, are numbered far above those of the leader.
 
 use std::ffi::OsStr;
-use std::io::{self, Read};
+use std::io::Read;
 use std::sync::atomic::Ordering;
 
-use docvalues_storage::{Error as StorageError, NewFile, Step};
+use docvalues_storage::NewFile;
 
 use super::Replica;
 use super::epoch::restart_log;
 use crate::commit::{remove_unnamed, write_commit_file};
 use crate::error::{Error, Result};
-use crate::files::{CommitFile, MAX_NUMBER, Position, random_id};
-use crate::locks::PoisonError;
+use crate::files::{CommitFile, MAX_NUMBER, Position, copy, random_id};
+use crate::locks::lock;
 use crate::read::{CommitFiles, StoredFile};
 use crate::segments::{CommitState, SegmentState, segment};
 use crate::store::Store;
 use crate::versions::Tombstones;
-
-/// Files are copied in pieces of this many bytes.
-pub(super) const PIECE: usize = 1 << 20;
 
 /// Numbers come in ranges of this size. A replica numbers its own files from a random number on, in the lower half of the range
 /// after that of its leader.
@@ -65,7 +62,7 @@ impl Replica {
     /// Whether the file is here, whole. If so, it stays until another commit is installed, or a frame applied.
     pub(super) fn keep(&self, file: &StoredFile) -> bool {
         // First, so that it is not removed while it is compared.
-        self.store.with_writer(|writer| writer.files_mut().receive(file.name));
+        self.store.with_writer(|writer| writer.files.received.insert(file.name));
         self.has(file)
     }
 
@@ -76,7 +73,7 @@ impl Replica {
     /// If the bytes are not those of the file; if the replica has another file of this name; if a call fails. The file is not
     /// there then.
     pub fn copy(&self, file: &StoredFile, mut from: impl Read) -> Result<()> {
-        let _one = self.receiving();
+        let _one = lock(&self.receiving);
         self.copy_alone(file, &mut from)
     }
 
@@ -114,24 +111,14 @@ impl Replica {
     }
 
     fn require_newer(&self, commit: &CommitFiles) -> Result<()> {
-        let (known, found) = (self.store.with_writer(|writer| writer.last_commit().1.id), commit.commit.id);
-        let Position { epoch, sequence, history } = self.position();
-        if epoch > 0 && known != found {
-            return Err(Error::OtherStore { known, found });
-        }
-        if commit.epoch() < epoch {
-            return Err(Error::OldEpoch { known: epoch, found: commit.epoch() });
-        }
-        let is_other = commit.sequence() == sequence && commit.commit.history != history;
-        if commit.epoch() == epoch && (commit.sequence() < sequence || is_other) {
-            let what = format!(
-                "expected a commit with batch {sequence} (history {history:016x}), found one up to batch {}: \
-                 it is an older one, or the leader lost batches that the replica has",
-                commit.sequence()
-            );
-            return Err(Error::Diverged { what });
-        }
-        Ok(())
+        let known = (self.store.with_writer(|writer| writer.last_commit().1.id), self.position());
+        require_newer(&commit.commit, known, |Position { sequence, history, .. }| {
+            let found = commit.sequence();
+            format!(
+                "expected a commit with batch {sequence} (history {history:016x}), found one up to batch {found}: \
+                 it is an older one, or the leader lost batches that the replica has"
+            )
+        })
     }
 
     pub(super) fn install_with<'r>(
@@ -140,7 +127,7 @@ impl Replica {
         over: bool,
         open: &mut dyn FnMut(&StoredFile) -> Result<Box<dyn Read + 'r>>,
     ) -> Result<Installed> {
-        let _one = self.receiving();
+        let _one = lock(&self.receiving);
         if !over {
             self.require_newer(commit)?;
         }
@@ -157,11 +144,11 @@ impl Replica {
     fn copy_alone(&self, file: &StoredFile, from: &mut dyn Read) -> Result<()> {
         let (store, name) = (&self.store, file.name());
         // No commit is being written: the writer knows the files of each, and none may be of this name.
-        let flushing = store.flushing.lock().unwrap_or_else(PoisonError::into_inner);
+        let flushing = lock(&store.flushing);
         store.change_quietly(|writer| {
             writer.require_lock()?;
             let used = writer.used();
-            match writer.files_mut().make_place_for(file.name, &used) {
+            match writer.files.make_place_for(file.name, &used) {
                 true => Ok(()),
                 false => Err(Error::Request(format!(
                     "{}: expected no other {name}, found another file of this name: give the replica an empty folder",
@@ -190,8 +177,8 @@ impl Replica {
             });
         }
         store.with_writer(|writer| {
-            writer.files_mut().receive(file.name);
-            writer.files_mut().add(file.name);
+            writer.files.received.insert(file.name);
+            writer.files.add(file.name);
         });
         Ok(())
     }
@@ -203,10 +190,29 @@ impl Replica {
     }
 }
 
+/// Fails unless a commit may follow the last batch of a store with this id.
+pub(super) fn require_newer(
+    commit: &CommitFile,
+    (id, known): (u64, Position),
+    diverged: impl FnOnce(Position) -> String,
+) -> Result<()> {
+    if known.epoch > 0 && id != commit.id {
+        return Err(Error::OtherStore { known: id, found: commit.id });
+    }
+    if commit.epoch < known.epoch {
+        return Err(Error::OldEpoch { known: known.epoch, found: commit.epoch });
+    }
+    let is_other = commit.sequence == known.sequence && commit.history != known.history;
+    if commit.epoch == known.epoch && (commit.sequence < known.sequence || is_other) {
+        return Err(Error::Diverged { what: diverged(known) });
+    }
+    Ok(())
+}
+
 /// Switches to a commit of the leader, all of whose files are here.
 fn switch_to_leader(store: &Store, leader: &CommitFile) -> Result<()> {
-    let _merging = store.merging.lock().unwrap_or_else(PoisonError::into_inner);
-    let _flushing = store.flushing.lock().unwrap_or_else(PoisonError::into_inner);
+    let _merging = lock(&store.merging);
+    let _flushing = lock(&store.flushing);
     let (number, keep, before) = store.change_quietly(|writer| {
         writer.require_lock()?;
         let own = own_numbers(leader.next_number, store.next_number.load(Ordering::Relaxed));
@@ -223,15 +229,16 @@ fn switch_to_leader(store: &Store, leader: &CommitFile) -> Result<()> {
         let before = CommitState {
             number,
             file: CommitFile { deltas: Vec::new(), ..committed.clone() },
-            segments: writer.docs().segments().iter().map(fresh).collect(),
+            segments: writer.docs.segments.iter().map(fresh).collect(),
             tombstones: Tombstones::default(),
         };
-        Ok((writer.next_commit(), writer.keep(), before))
+        Ok((writer.next_commit(), writer.keep, before))
     })?;
     let made = Some((store.clock)());
     // One number more than now, for the log.
     let next_number = store.next_number.load(Ordering::Relaxed) + 1;
-    let commit = CommitFile { is_replica: true, first_log: None, next_number, keep, made, ..leader.clone() };
+    let mut commit = CommitFile { is_replica: true, first_log: None, next_number, made, ..leader.clone() };
+    commit.set_keep(keep);
     commit.check().map_err(Error::Request)?;
     let state = CommitState::of(&*store.directory, number, commit, store.options.open, Some(&before))?;
     let adopted = switch_to(store, state, leader, (before.number, before.file.checksum));
@@ -266,28 +273,6 @@ fn own_numbers(leader: u64, own: u64) -> u64 {
     }
 }
 
-/// Appends `bytes` bytes of the file `name`.
-pub(super) fn copy(from: &mut dyn Read, (name, bytes): (&str, u64), to: &mut NewFile) -> Result<()> {
-    let mut piece = vec![0; PIECE.min(usize::try_from(bytes).unwrap_or(PIECE))];
-    let mut left = bytes;
-    while left > 0 {
-        let len = piece.len().min(usize::try_from(left).unwrap_or(usize::MAX));
-        match from.read(&mut piece[..len]) {
-            Ok(0) => {
-                let what = format!("expected {bytes} bytes, found {}", bytes - left);
-                return Err(Error::Damaged { file: name.to_owned(), what });
-            }
-            Ok(read) => {
-                to.append(&piece[..read])?;
-                left -= read as u64;
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(StorageError::new(Step::Read, name, error).into()),
-        }
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -319,7 +304,7 @@ mod tests {
         let file = held.files().files().next().unwrap();
 
         let replica = Replica::open_in(disk("/replica"), StoreOptions::default()).unwrap();
-        let flushing = replica.store.flushing.lock().unwrap_or_else(PoisonError::into_inner);
+        let flushing = lock(&replica.store.flushing);
         thread::scope(|scope| {
             let copied = scope.spawn(|| replica.copy(&file, held.open(&file).unwrap()));
             thread::sleep(Duration::from_millis(20));

@@ -40,6 +40,14 @@ pub(crate) struct Place {
     pub(crate) doc: DocId,
 }
 
+/// An id, its hash, and the place of the field of ids.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Id<'a> {
+    pub(crate) id: &'a [u8],
+    pub(crate) hash: u64,
+    pub(crate) field: usize,
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     hash: u64,
@@ -153,23 +161,19 @@ impl Buffer {
         id_of(&self.blocks, place, field)
     }
 
-    /// The last document that was written with `id`, live or not. `field` is the place of the id field.
-    pub(crate) fn find(&self, hash: u64, id: &[u8], field: usize) -> Option<Place> {
-        self.places.find(hash, |entry| self.has_id(entry, hash, id, field)).map(|entry| entry.place)
+    /// The last document that was written with an id, if it is live.
+    pub(crate) fn find_live(&self, id: Id<'_>) -> Option<Place> {
+        let entry = self.places.find(id.hash, |entry| has_id(&self.blocks, entry, id))?;
+        self.is_live(entry.place).then_some(entry.place)
     }
 
-    /// Notes the place of a document with `id`, in place of an older one.
-    pub(crate) fn put(&mut self, hash: u64, id: &[u8], field: usize, place: Place) {
+    /// Notes the place of a document with an id, in place of an older one.
+    pub(crate) fn put(&mut self, id: Id<'_>, place: Place) {
         let Buffer { blocks, places, .. } = self;
-        let is_same = |entry: &Entry| entry.hash == hash && id_of(blocks, entry.place, field) == Some(id);
-        match places.entry(hash, is_same, |entry| entry.hash) {
+        match places.entry(id.hash, |entry| has_id(blocks, entry, id), |entry| entry.hash) {
             hashbrown::hash_table::Entry::Occupied(mut there) => there.get_mut().place = place,
-            hashbrown::hash_table::Entry::Vacant(free) => drop(free.insert(Entry { hash, place })),
+            hashbrown::hash_table::Entry::Vacant(free) => drop(free.insert(Entry { hash: id.hash, place })),
         }
-    }
-
-    fn has_id(&self, entry: &Entry, hash: u64, id: &[u8], field: usize) -> bool {
-        entry.hash == hash && id_of(&self.blocks, entry.place, field) == Some(id)
     }
 
     pub(crate) fn is_live(&self, place: Place) -> bool {
@@ -186,6 +190,10 @@ impl Buffer {
         let block = self.blocks.get(place.block as usize)?;
         block.docs.column(field)?.numbers(place.doc.get()).first().copied()
     }
+}
+
+fn has_id(blocks: &[Block], entry: &Entry, Id { id, hash, field }: Id<'_>) -> bool {
+    entry.hash == hash && id_of(blocks, entry.place, field) == Some(id)
 }
 
 fn id_of(blocks: &[Block], place: Place, field: usize) -> Option<&[u8]> {

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use docvalues_column::{DocAddress, DocId, Field, LiveDocs, PlainColumns};
+use docvalues_column::{DocAddress, DocId};
 
 use crate::batch::Updates;
 use crate::error::{Error, Result};
@@ -12,8 +12,7 @@ use crate::files::{CommitFile, FileEntry};
 use crate::read::{Found, Home, Snapshot};
 use crate::schema::StoreSchema;
 use crate::segments::{
-    Block, Buffer, Dictionary, FrozenBuffer, GONE, NewRows, PartRecord, Place, Sealed, SegmentState, Went,
-    places_by_number,
+    Block, Buffer, FrozenBuffer, GONE, Id, PartRecord, Place, Sealed, SegmentState, Went, places_by_number,
 };
 use crate::versions::{Tombstones, VersionField};
 
@@ -22,25 +21,19 @@ use crate::versions::{Tombstones, VersionField};
 pub(crate) struct Docs {
     /// The id of the store.
     store: u64,
-    schema: Arc<StoreSchema>,
+    pub(crate) schema: Arc<StoreSchema>,
     /// From the oldest to the newest.
-    segments: Vec<SegmentState>,
+    pub(crate) segments: Vec<SegmentState>,
     /// The documents that were applied and are in no segment yet.
-    buffer: Buffer,
+    pub(crate) buffer: Buffer,
     /// Those that are being written to a segment.
     sealed: Option<Sealed>,
-    tombstones: Tombstones,
-    highest_version: u64,
+    /// The deletions that are remembered.
+    pub(crate) tombstones: Tombstones,
+    /// The highest version of any document ever.
+    pub(crate) highest_version: u64,
     /// Whether a document was given a version by the store.
-    assigns_versions: bool,
-}
-
-/// An id, its hash, and the place of the field of ids.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Id<'a> {
-    pub(crate) id: &'a [u8],
-    pub(crate) hash: u64,
-    pub(crate) field: usize,
+    pub(crate) assigns_versions: bool,
 }
 
 /// The place of a document now.
@@ -69,25 +62,10 @@ impl Docs {
         }
     }
 
-    /// The fields of the store.
-    pub(crate) fn schema(&self) -> &Arc<StoreSchema> {
-        &self.schema
-    }
-
-    /// The segments, from the oldest to the newest.
-    pub(crate) fn segments(&self) -> &[SegmentState] {
-        &self.segments
-    }
-
     /// The blocks of documents that are in no segment, in the order of the parts of a snapshot.
     pub(crate) fn blocks(&self) -> impl Iterator<Item = &Block> {
         let sealed = self.sealed.as_ref().map_or(&[][..], |sealed| &sealed.buffer.blocks);
         sealed.iter().chain(&self.buffer.blocks)
-    }
-
-    /// The memory of the buffer, in bytes.
-    pub(crate) fn buffer_bytes(&self) -> usize {
-        self.buffer.bytes()
     }
 
     /// The memory of what is being written to a segment, in bytes.
@@ -100,30 +78,12 @@ impl Docs {
         self.sealed.as_ref().map(|sealed| sealed.then.clone())
     }
 
-    /// The deletions that are remembered.
-    pub(crate) fn tombstones(&self) -> &Tombstones {
-        &self.tombstones
-    }
-
-    /// The highest version of any document ever.
-    pub(crate) fn highest_version(&self) -> u64 {
-        self.highest_version
-    }
-
-    /// Whether a document was given a version by the store.
-    pub(crate) fn assigns_versions(&self) -> bool {
-        self.assigns_versions
-    }
-
     /// The live document with an id, of which there is at most one. `found` is that of the segments.
-    pub(crate) fn current(&self, Id { id, hash, field }: Id<'_>, found: Option<Found>) -> Option<Current> {
-        if let Some(place) = self.buffer.find(hash, id, field).filter(|place| self.buffer.is_live(*place)) {
+    pub(crate) fn current(&self, id: Id<'_>, found: Option<Found>) -> Option<Current> {
+        if let Some(place) = self.buffer.find_live(id) {
             return Some(Current::Buffer(place));
         }
-        let in_sealed = |Sealed { buffer, .. }: &Sealed| {
-            buffer.find(hash, id, field).filter(|place| buffer.is_live(*place))
-        };
-        if let Some(place) = self.sealed.as_ref().and_then(in_sealed) {
+        if let Some(place) = self.sealed.as_ref().and_then(|sealed| sealed.buffer.find_live(id)) {
             return Some(Current::Sealed(place));
         }
         let Found { segment, doc, .. } = found?;
@@ -138,31 +98,32 @@ impl Docs {
         field: Option<VersionField>,
     ) -> Option<u64> {
         let field = field?;
-        let stored = match current {
-            Current::Buffer(place) => self.buffer.number(place, field.place),
-            Current::Sealed(place) => {
-                self.sealed.as_ref().and_then(|sealed| sealed.buffer.number(place, field.place))
+        let stored = match (current, self.in_buffer(current)) {
+            (_, Some((buffer, place))) => buffer.number(place, field.place),
+            (Current::Segment(segment, doc), None) => {
+                match self.segments[segment].now.number(field.place, doc) {
+                    Some(stored) => stored,
+                    None => return found.and_then(|found| found.version),
+                }
             }
-            Current::Segment(segment, doc) => match self.segments[segment].now.number(field.place, doc) {
-                Some(stored) => stored,
-                None => return found.and_then(|found| found.version),
-            },
-            Current::Gone => None,
+            _ => None,
         };
         field.version(stored?)
     }
 
-    /// The version of the deletion of an id.
-    pub(crate) fn deleted_version(&self, id: &[u8]) -> Option<u64> {
-        self.tombstones.version(id)
-    }
-
     pub(crate) fn is_live(&self, document: Current) -> bool {
         match document {
-            Current::Buffer(place) => self.buffer.is_live(place),
-            Current::Sealed(place) => self.sealed.as_ref().is_some_and(|sealed| sealed.buffer.is_live(place)),
             Current::Segment(segment, doc) => self.segments[segment].now.live.contains(doc),
-            Current::Gone => false,
+            _ => self.in_buffer(document).is_some_and(|(buffer, place)| buffer.is_live(place)),
+        }
+    }
+
+    /// The place of a document that is in no segment.
+    fn in_buffer(&self, document: Current) -> Option<(&Buffer, Place)> {
+        match document {
+            Current::Buffer(place) => Some((&self.buffer, place)),
+            Current::Sealed(place) => Some((&self.sealed.as_ref()?.buffer, place)),
+            Current::Segment(..) | Current::Gone => None,
         }
     }
 
@@ -175,17 +136,8 @@ impl Docs {
 
     /// The block of a document that is in no segment, and its number there.
     fn block_of(&self, document: Current) -> Option<(&Block, DocId)> {
-        let (buffer, place) = match document {
-            Current::Buffer(place) => (&self.buffer, place),
-            Current::Sealed(place) => (&self.sealed.as_ref()?.buffer, place),
-            Current::Segment(..) | Current::Gone => return None,
-        };
+        let (buffer, place) = self.in_buffer(document)?;
         Some((buffer.blocks.get(place.block as usize)?, place.doc))
-    }
-
-    /// The id of a document of the buffer. `field` is the place of the id field.
-    pub(crate) fn id_at(&self, place: Place, field: usize) -> Option<&[u8]> {
-        self.buffer.id(place, field)
     }
 
     /// The present places of documents of a snapshot, deleted or not.
@@ -243,16 +195,6 @@ impl Docs {
         self.schema = Arc::new(schema);
     }
 
-    /// Appends documents to the buffer. Returns the place of the first; the others follow.
-    pub(crate) fn append(&mut self, docs: PlainColumns) -> Place {
-        self.buffer.append(docs)
-    }
-
-    /// Notes the place of the document with an id.
-    pub(crate) fn put(&mut self, Id { id, hash, field }: Id<'_>, place: Place) {
-        self.buffer.put(hash, id, field, place);
-    }
-
     /// Deletes a document. Returns whether it was live.
     pub(crate) fn delete(&mut self, document: Current) -> bool {
         match document {
@@ -274,49 +216,9 @@ impl Docs {
         Some(new)
     }
 
-    /// Sets the values of documents of a segment in a field, as [`SegmentChanges::set`](crate::segments::SegmentChanges::set).
-    pub(crate) fn set_values(
-        &mut self,
-        segment: usize,
-        field: (usize, &Field),
-        rows: &NewRows,
-        dictionary: Option<&Dictionary>,
-    ) -> Result<()> {
-        self.segments[segment].now.set(field, rows, dictionary)
-    }
-
-    /// Remembers that batch `sequence` deleted an id.
-    pub(crate) fn remember_delete(&mut self, id: &[u8], version: u64, sequence: u64) {
-        self.tombstones.insert(id, version, sequence);
-    }
-
-    /// Forgets the deletions before batch `sequence`.
-    pub(super) fn forget_deletes_before(&mut self, sequence: u64) {
-        self.tombstones.forget_before(sequence);
-    }
-
     /// Notes a version of a document or deletion.
     pub(crate) fn note_version(&mut self, version: u64) {
         self.highest_version = self.highest_version.max(version);
-    }
-
-    /// Notes that the store gave a document a version.
-    pub(crate) fn note_assigned_version(&mut self) {
-        self.assigns_versions = true;
-    }
-
-    /// Converts the documents of the buffer, or none after an error. They keep their places.
-    pub(crate) fn convert_buffer(
-        &mut self,
-        convert: impl Fn(&PlainColumns, &LiveDocs) -> Result<PlainColumns>,
-    ) -> Result<()> {
-        self.buffer.convert(convert)
-    }
-
-    /// Adds a segment, and sets the fields of the store with those of it.
-    pub(super) fn add_segment(&mut self, schema: StoreSchema, segment: SegmentState) {
-        self.set_schema(schema);
-        self.segments.push(segment);
     }
 
     /// Replaces segments by the merged one, in the place of the first.
@@ -345,12 +247,6 @@ impl Docs {
         old.iter().for_each(|state| state.segment.record.note(Went::Merged));
         self.segments.insert(place, merged);
         self.segments.retain(|state| !is_old(state));
-    }
-
-    /// Sets the segments and the fields to which all documents were converted.
-    pub(super) fn put_widened(&mut self, segments: Vec<SegmentState>, schema: StoreSchema) {
-        self.segments = segments;
-        self.set_schema(schema);
     }
 
     /// Sets the blocks of the buffer aside, unless some are already.

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::files::{CommitFile, Files, Position, WriterLock, random_id};
 use crate::log::LogWriter;
 use crate::options::KeepCommits;
-use crate::read::Contents;
+use crate::read::{Contents, Moment};
 use crate::schema::{SchemaEntry, StoreSchema};
 use crate::segments::{CommitState, FrozenBuffer, Sealed, SegmentState, StoreIds};
 
@@ -23,19 +23,22 @@ use crate::segments::{CommitState, FrozenBuffer, Sealed, SegmentState, StoreIds}
 #[derive(Debug)]
 pub(crate) struct Writer {
     lock: Arc<WriterLock>,
-    docs: Docs,
+    /// The documents now: whoever changes them calls [`applied`](Self::applied) or [`changed`](Self::changed).
+    pub(crate) docs: Docs,
     /// Counts the sets of segments, so that look-ups know whether what they found still holds.
-    generation: u64,
+    pub(crate) generation: u64,
     log: Option<Arc<LogWriter>>,
-    sequence: u64,
+    /// The number of the last batch of changes.
+    pub(crate) sequence: u64,
     /// The last batch of changes of which the log has only a note.
     last_unlogged: u64,
     /// Follows from all batches so far: see [`FrameBody`].
     history: u64,
-    files: Files,
-    keep: KeepCommits,
+    pub(crate) files: Files,
+    /// The commits that are kept.
+    pub(crate) keep: KeepCommits,
     /// Whether the next commit replaces all deltas, because of what they have.
-    rewrites_deltas: bool,
+    pub(crate) rewrites_deltas: bool,
     /// As [`StoreOptions::remember_deletes`](crate::StoreOptions::remember_deletes).
     remember_deletes: u64,
     /// The last commit, and its content.
@@ -69,7 +72,7 @@ impl Writer {
             last_unlogged: 0,
             history: committed.history,
             files,
-            keep: committed.keep,
+            keep: committed.keep(),
             rewrites_deltas: false,
             remember_deletes,
             commit,
@@ -79,31 +82,6 @@ impl Writer {
             is_unpublished: false,
             poisoned: None,
         }
-    }
-
-    /// The documents now.
-    pub(crate) fn docs(&self) -> &Docs {
-        &self.docs
-    }
-
-    /// The documents, to be changed: whoever does so calls [`applied`](Self::applied) or [`changed`](Self::changed).
-    pub(crate) fn docs_mut(&mut self) -> &mut Docs {
-        &mut self.docs
-    }
-
-    /// The files, to be changed.
-    pub(crate) fn files_mut(&mut self) -> &mut Files {
-        &mut self.files
-    }
-
-    /// Counts the sets of segments, so that look-ups know whether what they found still holds.
-    pub(crate) fn generation(&self) -> u64 {
-        self.generation
-    }
-
-    /// The number of the last batch of changes.
-    pub(crate) fn sequence(&self) -> u64 {
-        self.sequence
     }
 
     /// The last batch of changes, and the history up to it.
@@ -116,22 +94,8 @@ impl Writer {
         (self.commit, &self.committed)
     }
 
-    /// The commits that are kept.
-    pub(crate) fn keep(&self) -> KeepCommits {
-        self.keep
-    }
-
-    pub(crate) fn is_replica(&self) -> bool {
-        self.committed.is_replica
-    }
-
     pub(crate) fn has_log(&self) -> bool {
         self.log.is_some()
-    }
-
-    /// Whether the next commit replaces all deltas, because of what they have.
-    pub(crate) fn rewrites_deltas(&self) -> bool {
-        self.rewrites_deltas
     }
 
     /// Fails if nothing can be written any more.
@@ -149,16 +113,14 @@ impl Writer {
 
     /// What a snapshot is made of.
     pub(crate) fn contents<'w>(&'w self, ids: Option<&'w StoreIds>) -> Contents<'w> {
-        Contents {
+        let moment = Moment {
             store: self.committed.id,
             sequence: self.sequence,
             commit: self.commit,
             generation: self.generation,
-            schema: self.docs.schema().clone(),
-            segments: self.docs.segments(),
-            blocks: self.docs.blocks().collect(),
-            ids,
-        }
+            schema: self.docs.schema.clone(),
+        };
+        Contents { moment, segments: &self.docs.segments, blocks: self.docs.blocks().collect(), ids }
     }
 
     /// Notes that there is something to publish and to commit. Returns the number of the batch of changes.
@@ -177,9 +139,7 @@ impl Writer {
         if self.log.is_none() {
             return FrameBody::default();
         }
-        FrameBody::of(&body(
-            serde_json::to_vec(&SchemaEntry::from(&**self.docs.schema())).unwrap_or_default(),
-        ))
+        FrameBody::of(&body(serde_json::to_vec(&SchemaEntry::from(&*self.docs.schema)).unwrap_or_default()))
     }
 
     /// Counts a batch of changes, and puts its frame into the log, if there is one. Fails only if the log does, and poisons
@@ -203,8 +163,8 @@ impl Writer {
         &mut self,
         change: impl FnOnce(StoreSchema) -> Result<StoreSchema>,
     ) -> Result<()> {
-        let schema = change(StoreSchema::clone(self.docs.schema()))?;
-        if schema != **self.docs.schema() {
+        let schema = change(StoreSchema::clone(&self.docs.schema))?;
+        if schema != *self.docs.schema {
             self.docs.set_schema(schema);
             self.applied(self.body_of(Body::Fields))?;
         }
@@ -256,7 +216,8 @@ impl Writer {
 
     /// Adds a segment, and sets the fields of the store with those of it. Returns the number of the batch of changes.
     pub(crate) fn add_segment(&mut self, schema: StoreSchema, segment: SegmentState) -> u64 {
-        self.docs.add_segment(schema, segment);
+        self.docs.set_schema(schema);
+        self.docs.segments.push(segment);
         self.segments_changed();
         self.changed()
     }
@@ -270,7 +231,8 @@ impl Writer {
 
     /// Sets the segments and the fields to which all documents were converted. The next commit replaces all deltas.
     pub(crate) fn put_widened(&mut self, segments: Vec<SegmentState>, schema: StoreSchema) {
-        self.docs.put_widened(segments, schema);
+        self.docs.segments = segments;
+        self.docs.set_schema(schema);
         self.rewrites_deltas = true;
         self.segments_changed();
         self.rearranged();
@@ -278,8 +240,8 @@ impl Writer {
 
     /// Forgets which ids were deleted, and which files are a leader's. The next commit replaces all deltas.
     pub(crate) fn forget_deleted(&mut self) {
-        self.docs.forget_deletes_before(u64::MAX);
-        self.files.forget_received();
+        self.docs.tombstones.forget_before(u64::MAX);
+        self.files.received.clear();
         self.rewrites_deltas = true;
         // A batch, so that replicas get the files of the commit.
         if !self.committed.is_replica {
@@ -297,17 +259,6 @@ impl Writer {
         match self.committed.is_replica {
             true => Err(Error::IsReplica { folder: directory.path().display().to_string() }),
             false => Ok(()),
-        }
-    }
-
-    /// Refuses a batch that was begun with other fields.
-    pub(crate) fn require_fields(&self, schema: &StoreSchema) -> Result<()> {
-        let now = self.docs.schema();
-        match std::ptr::eq(&**now, schema) || now.extends(schema) {
-            true => Ok(()),
-            false => {
-                Err(Error::Request("expected a batch of this store, found one with other fields".to_owned()))
-            }
         }
     }
 

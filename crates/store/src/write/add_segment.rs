@@ -2,7 +2,6 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::Read as _;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
@@ -13,13 +12,10 @@ use docvalues_writer::{Document, FieldId, FinishError, SegmentWriter};
 
 use super::change_and_commit;
 use crate::error::{Error, Result};
-use crate::files::{FileEntry, FileName};
+use crate::files::{FileEntry, FileName, copy};
 use crate::schema::StoreSchema;
 use crate::segments::{SegmentState, StoreSegment, begin_segment};
 use crate::store::{Store, Writer};
-
-/// Bytes that are copied at once.
-const COPIED: usize = 1 << 20;
 
 /// The result of adding a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,8 +93,8 @@ pub(super) fn begin(store: &Store) -> Result<NewSegment<'_>> {
     let schema = store.change(|writer| {
         writer.require_lock()?;
         writer.require_leader(&*store.directory)?;
-        refuse_versions(writer.docs().schema())?;
-        Ok(writer.docs().schema().clone())
+        refuse_versions(&writer.docs.schema)?;
+        Ok(writer.docs.schema.clone())
     })?;
     let number = store.take_number();
     let writer = begin_segment(&store.directory, number, &schema, store.options.writer)?;
@@ -120,7 +116,8 @@ pub(super) fn add_copy(store: &Store, path: &Path) -> Result<Added> {
     })?;
     let number = store.take_number();
     let mut to = NewFile::create(store.directory.clone(), FileName::Segment(number).to_string())?;
-    copy(path, &mut to)?;
+    let mut from = File::open(path).map_err(|error| StorageError::new(Step::Open, path, error))?;
+    copy(&mut from, (&path.display().to_string(), segment.len()), &mut to)?;
     let file = FileEntry { number, bytes: to.written(), id: segment.id() };
     let written = to.finish().map_err(Error::from);
     change_and_commit(store, |writer| {
@@ -136,14 +133,14 @@ fn add(store: &Store, writer: &mut Writer, file: FileEntry) -> Result<Added> {
     // If the file cannot be removed, the next commit, or the next writer, tries again.
     let stays = added.is_ok() || writer.require_lock().is_err();
     if stays || store.directory.remove(OsStr::new(&name.to_string())).is_err() {
-        writer.files_mut().add(name);
+        writer.files.add(name);
     }
     added
 }
 
 fn add_to(store: &Store, writer: &mut Writer, file: FileEntry) -> Result<Added> {
     let segment = StoreSegment::open(&*store.directory, file, store.options.open)?;
-    let schema = writer.docs().schema().with_segment(&segment.segment.fields()?)?;
+    let schema = writer.docs.schema.with_segment(&segment.segment.fields()?)?;
     let (name, sort) = (segment.segment.file(), segment.segment.sort());
     if !sort.starts_with(schema.sort()) {
         let why = format!("{name}: expected the index sort of the store, found {sort:?}");
@@ -170,9 +167,9 @@ fn add_to(store: &Store, writer: &mut Writer, file: FileEntry) -> Result<Added> 
     }
     let docs = segment.segment.docs();
     let before = store.snapshot();
-    let older = writer.docs().require(&before, &older)?;
+    let older = writer.docs.require(&before, &older)?;
     for document in &older {
-        writer.docs_mut().delete(*document);
+        writer.docs.delete(*document);
     }
     if store.snapshot().has_table() {
         store.ids.add(&segment);
@@ -188,18 +185,5 @@ fn refuse_versions(schema: &StoreSchema) -> Result<()> {
         Some(field) => Err(Error::Request(format!(
             "expected a store without versions, found the version field \"{field}\": apply batches of documents instead"
         ))),
-    }
-}
-
-/// Appends the bytes of a file.
-fn copy(path: &Path, to: &mut NewFile) -> Result<()> {
-    let error = |error| StorageError::new(Step::Open, path, error);
-    let mut from = File::open(path).map_err(error)?;
-    let mut bytes = vec![0; COPIED];
-    loop {
-        match from.read(&mut bytes).map_err(error)? {
-            0 => return Ok(()),
-            len => to.append(&bytes[..len])?,
-        }
     }
 }

@@ -23,8 +23,8 @@ use crate::batch::body::Decided;
 use crate::batch::{Applied, Condition, Operation, Outcome, What};
 use crate::error::{Error, Result};
 use crate::read::Found;
-use crate::segments::Place;
-use crate::store::{Current, Docs, Id, Store, Writer};
+use crate::segments::{Id, Place};
+use crate::store::{Current, Docs, Store, Writer};
 
 /// What is to be done with an id.
 #[derive(Clone, Copy, Debug)]
@@ -57,17 +57,17 @@ pub(super) fn apply_prepared(store: &Store, mut prepared: Prepared) -> Result<Ap
         if prepared.replayed.is_none() {
             writer.require_leader(&*store.directory)?;
         }
-        writer.require_fields(&prepared.schema)?;
-        if writer.generation() != prepared.generation {
+        writer.docs.schema.require_fields_of(&prepared.schema)?;
+        if writer.generation != prepared.generation {
             // All changes of the set of segments are published.
             prepared.look_up(&store.snapshot())?;
         }
-        prepared.read_again(writer.docs().segments())?;
+        prepared.read_again(&writer.docs.segments)?;
         if let Some(log) = &store.log {
             log.check()?;
         }
-        check_versions(writer.docs(), &prepared)?;
-        let next = (store.clock)().max(writer.docs().highest_version().saturating_add(1));
+        check_versions(&writer.docs, &prepared)?;
+        let next = (store.clock)().max(writer.docs.highest_version.saturating_add(1));
         let applied = apply(writer, prepared, next)?;
         store.note_room(writer);
         Ok(applied)
@@ -83,12 +83,12 @@ fn check_versions(docs: &Docs, batch: &Prepared) -> Result<()> {
     };
     match batch.without_version {
         // Versions that it assigned itself may be above.
-        Some(at) if !docs.assigns_versions() && docs.highest_version() >= limit => {
-            let highest = docs.highest_version();
+        Some(at) if !docs.assigns_versions && docs.highest_version >= limit => {
+            let highest = docs.highest_version;
             let what = "a version, found none: the store has versions up to";
             return refused(at, format!("{what} {highest}, above which it assigns none"));
         }
-        None if !docs.assigns_versions() => return Ok(()),
+        None if !docs.assigns_versions => return Ok(()),
         _ => {}
     }
     let versions = batch.versions.iter().enumerate();
@@ -105,12 +105,12 @@ fn check_versions(docs: &Docs, batch: &Prepared) -> Result<()> {
 fn apply(writer: &mut Writer, mut batch: Prepared, next: u64) -> Result<Applied> {
     let next = batch.replayed.as_ref().map_or(next, |decided| decided.first_version.unwrap_or_default());
     let first_version = batch.assign_versions(next);
-    let (sequence, docs) = (writer.sequence() + 1, writer.docs_mut());
+    let (sequence, docs) = (writer.sequence + 1, &mut writer.docs);
     if first_version.is_some() {
-        docs.note_assigned_version();
+        docs.assigns_versions = true;
     }
     let written = std::mem::take(&mut batch.docs);
-    let first = (written.docs() > 0).then(|| docs.append(written));
+    let first = (written.docs() > 0).then(|| docs.buffer.append(written));
     let mut outcomes = Vec::with_capacity(batch.operations.len());
     let (mut pending, mut id) = (Pending::default(), Vec::new());
     for (at, operation) in batch.operations.iter().enumerate() {
@@ -133,7 +133,7 @@ fn apply(writer: &mut Writer, mut batch: Prepared, next: u64) -> Result<Applied>
         // The buffer, of which this is a part, changes meanwhile.
         id.clear();
         id.extend_from_slice(match action {
-            Action::Write(place) => docs.id_at(place, field).unwrap_or_default(),
+            Action::Write(place) => docs.buffer.id(place, field).unwrap_or_default(),
             _ => batch.id(at).unwrap_or_default(),
         });
         let id = Id { id: &id, hash: batch.hashes[at], field };
@@ -148,7 +148,7 @@ fn apply(writer: &mut Writer, mut batch: Prepared, next: u64) -> Result<Applied>
     let requested = batch.operations.iter().zip(&batch.versions);
     let is_changed = requested
         .zip(&outcomes)
-        .any(|((operation, version), outcome)| is_change(operation, *version, outcome));
+        .any(|((operation, version), outcome)| is_change(operation, *version, *outcome));
     if is_changed || batch.replayed.is_some() {
         let mut body = std::mem::take(&mut batch.body);
         if writer.has_log() && batch.replayed.is_none() {
@@ -156,7 +156,7 @@ fn apply(writer: &mut Writer, mut batch: Prepared, next: u64) -> Result<Applied>
         }
         writer.applied(body)?;
     }
-    Ok(Applied { sequence: writer.sequence(), outcomes, first_version })
+    Ok(Applied { sequence: writer.sequence, outcomes, first_version })
 }
 
 /// Does what a request asks for, with the document that has the id. `sequence` is the number of the batch.
@@ -178,7 +178,7 @@ fn operate(
         Condition::Absent => current.is_some(),
         Condition::Version(expected) => current_version != Some(expected),
     };
-    let highest = current_version.or_else(|| docs.deleted_version(id.id));
+    let highest = current_version.or_else(|| docs.tombstones.version(id.id));
     let stale = version.zip(highest).filter(|(version, highest)| version <= highest && !is_decided);
     if refused || stale.is_some() {
         withdraw(docs, action);
@@ -193,20 +193,20 @@ fn operate(
     docs.note_version(version.unwrap_or(0));
     if let (Action::Update(row), Some(current)) = (action, current) {
         if let Some(place) = update(docs, current, row, (&batch.resolved.updates, pending), version) {
-            docs.put(id, place);
+            docs.buffer.put(id, place);
         }
         return Outcome::Updated;
     }
     let was_there = current.is_some_and(|current| docs.delete(current));
     match action {
         Action::Write(place) => {
-            docs.put(id, place);
+            docs.buffer.put(id, place);
             if was_there { Outcome::Replaced } else { Outcome::Added }
         }
         _ => {
             // A deletion without a version has that of the document.
             if let Some(version) = version.or(current_version) {
-                docs.remember_delete(id.id, version, sequence);
+                docs.tombstones.insert(id.id, version, sequence);
             }
             if was_there { Outcome::Deleted } else { Outcome::NotFound }
         }
@@ -221,28 +221,27 @@ fn withdraw(docs: &mut Docs, action: Action) {
 }
 
 /// Whether an operation left something that a commit must have.
-fn is_change(operation: &Operation, version: Option<u64>, outcome: &Outcome) -> bool {
+fn is_change(operation: &Operation, version: Option<u64>, outcome: Outcome) -> bool {
+    took_place(operation, outcome) && (outcome != Outcome::NotFound || version.is_some())
+}
+
+/// Whether an operation took place. A deletion does so, though it finds nothing: its version is remembered.
+fn took_place(operation: &Operation, outcome: Outcome) -> bool {
     match outcome {
         Outcome::Stale { .. } | Outcome::Refused { .. } => false,
-        // The version of a deletion is remembered, though it found nothing.
-        Outcome::NotFound => version.is_some() && !matches!(operation.what, What::Update(_)),
+        Outcome::NotFound => !matches!(operation.what, What::Update(_)),
         _ => true,
     }
 }
 
 /// What the log says of a batch.
 fn decided(first_version: Option<u64>, operations: &[Operation], outcomes: &[Outcome]) -> Decided {
-    let is_done = |(operation, outcome): (&Operation, &Outcome)| match outcome {
-        Outcome::Stale { .. } | Outcome::Refused { .. } => false,
-        // A deletion may have a version, though it finds nothing.
-        Outcome::NotFound => !matches!(operation.what, What::Update(_)),
-        _ => true,
-    };
-    let mut took_place = Vec::new();
+    let is_done = |(operation, outcome): (&Operation, &Outcome)| took_place(operation, *outcome);
+    let mut done = Vec::new();
     if !operations.iter().zip(outcomes).all(is_done) {
-        took_place.resize(outcomes.len().div_ceil(64), 0);
-        let done = operations.iter().zip(outcomes).enumerate().filter(|(_, pair)| is_done(*pair));
-        done.for_each(|(at, _)| bits::set(&mut took_place, at));
+        done.resize(outcomes.len().div_ceil(64), 0);
+        let pairs = operations.iter().zip(outcomes).enumerate().filter(|(_, pair)| is_done(*pair));
+        pairs.for_each(|(at, _)| bits::set(&mut done, at));
     }
-    Decided { first_version, took_place }
+    Decided { first_version, took_place: done }
 }

@@ -10,12 +10,12 @@ use crate::store::{Current, Store, Writer};
 pub(super) fn matches(store: &Store, writer: &Writer, query: &Query) -> Result<Vec<Current>> {
     let now = store.snapshot();
     let found: Vec<DocAddress> = now.search().filter(query)?.iter().collect();
-    writer.docs().require(&now, &found)
+    writer.docs.require(&now, &found)
 }
 
 /// Deletes documents. Returns how many were not deleted before.
 pub(super) fn delete(writer: &mut Writer, documents: Vec<Current>) -> u64 {
-    let deleted = documents.into_iter().filter(|document| writer.docs_mut().delete(*document)).count() as u64;
+    let deleted = documents.into_iter().filter(|document| writer.docs.delete(*document)).count() as u64;
     if deleted > 0 {
         writer.changed();
     }

@@ -35,8 +35,7 @@ pub(crate) fn fill_table_if_it_pays(store: &Store) -> Result<()> {
         store.ids.fill(filled.opened());
         let gone = store.change(|writer| {
             writer.segments_changed();
-            let is_gone =
-                |number: &u64| !writer.docs().segments().iter().any(|state| state.number() == *number);
+            let is_gone = |number: &u64| !writer.docs.segments.iter().any(|state| state.number() == *number);
             Ok(filled.opened().iter().map(|segment| segment.number).filter(is_gone).collect::<Vec<_>>())
         })?;
         store.ids.remove(&gone);

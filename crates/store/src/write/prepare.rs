@@ -8,7 +8,7 @@ use docvalues_terms::ids::MAX_ID_LEN;
 use docvalues_writer::SegmentWriter;
 
 use super::resolve::{Resolved, UpdateTarget};
-use crate::batch::body::{BatchBody, Body, Decided, FrameBody};
+use crate::batch::body::{BatchRef, Body, Decided, FrameBody};
 use crate::batch::{Condition, Operation, What, WriteBatch};
 use crate::error::{Error, Result};
 use crate::log::MAX_BODY;
@@ -49,7 +49,7 @@ pub(crate) struct Prepared {
 pub(super) fn prepare(store: &Store, mut batch: WriteBatch) -> Result<Prepared> {
     batch.settle(Condition::Always);
     let WriteBatch { schema, docs, rows, mut updates, operations, deleted, .. } = batch;
-    check_fields(store, &schema)?;
+    store.schema().require_fields_of(&schema)?;
     updates.rows = rows.map(SegmentWriter::into_plain).transpose()?.unwrap_or_default();
     let mut prepared = Prepared {
         schema: schema.clone(),
@@ -80,22 +80,11 @@ pub(super) fn prepare(store: &Store, mut batch: WriteBatch) -> Result<Prepared> 
     Ok(prepared)
 }
 
-/// A batch has the fields of the store, or of the store as it was.
-pub(super) fn check_fields(store: &Store, schema: &Arc<StoreSchema>) -> Result<()> {
-    let now = store.schema();
-    let is_same = Arc::ptr_eq(&now, schema) || now.extends(schema);
-    match is_same {
-        true => Ok(()),
-        false => {
-            Err(Error::Request("expected a batch of this store, found one with other fields".to_owned()))
-        }
-    }
-}
-
 impl Prepared {
     /// Encodes the body of the frame, so far as it is known outside of the lock.
     pub(crate) fn encode_body(&mut self) -> Result<()> {
-        let batch = BatchBody::of(&self.docs, &self.resolved.updates, &self.operations, &self.deleted);
+        let Prepared { docs, resolved, operations, deleted, .. } = &*self;
+        let batch = BatchRef { docs, updates: &resolved.updates, operations, deleted };
         self.body = FrameBody::of(&Body::Batch(batch));
         // What is decided takes a bit for each operation, and a version.
         const DECIDED: usize = 32;

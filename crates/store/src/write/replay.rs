@@ -1,27 +1,25 @@
 //! Applying the batches of a log again.
 
-use docvalues_column::Field;
+use docvalues_column::{Field, bits};
 
 use super::apply::apply_prepared;
 use super::prepare::{Prepared, prepare};
+use crate::batch::WriteBatch;
 use crate::batch::body::{BatchBody, Body, Decided, FrameBody};
-use crate::batch::{Condition, Operation, WriteBatch};
 use crate::commit::flush;
 use crate::error::{Error, Result};
-use crate::log::{LogStart, Queued, read_logs};
+use crate::log::{Queued, read_logs_after};
 use crate::merge::widen;
 use crate::schema::{SchemaEntry, StoreSchema};
 use crate::store::Store;
 
 /// Applies the batches that the log has after the commit. Returns how many there were.
 pub(crate) fn replay(store: &Store) -> Result<u64> {
-    let start = store.change(|writer| {
+    let (number, commit) = store.change(|writer| {
         let (number, commit) = writer.last_commit();
-        LogStart::of(&*store.directory, number, commit)
+        Ok((number, commit.clone()))
     })?;
-    let Some(start) = start else { return Ok(0) };
-    let end = read_logs(&*store.directory, start, |frame| replay_frame(store, frame))?;
-    Ok(end.frames)
+    read_logs_after(&*store.directory, (number, &commit), |frame| replay_frame(store, frame))
 }
 
 /// Applies a batch of a log again, which must follow the last one.
@@ -40,7 +38,7 @@ pub(crate) fn replay_frame(store: &Store, frame: Queued) -> Result<()> {
 /// Reads a frame, which must follow the last batch.
 pub(crate) fn decode_next(store: &Store, Queued { sequence, body, .. }: Queued) -> Result<Decoded, Wrong> {
     let (frame, body, decided) = FrameBody::read(body).map_err(Wrong::Frame)?;
-    let last = store.change_quietly(|writer| Ok(writer.sequence()))?;
+    let last = store.change_quietly(|writer| Ok(writer.sequence))?;
     if last + 1 != sequence {
         return Err(Wrong::Frame(format!("expected batch {}", last + 1)));
     }
@@ -70,30 +68,30 @@ fn replay_schema(store: &Store, schema: &[u8], frame: FrameBody) -> Result<(), W
         return Err(Wrong::Frame("expected the fields of the store, found others".to_owned()));
     }
     Ok(store.change(|writer| {
-        if wider != **writer.docs().schema() {
+        if wider != *writer.docs.schema {
             widen(store, writer, wider)?;
         }
-        writer.docs_mut().set_schema(schema);
+        writer.docs.set_schema(schema);
         writer.applied(frame)
     })?)
 }
 
 /// Applies a batch as it was decided.
 fn replay_batch(store: &Store, batch: BatchBody, frame: FrameBody, decided: Decided) -> Result<(), Wrong> {
-    let contradictory = || Wrong::Frame("expected columns that fit each other, found others".to_owned());
-    let (docs, updates, operations, deleted) = batch.parts().ok_or_else(contradictory)?;
+    if !batch.is_consistent() {
+        return Err(Wrong::Frame("expected operations that fit each other, found others".to_owned()));
+    }
+    let BatchBody { docs, updates, mut operations, deleted } = batch;
     let mut batch = WriteBatch::new(store.schema())?;
     // This compares the values with the types of their fields.
     batch.docs.append_plain(&docs).map_err(|error| Wrong::Frame(error.to_string()))?;
     if updates.count() > 0 {
         batch.set_updates(updates).map_err(|error| Wrong::Frame(error.to_string()))?;
     }
-    let operation = |(at, what)| {
-        let is_refused =
-            !decided.took_place.is_empty() && !docvalues_column::bits::get(&decided.took_place, at);
-        Operation { what, condition: Condition::Always, is_refused }
-    };
-    batch.set_operations(operations.into_iter().enumerate().map(operation).collect(), deleted);
+    for (at, operation) in operations.iter_mut().enumerate() {
+        operation.is_refused = !decided.took_place.is_empty() && !bits::get(&decided.took_place, at);
+    }
+    batch.set_operations(operations, deleted);
     flush(store, store.options.buffer_bytes / 2)?;
     let prepared = Prepared { body: frame, replayed: Some(decided), ..prepare(store, batch)? };
     apply_prepared(store, prepared)?;
@@ -140,7 +138,8 @@ mod tests {
 
     /// The body of a frame that gives the store these fields.
     fn other(schema: &StoreSchema) -> Vec<u8> {
-        FrameBody::of(&Body::Other(serde_json::to_vec(&SchemaEntry::from(schema)).unwrap(), 7)).into_bytes()
+        let schema = serde_json::to_vec(&SchemaEntry::from(schema)).unwrap();
+        FrameBody::of(&Body::<BatchBody>::Other(schema, 7)).into_bytes()
     }
 
     #[test]
@@ -169,7 +168,7 @@ mod tests {
         let fields = Some("expected the fields of the store, found others".to_owned());
         assert_eq!(replay(3, other(&schema(&["a", "b"]))), fields);
         assert_eq!(replay(3, other(&schema(&["b", "a", "c"]))), fields);
-        assert!(replay(3, FrameBody::of(&Body::Fields(b"{}".to_vec())).into_bytes()).is_some());
+        assert!(replay(3, FrameBody::of(&Body::<BatchBody>::Fields(b"{}".to_vec())).into_bytes()).is_some());
         assert!(replay(3, vec![9]).unwrap().contains("expected the body of a frame"));
         assert_eq!(store.snapshot().schema().fields().len(), 3);
     }

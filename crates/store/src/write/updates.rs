@@ -7,14 +7,13 @@ use docvalues_terms::hash::hash;
 use docvalues_writer::SegmentWriter;
 
 use super::change_and_commit;
-use super::prepare::check_fields;
 use super::resolve::{Resolved, UpdateTarget};
 use crate::batch::{Condition, Operation, Updates, What, WriteBatch};
 use crate::error::{Error, Result};
 use crate::read::Found;
 use crate::schema::StoreSchema;
-use crate::segments::Place;
-use crate::store::{Current, Docs, Id, Store, Writer};
+use crate::segments::{Id, Place};
+use crate::store::{Current, Docs, Store, Writer};
 use crate::versions::VersionField;
 
 /// The updates of documents in segments, until all of a batch are known.
@@ -38,7 +37,7 @@ impl Pending {
 pub(super) fn prepare_updates(store: &Store, mut batch: WriteBatch) -> Result<(Resolved, Arc<StoreSchema>)> {
     batch.settle(Condition::Always);
     let WriteBatch { schema, rows, mut updates, operations, .. } = batch;
-    check_fields(store, &schema)?;
+    store.schema().require_fields_of(&schema)?;
     updates.rows = rows.map(SegmentWriter::into_plain).transpose()?.unwrap_or_default();
     let (id_field, version_field) = (schema.id_place(), VersionField::of(&schema));
     for (at, Operation { what, condition, .. }) in operations.iter().enumerate() {
@@ -63,12 +62,12 @@ pub(super) fn update_found(
     find: &dyn Fn(&Writer) -> Result<Vec<Current>>,
 ) -> Result<u64> {
     change_and_commit(store, |writer| {
-        writer.require_fields(schema)?;
-        check_versions(writer.docs(), &resolved, schema)?;
+        writer.docs.schema.require_fields_of(schema)?;
+        check_versions(&writer.docs, &resolved, schema)?;
         let documents = find(writer)?;
-        let planned = plan_updates(writer.docs(), &mut resolved, schema, &documents)?;
+        let planned = plan_updates(&writer.docs, &mut resolved, schema, &documents)?;
         // From here on, nothing fails.
-        let (docs, mut pending) = (writer.docs_mut(), Pending::default());
+        let (docs, mut pending) = (&mut writer.docs, Pending::default());
         for update in &planned {
             update_again(docs, *update, (&resolved.updates, &mut pending), schema, store.seed);
         }
@@ -91,7 +90,7 @@ struct PlannedUpdate {
 
 /// Refuses versions after which a store could not assign any.
 fn check_versions(docs: &Docs, resolved: &Resolved, schema: &StoreSchema) -> Result<()> {
-    let Some(field) = VersionField::of(schema).filter(|_| docs.assigns_versions()) else { return Ok(()) };
+    let Some(field) = VersionField::of(schema).filter(|_| docs.assigns_versions) else { return Ok(()) };
     let rows = 0..resolved.updates.count();
     let found = rows.filter_map(|row| field.of_row(&resolved.updates.rows, row).ok()?).max();
     match found.filter(|found| *found >= field.limit()) {
@@ -121,7 +120,7 @@ fn plan_updates(
         if let Some(version) = version {
             let found = match document {
                 Current::Segment(segment, doc) => {
-                    let version = docs.segments()[segment].segment.version(schema, doc)?;
+                    let version = docs.segments[segment].segment.version(schema, doc)?;
                     Some(Found { segment, doc, version })
                 }
                 _ => None,
@@ -134,11 +133,11 @@ fn plan_updates(
         pending.versions.extend(version.map(|version| (document, version)));
         if let (Current::Segment(segment, doc), true) = (document, needs_reading) {
             let target = UpdateTarget { segment, doc, row };
-            resolved.read(target, docs.segments()[segment].view(), schema)?;
+            resolved.read(target, docs.segments[segment].view(), schema)?;
         }
         planned.push(PlannedUpdate { document, row, version });
     }
-    resolved.read_again(docs.segments(), schema)?;
+    resolved.read_again(&docs.segments, schema)?;
     Ok(planned)
 }
 
@@ -154,9 +153,9 @@ fn update_again(
     docs.note_version(version.unwrap_or(0));
     let place = update(docs, document, row, changes, version);
     if let Some((place, field)) = place.zip(schema.id_place())
-        && let Some(id) = docs.id_at(place, field).map(<[u8]>::to_vec)
+        && let Some(id) = docs.buffer.id(place, field).map(<[u8]>::to_vec)
     {
-        docs.put(Id { id: &id, hash: hash(&id, seed), field }, place);
+        docs.buffer.put(Id { id: &id, hash: hash(&id, seed), field }, place);
     }
 }
 
@@ -197,7 +196,7 @@ pub(super) fn set_rows(
         for place in fields.into_iter().filter(|place| Some(*place) != id_field) {
             let rows = resolved.new_rows(targets, (place, schema));
             let dictionary = resolved.dictionaries.get(&(segment, place));
-            docs.set_values(segment, (place, &schema.fields()[place]), &rows, dictionary)?;
+            docs.segments[segment].now.set((place, &schema.fields()[place]), &rows, dictionary)?;
         }
     }
     Ok(())

@@ -22,7 +22,7 @@ pub(crate) fn wait_for_log(store: &Store, sequence: u64) -> Result<()> {
 /// Makes all batches so far durable in the log, if there is one.
 pub(crate) fn sync_log(store: &Store) -> Result<()> {
     let Some(log) = &store.log else { return Ok(()) };
-    let last = store.change_quietly(|writer| Ok(writer.sequence()))?;
+    let last = store.change_quietly(|writer| Ok(writer.sequence))?;
     match log.sync_to(last) {
         // A replica went back to a commit with fewer batches meanwhile.
         Err(Error::Request(_)) => Ok(()),

@@ -1,12 +1,14 @@
 //! A store of documents with an id and a size, and what it should contain.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use docvalues_column::{DocAddress, Field, Kind, LogicalType};
+use docvalues_reader::OpenOptions;
 use docvalues_search::{Docs, Query, stats::Stats};
 use docvalues_store::error::Result;
-use docvalues_store::{Condition, MergePolicy, Outcome, Snapshot, Store, StoreSchema};
+use docvalues_store::{Condition, MergePolicy, Outcome, Snapshot, Store, StoreReader, StoreSchema};
 
 /// Tells other threads to stop when it is dropped, also by a panic.
 pub(crate) struct Stop<'a>(pub(crate) &'a AtomicBool);
@@ -37,6 +39,20 @@ pub(crate) fn schema() -> StoreSchema {
 
 pub(crate) fn id(number: u32) -> String {
     format!("doc-{number:05}")
+}
+
+/// The names and bytes of all files in a folder.
+pub(crate) fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
+    entries.map(|path| (name(&path), std::fs::read(path).unwrap())).collect()
+}
+
+/// The problems that a check of the store in a folder finds.
+pub(crate) fn problems(folder: &Path) -> Vec<String> {
+    let mut problems = Vec::new();
+    StoreReader::check(folder, OpenOptions::new(), &mut |error| problems.push(error.to_string())).unwrap();
+    problems
 }
 
 /// Adds a segment. Of equal ids, the last one stays.

@@ -19,7 +19,7 @@ use docvalues_store::{
     Taken,
 };
 
-use crate::fixture::{Contents, apply, contents};
+use crate::fixture::{Contents, apply, contents, problems};
 
 /// Without a log, and with one.
 fn both() -> [StoreOptions; 2] {
@@ -81,12 +81,6 @@ fn with_log(name: &str) -> Contents {
 
 fn read(folder: &Path) -> Contents {
     contents(&StoreReader::open(folder, OpenOptions::new()).unwrap().snapshot())
-}
-
-fn problems(folder: &Path) -> Vec<String> {
-    let mut problems = Vec::new();
-    StoreReader::check(folder, OpenOptions::new(), &mut |error| problems.push(error.to_string())).unwrap();
-    problems
 }
 
 #[test]

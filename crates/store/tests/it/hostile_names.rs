@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use docvalues_storage::{Directory, FsDirectory};
@@ -11,7 +11,7 @@ use docvalues_store::{Store, StoreOptions, StoreReader};
 use docvalues_testkit::faults::{Call, FaultyDirectory};
 use serde_json::{Value, json};
 
-use crate::fixture::add;
+use crate::fixture::{add, files};
 use crate::script::{Run, script};
 
 /// A folder with a store, and a file beside it that no store may touch.
@@ -44,9 +44,7 @@ impl Folder {
     }
 
     fn files(&self) -> BTreeMap<String, Vec<u8>> {
-        let entries = fs::read_dir(self.store()).unwrap().map(|entry| entry.unwrap().path());
-        let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
-        entries.map(|path| (name(&path), fs::read(path).unwrap())).collect()
+        files(&self.store())
     }
 
     fn commit(&self) -> String {

@@ -1,6 +1,7 @@
 //! The newest commit is damaged or gone, or the store is to go back: batches that were acknowledged are applied again, or
 //! named before anything changes.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use docvalues_store::error::Result;
 use docvalues_store::{Durability, Error, KeepCommits, Store, StoreOptions, StoreReader};
 use docvalues_testkit::faults::PowerLossDirectory;
 
-use crate::fixture::{Contents, apply, contents, schema};
+use crate::fixture::{Contents, apply, contents, problems, schema};
 
 fn options(durability: Durability) -> StoreOptions {
     StoreOptions::new().durability(durability).keep_commits(KeepCommits::Newest(2))
@@ -42,21 +43,10 @@ fn open(folder: &Path) -> Result<Contents> {
     Ok(contents(&Store::open(folder, options(NO_LOG))?.snapshot()))
 }
 
-fn problems(folder: &Path) -> Vec<String> {
-    let mut problems = Vec::new();
-    StoreReader::check(folder, OpenOptions::new(), &mut |error| problems.push(error.to_string())).unwrap();
-    problems
-}
-
 /// The names and bytes of all files but the lock's.
-fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
-    let mut files: Vec<_> = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .map(|path| (path.file_name().unwrap().to_str().unwrap().to_owned(), fs::read(path).unwrap()))
-        .filter(|(name, _)| !name.starts_with("LOCK"))
-        .collect();
-    files.sort();
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut files = crate::fixture::files(folder);
+    files.retain(|name, _| !name.starts_with("LOCK"));
     files
 }
 

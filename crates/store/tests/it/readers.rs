@@ -1,6 +1,5 @@
 //! Readers beside a writer, and damaged files.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,7 +7,7 @@ use docvalues_column::{Field, Kind, LogicalType};
 use docvalues_store::{Error, MergePolicy, Store, StoreOptions, StoreReader};
 
 use crate::cases;
-use crate::fixture::{Contents, Stop, add, contents, id, schema};
+use crate::fixture::{Contents, Stop, add, contents, files, id, schema};
 
 #[test]
 fn readers_see_whole_commits_while_a_writer_writes() {
@@ -48,13 +47,6 @@ fn readers_see_whole_commits_while_a_writer_writes() {
         assert!(looks > 0);
     });
     assert_eq!(store.snapshot().docs(), 480);
-}
-
-fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    entries
-        .map(|path| (path.file_name().unwrap().to_str().unwrap().to_owned(), std::fs::read(&path).unwrap()))
-        .collect()
 }
 
 /// A store with segments, a fold and a delta, and what it contains.

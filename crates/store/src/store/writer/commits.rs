@@ -40,20 +40,20 @@ impl Writer {
         if self.docs.sealed().is_some() {
             return Ok(None);
         }
-        self.docs.forget_deletes_before(self.sequence.saturating_sub(self.remember_deletes));
+        self.docs.tombstones.forget_before(self.sequence.saturating_sub(self.remember_deletes));
         let buffer = self.seal();
-        let segments = self.docs.segments().to_vec();
+        let segments = self.docs.segments.to_vec();
         self.docs.mark();
-        let commit = CommitFile {
+        let mut commit = CommitFile {
             sequence: self.sequence,
             history: self.history,
-            highest_version: self.docs.highest_version(),
-            assigns_versions: self.docs.assigns_versions(),
+            highest_version: self.docs.highest_version,
+            assigns_versions: self.docs.assigns_versions,
             first_log,
-            keep: self.keep,
-            schema: StoreSchema::clone(self.docs.schema()),
+            schema: StoreSchema::clone(&self.docs.schema),
             ..self.committed.clone()
         };
+        commit.set_keep(self.keep);
         Ok(Some(Frozen {
             number: self.next_commit(),
             commit,
@@ -61,7 +61,7 @@ impl Writer {
             since: self.committed.sequence,
             buffer,
             segments,
-            tombstones: self.docs.tombstones().clone(),
+            tombstones: self.docs.tombstones.clone(),
             rewrites_deltas: self.rewrites_deltas,
             created: Vec::new(),
             changes: self.changes,
@@ -85,12 +85,12 @@ impl Writer {
     pub(crate) fn switch_to(&mut self, state: CommitState) -> Vec<u64> {
         let CommitState { number, file, segments, tombstones } = state;
         let stays = |number: &u64| segments.iter().any(|state| state.number() == *number);
-        let before = self.docs.segments().iter().map(SegmentState::number);
+        let before = self.docs.segments.iter().map(SegmentState::number);
         let gone: Vec<u64> = before.filter(|number| !stays(number)).collect();
-        self.files.forget_received();
+        self.files.received.clear();
         for name in file.files() {
             self.files.add(name);
-            self.files.receive(name);
+            self.files.received.insert(name);
         }
         self.note_log(file.first_log);
         self.docs = Docs::new(&file, segments, tombstones);
@@ -124,7 +124,7 @@ impl Writer {
     /// The names of the files of the last commit, and of those written for segments since.
     pub(crate) fn used(&self) -> HashSet<FileName> {
         let mut used: HashSet<FileName> = self.committed.files().collect();
-        used.extend(self.docs.segments().iter().map(|state| FileName::Segment(state.number())));
+        used.extend(self.docs.segments.iter().map(|state| FileName::Segment(state.number())));
         used
     }
 }
