@@ -12,7 +12,7 @@ fn commit() -> CommitFile {
         .with_field(Field::new("id", Kind::Binary, LogicalType::Utf8))
         .and_then(|schema| schema.with_field(Field::new("size", Kind::Numeric, LogicalType::I64)))
         .and_then(|schema| schema.with_id_field("id"))
-        .and_then(|schema| schema.with_sort([SortKey::new("size").descending()]))
+        .and_then(|schema| schema.with_sort([SortKey::of("size").descending()]))
         .unwrap();
     CommitFile {
         version: VERSION,

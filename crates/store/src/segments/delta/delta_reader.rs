@@ -4,9 +4,7 @@ use std::collections::HashMap;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-use docvalues_column::{
-    Column, ColumnSource as _, DocId, DocRange, Field, PlainColumn, bits,
-};
+use docvalues_column::{Column, ColumnSource as _, DocId, DocRange, Field, PlainColumn, bits};
 use docvalues_reader::Segment;
 
 use super::super::new_rows::{Dictionary, NewRows};
