@@ -2,14 +2,14 @@
 //!
 //! ```text
 //! prepare   a batch is checked, and its ids are looked up in segments    outside of the lock
-//! resolve   what its updates need is read from segments
+//! read      what its updates need is read from segments
 //! apply     documents are appended, updated and deleted                  in the lock
 //! ```
 //!
 //! | module | |
 //! | --- | --- |
 //! | `make_room` | what is due before a batch |
-//! | `id_table` | the table of all ids is filled |
+//! | `fill_id_table` | the table of all ids is filled |
 //! | `updates`, `delete` | updates and deletes by query and by address |
 //! | `add_segment` | segments that are built or copied |
 //! | `wait_for_log` | the log is written or synced |
@@ -20,11 +20,11 @@
 mod add_segment;
 mod apply;
 mod delete;
-mod id_table;
+mod fill_id_table;
 mod make_room;
 mod prepare;
+mod read_for_updates;
 mod replay;
-mod resolve;
 mod updates;
 mod wait_for_log;
 
@@ -37,7 +37,7 @@ use docvalues_search::Query;
 pub use add_segment::{Added, NewSegment};
 use apply::apply_prepared;
 use delete::{delete, matches};
-pub(crate) use id_table::fill_table_if_it_pays;
+pub(crate) use fill_id_table::fill_table_if_it_pays;
 pub(crate) use make_room::make_room;
 use prepare::prepare;
 pub(crate) use replay::{Wrong, decode_next, replay, replay_decoded, replay_frame};

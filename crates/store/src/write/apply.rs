@@ -8,6 +8,8 @@
 //! outside again         wait until the log is durable, if there is one
 //! ```
 //!
+//! If an id comes twice in a batch, the later operation finds the document of the earlier one in the buffer.
+//!
 //! What a look-up found in a segment still holds in the lock if the store has the same segments: documents of a segment
 //! may have been deleted since, which is tested, and none appears. If the segments are others, the ids are looked up
 //! again.
@@ -16,7 +18,7 @@ use std::time::Instant;
 
 use docvalues_column::{DocId, bits};
 
-use super::id_table::fill_table;
+use super::fill_id_table::fill_table;
 use super::prepare::Prepared;
 use super::updates::{Pending, set_rows, update};
 use crate::batch::body::Decided;

@@ -7,7 +7,7 @@ use docvalues_terms::hash::hash;
 use docvalues_terms::ids::MAX_ID_LEN;
 use docvalues_writer::SegmentWriter;
 
-use super::resolve::{Resolved, UpdateTarget};
+use super::read_for_updates::{Resolved, UpdateTarget};
 use crate::batch::body::{BatchRef, Body, Decided, FrameBody};
 use crate::batch::{Condition, Operation, What, WriteBatch};
 use crate::error::{Error, Result};

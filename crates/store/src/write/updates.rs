@@ -7,7 +7,7 @@ use docvalues_terms::hash::hash;
 use docvalues_writer::SegmentWriter;
 
 use super::change_and_commit;
-use super::resolve::{Resolved, UpdateTarget};
+use super::read_for_updates::{Resolved, UpdateTarget};
 use crate::batch::{Condition, Operation, Updates, What, WriteBatch};
 use crate::error::{Error, Result};
 use crate::read::Found;
