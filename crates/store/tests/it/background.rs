@@ -99,10 +99,10 @@ fn a_log_is_synced_beside_a_slow_one() {
         }
         Ok(call.bytes)
     });
-    let durability = Durability::Within(Duration::from_millis(1));
-    let options = StoreOptions::new().durability(durability);
-    let busy = create(Arc::new(directory), options);
-    let store = create(Arc::new(PowerLossDirectory::new("/disk")), options);
+    let within = |millis| StoreOptions::new().durability(Durability::Within(Duration::from_millis(millis)));
+    // So long that the batch below leaves the sync to the thread.
+    let busy = create(Arc::new(directory), within(500));
+    let store = create(Arc::new(PowerLossDirectory::new("/disk")), within(1));
     apply(&busy, &docs(0..1)).unwrap();
     let _background = background(&[&busy, &store]);
     let _stop = Stop(&is_done);
