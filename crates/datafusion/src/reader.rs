@@ -1,7 +1,6 @@
 //! [`Reader`]: the batches of a partition.
 
 use std::collections::VecDeque;
-use std::ops::Range;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -31,12 +30,6 @@ use crate::terms::ords_of;
 const DOCS_A_BIND: usize = 64;
 
 /// The documents of a part that were found, and are not read yet.
-#[derive(Default)]
-struct Found {
-    part: usize,
-    docs: FoundDocs,
-}
-
 enum FoundDocs {
     /// All of a range.
     Run(DocRange),
@@ -46,15 +39,15 @@ enum FoundDocs {
 
 impl FoundDocs {
     /// The next documents, at most so many.
-    fn first(&self, most: usize) -> SomeDocs<'_> {
+    fn first(&self, most: usize) -> BatchDocs<'_> {
         match self {
             FoundDocs::Run(docs) => {
                 let end = docs.start.saturating_add(u32::try_from(most).unwrap_or(u32::MAX));
-                SomeDocs::Run(DocRange::new(docs.start, docs.end.min(end)))
+                BatchDocs::Run(DocRange::new(docs.start, docs.end.min(end)))
             }
             FoundDocs::List(docs, next) => {
                 let left = docs.get(*next..).unwrap_or_default();
-                SomeDocs::List(left.get(..most).unwrap_or(left))
+                BatchDocs::List(left.get(..most).unwrap_or(left))
             }
         }
     }
@@ -67,59 +60,6 @@ impl FoundDocs {
             FoundDocs::List(_, next) => *next += read,
         }
     }
-}
-
-impl Default for FoundDocs {
-    fn default() -> FoundDocs {
-        FoundDocs::List(Vec::new(), 0)
-    }
-}
-
-/// Documents of a batch.
-#[derive(Clone, Copy)]
-enum SomeDocs<'d> {
-    Run(DocRange),
-    List(&'d [DocId]),
-}
-
-impl<'d> SomeDocs<'d> {
-    fn len(self) -> usize {
-        match self {
-            SomeDocs::Run(docs) => docs.len(),
-            SomeDocs::List(docs) => docs.len(),
-        }
-    }
-
-    fn docs(self) -> Result<Docs<'d>> {
-        match self {
-            SomeDocs::Run(docs) => Ok(Docs::Range(docs.start, docs.end)),
-            SomeDocs::List(docs) => Docs::list(docs).map_err(external),
-        }
-    }
-
-    /// Some of them, by place.
-    fn batch(self, places: Range<usize>) -> BatchDocs<'d> {
-        match self {
-            SomeDocs::Run(docs) => {
-                // They lie in the range.
-                let at = |place| docs.start + u32::try_from(place).unwrap_or(0);
-                BatchDocs::Run(DocRange::new(at(places.start), at(places.end)))
-            }
-            SomeDocs::List(docs) => BatchDocs::List(&docs[places]),
-        }
-    }
-
-    /// The numbers of some of them, by place.
-    fn numbers(self, places: Range<usize>) -> Int64Array {
-        match self {
-            SomeDocs::Run(docs) => docs.iter().skip(places.start).take(places.len()).map(number).collect(),
-            SomeDocs::List(docs) => docs[places].iter().copied().map(number).collect(),
-        }
-    }
-}
-
-fn number(doc: DocId) -> i64 {
-    doc.get().into()
 }
 
 /// The outcome of a step.
@@ -158,7 +98,9 @@ pub(crate) struct Reader {
     /// The documents that are not filtered yet.
     windows: VecDeque<(usize, DocRange)>,
     places: Option<Places>,
-    found: Found,
+    /// What was found of `part`.
+    found: FoundDocs,
+    part: usize,
     metrics: BaselineMetrics,
     counters: ScanMetrics,
 }
@@ -193,7 +135,8 @@ impl Reader {
             left: limit.unwrap_or(usize::MAX),
             windows: windows(ranges, !dynamic.0.is_empty(), data.open.are_objects()),
             places: wanted.places.clone(),
-            found: Found::default(),
+            found: FoundDocs::Run(DocRange::default()),
+            part: 0,
             metrics: BaselineMetrics::new(metrics, partition),
             counters,
         }
@@ -205,18 +148,18 @@ impl Reader {
         if rows == 0 {
             return Ok(Step::End);
         }
-        if self.found.docs.first(rows).len() == 0 {
+        if self.found.first(rows).is_empty() {
             let Some((part, docs)) = self.windows.pop_front() else { return Ok(Step::End) };
             self.narrow()?;
             self.unbound = self.unbound.saturating_add(docs.len());
             let bound = self.bound()?;
-            self.found = Found { part, docs: self.matching(&bound, part, docs)? };
+            (self.part, self.found) = (part, self.matching(&bound, part, docs)?);
             return Ok(Step::Filtered);
         }
-        let (bound, some) = (self.bound()?, self.found.docs.first(rows));
-        let batch = self.read(&bound, self.found.part, some)?;
-        let (asked, read) = (some.len(), batch.num_rows());
-        self.found.docs.skip(read);
+        let (bound, asked) = (self.bound()?, self.found.first(rows));
+        let batch = self.read(&bound, asked)?;
+        let (asked, read) = (asked.len(), batch.num_rows());
+        self.found.skip(read);
         self.left -= read;
         self.fitting = if read < asked { read } else { self.rows.min(2 * self.fitting) };
         Ok(Step::Batch(batch))
@@ -261,7 +204,7 @@ impl Reader {
     fn matching(&self, bound: &Bound, part: usize, docs: DocRange) -> Result<FoundDocs> {
         let ranges = self.places.as_ref().map_or(vec![docs], |places| places.within(part, docs));
         let found = match ranges[..] {
-            [] => FoundDocs::default(),
+            [] => FoundDocs::Run(DocRange::default()),
             [docs] if bound.query.is_all() => FoundDocs::Run(docs),
             [docs] => self.collect(bound, part, Docs::Range(docs.start, docs.end))?,
             _ if bound.query.is_all() => FoundDocs::List(places::listed(&ranges), 0),
@@ -294,41 +237,39 @@ impl Reader {
         Ok(FoundDocs::List(found.of_part(part).to_vec(self.data.docs[part]), 0))
     }
 
-    /// Reads the first of some documents: all of them, unless their strings take much memory.
-    fn read(&self, bound: &Bound, part: usize, docs: SomeDocs<'_>) -> Result<RecordBatch> {
+    /// Reads the first of some documents that were found: all of them, unless their strings take much memory.
+    fn read(&self, bound: &Bound, docs: BatchDocs<'_>) -> Result<RecordBatch> {
         if self.names.is_empty() {
-            return self.batch(part, docs, &[], 0..docs.len());
+            return self.batch(docs, &[]);
         }
-        let asked = self.only(part, docs.docs()?);
+        let asked = match docs {
+            BatchDocs::Run(docs) => Docs::Range(docs.start, docs.end),
+            BatchDocs::List(docs) => Docs::list(docs).map_err(external)?,
+        };
+        let asked = self.only(self.part, asked);
         let export = bound.open.search.export(DocsByPart::Parts(&asked), &self.names).map_err(external)?;
         let mut batches = export.chunk_rows(docs.len()).batches().strings_as(StringLayout::Views);
         match batches.next().transpose()? {
             Some(batch) if batch.num_rows() > 0 => {
-                self.batch(part, docs, batch.columns(), 0..batch.num_rows())
+                self.batch(self.found.first(batch.num_rows()), batch.columns())
             }
             _ => internal_err!("documents that are not there"),
         }
     }
 
-    /// A batch of some of `docs`, with the columns that were read of them.
-    fn batch(
-        &self,
-        part: usize,
-        docs: SomeDocs<'_>,
-        read: &[ArrayRef],
-        rows: Range<usize>,
-    ) -> Result<RecordBatch> {
+    /// A batch of some documents that were found, with the columns that were read of them.
+    fn batch(&self, docs: BatchDocs<'_>, read: &[ArrayRef]) -> Result<RecordBatch> {
         let (mut read, first_place) = (read.iter().cloned(), self.data.fields.len());
-        let count = rows.len();
+        let (part, count) = (self.part, docs.len());
         let column = |at: &usize| -> Result<ArrayRef> {
             Ok(match at.checked_sub(first_place) {
-                None if self.ords.contains(at) => ords_of(&self.data, part, *at, docs.batch(rows.clone()))?,
+                None if self.ords.contains(at) => ords_of(&self.data, part, *at, docs)?,
                 None => match read.next() {
                     Some(column) => column,
                     None => return internal_err!("a column that was not read"),
                 },
                 Some(0) => Arc::new(Int64Array::from_value(i64::try_from(part).unwrap_or(i64::MAX), count)),
-                Some(_) => Arc::new(docs.numbers(rows.clone())),
+                Some(_) => Arc::new(docs.iter().map(|doc| i64::from(doc.get())).collect::<Int64Array>()),
             })
         };
         let columns = self.columns.iter().map(column).collect::<Result<Vec<ArrayRef>>>()?;
@@ -362,7 +303,7 @@ impl Reader {
         let _timer = time.timer();
         let step = self.step();
         if let Some(bound) = &self.bound {
-            self.counters.add_bytes(&bound.open.parts, self.found.part);
+            self.counters.add_bytes(&bound.open.parts, self.part);
         }
         step
     }
