@@ -20,15 +20,21 @@ pub(crate) struct Observed<'a, T> {
 /// The statistics of the first numbers.
 struct Seen<T> {
     len: usize,
-    order: Monotonicity<T>,
     /// The sum, if it is wanted.
     sum: Option<i128>,
+    /// Whether numbers ascend or descend. Neither is recorded for multi-valued columns.
+    ascending: bool,
+    descending: bool,
+    /// The number of adjacent pairs that differ, while numbers ascend or descend.
+    changes: u64,
+    last: Option<T>,
 }
 
 impl<'a, T: FixedWidth + Ord> Observed<'a, T> {
     /// The `numbers` of a column; `single` if it is single-valued. They are summed if `summed`.
     pub(crate) fn new(numbers: &'a SpillVec<T>, single: bool, summed: bool) -> Observed<'a, T> {
-        let seen = Seen { len: 0, order: Monotonicity::new(single), sum: summed.then_some(0) };
+        let (ascending, descending, sum) = (single, single, summed.then_some(0));
+        let seen = Seen { len: 0, sum, ascending, descending, changes: 0, last: None };
         Observed { numbers, seen: RefCell::new(seen) }
     }
 
@@ -39,8 +45,7 @@ impl<'a, T: FixedWidth + Ord> Observed<'a, T> {
 
     /// The statistics of all numbers, which were `encoded`.
     pub(crate) fn number_statistics(self, encoded: &Numeric<Payload>) -> Statistics {
-        let Seen { order, sum, .. } = self.seen.into_inner();
-        let Monotonicity { ascending, descending, changes, .. } = order;
+        let Seen { sum, ascending, descending, changes, .. } = self.seen.into_inner();
         let distinct = match &encoded.transform {
             Transform::Constant(_) => Some(encoded.count.min(1)),
             Transform::Table(table) => Some(table.len() / size_of::<i64>() as u64),
@@ -53,7 +58,7 @@ impl<'a, T: FixedWidth + Ord> Observed<'a, T> {
 
     /// The statistics of all numbers, which were encoded and are ords into `terms`.
     pub(crate) fn ord_statistics(self, terms: &Dictionary<Payload>) -> Statistics {
-        let Monotonicity { ascending, descending, .. } = self.seen.into_inner().order;
+        let Seen { ascending, descending, .. } = self.seen.into_inner();
         Statistics { sum: None, distinct: Some(terms.count.into()), ascending, descending }
     }
 }
@@ -72,29 +77,13 @@ impl<T: FixedWidth + Ord> Values for Observed<'_, T> {
         // The encoder reads all numbers in order before it reads any again.
         if range.start == seen.len {
             seen.len = range.end;
-            seen.order.add(numbers);
-            if let Some(sum) = &mut seen.sum {
-                *sum += sum_of(numbers);
-            }
+            seen.add(numbers);
         }
         Ok(numbers)
     }
 }
 
-/// Whether numbers ascend or descend. Neither is recorded for multi-valued columns.
-struct Monotonicity<T> {
-    ascending: bool,
-    descending: bool,
-    /// The number of adjacent pairs that differ, while numbers ascend or descend.
-    changes: u64,
-    last: Option<T>,
-}
-
-impl<T: Copy + Ord> Monotonicity<T> {
-    fn new(single: bool) -> Monotonicity<T> {
-        Monotonicity { ascending: single, descending: single, changes: 0, last: None }
-    }
-
+impl<T: FixedWidth + Ord> Seen<T> {
     fn add(&mut self, numbers: &[T]) {
         let Some(&first) = numbers.first() else { return };
         let last = self.last.unwrap_or(first);
@@ -105,6 +94,9 @@ impl<T: Copy + Ord> Monotonicity<T> {
             self.changes += within as u64 + u64::from(last != first);
         }
         self.last = numbers.last().copied();
+        if let Some(sum) = &mut self.sum {
+            *sum += sum_of(numbers);
+        }
     }
 }
 
