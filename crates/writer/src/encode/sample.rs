@@ -33,28 +33,7 @@ pub(crate) fn sample(
     if !buffer.is_sample_due() {
         return Ok(());
     }
-    let rarely = match &buffer.values {
-        Values::Terms { ids, terms } => {
-            let sample = &ids.values.in_memory[..index(SAMPLE)];
-            // Ids are numbered in the order of their first occurrence.
-            let distinct = sample.iter().max().map_or(0, |id| id + 1);
-            is_distinct(distinct) && {
-                let strings = sample.iter().map(|&id| terms.get(id));
-                is_smaller_binary(spec, interned(strings)?)?
-            }
-        }
-        Values::Strings(strings) => {
-            let mut sample = (Items::singles(), Interner::default());
-            let mut unlimited = MemoryBudget::new(usize::MAX);
-            strings.strings.for_each(|value| match sample.0.values.len() < index(SAMPLE) {
-                true => push(&mut sample, value, &mut unlimited),
-                false => Ok(()),
-            })?;
-            is_distinct(sample.1.len()) && is_smaller_binary(spec, sample)?
-        }
-        Values::Numbers(_) => false,
-    };
-    if rarely {
+    if hardly_repeat(&buffer.values, spec)? {
         // Without memory for both forms, values are interned as before.
         let _ = buffer.keep_as_they_are(memory);
         buffer.repeats = Repeats::Rarely;
@@ -63,6 +42,31 @@ pub(crate) fn sample(
         buffer.repeats = Repeats::Often;
     }
     Ok(())
+}
+
+/// Whether the first values hardly repeat, and are smaller without a dictionary.
+fn hardly_repeat(values: &Values, spec: &FieldSpec) -> Result<bool, ErrorKind> {
+    let mut first = (Items::singles(), Interner::default());
+    let mut unlimited = MemoryBudget::new(usize::MAX);
+    Ok(match values {
+        Values::Terms { ids, terms } => {
+            let ids = &ids.values.in_memory[..index(SAMPLE)];
+            // Ids are numbered in the order of their first occurrence.
+            let distinct = ids.iter().max().map_or(0, |id| id + 1);
+            is_distinct(distinct) && {
+                ids.iter().try_for_each(|&id| push(&mut first, terms.get(id), &mut unlimited))?;
+                is_smaller_binary(spec, first)?
+            }
+        }
+        Values::Strings(strings) => {
+            strings.strings.for_each(|value| match first.0.values.len() < index(SAMPLE) {
+                true => push(&mut first, value, &mut unlimited),
+                false => Ok(()),
+            })?;
+            is_distinct(first.1.len()) && is_smaller_binary(spec, first)?
+        }
+        Values::Numbers(_) => false,
+    })
 }
 
 /// Decides for good: interns the values if they are few, or repeat.
@@ -156,12 +160,6 @@ fn is_smaller_binary(spec: &FieldSpec, (ids, terms): Interned) -> Result<bool, E
     let encoder = Encoder { docs: SAMPLE, doc_map: None, jump_tables: true, zones: true };
     let values = encoder.sort_terms(ids, terms, true)?;
     Ok(encoder.terms(encoder.frame(spec, presence)?, values)?.column.field.kind == Kind::Binary)
-}
-
-fn interned<'v>(values: impl Iterator<Item = &'v [u8]>) -> Result<Interned, ErrorKind> {
-    let (mut interned, mut memory) = ((Items::singles(), Interner::default()), MemoryBudget::new(usize::MAX));
-    values.into_iter().try_for_each(|value| push(&mut interned, value, &mut memory))?;
-    Ok(interned)
 }
 
 fn push((ids, terms): &mut Interned, value: &[u8], memory: &mut MemoryBudget) -> Result<(), ErrorKind> {
