@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! sources       groups columns by name, checks kinds and types,        plan
-//!   |           or promotes numbers                                    type_promotion
+//!   |           or promotes numbers
 //!   |
 //! live          the documents to take, and their new numbers           crate::live_set
 //!   |
@@ -22,7 +22,6 @@ mod dictionaries;
 mod loser_tree;
 mod plan;
 mod read_columns;
-mod type_promotion;
 mod write;
 
 use std::fmt;

@@ -4,18 +4,18 @@ use std::ops::{ControlFlow, Range};
 
 use docvalues_column::{
     Batch, BatchDocs, DocRange, Element, Kind, Lists, LogicalType, Rows, Slices, Terms, Values, View,
+    promotion,
 };
 use docvalues_storage::Spill;
 
 use super::dictionaries::OrdMaps;
 use super::plan::{MISFIT, MergedColumn, SourceColumn};
-use super::type_promotion::Promotion;
 use crate::buffer::{self, FieldBuffer, MemoryBudget};
 use crate::encode::OrdValues;
 use crate::error::ErrorKind;
 use crate::file::prepared_column::PreparedColumn;
 use crate::index::index;
-use crate::input::{Bytes, InputColumn as _, check_bytes};
+use crate::input::{Bytes, InputColumn as _, check_bytes, check_number};
 use crate::schema::BytesKind;
 
 impl MergedColumn<'_> {
@@ -79,8 +79,8 @@ impl MergedColumn<'_> {
         let (mut offsets, mut strings) = (Vec::new(), Lists::new());
         match (part.column.values(), part.column.info().kind()) {
             (Values::Numbers(rows), Kind::Numeric | Kind::SortedNumeric) => {
-                let promotion = Promotion::new(part.field().logical, logical);
-                target.scan(part, rows, |rows, buffer, memory| push_numbers(rows, promotion, buffer, memory))
+                let types = [part.field().logical, logical];
+                target.scan(part, rows, |rows, buffer, memory| push_numbers(rows, types, buffer, memory))
             }
             (Values::Bytes(rows), Kind::Binary) => target.scan(part, rows, |rows, buffer, memory| {
                 let strings = rows.many().ok_or(MISFIT)?;
@@ -200,15 +200,28 @@ fn span(docs: &BatchDocs<'_>, left: DocRange) -> Option<DocRange> {
     (left.start <= span.start && span.start <= span.end && span.end <= left.end).then_some(span)
 }
 
+/// Appends numbers of the first of two types as the second.
 fn push_numbers(
     rows: View<'_, i64>,
-    promotion: Promotion,
+    types: [LogicalType; 2],
     buffer: &mut FieldBuffer,
     memory: &mut MemoryBudget,
 ) -> Result<(), ErrorKind> {
     buffer.reserve(rows.len(), rows.items().len(), memory)?;
     let buffer::Values::Numbers(numbers) = &mut buffer.values else { return Err(MISFIT) };
-    promotion.append(rows.items(), &mut numbers.values.in_memory)?;
+    let ([from, to], target) = (types, &mut numbers.values.in_memory);
+    if from == to {
+        if to == LogicalType::Bool {
+            rows.items().iter().try_for_each(|&number| check_number(to, number))?;
+        }
+        target.extend_from_slice(rows.items());
+    } else {
+        for &stored in rows.items() {
+            let converted = promotion::convert(stored, from, to);
+            let value = promotion::integer(stored, from);
+            target.push(converted.ok_or(ErrorKind::Inexact { value, types })?);
+        }
+    }
     numbers.end_rows(&rows).ok_or(MISFIT)
 }
 
