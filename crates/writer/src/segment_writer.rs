@@ -94,14 +94,6 @@ impl Documents {
         words.resize(DocRange::new(0, docs).words(), u64::MAX);
         LiveSet::of(docs, words)
     }
-
-    /// Sets the index sort, if `keys` are good.
-    fn sort_by(&mut self, keys: Vec<SortKey>) -> Result<()> {
-        let schema = &self.fields.schema;
-        check_keys(&keys, |name| schema.get(schema.field(name)?))?;
-        self.sort = keys;
-        Ok(())
-    }
 }
 
 impl SegmentWriter<AtomicFile> {
@@ -187,7 +179,7 @@ impl<W: io::Write> SegmentWriter<Stream<W>> {
 
 impl<T> SegmentWriter<T> {
     fn begin(target: T, schema: Schema, options: WriterOptions, spill: Option<Spill>) -> SegmentWriter<T> {
-        let fields = FieldBuffers::new(schema, options.budget, None);
+        let fields = FieldBuffers::new(schema, options.budget);
         let (sort, ids, deleted) = (Vec::new(), None, Vec::new());
         let documents = Documents { fields, sort, ids, deleted, options };
         let mut writer = SegmentWriter { documents, target };
@@ -324,7 +316,10 @@ impl<T> SegmentWriter<T> {
     /// If a key's column is no field, is multi-valued, or is that of another key; or if there are more than
     /// [`MAX_SORT_KEYS`](crate::MAX_SORT_KEYS) keys. The previous keys then stay.
     pub fn sort_by(&mut self, keys: impl IntoIterator<Item = SortKey>) -> Result<()> {
-        self.documents.sort_by(keys.into_iter().collect())
+        let keys: Vec<_> = keys.into_iter().collect();
+        check_keys(&keys, &self.documents.fields.schema)?;
+        self.documents.sort = keys;
+        Ok(())
     }
 
     /// Builds an id index over `field`, with which readers find the document of an id.

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use docvalues_format::file::kind::{from_f64, from_u64};
 use docvalues_format::id::DocId;
 
+use super::check_value::{check_bytes, check_number};
 use super::field_buffers::{FieldBuffers, InputType};
 use crate::error::Result;
 use crate::schema::FieldId;
@@ -201,12 +202,19 @@ impl<'w> Document<'w> {
     }
 
     fn number(&mut self, field: FieldId, given: InputType, stored: i64) -> Result<&mut Self> {
-        self.fields.add_number(field, given, stored)?;
+        self.fields.add(field, given, |logical, buffer, _| {
+            check_number(logical, stored)?;
+            buffer.push_number(stored);
+            Ok(())
+        })?;
         Ok(self)
     }
 
     fn string(&mut self, field: FieldId, given: InputType, value: &[u8]) -> Result<&mut Self> {
-        self.fields.add_bytes(field, given, value)?;
+        self.fields.add(field, given, |logical, buffer, memory| {
+            check_bytes(logical, value, given.is_text)?;
+            buffer.push_bytes(value, memory)
+        })?;
         Ok(self)
     }
 }

@@ -10,7 +10,6 @@ use docvalues_format::file::kind::LogicalType;
 use docvalues_format::id::MAX_DOCS;
 use docvalues_storage::Spill;
 
-use super::check_value::{check_bytes, check_number};
 use super::input_column::{self, InputColumn};
 use crate::buffer::{BatchRows, FieldBuffer, MemoryBudget};
 use crate::encode::sample;
@@ -86,7 +85,7 @@ impl fmt::Debug for FieldBuffers {
 }
 
 impl FieldBuffers {
-    pub(crate) fn new(schema: Schema, budget: usize, spill: Option<Spill>) -> FieldBuffers {
+    pub(crate) fn new(schema: Schema, budget: usize) -> FieldBuffers {
         let buffers: Vec<_> = schema.iter().map(|(_, spec)| FieldBuffer::new(spec)).collect();
         let (memory, given) = (MemoryBudget::new(budget), vec![false; buffers.len()]);
         FieldBuffers {
@@ -94,7 +93,7 @@ impl FieldBuffers {
             buffers,
             docs: 0,
             memory,
-            spill,
+            spill: None,
             touched: Vec::new(),
             sample_due: false,
             given,
@@ -149,25 +148,8 @@ impl FieldBuffers {
         Err(Error::new(wrong).of(spec.name()).in_doc(self.docs))
     }
 
-    /// Adds a number, in its stored form, to the next document.
-    pub(crate) fn add_number(&mut self, field: FieldId, given: InputType, stored: i64) -> Result<()> {
-        self.add(field, given, |logical, buffer, _| {
-            check_number(logical, stored)?;
-            buffer.push_number(stored);
-            Ok(())
-        })
-    }
-
-    /// Adds a byte string to the next document.
-    pub(crate) fn add_bytes(&mut self, field: FieldId, given: InputType, value: &[u8]) -> Result<()> {
-        self.add(field, given, |logical, buffer, memory| {
-            check_bytes(logical, value, given.is_text)?;
-            buffer.push_bytes(value, memory)
-        })
-    }
-
-    /// Adds a value to the next document: reserves memory, and calls `push` to append it.
-    fn add(
+    /// Adds a value to the next document: reserves memory, and calls `push` to check and append it.
+    pub(super) fn add(
         &mut self,
         field: FieldId,
         given: InputType,

@@ -68,16 +68,15 @@ impl<'a> Plan<'a> {
         // Checks the names: a source other than a segment may have invalid ones.
         let mut schema = Schema::new();
         columns.iter().try_for_each(|column| schema.add(column.spec.clone()).map(drop))?;
-        let check = |keys: &[SortKey]| check_keys(keys, |name| schema.get(schema.field(name)?));
         let sort = match &options.sort {
             Some(keys) => {
-                check(keys)?;
+                check_keys(keys, &schema)?;
                 keys.clone()
             }
             None => {
                 let mut keys = common_sort(sources);
                 // The keys that a source reports may be invalid.
-                while check(&keys).is_err() {
+                while check_keys(&keys, &schema).is_err() {
                     keys.pop();
                 }
                 keys
