@@ -3,14 +3,13 @@
 use std::io;
 use std::path::Path;
 
-use docvalues_column::{DocRange, bits};
+use docvalues_column::LiveDocs;
 use docvalues_format::file::sort::SortKey;
 use docvalues_format::id::DocId;
 use docvalues_storage::{AtomicFile, NewFile, Spill};
 use docvalues_terms::build::IdOptions;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::index;
 use crate::input::{ColumnBatch, Document, FieldBuffers};
 use crate::live_set::LiveSet;
 use crate::options::WriterOptions;
@@ -66,8 +65,8 @@ pub(crate) struct Documents {
     pub(crate) fields: FieldBuffers,
     pub(crate) sort: Vec<SortKey>,
     pub(crate) ids: Option<(FieldId, IdOptions)>,
-    /// A bit for each deleted document; may be shorter than the documents.
-    deleted: Vec<u64>,
+    /// The documents that are not deleted; there may be fewer than the documents, and the others are live.
+    live: LiveDocs,
     pub(crate) options: WriterOptions,
 }
 
@@ -77,22 +76,15 @@ impl Documents {
         if doc.get() >= self.fields.docs {
             return Err(Error::new(ErrorKind::NoSuchDoc { docs: self.fields.docs }).in_doc(doc.get()));
         }
-        let (at, words) = (index(doc.get()), DocRange::new(0, self.fields.docs).words());
-        self.deleted.resize(words, 0);
-        let is_new = !bits::get(&self.deleted, at);
-        bits::set(&mut self.deleted, at);
-        Ok(is_new)
+        self.live.grow(self.fields.docs);
+        Ok(self.live.delete(doc))
     }
 
     /// The documents that were not deleted.
     pub(crate) fn live(&self) -> LiveSet {
-        let docs = self.fields.docs;
-        if self.deleted.is_empty() {
-            return LiveSet::all(docs);
-        }
-        let mut words: Vec<u64> = self.deleted.iter().map(|word| !word).collect();
-        words.resize(DocRange::new(0, docs).words(), u64::MAX);
-        LiveSet::of(docs, words)
+        let mut live = self.live.clone();
+        live.grow(self.fields.docs);
+        LiveSet::from(&live)
     }
 }
 
@@ -180,8 +172,8 @@ impl<W: io::Write> SegmentWriter<Stream<W>> {
 impl<T> SegmentWriter<T> {
     fn begin(target: T, schema: Schema, options: WriterOptions, spill: Option<Spill>) -> SegmentWriter<T> {
         let fields = FieldBuffers::new(schema, options.budget);
-        let (sort, ids, deleted) = (Vec::new(), None, Vec::new());
-        let documents = Documents { fields, sort, ids, deleted, options };
+        let (sort, ids, live) = (Vec::new(), None, LiveDocs::all(0));
+        let documents = Documents { fields, sort, ids, live, options };
         let mut writer = SegmentWriter { documents, target };
         if let Some(spill) = spill {
             writer.spill_to(spill);
