@@ -121,24 +121,17 @@ pub(crate) fn doc_map(
         });
     }
     let keys = columns.zip(&ords).filter_map(|((key, column), ords)| match column {
-        PreparedColumn::Ords(presence, values) => Some(compared(key, presence, &values.ords.values)),
+        PreparedColumn::Ords(presence, values) => {
+            Some(KeyColumn { presence, numbers: &values.ords.values, sort: key })
+        }
         PreparedColumn::Buffered(FieldBuffer { presence, values, .. }) => match values {
-            Values::Numbers(numbers) => Some(compared(key, presence, &numbers.values)),
-            Values::Strings(_) => Some(compared(key, presence, ords)),
+            Values::Numbers(numbers) => Some(KeyColumn { presence, numbers: &numbers.values, sort: key }),
+            Values::Strings(_) => Some(KeyColumn { presence, numbers: ords, sort: key }),
             // `sort_terms` has replaced these by ords.
             Values::Terms { .. } => None,
         },
     });
     Ok(DocMap::new(encoder.docs, &keys.collect::<Vec<_>>(), spill_budget)?)
-}
-
-/// A sort key with the numbers to compare.
-pub(crate) fn compared<'a>(
-    key: &SortKey,
-    presence: &'a PresenceBuffer,
-    numbers: &'a dyn KeyValues,
-) -> KeyColumn<'a> {
-    KeyColumn { presence, numbers, descending: key.descending, missing_first: key.missing_first }
 }
 
 /// The ords of byte strings in a dictionary that is built only to compare them.

@@ -11,11 +11,10 @@ use super::{MergeOptions, Source};
 use crate::buffer::SpillBudget;
 use crate::encode::Encoder;
 use crate::error::{Error, ErrorKind, Result};
-use crate::file::prepared_column;
 use crate::file::sorted_ids::OrderedIds;
 use crate::live_set::LiveSet;
 use crate::schema::{BytesKind, FieldSpec, Schema};
-use crate::sort::{DocMap, check_keys};
+use crate::sort::{DocMap, KeyColumn, check_keys};
 
 /// A checked merge.
 pub(super) struct Plan<'a> {
@@ -99,9 +98,8 @@ impl<'a> Plan<'a> {
             let numbers = read.and_then(|values| values.into_numbers(&column.spec, encoder, spill_budget));
             compared.push((key, numbers.map_err(|kind| column.refuse(kind))?));
         }
-        let keys = compared
-            .iter()
-            .map(|(key, (presence, numbers))| prepared_column::compared(key, presence, &**numbers));
+        let keys = compared.iter();
+        let keys = keys.map(|(sort, (presence, numbers))| KeyColumn { presence, numbers: &**numbers, sort });
         Ok(DocMap::new(self.docs, &keys.collect::<Vec<_>>(), spill_budget)?)
     }
 

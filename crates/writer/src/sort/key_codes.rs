@@ -11,6 +11,7 @@
 use std::fmt::Debug;
 use std::ops::Range;
 
+use docvalues_format::file::sort::SortKey;
 use docvalues_format::numeric::{self, Values as _};
 
 use crate::buffer::{FixedWidth, PresenceBuffer, SpillVec};
@@ -25,8 +26,7 @@ const MOST: u32 = u128::BITS - u32::BITS;
 pub(crate) struct KeyColumn<'a> {
     pub(crate) presence: &'a PresenceBuffer,
     pub(crate) numbers: &'a dyn KeyValues,
-    pub(crate) descending: bool,
-    pub(crate) missing_first: bool,
+    pub(crate) sort: &'a SortKey,
 }
 
 /// The values of a sort key, as numbers in document order: stored numbers, or the ords of byte strings. Documents
@@ -62,15 +62,10 @@ impl<T: FixedWidth + Into<i64> + Debug> KeyValues for SpillVec<T> {
 #[derive(Clone, Copy, Debug)]
 struct CodePart<'a> {
     bits: u32,
-    what: PartSource<'a>,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum PartSource<'a> {
-    /// One bit: whether the document has a value.
-    Missing(KeyColumn<'a>),
-    /// The value, as its distance from the first value in sort order.
-    Value(KeyColumn<'a>, i64),
+    key: KeyColumn<'a>,
+    /// For values the first one in sort order, from which the bits are their distance; `None` for one bit: whether the
+    /// document has a value.
+    first: Option<i64>,
 }
 
 /// The codes of all documents.
@@ -93,11 +88,11 @@ impl<'a> KeyCodes<'a> {
                 continue;
             }
             if key.presence.count() < docs {
-                later.push(CodePart { bits: 1, what: PartSource::Missing(key) });
+                later.push(CodePart { bits: 1, key, first: None });
             }
             let (min, max) = key.numbers.bounds()?;
-            let first = if key.descending { max } else { min };
-            later.push(CodePart { bits: bits(max.abs_diff(min)), what: PartSource::Value(key, first) });
+            let first = Some(if key.sort.descending { max } else { min });
+            later.push(CodePart { bits: bits(max.abs_diff(min)), key, first });
         }
         later.reverse();
         let mut codes = KeyCodes { docs, ranks: None, now: Vec::new(), later };
@@ -169,11 +164,12 @@ impl CodePart<'_> {
         values: &mut Vec<i64>,
         codes: &mut [u128],
     ) -> Result<(), ErrorKind> {
+        let key = self.key;
         let place = |doc| index(doc - docs.start);
-        match self.what {
-            PartSource::Missing(key) => {
+        match self.first {
+            None => {
                 // The bit is clear for those that sort first.
-                let (with, without) = if key.missing_first { (1, 0) } else { (0, 1) };
+                let (with, without) = if key.sort.missing_first { (1, 0) } else { (0, 1) };
                 let mut next = 0;
                 key.presence.docs(docs.clone()).for_each(|doc| {
                     codes[next..place(doc)].iter_mut().for_each(|code| *code |= without);
@@ -182,7 +178,7 @@ impl CodePart<'_> {
                 });
                 codes[next..].iter_mut().for_each(|code| *code |= without);
             }
-            PartSource::Value(key, first) => {
+            Some(first) => {
                 let left = index(key.presence.count()) - *read;
                 key.numbers.copy(*read..*read + left.min(codes.len()), values)?;
                 let mut values = values.iter();
