@@ -131,25 +131,19 @@ fn append(fields: &mut FieldBuffers, batch: &RecordBatch) -> Result<DocId> {
     let columns = matched(&fields.schema, &batch.schema())?;
     let docs = u32::try_from(batch.num_rows()).map_err(|_| ErrorKind::TooManyDocs { max: MAX_DOCS })?;
     let mut documents = ColumnBatch::new(fields, docs)?;
-    for Matched { leaf, field, logical } in columns {
+    for (leaf, field, logical) in columns {
         add_column(&mut documents, batch, &leaf, field, logical)?;
     }
     Ok(documents.finish())
 }
 
-/// A column of a batch and the field of the same name.
-struct Matched {
-    leaf: Leaf,
-    field: FieldId,
-    logical: LogicalType,
-}
-
-fn matched(schema: &Schema, batch: &ArrowSchema) -> Result<Vec<Matched>> {
+/// The columns of a batch, each with the field of the same name and its type.
+fn matched(schema: &Schema, batch: &ArrowSchema) -> Result<Vec<(Leaf, FieldId, LogicalType)>> {
     let (mut columns, mut unknown) = (Vec::new(), Vec::new());
     for leaf in leaves(batch) {
         let field = schema.field(&leaf.name);
         match field.and_then(|field| Some((field, schema.get(field)?.logical()))) {
-            Some((field, logical)) => columns.push(Matched { leaf, field, logical }),
+            Some((field, logical)) => columns.push((leaf, field, logical)),
             None => unknown.push(leaf.name),
         }
     }

@@ -7,6 +7,7 @@ use arrow_array::types::{Int16Type, Int32Type, Int64Type, RunEndIndexType};
 use arrow_array::{Array, ArrayRef, BinaryViewArray, OffsetSizeTrait, StringViewArray, UInt64Array};
 use arrow_schema::{ArrowError, DataType};
 use arrow_select::take::take;
+use docvalues_column::bits;
 
 /// Decodes dictionaries and runs, also nested ones.
 pub(super) fn plain(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
@@ -99,9 +100,7 @@ impl FlatArray {
 
     /// Whether a row is not null.
     pub fn is_valid(&self, row: usize) -> bool {
-        self.validity
-            .as_ref()
-            .is_none_or(|words| words.get(row / 64).is_some_and(|word| word >> (row % 64) & 1 == 1))
+        self.validity.as_ref().is_none_or(|words| bits::get(words, row))
     }
 }
 

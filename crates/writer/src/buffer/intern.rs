@@ -155,7 +155,7 @@ impl Interner {
 
     /// Spills the last strings, too, if there are any runs.
     pub(crate) fn end_runs(&mut self, ids: usize) -> Result<(), ErrorKind> {
-        match self.runs.last().map(|run| run.spill().clone()) {
+        match self.runs.last().map(|run| run.terms.spill().clone()) {
             Some(spill) => self.spill(ids, &spill, &mut MemoryBudget::new(usize::MAX)),
             None => Ok(()),
         }

@@ -2,8 +2,6 @@
 
 use std::slice;
 
-use docvalues_storage::Spill;
-
 use super::scratch::Scratch;
 use super::string_runs;
 use super::strings::Strings;
@@ -22,10 +20,6 @@ pub(crate) struct TermRun {
 }
 
 impl TermRun {
-    pub(crate) fn spill(&self) -> &Spill {
-        self.terms.spill()
-    }
-
     /// Reads the terms into memory.
     pub(crate) fn read(&self) -> Result<RunTerms, ErrorKind> {
         let mut bytes = vec![0; usize::try_from(self.terms.len()).unwrap_or(usize::MAX)];
@@ -96,6 +90,8 @@ impl<'a> TermReader<'a> {
 
 #[cfg(test)]
 mod tests {
+    use docvalues_storage::Spill;
+
     use super::super::intern::Interner;
     use super::super::memory_budget::MemoryBudget;
     use super::*;

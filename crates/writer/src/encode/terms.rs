@@ -99,7 +99,7 @@ impl Encoder<'_> {
     ) -> Result<(Dictionary<Payload>, Ords, TermsById), ErrorKind> {
         terms.end_runs(ids)?;
         let (runs, strings) = terms.into_parts();
-        if let Some(spill) = runs.first().map(|run| run.spill().clone()) {
+        if let Some(spill) = runs.first().map(|run| run.terms.spill().clone()) {
             let unseen = |run: &TermRun| vec![false; index(run.count)];
             let mut new: Vec<Vec<bool>> = runs.iter().filter(|_| optional).map(unseen).collect();
             let (terms, ords) = term_ords::merge(&runs, &spill, self.jump_tables, |run, id| {
