@@ -19,19 +19,18 @@ impl Encoder<'_> {
         terms: Interner,
         optional: bool,
     ) -> Result<OrdValues, ErrorKind> {
-        let (terms, mut ords, strings) = self.sort(terms, ids.values.len(), optional)?;
-        let mut before = SpillVec::default();
-        if let TermsById::OnDisk(unsorted) = &strings {
+        let (terms, mut ords, mut strings) = self.sort(terms, ids.values.len(), optional)?;
+        if let TermsById::OnDisk(unsorted) = &mut strings {
             ids.values.flush(Some(&unsorted.spill))?;
-            before = ids.values.clone();
+            unsorted.ids = ids.values.clone();
         }
         ids.replace(|ids| ords.replace(ids))?;
-        Ok(OrdValues { ords: ids, terms, ids: before, strings })
+        Ok(OrdValues { ords: ids, terms, strings })
     }
 
     /// Encodes byte strings with a dictionary, or, if the field may choose, without one if that is smaller.
     pub(crate) fn terms(&self, column: Frame<'_>, values: OrdValues) -> Result<Encoded, ErrorKind> {
-        let OrdValues { ords, terms, ids, strings } = values;
+        let OrdValues { ords, terms, strings } = values;
         let ords = column.items(ords)?;
         if let TermsById::None = strings {
             return self.ords(column, &ords, terms);
@@ -64,9 +63,9 @@ impl Encoder<'_> {
                 })
             }
             TermsById::OnDisk(unsorted) => {
-                let (len, distinct) = (unsorted.total_len(&ids)?, unsorted.distinct()?);
+                let (len, distinct) = (unsorted.total_len()?, unsorted.distinct()?);
                 let least = binary::estimate_min_len(len, &distinct, compression)?;
-                self.smaller(sorted, column, least, |column| column.strings(unsorted.values(&ids)?))
+                self.smaller(sorted, column, least, |column| column.strings(unsorted.values()?))
             }
         }
     }
@@ -105,7 +104,7 @@ impl Encoder<'_> {
             let (terms, ords) = term_ords::merge(&runs, &spill, self.jump_tables, |run, id| {
                 new.get_mut(run).into_iter().for_each(|new| new[index(id)] = true);
             })?;
-            let unsorted = optional.then_some(UnsortedTerms { spill, runs, new });
+            let unsorted = optional.then_some(UnsortedTerms { spill, runs, new, ids: SpillVec::default() });
             return Ok((terms, ords, unsorted.map_or(TermsById::None, TermsById::OnDisk)));
         }
         let order = sorted(&strings);
@@ -133,15 +132,13 @@ pub(crate) struct OrdValues {
     /// The ords of each document that has a value.
     pub(crate) ords: Items<u32>,
     terms: Dictionary<Payload>,
-    /// The ids of the documents, if `strings` are on disk.
-    ids: SpillVec<u32>,
     strings: TermsById,
 }
 
 impl OrdValues {
     /// Values that have their ords into `terms`.
     pub(crate) fn of(ords: Items<u32>, terms: Dictionary<Payload>) -> OrdValues {
-        OrdValues { ords, terms, ids: SpillVec::default(), strings: TermsById::None }
+        OrdValues { ords, terms, strings: TermsById::None }
     }
 }
 

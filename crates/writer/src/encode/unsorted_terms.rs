@@ -5,13 +5,15 @@ use docvalues_storage::Spill;
 use crate::buffer::{ByteStrings, SpillVec, StringBuffer, Strings, TermReader, TermRun};
 use crate::error::ErrorKind;
 
-/// The terms of all runs.
+/// The terms of all runs, and the values of documents.
 #[derive(Debug)]
 pub(crate) struct UnsortedTerms {
     pub(crate) spill: Spill,
     pub(crate) runs: Vec<TermRun>,
     /// For each run, and each id of it, whether the term is in no earlier run.
     pub(crate) new: Vec<Vec<bool>>,
+    /// The ids of the documents.
+    pub(crate) ids: SpillVec<u32>,
 }
 
 impl UnsortedTerms {
@@ -26,32 +28,28 @@ impl UnsortedTerms {
         distinct.into_disk(&self.spill)
     }
 
-    /// The total length of the values of all documents, given by `ids`.
-    pub(crate) fn total_len(&self, ids: &SpillVec<u32>) -> Result<u64, ErrorKind> {
+    /// The total length of the values of all documents.
+    pub(crate) fn total_len(&self) -> Result<u64, ErrorKind> {
         let mut len = 0;
-        self.for_each(ids, |value| {
+        self.for_each(|value| {
             len += value.len() as u64;
             Ok(())
         })?;
         Ok(len)
     }
 
-    /// The values of all documents, given by `ids`.
-    pub(crate) fn values(&self, ids: &SpillVec<u32>) -> Result<ByteStrings, ErrorKind> {
+    /// The values of all documents.
+    pub(crate) fn values(&self) -> Result<ByteStrings, ErrorKind> {
         let mut values = StringBuffer::default();
-        self.for_each(ids, |value| values.push_to(&self.spill, value))?;
+        self.for_each(|value| values.push_to(&self.spill, value))?;
         values.into_disk(&self.spill)
     }
 
-    /// Calls `f` with the value of each document, given by `ids`.
-    fn for_each(
-        &self,
-        ids: &SpillVec<u32>,
-        mut f: impl FnMut(&[u8]) -> Result<(), ErrorKind>,
-    ) -> Result<(), ErrorKind> {
+    /// Calls `f` with the value of each document.
+    fn for_each(&self, mut f: impl FnMut(&[u8]) -> Result<(), ErrorKind>) -> Result<(), ErrorKind> {
         let none = Strings::default();
         let mut terms = TermReader::new(&self.runs, &none);
-        ids.try_each(|id| {
+        self.ids.try_each(|id| {
             terms.advance(1)?;
             f(terms.get(id))
         })
