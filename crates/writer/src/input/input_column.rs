@@ -127,7 +127,7 @@ impl<T: InputNumber> InputColumn for Numbers<'_, T> {
         memory: &mut MemoryBudget,
     ) -> Result<(), Refused> {
         if logical == LogicalType::Bool {
-            check_all(self, rows, logical)?;
+            rows.runs(|docs| self.check(rows, &docs, logical))?;
         }
         let (Some(words), Values::Numbers(items)) = (rows.words(), &mut *buffer) else {
             return self.append(0..self.0.len(), buffer, memory).map_err(|(_, kind)| (0, kind));
@@ -149,11 +149,6 @@ impl<T: InputNumber> InputColumn for Numbers<'_, T> {
         }
         Ok(())
     }
-}
-
-/// Checks that a field of type `logical` can hold all values of `column`.
-fn check_all(column: &dyn InputColumn, rows: &BatchRows<'_>, logical: LogicalType) -> Result<(), Refused> {
-    rows.runs(|docs| column.check(rows, &docs, logical))
 }
 
 impl<T: InputNumber> Numbers<'_, T> {

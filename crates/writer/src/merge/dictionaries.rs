@@ -21,8 +21,9 @@ pub(super) struct OrdMaps {
     maps: Vec<OrdMap>,
 }
 
+/// The ord map of a source.
 #[derive(Debug, Default)]
-struct OrdMap {
+pub(super) struct OrdMap {
     /// For each ord its new one. Until the dictionaries are merged: [`USED`] or [`UNUSED`].
     ords: Vec<u32>,
     /// The number of ords of all live documents.
@@ -34,54 +35,41 @@ const UNUSED: u32 = 0;
 /// A live document has this term.
 const USED: u32 = 1;
 
-/// Marks the used terms of a source while its ords are read.
-pub(super) struct UsedTerms<'a>(&'a mut OrdMap);
-
-impl UsedTerms<'_> {
-    /// Appends the ords of documents to `buffer`.
+impl OrdMap {
+    /// Appends the ords of documents to `buffer`, and marks their terms as used.
     pub(super) fn push(
         &mut self,
         rows: View<'_, TermOrd>,
         buffer: &mut FieldBuffer,
         memory: &mut MemoryBudget,
     ) -> Result<(), ErrorKind> {
-        buffer.reserve(rows.len(), rows.items().len(), memory)?;
+        let (OrdMap { ords: map, count }, more) = (self, rows.items());
+        buffer.reserve(rows.len(), more.len(), memory)?;
         let Values::Terms { ids, .. } = &mut buffer.values else { return Err(MISFIT) };
         if let View::Many(sets) = &rows
             && !sets.iter().all(|set| set.is_sorted_by(|a, b| a < b))
         {
             return Err(ErrorKind::Disorder("ords of a document"));
         }
-        self.mark(rows.items(), &mut ids.values.in_memory)?;
-        ids.end_rows(&rows).ok_or(MISFIT)
-    }
-
-    /// Marks ords as used, and appends them to `ords`, whose memory is reserved.
-    fn mark(&mut self, more: &[TermOrd], ords: &mut Vec<u32>) -> Result<(), ErrorKind> {
-        let OrdMap { ords: map, count } = &mut *self.0;
         if more.iter().fold(false, |past, ord| past | (index(ord.get()) >= map.len())) {
             return Err(ErrorKind::Disorder("ords"));
         }
         more.iter().for_each(|ord| map[index(ord.get())] = USED);
-        ords.extend(more.iter().map(|ord| ord.get()));
+        ids.values.in_memory.extend(more.iter().map(|ord| ord.get()));
         *count += more.len();
-        Ok(())
+        ids.end_rows(&rows).ok_or(MISFIT)
     }
 }
 
 impl OrdMaps {
     /// Begins a source with this many terms.
-    pub(super) fn begin(
-        &mut self,
-        terms: u32,
-        memory: &mut MemoryBudget,
-    ) -> Result<UsedTerms<'_>, ErrorKind> {
+    pub(super) fn begin(&mut self, terms: u32, memory: &mut MemoryBudget) -> Result<&mut OrdMap, ErrorKind> {
         let mut ords = Vec::new();
         memory.reserve(&mut ords, index(terms))?;
         ords.resize(index(terms), UNUSED);
         self.maps.push(OrdMap { ords, count: 0 });
         let last = self.maps.len() - 1;
-        Ok(UsedTerms(&mut self.maps[last]))
+        Ok(&mut self.maps[last])
     }
 
     /// Merges the dictionaries of all sources. Returns the merged one, and the maps of ords. With a `spill`, at most

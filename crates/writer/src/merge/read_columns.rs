@@ -93,7 +93,7 @@ impl MergedColumn<'_> {
                 })
             }
             (Values::Ords(rows, terms), Kind::Sorted | Kind::SortedSet) => {
-                let mut used = ordinals.begin(terms.term_count(), &mut target.memory)?;
+                let used = ordinals.begin(terms.term_count(), &mut target.memory)?;
                 target.scan(part, rows, |rows, buffer, memory| used.push(rows, buffer, memory))
             }
             _ => Err(MISFIT),
