@@ -29,7 +29,9 @@ impl ScanMetrics {
         parts: &Parts,
         counted: &CountedBytes,
     ) -> ScanMetrics {
-        counted.begin(parts);
+        // The first partition leaves out what was touched before.
+        let touched = |part| AtomicU64::new(parts.source(part).bytes_touched());
+        counted.0.get_or_init(|| (0..parts.len()).map(touched).collect());
         let counter = |name| MetricBuilder::new(metrics).counter(name, partition);
         ScanMetrics {
             visited: counter("docs_visited"),
@@ -48,20 +50,9 @@ impl ScanMetrics {
 
     /// Adds the bytes of a part that were touched since any partition called this.
     pub(crate) fn add_bytes(&self, parts: &Parts, part: usize) {
-        self.bytes_touched.add(usize::try_from(self.counted.more(parts, part)).unwrap_or(usize::MAX));
-    }
-}
-
-impl CountedBytes {
-    /// Leaves out what was touched before, when the first partition calls it.
-    fn begin(&self, parts: &Parts) {
-        let touched = |part| AtomicU64::new(parts.source(part).bytes_touched());
-        self.0.get_or_init(|| (0..parts.len()).map(touched).collect());
-    }
-
-    fn more(&self, parts: &Parts, part: usize) -> u64 {
-        let Some(counted) = self.0.get().and_then(|parts| parts.get(part)) else { return 0 };
+        let Some(counted) = self.counted.0.get().and_then(|parts| parts.get(part)) else { return };
         let touched = parts.source(part).bytes_touched();
-        touched.saturating_sub(counted.fetch_max(touched, Ordering::Relaxed))
+        let more = touched.saturating_sub(counted.fetch_max(touched, Ordering::Relaxed));
+        self.bytes_touched.add(usize::try_from(more).unwrap_or(usize::MAX));
     }
 }
