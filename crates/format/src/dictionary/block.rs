@@ -231,13 +231,24 @@ pub(super) struct BlockHeader<'a> {
     own: &'a [u8],
 }
 
-/// The ranges of the two parts of a term in the section.
-#[derive(Clone, Debug)]
+/// The two parts of a term in the section.
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Parts {
-    /// The bytes of the head that the term shares.
-    pub(super) shared: Range<usize>,
-    /// The term's own bytes.
-    pub(super) own: Range<usize>,
+    /// Start of the block's head, whose first bytes the term shares.
+    pub(super) head: usize,
+    /// Number of shared bytes.
+    pub(super) shared: usize,
+    /// Start of the term's own bytes.
+    pub(super) own: usize,
+    /// Number of own bytes.
+    pub(super) own_len: usize,
+}
+
+impl Parts {
+    /// Bytes of the term.
+    pub(super) fn len(&self) -> usize {
+        self.shared + self.own_len
+    }
 }
 
 impl<'a> BlockHeader<'a> {
@@ -327,7 +338,7 @@ impl<'a> BlockHeader<'a> {
         Ok(self.block.start + start..self.block.start + end)
     }
 
-    /// The ranges of the two parts of term `i` in the section. O(1).
+    /// The two parts of term `i` in the section. O(1).
     ///
     /// # Errors
     ///
@@ -340,7 +351,7 @@ impl<'a> BlockHeader<'a> {
         }
         // Inside the block: `shared` is at most the length of the head, and the head ends no later than term `i`.
         let head = self.block.start + self.start(0);
-        Ok(Parts { shared: head..head + shared, own })
+        Ok(Parts { head, shared, own: own.start, own_len: own.len() })
     }
 
     /// An error at the block's first byte.
