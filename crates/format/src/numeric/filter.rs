@@ -331,15 +331,7 @@ impl Filter<'_> {
     #[inline]
     fn set(&mut self, at: u64, word: u64) {
         let bit = at - self.first;
-        let (place, shift) = (usize::try_from(bit / 64).unwrap_or(usize::MAX), bit % 64);
-        if let Some(low) = self.bits.get_mut(place) {
-            *low |= word << shift;
-        }
-        if shift == 0 {
-            return;
-        }
-        if let Some(high) = self.bits.get_mut(place.saturating_add(1)) {
-            *high |= word >> (64 - shift);
-        }
+        // The bits are in memory, so their number fits a `usize`.
+        bits::or_at(self.bits, usize::try_from(bit).unwrap_or(usize::MAX), word);
     }
 }
