@@ -219,9 +219,12 @@ impl Column<SectionRef> {
         let field = head.field(cursor)?;
         let (kind, logical) = (field.kind, field.logical);
         let presence = Presence::decode_meta(cursor, docs)?;
-        let mut values = Values::decode(cursor, kind, presence.values(docs))?;
-        let is_decimal = |numbers: &mut Numeric<_>| matches!(numbers.transform, Transform::Decimal(_));
-        let fits = logical == LogicalType::F64 || !values.numbers_mut().is_some_and(is_decimal);
+        let values = Values::decode(cursor, kind, presence.values(docs))?;
+        let is_decimal = matches!(
+            &values,
+            Values::Numbers { values: Numeric { transform: Transform::Decimal(_), .. }, .. }
+        );
+        let fits = logical == LogicalType::F64 || !is_decimal;
         cursor.rule(fits, "decimal encoding in a column that is not f64")?;
         let statistics = Statistics::decode(cursor)?;
         cursor.equal("bytes after the entry", cursor.left() as u64, 0)?;
@@ -249,16 +252,6 @@ impl Column<SectionRef> {
             cursor.at_most("end of the section", end, span.end)?;
         }
         Ok(())
-    }
-}
-
-impl<S> Values<S> {
-    /// The numbers or ords; `None` for kind binary.
-    pub fn numbers_mut(&mut self) -> Option<&mut Numeric<S>> {
-        match self {
-            Values::Numbers { values, .. } => Some(values),
-            Values::Binary(_) => None,
-        }
     }
 }
 
