@@ -24,10 +24,10 @@ impl<B: SectionBytes> NumericReader<B> {
     ///
     /// If `out` is not as long as `range`.
     pub fn decode(&self, range: Range<u64>, out: &mut [i64]) -> Result<()> {
-        let decode = |header: &Block, residuals: &Residuals<'_>, first: usize, out: &mut [i64]| {
+        let same = |value| value;
+        self.decode_with(range, out, same, |header, residuals, first, out| {
             self.decode_block(header, residuals, first, out)
-        };
-        self.decode_with(range, out, |value| value, decode)
+        })
     }
 
     /// As [`decode`](Self::decode): `constant` turns the value of a column of equal values into that of `out`, and

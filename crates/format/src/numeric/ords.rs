@@ -26,7 +26,7 @@ impl<B: SectionBytes> NumericReader<B> {
     /// If `out` is not as long as `range`.
     pub fn decode_ords(&self, range: Range<u64>, out: &mut [TermOrd]) -> Result<()> {
         let constant = |value: i64| TermOrd::new(u32::try_from(value).unwrap_or(u32::MAX));
-        let decode = |header: &Block, residuals: &Residuals<'_>, start: usize, out: &mut [TermOrd]| {
+        self.decode_with(range, out, constant, |header, residuals, start, out| {
             // Kernels begin at a whole byte.
             let before = (start.next_multiple_of(8) - start).min(out.len());
             let (head, rest) = out.split_at_mut(before);
@@ -34,8 +34,7 @@ impl<B: SectionBytes> NumericReader<B> {
             let first = start + before;
             let done = self.first_ord(header).map_or(0, |ord| residuals.unpack_ords(first, ord, rest));
             self.decode_wide(header, residuals, first + done, &mut rest[done..])
-        };
-        self.decode_with(range, out, constant, decode)
+        })
     }
 
     /// Decodes the values of one block from `first` on, through 64-bit numbers.
