@@ -197,19 +197,18 @@ impl<S> Binary<S> {
         let has_coded = bytes.is_some() || matches!(self.coding, Coding::Raw);
         ErrorKind::rule(has_coded, "empty values are compressed")?;
         // Offsets are places in the bytes, or in their codes.
+        let total = self.offsets.total(self.count);
         let bytes = match &self.coding {
             Coding::Raw | Coding::Fsst { .. } => bytes,
             Coding::OnPair { .. } => {
-                let codes = self.offsets.total(self.count);
-                ErrorKind::equal("length of the codes", bytes.unwrap_or(0), onpair::bytes_of(codes))?;
-                Some(codes)
+                ErrorKind::equal("length of the codes", bytes.unwrap_or(0), onpair::bytes_of(total))?;
+                Some(total)
             }
         };
         match &self.offsets {
             BinaryOffsets::Fixed(len) => {
                 ErrorKind::rule(self.count > 0 || *len == 0, "a column without values declares a length")?;
-                let expected = self.count.saturating_mul(u64::from(*len));
-                ErrorKind::equal("length of the bytes", bytes.unwrap_or(0), expected)
+                ErrorKind::equal("length of the bytes", bytes.unwrap_or(0), total)
             }
             BinaryOffsets::Variable(offsets) => {
                 let bytes = bytes.ok_or(ErrorKind::Broken("values of different lengths have no bytes"))?;

@@ -1,7 +1,5 @@
 //! Reading and writing the fixed-size fields of the directory.
 
-use byteorder::{ByteOrder, LittleEndian};
-
 use crate::error::{Error, ErrorKind, Place, Result};
 
 /// Reads fields front to back.
@@ -33,6 +31,22 @@ pub struct Cursor<'a> {
     field: usize,
 }
 
+/// Declares a method for each type of numbers, which takes one.
+macro_rules! numbers {
+    ($($number:ident)*) => { $(
+        #[doc = concat!("Takes a `", stringify!($number), "`.")]
+        ///
+        /// # Errors
+        ///
+        /// As [`take`](Self::take).
+        pub fn $number(&mut self) -> Result<$number> {
+            let mut bytes = [0; size_of::<$number>()];
+            bytes.copy_from_slice(self.take(size_of::<$number>())?);
+            Ok($number::from_le_bytes(bytes))
+        }
+    )* };
+}
+
 impl<'a> Cursor<'a> {
     /// A cursor at the first of `bytes`, which lie at `place`.
     pub fn new(place: Place, bytes: &'a [u8]) -> Cursor<'a> {
@@ -62,50 +76,7 @@ impl<'a> Cursor<'a> {
         Ok(taken)
     }
 
-    /// Takes a byte.
-    ///
-    /// # Errors
-    ///
-    /// As [`take`](Self::take).
-    pub fn u8(&mut self) -> Result<u8> {
-        self.take(1).map(|b| b[0])
-    }
-
-    /// Takes a `u16`.
-    ///
-    /// # Errors
-    ///
-    /// As [`take`](Self::take).
-    pub fn u16(&mut self) -> Result<u16> {
-        self.take(2).map(LittleEndian::read_u16)
-    }
-
-    /// Takes a `u32`.
-    ///
-    /// # Errors
-    ///
-    /// As [`take`](Self::take).
-    pub fn u32(&mut self) -> Result<u32> {
-        self.take(4).map(LittleEndian::read_u32)
-    }
-
-    /// Takes a `u64`.
-    ///
-    /// # Errors
-    ///
-    /// As [`take`](Self::take).
-    pub fn u64(&mut self) -> Result<u64> {
-        self.take(8).map(LittleEndian::read_u64)
-    }
-
-    /// Takes an `i64`.
-    ///
-    /// # Errors
-    ///
-    /// As [`take`](Self::take).
-    pub fn i64(&mut self) -> Result<i64> {
-        self.take(8).map(LittleEndian::read_i64)
-    }
+    numbers!(u8 u16 u32 u64 i64);
 
     /// Takes `len` reserved bytes, which must be zero.
     ///
@@ -170,35 +141,22 @@ impl<'a> Cursor<'a> {
     }
 }
 
+/// Declares a method for each type of numbers, which appends one.
+macro_rules! put_numbers {
+    ($($put:ident: $number:ty),*) => { $(
+        #[doc = concat!("Appends a `", stringify!($number), "`.")]
+        fn $put(&mut self, number: $number) {
+            self.put(&number.to_le_bytes());
+        }
+    )* };
+}
+
 /// Appends fields to a buffer; the inverse of [`Cursor`].
 pub trait Put {
     /// Appends `bytes`.
     fn put(&mut self, bytes: &[u8]);
 
-    /// Appends a byte.
-    fn put_u8(&mut self, value: u8) {
-        self.put(&[value]);
-    }
-
-    /// Appends a `u16`.
-    fn put_u16(&mut self, value: u16) {
-        self.put(&value.to_le_bytes());
-    }
-
-    /// Appends a `u32`.
-    fn put_u32(&mut self, value: u32) {
-        self.put(&value.to_le_bytes());
-    }
-
-    /// Appends a `u64`.
-    fn put_u64(&mut self, value: u64) {
-        self.put(&value.to_le_bytes());
-    }
-
-    /// Appends an `i64`.
-    fn put_i64(&mut self, value: i64) {
-        self.put(&value.to_le_bytes());
-    }
+    put_numbers!(put_u8: u8, put_u16: u16, put_u32: u32, put_u64: u64, put_i64: i64);
 }
 
 impl Put for Vec<u8> {

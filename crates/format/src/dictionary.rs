@@ -93,7 +93,7 @@ use crate::jump::JumpTables;
 use crate::numeric::{Numeric, NumericReader, Role};
 use crate::source::SectionBytes;
 
-use block::BlockHeader;
+use block::{BlockHeader, Parts};
 
 pub use block::BLOCK_TERMS;
 pub use build::{BuildError, DictionaryBuilder, encode};
@@ -134,9 +134,9 @@ pub struct Dictionary<S> {
 
 /// The index of the blocks of terms.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Index<S> {
+pub struct Index<S, N = Numeric<S>> {
     /// The start of each block, and the end of the last.
-    pub offsets: Numeric<S>,
+    pub offsets: N,
     /// A key of eight bytes for each block's first term.
     pub keys: S,
     /// The prefix of most terms, which keys leave out. At most [`MAX_PREFIX`] bytes.
@@ -271,12 +271,7 @@ pub struct DictionaryReader<B: SectionBytes> {
     index: Option<OpenIndex<B>>,
 }
 
-#[derive(Debug)]
-struct OpenIndex<B: SectionBytes> {
-    offsets: NumericReader<B>,
-    keys: B,
-    prefix: Box<[u8]>,
-}
+type OpenIndex<B> = Index<B, NumericReader<B>>;
 
 impl<B: SectionBytes> DictionaryReader<B> {
     /// Opens a dictionary. O(1): reads no section.
@@ -289,7 +284,7 @@ impl<B: SectionBytes> DictionaryReader<B> {
         let Dictionary { count, max_len, total_len, blocks, index } = meta;
         let index = match index {
             Some(Index { offsets, keys, prefix }) => {
-                Some(OpenIndex { offsets: NumericReader::open(offsets, mode)?, keys, prefix })
+                Some(Index { offsets: NumericReader::open(offsets, mode)?, keys, prefix })
             }
             None => None,
         };
@@ -411,8 +406,9 @@ impl<B: SectionBytes> DictionaryReader<B> {
     /// The two parts of term `i` of a block: the bytes that it shares with the head, and its own.
     fn parts<'a>(&self, section: &'a B, header: &BlockHeader<'a>, i: usize) -> Result<(&'a [u8], &'a [u8])> {
         let parts = header.parts(i)?;
-        self.check_len(header, parts.shared.len() + parts.own.len())?;
-        Ok((section.slice(parts.shared)?, section.slice(parts.own)?))
+        self.check_len(header, parts.len())?;
+        let Parts { head, shared, own, own_len } = parts;
+        Ok((section.slice(head..head + shared)?, section.slice(own..own + own_len)?))
     }
 
     /// Refuses a term longer than `max_len` of the directory.

@@ -301,23 +301,12 @@ named! {
 }
 
 impl Section {
-    /// The sections that a column's directory entry may refer to.
-    pub const OF_COLUMNS: [Section; 14] = [
-        Section::Presence,
-        Section::PresenceJump,
-        Section::Offsets,
-        Section::OffsetsJump,
-        Section::Values,
-        Section::ValuesJump,
-        Section::ValuesTable,
-        Section::ZoneMap,
-        Section::Bytes,
-        Section::Symbols,
-        Section::Terms,
-        Section::TermOffsets,
-        Section::TermOffsetsJump,
-        Section::TermKeys,
-    ];
+    /// The sections that a column's directory entry may refer to: all but those of the file, which come first, and
+    /// those of extensions, which come last.
+    pub const OF_COLUMNS: [Section; 14] = {
+        let [_, _, _, _, _, of_columns @ .., _, _, _, _, _, _, _] = Section::ALL;
+        of_columns
+    };
 }
 
 impl fmt::Display for Section {

@@ -186,23 +186,13 @@ impl Role {
     /// Every role.
     pub const ALL: [Role; 4] = [Role::Values, Role::Offsets, Role::TermOffsets, Role::IdDocs];
 
-    /// The section of the blocks.
-    pub const fn blocks(self) -> Section {
+    /// The section of the blocks, and that of the jump table.
+    pub const fn sections(self) -> (Section, Section) {
         match self {
-            Role::Values => Section::Values,
-            Role::Offsets => Section::Offsets,
-            Role::TermOffsets => Section::TermOffsets,
-            Role::IdDocs => Section::IdDocs,
-        }
-    }
-
-    /// The section of the jump table.
-    pub const fn jump(self) -> Section {
-        match self {
-            Role::Values => Section::ValuesJump,
-            Role::Offsets => Section::OffsetsJump,
-            Role::TermOffsets => Section::TermOffsetsJump,
-            Role::IdDocs => Section::IdDocsJump,
+            Role::Values => (Section::Values, Section::ValuesJump),
+            Role::Offsets => (Section::Offsets, Section::OffsetsJump),
+            Role::TermOffsets => (Section::TermOffsets, Section::TermOffsetsJump),
+            Role::IdDocs => (Section::IdDocs, Section::IdDocsJump),
         }
     }
 
@@ -285,9 +275,9 @@ impl<S> Numeric<S> {
     ///
     /// The first that `f` returns.
     pub fn try_map<T, E>(self, f: &mut dyn FnMut(Section, S) -> Result<T, E>) -> Result<Numeric<T>, E> {
-        let role = self.role;
-        let blocks = self.blocks.map(|s| f(role.blocks(), s)).transpose()?;
-        let jump = self.jump.map(|s| f(role.jump(), s)).transpose()?;
+        let (role, (of_blocks, of_jump)) = (self.role, self.role.sections());
+        let blocks = self.blocks.map(|s| f(of_blocks, s)).transpose()?;
+        let jump = self.jump.map(|s| f(of_jump, s)).transpose()?;
         let transform = match self.transform {
             Transform::Constant(value) => Transform::Constant(value),
             Transform::Affine { base, gcd } => Transform::Affine { base, gcd },

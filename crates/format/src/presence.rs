@@ -264,14 +264,15 @@ impl Presence<SectionRef> {
 #[derive(Debug)]
 pub struct PresenceReader<B> {
     docs: u32,
-    shape: Shape<B>,
+    /// Documents with a value: without blocks, all or none.
+    values: u32,
+    blocks: Option<OpenBlocks<B>>,
 }
 
 #[derive(Debug)]
-enum Shape<B> {
-    All,
-    Blocks { chain: Blocks<B>, jump: Jump<B, BlockEntry> },
-    None,
+struct OpenBlocks<B> {
+    chain: Blocks<B>,
+    jump: Jump<B, BlockEntry>,
 }
 
 impl<B: SectionBytes> PresenceReader<B> {
@@ -281,18 +282,18 @@ impl<B: SectionBytes> PresenceReader<B> {
     ///
     /// When the lengths of the sections do not fit the number of documents.
     pub fn open(meta: Presence<B>, docs: u32, mode: JumpTables) -> Result<PresenceReader<B>> {
-        let shape = match meta {
-            Presence::All => Shape::All,
+        let values = meta.values(docs);
+        let blocks = match meta {
+            Presence::All | Presence::None => None,
             Presence::Blocks { values, blocks, jump } => {
                 let checked = check_values(values, docs).and_then(|()| check_len(blocks.len() as u64, docs));
                 blocks.place().check(0, checked)?;
                 let chain = Blocks::new(docs, values, blocks);
                 let jump = Jump::open(mode, jump, &chain)?;
-                Shape::Blocks { chain, jump }
+                Some(OpenBlocks { chain, jump })
             }
-            Presence::None => Shape::None,
         };
-        Ok(PresenceReader { docs, shape })
+        Ok(PresenceReader { docs, values, blocks })
     }
 
     /// Documents in the segment.
@@ -304,11 +305,7 @@ impl<B: SectionBytes> PresenceReader<B> {
     /// Documents with a value.
     #[inline]
     pub fn values(&self) -> u32 {
-        match &self.shape {
-            Shape::All => self.docs,
-            Shape::Blocks { chain, .. } => chain.values,
-            Shape::None => 0,
-        }
+        self.values
     }
 
     /// Returns the index of `doc`'s value, or `None` if the document has no value or is past the end.
@@ -323,19 +320,16 @@ impl<B: SectionBytes> PresenceReader<B> {
         if doc.get() >= self.docs {
             return Ok(None);
         }
-        match &self.shape {
-            Shape::All => Ok(Some(ValueIndex::new(doc.get()))),
-            Shape::Blocks { chain, jump } => {
-                if let Some(rank) = rank_verified::rank(chain, jump, doc).and_then(|rank| chain.index(rank)) {
-                    return Ok(rank);
-                }
-                let (number, low) = doc.split();
-                let (first, block) = locate(chain, jump, number)?;
-                let probe = block.probe(low.into())?;
-                Ok(probe.present.then(|| ValueIndex::new(first + probe.before)))
-            }
-            Shape::None => Ok(None),
+        let Some(OpenBlocks { chain, jump }) = &self.blocks else {
+            return Ok(self.is_all().then(|| ValueIndex::new(doc.get())));
+        };
+        if let Some(rank) = rank_verified::rank(chain, jump, doc).and_then(|rank| chain.index(rank)) {
+            return Ok(rank);
         }
+        let (number, low) = doc.split();
+        let (first, block) = locate(chain, jump, number)?;
+        let probe = block.probe(low.into())?;
+        Ok(probe.present.then(|| ValueIndex::new(first + probe.before)))
     }
 
     /// Fast path of [`rank`](Self::rank), for bytes whose checksums were compared: the outer `None` means that the
@@ -344,7 +338,7 @@ impl<B: SectionBytes> PresenceReader<B> {
     /// The index is not checked: in a hostile file it may be as large as or larger than [`values`](Self::values).
     #[inline(always)]
     pub fn rank_verified(&self, doc: DocId) -> Option<Option<u64>> {
-        let Shape::Blocks { chain, jump } = &self.shape else { return None };
+        let OpenBlocks { chain, jump } = self.blocks.as_ref()?;
         if doc.get() >= self.docs {
             return None;
         }
@@ -354,7 +348,7 @@ impl<B: SectionBytes> PresenceReader<B> {
     /// Whether every document has a value. A document's number then is its value index.
     #[inline]
     pub fn is_all(&self) -> bool {
-        matches!(self.shape, Shape::All)
+        self.values == self.docs
     }
 
     /// Returns the document of the value with index `value`.
@@ -370,7 +364,7 @@ impl<B: SectionBytes> PresenceReader<B> {
             let (what, found, max) = ("value index", value.into(), self.values().saturating_sub(1).into());
             return Err(Error::at(self.place(), 0, ErrorKind::OutOfRange { what, found, max }));
         };
-        let Shape::Blocks { chain, jump } = &self.shape else { return Ok(DocId::new(value.min(max))) };
+        let Some(OpenBlocks { chain, jump }) = &self.blocks else { return Ok(DocId::new(value.min(max))) };
         let found = jump.search(chain, |entry| {
             use std::cmp::Ordering::{Equal, Greater, Less};
             match value.checked_sub(entry.before) {
@@ -388,10 +382,7 @@ impl<B: SectionBytes> PresenceReader<B> {
 
     /// Bytes on the heap: the jump table, if it was built.
     pub fn heap_bytes(&self) -> usize {
-        match &self.shape {
-            Shape::Blocks { jump, .. } => jump.heap_bytes(),
-            Shape::All | Shape::None => 0,
-        }
+        self.blocks.as_ref().map_or(0, |blocks| blocks.jump.heap_bytes())
     }
 
     /// The number of blocks of each [`Kind`], indexed by its tag; all zero if there are no blocks.
@@ -403,7 +394,7 @@ impl<B: SectionBytes> PresenceReader<B> {
     /// As [`rank`](Self::rank).
     pub fn block_kinds(&self) -> Result<[u32; Kind::ALL.len()]> {
         let mut kinds = [0; Kind::ALL.len()];
-        if let Shape::Blocks { chain, jump } = &self.shape {
+        if let Some(OpenBlocks { chain, jump }) = &self.blocks {
             for number in 0..self.docs.div_ceil(BLOCK_DOCS) {
                 let (_, block) = locate(chain, jump, number)?;
                 kinds[usize::from(block.header.kind.tag())] += 1;
@@ -414,10 +405,8 @@ impl<B: SectionBytes> PresenceReader<B> {
 
     /// The position of errors that no single byte causes.
     fn place(&self) -> Place {
-        match &self.shape {
-            Shape::Blocks { chain, .. } => chain.bytes.place(),
-            Shape::All | Shape::None => Place { section: Section::Presence, offset: 0 },
-        }
+        let nowhere = Place { section: Section::Presence, offset: 0 };
+        self.blocks.as_ref().map_or(nowhere, |blocks| blocks.chain.bytes.place())
     }
 }
 

@@ -121,11 +121,9 @@ impl Segment {
         let sections = entry.sections().into_iter().map(SectionUsage::of).collect();
         let docs_with_value = entry.presence.values(self.docs());
         let (value_count, term_count, bounds) = match &entry.values {
-            Values::Numeric(values) => (values.count, None, Some((values.min, values.max))),
             Values::Binary(values) => (values.count, None, None),
-            Values::Sorted { ords, terms } => (ords.count, Some(terms.count), None),
-            Values::SortedNumeric { values, .. } => (values.count, None, Some((values.min, values.max))),
-            Values::SortedSet { ords, terms, .. } => (ords.count, Some(terms.count), None),
+            Values::Numbers { values, terms: Some(terms), .. } => (values.count, Some(terms.count), None),
+            Values::Numbers { values, .. } => (values.count, None, Some((values.min, values.max))),
         };
         Ok(ColumnUsage {
             field: entry.field,

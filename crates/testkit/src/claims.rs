@@ -20,7 +20,7 @@ pub fn claims(docs: u32) -> Vec<u8> {
         let column = Column {
             field: Field::new(name, Kind::Numeric, LogicalType::I64),
             presence: Presence::All,
-            values: Values::Numeric(values),
+            values: Values::Numbers { offsets: None, values, terms: None },
             statistics: Statistics {
                 sum: Some(i128::from(value) * i128::from(docs)),
                 distinct: Some(1),

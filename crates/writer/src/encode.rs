@@ -140,12 +140,8 @@ impl<'o> Encoder<'o> {
         let numbers = Observed::new(&numbers.values, offsets.is_none(), logical != LogicalType::F64);
         let values = numbers.encode(&options)?;
         let known = numbers.number_statistics(&values);
-        Ok(match offsets {
-            Some(offsets) => {
-                column.with(Kind::SortedNumeric, Values::SortedNumeric { offsets, values }, known)
-            }
-            None => column.with(Kind::Numeric, Values::Numeric(values), known),
-        })
+        let kind = if offsets.is_some() { Kind::SortedNumeric } else { Kind::Numeric };
+        Ok(column.with(kind, Values::Numbers { offsets, values, terms: None }, known))
     }
 
     /// A column of ords into `terms`, where their documents go.
@@ -157,12 +153,10 @@ impl<'o> Encoder<'o> {
     ) -> Result<Encoded, ErrorKind> {
         let offsets = self.offsets(ords)?;
         let numbers = Observed::new(&ords.values, offsets.is_none(), false);
-        let ords = numbers.encode(&self.options(Role::Values))?;
+        let values = numbers.encode(&self.options(Role::Values))?;
         let known = numbers.ord_statistics(&terms);
-        Ok(match offsets {
-            Some(offsets) => column.with(Kind::SortedSet, Values::SortedSet { offsets, ords, terms }, known),
-            None => column.with(Kind::Sorted, Values::Sorted { ords, terms }, known),
-        })
+        let kind = if offsets.is_some() { Kind::SortedSet } else { Kind::Sorted };
+        Ok(column.with(kind, Values::Numbers { offsets, values, terms: Some(terms) }, known))
     }
 
     /// Where lists begin, if there are any.

@@ -102,18 +102,15 @@ impl ColumnSummary {
     /// The number of documents that have a value.
     pub fn docs_with_value(&self) -> u64 {
         match &self.column.values {
-            Values::SortedNumeric { offsets, .. } | Values::SortedSet { offsets, .. } => {
-                offsets.count.saturating_sub(1)
-            }
-            Values::Numeric(_) | Values::Binary(_) | Values::Sorted { .. } => self.values(),
+            Values::Numbers { offsets: Some(offsets), .. } => offsets.count.saturating_sub(1),
+            Values::Numbers { .. } | Values::Binary(_) => self.values(),
         }
     }
 
     /// The number of values. Multi-valued columns may have more values than documents.
     pub fn values(&self) -> u64 {
         match &self.column.values {
-            Values::Numeric(values) | Values::SortedNumeric { values, .. } => values.count,
-            Values::Sorted { ords, .. } | Values::SortedSet { ords, .. } => ords.count,
+            Values::Numbers { values, .. } => values.count,
             Values::Binary(values) => values.count,
         }
     }

@@ -160,14 +160,14 @@ impl<B: SectionBytes> BinaryReader<B> {
     #[inline]
     pub fn get<'a>(&'a self, index: u64, buffer: &'a mut Vec<u8>) -> Result<&'a [u8]> {
         let (start, end) = self.place_of(index)?;
-        match &self.coding {
-            OpenCoding::Raw => self.slice(start, end),
-            OpenCoding::Fsst { symbols, .. } => self.decode_codes(symbols, start, end, buffer),
-            OpenCoding::OnPair { tokens, .. } => {
-                let len = tokens.decode(self.codes(start, end)?, buffer);
-                Ok(&buffer[..len])
+        let len = match &self.coding {
+            OpenCoding::Raw => return self.slice(start, end),
+            OpenCoding::Fsst { symbols, .. } => {
+                symbols.decode(self.slice(start, end)?, buffer).ok_or_else(|| self.cut_escape())?
             }
-        }
+            OpenCoding::OnPair { tokens, .. } => tokens.decode(self.codes(start, end)?, buffer),
+        };
+        Ok(&buffer[..len])
     }
 
     /// The start and end of value `index`, in the bytes or their codes.
@@ -187,17 +187,6 @@ impl<B: SectionBytes> BinaryReader<B> {
         // `check` found that `count` times the length is the length of all bytes, so this does not overflow.
         let len = u64::from(self.fixed_len);
         (index * len, (index + 1) * len)
-    }
-
-    pub(super) fn decode_codes<'b>(
-        &self,
-        symbols: &SymbolTable,
-        start: u64,
-        end: u64,
-        buffer: &'b mut Vec<u8>,
-    ) -> Result<&'b [u8]> {
-        let len = symbols.decode(self.slice(start, end)?, buffer).ok_or_else(|| self.cut_escape())?;
-        Ok(&buffer[..len])
     }
 
     /// The codes from `start` to `end`.
@@ -230,22 +219,22 @@ impl<B: SectionBytes> BinaryReader<B> {
             offsets.truncate(near.max(2));
         }
         let end = offsets.last().copied().unwrap_or(0);
-        let bytes = match &self.coding {
-            OpenCoding::Raw => self.slice(start, end)?,
+        if raw {
+            return Ok(Strings { offsets, bytes: self.slice(start, end)? });
+        }
+        offsets.iter_mut().for_each(|offset| *offset -= start);
+        match &self.coding {
+            OpenCoding::Raw => {}
             OpenCoding::Fsst { symbols, .. } => {
-                offsets.iter_mut().for_each(|offset| *offset -= start);
                 let codes = self.slice(start, end)?;
-                let len = symbols.decode_many(codes, bytes, offsets).ok_or_else(|| self.cut_escape())?;
-                &bytes[..len]
+                symbols.decode_many(codes, bytes, offsets).ok_or_else(|| self.cut_escape())?;
             }
             OpenCoding::OnPair { tokens, .. } => {
-                offsets.iter_mut().for_each(|offset| *offset -= start);
                 tokens.decode_many(self.codes(start, end)?, bytes, offsets);
-                let len = offsets.last().map_or(0, |&len| usize::try_from(len).unwrap_or(0));
-                &bytes[..len]
             }
-        };
-        Ok(Strings { offsets, bytes })
+        }
+        let len = offsets.last().map_or(0, |&len| usize::try_from(len).unwrap_or(0));
+        Ok(Strings { offsets, bytes: &bytes[..len] })
     }
 
     /// Replaces `offsets` by the start of each value of `range`, and the end of the last one.

@@ -111,9 +111,33 @@ pub fn set_range(words: &mut [u64], range: Range<usize>) {
     }
 }
 
+/// ORs `word` into the 64 bits from bit `at` on. Bits past the end of `words` must be zero.
+///
+/// # Panics
+///
+/// If they are not, or `at` is past the end.
+#[inline]
+pub fn or_at(words: &mut [u64], at: usize, word: u64) {
+    let (index, shift) = (at / 64, at % 64);
+    words[index] |= word << shift;
+    let spilt = word >> 1 >> (63 - shift);
+    if spilt != 0 {
+        words[index + 1] |= spilt;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_word_may_straddle_two() {
+        let mut bits = [0; 2];
+        or_at(&mut bits, 60, 0b10_0001);
+        assert_eq!(bits, [1 << 60, 0b10]);
+        or_at(&mut bits, 64, 1 << 63);
+        assert_eq!(bits, [1 << 60, 1 << 63 | 0b10]);
+    }
 
     #[test]
     fn a_fill_may_begin_and_end_anywhere() {

@@ -119,11 +119,7 @@ impl Class {
     #[inline]
     fn above(self, lengths: &[u8], limit: usize) -> u32 {
         match self {
-            // No length of one byte exceeds the largest byte.
-            Class::One => {
-                let limit = u8::try_from(limit).unwrap_or(u8::MAX);
-                lengths.iter().map(|&l| u8::from(l > limit)).sum::<u8>().into()
-            }
+            Class::One => count_above(lengths, limit),
             Class::Two | Class::Four => {
                 let lengths = (0..lengths.len() / self.width()).map(|i| self.get(lengths, i));
                 lengths.map(|length| u32::from(length > limit)).sum()
@@ -132,7 +128,7 @@ impl Class {
     }
 }
 
-// `above` counts a block's terms in a byte.
+// `count_above` counts a block's terms in a byte.
 const _: () = assert!(TERMS <= u8::MAX as usize);
 
 /// One byte of ones for each term, and then as many zeros. The bytes from *i* before the first zero on are a mask of
@@ -162,9 +158,11 @@ pub(super) fn sum_before(lengths: &[u8; TERMS], n: usize) -> usize {
     (sums.sum::<u64>().wrapping_mul(0x0001_0001_0001_0001) >> 48) as usize
 }
 
-/// The number of lengths above `limit` in a full block of class 1.
+/// The number of lengths above `limit` in a block of class 1.
 #[inline]
-pub(super) fn count_above(lengths: &[u8; TERMS], limit: u8) -> usize {
+pub(super) fn count_above(lengths: &[u8], limit: usize) -> u32 {
+    // No length of one byte exceeds the largest byte.
+    let limit = u8::try_from(limit).unwrap_or(u8::MAX);
     lengths.iter().map(|&length| u8::from(length > limit)).sum::<u8>().into()
 }
 
@@ -233,13 +231,24 @@ pub(super) struct BlockHeader<'a> {
     own: &'a [u8],
 }
 
-/// The ranges of the two parts of a term in the section.
-#[derive(Clone, Debug)]
+/// The two parts of a term in the section.
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Parts {
-    /// The bytes of the head that the term shares.
-    pub(super) shared: Range<usize>,
-    /// The term's own bytes.
-    pub(super) own: Range<usize>,
+    /// Start of the block's head, whose first bytes the term shares.
+    pub(super) head: usize,
+    /// Number of shared bytes.
+    pub(super) shared: usize,
+    /// Start of the term's own bytes.
+    pub(super) own: usize,
+    /// Number of own bytes.
+    pub(super) own_len: usize,
+}
+
+impl Parts {
+    /// Bytes of the term.
+    pub(super) fn len(&self) -> usize {
+        self.shared + self.own_len
+    }
 }
 
 impl<'a> BlockHeader<'a> {
@@ -329,7 +338,7 @@ impl<'a> BlockHeader<'a> {
         Ok(self.block.start + start..self.block.start + end)
     }
 
-    /// The ranges of the two parts of term `i` in the section. O(1).
+    /// The two parts of term `i` in the section. O(1).
     ///
     /// # Errors
     ///
@@ -342,7 +351,7 @@ impl<'a> BlockHeader<'a> {
         }
         // Inside the block: `shared` is at most the length of the head, and the head ends no later than term `i`.
         let head = self.block.start + self.start(0);
-        Ok(Parts { shared: head..head + shared, own })
+        Ok(Parts { head, shared, own: own.start, own_len: own.len() })
     }
 
     /// An error at the block's first byte.

@@ -67,10 +67,7 @@ impl<'a> FullBlock<'a> {
     ///
     /// Compares the first eight own bytes as numbers, in a fixed number of steps, and the other bytes only on ties.
     fn find(self, shared: usize, rest: &[u8]) -> Option<(u32, bool)> {
-        let above = |limit: usize| {
-            // No length of one byte exceeds the largest byte.
-            1 + count_above(self.shared, u8::try_from(limit).unwrap_or(u8::MAX))
-        };
+        let above = |limit| 1 + count_above(self.shared, limit) as usize;
         let (from, to) = (above(shared), shared.checked_sub(1).map_or(TERMS, above).min(TERMS));
         let mut ends = [0_u16; TERMS];
         let mut end = 0;

@@ -8,7 +8,7 @@
 //! rest.
 
 use super::DictionaryReader;
-use super::block::BLOCK_TERMS;
+use super::block::{BLOCK_TERMS, Parts};
 use super::full_block::{FULL_HEADER_LEN, FullBlock};
 use crate::error::Result;
 use crate::granule::GRANULE;
@@ -21,30 +21,11 @@ pub const BATCH: usize = 64;
 /// Bytes of a copy of fixed size, for a part of a term: two instructions instead of a call of `memcpy`.
 const WINDOW: usize = 32;
 
-/// The location of a term: two parts, both inside the section.
-#[derive(Clone, Copy, Debug, Default)]
-struct Place {
-    /// Start of the block's head, whose first bytes the term shares.
-    head: usize,
-    /// Number of shared bytes.
-    shared: usize,
-    /// Start of the term's own bytes.
-    own: usize,
-    /// Number of own bytes.
-    own_len: usize,
-}
-
-impl Place {
-    fn len(&self) -> usize {
-        self.shared + self.own_len
-    }
-}
-
 /// Looks up batches of terms by ords in any order: call [`locate`](Self::locate), then [`append_to`](Self::append_to).
 #[derive(Debug)]
 pub struct Gather<'a, B: SectionBytes> {
     dictionary: &'a DictionaryReader<B>,
-    places: [Place; BATCH],
+    places: [Parts; BATCH],
     /// Number of valid `places`.
     count: usize,
 }
@@ -52,7 +33,7 @@ pub struct Gather<'a, B: SectionBytes> {
 impl<B: SectionBytes> DictionaryReader<B> {
     /// Returns a reader of batches of terms in any order.
     pub fn gather(&self) -> Gather<'_, B> {
-        Gather { dictionary: self, places: [Place::default(); BATCH], count: 0 }
+        Gather { dictionary: self, places: [Parts::default(); BATCH], count: 0 }
     }
 
     /// Writes the starts of the blocks of `ords` to `starts`.
@@ -79,7 +60,7 @@ impl<B: SectionBytes> DictionaryReader<B> {
         touched: PartlyVerified<'_>,
         start: i64,
         i: usize,
-    ) -> Option<Place> {
+    ) -> Option<Parts> {
         let start = usize::try_from(start).ok()?;
         let header = FullBlock::peek(touched.bytes.get(start..)?)?;
         let head = start + FULL_HEADER_LEN;
@@ -90,7 +71,7 @@ impl<B: SectionBytes> DictionaryReader<B> {
         // The bytes lie in at most two granules: that of the first byte and that of the last.
         let [first, last] = [start, end - 1].map(|at| touched.is_good(at / GRANULE));
         let verified = end - start <= GRANULE && first & last;
-        (fits && verified).then_some(Place { head, shared, own, own_len })
+        (fits && verified).then_some(Parts { head, shared, own, own_len })
     }
 
     /// Writes term `ord` to `out`, which must be empty; `None` in the same cases as
@@ -115,18 +96,12 @@ impl<B: SectionBytes> DictionaryReader<B> {
 
     /// The location of a term in any block, in verified bytes or not.
     #[cold]
-    fn place(&self, section: &B, ord: TermOrd) -> Result<Place> {
+    fn place(&self, section: &B, ord: TermOrd) -> Result<Parts> {
         let (_, header) = self.header(ord.get() / BLOCK_TERMS)?;
         let i = (ord.get() % BLOCK_TERMS) as usize;
         // Reads both parts, so that their checksums are compared before they are copied.
         self.parts(section, &header, i)?;
-        let parts = header.parts(i)?;
-        Ok(Place {
-            head: parts.shared.start,
-            shared: parts.shared.len(),
-            own: parts.own.start,
-            own_len: parts.own.len(),
-        })
+        header.parts(i)
     }
 }
 
@@ -183,7 +158,7 @@ impl<B: SectionBytes> Gather<'_, B> {
         self.places().iter().map(|place| place.len() as u64)
     }
 
-    fn places(&self) -> &[Place] {
+    fn places(&self) -> &[Parts] {
         &self.places[..self.count]
     }
 
@@ -197,7 +172,7 @@ impl<B: SectionBytes> Gather<'_, B> {
         // A window may copy bytes after the term that are not verified; they are overwritten or cut off below.
         let bytes = section.partly_verified().map(|touched| touched.bytes);
         let mut at = out.len();
-        let end = at + self.places().iter().map(Place::len).sum::<usize>();
+        let end = at + self.places().iter().map(Parts::len).sum::<usize>();
         out.resize(end + WINDOW, 0);
         for place in self.places() {
             for (from, len) in [(place.head, place.shared), (place.own, place.own_len)] {

@@ -46,35 +46,20 @@ pub struct Column<S> {
     pub statistics: Statistics,
 }
 
-/// The values of a column, by kind.
+/// The values of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Values<S> {
-    /// A number for each document with a value.
-    Numeric(Numeric<S>),
     /// A byte string for each document with a value.
     Binary(Binary<S>),
-    /// An ord for each document with a value, and the terms.
-    Sorted {
-        /// The ords.
-        ords: Numeric<S>,
-        /// The terms.
-        terms: Dictionary<S>,
-    },
-    /// Numbers, and the offset at which those of each document with a value begin.
-    SortedNumeric {
-        /// One more offset than documents with a value; the last one is the number of values.
-        offsets: Numeric<S>,
-        /// The numbers, ascending in each document.
+    /// Numbers, or the ords of terms.
+    Numbers {
+        /// If documents may have several values, where those of each begin: one more offset than documents with a
+        /// value; the last one is the number of values.
+        offsets: Option<Numeric<S>>,
+        /// The numbers, ascending in each document, or the ords, strictly ascending in each document.
         values: Numeric<S>,
-    },
-    /// Ords, the offset at which those of each document with a value begin, and the terms.
-    SortedSet {
-        /// One more offset than documents with a value; the last one is the number of ords.
-        offsets: Numeric<S>,
-        /// The ords, strictly ascending in each document.
-        ords: Numeric<S>,
-        /// The terms.
-        terms: Dictionary<S>,
+        /// The terms of ords.
+        terms: Option<Dictionary<S>>,
     },
 }
 
@@ -178,18 +163,11 @@ impl<S> Column<S> {
     pub fn try_map<T, E>(self, f: &mut dyn FnMut(Section, S) -> Result<T, E>) -> Result<Column<T>, E> {
         let presence = self.presence.try_map(f)?;
         let values = match self.values {
-            Values::Numeric(values) => Values::Numeric(values.try_map(f)?),
             Values::Binary(values) => Values::Binary(values.try_map(f)?),
-            Values::Sorted { ords, terms } => {
-                Values::Sorted { ords: ords.try_map(f)?, terms: terms.try_map(f)? }
-            }
-            Values::SortedNumeric { offsets, values } => {
-                Values::SortedNumeric { offsets: offsets.try_map(f)?, values: values.try_map(f)? }
-            }
-            Values::SortedSet { offsets, ords, terms } => Values::SortedSet {
-                offsets: offsets.try_map(f)?,
-                ords: ords.try_map(f)?,
-                terms: terms.try_map(f)?,
+            Values::Numbers { offsets, values, terms } => Values::Numbers {
+                offsets: offsets.map(|offsets| offsets.try_map(f)).transpose()?,
+                values: values.try_map(f)?,
+                terms: terms.map(|terms| terms.try_map(f)).transpose()?,
             },
         };
         Ok(Column { field: self.field, presence, values, statistics: self.statistics })
@@ -220,20 +198,11 @@ impl Column<SectionRef> {
         out.put(format.as_bytes());
         self.presence.encode_meta(out);
         match &self.values {
-            Values::Numeric(values) => values.encode_meta(out),
             Values::Binary(values) => values.encode_meta(out),
-            Values::Sorted { ords, terms } => {
-                ords.encode_meta(out);
-                terms.encode_meta(out);
-            }
-            Values::SortedNumeric { offsets, values } => {
-                offsets.encode_meta(out);
+            Values::Numbers { offsets, values, terms } => {
+                offsets.iter().for_each(|offsets| offsets.encode_meta(out));
                 values.encode_meta(out);
-            }
-            Values::SortedSet { offsets, ords, terms } => {
-                offsets.encode_meta(out);
-                ords.encode_meta(out);
-                terms.encode_meta(out);
+                terms.iter().for_each(|terms| terms.encode_meta(out));
             }
         }
         self.statistics.encode(out);
@@ -250,9 +219,12 @@ impl Column<SectionRef> {
         let field = head.field(cursor)?;
         let (kind, logical) = (field.kind, field.logical);
         let presence = Presence::decode_meta(cursor, docs)?;
-        let mut values = Values::decode(cursor, kind, presence.values(docs))?;
-        let is_decimal = |numbers: &mut Numeric<_>| matches!(numbers.transform, Transform::Decimal(_));
-        let fits = logical == LogicalType::F64 || !values.numbers_mut().is_some_and(is_decimal);
+        let values = Values::decode(cursor, kind, presence.values(docs))?;
+        let is_decimal = matches!(
+            &values,
+            Values::Numbers { values: Numeric { transform: Transform::Decimal(_), .. }, .. }
+        );
+        let fits = logical == LogicalType::F64 || !is_decimal;
         cursor.rule(fits, "decimal encoding in a column that is not f64")?;
         let statistics = Statistics::decode(cursor)?;
         cursor.equal("bytes after the entry", cursor.left() as u64, 0)?;
@@ -283,59 +255,42 @@ impl Column<SectionRef> {
     }
 }
 
-impl<S> Values<S> {
-    /// The numbers or ords; `None` for kind binary.
-    pub fn numbers_mut(&mut self) -> Option<&mut Numeric<S>> {
-        match self {
-            Values::Numeric(numbers)
-            | Values::Sorted { ords: numbers, .. }
-            | Values::SortedNumeric { values: numbers, .. }
-            | Values::SortedSet { ords: numbers, .. } => Some(numbers),
-            Values::Binary(_) => None,
-        }
-    }
-}
-
 impl Values<SectionRef> {
     /// Reads the values of a column of `kind` in which `with_value` documents have a value.
     fn decode(cursor: &mut Cursor<'_>, kind: Kind, with_value: u32) -> Result<Values<SectionRef>> {
         let with_value = u64::from(with_value);
-        let numbers = |cursor: &mut Cursor<'_>, role, what, count| {
-            let numbers = Numeric::decode_meta(cursor, role)?;
-            cursor.equal(what, numbers.count, count)?;
-            Ok(numbers)
-        };
-        // Every document with a value has at least one, and the last offset is the number of values.
-        let offsets = |cursor: &mut Cursor<'_>| {
-            let offsets =
-                numbers(cursor, Role::Offsets, "offsets", if with_value == 0 { 0 } else { with_value + 1 })?;
-            let total = offsets.max.cast_unsigned();
-            let can_be = offsets.min == 0 && total >= with_value && offsets.max >= 0;
+        if kind == Kind::Binary {
+            let values = Binary::decode_meta(cursor)?;
+            cursor.equal("values", values.count, with_value)?;
+            return Ok(Values::Binary(values));
+        }
+        let (mut offsets, mut total) = (None, with_value);
+        if kind.is_multi_valued() {
+            let count = if with_value == 0 { 0 } else { with_value + 1 };
+            let found = numbers(cursor, Role::Offsets, "offsets", count)?;
+            // Every document with a value has at least one, and the last offset is the number of values.
+            total = found.max.cast_unsigned();
+            let can_be = found.min == 0 && total >= with_value && found.max >= 0;
             cursor.rule(can_be, "the offsets do not fit the number of documents")?;
-            Ok((offsets, total))
-        };
-        Ok(match kind {
-            Kind::Numeric => Values::Numeric(numbers(cursor, Role::Values, "values", with_value)?),
-            Kind::Binary => {
-                let values = Binary::decode_meta(cursor)?;
-                cursor.equal("values", values.count, with_value)?;
-                Values::Binary(values)
-            }
-            Kind::Sorted => {
-                let ords = numbers(cursor, Role::Values, "ords", with_value)?;
-                Values::Sorted { terms: terms_of(cursor, &ords)?, ords }
-            }
-            Kind::SortedNumeric => {
-                let (offsets, total) = offsets(cursor)?;
-                Values::SortedNumeric { values: numbers(cursor, Role::Values, "values", total)?, offsets }
-            }
-            Kind::SortedSet => {
-                let (offsets, total) = offsets(cursor)?;
-                let ords = numbers(cursor, Role::Values, "ords", total)?;
-                Values::SortedSet { terms: terms_of(cursor, &ords)?, offsets, ords }
-            }
-        })
+            offsets = Some(found);
+        }
+        let what = if kind.is_bytes() { "ords" } else { "values" };
+        let values = numbers(cursor, Role::Values, what, total)?;
+        let terms = kind.is_bytes().then(|| terms_of(cursor, &values)).transpose()?;
+        Ok(Values::Numbers { offsets, values, terms })
     }
+}
+
+/// Reads numbers, of which there must be `count`.
+fn numbers(
+    cursor: &mut Cursor<'_>,
+    role: Role,
+    what: &'static str,
+    count: u64,
+) -> Result<Numeric<SectionRef>> {
+    let numbers = Numeric::decode_meta(cursor, role)?;
+    cursor.equal(what, numbers.count, count)?;
+    Ok(numbers)
 }
 
 /// Reads the dictionary of `ords`. Every term is used, so the largest ord is the last term.

@@ -155,9 +155,11 @@ impl<'a> Page<'a> {
 /// Builds the directory from column entries, in the order of their names.
 #[derive(Debug)]
 pub struct DirectoryBuilder {
-    pages: Vec<BuiltPage>,
+    /// The pages so far, each padded with zeros to a multiple of 64.
+    pages: Vec<u8>,
+    /// Counts the bytes of the pages from the first one.
+    root: Root,
     entries: Vec<Vec<u8>>,
-    extensions: Vec<Extension>,
     columns: u32,
     /// Features of the columns.
     required: u32,
@@ -165,18 +167,11 @@ pub struct DirectoryBuilder {
     sections_end: u64,
 }
 
-#[derive(Debug)]
-struct BuiltPage {
-    bytes: Vec<u8>,
-    sections_end: u64,
-    columns_end: u32,
-}
-
 impl Default for DirectoryBuilder {
     fn default() -> DirectoryBuilder {
-        let (pages, entries, extensions) = Default::default();
+        let (pages, root, entries) = Default::default();
         let (required, sections_end) = (Header::current().required, HEADER_LEN as u64);
-        DirectoryBuilder { pages, entries, extensions, columns: 0, required, sections_end }
+        DirectoryBuilder { pages, root, entries, columns: 0, required, sections_end }
     }
 }
 
@@ -200,23 +195,29 @@ impl DirectoryBuilder {
         if !self.entries.is_empty() {
             self.close_page();
         }
-        self.extensions.push(Extension { tag, sections: self.sections_end..sections_end, body });
+        self.root.extensions.push(Extension { tag, sections: self.sections_end..sections_end, body });
         self.sections_end = sections_end;
     }
 
     fn close_page(&mut self) {
         let entries = std::mem::take(&mut self.entries);
-        let mut bytes = Vec::new();
+        let (start, pages) = (self.pages.len(), &mut self.pages);
         let mut at = 4 + 4 * (entries.len() + 1);
-        bytes.put_u32(u32_of(entries.len()));
-        bytes.put_u32(u32_of(at));
+        pages.put_u32(u32_of(entries.len()));
+        pages.put_u32(u32_of(at));
         for entry in &entries {
             at += entry.len();
-            bytes.put_u32(u32_of(at));
+            pages.put_u32(u32_of(at));
         }
-        entries.iter().for_each(|entry| bytes.put(entry));
-        let (sections_end, columns_end) = (self.sections_end, self.columns);
-        self.pages.push(BuiltPage { bytes, sections_end, columns_end });
+        entries.iter().for_each(|entry| pages.put(entry));
+        let page = PageRef {
+            bytes: start as u64..pages.len() as u64,
+            crc: crc32fast::hash(&pages[start..]),
+            sections: self.root.sections_end()..self.sections_end,
+            columns: self.root.columns()..self.columns,
+        };
+        self.root.pages.push(page);
+        pages.resize(pages.len().next_multiple_of(64), 0);
     }
 
     /// Returns the last part of the file: pages, root and footer. They must be written at byte `at`, the end of the
@@ -225,28 +226,20 @@ impl DirectoryBuilder {
         if !self.entries.is_empty() {
             self.close_page();
         }
-        let (mut out, mut root) = (Vec::new(), Root { pages: Vec::new(), extensions: self.extensions });
-        for page in &self.pages {
-            let offset = at + out.len() as u64;
-            let before = root.pages.last();
-            root.pages.push(PageRef {
-                bytes: offset..offset + page.bytes.len() as u64,
-                crc: crc32fast::hash(&page.bytes),
-                sections: before.map_or(HEADER_LEN as u64, |p| p.sections.end)..page.sections_end,
-                columns: before.map_or(0, |p| p.columns.end)..page.columns_end,
-            });
-            out.put(&page.bytes);
-            out.resize(out.len().next_multiple_of(64), 0);
-        }
+        let DirectoryBuilder { pages: mut out, mut root, .. } = self;
+        let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
+        let pages: Vec<_> =
+            root.pages.iter().map(|page| place(page.bytes.start)..place(page.bytes.end)).collect();
+        root.pages.iter_mut().for_each(|page| page.bytes = at + page.bytes.start..at + page.bytes.end);
         let bytes = root.encode();
-        let (_, extensions) = bytes.split_at(self.pages.len() * ROOT_ENTRY_LEN);
+        let (_, extensions) = bytes.split_at(pages.len() * ROOT_ENTRY_LEN);
         let footer = Footer {
             root_offset: at + out.len() as u64,
             root_len: u32_of(bytes.len()),
             root_crc: crc32fast::hash(&bytes),
             docs,
             columns: self.columns,
-            id: content_id(docs, self.pages.iter().map(|page| page.bytes.as_slice()), extensions),
+            id: content_id(docs, pages.into_iter().map(|page| &out[page]), extensions),
             required: self.required,
         };
         out.put(&bytes);

@@ -158,12 +158,12 @@ impl Root {
     }
 
     /// Columns in the pages.
-    fn columns(&self) -> u32 {
+    pub(super) fn columns(&self) -> u32 {
         self.pages.last().map_or(0, |page| page.columns.end)
     }
 
     /// End of the sections of all pages and extensions, in the file.
-    fn sections_end(&self) -> u64 {
+    pub(super) fn sections_end(&self) -> u64 {
         let pages = self.pages.last().map(|page| page.sections.end);
         self.extensions.last().map(|extension| extension.sections.end).or(pages).unwrap_or(HEADER_LEN as u64)
     }

@@ -24,6 +24,21 @@ impl<B: SectionBytes> NumericReader<B> {
     ///
     /// If `out` is not as long as `range`.
     pub fn decode(&self, range: Range<u64>, out: &mut [i64]) -> Result<()> {
+        let same = |value| value;
+        self.decode_with(range, out, same, |header, residuals, first, out| {
+            self.decode_block(header, residuals, first, out)
+        })
+    }
+
+    /// As [`decode`](Self::decode): `constant` turns the value of a column of equal values into that of `out`, and
+    /// `decode` decodes the values of one block from a place on.
+    pub(super) fn decode_with<T: Clone>(
+        &self,
+        range: Range<u64>,
+        out: &mut [T],
+        constant: impl FnOnce(i64) -> T,
+        decode: impl Fn(&Block, &Residuals<'_>, usize, &mut [T]) -> Result<()>,
+    ) -> Result<()> {
         assert_eq!(
             range.end.saturating_sub(range.start),
             out.len() as u64,
@@ -31,14 +46,14 @@ impl<B: SectionBytes> NumericReader<B> {
         );
         if let Transform::Constant(value) = self.meta.transform {
             self.in_range(&range)?;
-            out.fill(value);
+            out.fill(constant(value));
             return Ok(());
         }
         let mut out = out;
         self.each_block(range, |block, header, within| {
             let places = out.split_off_mut(..within.len()).unwrap_or_default();
             let residuals = self.meta.residuals(block, header, within.clone())?;
-            self.decode_block(header, &residuals, within.start, places)
+            decode(header, &residuals, within.start, places)
         })
     }
 

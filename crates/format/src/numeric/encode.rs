@@ -5,9 +5,9 @@ use std::ops::Range;
 use super::block::{Block, Stride};
 use super::choose_encoding::{Cut, choose_encoding};
 use super::decimal::Decimal;
-use super::numbers::{Chunk, Numbers};
+use super::numbers::{By, Chunk, Numbers};
 use super::slice::{AnyValues, Source, Stopped};
-use super::value_stats::{Distinct, FINE_ZONE, ValueStats};
+use super::value_stats::{Distinct, Divisor, FINE_ZONE, ValueStats};
 use super::{BLOCK_SHIFTS, Number, Numeric, Role, Transform, Values, chunks, fine_zone, zone};
 use crate::cursor::Put;
 use crate::{bits, granule};
@@ -115,14 +115,15 @@ fn encode_any(
 
     // Decimals are never wider than doubles: between two of them lie at least as many doubles.
     let decimal = if options.doubles && role.is_values() { Decimal::of(values, &stats)? } else { None };
-    let affine = match decimal {
-        Some(decimal) => Numbers::decimal(len, &stats, decimal),
-        None => Numbers::affine(len, &stats),
+    let by = match decimal {
+        Some(decimal) => By::Decimal { decimal, divisor: Divisor::of(decimal.gcd) },
+        None => By::Affine { base: stats.min, divisor: stats.divisor },
     };
+    let affine = Numbers::new(len, &stats, by);
     // If every number up to the largest occurs, a table would not make the numbers smaller.
     let (_, largest) = affine.ends(&(0..len));
     let table = distinct.as_ref().filter(|table| table.values().len() as u64 <= largest);
-    let table = table.map(|table| Numbers::by_table(len, &stats, table));
+    let table = table.map(|table| Numbers::new(len, &stats, By::Table(table)));
     let plan = choose_encoding(values, &affine, table.as_ref(), jump_tables)?;
     column.block_shift = plan.cut.shift();
     column.stride = plan.cut.stride();

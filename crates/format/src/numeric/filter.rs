@@ -121,16 +121,12 @@ impl<B: SectionBytes> NumericReader<B> {
     /// As [`filter_zones`](Self::filter_zones), for zones of the lower level.
     fn filter_lower_zones(&self, zones: &B, positions: Range<u64>, filter: &mut Filter<'_>) -> Result<()> {
         let lower = positions.start / ZONE..positions.end.div_ceil(ZONE);
-        let fine_zones = self.meta.fine_zones.as_ref();
-        let fine_zones =
-            fine_zones.map(|all| fine_zone::read_zones(&self.meta, all, lower.clone())).transpose()?;
-        let mut fine_zones = fine_zones.map(|all| all.chunks(fine_zone::PER_ZONE));
+        let mut fine_zones = fine_zone::read_zones(&self.meta, lower.clone())?.chunks(fine_zone::PER_ZONE);
         for (zone, ends) in lower.clone().zip(zone::read_all(&self.meta, zones, Level::Lower, lower)?) {
             let here = positions.start.max(zone * ZONE)..positions.end.min((zone + 1) * ZONE);
-            let fine_zones = fine_zones.as_mut().and_then(Iterator::next);
             let share = Share::of(&ends, &filter.wanted);
             filter.pruned.zones.note(share, zones_starting_in(&here, ZONE));
-            match (share, fine_zones) {
+            match (share, fine_zones.next()) {
                 (Share::None, _) => {}
                 (Share::All, _) => filter.fill(here),
                 (Share::Some, None) => self.filter_blocks(here, filter)?,
@@ -335,15 +331,7 @@ impl Filter<'_> {
     #[inline]
     fn set(&mut self, at: u64, word: u64) {
         let bit = at - self.first;
-        let (place, shift) = (usize::try_from(bit / 64).unwrap_or(usize::MAX), bit % 64);
-        if let Some(low) = self.bits.get_mut(place) {
-            *low |= word << shift;
-        }
-        if shift == 0 {
-            return;
-        }
-        if let Some(high) = self.bits.get_mut(place.saturating_add(1)) {
-            *high |= word >> (64 - shift);
-        }
+        // The bits are in memory, so their number fits a `usize`.
+        bits::or_at(self.bits, usize::try_from(bit).unwrap_or(usize::MAX), word);
     }
 }

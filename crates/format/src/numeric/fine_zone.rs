@@ -48,10 +48,10 @@ use std::ops::{Range, RangeInclusive};
 
 use super::Numeric;
 use super::value_stats;
-use super::zone::ZONE;
+use super::zone::{self, ZONE};
 use crate::bits;
 use crate::cursor::{Cursor, Put};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::granule::SectionRef;
 use crate::source::SectionBytes;
 
@@ -170,22 +170,12 @@ pub(super) fn encode(ends: &[(i64, i64)]) -> Vec<u8> {
     bytes
 }
 
-/// Reads the fine zones of `zones`.
-pub(super) fn read_zones<'a, B: SectionBytes>(
-    column: &Numeric<B>,
-    fine_zones: &'a B,
-    zones: Range<u64>,
-) -> Result<&'a [Codes]> {
+/// Reads the fine zones of `zones`; none if the column has no fine zones.
+pub(super) fn read_zones<B: SectionBytes>(column: &Numeric<B>, zones: Range<u64>) -> Result<&[Codes]> {
+    let Some(fine_zones) = &column.fine_zones else { return Ok(&[]) };
     let place = |zone: u64| {
         let entry = encoded_len(column.count.min(zone.saturating_mul(ZONE)));
-        usize::try_from(entry).map_err(|_| {
-            let (found, max) = (entry, fine_zones.len() as u64);
-            Error::at(
-                fine_zones.place(),
-                0,
-                ErrorKind::OutOfRange { what: "offset of a fine zone", found, max },
-            )
-        })
+        zone::index_in(fine_zones, "offset of a fine zone", entry)
     };
     Ok(fine_zones.slice(place(zones.start)?..place(zones.end)?)?.as_chunks().0)
 }

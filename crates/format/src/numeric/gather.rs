@@ -82,7 +82,6 @@ impl<B: SectionBytes> NumericReader<B> {
 
     /// Gathers values one by one, with all checks.
     fn gather_checked(&self, indices: &[u32], out: &mut [i64]) -> Result<()> {
-        let section = self.meta.section()?;
         let mut last: Option<(u64, Block)> = None;
         for (&index, out) in indices.iter().zip(out) {
             self.in_count(index.into())?;
@@ -92,8 +91,7 @@ impl<B: SectionBytes> NumericReader<B> {
                 None => self.locate(block)?,
             };
             last = Some((block, header));
-            let probe = self.probe_in(&header, i)?;
-            *out = self.value(probe.number(section.array(probe.byte)?))?;
+            *out = self.value_in(&header, i)?;
         }
         Ok(())
     }

@@ -59,7 +59,7 @@ impl Residuals<'_> {
 impl<B: SectionBytes> Numeric<B> {
     /// The place of the blocks, for error messages.
     pub(super) fn place(&self) -> Place {
-        let nowhere = Place { section: self.role.blocks(), offset: 0 };
+        let nowhere = Place { section: self.role.sections().0, offset: 0 };
         self.blocks.as_ref().map_or(nowhere, SectionBytes::place)
     }
 

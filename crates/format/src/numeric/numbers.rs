@@ -34,9 +34,12 @@ pub(super) struct Chunk<'a> {
 
 /// The transform from values to numbers.
 #[derive(Clone, Copy, Debug)]
-enum By<'a> {
+pub(super) enum By<'a> {
+    /// Differences from the smallest value, divided by their greatest common divisor.
     Affine { base: i64, divisor: Divisor },
+    /// As `Affine` for doubles, all of which are decimals: differences of their integers.
     Decimal { decimal: Decimal, divisor: Divisor },
+    /// Indices into a table, which is sorted.
     Table(&'a Distinct),
 }
 
@@ -54,22 +57,8 @@ impl By<'_> {
 }
 
 impl<'a> Numbers<'a> {
-    /// Differences from the smallest value, divided by their greatest common divisor.
-    pub(super) fn affine(len: usize, stats: &ValueStats) -> Numbers<'a> {
-        Numbers::new(len, stats, By::Affine { base: stats.min, divisor: stats.divisor })
-    }
-
-    /// As [`affine`](Self::affine) for doubles, all of which are decimals: differences of their integers.
-    pub(super) fn decimal(len: usize, stats: &ValueStats, decimal: Decimal) -> Numbers<'a> {
-        Numbers::new(len, stats, By::Decimal { decimal, divisor: Divisor::of(decimal.gcd) })
-    }
-
-    /// Indices into `table`, which is sorted.
-    pub(super) fn by_table(len: usize, stats: &ValueStats, table: &'a Distinct) -> Numbers<'a> {
-        Numbers::new(len, stats, By::Table(table))
-    }
-
-    fn new(len: usize, stats: &ValueStats, transform: By<'a>) -> Numbers<'a> {
+    /// The numbers of `len` values with these `stats`.
+    pub(super) fn new(len: usize, stats: &ValueStats, transform: By<'a>) -> Numbers<'a> {
         let both = |(a, b)| (transform.number(a), transform.number(b));
         let ends = stats.ends.iter().map(|&ends| both(ends)).collect();
         Numbers { transform, len, outer: both(stats.outer), ends }

@@ -25,27 +25,15 @@ impl<B: SectionBytes> NumericReader<B> {
     ///
     /// If `out` is not as long as `range`.
     pub fn decode_ords(&self, range: Range<u64>, out: &mut [TermOrd]) -> Result<()> {
-        assert_eq!(
-            range.end.saturating_sub(range.start),
-            out.len() as u64,
-            "`out` must be as long as `range`"
-        );
-        if let Transform::Constant(value) = self.meta.transform {
-            self.in_range(&range)?;
-            out.fill(TermOrd::new(u32::try_from(value).unwrap_or(u32::MAX)));
-            return Ok(());
-        }
-        let mut out = out;
-        self.each_block(range, |block, header, within| {
-            let places = out.split_off_mut(..within.len()).unwrap_or_default();
-            let residuals = self.meta.residuals(block, header, within.clone())?;
+        let constant = |value: i64| TermOrd::new(u32::try_from(value).unwrap_or(u32::MAX));
+        self.decode_with(range, out, constant, |header, residuals, start, out| {
             // Kernels begin at a whole byte.
-            let before = (within.start.next_multiple_of(8) - within.start).min(places.len());
-            let (head, rest) = places.split_at_mut(before);
-            self.decode_wide(header, &residuals, within.start, head)?;
-            let first = within.start + before;
+            let before = (start.next_multiple_of(8) - start).min(out.len());
+            let (head, rest) = out.split_at_mut(before);
+            self.decode_wide(header, residuals, start, head)?;
+            let first = start + before;
             let done = self.first_ord(header).map_or(0, |ord| residuals.unpack_ords(first, ord, rest));
-            self.decode_wide(header, &residuals, first + done, &mut rest[done..])
+            self.decode_wide(header, residuals, first + done, &mut rest[done..])
         })
     }
 

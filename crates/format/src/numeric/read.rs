@@ -134,8 +134,7 @@ impl<B: SectionBytes> NumericReader<B> {
             Some(header) => header,
             None => self.locate(block)?,
         };
-        let probe = self.probe_in(&header, i)?;
-        let value = self.value(probe.number(self.meta.section()?.array(probe.byte)?))?;
+        let value = self.value_in(&header, i)?;
         self.build_fast_path();
         Ok(value)
     }
@@ -156,21 +155,23 @@ impl<B: SectionBytes> NumericReader<B> {
         self.jump.locate(&self.meta, block)
     }
 
-    /// The place of number `i` of a block.
+    /// Value `i` of a block.
     ///
     /// A residual of no bits is loaded, too, and masked to 0, which saves a branch.
     #[inline(always)]
-    pub(super) fn probe_in(&self, header: &Block, i: usize) -> Result<Probe> {
+    pub(super) fn value_in(&self, header: &Block, i: usize) -> Result<i64> {
+        let section = self.meta.section()?;
         let (byte, shift) = bits::place(header.width, i);
         let byte = usize::try_from(header.payload).unwrap_or(usize::MAX).saturating_add(byte);
-        if byte > self.meta.section()?.len() {
+        if byte > section.len() {
             return Err(self.meta.outside(byte));
         }
         let add = match header.encoding {
             Encoding::Constant | Encoding::Packed => header.base,
             Encoding::Linear => header.base.wrapping_add(line(header.slope, i)),
         };
-        Ok(Probe { byte, shift, mask: bits::mask(header.width), add })
+        let residual = LittleEndian::read_u64(section.array::<8>(byte)?) >> shift & bits::mask(header.width);
+        self.value(add.wrapping_add(residual))
     }
 
     /// The value that `number` stands for.
@@ -207,25 +208,6 @@ impl<B: SectionBytes> NumericReader<B> {
     pub(super) fn no_entry(&self, number: u64) -> Error {
         let (found, max) = (number, (self.table.len() as u64).saturating_sub(1));
         self.meta.refuse(ErrorKind::OutOfRange { what: "index into the values table", found, max })
-    }
-}
-
-/// The place of a number's residual, and what to add to it.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Probe {
-    /// The byte of the section in which the residual begins.
-    pub(super) byte: usize,
-    shift: u32,
-    mask: u64,
-    /// Added to the residual: the block's base and the line's rise.
-    add: u64,
-}
-
-impl Probe {
-    /// The number, from the eight bytes at its place.
-    #[inline]
-    pub(super) fn number(&self, word: &[u8; 8]) -> u64 {
-        self.add.wrapping_add(LittleEndian::read_u64(word) >> self.shift & self.mask)
     }
 }
 

@@ -38,7 +38,7 @@ impl<B: SectionBytes> NumericReader<B> {
         &self,
         level: usize,
         positions: Range<u64>,
-        mut each: impl FnMut(RangeInclusive<i64>),
+        each: impl FnMut(RangeInclusive<i64>),
     ) -> Result<()> {
         let size = u64::from(self.levels()[level]);
         assert!(positions.start.is_multiple_of(ZONE), "`positions` must begin with a zone");
@@ -48,18 +48,14 @@ impl<B: SectionBytes> NumericReader<B> {
         // There are no more zones than memory has.
         let wanted = usize::try_from((positions.end - positions.start).div_ceil(size)).unwrap_or(usize::MAX);
         let all = zone::read_all(&self.meta, zones, Level::Lower, coarse.clone())?;
-        match self.meta.fine_zones.as_ref().filter(|_| level > 0) {
-            None => all.take(wanted).for_each(each),
-            Some(fine_zones) => {
-                let codes = fine_zone::read_zones(&self.meta, fine_zones, coarse)?;
-                let fine = all.zip(codes.chunks(fine_zone::PER_ZONE));
-                fine.flat_map(|(zone, codes)| {
-                    codes.iter().map(move |codes| fine_zone::values(&zone, *codes))
-                })
-                .take(wanted)
-                .for_each(&mut each);
-            }
+        if level == 0 {
+            all.take(wanted).for_each(each);
+            return Ok(());
         }
+        let fine = all.zip(fine_zone::read_zones(&self.meta, coarse)?.chunks(fine_zone::PER_ZONE));
+        fine.flat_map(|(zone, codes)| codes.iter().map(move |codes| fine_zone::values(&zone, *codes)))
+            .take(wanted)
+            .for_each(each);
         Ok(())
     }
 
@@ -108,17 +104,14 @@ impl<B: SectionBytes> NumericReader<B> {
                 pruned.zones.note(Share::None, lower.end - lower.start);
                 continue;
             }
-            let fine_zones = self.meta.fine_zones.as_ref().filter(|_| level > 0);
-            let fine_zones =
-                fine_zones.map(|all| fine_zone::read_zones(&self.meta, all, lower.clone())).transpose()?;
+            let fine_zones = if level > 0 { fine_zone::read_zones(&self.meta, lower.clone())? } else { &[] };
             // The last zone may have more fine zones than `positions` covers.
             let here = (part.end - lower.start * ZONE).div_ceil(fine_zone::FINE_ZONE);
             let here = usize::try_from(here).unwrap_or(usize::MAX);
-            let fine_zones = fine_zones.map(|all| &all[..here.min(all.len())]);
-            let mut fine_zones = fine_zones.map(|all| all.chunks(fine_zone::PER_ZONE));
+            let mut fine_zones = fine_zones[..here.min(fine_zones.len())].chunks(fine_zone::PER_ZONE);
             let first = lower.start - positions.start / ZONE;
             for (zone, all) in (first..).zip(zone::read_all(&self.meta, zones, Level::Lower, lower)?) {
-                let codes = fine_zones.as_mut().and_then(Iterator::next);
+                let codes = fine_zones.next();
                 if is_outside(&all) {
                     pruned.zones.note(Share::None, 1);
                     continue;

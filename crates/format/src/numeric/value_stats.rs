@@ -198,16 +198,8 @@ impl Distinct {
 
     /// The same values, numbered in ascending order.
     pub(super) fn sorted(mut self) -> Distinct {
-        let mut values = std::mem::take(&mut self.values);
-        values.sort_unstable();
-        self.slots.fill(0);
-        self.at_home = true;
-        for value in values {
-            if let Err(slot) = self.find(value) {
-                self.insert(slot, value);
-            }
-        }
-        self
+        self.values.sort_unstable();
+        Distinct::default().with(&self.values).unwrap_or_default()
     }
 
     /// The values, in the order of their numbers.

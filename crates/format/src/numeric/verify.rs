@@ -177,7 +177,7 @@ impl<B: SectionBytes> NumericReader<B> {
             zones.place().check(0, ErrorKind::rule(same, why))?;
         }
         let Some(fine_zones) = &self.meta.fine_zones else { return Ok(()) };
-        let found = fine_zone::read_zones(&self.meta, fine_zones, lower)?;
+        let found = fine_zone::read_zones(&self.meta, lower)?;
         let same = found.as_flattened() == fine_zone::encode(ends);
         let why = "a fine zone is not from the smallest to the largest of its values";
         fine_zones.place().check(0, ErrorKind::rule(same, why))

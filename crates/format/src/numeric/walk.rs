@@ -37,8 +37,7 @@ impl<B: SectionBytes> Walk<'_, B> {
         }
         let (block, i) = meta.split(index);
         let header = self.headers.seek(usize::try_from(block).map_err(|_| self.reader.no_value(index))?)?;
-        let probe = self.reader.probe_in(&header, i)?;
-        self.reader.value(probe.number(meta.section()?.array(probe.byte)?))
+        self.reader.value_in(&header, i)
     }
 
     /// The block headers that were read so far.

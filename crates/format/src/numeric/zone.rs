@@ -122,9 +122,14 @@ fn place<B: SectionBytes>(column: &Numeric<B>, zones: &B, level: Level, index: u
         Level::Upper => column.count.div_ceil(Level::Lower.values()),
     };
     let entry = before.saturating_add(index).saturating_mul(ZONE_LEN as u64);
-    usize::try_from(entry).map_err(|_| {
-        let (found, max) = (entry, zones.len() as u64);
-        Error::at(zones.place(), 0, ErrorKind::OutOfRange { what: "offset of a zone", found, max })
+    index_in(zones, "offset of a zone", entry)
+}
+
+/// Byte `at` of `section` as an index; `what` names it in errors.
+pub(super) fn index_in(section: &impl SectionBytes, what: &'static str, at: u64) -> Result<usize> {
+    usize::try_from(at).map_err(|_| {
+        let (found, max) = (at, section.len() as u64);
+        Error::at(section.place(), 0, ErrorKind::OutOfRange { what, found, max })
     })
 }
 

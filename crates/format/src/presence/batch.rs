@@ -10,7 +10,7 @@ use super::rank_verified::VerifiedBlocks;
 use super::simd;
 use super::visitor::{Collect, Exists, Expand, Visitor};
 use super::write_docs::ROOM;
-use super::{NO_VALUE, PresenceReader, Shape, locate};
+use super::{NO_VALUE, OpenBlocks, PresenceReader, locate};
 use crate::bits;
 use crate::error::{ErrorKind, Result};
 use crate::id::{BLOCK_DOCS, DocId, ValueIndex};
@@ -66,14 +66,11 @@ impl<B: SectionBytes> PresenceReader<B> {
     /// When `docs` and `out` differ in length.
     pub fn rank_many(&self, docs: &[DocId], out: &mut [u32]) -> Result<()> {
         assert_eq!(docs.len(), out.len(), "`out` has a place for each of `docs`");
-        match &self.shape {
-            Shape::Blocks { .. } => return simd::ranks(self, docs, out),
-            Shape::All => {
-                let rank = |doc: &DocId| if doc.get() < self.docs { doc.get() } else { NO_VALUE };
-                out.iter_mut().zip(docs).for_each(|(out, doc)| *out = rank(doc));
-            }
-            Shape::None => out.fill(NO_VALUE),
+        if self.blocks.is_some() {
+            return simd::ranks(self, docs, out);
         }
+        let rank = |doc: &DocId| if doc.get() < self.values { doc.get() } else { NO_VALUE };
+        out.iter_mut().zip(docs).for_each(|(out, doc)| *out = rank(doc));
         Ok(())
     }
 
@@ -81,7 +78,7 @@ impl<B: SectionBytes> PresenceReader<B> {
     // Always inlined: the caller compiles it, with its loops, for one CPU.
     #[inline(always)]
     pub(super) fn ranks(&self, docs: &[DocId], out: &mut [u32], kernel: impl Kernel) -> Result<()> {
-        let Shape::Blocks { chain, jump } = &self.shape else { return Ok(()) };
+        let Some(OpenBlocks { chain, jump }) = &self.blocks else { return Ok(()) };
         let (mut docs, mut out) = (docs, out);
         let blocks = VerifiedBlocks::of(chain, jump);
         loop {
@@ -187,15 +184,14 @@ impl<B: SectionBytes> PresenceReader<B> {
 
     /// Values of all documents before `doc`.
     fn before(&self, doc: u32) -> Result<u32> {
-        match &self.shape {
-            _ if doc >= self.docs => Ok(self.values()),
-            Shape::All => Ok(doc),
-            Shape::Blocks { chain, jump } => {
+        match &self.blocks {
+            Some(OpenBlocks { chain, jump }) if doc < self.docs => {
                 let (number, low) = DocId::new(doc).split();
                 let (first, block) = locate(chain, jump, number)?;
                 Ok(first + block.probe(low.into())?.before)
             }
-            Shape::None => Ok(0),
+            Some(_) => Ok(self.values),
+            None => Ok(doc.min(self.values)),
         }
     }
 
@@ -205,13 +201,11 @@ impl<B: SectionBytes> PresenceReader<B> {
         if docs.is_empty() {
             return Ok(());
         }
-        let (chain, jump) = match &self.shape {
-            Shape::Blocks { chain, jump } => (chain, jump),
-            Shape::All => {
+        let Some(OpenBlocks { chain, jump }) = &self.blocks else {
+            if self.is_all() {
                 visitor.run(docs);
-                return Ok(());
             }
-            Shape::None => return Ok(()),
+            return Ok(());
         };
         let (head, last) = (docs.start / BLOCK_DOCS, (docs.end - 1) / BLOCK_DOCS);
         for number in head..=last {

@@ -36,6 +36,12 @@ pub(super) fn u16s(bytes: &[u8]) -> &[[u8; 2]] {
     bytes.as_chunks().0
 }
 
+/// The number in a `u16` field.
+#[inline]
+pub(super) fn number(field: &[u8; 2]) -> u32 {
+    u16::from_le_bytes(*field).into()
+}
+
 /// A number below 65,536, as the `u16` in which it is stored.
 pub(super) fn short(number: u32) -> u16 {
     debug_assert!(number < BLOCK_DOCS, "expected a number below {BLOCK_DOCS}, found {number}");

@@ -61,13 +61,9 @@ pub(super) fn encode(words: &Words, docs: u32, out: &mut Vec<u8>) {
 pub(super) fn probe<B: SectionBytes>(block: &Block<'_, B>, low: u32) -> Result<Probe> {
     let stride = (low / STRIDE) as usize;
     let before = rank_table::before(block, stride)?;
-    let bitmap = rank_table::len(block.docs);
-    let words = words(block.array::<STRIDE_LEN>(bitmap + stride * STRIDE_LEN)?);
-    let (word, bit) = ((low % STRIDE / 64) as usize, low % 64);
-    let here = u64::from_le_bytes(words[word]);
-    let below = here & ((1 << bit) - 1);
-    let before = before + ones(&words[..word]) + below.count_ones();
-    Ok(Probe { before, present: here >> bit & 1 == 1 })
+    let line = block.array(rank_table::len(block.docs) + stride * LINE)?;
+    let (here, present) = count(line, low % STRIDE);
+    Ok(Probe { before: before + here, present })
 }
 
 pub(super) fn select<B: SectionBytes>(block: &Block<'_, B>, value: u32) -> Result<u32> {

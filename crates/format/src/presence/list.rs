@@ -21,7 +21,7 @@
 
 use std::ops::Range;
 
-use super::bitmap::{Words, ones, short, u16s};
+use super::bitmap::{Words, number, ones, short, u16s};
 use super::block::{Block, Probe};
 use super::visitor::Visitor;
 use crate::cursor::Put;
@@ -81,8 +81,4 @@ pub(super) fn visit<B: SectionBytes>(
 
 fn docs<'a, B: SectionBytes>(block: &Block<'a, B>) -> Result<&'a [[u8; DOC]]> {
     Ok(u16s(block.slice(0..len(block.header.values))?))
-}
-
-fn number(doc: &[u8; DOC]) -> u32 {
-    u16::from_le_bytes(*doc).into()
 }

@@ -27,7 +27,7 @@
 
 use std::ops::Range;
 
-use super::bitmap::{Words, ones, short, u16s};
+use super::bitmap::{Words, number, ones, short, u16s};
 use super::block::{Block, Probe};
 use super::visitor::Visitor;
 use crate::cursor::Put;
@@ -139,9 +139,4 @@ pub(super) fn visit<B: SectionBytes>(
         }
     }
     Ok(())
-}
-
-#[inline]
-fn number(field: &[u8; FIELD]) -> u32 {
-    u16::from_le_bytes(*field).into()
 }

@@ -33,7 +33,7 @@
 
 use std::ops::Range;
 
-use super::bitmap::{Words, cut, ones, short, u16s};
+use super::bitmap::{Words, cut, number, ones, short, u16s};
 use super::block::{Block, Probe};
 use super::kernel::{BUCKET_HEAD, Kernel};
 use super::rank_verified::VerifiedBytes;
@@ -133,7 +133,7 @@ fn search(bucket: &[u8], low: u8) -> (u32, bool) {
 pub(super) fn select<B: SectionBytes>(block: &Block<'_, B>, value: u32) -> Result<u32> {
     let starts = u16s(block.slice(0..(buckets(block.docs) + 1) * START)?);
     // The last bucket that starts at or before the value. Earlier buckets with the same start are empty.
-    let high = starts.partition_point(|start| u32::from(u16::from_le_bytes(*start)) <= value);
+    let high = starts.partition_point(|start| number(start) <= value);
     let Some(high) = high.checked_sub(1).filter(|&high| high < buckets(block.docs)) else {
         return Err(disordered(block, 0));
     };

@@ -209,7 +209,7 @@ impl Questions {
             reader.rank_many(docs, &mut ranks).unwrap();
             let wrong = (0..docs.len()).find(|&i| ranks[i] != expected[i]);
             assert_eq!(wrong.map(|i| (docs[i], ranks[i], expected[i])), None, "document, rank, expected");
-            if let Shape::Blocks { .. } = reader.shape {
+            if reader.blocks.is_some() {
                 for (name, kernel) in simd::every_ranks() {
                     ranks.fill(7);
                     kernel(reader, docs, &mut ranks).unwrap();

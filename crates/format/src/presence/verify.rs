@@ -4,7 +4,7 @@ use super::bitmap::BLOCK_WORDS;
 use super::block::Block;
 use super::header::BlockEntry;
 use super::visitor::Exists;
-use super::{PresenceReader, Shape};
+use super::{OpenBlocks, PresenceReader};
 use crate::error::{Error, ErrorKind, Result};
 use crate::jump::{Step, walk};
 use crate::source::SectionBytes;
@@ -24,7 +24,7 @@ impl<B: SectionBytes> PresenceReader<B> {
     ///
     /// At the first byte that breaks one of these rules.
     pub fn verify(&self) -> Result<()> {
-        let Shape::Blocks { chain, jump } = &self.shape else { return Ok(()) };
+        let Some(OpenBlocks { chain, jump }) = &self.blocks else { return Ok(()) };
         let mut expected = Vec::new();
         walk(chain, |number, _, Step { entry, .. }| {
             expected.clear();

@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use super::write_docs::{self, BUCKET};
-use crate::bits::set_range;
+use crate::bits::{or_at, set_range};
 use crate::id::DocId;
 
 /// Receives the documents of a range that have a value, ascending, in the form in which their block stores them.
@@ -180,17 +180,6 @@ impl Visitor for Expand<'_> {
     }
 }
 
-/// ORs `word` into the 64 bits from bit `at` on. Bits past the end of the bitset must be zero.
-#[inline]
-fn or_at(bits: &mut [u64], at: usize, word: u64) {
-    let (index, shift) = (at / 64, at % 64);
-    bits[index] |= word << shift;
-    let spilt = word >> 1 >> (63 - shift);
-    if spilt != 0 {
-        bits[index + 1] |= spilt;
-    }
-}
-
 /// Moves the low bits of `bits` to the positions of the ones in `mask`, as the `pdep` instruction does.
 #[inline]
 fn deposit(mut bits: u64, mut mask: u64) -> u64 {
@@ -207,15 +196,6 @@ fn deposit(mut bits: u64, mut mask: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_word_may_straddle_two() {
-        let mut bits = [0; 2];
-        or_at(&mut bits, 60, 0b10_0001);
-        assert_eq!(bits, [1 << 60, 0b10]);
-        or_at(&mut bits, 64, 1 << 63);
-        assert_eq!(bits, [1 << 60, 1 << 63 | 0b10]);
-    }
 
     #[test]
     fn bits_are_deposited_where_the_mask_has_ones() {

@@ -4,7 +4,7 @@ use super::block::{Block, Probe};
 use super::chain::Blocks;
 use super::dense::CountedWord;
 use super::header::Kind;
-use super::{PresenceReader, Shape, locate};
+use super::{OpenBlocks, PresenceReader, locate};
 use crate::error::Result;
 use crate::id::{DocId, ValueIndex};
 use crate::jump;
@@ -57,10 +57,8 @@ struct Counted<'r, B> {
 impl<B: SectionBytes> PresenceReader<B> {
     /// A cursor that uses the jump table and the rank tables only if told so.
     pub fn walk(&self, use_jumps: bool, use_ranks: bool) -> Walk<'_, B> {
-        let headers = match &self.shape {
-            Shape::Blocks { chain, .. } if !use_jumps => Some(jump::Walk::new(chain)),
-            _ => None,
-        };
+        let walked = self.blocks.as_ref().filter(|_| !use_jumps);
+        let headers = walked.map(|blocks| jump::Walk::new(&blocks.chain));
         Walk { reader: self, headers, counted: None, use_ranks }
     }
 }
@@ -73,7 +71,7 @@ impl<'r, B: SectionBytes> Walk<'r, B> {
     /// As [`PresenceReader::rank`].
     #[inline]
     pub fn rank(&mut self, doc: DocId) -> Result<Option<ValueIndex>> {
-        let Shape::Blocks { chain, jump } = &self.reader.shape else { return self.reader.rank(doc) };
+        let Some(OpenBlocks { chain, jump }) = &self.reader.blocks else { return self.reader.rank(doc) };
         if doc.get() >= self.reader.docs {
             return Ok(None);
         }

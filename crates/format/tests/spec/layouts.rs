@@ -152,10 +152,10 @@ pub(crate) fn column(name: &str) -> Column<SectionRef> {
             ..Field::new(name, Kind::SortedSet, LogicalType::Utf8)
         },
         presence: Presence::Blocks { values: 76, blocks: reference(1), jump: Some(reference(2)) },
-        values: Values::SortedSet {
-            offsets: numbers(Role::Offsets, 3),
-            ords: numbers(Role::Values, 4),
-            terms: Dictionary {
+        values: Values::Numbers {
+            offsets: Some(numbers(Role::Offsets, 3)),
+            values: numbers(Role::Values, 4),
+            terms: Some(Dictionary {
                 count: 5,
                 max_len: 7,
                 total_len: 8,
@@ -165,7 +165,7 @@ pub(crate) fn column(name: &str) -> Column<SectionRef> {
                     keys: reference(11),
                     prefix: b"http"[..].into(),
                 }),
-            },
+            }),
         },
         statistics: Statistics { sum: Some(-12), distinct: Some(13), ascending: true, descending: false },
     }
@@ -247,8 +247,10 @@ fn column_entry_and_statistics() {
     column.encode(0x0807_0605_0403_0201, &mut bytes);
     let mut presence = Vec::new();
     column.presence.encode_meta(&mut presence);
-    let Values::SortedSet { offsets, ords, terms } = &column.values else { unreachable!() };
-    let (offsets, ords, mut dictionary) = (meta(offsets), meta(ords), Vec::new());
+    let Values::Numbers { offsets: Some(offsets), values, terms: Some(terms) } = &column.values else {
+        unreachable!()
+    };
+    let (offsets, ords, mut dictionary) = (meta(offsets), meta(values), Vec::new());
     terms.encode_meta(&mut dictionary);
     let statistics = &bytes[bytes.len() - Statistics::ENCODED_LEN..];
     let fields = [f("flags", [7]), f("sum", (-12_i128).to_le_bytes()), f("distinct", 13_u64.to_le_bytes())];
@@ -276,7 +278,11 @@ fn a_reserved_byte_of_the_statistics_is_refused() {
     let column = Column {
         field: Field::new("x", Kind::Numeric, LogicalType::I64),
         presence: Presence::None,
-        values: Values::Numeric(Numeric { blocks: None, jump: None, ..constant() }),
+        values: Values::Numbers {
+            offsets: None,
+            values: Numeric { blocks: None, jump: None, ..constant() },
+            terms: None,
+        },
         statistics: Statistics::default(),
     };
     let mut bytes = Vec::new();

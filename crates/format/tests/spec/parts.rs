@@ -60,13 +60,17 @@ pub(crate) fn whole_file() -> Vec<u8> {
     let city = Column {
         field: Field::new("city", Kind::Sorted, LogicalType::Utf8),
         presence: present(4, [0, 1, 3]),
-        values: Values::Sorted { ords, terms },
+        values: Values::Numbers { offsets: None, values: ords, terms: Some(terms) },
         statistics: Statistics { distinct: Some(2), ..Statistics::default() },
     };
     let size = Column {
         field: Field::new("size", Kind::Numeric, LogicalType::I64),
         presence: present(4, 0..4),
-        values: Values::Numeric(numbers(&[1000, 1030, 1010, 1070], Role::Values)),
+        values: Values::Numbers {
+            offsets: None,
+            values: numbers(&[1000, 1030, 1010, 1070], Role::Values),
+            terms: None,
+        },
         statistics: Statistics { sum: Some(4110), ..Statistics::default() },
     };
     file(4, [city, size])

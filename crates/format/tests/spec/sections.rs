@@ -195,7 +195,7 @@ fn presence_payloads() {
 
 #[test]
 fn binary_fields() {
-    let Values::SortedSet { offsets, .. } = column("x").values else { unreachable!() };
+    let Values::Numbers { offsets: Some(offsets), .. } = column("x").values else { unreachable!() };
     let fsst = [f("total_len", 0x23_u64.to_le_bytes()), f("symbols", encoded_ref(reference(6)))];
     let joined = |fields: &[crate::layouts::Named]| {
         fields.iter().flat_map(|(_, bytes)| bytes.clone()).collect::<Vec<_>>()
@@ -265,7 +265,7 @@ fn tokens_of_byte_strings() {
 
 #[test]
 fn dictionary_fields_and_block() {
-    let Values::SortedSet { terms, .. } = column("x").values else { unreachable!() };
+    let Values::Numbers { terms: Some(terms), .. } = column("x").values else { unreachable!() };
     let mut bytes = Vec::new();
     terms.encode_meta(&mut bytes);
     let fields = [

@@ -69,7 +69,7 @@ fn flags_of_the_statistics() {
     ];
     let tag = |statistics| {
         let mut bytes = Vec::new();
-        column(Values::Numeric(numeric(Role::Values)), statistics).encode(0, &mut bytes);
+        column(values(None, None), statistics).encode(0, &mut bytes);
         bytes[bytes.len() - Statistics::ENCODED_LEN]
     };
     let names_of = ["sum", "distinct", "ascending", "descending"].map(str::to_owned);
@@ -204,6 +204,10 @@ fn numeric(role: Role) -> Numeric<SectionRef> {
     }
 }
 
+fn values(offsets: Option<Numeric<SectionRef>>, terms: Option<Dictionary<SectionRef>>) -> Values<SectionRef> {
+    Values::Numbers { offsets, values: numeric(Role::Values), terms }
+}
+
 fn column(values: Values<SectionRef>, statistics: Statistics) -> Column<SectionRef> {
     let field = Field::new("x", Kind::Numeric, LogicalType::I64);
     let presence = Presence::Blocks { values: 8, blocks: reference(5), jump: Some(reference(6)) };
@@ -223,18 +227,17 @@ fn the_sections_of_a_column_lie_in_the_order_of_the_table() {
             prefix: Box::default(),
         }),
     };
-    let ords = || numeric(Role::Values);
     let offsets = || numeric(Role::Offsets);
     let binary = |coding| {
         let offsets = BinaryOffsets::Variable(offsets());
         Values::Binary(Binary { count: 9, bytes: Some(reference(9)), coding, offsets })
     };
     let columns = [
-        ("`numeric`", Values::Numeric(ords())),
+        ("`numeric`", values(None, None)),
         ("`binary`", binary(Coding::Fsst { total_len: 9, symbols: reference(10) })),
-        ("`sorted`", Values::Sorted { ords: ords(), terms: terms() }),
-        ("`sorted-numeric`", Values::SortedNumeric { offsets: offsets(), values: ords() }),
-        ("`sorted-set`", Values::SortedSet { offsets: offsets(), ords: ords(), terms: terms() }),
+        ("`sorted`", values(None, Some(terms()))),
+        ("`sorted-numeric`", values(Some(offsets()), None)),
+        ("`sorted-set`", values(Some(offsets()), Some(terms()))),
     ];
     let mut all = std::collections::BTreeSet::new();
     let rows = Document::spec().table("Order of sections", "kind");

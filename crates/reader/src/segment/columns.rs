@@ -78,10 +78,7 @@ impl Segment {
         let (file, source) = (self.0.file.clone(), self.0.source.clone());
         let core = ColumnCore { file, source, sort_key, info, docs, presence };
         let (offsets, values, terms) = match column.values {
-            Values::Numeric(values) => (None, values, None),
-            Values::Sorted { ords, terms } => (None, ords, Some(terms)),
-            Values::SortedNumeric { offsets, values } => (Some(offsets), values, None),
-            Values::SortedSet { offsets, ords, terms } => (Some(offsets), ords, Some(terms)),
+            Values::Numbers { offsets, values, terms } => (offsets, values, terms),
             Values::Binary(values) => return open_bytes(core, values, mode),
         };
         let offsets = offsets.map(|offsets| NumericReader::open(offsets, mode)).transpose()?;

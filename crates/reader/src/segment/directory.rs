@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use docvalues_column::{ErrorKind, Field, Result};
 use docvalues_format::error::{self, Section as Role};
-use docvalues_format::file::column::Column;
+use docvalues_format::file::column::{Column, Values};
 use docvalues_format::file::directory::Page;
 use docvalues_format::file::frame::HEADER_LEN;
 use docvalues_format::file::root::PageRef;
@@ -140,7 +140,10 @@ impl Segment {
         let number = at.columns.start.saturating_add(u32::try_from(i).unwrap_or(u32::MAX));
         let found = self.fine_zones().binary_search_by_key(&number, |fine_zones| fine_zones.column);
         let found = found.ok().map(|at| self.fine_zones()[at].section);
-        let numbers = column.values.numbers_mut();
+        let numbers = match &mut column.values {
+            Values::Numbers { values, .. } => Some(values),
+            Values::Binary(_) => None,
+        };
         let has_zones = numbers.as_ref().is_some_and(|numbers| numbers.zones.is_some());
         let place = error::Place { section: Role::DirectoryPage, offset: at.bytes.start };
         let both = found.is_some() == (has_zones && !self.fine_zones().is_empty());

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use bitvec::order::Lsb0;
 use bitvec::vec::BitVec;
+use docvalues_format::bits::or_at;
 use docvalues_format::presence::{self, Presence};
 
 use super::batch_rows::BatchRows;
@@ -235,14 +236,8 @@ fn set(bits: &mut Bits, doc: u32) {
 
 /// Sets the bit of document `doc + i` for every set bit *i* of `word`, and grows `bits` if needed. `word` is not 0.
 fn or(bits: &mut Bits, doc: u32, word: u64) {
-    let (at, shift) = (index(doc / 64), doc % 64);
-    let (low, high) = (word << shift, (word >> 1) >> (63 - shift));
-    grow(bits, if high == 0 { at + 1 } else { at + 2 });
-    let words = bits.as_raw_mut_slice();
-    words[at] |= low;
-    if high != 0 {
-        words[at + 1] |= high;
-    }
+    grow(bits, index(doc / 64) + if word.leading_zeros() < doc % 64 { 2 } else { 1 });
+    or_at(bits.as_raw_mut_slice(), index(doc), word);
 }
 
 /// Grows `bits` to at least `words` words.

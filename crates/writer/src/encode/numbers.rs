@@ -41,7 +41,7 @@ pub(crate) fn drain(on_disk: &mut Option<Scratch>, blocks: &mut Vec<u8>) -> Resu
 
 /// Converts `encoded`, whose first blocks are on disk, to payloads.
 pub(super) fn with_on_disk(encoded: Numeric<Vec<u8>>, on_disk: Option<Scratch>) -> Numeric<Payload> {
-    let on_disk = on_disk.map(|on_disk| (encoded.role.blocks(), on_disk));
+    let on_disk = on_disk.map(|on_disk| (encoded.role.sections().0, on_disk));
     let Ok(encoded) = encoded.try_map(&mut payloads(on_disk));
     encoded
 }

@@ -151,7 +151,7 @@ fn a_document_that_is_dropped_never_was() {
     let (docs, columns) = columns(&with);
     assert_eq!(docs, 3);
     let terms = |values: &Values<_>| match values {
-        Values::Sorted { terms, .. } | Values::SortedSet { terms, .. } => terms.count,
+        Values::Numbers { terms: Some(terms), .. } => terms.count,
         _ => 0,
     };
     assert_eq!(columns.iter().map(|c| terms(&c.values)).collect::<Vec<_>>(), [0, 0, 0, 3, 2]);

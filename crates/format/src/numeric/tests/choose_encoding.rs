@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::super::choose_encoding::{Cut, Plan, choose_encoding};
 use super::super::encode::encode_blocks;
-use super::super::numbers::Numbers;
+use super::super::numbers::{By, Numbers};
 use super::super::value_stats::{Distinct, Divisor, ValueStats};
 use super::*;
 
@@ -36,9 +36,10 @@ fn check(values: &[i64]) {
     if stats.min == stats.max {
         return;
     }
-    let affine = Numbers::affine(values.len(), &stats);
+    let by = By::Affine { base: stats.min, divisor: stats.divisor };
+    let affine = Numbers::new(values.len(), &stats, by);
     let distinct = stats.distinct.clone().map(Distinct::sorted);
-    let table = distinct.as_ref().map(|table| Numbers::by_table(values.len(), &stats, table));
+    let table = distinct.as_ref().map(|table| Numbers::new(values.len(), &stats, By::Table(table)));
     // Without gaps between the values there is no alternative to differences.
     let gaps = |table: &&Numbers<'_>| table.ends(&(0..values.len())) != affine.ends(&(0..values.len()));
     let table = table.as_ref().filter(gaps);

@@ -94,7 +94,7 @@ fn a_column_of_decimals_is_one_of_doubles() {
         let column = Column {
             field: Field::new("x", kind::Kind::Numeric, logical),
             presence: Presence::All,
-            values: Values::Numeric(numbers),
+            values: Values::Numbers { offsets: None, values: numbers, terms: None },
             statistics: Statistics::default(),
         };
         let mut entry = Vec::new();
