@@ -236,7 +236,7 @@ impl<'s> Binder<'s> {
     /// Binds a pattern: to the terms of a dictionary, or to values.
     fn bind_pattern(&mut self, query: &Query, column: Arc<dyn Column>, pattern: Matcher) -> Result<Draft> {
         if let Some(terms) = column.values().terms() {
-            let wanted = Wanted::Ords(matching_terms(terms, &pattern, self.stop)?);
+            let wanted = Wanted::Numbers(matching_terms(terms, &pattern, self.stop)?);
             return Ok(Draft::Condition(query.clone(), column, wanted));
         }
         let filter = ConditionFilter::matching(column, pattern);
