@@ -42,8 +42,6 @@ enum DistinctState {
     /// The given number of ords, or of numbers from the first one on, exceeds the memory limit. They are counted at
     /// the end, in several passes.
     Later(i64, u32),
-    /// A bit for each ord.
-    Ords(Vec<u64>),
     /// A bit for each number or ord from the first one on; others are ignored.
     Dense(i64, Vec<u64>),
     Numbers(SetOrSketch<i64>),
@@ -79,7 +77,7 @@ impl DistinctValues {
         let seen = match (request.constant(slot), column.elements()) {
             (Some(known), _) => DistinctState::Constant(known.value.is_some().into()),
             (None, Elements::Ords) => match column.terms().map_or(0, TermSpace::len) {
-                terms if fits(terms) => DistinctState::Ords(bits(terms)?),
+                terms if fits(terms) => DistinctState::Dense(0, bits(terms)?),
                 terms => DistinctState::Later(0, terms),
             },
             (None, Elements::Numbers) => {
@@ -106,9 +104,7 @@ impl DistinctValues {
             DistinctState::Later(first, places) => {
                 Distinct::Exact(by_ranges(request, slot, first, places, bytes)?)
             }
-            DistinctState::Ords(seen) | DistinctState::Dense(_, seen) => {
-                Distinct::Exact(bits::count(&seen) as u64)
-            }
+            DistinctState::Dense(_, seen) => Distinct::Exact(bits::count(&seen) as u64),
             DistinctState::Numbers(few) => few.count(),
             DistinctState::Bytes(few) => few.count(),
         })
@@ -129,19 +125,11 @@ impl DistinctValues {
     }
 
     fn see_ords(&mut self, ords: &[TermOrd]) {
-        match &mut self.seen {
-            DistinctState::Ords(seen) => {
-                for ord in ords.iter().filter(|ord| **ord != NO_ORD) {
-                    if let Some(word) = seen.get_mut(ord.get() as usize / 64) {
-                        *word |= 1 << (ord.get() % 64);
-                    }
-                }
+        if let DistinctState::Dense(first, seen) = &mut self.seen {
+            let (first, seen) = (*first, seen.as_mut_slice());
+            for ord in ords.iter().filter(|ord| **ord != NO_ORD) {
+                see_dense(first, ord.get().into(), seen);
             }
-            DistinctState::Dense(first, seen) => {
-                let there = ords.iter().filter(|ord| **ord != NO_ORD);
-                there.for_each(|ord| see_dense(*first, ord.get().into(), seen));
-            }
-            _ => {}
         }
     }
 
@@ -159,7 +147,6 @@ impl Collector for DistinctValues {
         let seen = match &self.seen {
             DistinctState::Constant(_) => DistinctState::Constant(0),
             DistinctState::Later(first, places) => DistinctState::Later(*first, *places),
-            DistinctState::Ords(seen) => DistinctState::Ords(vec![0; seen.len()]),
             DistinctState::Dense(first, seen) => DistinctState::Dense(*first, vec![0; seen.len()]),
             DistinctState::Numbers(few) => DistinctState::Numbers(SetOrSketch::new(few.most)),
             DistinctState::Bytes(few) => DistinctState::Bytes(SetOrSketch::new(few.most)),
@@ -174,7 +161,7 @@ impl Collector for DistinctValues {
     fn max_threads(&self) -> usize {
         let each = match &self.seen {
             DistinctState::Constant(_) | DistinctState::Later(..) => return usize::MAX,
-            DistinctState::Ords(seen) | DistinctState::Dense(_, seen) => size_of_val(seen.as_slice()),
+            DistinctState::Dense(_, seen) => size_of_val(seen.as_slice()),
             DistinctState::Numbers(_) => TABLE_BYTES,
             DistinctState::Bytes(few) => TABLE_BYTES.saturating_add(few.most),
         };
@@ -199,8 +186,7 @@ impl Collector for DistinctValues {
 
     fn merge(&mut self, other: DistinctValues, _stop: &Interrupt) -> Result<()> {
         match (&mut self.seen, other.seen) {
-            (DistinctState::Ords(to), DistinctState::Ords(from))
-            | (DistinctState::Dense(_, to), DistinctState::Dense(_, from)) => {
+            (DistinctState::Dense(_, to), DistinctState::Dense(_, from)) => {
                 to.iter_mut().zip(from).for_each(|(to, from)| *to |= from);
             }
             (DistinctState::Numbers(to), DistinctState::Numbers(from)) => to.merge(from, |_| 0),
@@ -215,7 +201,8 @@ impl Collector for DistinctValues {
 /// Sets the bit of a number, if there is one.
 #[inline]
 fn see_dense(first: i64, number: i64, seen: &mut [u64]) {
-    let at = usize::try_from(number.wrapping_sub(first)).unwrap_or(usize::MAX);
+    // What lies before the first one wraps to a number beyond the last.
+    let at = usize::try_from(number.wrapping_sub(first).cast_unsigned()).unwrap_or(usize::MAX);
     if let Some(word) = seen.get_mut(at / 64) {
         *word |= 1 << (at % 64);
     }
