@@ -4,6 +4,7 @@ use docvalues_column::{
     BatchDocs, Column, DocId, DocRange, Gathered, Kind, Lists, Rows, Slices, TermOrd, Terms, Values,
 };
 
+use super::chunk::{ChunkColumn, NumberLists, Numbers, StringLists, Strings};
 use super::dedup::{Dedup, NOWHERE};
 use crate::engine::{NO_ORD, SHORT_WINDOW, len_u32};
 use crate::error::Result;
@@ -67,10 +68,6 @@ impl ChunkBuffer {
             ord_lists: Lists::new(),
             ords: Dedup::default(),
         }
-    }
-
-    pub(super) fn kind(&self) -> Kind {
-        self.kind
     }
 
     /// Reads the values of the rows' documents; `distinct` has these in file order. Returns false if memory is
@@ -200,23 +197,25 @@ impl ChunkBuffer {
         rows.iter().zip(places).for_each(|(&row, place)| self.places[row as usize] = place);
     }
 
-    pub(super) fn numbers(&self) -> super::Numbers<'_> {
-        super::Numbers { values: self.numbers.values(), present: self.numbers.present() }
-    }
-
-    /// The position of each row's string, and the strings.
-    pub(super) fn strings(&self) -> (&[u32], Slices<'_, u8>) {
-        (&self.places, self.bytes.slices())
-    }
-
-    /// The position of each row's list, and the lists.
-    pub(super) fn number_lists(&self) -> (&[u32], Slices<'_, i64>) {
-        (&self.places, self.number_lists.slices())
-    }
-
-    /// The position of each row's list, the lists of positions of terms, and the terms.
-    pub(super) fn string_lists(&self) -> (&[u32], Slices<'_, u32>, Slices<'_, u8>) {
-        (&self.places, self.ord_lists.slices().over(&self.ords.places), self.bytes.slices())
+    /// The values, as a column of the chunk.
+    pub(super) fn column(&self) -> ChunkColumn<'_> {
+        let places = self.places.as_slice();
+        match self.kind {
+            Kind::Numeric => {
+                let (values, present) = (self.numbers.values(), self.numbers.present());
+                ChunkColumn::Numbers(Numbers { values, present })
+            }
+            Kind::Binary | Kind::Sorted => {
+                ChunkColumn::Strings(Strings { places, strings: self.bytes.slices() })
+            }
+            Kind::SortedNumeric => {
+                ChunkColumn::NumberLists(NumberLists { places, lists: self.number_lists.slices() })
+            }
+            Kind::SortedSet => {
+                let (lists, terms) = (self.ord_lists.slices(), self.bytes.slices());
+                ChunkColumn::StringLists(StringLists { places, lists: lists.over(&self.ords.places), terms })
+            }
+        }
     }
 }
 
