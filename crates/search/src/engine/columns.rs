@@ -109,6 +109,14 @@ impl ColumnSet {
         self.parts.iter().all(|column| column.is_absent())
     }
 
+    fn elements(&self) -> Elements {
+        match self.info.kind() {
+            Kind::Numeric | Kind::SortedNumeric => Elements::Numbers,
+            Kind::Sorted | Kind::SortedSet => Elements::Ords,
+            Kind::Binary => Elements::Bytes,
+        }
+    }
+
     /// The identities of the terms, which `make` makes once.
     pub(crate) fn ids(&self, make: impl FnOnce() -> Result<TermIds>) -> Result<Arc<TermIds>> {
         let mut ids = self.ids.lock().unwrap_or_else(PoisonError::into_inner);
@@ -190,16 +198,6 @@ impl Columns {
     /// The columns in part `part`.
     pub(crate) fn part(&self, part: usize) -> PartColumns<'_> {
         PartColumns { columns: self, part }
-    }
-}
-
-impl ColumnSet {
-    fn elements(&self) -> Elements {
-        match self.info.kind() {
-            Kind::Numeric | Kind::SortedNumeric => Elements::Numbers,
-            Kind::Sorted | Kind::SortedSet => Elements::Ords,
-            Kind::Binary => Elements::Bytes,
-        }
     }
 }
 

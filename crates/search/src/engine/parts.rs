@@ -254,14 +254,10 @@ impl Parts {
 
 impl OpenPart<'static> {
     fn new(part: Part) -> OpenPart<'static> {
-        let open =
-            OpenPart { source: part.source, live: None, live_bits: OnceLock::new(), opened: Arc::default() };
-        part.live
-            .map_or_else(|| open.with_live(&LiveDocs::all(open.source.docs())), |live| open.with_live(&live))
+        let live = part.live.unwrap_or_else(|| Arc::new(LiveDocs::all(part.source.docs())));
+        OpenPart::of_source(part.source).with_live(&live)
     }
-}
 
-impl OpenPart<'static> {
     /// The part with another source, in which some columns are others.
     fn with_columns(&self, with: Part, columns: &[String]) -> OpenPart<'static> {
         let before = lock(&self.opened);
@@ -274,7 +270,10 @@ impl OpenPart<'static> {
 impl<'s> OpenPart<'s> {
     /// A source of which nothing is deleted.
     pub(crate) fn of(source: &'s (dyn ColumnSource + Sync)) -> OpenPart<'s> {
-        let source = Arc::new(Borrowed(source));
+        OpenPart::of_source(Arc::new(Borrowed(source)))
+    }
+
+    fn of_source(source: Arc<dyn ColumnSource + Send + Sync + 's>) -> OpenPart<'s> {
         OpenPart { source, live: None, live_bits: OnceLock::new(), opened: Arc::default() }
     }
 
