@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use docvalues_column::{Bitset, Column, ColumnSource, DocRange, ErrorKind};
+use docvalues_column::{Bitset, Column, DocRange, ErrorKind};
 
 use super::column_comparison::ColumnComparison;
 use super::column_condition::{Refused, Simplified, Wanted, compiled, matching_terms, wanted};
@@ -12,7 +12,7 @@ use super::condition_filter::ConditionFilter;
 use super::doc_ids::DOC;
 use super::pattern::{CompiledPatterns, Matcher};
 use super::{Condition, MAX_DEPTH, Query, QueryError, Test};
-use crate::engine::Interrupt;
+use crate::engine::Search;
 use crate::metrics::Metric;
 use crate::{Error, Result};
 
@@ -120,22 +120,23 @@ pub(super) fn refused_at((at, what): Refused, condition: &Condition) -> Error {
 /// The most levels of a query.
 const MAX_LEVELS: usize = 2 * MAX_DEPTH + 4;
 
-/// Binds queries to a source.
+/// Binds queries to a part of a search.
 pub(super) struct Binder<'s> {
-    pub(super) source: &'s dyn ColumnSource,
+    search: &'s Search<'s>,
+    part: usize,
     patterns: &'s CompiledPatterns,
-    stop: &'s Interrupt,
     columns: HashMap<String, Arc<dyn Column>>,
     nodes: usize,
 }
 
 impl<'s> Binder<'s> {
-    pub(super) fn new(
-        source: &'s dyn ColumnSource,
-        patterns: &'s CompiledPatterns,
-        stop: &'s Interrupt,
-    ) -> Binder<'s> {
-        Binder { source, patterns, stop, columns: HashMap::new(), nodes: 0 }
+    pub(super) fn new(search: &'s Search<'_>, part: usize, patterns: &'s CompiledPatterns) -> Binder<'s> {
+        Binder { search, part, patterns, columns: HashMap::new(), nodes: 0 }
+    }
+
+    /// The number of documents of the part.
+    pub(super) fn docs(&self) -> u32 {
+        self.search.parts[self.part].source.docs()
     }
 
     /// Returns the tree and its number of nodes.
@@ -154,7 +155,7 @@ impl<'s> Binder<'s> {
         match query {
             Query::All => Ok(Draft::Done(self.constant(true, Clause::Own(Query::All), None))),
             Query::None => Ok(Draft::Done(self.constant(false, Clause::Own(Query::None), None))),
-            Query::Docs(set) => Ok(Draft::Done(self.docs(query, set))),
+            Query::Docs(set) => Ok(Draft::Done(self.set(query, set))),
             Query::Condition(condition) => self.condition(query, condition),
             Query::And(parts) => self.several(parts, depth, true),
             Query::Or(parts) => self.several(parts, depth, false),
@@ -167,8 +168,8 @@ impl<'s> Binder<'s> {
     }
 
     /// The node of a set of documents.
-    fn docs(&mut self, query: &Query, set: &Arc<Bitset>) -> Node {
-        let (clause, docs) = (Clause::Own(query.clone()), self.source.docs());
+    fn set(&mut self, query: &Query, set: &Arc<Bitset>) -> Node {
+        let (clause, docs) = (Clause::Own(query.clone()), self.docs());
         let set = if set.docs() == docs { set.clone() } else { Arc::new(set.resized(docs)) };
         if set.is_empty() {
             return self.constant(false, clause, Some("the set is empty".into()));
@@ -235,7 +236,7 @@ impl<'s> Binder<'s> {
     /// Binds a pattern: to the terms of a dictionary, or to values.
     fn bind_pattern(&mut self, query: &Query, column: Arc<dyn Column>, pattern: Matcher) -> Result<Draft> {
         if let Some(terms) = column.values().terms() {
-            let wanted = Wanted::Numbers(matching_terms(terms, &pattern, self.stop)?);
+            let wanted = Wanted::Numbers(matching_terms(terms, &pattern, &self.search.stop)?);
             return Ok(Draft::Condition(query.clone(), column, wanted));
         }
         let filter = ConditionFilter::matching(column, pattern);
@@ -259,7 +260,7 @@ impl<'s> Binder<'s> {
         if let Some(column) = self.columns.get(name) {
             return Ok(column.clone());
         }
-        let column = self.source.column(name)?;
+        let column = self.search.column_set(name)?.parts[self.part].clone();
         self.columns.insert(name.to_owned(), column.clone());
         Ok(column)
     }
@@ -350,7 +351,8 @@ impl<'s> Binder<'s> {
             }
             Simplified::Only(wanted) => {
                 let name = &column.info().field.name;
-                let leading = self.source.sort().first().is_some_and(|key| key.column == *name);
+                let sort = self.search.parts[self.part].source.sort();
+                let leading = sort.first().is_some_and(|key| key.column == *name);
                 let filter = ConditionFilter::new(column, &wanted, leading);
                 let expected = filter.expect();
                 self.leaf(NodeKind::Filter(filter), clause, expected)

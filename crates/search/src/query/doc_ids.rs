@@ -14,7 +14,7 @@ pub(super) const DOC: &str = "_doc";
 impl Binder<'_> {
     /// The node of a condition on the ids of documents.
     pub(super) fn bind_doc_ids(&mut self, query: &Query, condition: &Condition) -> Result<Node> {
-        let (clause, docs) = (Clause::Own(query.clone()), self.source.docs());
+        let (clause, docs) = (Clause::Own(query.clone()), self.docs());
         let there = RangeSet::one(0, End::Before(i64::from(docs)));
         let refused = |what: &str| refused_at((0, format!("column \"{DOC}\" {what}")), condition);
         let values = match &condition.test {
