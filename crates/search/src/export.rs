@@ -201,12 +201,7 @@ impl<'a> Export<'a> {
         Ok(if self.advance()? { Some(&self.chunk) } else { None })
     }
 
-    /// The number of rows in the last chunk.
-    #[cfg(feature = "arrow")]
-    pub(crate) fn len_of_chunk(&self) -> usize {
-        self.chunk.len()
-    }
-
+    /// The last chunk.
     #[cfg(feature = "arrow")]
     pub(crate) fn chunk(&self) -> &Chunk {
         &self.chunk

@@ -241,8 +241,7 @@ impl<'s> Search<'s> {
             let fields =
                 fields.filter_map(|(part, column)| Some((part, &column.as_ref().ok()?.info().field)));
             let fields: Vec<_> = fields.collect();
-            let field =
-                if promote { promoted_column::common(&fields)? } else { promoted_column::same(&fields)? };
+            let field = promoted_column::common(&fields, promote)?;
             let field = field.or_else(|| self.kept.declared(name).cloned());
             // Columns that no part has are not kept: a caller may ask for any number of names.
             let is_kept = field.is_some();
