@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use docvalues_column::{
     AbsentColumn, Bounds, Column, ColumnInfo, Count, DocRange, Field, Kind, Lists, OrdRange, Pruning,
@@ -11,6 +11,7 @@ use docvalues_column::{
 
 use super::interrupt::Interrupt;
 use super::term_ids::TermIds;
+use super::threads::lock;
 use super::value::{self, Stored, ord_of};
 use crate::error::Result;
 
@@ -119,7 +120,7 @@ impl ColumnSet {
 
     /// The identities of the terms, which `make` makes once.
     pub(crate) fn ids(&self, make: impl FnOnce() -> Result<TermIds>) -> Result<Arc<TermIds>> {
-        let mut ids = self.ids.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ids = lock(&self.ids);
         if let Some(ids) = &*ids {
             return Ok(ids.clone());
         }

@@ -1,7 +1,7 @@
 //! [`Parts`]: sources that are searched together, with what searches keep about them.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use docvalues_column::{
     Bitset, Column, ColumnSource, Field, LiveDocs, Part, Result as ColumnResult, SortKey, Terms, bits,
@@ -10,6 +10,7 @@ use docvalues_column::{
 use super::columns::ColumnSet;
 use super::interrupt::Interrupt;
 use super::term_ids::{PartIds, TermIds, TermTable};
+use super::threads::lock;
 use crate::error::{Error, Result};
 
 /// Several sources that are searched together, such as the segments of an index.
@@ -371,11 +372,6 @@ impl Kept {
         lock(&self.terms).insert(name.to_owned(), table.clone());
         in_table(table)
     }
-}
-
-/// A thread that panicked while it held one of these locks left what it guards unchanged.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A borrowed source.

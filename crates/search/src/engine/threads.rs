@@ -43,7 +43,8 @@ fn join(a: Half<'_>, b: Half<'_>) -> Result<()> {
     b()
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+/// Locks a mutex. A thread that panicked while it held the lock left what it guards unchanged.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
