@@ -8,8 +8,8 @@ use hashbrown::HashSet;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::engine::{
-    Cells, Collector, Elements, Interrupt, MultiPass, NO_ORD, Numbers, Request, Slot, TermSpace, Window,
-    memory,
+    Cells, Collector, Elements, Interrupt, MultiPass, NO_ORD, Numbers, Request, Slot, Stored, TermSpace,
+    Window, memory,
 };
 use crate::error::Result;
 use crate::metrics::Distinct;
@@ -136,7 +136,7 @@ impl DistinctValues {
     fn see_numbers(&mut self, numbers: Numbers<'_>) {
         match &mut self.seen {
             DistinctState::Dense(first, seen) => numbers.each(|_, number| see_dense(*first, number, seen)),
-            DistinctState::Numbers(few) => numbers.each(|_, number| few.see(&number, 0, i64::clone)),
+            DistinctState::Numbers(few) => numbers.each(|_, number| few.see(&number, i64::clone)),
             _ => {}
         }
     }
@@ -177,7 +177,7 @@ impl Collector for DistinctValues {
             Cells::NumberLists(lists) => self.see_numbers(Numbers { values: lists.items(), present: None }),
             Cells::Bytes(strings) => {
                 if let DistinctState::Bytes(few) = &mut self.seen {
-                    strings.iter().flatten().for_each(|bytes| few.see_bytes(bytes));
+                    strings.iter().flatten().for_each(|bytes| few.see(bytes, <[u8]>::to_vec));
                 }
             }
         }
@@ -189,8 +189,8 @@ impl Collector for DistinctValues {
             (DistinctState::Dense(_, to), DistinctState::Dense(_, from)) => {
                 to.iter_mut().zip(from).for_each(|(to, from)| *to |= from);
             }
-            (DistinctState::Numbers(to), DistinctState::Numbers(from)) => to.merge(from, |_| 0),
-            (DistinctState::Bytes(to), DistinctState::Bytes(from)) => to.merge(from, |bytes| held(bytes)),
+            (DistinctState::Numbers(to), DistinctState::Numbers(from)) => to.merge(from),
+            (DistinctState::Bytes(to), DistinctState::Bytes(from)) => to.merge(from),
             // A fork has the same representation.
             _ => {}
         }
@@ -231,22 +231,15 @@ fn by_ranges(request: &Request<'_>, slot: Slot, first: i64, places: u32, bytes: 
     Ok(distinct)
 }
 
-/// The bytes of a byte string on the heap.
-pub(crate) fn held(bytes: &[u8]) -> usize {
-    const ALLOCATION: usize = 16;
-    bytes.len() + ALLOCATION
-}
-
-impl SetOrSketch<Vec<u8>> {
-    fn see_bytes(&mut self, bytes: &[u8]) {
-        self.see(bytes, held(bytes), <[u8]>::to_vec);
-    }
-}
-
 /// A value that a sketch can count.
 pub(crate) trait Sketched: Hash + Eq {
     /// Adds the value to a sketch.
     fn add_to(&self, sketch: &mut Sketch);
+
+    /// The bytes of the value on the heap.
+    fn held(&self) -> usize {
+        0
+    }
 }
 
 impl Sketched for i64 {
@@ -260,11 +253,33 @@ impl Sketched for [u8] {
     fn add_to(&self, sketch: &mut Sketch) {
         sketch.0.update(xxh3_64(self));
     }
+
+    fn held(&self) -> usize {
+        const ALLOCATION: usize = 16;
+        self.len() + ALLOCATION
+    }
 }
 
 impl Sketched for Vec<u8> {
     fn add_to(&self, sketch: &mut Sketch) {
         self.as_slice().add_to(sketch);
+    }
+
+    fn held(&self) -> usize {
+        self.as_slice().held()
+    }
+}
+
+impl Sketched for Stored {
+    fn add_to(&self, sketch: &mut Sketch) {
+        match self {
+            Stored::Number(number) => number.add_to(sketch),
+            Stored::Bytes(bytes) => bytes.add_to(sketch),
+        }
+    }
+
+    fn held(&self) -> usize {
+        if let Stored::Bytes(bytes) = self { bytes.held() } else { 0 }
     }
 }
 
@@ -273,7 +288,7 @@ impl<T: Sketched> SetOrSketch<T> {
         SetOrSketch { most, held: 0, values: SetOrSketchValues::Set(HashSet::new()) }
     }
 
-    fn see<Q: Sketched + ?Sized>(&mut self, value: &Q, held: usize, own: impl FnOnce(&Q) -> T)
+    fn see<Q: Sketched + ?Sized>(&mut self, value: &Q, own: impl FnOnce(&Q) -> T)
     where
         T: std::borrow::Borrow<Q>,
     {
@@ -281,7 +296,7 @@ impl<T: Sketched> SetOrSketch<T> {
             SetOrSketchValues::Set(all) => {
                 if !all.contains(value) {
                     all.insert(own(value));
-                    self.held += held;
+                    self.held += value.held();
                     self.limit();
                 }
             }
@@ -294,18 +309,15 @@ impl<T: Sketched> SetOrSketch<T> {
         if let SetOrSketchValues::Set(all) = &self.values
             && (all.len() > MAX_EXACT || self.held > self.most)
         {
-            let mut sketch = Sketch::new();
-            all.iter().for_each(|value| value.add_to(&mut sketch));
-            self.values = SetOrSketchValues::Sketch(sketch);
+            self.values = SetOrSketchValues::Sketch(Sketch::new().with(all));
         }
     }
 
-    fn merge(&mut self, other: SetOrSketch<T>, held: impl Fn(&T) -> usize) {
+    fn merge(&mut self, other: SetOrSketch<T>) {
         match (&mut self.values, other.values) {
-            (_, SetOrSketchValues::Set(from)) => from.into_iter().for_each(|value| self.take(value, &held)),
-            (SetOrSketchValues::Set(from), SetOrSketchValues::Sketch(mut to)) => {
-                from.iter().for_each(|value| value.add_to(&mut to));
-                self.values = SetOrSketchValues::Sketch(to);
+            (_, SetOrSketchValues::Set(from)) => from.into_iter().for_each(|value| self.take(value)),
+            (SetOrSketchValues::Set(from), SetOrSketchValues::Sketch(to)) => {
+                self.values = SetOrSketchValues::Sketch(to.with(&*from));
             }
             (SetOrSketchValues::Sketch(to), SetOrSketchValues::Sketch(from)) => {
                 to.merge(&from);
@@ -313,10 +325,10 @@ impl<T: Sketched> SetOrSketch<T> {
         }
     }
 
-    fn take(&mut self, value: T, held: impl Fn(&T) -> usize) {
+    fn take(&mut self, value: T) {
         match &mut self.values {
             SetOrSketchValues::Set(all) => {
-                let more = held(&value);
+                let more = value.held();
                 if all.insert(value) {
                     self.held += more;
                     self.limit();
@@ -345,6 +357,12 @@ impl Sketch {
     #[expect(clippy::expect_used, reason = "a number of registers that the library has")]
     pub(crate) fn new() -> Sketch {
         Sketch(Box::new(HllSketch::new(REGISTERS, HllType::Hll8).expect("4 to 21")))
+    }
+
+    /// The sketch with more values.
+    pub(crate) fn with<'v, T: Sketched + 'v>(mut self, values: impl IntoIterator<Item = &'v T>) -> Sketch {
+        values.into_iter().for_each(|value| value.add_to(&mut self));
+        self
     }
 
     pub(crate) fn merge(&mut self, other: &Sketch) {
@@ -400,12 +418,12 @@ mod tests {
                 let mut few = SetOrSketch::new(usize::MAX);
                 // From dense to far apart.
                 let number = |at: u64| (u64::from(column) << 55 ^ at << (column / 10)).cast_signed();
-                (0..count).for_each(|at| few.see(&number(at), 0, i64::clone));
+                (0..count).for_each(|at| few.see(&number(at), i64::clone));
                 few.count()
             } else {
                 let mut few = SetOrSketch::new(0);
                 let bytes = |at: u64| [u64::from(column).to_le_bytes(), at.to_le_bytes()].concat();
-                (0..count).for_each(|at| few.see_bytes(&bytes(at)));
+                (0..count).for_each(|at| few.see(bytes(at).as_slice(), <[u8]>::to_vec));
                 few.count()
             };
             match found {
