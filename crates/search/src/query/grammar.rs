@@ -66,27 +66,26 @@ fn and(input: &mut Input<'_>, depth: usize) -> Parsed<Query> {
 
 fn not(input: &mut Input<'_>, depth: usize) -> Parsed<Query> {
     let at = input.current_token_start();
-    let deeper = |what| if depth < MAX_DEPTH { Ok(depth + 1) } else { refuse(at, what) };
+    let deeper = || match depth {
+        MAX_DEPTH.. => refuse(at, "expected at most 64 nested parentheses and `not`s"),
+        depth => Ok(depth + 1),
+    };
     if keyword(input, "not")? {
         refuse_test(input, at)?;
-        let depth = deeper("expected at most 64 nested parentheses and `not`s")?;
-        return Ok(!not(input, depth)?);
+        return Ok(!not(input, deeper()?)?);
     }
     if symbol(input, "(")? {
-        let depth = deeper("expected at most 64 nested parentheses and `not`s")?;
-        let query = or(input, depth)?;
+        let query = or(input, deeper()?)?;
         if symbol(input, ")")? {
             return Ok(query);
         }
         return refuse(input.current_token_start(), "expected `and`, `or` or `)`");
     }
-    if keyword(input, "true")? {
-        refuse_test(input, at)?;
-        return Ok(Query::All);
-    }
-    if keyword(input, "false")? {
-        refuse_test(input, at)?;
-        return Ok(Query::None);
+    for (word, query) in [("true", Query::All), ("false", Query::None)] {
+        if keyword(input, word)? {
+            refuse_test(input, at)?;
+            return Ok(query);
+        }
     }
     condition(input)
 }
