@@ -383,13 +383,11 @@ fn merged(drafts: Vec<Draft>, is_and: bool) -> Vec<Draft> {
             groups.push(vec![draft]);
             continue;
         };
-        match places.entry(column.info().field.name.clone()) {
-            std::collections::hash_map::Entry::Occupied(place) => groups[*place.get()].push(draft),
-            std::collections::hash_map::Entry::Vacant(place) => {
-                place.insert(groups.len());
-                groups.push(vec![draft]);
-            }
+        let at = *places.entry(column.info().field.name.clone()).or_insert(groups.len());
+        if at == groups.len() {
+            groups.push(Vec::new());
         }
+        groups[at].push(draft);
     }
     groups.into_iter().flat_map(|group| merged_group(group, is_and)).collect()
 }
