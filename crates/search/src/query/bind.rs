@@ -103,10 +103,8 @@ fn pointed_at(
     if Metric::from_name(column).is_some() {
         return Error::Query(QueryError::of_metric(place, column));
     }
-    Error::Query(match literal {
-        None => QueryError::no_column(place, column),
-        Some(_) => QueryError::no_operand(place, column),
-    })
+    let hint = if literal.is_some() { "; text is written in quotes" } else { "" };
+    Error::Query(QueryError::no_column(place, column, hint))
 }
 
 /// Attributes an error to a literal's place in the query's text.
