@@ -145,16 +145,9 @@ impl Rows<i64> for PromotedColumn {
                 Ok(())
             });
         }
-        let fill = out.fill();
-        let (values, mut presence) = out.begin_one(docs.len());
-        for (at, value) in values.iter_mut().enumerate() {
-            match own.value(at) {
-                Some(number) => *value = self.convert(number)?,
-                None => {
-                    *value = fill;
-                    presence.mark(at, false);
-                }
-            }
+        out.begin_one(docs.len());
+        for at in 0..docs.len() {
+            out.set(at, own.value(at).map(|number| self.convert(number)).transpose()?);
         }
         Ok(())
     }
