@@ -64,7 +64,7 @@ impl<'a> Export<'a> {
     /// ```
     pub fn batches(self) -> Batches<'a> {
         let batches = Batches {
-            next: self.len_of_chunk(),
+            next: self.chunk().len(),
             export: self,
             schema: Arc::new(Schema::empty()),
             doc_ids: None,
@@ -98,7 +98,7 @@ impl Batches<'_> {
     }
 
     fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
-        if self.next == self.export.len_of_chunk() {
+        if self.next == self.export.chunk().len() {
             if self.export.next_chunk()?.is_none() {
                 return Ok(None);
             }

@@ -201,12 +201,7 @@ impl<'a> Export<'a> {
         Ok(if self.advance()? { Some(&self.chunk) } else { None })
     }
 
-    /// The number of rows in the last chunk.
-    #[cfg(feature = "arrow")]
-    pub(crate) fn len_of_chunk(&self) -> usize {
-        self.chunk.len()
-    }
-
+    /// The last chunk.
     #[cfg(feature = "arrow")]
     pub(crate) fn chunk(&self) -> &Chunk {
         &self.chunk
@@ -339,28 +334,20 @@ impl Rows<'_> {
     }
 }
 
-impl<'a> From<Docs<'a>> for DocOrder<'a> {
-    fn from(docs: Docs<'a>) -> Self {
-        DocOrder::Set(docs.into())
-    }
+macro_rules! from {
+    ($($variant:ident: $($type:ty),+;)+) => {
+        $($(impl<'a> From<$type> for DocOrder<'a> {
+            fn from(docs: $type) -> Self {
+                DocOrder::$variant(docs.into())
+            }
+        })+)+
+    };
 }
 
-impl<'a> From<DocsByPart<'a>> for DocOrder<'a> {
-    fn from(docs: DocsByPart<'a>) -> Self {
-        DocOrder::Set(docs)
-    }
-}
-
-impl<'a> From<&'a DocSet> for DocOrder<'a> {
-    fn from(set: &'a DocSet) -> Self {
-        DocOrder::Set(set.into())
-    }
-}
-
-impl<'a> From<&'a Bitset> for DocOrder<'a> {
-    fn from(bits: &'a Bitset) -> Self {
-        DocOrder::Set(bits.into())
-    }
+from! {
+    Set: Docs<'a>, DocsByPart<'a>, &'a DocSet, &'a Bitset;
+    List: &'a [DocAddress];
+    Docs: &'a [DocId];
 }
 
 impl From<Range<u32>> for DocOrder<'_> {
@@ -369,21 +356,9 @@ impl From<Range<u32>> for DocOrder<'_> {
     }
 }
 
-impl<'a> From<&'a [DocAddress]> for DocOrder<'a> {
-    fn from(docs: &'a [DocAddress]) -> Self {
-        DocOrder::List(docs)
-    }
-}
-
 impl<'a> From<&'a Vec<DocAddress>> for DocOrder<'a> {
     fn from(docs: &'a Vec<DocAddress>) -> Self {
         DocOrder::List(docs)
-    }
-}
-
-impl<'a> From<&'a [DocId]> for DocOrder<'a> {
-    fn from(docs: &'a [DocId]) -> Self {
-        DocOrder::Docs(docs)
     }
 }
 

@@ -128,7 +128,7 @@ pub use bound_query::BoundQuery;
 pub(crate) use convert_literal::least_number;
 pub use explain::{Explain, Profile};
 pub use literal::Literal;
-pub(crate) use number_test::{NumberTest, Tested};
+pub(crate) use number_test::NumberTest;
 pub use pattern::{Pattern, PatternKind};
 
 pub use crate::error::QueryError;

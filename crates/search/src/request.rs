@@ -213,8 +213,9 @@ impl Search<'_> {
     ///
     /// As those of the individual searches.
     pub fn request(&self, request: &SearchRequest) -> Result<SearchAnswer> {
-        let mut times = Times::default();
-        let start = Instant::now();
+        let (mut times, mut start) = (Times::default(), Instant::now());
+        // The time since the last step ended.
+        let mut lap = || std::mem::replace(&mut start, Instant::now()).elapsed();
         let bound = self.bind(&request.query)?;
         let (set, explain) = if request.explain {
             let (set, explain) = bound.collect_explained(DocsByPart::All)?;
@@ -225,9 +226,8 @@ impl Search<'_> {
         };
         let hits = set.as_ref().map_or_else(|| bound.count(DocsByPart::All), |set| Ok(set.count()))?;
         let docs = set.as_ref().map_or(DocsByPart::All, DocsByPart::Set);
-        times.query = start.elapsed();
+        times.query = lap();
 
-        let start = Instant::now();
         let mut reading = Request::open(self, docs)?;
         let works = request.facets.len() + request.histograms.len() + request.stats.len();
         let bytes = reading.memory() / works.max(1);
@@ -244,18 +244,16 @@ impl Search<'_> {
             histograms.into_iter().map(|counter| counter.finish(&reading)).collect::<Result<_>>()?;
         let stats = plans.into_iter().zip(stats).map(|(plan, stats)| plan.finish(&reading, stats));
         let stats = stats.collect::<Result<_>>()?;
-        times.pass = start.elapsed();
+        times.pass = lap();
 
-        let start = Instant::now();
         let groups = request.groups.iter().map(|group| self.group(docs, group)).collect::<Result<_>>()?;
-        times.groups = start.elapsed();
+        times.groups = lap();
 
-        let start = Instant::now();
         let (top, top_profile) = match request.top {
             usize::MAX => (self.sorted(docs, &request.sort)?, TopProfile::default()),
             top => self.top_explained(docs, &request.sort, top)?,
         };
-        times.top = start.elapsed();
+        times.top = lap();
         Ok(SearchAnswer { hits, facets, histograms, stats, groups, top, explain, top_profile, times })
     }
 }

@@ -207,7 +207,7 @@ fn first(request: &Request<'_>, top: usize) -> Result<Vec<DocAddress>> {
 
 /// The first documents of a part.
 fn first_of(request: &Request<'_>, part: usize, top: usize) -> Result<Vec<DocId>> {
-    let (total, docs) = (request.total_of(part), request.docs_of(part));
+    let PassPart { total, docs, .. } = request.pass_part(part);
     if top >= docs.count(total) as usize {
         return docs.try_to_vec(total, request.stop());
     }

@@ -22,7 +22,7 @@ use docvalues_column::{Field, LogicalType, Value};
 use crate::engine::{ColumnView, DocsByPart, Elements, Request, Search, Slot};
 use crate::error::{Error, Result};
 pub use crate::metrics::{Distinct, Sum};
-pub(crate) use distinct::{DistinctValues, MAX_EXACT, Sketch, Sketched, held, is_dense};
+pub(crate) use distinct::{DistinctValues, MAX_EXACT, Sketch, Sketched, is_dense};
 pub(crate) use numbers::Numbers;
 pub(crate) use values::ValueStats;
 

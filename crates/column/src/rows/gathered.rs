@@ -175,11 +175,12 @@ impl<T: Element> Gathered<T> {
         (&mut self.lists, Presence { len, tracks: T::EMPTY_IS_VALUE, has_gaps, bits })
     }
 
-    /// Replaces the value of row `at` of a single-valued column. An overlay of changed values calls it.
+    /// Replaces the value of row `at` of a single-valued column.
     ///
     /// # Panics
     ///
     /// If there is no row `at`, or rows are lists.
+    #[inline]
     pub fn set(&mut self, at: usize, value: Option<T>) {
         self.values[at] = value.unwrap_or(self.fill);
         let (has_gaps, bits) = (&mut self.has_gaps, &mut self.present);
@@ -290,6 +291,7 @@ impl Presence<'_> {
     }
 
     /// Records whether row `at` has a value.
+    #[inline]
     pub fn mark(&mut self, at: usize, is_present: bool) {
         if is_present && !*self.has_gaps {
             return;

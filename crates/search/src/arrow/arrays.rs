@@ -4,13 +4,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray as _;
-use arrow_array::types::{
-    ArrowPrimitiveType, Date32Type, Float64Type, Int64Type, TimestampMicrosecondType,
-    TimestampMillisecondType, TimestampNanosecondType, UInt64Type,
-};
 use arrow_array::{
-    ArrayRef, BinaryArray, BinaryViewArray, BooleanArray, DictionaryArray, FixedSizeBinaryArray, Int32Array,
-    ListArray, PrimitiveArray, StringArray, StringViewArray, UInt32Array,
+    ArrayRef, BinaryArray, BinaryViewArray, BooleanArray, Date32Array, DictionaryArray, FixedSizeBinaryArray,
+    Float64Array, Int32Array, Int64Array, ListArray, StringArray, StringViewArray, TimestampMicrosecondArray,
+    TimestampMillisecondArray, TimestampNanosecondArray, UInt32Array, UInt64Array,
 };
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::DataType;
@@ -110,19 +107,9 @@ fn of_stored(
     nulls: Option<NullBuffer>,
     row: impl Fn(usize) -> usize,
 ) -> Result<ArrayRef> {
-    fn primitive<T: ArrowPrimitiveType>(
-        values: Vec<T::Native>,
-        nulls: Option<NullBuffer>,
-    ) -> PrimitiveArray<T> {
-        PrimitiveArray::new(ScalarBuffer::from(values), nulls)
-    }
     Ok(match about.field.logical {
-        LogicalType::U64 => {
-            Arc::new(primitive::<UInt64Type>(values.into_iter().map(to_u64).collect(), nulls))
-        }
-        LogicalType::F64 => {
-            Arc::new(primitive::<Float64Type>(values.into_iter().map(to_f64).collect(), nulls))
-        }
+        LogicalType::U64 => Arc::new(UInt64Array::new(values.into_iter().map(to_u64).collect(), nulls)),
+        LogicalType::F64 => Arc::new(Float64Array::new(values.into_iter().map(to_f64).collect(), nulls)),
         LogicalType::Bool => Arc::new(BooleanArray::new(
             BooleanBuffer::from_iter(values.iter().map(|value| *value != 0)),
             nulls,
@@ -132,18 +119,18 @@ fn of_stored(
                 i32::try_from(value).map_err(|_| about.refuse(row(item), "has a day beyond 32 bits"))
             };
             let days = values.into_iter().enumerate().map(day).collect::<Result<Vec<_>>>()?;
-            Arc::new(primitive::<Date32Type>(days, nulls))
+            Arc::new(Date32Array::new(days.into(), nulls))
         }
         LogicalType::TimestampMillis => {
-            Arc::new(primitive::<TimestampMillisecondType>(values, nulls).with_timezone("UTC"))
+            Arc::new(TimestampMillisecondArray::new(values.into(), nulls).with_timezone("UTC"))
         }
         LogicalType::TimestampMicros => {
-            Arc::new(primitive::<TimestampMicrosecondType>(values, nulls).with_timezone("UTC"))
+            Arc::new(TimestampMicrosecondArray::new(values.into(), nulls).with_timezone("UTC"))
         }
         LogicalType::TimestampNanos => {
-            Arc::new(primitive::<TimestampNanosecondType>(values, nulls).with_timezone("UTC"))
+            Arc::new(TimestampNanosecondArray::new(values.into(), nulls).with_timezone("UTC"))
         }
-        _ => Arc::new(primitive::<Int64Type>(values, nulls)),
+        _ => Arc::new(Int64Array::new(values.into(), nulls)),
     })
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use docvalues_column::{
     AbsentColumn, Bounds, Column, ColumnInfo, Count, DocRange, Field, Kind, Lists, OrdRange, Pruning,
@@ -11,6 +11,7 @@ use docvalues_column::{
 
 use super::interrupt::Interrupt;
 use super::term_ids::TermIds;
+use super::threads::lock;
 use super::value::{self, Stored, ord_of};
 use crate::error::Result;
 
@@ -109,9 +110,17 @@ impl ColumnSet {
         self.parts.iter().all(|column| column.is_absent())
     }
 
+    fn elements(&self) -> Elements {
+        match self.info.kind() {
+            Kind::Numeric | Kind::SortedNumeric => Elements::Numbers,
+            Kind::Sorted | Kind::SortedSet => Elements::Ords,
+            Kind::Binary => Elements::Bytes,
+        }
+    }
+
     /// The identities of the terms, which `make` makes once.
     pub(crate) fn ids(&self, make: impl FnOnce() -> Result<TermIds>) -> Result<Arc<TermIds>> {
-        let mut ids = self.ids.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ids = lock(&self.ids);
         if let Some(ids) = &*ids {
             return Ok(ids.clone());
         }
@@ -190,16 +199,6 @@ impl Columns {
     /// The columns in part `part`.
     pub(crate) fn part(&self, part: usize) -> PartColumns<'_> {
         PartColumns { columns: self, part }
-    }
-}
-
-impl ColumnSet {
-    fn elements(&self) -> Elements {
-        match self.info.kind() {
-            Kind::Numeric | Kind::SortedNumeric => Elements::Numbers,
-            Kind::Sorted | Kind::SortedSet => Elements::Ords,
-            Kind::Binary => Elements::Bytes,
-        }
     }
 }
 

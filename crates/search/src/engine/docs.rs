@@ -124,20 +124,27 @@ impl Docs<'_> {
     /// The documents, ascending, as a vector.
     pub fn to_vec(&self, docs: u32) -> Vec<DocId> {
         let mut found = Vec::with_capacity(self.count(docs) as usize + bits::PUSH_DOCS_SPARE);
-        self.append_to(docs, &mut found);
+        // Without a flag, nothing interrupts it.
+        let _ = self.append_to(docs, &Interrupt::default(), &mut found);
         found
     }
 
     /// As [`to_vec`](Self::to_vec), but fails if memory runs out or the search is interrupted.
     pub(crate) fn try_to_vec(&self, docs: u32, stop: &Interrupt) -> Result<Vec<DocId>> {
+        let mut found = memory::with_capacity(self.count(docs) as usize + bits::PUSH_DOCS_SPARE)?;
+        self.append_to(docs, stop, &mut found)?;
+        Ok(found)
+    }
+
+    /// Appends the documents, ascending. Fails if the search is interrupted.
+    fn append_to(&self, docs: u32, stop: &Interrupt, found: &mut Vec<DocId>) -> Result<()> {
         const POLL_EVERY: usize = 1 << 20;
         let len = self.count(docs) as usize;
-        let mut found = memory::with_capacity(len + bits::PUSH_DOCS_SPARE)?;
         match *self {
             Docs::Bits(set) => {
                 for (at, words) in (0..).zip(set.words().chunks(POLL_EVERY / 64)) {
                     stop.check()?;
-                    bits::push_docs(words, len_u32(at * POLL_EVERY), &mut found);
+                    bits::push_docs(words, len_u32(at * POLL_EVERY), found);
                 }
                 found.truncate(len);
             }
@@ -155,7 +162,7 @@ impl Docs<'_> {
                 }
             }
         }
-        Ok(found)
+        Ok(())
     }
 
     /// A bitset for a source of `docs` documents. Fails if it takes more than `most` bytes.
@@ -186,20 +193,6 @@ impl Docs<'_> {
             }
         }
         Ok(words)
-    }
-
-    fn append_to(&self, docs: u32, found: &mut Vec<DocId>) {
-        let len = self.count(docs) as usize;
-        match *self {
-            // Extends the vector directly, without a virtual call for each document.
-            Docs::All => found.extend((0..docs).map(DocId::new)),
-            Docs::Range(from, to) => found.extend((from..to.min(docs)).map(DocId::new)),
-            Docs::List(list) => found.extend_from_slice(&list[..len]),
-            Docs::Bits(set) => {
-                bits::push_docs(set.words(), 0, found);
-                found.truncate(len);
-            }
-        }
     }
 
     /// The documents that lie in `docs`, which must be within the source. O(docs).

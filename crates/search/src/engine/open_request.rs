@@ -96,19 +96,9 @@ impl<'r> Request<'r> {
         self.parts.len()
     }
 
-    /// The number of documents in a part.
-    pub(crate) fn total_of(&self, part: usize) -> u32 {
-        self.parts[part].total
-    }
-
     /// The number of documents of all parts.
     pub(crate) fn total(&self) -> u64 {
         self.parts.iter().map(|part| u64::from(part.total)).sum()
-    }
-
-    /// The documents of the request in a part.
-    pub(crate) fn docs_of(&self, part: usize) -> Docs<'_> {
-        self.parts[part].docs()
     }
 
     /// The columns in a part.
@@ -153,7 +143,7 @@ impl<'r> Request<'r> {
     /// The documents of the request in a part, as a pass visits them.
     pub(crate) fn pass_part(&self, part: usize) -> PassPart<'_> {
         let RequestPart { total, .. } = self.parts[part];
-        PassPart { columns: self.columns.part(part), total, docs: self.parts[part].docs() }
+        PassPart { columns: self.columns_of(part), total, docs: self.parts[part].docs() }
     }
 
     /// Runs `collector` over all documents of the request.

@@ -1,7 +1,7 @@
 //! [`Parts`]: sources that are searched together, with what searches keep about them.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use docvalues_column::{
     Bitset, Column, ColumnSource, Field, LiveDocs, Part, Result as ColumnResult, SortKey, Terms, bits,
@@ -10,6 +10,7 @@ use docvalues_column::{
 use super::columns::ColumnSet;
 use super::interrupt::Interrupt;
 use super::term_ids::{PartIds, TermIds, TermTable};
+use super::threads::lock;
 use crate::error::{Error, Result};
 
 /// Several sources that are searched together, such as the segments of an index.
@@ -254,14 +255,10 @@ impl Parts {
 
 impl OpenPart<'static> {
     fn new(part: Part) -> OpenPart<'static> {
-        let open =
-            OpenPart { source: part.source, live: None, live_bits: OnceLock::new(), opened: Arc::default() };
-        part.live
-            .map_or_else(|| open.with_live(&LiveDocs::all(open.source.docs())), |live| open.with_live(&live))
+        let live = part.live.unwrap_or_else(|| Arc::new(LiveDocs::all(part.source.docs())));
+        OpenPart::of_source(part.source).with_live(&live)
     }
-}
 
-impl OpenPart<'static> {
     /// The part with another source, in which some columns are others.
     fn with_columns(&self, with: Part, columns: &[String]) -> OpenPart<'static> {
         let before = lock(&self.opened);
@@ -274,7 +271,10 @@ impl OpenPart<'static> {
 impl<'s> OpenPart<'s> {
     /// A source of which nothing is deleted.
     pub(crate) fn of(source: &'s (dyn ColumnSource + Sync)) -> OpenPart<'s> {
-        let source = Arc::new(Borrowed(source));
+        OpenPart::of_source(Arc::new(Borrowed(source)))
+    }
+
+    fn of_source(source: Arc<dyn ColumnSource + Send + Sync + 's>) -> OpenPart<'s> {
         OpenPart { source, live: None, live_bits: OnceLock::new(), opened: Arc::default() }
     }
 
@@ -372,11 +372,6 @@ impl Kept {
         lock(&self.terms).insert(name.to_owned(), table.clone());
         in_table(table)
     }
-}
-
-/// A thread that panicked while it held one of these locks left what it guards unchanged.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A borrowed source.

@@ -23,13 +23,15 @@ pub(crate) struct PromotedColumn {
     info: ColumnInfo,
 }
 
-/// The kind and type that columns of different parts have together.
+/// The kind and type that columns of different parts have together: the same or, if they may `promote`, one that has
+/// the values of all.
 ///
 /// # Errors
 ///
 /// If two have none in common.
-pub(crate) fn common(fields: &[(usize, &Field)]) -> Result<Option<Field>> {
+pub(crate) fn common(fields: &[(usize, &Field)], promote: bool) -> Result<Option<Field>> {
     let Some((_, first)) = fields.first() else { return Ok(None) };
+    let together = if promote { wider } else { same };
     let mut all = Field::clone(first);
     for (at, (_, field)) in fields.iter().enumerate() {
         let Some((kind, logical)) = together(&all, field) else {
@@ -42,21 +44,13 @@ pub(crate) fn common(fields: &[(usize, &Field)]) -> Result<Option<Field>> {
     Ok(Some(all))
 }
 
-/// The kind and type of the columns, if all have the same.
-///
-/// # Errors
-///
-/// If two differ.
-pub(crate) fn same(fields: &[(usize, &Field)]) -> Result<Option<Field>> {
-    let Some(&(part, first)) = fields.first() else { return Ok(None) };
-    match fields.iter().find(|(_, field)| (field.kind, field.logical) != (first.kind, first.logical)) {
-        None => Ok(Some(first.clone())),
-        Some(other) => Err(mixed((part, first), *other)),
-    }
+/// The kind and type of two columns, if these are the same.
+fn same(a: &Field, b: &Field) -> Option<(Kind, LogicalType)> {
+    ((a.kind, a.logical) == (b.kind, b.logical)).then_some((a.kind, a.logical))
 }
 
 /// The kind and type that two columns have in common.
-fn together(a: &Field, b: &Field) -> Option<(Kind, LogicalType)> {
+fn wider(a: &Field, b: &Field) -> Option<(Kind, LogicalType)> {
     common_kind(a.kind, b.kind).zip(promotion::common(a.logical, b.logical))
 }
 
@@ -151,16 +145,9 @@ impl Rows<i64> for PromotedColumn {
                 Ok(())
             });
         }
-        let fill = out.fill();
-        let (values, mut presence) = out.begin_one(docs.len());
-        for (at, value) in values.iter_mut().enumerate() {
-            match own.value(at) {
-                Some(number) => *value = self.convert(number)?,
-                None => {
-                    *value = fill;
-                    presence.mark(at, false);
-                }
-            }
+        out.begin_one(docs.len());
+        for at in 0..docs.len() {
+            out.set(at, own.value(at).map(|number| self.convert(number)).transpose()?);
         }
         Ok(())
     }

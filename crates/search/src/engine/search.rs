@@ -4,7 +4,6 @@ use std::sync::{Arc, OnceLock};
 
 use docvalues_column::{
     AbsentColumn, Column, ColumnSource, ErrorKind, Field, Kind, LiveDocs, LogicalType, Part,
-    Result as ColumnResult, SortKey,
 };
 
 use super::columns::ColumnSet;
@@ -226,11 +225,6 @@ impl<'s> Search<'s> {
         self.memory.unwrap_or(memory::DEFAULT)
     }
 
-    /// The part `part` as a source: its columns are those of the search.
-    pub(crate) fn source(&self, part: usize) -> PartSource<'_, 's> {
-        PartSource { search: self, part }
-    }
-
     /// The column `name` in all parts.
     pub(crate) fn column_set(&self, name: &str) -> Result<Arc<ColumnSet>> {
         let promote = self.mixed_types == MixedTypes::Promote;
@@ -247,8 +241,7 @@ impl<'s> Search<'s> {
             let fields =
                 fields.filter_map(|(part, column)| Some((part, &column.as_ref().ok()?.info().field)));
             let fields: Vec<_> = fields.collect();
-            let field =
-                if promote { promoted_column::common(&fields)? } else { promoted_column::same(&fields)? };
+            let field = promoted_column::common(&fields, promote)?;
             let field = field.or_else(|| self.kept.declared(name).cloned());
             // Columns that no part has are not kept: a caller may ask for any number of names.
             let is_kept = field.is_some();
@@ -293,32 +286,4 @@ fn with_dictionaries<E>(columns: &mut [std::result::Result<Arc<dyn Column>, E>])
         }
     }
     Ok(())
-}
-
-/// A part of a search, as a source.
-pub(crate) struct PartSource<'a, 's> {
-    search: &'a Search<'s>,
-    part: usize,
-}
-
-impl ColumnSource for PartSource<'_, '_> {
-    fn docs(&self) -> u32 {
-        self.search.parts[self.part].source.docs()
-    }
-
-    fn fields(&self) -> ColumnResult<Vec<Field>> {
-        self.search.parts[self.part].source.fields()
-    }
-
-    fn column(&self, name: &str) -> ColumnResult<Arc<dyn Column>> {
-        match self.search.column_set(name) {
-            Ok(columns) => Ok(columns.parts[self.part].clone()),
-            Err(Error::Column(error)) => Err(error),
-            Err(error) => Err(ErrorKind::Source { name: "parts".into(), source: Box::new(error) }.into()),
-        }
-    }
-
-    fn sort(&self) -> &[SortKey] {
-        self.search.parts[self.part].source.sort()
-    }
 }

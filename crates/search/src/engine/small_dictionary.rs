@@ -79,15 +79,8 @@ impl Column for SmallDictionary {
 
 impl Rows<TermOrd> for SmallDictionary {
     fn gather(&self, docs: BatchDocs<'_>, out: &mut Gathered<TermOrd>) -> ColumnResult<()> {
-        let fill = out.fill();
-        let (values, mut presence) = out.begin_one(docs.len());
-        for (at, (value, doc)) in values.iter_mut().zip(docs.iter()).enumerate() {
-            let ord = self.ord(doc);
-            *value = ord.unwrap_or(fill);
-            if ord.is_none() {
-                presence.mark(at, false);
-            }
-        }
+        out.begin_one(docs.len());
+        docs.iter().enumerate().for_each(|(at, doc)| out.set(at, self.ord(doc)));
         Ok(())
     }
 

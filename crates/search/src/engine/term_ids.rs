@@ -46,11 +46,11 @@ pub(crate) struct TermIds {
 }
 
 /// Terms by their ids.
-pub(crate) struct TermReader<'a>(RwLockReadGuard<'a, KnownTerms>);
+pub(crate) type TermReader<'a> = RwLockReadGuard<'a, KnownTerms>;
 
 /// Terms in the order of their ids.
 #[derive(Default)]
-struct KnownTerms {
+pub(crate) struct KnownTerms {
     hasher: DefaultHashBuilder,
     /// The upper half of each term's hash, and its id.
     ids: HashTable<(u32, TermOrd)>,
@@ -89,12 +89,17 @@ impl TermTable {
         Ok((!are_ords).then(|| Arc::new(ids)))
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, KnownTerms> {
+    fn read(&self) -> TermReader<'_> {
         self.terms.read().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl KnownTerms {
+    /// The term of an id; empty if there is none.
+    pub(crate) fn get(&self, id: TermOrd) -> &[u8] {
+        term(&self.bytes, &self.ends, id)
+    }
+
     fn reserve(&mut self, terms: usize) {
         let KnownTerms { hasher, ids, bytes, ends } = self;
         ends.reserve(terms);
@@ -181,7 +186,7 @@ impl TermIds {
 
     /// Reads terms until the result is dropped; meanwhile no part can be added.
     pub(crate) fn read(&self) -> TermReader<'_> {
-        TermReader(self.table.read())
+        self.table.read()
     }
 
     /// Replaces `out` by the terms of `ids`.
@@ -205,12 +210,5 @@ impl TermIds {
             known.ids.allocation_size() + known.bytes.capacity() + known.ends.capacity() * size_of::<u64>();
         let maps = self.parts.iter().flatten().map(|ids| size_of_val(ids.as_slice())).sum();
         (table, maps)
-    }
-}
-
-impl TermReader<'_> {
-    /// The term of an id; empty if there is none.
-    pub(crate) fn get(&self, id: TermOrd) -> &[u8] {
-        term(&self.0.bytes, &self.0.ends, id)
     }
 }

@@ -43,7 +43,8 @@ fn join(a: Half<'_>, b: Half<'_>) -> Result<()> {
     b()
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+/// Locks a mutex. A thread that panicked while it held the lock left what it guards unchanged.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -75,14 +76,12 @@ pub(crate) fn each<T: Send, S: Send>(
 /// Maps `works` in parallel.
 pub(crate) fn map<T: Send, R: Send>(works: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
     let mut results: Vec<Option<R>> = works.iter().map(|_| None).collect();
-    let (count, left) = (works.len(), Mutex::new(works.into_iter().zip(&mut results)));
-    in_parallel(count, &|| {
-        let next = lock(&left).next();
-        if let Some((item, result)) = next {
-            *result = Some(work(item));
-        }
+    let mut threads = vec![(); works.len()];
+    // The work cannot fail.
+    let _ = each(works.into_iter().zip(&mut results), &mut threads, |(), (item, result)| {
+        *result = Some(work(item));
+        Ok(())
     });
-    drop(left);
     results.into_iter().flatten().collect()
 }
 

@@ -6,7 +6,8 @@
 use std::cell::OnceCell;
 
 use docvalues_column::{
-    BatchDocs, Column, DocAddress, DocId, DocRange, Gathered, Result, Slices, TermOrd, Values, View, bits,
+    BatchDocs, Column, DocAddress, DocId, DocRange, Element, Gathered, Result, Slices, TermOrd, Values, View,
+    bits,
 };
 
 use super::columns::{PartColumns, Slot};
@@ -230,11 +231,18 @@ impl<'a> Window<'a> {
         let (state, read) = &mut self.buffers.read[slot.index()];
         if *state == State::Values {
             *state = State::Keys;
-            if let Some(of_ord) = self.columns.ids(slot) {
-                read.ids(of_ord, &mut self.buffers.ids[slot.index()]);
-            }
-            if value::has_negative_zero(self.columns.get(slot).info()) {
-                read.one_zero(&mut self.buffers.one_zero[slot.index()]);
+            match (read, self.columns.ids(slot)) {
+                (WindowColumn::Ords(read), Some(of_ord)) => {
+                    // No ord is the stand-in for a missing one, which lies past the end.
+                    let id = |ord: TermOrd| of_ord.get(ord.get() as usize).copied().unwrap_or(NO_ORD);
+                    convert(read, &mut self.buffers.ids[slot.index()], id);
+                }
+                (WindowColumn::Numbers(read), _)
+                    if value::has_negative_zero(self.columns.get(slot).info()) =>
+                {
+                    convert(read, &mut self.buffers.one_zero[slot.index()], value::one_zero);
+                }
+                _ => {}
             }
         }
         Ok(())
@@ -337,23 +345,6 @@ impl WindowColumn {
         }
     }
 
-    /// Writes the id of each ord that was read last, in the order of rows and lists.
-    fn ids(&self, of_ord: &[TermOrd], ids: &mut Vec<TermOrd>) {
-        let WindowColumn::Ords(read) = self else { return };
-        let ords = if read.is_many() { read.lists().items() } else { read.values() };
-        ids.clear();
-        // No ord is the stand-in for a missing one, which lies past the end.
-        ids.extend(ords.iter().map(|ord| of_ord.get(ord.get() as usize).copied().unwrap_or(NO_ORD)));
-    }
-
-    /// Writes each number that was read last, 0.0 for -0.0, in the order of rows and lists.
-    fn one_zero(&self, to: &mut Vec<i64>) {
-        let WindowColumn::Numbers(read) = self else { return };
-        let numbers = if read.is_many() { read.lists().items() } else { read.values() };
-        to.clear();
-        to.extend(numbers.iter().map(|number| value::one_zero(*number)));
-    }
-
     /// The values that were read last.
     pub(crate) fn cells(&self) -> Cells<'_> {
         match self {
@@ -370,6 +361,14 @@ impl WindowColumn {
             }
         }
     }
+}
+
+/// Writes each value that was read last, converted, in the order of rows and lists.
+#[inline]
+fn convert<T: Element>(read: &Gathered<T>, to: &mut Vec<T>, convert: impl Fn(T) -> T) {
+    let values = if read.is_many() { read.lists().items() } else { read.values() };
+    to.clear();
+    to.extend(values.iter().map(|value| convert(*value)));
 }
 
 /// Represents documents without a gap as a run.

@@ -36,9 +36,9 @@ impl QueryError {
         QueryError { what, place, no_such_column: None }
     }
 
-    /// The error for a column that does not exist, with its position if the query has a text.
-    pub(crate) fn no_column(place: Option<(Arc<str>, usize)>, name: &str) -> QueryError {
-        let what = format!("there is no column \"{name}\"");
+    /// The error for a column that does not exist, with its position if the query has a text, and a `hint` at the end.
+    pub(crate) fn no_column(place: Option<(Arc<str>, usize)>, name: &str, hint: &str) -> QueryError {
+        let what = format!("there is no column \"{name}\"{hint}");
         QueryError { no_such_column: Some(name.to_owned()), ..QueryError::new(what, place) }
     }
 
@@ -46,12 +46,6 @@ impl QueryError {
     pub(crate) fn of_metric(place: Option<(Arc<str>, usize)>, name: &str) -> QueryError {
         let what = format!("expected a column, found `{name}`, which is for conditions on groups");
         QueryError::new(what, place)
-    }
-
-    /// The error for a column on the right of a comparison that does not exist.
-    pub(crate) fn no_operand(place: Option<(Arc<str>, usize)>, name: &str) -> QueryError {
-        let what = format!("there is no column \"{name}\"; text is written in quotes");
-        QueryError { no_such_column: Some(name.to_owned()), ..QueryError::new(what, place) }
     }
 
     /// An error in a query without text.

@@ -1,6 +1,6 @@
 //! Chunks: the values of some documents, by column and by row.
 
-use docvalues_column::{DocAddress, Kind, Slices, bits};
+use docvalues_column::{DocAddress, Slices, bits};
 
 use super::chunk_buffer::ChunkBuffer;
 use super::dedup::NOWHERE;
@@ -67,23 +67,25 @@ pub struct Numbers<'a> {
 /// At most one byte string a row.
 #[derive(Clone, Copy, Debug)]
 pub struct Strings<'a> {
-    places: &'a [u32],
-    strings: Slices<'a, u8>,
+    pub(super) places: &'a [u32],
+    pub(super) strings: Slices<'a, u8>,
 }
 
 /// Any number of numbers a row.
 #[derive(Clone, Copy, Debug)]
 pub struct NumberLists<'a> {
-    places: &'a [u32],
-    lists: Slices<'a, i64>,
+    pub(super) places: &'a [u32],
+    pub(super) lists: Slices<'a, i64>,
 }
 
 /// A set of terms a row.
 #[derive(Clone, Copy, Debug)]
 pub struct StringLists<'a> {
-    places: &'a [u32],
-    lists: Slices<'a, u32>,
-    terms: Slices<'a, u8>,
+    /// The position of each row's list.
+    pub(super) places: &'a [u32],
+    /// Lists of positions of terms.
+    pub(super) lists: Slices<'a, u32>,
+    pub(super) terms: Slices<'a, u8>,
 }
 
 /// A row of a [`Chunk`].
@@ -148,22 +150,7 @@ impl Chunk {
     ///
     /// If there are not that many columns.
     pub fn column(&self, i: usize) -> ChunkColumn<'_> {
-        let filled = &self.columns[i];
-        match filled.kind() {
-            Kind::Numeric => ChunkColumn::Numbers(filled.numbers()),
-            Kind::Binary | Kind::Sorted => {
-                let (places, strings) = filled.strings();
-                ChunkColumn::Strings(Strings { places, strings })
-            }
-            Kind::SortedNumeric => {
-                let (places, lists) = filled.number_lists();
-                ChunkColumn::NumberLists(NumberLists { places, lists })
-            }
-            Kind::SortedSet => {
-                let (places, lists, terms) = filled.string_lists();
-                ChunkColumn::StringLists(StringLists { places, lists, terms })
-            }
-        }
+        self.columns[i].column()
     }
 
     /// Row `at`.

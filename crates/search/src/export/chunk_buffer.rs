@@ -4,6 +4,7 @@ use docvalues_column::{
     BatchDocs, Column, DocId, DocRange, Gathered, Kind, Lists, Rows, Slices, TermOrd, Terms, Values,
 };
 
+use super::chunk::{ChunkColumn, NumberLists, Numbers, StringLists, Strings};
 use super::dedup::{Dedup, NOWHERE};
 use crate::engine::{NO_ORD, SHORT_WINDOW, len_u32};
 use crate::error::Result;
@@ -39,19 +40,6 @@ pub(super) struct ChunkBuffer {
     ords: Dedup<TermOrd>,
 }
 
-/// The memory left for values. Reading stops when it is used up.
-#[derive(Debug)]
-pub(super) struct Allowance(pub(super) usize);
-
-impl Allowance {
-    /// Takes `bytes`. Returns false if that was too much.
-    fn take(&mut self, bytes: usize) -> bool {
-        let enough = self.0.checked_sub(bytes);
-        self.0 = enough.unwrap_or(0);
-        enough.is_some()
-    }
-}
-
 impl ChunkBuffer {
     pub(super) fn new(kind: Kind) -> ChunkBuffer {
         ChunkBuffer {
@@ -69,18 +57,14 @@ impl ChunkBuffer {
         }
     }
 
-    pub(super) fn kind(&self) -> Kind {
-        self.kind
-    }
-
-    /// Reads the values of the rows' documents; `distinct` has these in file order. Returns false if memory is
-    /// exhausted; the values are then unspecified.
+    /// Reads the values of the rows' documents; `distinct` has these in file order. Takes their bytes from `memory`.
+    /// Returns false if that is exhausted; the values are then unspecified.
     pub(super) fn fill(
         &mut self,
         column: &dyn Column,
         rows: &[DocId],
         distinct: &Dedup<DocId>,
-        memory: &mut Allowance,
+        memory: &mut usize,
     ) -> Result<bool> {
         let is_many = column.info().is_multi_valued();
         match column.values() {
@@ -122,7 +106,7 @@ impl ChunkBuffer {
         &mut self,
         rows: &dyn Rows<u8>,
         distinct: &Dedup<DocId>,
-        memory: &mut Allowance,
+        memory: &mut usize,
     ) -> Result<bool> {
         self.bytes.clear();
         let (read, places) = (&mut self.strings, &mut self.ords.places);
@@ -134,13 +118,15 @@ impl ChunkBuffer {
             places.extend((first..).zip(0..docs.len()).map(place));
             Ok(append(out, read.lists()))
         })?;
+        // NOWHERE lies beyond the end of any list.
+        let place = |at: &u32| places.get(*at as usize).copied().unwrap_or(NOWHERE);
         self.places.clear();
-        self.places.extend(follow(&distinct.places, places));
+        self.places.extend(distinct.places.iter().map(place));
         Ok(all)
     }
 
     /// Reads the terms of all different ords.
-    fn fill_terms(&mut self, terms: &dyn Terms, memory: &mut Allowance) -> Result<bool> {
+    fn fill_terms(&mut self, terms: &dyn Terms, memory: &mut usize) -> Result<bool> {
         self.bytes.clear();
         in_parts(&self.ords.values, &mut self.part, memory, &mut self.bytes, |ords, out| {
             terms.gather_terms(ords, &mut self.terms)?;
@@ -200,23 +186,25 @@ impl ChunkBuffer {
         rows.iter().zip(places).for_each(|(&row, place)| self.places[row as usize] = place);
     }
 
-    pub(super) fn numbers(&self) -> super::Numbers<'_> {
-        super::Numbers { values: self.numbers.values(), present: self.numbers.present() }
-    }
-
-    /// The position of each row's string, and the strings.
-    pub(super) fn strings(&self) -> (&[u32], Slices<'_, u8>) {
-        (&self.places, self.bytes.slices())
-    }
-
-    /// The position of each row's list, and the lists.
-    pub(super) fn number_lists(&self) -> (&[u32], Slices<'_, i64>) {
-        (&self.places, self.number_lists.slices())
-    }
-
-    /// The position of each row's list, the lists of positions of terms, and the terms.
-    pub(super) fn string_lists(&self) -> (&[u32], Slices<'_, u32>, Slices<'_, u8>) {
-        (&self.places, self.ord_lists.slices().over(&self.ords.places), self.bytes.slices())
+    /// The values, as a column of the chunk.
+    pub(super) fn column(&self) -> ChunkColumn<'_> {
+        let places = self.places.as_slice();
+        match self.kind {
+            Kind::Numeric => {
+                let (values, present) = (self.numbers.values(), self.numbers.present());
+                ChunkColumn::Numbers(Numbers { values, present })
+            }
+            Kind::Binary | Kind::Sorted => {
+                ChunkColumn::Strings(Strings { places, strings: self.bytes.slices() })
+            }
+            Kind::SortedNumeric => {
+                ChunkColumn::NumberLists(NumberLists { places, lists: self.number_lists.slices() })
+            }
+            Kind::SortedSet => {
+                let (lists, terms) = (self.ord_lists.slices(), self.bytes.slices());
+                ChunkColumn::StringLists(StringLists { places, lists: lists.over(&self.ords.places), terms })
+            }
+        }
     }
 }
 
@@ -231,12 +219,6 @@ fn run_or_list(docs: &[DocId]) -> BatchDocs<'_> {
     }
 }
 
-/// Composes two mappings of positions.
-fn follow<'a>(first: &'a [u32], then: &'a [u32]) -> impl Iterator<Item = u32> + 'a {
-    // NOWHERE lies beyond the end of any list.
-    first.iter().map(|at| then.get(*at as usize).copied().unwrap_or(NOWHERE))
-}
-
 /// Appends lists, and returns their size in bytes.
 fn append<T: Copy>(out: &mut Lists<T>, lists: Slices<'_, T>) -> usize {
     out.extend_from(lists);
@@ -248,7 +230,7 @@ fn append<T: Copy>(out: &mut Lists<T>, lists: Slices<'_, T>) -> usize {
 fn in_parts<K, T>(
     all: &[K],
     part: &mut usize,
-    memory: &mut Allowance,
+    memory: &mut usize,
     out: &mut Lists<T>,
     mut read: impl FnMut(&[K], &mut Lists<T>) -> Result<usize>,
 ) -> Result<bool> {
@@ -256,9 +238,8 @@ fn in_parts<K, T>(
     while !left.is_empty() {
         let (now, later) = left.split_at(left.len().min(*part));
         let bytes = read(now, out)?;
-        if !memory.take(bytes) {
-            return Ok(false);
-        }
+        let Some(rest) = memory.checked_sub(bytes) else { return Ok(false) };
+        *memory = rest;
         *part =
             (BATCH_BYTES * now.len() / bytes.max(1)).clamp(1, SHORT_WINDOW.min(now.len().saturating_mul(8)));
         left = later;

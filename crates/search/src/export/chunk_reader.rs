@@ -5,7 +5,7 @@ use std::sync::Arc;
 use docvalues_column::{ColumnInfo, DocAddress, DocId, Field, Kind};
 
 use super::chunk::Chunk;
-use super::chunk_buffer::{Allowance, ChunkBuffer};
+use super::chunk_buffer::ChunkBuffer;
 use super::dedup::{Dedup, NOWHERE};
 use crate::engine::{ColumnSet, Interrupt, Search};
 use crate::error::Result;
@@ -76,7 +76,7 @@ impl ChunkReader {
     /// Reads the values of the chunk's documents. Returns the bytes of its strings and lists, or `None` if these
     /// exceed `most`; the chunk is then invalid.
     pub(crate) fn fill(&mut self, chunk: &mut Chunk, most: usize) -> Result<Option<usize>> {
-        let mut memory = Allowance(most);
+        let mut memory = most;
         let Chunk { docs, columns } = chunk;
         let part = docs.first().map_or(0, |doc| doc.part);
         let fits = if docs.iter().all(|doc| doc.part == part) && (part as usize) < self.parts() {
@@ -87,7 +87,7 @@ impl ChunkReader {
         } else {
             self.fill_parts(docs, columns, &mut memory)?
         };
-        Ok(fits.then(|| most - memory.0))
+        Ok(fits.then(|| most - memory))
     }
 
     /// Reads documents of several parts, and of none, part by part.
@@ -95,7 +95,7 @@ impl ChunkReader {
         &mut self,
         docs: &[DocAddress],
         columns: &mut [ChunkBuffer],
-        memory: &mut Allowance,
+        memory: &mut usize,
     ) -> Result<bool> {
         columns.iter_mut().for_each(|column| column.begin(docs.len()));
         let mut buffers = std::mem::take(&mut self.part);
@@ -128,12 +128,7 @@ impl ChunkReader {
     }
 
     /// Reads the documents of `self.docs`, which are of one part.
-    fn fill_part(
-        &mut self,
-        part: usize,
-        buffers: &mut [ChunkBuffer],
-        memory: &mut Allowance,
-    ) -> Result<bool> {
+    fn fill_part(&mut self, part: usize, buffers: &mut [ChunkBuffer], memory: &mut usize) -> Result<bool> {
         if self.columns().any(|info| !matches!(info.kind(), Kind::Numeric | Kind::Sorted)) {
             let total = self.total(part);
             let known = |doc: &DocId| if doc.get() < total { doc.get() } else { NOWHERE };

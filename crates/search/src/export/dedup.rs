@@ -12,7 +12,7 @@ pub(crate) const NOWHERE: u32 = u32::MAX;
 const BITS_EACH: usize = 64;
 
 /// The different numbers of a list, ascending, and the position of each list item among them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Dedup<T> {
     /// The different numbers.
     pub(super) values: Vec<T>,
@@ -22,13 +22,6 @@ pub(super) struct Dedup<T> {
     /// The number of bits set before each word.
     before: Vec<u32>,
     pairs: Vec<u64>,
-}
-
-impl<T> Default for Dedup<T> {
-    fn default() -> Self {
-        let (values, places, words, before, pairs) = Default::default();
-        Dedup { values, places, words, before, pairs }
-    }
 }
 
 impl<T> Dedup<T> {

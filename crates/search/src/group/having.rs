@@ -6,7 +6,7 @@ use docvalues_format::file::kind::from_f64;
 use crate::engine::Request;
 use crate::error::{Error, Result};
 use crate::metrics::{Layout, Measure, Metric, Sum};
-use crate::query::{Condition, NumberTest, Query, Tested};
+use crate::query::{Condition, NumberTest, Query};
 
 /// The name of the number of documents in a group.
 const COUNT: &str = "count";
@@ -87,7 +87,7 @@ impl Having {
     pub(crate) fn passes(&self, count: u64, measure: &dyn Fn(usize) -> Option<Measure>) -> bool {
         match self {
             Having::Constant(passes) => *passes,
-            Having::Test(None, test) => test.passes(Some(Tested::Integer(count.into()))),
+            Having::Test(None, test) => test.passes(Some(count.into())),
             Having::Test(Some(metric), test) => test.passes(measure(*metric).and_then(tested)),
             Having::All(parts) => parts.iter().all(|part| part.passes(count, measure)),
             Having::Any(parts) => parts.iter().any(|part| part.passes(count, measure)),
@@ -96,11 +96,12 @@ impl Having {
     }
 }
 
-fn tested(measure: Measure) -> Option<Tested> {
+/// The number to test: as stored, or an integer.
+fn tested(measure: Measure) -> Option<i128> {
     Some(match measure {
-        Measure::Value(value) => Tested::Stored(value.stored()?),
-        Measure::Sum(Sum::Integer(sum)) => Tested::Integer(sum),
-        Measure::Sum(Sum::Double(number)) | Measure::Mean(number) => Tested::Stored(from_f64(number)),
-        Measure::Distinct(count) => Tested::Integer(count.into()),
+        Measure::Value(value) => value.stored()?.into(),
+        Measure::Sum(Sum::Integer(sum)) => sum,
+        Measure::Sum(Sum::Double(number)) | Measure::Mean(number) => from_f64(number).into(),
+        Measure::Distinct(count) => count.into(),
     })
 }

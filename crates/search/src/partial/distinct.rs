@@ -6,7 +6,7 @@ use super::merge_sorted;
 use crate::engine::Stored;
 use crate::error::Result;
 use crate::metrics::Distinct;
-use crate::stats::{MAX_EXACT, Sketch, Sketched as _, held, is_dense};
+use crate::stats::{MAX_EXACT, Sketch, Sketched as _, is_dense};
 
 /// The different values of a column, or a sketch of them if the answer is an estimate.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,7 +62,7 @@ impl PartialDistinct {
                 Seen::Values(merge_sorted(a, b, |value| value, |value, _| Ok(value))?)
             }
             (Seen::Values(values), Seen::Sketch(sketch)) | (Seen::Sketch(sketch), Seen::Values(values)) => {
-                Seen::Sketch(with_values(sketch, &values))
+                Seen::Sketch(sketch.with(&values))
             }
             (Seen::Sketch(mut a), Seen::Sketch(b)) => {
                 a.merge(&b);
@@ -75,14 +75,15 @@ impl PartialDistinct {
     /// With a sketch of the values if a search over them all has one.
     fn limited(self, field: &Field) -> PartialDistinct {
         let Seen::Values(values) = &self.seen else { return self };
+        let held = |values: &[Stored]| values.iter().map(|value| value.held() as u64).sum::<u64>();
         let are_many = match field.kind {
             Kind::Sorted | Kind::SortedSet => false,
-            Kind::Binary => values.len() > MAX_EXACT || held_bytes(values) > self.most,
+            Kind::Binary => values.len() > MAX_EXACT || held(values) > self.most,
             Kind::Numeric | Kind::SortedNumeric => {
                 values.len() > MAX_EXACT && !self.bounds.is_some_and(|(low, high)| is_dense(low, high))
             }
         };
-        let seen = if are_many { Seen::Sketch(with_values(Sketch::new(), values)) } else { self.seen };
+        let seen = if are_many { Seen::Sketch(Sketch::new().with(values)) } else { self.seen };
         PartialDistinct { seen, ..self }
     }
 
@@ -100,24 +101,4 @@ impl PartialDistinct {
         let fit = values.iter().all(|value| !column.is_absent() && value.fits(&column.field));
         fit && values.is_sorted_by(|a, b| a < b)
     }
-}
-
-/// The bytes that a set of byte strings counts for.
-fn held_bytes(values: &[Stored]) -> u64 {
-    let held = |value: &Stored| match value {
-        Stored::Bytes(bytes) => held(bytes) as u64,
-        Stored::Number(_) => 0,
-    };
-    values.iter().map(held).sum()
-}
-
-/// The sketch with more values. They are hashed like those of a column.
-fn with_values(mut sketch: Sketch, values: &[Stored]) -> Sketch {
-    for value in values {
-        match value {
-            Stored::Number(number) => number.add_to(&mut sketch),
-            Stored::Bytes(bytes) => bytes.add_to(&mut sketch),
-        }
-    }
-    sketch
 }

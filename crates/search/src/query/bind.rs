@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use docvalues_column::{Bitset, Column, ColumnSource, DocRange, ErrorKind};
+use docvalues_column::{Bitset, Column, DocRange, ErrorKind};
 
 use super::column_comparison::ColumnComparison;
 use super::column_condition::{Refused, Simplified, Wanted, compiled, matching_terms, wanted};
@@ -12,7 +12,7 @@ use super::condition_filter::ConditionFilter;
 use super::doc_ids::DOC;
 use super::pattern::{CompiledPatterns, Matcher};
 use super::{Condition, MAX_DEPTH, Query, QueryError, Test};
-use crate::engine::Interrupt;
+use crate::engine::Search;
 use crate::metrics::Metric;
 use crate::{Error, Result};
 
@@ -103,40 +103,38 @@ fn pointed_at(
     if Metric::from_name(column).is_some() {
         return Error::Query(QueryError::of_metric(place, column));
     }
-    Error::Query(match literal {
-        None => QueryError::no_column(place, column),
-        Some(_) => QueryError::no_operand(place, column),
-    })
+    let hint = if literal.is_some() { "; text is written in quotes" } else { "" };
+    Error::Query(QueryError::no_column(place, column, hint))
 }
 
 /// Attributes an error to a literal's place in the query's text.
-pub(super) fn refused_at((at, what): Refused, Condition { place, .. }: &Condition) -> Error {
-    Error::Query(match (&place.text, place.literals.get(at)) {
+pub(super) fn refused_at((at, what): Refused, condition: &Condition) -> Error {
+    Error::Query(match (&condition.place.text, condition.place.literals.get(at)) {
         (Some(text), Some(&at)) => QueryError::at(text.clone(), at, what),
-        (Some(text), None) => QueryError::at(text.clone(), place.column, what),
-        (None, _) => QueryError::nowhere(what),
+        _ => condition.refuse(what),
     })
 }
 
 /// The most levels of a query.
 const MAX_LEVELS: usize = 2 * MAX_DEPTH + 4;
 
-/// Binds queries to a source.
+/// Binds queries to a part of a search.
 pub(super) struct Binder<'s> {
-    pub(super) source: &'s dyn ColumnSource,
+    search: &'s Search<'s>,
+    part: usize,
     patterns: &'s CompiledPatterns,
-    stop: &'s Interrupt,
     columns: HashMap<String, Arc<dyn Column>>,
     nodes: usize,
 }
 
 impl<'s> Binder<'s> {
-    pub(super) fn new(
-        source: &'s dyn ColumnSource,
-        patterns: &'s CompiledPatterns,
-        stop: &'s Interrupt,
-    ) -> Binder<'s> {
-        Binder { source, patterns, stop, columns: HashMap::new(), nodes: 0 }
+    pub(super) fn new(search: &'s Search<'_>, part: usize, patterns: &'s CompiledPatterns) -> Binder<'s> {
+        Binder { search, part, patterns, columns: HashMap::new(), nodes: 0 }
+    }
+
+    /// The number of documents of the part.
+    pub(super) fn docs(&self) -> u32 {
+        self.search.parts[self.part].source.docs()
     }
 
     /// Returns the tree and its number of nodes.
@@ -153,9 +151,9 @@ impl<'s> Binder<'s> {
             return Err(Error::Query(QueryError::nowhere(what)));
         }
         match query {
-            Query::All => Ok(Draft::Done(self.all(Clause::Own(Query::All), None))),
-            Query::None => Ok(Draft::Done(self.none(Clause::Own(Query::None), None, Vec::new()))),
-            Query::Docs(set) => Ok(Draft::Done(self.docs(query, set))),
+            Query::All => Ok(Draft::Done(self.constant(true, Clause::Own(Query::All), None))),
+            Query::None => Ok(Draft::Done(self.constant(false, Clause::Own(Query::None), None))),
+            Query::Docs(set) => Ok(Draft::Done(self.set(query, set))),
             Query::Condition(condition) => self.condition(query, condition),
             Query::And(parts) => self.several(parts, depth, true),
             Query::Or(parts) => self.several(parts, depth, false),
@@ -168,14 +166,14 @@ impl<'s> Binder<'s> {
     }
 
     /// The node of a set of documents.
-    fn docs(&mut self, query: &Query, set: &Arc<Bitset>) -> Node {
-        let (clause, docs) = (Clause::Own(query.clone()), self.source.docs());
+    fn set(&mut self, query: &Query, set: &Arc<Bitset>) -> Node {
+        let (clause, docs) = (Clause::Own(query.clone()), self.docs());
         let set = if set.docs() == docs { set.clone() } else { Arc::new(set.resized(docs)) };
         if set.is_empty() {
-            return self.none(clause, Some("the set is empty".into()), Vec::new());
+            return self.constant(false, clause, Some("the set is empty".into()));
         }
         if set.is_all() {
-            return self.all(clause, Some("the set has all documents".into()));
+            return self.constant(true, clause, Some("the set has all documents".into()));
         }
         let share = f64::from(set.count()) / f64::from(docs);
         // Copying a word of bits takes a fraction of a nanosecond.
@@ -236,7 +234,7 @@ impl<'s> Binder<'s> {
     /// Binds a pattern: to the terms of a dictionary, or to values.
     fn bind_pattern(&mut self, query: &Query, column: Arc<dyn Column>, pattern: Matcher) -> Result<Draft> {
         if let Some(terms) = column.values().terms() {
-            let wanted = Wanted::Ords(matching_terms(terms, &pattern, self.stop)?);
+            let wanted = Wanted::Numbers(matching_terms(terms, &pattern, &self.search.stop)?);
             return Ok(Draft::Condition(query.clone(), column, wanted));
         }
         let filter = ConditionFilter::matching(column, pattern);
@@ -249,7 +247,7 @@ impl<'s> Binder<'s> {
         let clause = Clause::Own(query.clone());
         if let Some(empty) = pair.column_without_values() {
             let why = format!("column \"{empty}\" has no values");
-            return Ok(self.none(clause, Some(why), Vec::new()));
+            return Ok(self.constant(false, clause, Some(why)));
         }
         let expected = pair.expect();
         Ok(self.leaf(NodeKind::Compare(pair), clause, expected))
@@ -260,7 +258,7 @@ impl<'s> Binder<'s> {
         if let Some(column) = self.columns.get(name) {
             return Ok(column.clone());
         }
-        let column = self.source.column(name)?;
+        let column = self.search.column_set(name)?.parts[self.part].clone();
         self.columns.insert(name.to_owned(), column.clone());
         Ok(column)
     }
@@ -293,24 +291,19 @@ impl<'s> Binder<'s> {
     /// In a conjunction, children ascend by cost / (1 − share): Hellerstein and Stonebraker, *Predicate migration*
     /// (1993). In a disjunction, they ascend by cost / share.
     fn joined(&mut self, clause: Clause, mut parts: Vec<Node>, is_and: bool) -> Node {
-        let absorbs =
-            |node: &Node| matches!((&node.kind, is_and), (NodeKind::None, true) | (NodeKind::All, false));
-        let is_neutral =
-            |node: &Node| matches!((&node.kind, is_and), (NodeKind::All, true) | (NodeKind::None, false));
-        if parts.iter().any(absorbs) {
-            let why = parts.iter().find(|part| absorbs(part)).and_then(|part| part.note.clone());
-            return if is_and {
-                self.none(clause, why, parts)
-            } else {
-                Node { parts, ..self.all(clause, why) }
-            };
+        let is_constant = |node: &Node, all: bool| match node.kind {
+            NodeKind::All => all,
+            NodeKind::None => !all,
+            _ => false,
+        };
+        let is_neutral = |node: &Node| is_constant(node, is_and);
+        // One that decides the result.
+        if let Some(part) = parts.iter().find(|part| is_constant(part, !is_and)) {
+            let why = part.note.clone();
+            return Node { parts, ..self.constant(!is_and, clause, why) };
         }
         if parts.iter().all(is_neutral) {
-            return if is_and {
-                Node { parts, ..self.all(clause, None) }
-            } else {
-                self.none(clause, None, parts)
-            };
+            return Node { parts, ..self.constant(is_and, clause, None) };
         }
         let rank = |node: &Node| {
             let decided = if is_and { 1.0 - node.share } else { node.share };
@@ -331,9 +324,10 @@ impl<'s> Binder<'s> {
         let note = part.note.clone();
         match part.kind {
             NodeKind::All => {
-                self.none(clause, note.or(Some("every document matches what is negated".into())), vec![part])
+                let note = note.or(Some("every document matches what is negated".into()));
+                Node { parts: vec![part], ..self.constant(false, clause, note) }
             }
-            NodeKind::None => Node { parts: vec![part], ..self.all(clause, note) },
+            NodeKind::None => Node { parts: vec![part], ..self.constant(true, clause, note) },
             _ => {
                 let expected = (1.0 - part.share, part.cost);
                 Node { parts: vec![part], ..self.leaf(NodeKind::Not, clause, expected) }
@@ -349,11 +343,14 @@ impl<'s> Binder<'s> {
         };
         let clause = Clause::Own(clause);
         match wanted.simplify(&*column) {
-            Simplified::Nothing(why) => self.none(clause, Some(why), Vec::new()),
-            Simplified::Everything => self.all(clause, Some("every document has such a value".into())),
+            Simplified::Nothing(why) => self.constant(false, clause, Some(why)),
+            Simplified::Everything => {
+                self.constant(true, clause, Some("every document has such a value".into()))
+            }
             Simplified::Only(wanted) => {
                 let name = &column.info().field.name;
-                let leading = self.source.sort().first().is_some_and(|key| key.column == *name);
+                let sort = self.search.parts[self.part].source.sort();
+                let leading = sort.first().is_some_and(|key| key.column == *name);
                 let filter = ConditionFilter::new(column, &wanted, leading);
                 let expected = filter.expect();
                 self.leaf(NodeKind::Filter(filter), clause, expected)
@@ -363,20 +360,14 @@ impl<'s> Binder<'s> {
 
     /// A node without children, with the expected share of matching documents and cost.
     pub(super) fn leaf(&mut self, kind: NodeKind, clause: Clause, (share, cost): (f64, f64)) -> Node {
-        Node { kind, clause, note: None, share, cost, parts: Vec::new(), id: self.id() }
-    }
-
-    pub(super) fn all(&mut self, clause: Clause, note: Option<String>) -> Node {
-        Node { note, ..self.leaf(NodeKind::All, clause, (1.0, 0.0)) }
-    }
-
-    pub(super) fn none(&mut self, clause: Clause, note: Option<String>, parts: Vec<Node>) -> Node {
-        Node { note, parts, ..self.leaf(NodeKind::None, clause, (0.0, 0.0)) }
-    }
-
-    fn id(&mut self) -> usize {
         self.nodes += 1;
-        self.nodes - 1
+        Node { kind, clause, note: None, share, cost, parts: Vec::new(), id: self.nodes - 1 }
+    }
+
+    /// The node that every document matches, or none.
+    pub(super) fn constant(&mut self, all: bool, clause: Clause, note: Option<String>) -> Node {
+        let (kind, share) = if all { (NodeKind::All, 1.0) } else { (NodeKind::None, 0.0) };
+        Node { note, ..self.leaf(kind, clause, (share, 0.0)) }
     }
 }
 
@@ -390,13 +381,11 @@ fn merged(drafts: Vec<Draft>, is_and: bool) -> Vec<Draft> {
             groups.push(vec![draft]);
             continue;
         };
-        match places.entry(column.info().field.name.clone()) {
-            std::collections::hash_map::Entry::Occupied(place) => groups[*place.get()].push(draft),
-            std::collections::hash_map::Entry::Vacant(place) => {
-                place.insert(groups.len());
-                groups.push(vec![draft]);
-            }
+        let at = *places.entry(column.info().field.name.clone()).or_insert(groups.len());
+        if at == groups.len() {
+            groups.push(Vec::new());
         }
+        groups[at].push(draft);
     }
     groups.into_iter().flat_map(|group| merged_group(group, is_and)).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use docvalues_column::{ColumnSource as _, DocRange, Pruning, bits};
+use docvalues_column::{DocRange, Pruning, bits};
 
 use super::Query;
 use super::bind::{Binder, Node, NodeKind};
@@ -52,10 +52,9 @@ impl BoundPart {
         query: &Query,
         patterns: &CompiledPatterns,
     ) -> Result<BoundPart> {
-        let source = search.source(part);
-        let (root, nodes) = Binder::new(&source, patterns, &search.stop).bind(query)?;
+        let (root, nodes) = Binder::new(search, part, patterns).bind(query)?;
         Ok(BoundPart {
-            docs: source.docs(),
+            docs: search.parts[part].source.docs(),
             live: search.parts[part].live().cloned(),
             root,
             nodes,

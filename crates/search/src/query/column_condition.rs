@@ -19,10 +19,8 @@ use crate::engine::{Interrupt, value_bounds};
 pub(super) enum Wanted {
     /// Any value.
     Exists,
-    /// These numbers.
+    /// These numbers or, of a column with a dictionary, the terms with these ords.
     Numbers(RangeSet<i64>),
-    /// The terms with these ords.
-    Ords(RangeSet<i64>),
     /// These byte strings.
     Strings(RangeSet<Vec<u8>>),
 }
@@ -59,20 +57,17 @@ pub(super) fn wanted_of_type(name: &str, logical: LogicalType, test: &Test) -> R
             format!("column \"{name}\" is {}, and {} is not {mismatch}", logical.name(), short(literal));
         (at, what)
     };
-    let each = |literals: &[Literal], of: &dyn Fn(&Literal) -> Result<Wanted, Mismatch>| {
-        let values =
-            literals.iter().enumerate().map(|(at, literal)| of(literal).map_err(|m| refuse(at, literal, m)));
-        values.collect::<Result<Vec<_>, _>>().map(|values| union(values, logical.is_bytes()))
-    };
     let is_bytes = logical.is_bytes();
     match test {
         // The others are not tests of single values by a literal.
         Test::Exists | Test::Missing | Test::Matches(_) | Test::Column(..) => Ok(Wanted::Exists),
         Test::In(literals) | Test::NotIn(literals) if is_bytes => {
-            each(literals, &|literal| convert_literal::equal_strings(logical, literal).map(Wanted::Strings))
+            let equal = |literal: &Literal| convert_literal::equal_strings(logical, literal);
+            any_of(literals, equal, refuse).map(Wanted::Strings)
         }
         Test::In(literals) | Test::NotIn(literals) => {
-            each(literals, &|literal| convert_literal::equal_numbers(logical, literal).map(Wanted::Numbers))
+            let equal = |literal: &Literal| convert_literal::equal_numbers(logical, literal);
+            any_of(literals, equal, refuse).map(Wanted::Numbers)
         }
         Test::Range(low, high) => {
             // Each end alone first, to find out which one is wrong.
@@ -153,18 +148,17 @@ fn short(literal: &Literal) -> String {
     if text.chars().count() <= 60 { text } else { text.chars().take(57).chain("…".chars()).collect() }
 }
 
-/// The union of the values that each of several literals equals; `is_bytes` decides the form.
-fn union(all: Vec<Wanted>, is_bytes: bool) -> Wanted {
-    let (mut numbers, mut strings) = (Vec::new(), Vec::new());
-    for values in all {
-        match values {
-            Wanted::Numbers(spans) => numbers.extend(spans.into_list()),
-            Wanted::Strings(spans) => strings.extend(spans.into_list()),
-            // No literal stands for all values, or for an ord.
-            Wanted::Exists | Wanted::Ords(_) => {}
-        }
+/// The union of the values that each of several literals equals.
+fn any_of<T: Minimum>(
+    literals: &[Literal],
+    equal: impl Fn(&Literal) -> Result<RangeSet<T>, Mismatch>,
+    refuse: impl Fn(usize, &Literal, Mismatch) -> Refused,
+) -> Result<RangeSet<T>, Refused> {
+    let mut spans = Vec::new();
+    for (at, literal) in literals.iter().enumerate() {
+        spans.extend(equal(literal).map_err(|mismatch| refuse(at, literal, mismatch))?.into_list());
     }
-    if is_bytes { Wanted::Strings(RangeSet::of(strings)) } else { Wanted::Numbers(RangeSet::of(numbers)) }
+    Ok(RangeSet::of(spans))
 }
 
 /// Converts byte strings to ords if the column has a dictionary. Two lookups for a range, one for a single value.
@@ -182,7 +176,7 @@ fn in_dictionary(column: &dyn Column, strings: RangeSet<Vec<u8>>) -> Result<Want
         };
         ords.push((start, End::Before(end)));
     }
-    Ok(Wanted::Ords(RangeSet::of(ords)))
+    Ok(Wanted::Numbers(RangeSet::of(ords)))
 }
 
 impl Wanted {
@@ -191,7 +185,6 @@ impl Wanted {
         match self {
             Wanted::Exists => None,
             Wanted::Numbers(spans) => Some(Wanted::Numbers(spans.complement())),
-            Wanted::Ords(spans) => Some(Wanted::Ords(spans.complement())),
             Wanted::Strings(spans) => Some(Wanted::Strings(spans.complement())),
         }
     }
@@ -200,7 +193,6 @@ impl Wanted {
     pub(super) fn union(self, other: Wanted) -> Wanted {
         match (self, other) {
             (Wanted::Numbers(a), Wanted::Numbers(b)) => Wanted::Numbers(a.union(b)),
-            (Wanted::Ords(a), Wanted::Ords(b)) => Wanted::Ords(a.union(b)),
             (Wanted::Strings(a), Wanted::Strings(b)) => Wanted::Strings(a.union(b)),
             _ => Wanted::Exists,
         }
@@ -211,7 +203,6 @@ impl Wanted {
         match (self, other) {
             (Wanted::Exists, other) => other,
             (Wanted::Numbers(a), Wanted::Numbers(b)) => Wanted::Numbers(a.intersection(&b)),
-            (Wanted::Ords(a), Wanted::Ords(b)) => Wanted::Ords(a.intersection(&b)),
             (Wanted::Strings(a), Wanted::Strings(b)) => Wanted::Strings(a.intersection(&b)),
             (this, _) => this,
         }
@@ -225,18 +216,16 @@ impl Wanted {
         }
         let bounds = value_bounds(column).unwrap_or(i64::MIN..=i64::MAX);
         let there = || if bounds.is_empty() { RangeSet::none() } else { RangeSet::numbers(bounds.clone()) };
-        let wanted = match (self, column.values().terms()) {
-            (Wanted::Numbers(wanted), _) => {
-                narrowed(wanted, there(), Wanted::Numbers, || ends(info.field.logical, &bounds))
-            }
-            (Wanted::Ords(wanted), terms) => {
-                let count = terms.map_or(0, |terms| terms.term_count());
-                narrowed(wanted, there(), Wanted::Ords, || format!("none of its {count} terms"))
-            }
-            (Wanted::Strings(wanted), _) => {
+        let all = || match column.values().terms() {
+            Some(terms) => format!("none of its {} terms", terms.term_count()),
+            None => ends(info.field.logical, &bounds),
+        };
+        let wanted = match self {
+            Wanted::Numbers(wanted) => narrowed(wanted, there(), Wanted::Numbers, all),
+            Wanted::Strings(wanted) => {
                 narrowed(wanted, RangeSet::all(), Wanted::Strings, || "no value".to_owned())
             }
-            (wanted, _) => Ok(wanted),
+            Wanted::Exists => Ok(Wanted::Exists),
         };
         match wanted {
             Err(why) => Simplified::Nothing(why),

@@ -130,7 +130,7 @@ impl ConditionFilter {
     pub(super) fn new(column: Arc<dyn Column>, wanted: &Wanted, leading: bool) -> ConditionFilter {
         let want = match wanted {
             Wanted::Exists => WantedSet::Exists,
-            Wanted::Numbers(spans) | Wanted::Ords(spans) => WantedSet::Numbers(Members::new(spans)),
+            Wanted::Numbers(spans) => WantedSet::Numbers(Members::new(spans)),
             Wanted::Strings(spans) => WantedSet::Strings(spans.clone()),
         };
         ConditionFilter { column, want, leading }

@@ -14,12 +14,12 @@ pub(super) const DOC: &str = "_doc";
 impl Binder<'_> {
     /// The node of a condition on the ids of documents.
     pub(super) fn bind_doc_ids(&mut self, query: &Query, condition: &Condition) -> Result<Node> {
-        let (clause, docs) = (Clause::Own(query.clone()), self.source.docs());
+        let (clause, docs) = (Clause::Own(query.clone()), self.docs());
         let there = RangeSet::one(0, End::Before(i64::from(docs)));
         let refused = |what: &str| refused_at((0, format!("column \"{DOC}\" {what}")), condition);
         let values = match &condition.test {
             Test::Missing => {
-                return Ok(self.none(clause, Some("every document has a number".into()), Vec::new()));
+                return Ok(self.constant(false, clause, Some("every document has a number".into())));
             }
             Test::Matches(_) => {
                 return Err(refused("is a number: expected text or bytes for a pattern"));
@@ -34,10 +34,10 @@ impl Binder<'_> {
             _ => there.clone(),
         };
         if wanted == there {
-            return Ok(self.all(clause, Some("every document has such a number".into())));
+            return Ok(self.constant(true, clause, Some("every document has such a number".into())));
         }
         if wanted.is_empty() {
-            return Ok(self.none(clause, Some(format!("there are {docs} documents")), Vec::new()));
+            return Ok(self.constant(false, clause, Some(format!("there are {docs} documents"))));
         }
         let doc = |number: i64| u32::try_from(number).unwrap_or(docs);
         let ranges: Vec<DocRange> =

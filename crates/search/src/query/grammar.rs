@@ -32,26 +32,10 @@ pub(super) fn parse(text: &str) -> Result<Query, QueryError> {
         return Err(QueryError::nowhere(what));
     }
     let text: Arc<str> = text.into();
-    let mut input = LocatingSlice::new(&*text);
+    let mut input = Input { input: LocatingSlice::new(&*text), state: Some(&text) };
     let refused = |refusal: Refusal| QueryError::at(text.clone(), refusal.at, refusal.what);
     let unknown = || QueryError::nowhere("the query is not complete");
-    let query = whole(&mut input).map_err(|error| error.into_inner().map_or_else(|_| unknown(), refused))?;
-    Ok(attach_text(query, &text))
-}
-
-/// Attaches the query's text to its conditions.
-fn attach_text(query: Query, text: &Arc<str>) -> Query {
-    let all = |parts: Vec<Query>| parts.into_iter().map(|part| attach_text(part, text)).collect();
-    match query {
-        Query::Condition(mut condition) => {
-            condition.place.text = Some(text.clone());
-            Query::Condition(condition)
-        }
-        Query::And(parts) => Query::And(all(parts)),
-        Query::Or(parts) => Query::Or(all(parts)),
-        Query::Not(part) => Query::Not(Box::new(attach_text(*part, text))),
-        Query::All | Query::None | Query::Docs(_) => query,
-    }
+    whole(&mut input).map_err(|error| error.into_inner().map_or_else(|_| unknown(), refused))
 }
 
 fn whole(input: &mut Input<'_>) -> Parsed<Query> {
@@ -82,27 +66,26 @@ fn and(input: &mut Input<'_>, depth: usize) -> Parsed<Query> {
 
 fn not(input: &mut Input<'_>, depth: usize) -> Parsed<Query> {
     let at = input.current_token_start();
-    let deeper = |what| if depth < MAX_DEPTH { Ok(depth + 1) } else { refuse(at, what) };
+    let deeper = || match depth {
+        MAX_DEPTH.. => refuse(at, "expected at most 64 nested parentheses and `not`s"),
+        depth => Ok(depth + 1),
+    };
     if keyword(input, "not")? {
         refuse_test(input, at)?;
-        let depth = deeper("expected at most 64 nested parentheses and `not`s")?;
-        return Ok(!not(input, depth)?);
+        return Ok(!not(input, deeper()?)?);
     }
     if symbol(input, "(")? {
-        let depth = deeper("expected at most 64 nested parentheses and `not`s")?;
-        let query = or(input, depth)?;
+        let query = or(input, deeper()?)?;
         if symbol(input, ")")? {
             return Ok(query);
         }
         return refuse(input.current_token_start(), "expected `and`, `or` or `)`");
     }
-    if keyword(input, "true")? {
-        refuse_test(input, at)?;
-        return Ok(Query::All);
-    }
-    if keyword(input, "false")? {
-        refuse_test(input, at)?;
-        return Ok(Query::None);
+    for (word, query) in [("true", Query::All), ("false", Query::None)] {
+        if keyword(input, word)? {
+            refuse_test(input, at)?;
+            return Ok(query);
+        }
     }
     condition(input)
 }
@@ -116,7 +99,8 @@ fn refuse_test(input: &mut Input<'_>, at: usize) -> Parsed<()> {
 }
 
 fn condition(input: &mut Input<'_>) -> Parsed<Query> {
-    let mut place = Position { column: input.current_token_start(), ..Position::default() };
+    let (text, at) = (input.state.cloned(), input.current_token_start());
+    let mut place = Position { text, column: at, literals: Vec::new() };
     let column = column(input)?;
     let (test, is_negated) = test(input, &column, &mut place.literals)?;
     let matching = Query::Condition(Condition { column: column.clone(), test, place: place.clone() });

@@ -78,52 +78,22 @@ impl fmt::Display for Literal {
     }
 }
 
-macro_rules! from_integers {
-    ($($integer:ty),*) => {
-        $(impl From<$integer> for Literal {
-            fn from(value: $integer) -> Literal {
-                Literal::Int(value.into())
+macro_rules! from {
+    ($($variant:ident: $($type:ty),+;)+) => {
+        $($(impl From<$type> for Literal {
+            fn from(value: $type) -> Literal {
+                Literal::$variant(value.into())
             }
-        })*
+        })+)+
     };
 }
 
-from_integers!(i8, u8, i16, u16, i32, u32, i64, u64, i128);
-
-impl From<f64> for Literal {
-    fn from(value: f64) -> Literal {
-        Literal::Float(value)
-    }
-}
-
-impl From<bool> for Literal {
-    fn from(value: bool) -> Literal {
-        Literal::Bool(value)
-    }
-}
-
-impl From<&str> for Literal {
-    fn from(value: &str) -> Literal {
-        Literal::Text(value.into())
-    }
-}
-
-impl From<String> for Literal {
-    fn from(value: String) -> Literal {
-        Literal::Text(value)
-    }
-}
-
-impl From<&[u8]> for Literal {
-    fn from(value: &[u8]) -> Literal {
-        Literal::Bytes(value.into())
-    }
-}
-
-impl From<Vec<u8>> for Literal {
-    fn from(value: Vec<u8>) -> Literal {
-        Literal::Bytes(value)
-    }
+from! {
+    Int: i8, u8, i16, u16, i32, u32, i64, u64, i128;
+    Float: f64;
+    Bool: bool;
+    Text: &str, String;
+    Bytes: &[u8], Vec<u8>;
 }
 
 impl<const N: usize> From<[u8; N]> for Literal {

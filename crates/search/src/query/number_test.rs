@@ -10,28 +10,15 @@ use super::convert_literal::wide_range;
 use super::{Condition, Test};
 use crate::Result;
 
-/// A test of one number.
+/// A test of one number: an integer of any size, or a stored number, as the test was made for.
 #[derive(Debug)]
 pub(crate) enum NumberTest {
-    Exists,
     Missing,
-    /// An integer in these ranges, or outside of them.
-    Integer {
+    /// A number in these ranges, or outside of them.
+    Number {
         ranges: Vec<RangeInclusive<i128>>,
         is_in: bool,
     },
-    /// A stored number in these ranges, or outside of them.
-    Stored {
-        ranges: Vec<RangeInclusive<i64>>,
-        is_in: bool,
-    },
-}
-
-/// A number to test.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Tested {
-    Integer(i128),
-    Stored(i64),
 }
 
 impl NumberTest {
@@ -45,7 +32,7 @@ impl NumberTest {
         let is_in = !matches!(test, Test::NotIn(_));
         let refused = |refused| refused_at(refused, condition);
         match test {
-            Test::Exists => return Ok(NumberTest::Exists),
+            Test::Exists => return Ok(NumberTest::Number { ranges: Vec::new(), is_in: false }),
             Test::Missing => return Ok(NumberTest::Missing),
             Test::Matches(_) | Test::Column(..) => {
                 let what = format!("expected a number for `{name}`");
@@ -56,7 +43,8 @@ impl NumberTest {
         // Checks the literals, also for integers of any size.
         let found = wanted_of_type(name, logical.unwrap_or(LogicalType::I64), test).map_err(refused)?;
         if let (Some(_), Wanted::Numbers(set)) = (logical, found) {
-            return Ok(NumberTest::Stored { ranges: set.ranges().collect(), is_in });
+            let wide = |range: RangeInclusive<i64>| i128::from(*range.start())..=i128::from(*range.end());
+            return Ok(NumberTest::Number { ranges: set.ranges().map(wide).collect(), is_in });
         }
         let wide = |low, high| wide_range(low, high).map_err(|what| refused((0, what.to_owned())));
         let ranges = match test {
@@ -67,29 +55,25 @@ impl NumberTest {
             Test::Range(low, high) => vec![wide(low.as_ref(), high.as_ref())?],
             _ => Vec::new(),
         };
-        Ok(NumberTest::Integer { ranges: ranges.into_iter().flatten().collect(), is_in })
+        Ok(NumberTest::Number { ranges: ranges.into_iter().flatten().collect(), is_in })
     }
 
     /// The test of a condition on a number that is always missing.
     pub(crate) fn of_missing(condition: &Condition) -> NumberTest {
         match condition.test() {
             Test::Missing => NumberTest::Missing,
-            _ => NumberTest::Integer { ranges: Vec::new(), is_in: true },
+            _ => NumberTest::Number { ranges: Vec::new(), is_in: true },
         }
     }
 
     /// Whether a number passes; `None` is a missing one.
-    pub(crate) fn passes(&self, number: Option<Tested>) -> bool {
+    pub(crate) fn passes(&self, number: Option<i128>) -> bool {
         match (self, number) {
             (NumberTest::Missing, number) => number.is_none(),
-            (NumberTest::Exists, number) => number.is_some(),
-            (NumberTest::Integer { ranges, is_in }, Some(Tested::Integer(number))) => {
+            (NumberTest::Number { ranges, is_in }, Some(number)) => {
                 ranges.iter().any(|range| range.contains(&number)) == *is_in
             }
-            (NumberTest::Stored { ranges, is_in }, Some(Tested::Stored(number))) => {
-                ranges.iter().any(|range| range.contains(&number)) == *is_in
-            }
-            _ => false,
+            (NumberTest::Number { .. }, None) => false,
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use memchr::memmem::Finder;
 #[cfg(feature = "regex")]
@@ -11,6 +11,7 @@ use regex_automata::{meta, util::syntax};
 
 use super::Literal;
 use super::convert_literal::Mismatch;
+use crate::engine::threads::lock;
 
 /// The most memory for a compiled pattern, in bytes.
 #[cfg(feature = "regex")]
@@ -180,7 +181,7 @@ impl CompiledPatterns {
     /// that patterns take too much memory.
     pub(super) fn get(&self, pattern: &Pattern) -> Result<Result<Matcher, String>, Mismatch> {
         let key = (pattern.expression()?, pattern.ignores_case);
-        let mut compiled = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut compiled = lock(&self.0);
         if let Some(known) = compiled.known.get(&key) {
             return Ok(Ok(known.clone()));
         }

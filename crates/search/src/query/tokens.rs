@@ -3,11 +3,12 @@
 //! The rules that combine them are in [`grammar`](super::grammar).
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use winnow::Parser as _;
 use winnow::combinator::{alt, opt, peek, preceded};
 use winnow::error::{ErrMode, ModalResult, ParserError};
-use winnow::stream::{LocatingSlice, Location as _};
+use winnow::stream::{LocatingSlice, Location as _, Stateful};
 use winnow::token::{any, one_of, take_till, take_while};
 
 use super::Literal;
@@ -27,7 +28,8 @@ const UNITS: [(&str, i128); 8] = [
     ("TiB", 1 << 40),
 ];
 
-pub(super) type Input<'t> = LocatingSlice<&'t str>;
+/// What is left of a text, with the whole of it if it is that of a query.
+pub(super) type Input<'t> = Stateful<LocatingSlice<&'t str>, Option<&'t Arc<str>>>;
 pub(super) type Parsed<T> = ModalResult<T, Refusal>;
 
 /// An error at a byte of the text.
@@ -78,7 +80,7 @@ pub(super) fn literal(input: &mut Input<'_>, places: &mut Vec<usize>) -> Parsed<
 
 /// Parses a text that is a number as a whole, with or without a unit.
 pub(super) fn as_number(text: &str) -> Option<Literal> {
-    let mut input = LocatingSlice::new(text);
+    let mut input = Input { input: LocatingSlice::new(text), state: None };
     number(&mut input).ok().filter(|_| input.is_empty())
 }
 

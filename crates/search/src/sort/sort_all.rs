@@ -17,12 +17,15 @@ use super::key::{Key, Keys};
 use super::radix;
 use super::rank_scale::RankScale;
 use super::runs::{Group, LONG_FROM, Run, groups};
-use crate::engine::{PartColumns, Request, Window, WindowBuffers, max_window_docs, memory, threads};
+use crate::engine::{
+    PartColumns, PassPart, Request, Window, WindowBuffers, max_window_docs, memory, threads,
+};
 use crate::error::Result;
 
 /// Returns all documents of the request in a part, in order. Takes 16 more bytes a document.
 pub(super) fn sort(request: &Request<'_>, part: usize, keys: &Keys) -> Result<Vec<DocId>> {
-    let mut docs = request.docs_of(part).try_to_vec(request.total_of(part), request.stop())?;
+    let PassPart { total, docs, .. } = request.pass_part(part);
+    let mut docs = docs.try_to_vec(total, request.stop())?;
     let mut runs = vec![Run::new(0, docs.len())];
     for (key, left) in keys.as_slice().iter().zip((0..keys.as_slice().len()).rev()) {
         let mut scale = RankScale::of(*key, request.column_of(part, key.slot));

@@ -8,8 +8,8 @@ use hashbrown::HashSet;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::engine::{
-    Cells, Collector, Elements, Interrupt, MultiPass, NO_ORD, Numbers, Request, Slot, TermSpace, Window,
-    memory,
+    Cells, Collector, Elements, Interrupt, MultiPass, NO_ORD, Numbers, Request, Slot, Stored, TermSpace,
+    Window, memory,
 };
 use crate::error::Result;
 use crate::metrics::Distinct;
@@ -42,8 +42,6 @@ enum DistinctState {
     /// The given number of ords, or of numbers from the first one on, exceeds the memory limit. They are counted at
     /// the end, in several passes.
     Later(i64, u32),
-    /// A bit for each ord.
-    Ords(Vec<u64>),
     /// A bit for each number or ord from the first one on; others are ignored.
     Dense(i64, Vec<u64>),
     Numbers(SetOrSketch<i64>),
@@ -79,7 +77,7 @@ impl DistinctValues {
         let seen = match (request.constant(slot), column.elements()) {
             (Some(known), _) => DistinctState::Constant(known.value.is_some().into()),
             (None, Elements::Ords) => match column.terms().map_or(0, TermSpace::len) {
-                terms if fits(terms) => DistinctState::Ords(bits(terms)?),
+                terms if fits(terms) => DistinctState::Dense(0, bits(terms)?),
                 terms => DistinctState::Later(0, terms),
             },
             (None, Elements::Numbers) => {
@@ -106,9 +104,7 @@ impl DistinctValues {
             DistinctState::Later(first, places) => {
                 Distinct::Exact(by_ranges(request, slot, first, places, bytes)?)
             }
-            DistinctState::Ords(seen) | DistinctState::Dense(_, seen) => {
-                Distinct::Exact(bits::count(&seen) as u64)
-            }
+            DistinctState::Dense(_, seen) => Distinct::Exact(bits::count(&seen) as u64),
             DistinctState::Numbers(few) => few.count(),
             DistinctState::Bytes(few) => few.count(),
         })
@@ -129,26 +125,18 @@ impl DistinctValues {
     }
 
     fn see_ords(&mut self, ords: &[TermOrd]) {
-        match &mut self.seen {
-            DistinctState::Ords(seen) => {
-                for ord in ords.iter().filter(|ord| **ord != NO_ORD) {
-                    if let Some(word) = seen.get_mut(ord.get() as usize / 64) {
-                        *word |= 1 << (ord.get() % 64);
-                    }
-                }
+        if let DistinctState::Dense(first, seen) = &mut self.seen {
+            let (first, seen) = (*first, seen.as_mut_slice());
+            for ord in ords.iter().filter(|ord| **ord != NO_ORD) {
+                see_dense(first, ord.get().into(), seen);
             }
-            DistinctState::Dense(first, seen) => {
-                let there = ords.iter().filter(|ord| **ord != NO_ORD);
-                there.for_each(|ord| see_dense(*first, ord.get().into(), seen));
-            }
-            _ => {}
         }
     }
 
     fn see_numbers(&mut self, numbers: Numbers<'_>) {
         match &mut self.seen {
             DistinctState::Dense(first, seen) => numbers.each(|_, number| see_dense(*first, number, seen)),
-            DistinctState::Numbers(few) => numbers.each(|_, number| few.see(&number, 0, i64::clone)),
+            DistinctState::Numbers(few) => numbers.each(|_, number| few.see(&number, i64::clone)),
             _ => {}
         }
     }
@@ -159,7 +147,6 @@ impl Collector for DistinctValues {
         let seen = match &self.seen {
             DistinctState::Constant(_) => DistinctState::Constant(0),
             DistinctState::Later(first, places) => DistinctState::Later(*first, *places),
-            DistinctState::Ords(seen) => DistinctState::Ords(vec![0; seen.len()]),
             DistinctState::Dense(first, seen) => DistinctState::Dense(*first, vec![0; seen.len()]),
             DistinctState::Numbers(few) => DistinctState::Numbers(SetOrSketch::new(few.most)),
             DistinctState::Bytes(few) => DistinctState::Bytes(SetOrSketch::new(few.most)),
@@ -174,7 +161,7 @@ impl Collector for DistinctValues {
     fn max_threads(&self) -> usize {
         let each = match &self.seen {
             DistinctState::Constant(_) | DistinctState::Later(..) => return usize::MAX,
-            DistinctState::Ords(seen) | DistinctState::Dense(_, seen) => size_of_val(seen.as_slice()),
+            DistinctState::Dense(_, seen) => size_of_val(seen.as_slice()),
             DistinctState::Numbers(_) => TABLE_BYTES,
             DistinctState::Bytes(few) => TABLE_BYTES.saturating_add(few.most),
         };
@@ -190,7 +177,7 @@ impl Collector for DistinctValues {
             Cells::NumberLists(lists) => self.see_numbers(Numbers { values: lists.items(), present: None }),
             Cells::Bytes(strings) => {
                 if let DistinctState::Bytes(few) = &mut self.seen {
-                    strings.iter().flatten().for_each(|bytes| few.see_bytes(bytes));
+                    strings.iter().flatten().for_each(|bytes| few.see(bytes, <[u8]>::to_vec));
                 }
             }
         }
@@ -199,12 +186,11 @@ impl Collector for DistinctValues {
 
     fn merge(&mut self, other: DistinctValues, _stop: &Interrupt) -> Result<()> {
         match (&mut self.seen, other.seen) {
-            (DistinctState::Ords(to), DistinctState::Ords(from))
-            | (DistinctState::Dense(_, to), DistinctState::Dense(_, from)) => {
+            (DistinctState::Dense(_, to), DistinctState::Dense(_, from)) => {
                 to.iter_mut().zip(from).for_each(|(to, from)| *to |= from);
             }
-            (DistinctState::Numbers(to), DistinctState::Numbers(from)) => to.merge(from, |_| 0),
-            (DistinctState::Bytes(to), DistinctState::Bytes(from)) => to.merge(from, |bytes| held(bytes)),
+            (DistinctState::Numbers(to), DistinctState::Numbers(from)) => to.merge(from),
+            (DistinctState::Bytes(to), DistinctState::Bytes(from)) => to.merge(from),
             // A fork has the same representation.
             _ => {}
         }
@@ -215,7 +201,8 @@ impl Collector for DistinctValues {
 /// Sets the bit of a number, if there is one.
 #[inline]
 fn see_dense(first: i64, number: i64, seen: &mut [u64]) {
-    let at = usize::try_from(number.wrapping_sub(first)).unwrap_or(usize::MAX);
+    // What lies before the first one wraps to a number beyond the last.
+    let at = usize::try_from(number.wrapping_sub(first).cast_unsigned()).unwrap_or(usize::MAX);
     if let Some(word) = seen.get_mut(at / 64) {
         *word |= 1 << (at % 64);
     }
@@ -244,22 +231,15 @@ fn by_ranges(request: &Request<'_>, slot: Slot, first: i64, places: u32, bytes: 
     Ok(distinct)
 }
 
-/// The bytes of a byte string on the heap.
-pub(crate) fn held(bytes: &[u8]) -> usize {
-    const ALLOCATION: usize = 16;
-    bytes.len() + ALLOCATION
-}
-
-impl SetOrSketch<Vec<u8>> {
-    fn see_bytes(&mut self, bytes: &[u8]) {
-        self.see(bytes, held(bytes), <[u8]>::to_vec);
-    }
-}
-
 /// A value that a sketch can count.
 pub(crate) trait Sketched: Hash + Eq {
     /// Adds the value to a sketch.
     fn add_to(&self, sketch: &mut Sketch);
+
+    /// The bytes of the value on the heap.
+    fn held(&self) -> usize {
+        0
+    }
 }
 
 impl Sketched for i64 {
@@ -273,11 +253,33 @@ impl Sketched for [u8] {
     fn add_to(&self, sketch: &mut Sketch) {
         sketch.0.update(xxh3_64(self));
     }
+
+    fn held(&self) -> usize {
+        const ALLOCATION: usize = 16;
+        self.len() + ALLOCATION
+    }
 }
 
 impl Sketched for Vec<u8> {
     fn add_to(&self, sketch: &mut Sketch) {
         self.as_slice().add_to(sketch);
+    }
+
+    fn held(&self) -> usize {
+        self.as_slice().held()
+    }
+}
+
+impl Sketched for Stored {
+    fn add_to(&self, sketch: &mut Sketch) {
+        match self {
+            Stored::Number(number) => number.add_to(sketch),
+            Stored::Bytes(bytes) => bytes.add_to(sketch),
+        }
+    }
+
+    fn held(&self) -> usize {
+        if let Stored::Bytes(bytes) = self { bytes.held() } else { 0 }
     }
 }
 
@@ -286,7 +288,7 @@ impl<T: Sketched> SetOrSketch<T> {
         SetOrSketch { most, held: 0, values: SetOrSketchValues::Set(HashSet::new()) }
     }
 
-    fn see<Q: Sketched + ?Sized>(&mut self, value: &Q, held: usize, own: impl FnOnce(&Q) -> T)
+    fn see<Q: Sketched + ?Sized>(&mut self, value: &Q, own: impl FnOnce(&Q) -> T)
     where
         T: std::borrow::Borrow<Q>,
     {
@@ -294,7 +296,7 @@ impl<T: Sketched> SetOrSketch<T> {
             SetOrSketchValues::Set(all) => {
                 if !all.contains(value) {
                     all.insert(own(value));
-                    self.held += held;
+                    self.held += value.held();
                     self.limit();
                 }
             }
@@ -307,18 +309,15 @@ impl<T: Sketched> SetOrSketch<T> {
         if let SetOrSketchValues::Set(all) = &self.values
             && (all.len() > MAX_EXACT || self.held > self.most)
         {
-            let mut sketch = Sketch::new();
-            all.iter().for_each(|value| value.add_to(&mut sketch));
-            self.values = SetOrSketchValues::Sketch(sketch);
+            self.values = SetOrSketchValues::Sketch(Sketch::new().with(all));
         }
     }
 
-    fn merge(&mut self, other: SetOrSketch<T>, held: impl Fn(&T) -> usize) {
+    fn merge(&mut self, other: SetOrSketch<T>) {
         match (&mut self.values, other.values) {
-            (_, SetOrSketchValues::Set(from)) => from.into_iter().for_each(|value| self.take(value, &held)),
-            (SetOrSketchValues::Set(from), SetOrSketchValues::Sketch(mut to)) => {
-                from.iter().for_each(|value| value.add_to(&mut to));
-                self.values = SetOrSketchValues::Sketch(to);
+            (_, SetOrSketchValues::Set(from)) => from.into_iter().for_each(|value| self.take(value)),
+            (SetOrSketchValues::Set(from), SetOrSketchValues::Sketch(to)) => {
+                self.values = SetOrSketchValues::Sketch(to.with(&*from));
             }
             (SetOrSketchValues::Sketch(to), SetOrSketchValues::Sketch(from)) => {
                 to.merge(&from);
@@ -326,10 +325,10 @@ impl<T: Sketched> SetOrSketch<T> {
         }
     }
 
-    fn take(&mut self, value: T, held: impl Fn(&T) -> usize) {
+    fn take(&mut self, value: T) {
         match &mut self.values {
             SetOrSketchValues::Set(all) => {
-                let more = held(&value);
+                let more = value.held();
                 if all.insert(value) {
                     self.held += more;
                     self.limit();
@@ -358,6 +357,12 @@ impl Sketch {
     #[expect(clippy::expect_used, reason = "a number of registers that the library has")]
     pub(crate) fn new() -> Sketch {
         Sketch(Box::new(HllSketch::new(REGISTERS, HllType::Hll8).expect("4 to 21")))
+    }
+
+    /// The sketch with more values.
+    pub(crate) fn with<'v, T: Sketched + 'v>(mut self, values: impl IntoIterator<Item = &'v T>) -> Sketch {
+        values.into_iter().for_each(|value| value.add_to(&mut self));
+        self
     }
 
     pub(crate) fn merge(&mut self, other: &Sketch) {
@@ -413,12 +418,12 @@ mod tests {
                 let mut few = SetOrSketch::new(usize::MAX);
                 // From dense to far apart.
                 let number = |at: u64| (u64::from(column) << 55 ^ at << (column / 10)).cast_signed();
-                (0..count).for_each(|at| few.see(&number(at), 0, i64::clone));
+                (0..count).for_each(|at| few.see(&number(at), i64::clone));
                 few.count()
             } else {
                 let mut few = SetOrSketch::new(0);
                 let bytes = |at: u64| [u64::from(column).to_le_bytes(), at.to_le_bytes()].concat();
-                (0..count).for_each(|at| few.see_bytes(&bytes(at)));
+                (0..count).for_each(|at| few.see(bytes(at).as_slice(), <[u8]>::to_vec));
                 few.count()
             };
             match found {
