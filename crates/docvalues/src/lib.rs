@@ -51,7 +51,7 @@
 //! | look up documents by id | [`SegmentWriter::id_field`], [`Segment::ids`], [`terms::lookup`] |
 //! | merge segments | [`Merger`] |
 //! | read columns of any source | [`ColumnSource`], [`Column`], [`Rows`] |
-//! | write a source of columns of your own | [`column`] |
+//! | write a source of columns of your own | [`mod@column`] |
 //! | check a file | [`Segment::verify`] |
 //!
 //! A segment and its columns are `Arc`s: clone them, send them to threads, keep a column after its segment was dropped.
