@@ -6,7 +6,7 @@
 //! | kernel | integers at a time | one block | several blocks |
 //! | --- | ---: | --- | --- |
 //! | `avx512` | 16, narrow ones alone | arithmetic in lanes, loads one by one | as in one block, where 16 lie in one |
-//! | `scalar` | 1, or 64 | a loop without branches | headers of 64; their places, in lanes; then their loads |
+//! | `scalar` | 1 | a loop without branches | headers of 64; their places, in lanes; then their loads |
 //!
 //! A kernel leaves the cases that it does not handle to the one in the next line.
 //!

@@ -1,4 +1,4 @@
-//! The gather kernels for any CPU.
+//! The gather kernel for any CPU: one integer after the other.
 //!
 //! Bounds are checked before a loop, so the loop itself has no bounds checks and no errors. It is hardly more than
 //! the arithmetic, and the processor overlaps the loads of many integers.
@@ -15,7 +15,7 @@
 
 use super::super::block::{Encoding, LONG_LEN, SHORT_LEN, Stride, UNIT, line};
 use super::{Blocks, Numbers, Packed};
-use crate::bits::{self, MAX_SPLIT_WIDTH, Work, all_at_most, min_max, multiversion};
+use crate::bits::{self, MAX_SPLIT_WIDTH, all_at_most, min_max, multiversion};
 use crate::granule::GRANULE;
 use crate::id::TermOrd;
 use crate::prefetch::prefetch;
@@ -27,34 +27,16 @@ const WORD: usize = 8;
 /// Integers whose places are computed and prefetched before their words are loaded.
 const INDICES_PER_PASS: usize = 64;
 
-/// As [`gather`](super::gather); stops before the first integer, or the part with the first, that needs the checked path.
-///
-/// Not compiled for AVX-512, whose gather instructions are slower than eight loads.
-pub(super) fn gather(blocks: Blocks<'_>, numbers: Numbers, indices: &[u32], out: &mut [i64]) -> usize {
-    bits::multiversioned(Gather { blocks, numbers, indices, out })
-}
-
-struct Gather<'g> {
-    blocks: Blocks<'g>,
-    numbers: Numbers,
-    indices: &'g [u32],
-    out: &'g mut [i64],
-}
-
-impl Work for Gather<'_> {
-    type Output = usize;
-
-    #[inline(always)]
-    fn run(self) -> usize {
-        let Gather { blocks, numbers, indices, out } = self;
+multiversion! {
+    /// As [`gather`](super::gather); stops before the first integer, or the part with the first, that needs the checked
+    /// path.
+    pub(super) fn gather(blocks: Blocks<'_>, numbers: Numbers, indices: &[u32], out: &mut [i64]) -> usize {
         match blocks.stride {
             Stride::Short => each_in_blocks::<SHORT_LEN>(blocks, numbers, indices, out),
             Stride::Long => each_in_blocks::<LONG_LEN>(blocks, numbers, indices, out),
         }
     }
-}
 
-multiversion! {
     /// As [`gather_packed`](super::gather_packed); stops before the first integer that needs the checked path.
     pub(super) fn gather_packed(packed: Packed<'_>, numbers: Numbers, indices: &[u32], out: &mut [i64]) -> usize {
         let add = numbers.add.cast_unsigned();
