@@ -67,8 +67,7 @@
 //! | `kind_dispatch` | one `match` over the layouts for each operation |
 //! | `encode` | the writer, which picks the layouts |
 //! | `rank_verified`, `batch` | one look-up and many, in bytes whose checksums were compared; many in any bytes |
-//! | `dense_batch` | of those many, the ones in dense blocks |
-//! | `kernel`, `simd`, `write_docs` | inner loops, scalar and for AVX2 and AVX-512 |
+//! | `kernel`, `simd`, `dense_simd`, `write_docs` | inner loops, scalar and for AVX2 and AVX-512 |
 //! | `visitor` | consumers of documents: lists and bitsets |
 //! | `walk` | one look-up without tables, for comparisons |
 //!
@@ -97,7 +96,9 @@ mod bitmap;
 mod block;
 mod chain;
 mod dense;
-mod dense_batch;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[allow(unsafe_code, reason = "intrinsics; each use has its proof")]
+mod dense_simd;
 mod encode;
 mod header;
 mod kernel;

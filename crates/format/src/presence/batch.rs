@@ -5,8 +5,7 @@
 
 use std::ops::Range;
 
-use super::kernel::Kernel;
-use super::rank_verified::VerifiedBlocks;
+use super::rank_verified::{BatchKernel, VerifiedBlocks};
 use super::simd;
 use super::visitor::{Collect, Exists, Expand, Visitor};
 use super::write_docs::ROOM;
@@ -77,7 +76,7 @@ impl<B: SectionBytes> PresenceReader<B> {
     /// [`rank_many`](Self::rank_many) in blocks, with the loops of `kernel`.
     // Always inlined: the caller compiles it, with its loops, for one CPU.
     #[inline(always)]
-    pub(super) fn ranks(&self, docs: &[DocId], out: &mut [u32], kernel: impl Kernel) -> Result<()> {
+    pub(super) fn ranks(&self, docs: &[DocId], out: &mut [u32], kernel: impl BatchKernel) -> Result<()> {
         let Some(OpenBlocks { chain, jump }) = &self.blocks else { return Ok(()) };
         let (mut docs, mut out) = (docs, out);
         let blocks = VerifiedBlocks::of(chain, jump);

@@ -7,10 +7,6 @@
 //!
 //! The scalar functions are the reference: tests compare those of [`simd`](super::simd) with them.
 
-use super::NO_VALUE;
-use super::rank_table::STRIDE;
-use crate::id::DocId;
-
 /// Bytes of a line: the bitmap between two rank entries, and a cache line of most CPUs.
 pub(super) const LINE: usize = 64;
 
@@ -21,31 +17,6 @@ pub(super) const BUCKET_HEAD: usize = 64;
 pub(super) trait Kernel: Copy {
     /// The number of the first `len` of `bytes`, which ascend, that are below `byte`, and whether one is equal to it.
     fn search(self, bytes: &[u8; BUCKET_HEAD], len: usize, byte: u8) -> (u32, bool);
-
-    /// Writes the value indices of eight documents of dense blocks to `out`; [`NO_VALUE`] for documents without a value.
-    /// `None` if a place lies outside of `bytes`, or an index exceeds the column's `values`.
-    fn dense_ranks(
-        self,
-        bytes: &[u8],
-        places: Places<'_>,
-        docs: &[DocId; GROUP],
-        values: u32,
-        out: &mut [u32; GROUP],
-    ) -> Option<()>;
-}
-
-/// Documents whose ranks a kernel looks up at once.
-pub(super) const GROUP: usize = 8;
-
-/// The places to read for eight documents of dense blocks.
-#[derive(Clone, Copy)]
-pub(super) struct Places<'a> {
-    /// Values before their blocks.
-    pub(super) before: &'a [u32; GROUP],
-    /// Offsets of their rank entries.
-    pub(super) rank: &'a [u32; GROUP],
-    /// Offsets of their lines of bitmap.
-    pub(super) line: &'a [u32; GROUP],
 }
 
 /// Any CPU.
@@ -57,31 +28,7 @@ impl Kernel for AnyCpu {
     fn search(self, bytes: &[u8; BUCKET_HEAD], len: usize, byte: u8) -> (u32, bool) {
         search_scalar(bytes, len, byte)
     }
-
-    #[inline(always)]
-    fn dense_ranks(
-        self,
-        bytes: &[u8],
-        places: Places<'_>,
-        docs: &[DocId; GROUP],
-        values: u32,
-        out: &mut [u32; GROUP],
-    ) -> Option<()> {
-        let mut most = 0;
-        for i in 0..GROUP {
-            let line = bytes.get(places.line[i] as usize..)?.first_chunk()?;
-            let rank = bytes.get(places.rank[i] as usize..)?.first_chunk()?;
-            let (before, present) = count(line, docs[i].get() % STRIDE);
-            let rank = u32::from(u16::from_le_bytes(*rank)) + before;
-            most = most.max(u64::from(places.before[i]) + u64::from(rank) + u64::from(present));
-            // Without a branch: all ones, which is `NO_VALUE`, if the document has no value.
-            out[i] = places.before[i].wrapping_add(rank) | u32::from(present).wrapping_sub(1);
-        }
-        (most <= values.into()).then_some(())
-    }
 }
-
-const _: () = assert!(NO_VALUE == u32::MAX);
 
 /// The number of bits of `line` set below bit `bit`, one of its 512, and whether bit `bit` is set.
 #[inline(always)]

@@ -12,7 +12,6 @@
 use std::ops::Range;
 
 use super::chain::{Blocks, Last};
-use super::dense_batch::DenseBatch;
 use super::header::{BlockEntry, Kind};
 use super::kernel::{AnyCpu, Kernel};
 use super::{NO_VALUE, dense, sparse};
@@ -73,6 +72,33 @@ struct Located {
 pub(super) const DENSE: u32 = Kind::Dense as u32;
 pub(super) const SPARSE: u32 = Kind::Sparse as u32;
 
+/// A kernel that may look up eight documents of dense blocks at once.
+pub(super) trait BatchKernel: Kernel {
+    /// The state of those look-ups.
+    type DenseBatch<'a>;
+
+    /// Starts such look-ups; `None` if the CPU or the blocks do not allow them.
+    fn dense_batch<'a>(self, blocks: VerifiedBlocks<'a>) -> Option<Self::DenseBatch<'a>>;
+
+    /// Writes the ranks of `docs` to `out`, eight at a time, and stops at the first eight that are not all in dense
+    /// blocks or need the general code. Returns the number of ranks written.
+    fn ranks(self, batch: &mut Self::DenseBatch<'_>, docs: &[DocId], out: &mut [u32]) -> usize;
+}
+
+impl BatchKernel for AnyCpu {
+    type DenseBatch<'a> = ();
+
+    #[inline(always)]
+    fn dense_batch<'a>(self, _: VerifiedBlocks<'a>) -> Option<()> {
+        None
+    }
+
+    #[inline(always)]
+    fn ranks(self, (): &mut (), _: &[DocId], _: &mut [u32]) -> usize {
+        0
+    }
+}
+
 impl<'a> VerifiedBlocks<'a> {
     /// The blocks of a column; `None` unless it is in memory and has a jump table, baked or built.
     #[inline(always)]
@@ -93,15 +119,14 @@ impl<'a> VerifiedBlocks<'a> {
     /// Writes the ranks of `docs` to `out`, up to one that needs the general code. Returns the number of ranks written.
     // No closures here and below: they would not inherit the target features, and would not be inlined.
     #[inline(always)]
-    pub(super) fn ranks(self, docs: &[DocId], out: &mut [u32], kernel: impl Kernel) -> usize {
-        let mut batch = if docs.len() < TOGETHER { None } else { DenseBatch::new(self) };
+    pub(super) fn ranks<K: BatchKernel>(self, docs: &[DocId], out: &mut [u32], kernel: K) -> usize {
+        let mut batch = if docs.len() < TOGETHER { None } else { kernel.dense_batch(self) };
         for (i, (docs, out)) in docs.chunks(TOGETHER).zip(out.chunks_mut(TOGETHER)).enumerate() {
-            let good = match (self.find(docs[0]), &mut batch) {
-                (Some(found), Some(batch)) if found.kind == DENSE => {
-                    let done = batch.ranks(docs, out, kernel);
-                    self.scattered(&docs[done..], &mut out[done..], kernel)
+            let good = match self.find(docs[0]) {
+                Some(found) if found.kind == DENSE && batch.is_some() => {
+                    self.dense_batch_or_each(batch.as_mut(), docs, out, kernel)
                 }
-                (Some(found), _) if self.all_in(found, docs) => self.together(found, docs, out, kernel),
+                Some(found) if self.all_in(found, docs) => self.together(found, docs, out, kernel),
                 _ => self.scattered(docs, out, kernel),
             };
             if good.is_none() {
@@ -119,6 +144,19 @@ impl<'a> VerifiedBlocks<'a> {
             SPARSE => self.sparse(found, low, kernel),
             _ => None,
         }
+    }
+
+    /// Ranks of documents most of which are in dense blocks, eight at a time as far as possible.
+    #[inline(always)]
+    fn dense_batch_or_each<K: BatchKernel>(
+        self,
+        batch: Option<&mut K::DenseBatch<'a>>,
+        docs: &[DocId],
+        out: &mut [u32],
+        kernel: K,
+    ) -> Option<()> {
+        let done = kernel.ranks(batch?, docs, out);
+        self.scattered(&docs[done..], &mut out[done..], kernel)
     }
 
     /// Ranks of documents in different blocks, at most [`TOGETHER`]. Prefetches the lines of all before it reads the
