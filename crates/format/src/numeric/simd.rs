@@ -6,7 +6,8 @@
 //! | kernel | integers at a time | one block | several blocks |
 //! | --- | ---: | --- | --- |
 //! | `avx512` | 16, narrow ones alone | arithmetic in lanes, loads one by one | as in one block, where 16 lie in one |
-//! | `scalar` | 1 | a loop without branches | headers of 64; their places, in lanes; then their loads |
+//! | `avx2` | 4 | as `scalar` | headers and places of 64, in lanes; then their loads |
+//! | `scalar` | 1 | a loop without branches | headers and places of 64; then their loads |
 //!
 //! A kernel leaves the cases that it does not handle to the one in the next line.
 //!
@@ -18,7 +19,7 @@
 
 use super::Stride;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-use crate::bits::has_avx512;
+use crate::bits::{has_avx2, has_avx512};
 use crate::id::TermOrd;
 use crate::source::PartlyVerified;
 
@@ -70,6 +71,12 @@ pub(super) fn gather(blocks: Blocks<'_>, numbers: Numbers, indices: &[u32], out:
         // SAFETY: the condition: this CPU has every feature that the function is compiled for.
         return unsafe { avx512::gather(blocks, numbers, indices, out) };
     }
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    if has_avx2() {
+        #[allow(unsafe_code, reason = "the features were found")]
+        // SAFETY: as above.
+        return unsafe { avx2::gather(blocks, numbers, indices, out) };
+    }
     scalar::gather(blocks, numbers, indices, out)
 }
 
@@ -112,6 +119,8 @@ pub(super) fn gather_ords(
     done + scalar::gather_ords(packed, count, add, &indices[done..], &mut out[done..])
 }
 
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod avx2;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod avx512;
 mod scalar;

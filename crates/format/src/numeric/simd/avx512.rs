@@ -11,7 +11,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{Blocks, Numbers, Packed, scalar};
+use super::{Blocks, Numbers, Packed, avx2};
 use crate::bits::min_max;
 use crate::id::TermOrd;
 use crate::numeric::Block;
@@ -43,8 +43,8 @@ const DENSE: u32 = 16 * 64 * 8;
 /// Pairs whose indices are bounds-checked before they are gathered. Their indices stay in the first-level cache.
 const PAIRS_PER_PASS: usize = 64;
 
-/// The most integers that are left to `scalar` before the next attempt to find a pair in one block.
-const MAX_OTHERS: usize = 512;
+/// The most integers that are left to AVX2 before the next attempt to find a pair in one block.
+const MAX_AVX2_RUN: usize = 512;
 
 /// `x` in each lane.
 #[target_feature(enable = "avx512f")]
@@ -136,8 +136,8 @@ fn store(numbers: [__m512i; 2], out: &mut [i64; PAIR]) {
 }
 
 /// As [`gather`](super::gather); stops before the first integer that needs the checked path. If [`PAIR`] narrow
-/// integers lie in one block, they are gathered together; others are left to `scalar`.
-#[target_feature(enable = "avx512f,avx512dq")]
+/// integers lie in one block, they are gathered together; others are left to the AVX2 kernel.
+#[target_feature(enable = "avx512f,avx512dq,avx2,bmi2,popcnt")]
 pub(super) fn gather(blocks: Blocks<'_>, numbers: Numbers, indices: &[u32], out: &mut [i64]) -> usize {
     let mut runs = BlockRuns::new(blocks, numbers);
     // Exponential backoff: the longer no such pair was found, the less often one is searched for.
@@ -145,9 +145,9 @@ pub(super) fn gather(blocks: Blocks<'_>, numbers: Numbers, indices: &[u32], out:
     loop {
         let found = in_runs(&mut runs, &indices[done..], &mut out[done..]);
         done += found;
-        others = if found > 0 { PAIR } else { (2 * others).min(MAX_OTHERS) };
+        others = if found > 0 { PAIR } else { (2 * others).min(MAX_AVX2_RUN) };
         let end = indices.len().min(done + others);
-        done += scalar::gather(blocks, numbers, &indices[done..end], &mut out[done..end]);
+        done += avx2::gather(blocks, numbers, &indices[done..end], &mut out[done..end]);
         if done < end || done == indices.len() {
             return done;
         }

@@ -3,8 +3,8 @@
 //! Bounds are checked before a loop, so the loop itself has no bounds checks and no errors. It is hardly more than
 //! the arithmetic, and the processor overlaps the loads of many integers.
 //!
-//! Integers of several blocks are read in passes over 64 of them: over the headers, over the places that follow from them,
-//! whose words are prefetched, and over the words:
+//! Integers of several blocks are read in two passes over 64 of them. The first pass reads the headers and prefetches
+//! the words; the second pass loads the words:
 //!
 //! ```text
 //! headers    base, tags   ->  byte   shift   mask   add       of 64 integers, side by side
@@ -13,9 +13,10 @@
 #![allow(unsafe_code, reason = "loads whose ends were compared before; each use has its proof")]
 #![expect(clippy::cast_possible_truncation, reason = "places below the end of a slice; of others, a hint")]
 
-use super::super::block::{Encoding, LONG_LEN, SHORT_LEN, Stride, UNIT, line};
+use super::super::Stride;
+use super::super::block::{Block, line};
 use super::{Blocks, Numbers, Packed};
-use crate::bits::{self, MAX_SPLIT_WIDTH, all_at_most, min_max, multiversion};
+use crate::bits::{self, all_at_most, min_max, multiversion};
 use crate::granule::GRANULE;
 use crate::id::TermOrd;
 use crate::prefetch::prefetch;
@@ -25,18 +26,9 @@ use crate::source::PartlyVerified;
 const WORD: usize = 8;
 
 /// Integers whose places are computed and prefetched before their words are loaded.
-const INDICES_PER_PASS: usize = 64;
+pub(super) const INDICES_PER_PASS: usize = 64;
 
 multiversion! {
-    /// As [`gather`](super::gather); stops before the first integer, or the part with the first, that needs the checked
-    /// path.
-    pub(super) fn gather(blocks: Blocks<'_>, numbers: Numbers, indices: &[u32], out: &mut [i64]) -> usize {
-        match blocks.stride {
-            Stride::Short => each_in_blocks::<SHORT_LEN>(blocks, numbers, indices, out),
-            Stride::Long => each_in_blocks::<LONG_LEN>(blocks, numbers, indices, out),
-        }
-    }
-
     /// As [`gather_packed`](super::gather_packed); stops before the first integer that needs the checked path.
     pub(super) fn gather_packed(packed: Packed<'_>, numbers: Numbers, indices: &[u32], out: &mut [i64]) -> usize {
         let add = numbers.add.cast_unsigned();
@@ -52,35 +44,12 @@ multiversion! {
     }
 }
 
-/// [`gather`], from blocks with headers of `HEADER` bytes.
-#[inline(always)]
-fn each_in_blocks<const HEADER: usize>(
-    blocks: Blocks<'_>,
-    numbers: Numbers,
-    indices: &[u32],
-    out: &mut [i64],
-) -> usize {
-    let headers = blocks.table.bytes.len() / HEADER;
-    let end = numbers.count.min((headers as u64) << blocks.shift);
-    let indices = &indices[..count_leading(indices, end, u64::from(min_max(indices).1) < end)];
-    let mut places = Places {
-        byte: [0; INDICES_PER_PASS],
-        shift: [0; INDICES_PER_PASS],
-        mask: [0; INDICES_PER_PASS],
-        add: [0; INDICES_PER_PASS],
-    };
-    let mut done = 0;
-    for (indices, out) in indices.chunks(INDICES_PER_PASS).zip(out.chunks_mut(INDICES_PER_PASS)) {
-        // SAFETY: the indices are below `end`, so their headers lie in the table.
-        let found = unsafe { places.find::<HEADER>(blocks, indices) };
-        // SAFETY: `find` counts no place with fewer than eight bytes after it.
-        let loaded = unsafe { places.load(&blocks.section, numbers.add, &mut out[..found]) };
-        done += loaded;
-        if loaded < indices.len() {
-            break;
-        }
-    }
-    done
+/// As [`gather`](super::gather); stops before the first integer that needs the checked path.
+pub(super) fn gather(blocks: Blocks<'_>, numbers: Numbers, indices: &[u32], out: &mut [i64]) -> usize {
+    // SAFETY: `each_part` passes only indices whose headers lie in the table.
+    let find = |indices: &[u32], places: &mut Places| unsafe { places.find_from(0, blocks, indices) };
+    // SAFETY: `find` stops before a place with fewer than eight bytes after it.
+    unsafe { each_part(blocks, numbers, indices, out, find) }
 }
 
 #[inline(always)]
@@ -197,72 +166,105 @@ impl<'a> VerifiedCheck<'a> {
 
 /// The places of some integers, as a structure of arrays.
 #[repr(align(64))]
-struct Places {
-    byte: [u64; INDICES_PER_PASS],
-    shift: [u64; INDICES_PER_PASS],
-    mask: [u64; INDICES_PER_PASS],
-    add: [u64; INDICES_PER_PASS],
+pub(super) struct Places {
+    pub(super) byte: [u64; INDICES_PER_PASS],
+    pub(super) shift: [u64; INDICES_PER_PASS],
+    pub(super) mask: [u64; INDICES_PER_PASS],
+    pub(super) add: [u64; INDICES_PER_PASS],
+}
+
+/// Gathers integers in parts of [`INDICES_PER_PASS`]: `find` computes their places, then their words are loaded.
+/// `find` is called only for indices that exist and whose headers lie in the table.
+///
+/// # Safety
+///
+/// `find` returns the number of leading places that it wrote, and from each of these eight bytes lie in the section.
+#[inline(always)]
+pub(super) unsafe fn each_part(
+    blocks: Blocks<'_>,
+    numbers: Numbers,
+    indices: &[u32],
+    out: &mut [i64],
+    find: impl Fn(&[u32], &mut Places) -> usize,
+) -> usize {
+    let headers = match blocks.stride {
+        Stride::Short => blocks.table.bytes.len() / Stride::Short as usize,
+        Stride::Long => blocks.table.bytes.len() / Stride::Long as usize,
+    };
+    let end = numbers.count.min((headers as u64) << blocks.shift);
+    let indices = &indices[..count_leading(indices, end, u64::from(min_max(indices).1) < end)];
+    let mut places = Places {
+        byte: [0; INDICES_PER_PASS],
+        shift: [0; INDICES_PER_PASS],
+        mask: [0; INDICES_PER_PASS],
+        add: [0; INDICES_PER_PASS],
+    };
+    let mut done = 0;
+    for (indices, out) in indices.chunks(INDICES_PER_PASS).zip(out.chunks_mut(INDICES_PER_PASS)) {
+        let found = find(indices, &mut places);
+        // SAFETY: as the caller promises of the first `found` places.
+        let loaded = unsafe { places.load(&blocks.section, numbers.add, &mut out[..found]) };
+        done += loaded;
+        if loaded < indices.len() {
+            break;
+        }
+    }
+    done
 }
 
 impl Places {
-    /// Computes the places of `indices`, at most [`INDICES_PER_PASS`], and prefetches their words. Returns how many it
-    /// computed: those before the first header that is not verified, or none if one of these needs the checked path.
-    ///
-    /// The first loop loads headers; the second one does the arithmetic, and the compiler vectorizes it. Between them, `add`,
-    /// `mask` and `byte` hold the bases, tags and slopes of headers.
+    /// Computes the places of `indices` from `start` on, up to the first that needs the checked path. Returns the
+    /// number of places, including those before `start`.
     ///
     /// # Safety
     ///
-    /// The header of each of `indices`, `HEADER` bytes, lies in the table.
+    /// The header of each of `indices` lies in the table.
     #[inline(always)]
-    unsafe fn find<const HEADER: usize>(&mut self, blocks: Blocks<'_>, indices: &[u32]) -> usize {
-        let Blocks { table, section, shift: block_shift, .. } = blocks;
-        let Some(last) = section.bytes.len().checked_sub(WORD) else { return 0 };
-        let is_long = HEADER == LONG_LEN;
-        let header_at = |index: u32| (index >> block_shift) as usize * HEADER;
-        let mut verified = VerifiedCheck::new(&table);
-        let indices = &indices[..indices.len().min(INDICES_PER_PASS)];
-        for (at, &index) in indices.iter().enumerate() {
-            let header = header_at(index);
-            // A granule has a whole number of headers.
-            verified.ask(header as u64);
+    pub(super) unsafe fn find_from(&mut self, start: usize, blocks: Blocks<'_>, indices: &[u32]) -> usize {
+        match blocks.stride {
             // SAFETY: as the caller promises.
+            Stride::Short => unsafe { self.find_by::<{ Stride::Short as usize }>(start, blocks, indices) },
+            // SAFETY: as above.
+            Stride::Long => unsafe { self.find_by::<{ Stride::Long as usize }>(start, blocks, indices) },
+        }
+    }
+
+    /// # Safety
+    ///
+    /// As above; headers have `HEADER` bytes.
+    #[inline(always)]
+    unsafe fn find_by<const HEADER: usize>(
+        &mut self,
+        start: usize,
+        blocks: Blocks<'_>,
+        indices: &[u32],
+    ) -> usize {
+        let Blocks { table, section, stride, shift } = blocks;
+        let Some(last) = section.bytes.len().checked_sub(WORD) else { return 0 };
+        let indices = &indices[..indices.len().min(INDICES_PER_PASS)];
+        #[expect(clippy::needless_range_loop, reason = "an iterator with `skip` keeps its state in memory")]
+        for at in start..indices.len() {
+            let index = indices[at];
+            let header = (index >> shift) as usize * HEADER;
+            if !table.is_good(header / GRANULE) {
+                return at;
+            }
+            // SAFETY: as the caller promises. A granule has a whole number of headers.
             let header = unsafe { &*table.bytes.as_ptr().wrapping_add(header).cast::<[u8; HEADER]>() };
-            let words = header.as_chunks::<WORD>().0;
-            self.add[at] = u64::from_le_bytes(words[0]);
-            self.mask[at] = u64::from_le_bytes(words[1]);
-            if is_long {
-                self.byte[at] = u64::from_le_bytes(words[2]);
+            let Some(block) = Block::of(header, stride) else { return at };
+            let i = index & ((1 << shift) - 1);
+            let bit = u64::from(i) * u64::from(block.width);
+            let byte = block.payload + bit / 8;
+            if byte > last as u64 {
+                return at;
             }
+            prefetch(section.bytes.as_ptr().wrapping_add(byte as usize));
+            self.byte[at] = byte;
+            self.shift[at] = bit % 8;
+            self.mask[at] = bits::MASKS[usize::from(block.width)];
+            self.add[at] = block.base.wrapping_add(line(block.slope, i as usize));
         }
-        let len = verified.first(indices.iter().map(|&index| header_at(index) as u64));
-        // All of one length, so that the loop has no bounds checks.
-        let (indices, byte, shift) = (&indices[..len], &mut self.byte[..len], &mut self.shift[..len]);
-        let (mask, add) = (&mut self.mask[..len], &mut self.add[..len]);
-        let (last, within) = (last as i64, (1_u32 << block_shift) - 1);
-        let greatest_tag = if is_long { Encoding::Linear as u64 } else { Encoding::Packed as u64 };
-        let mut are_legal = true;
-        for at in 0..len {
-            let (tags, i) = (mask[at], u64::from(indices[at] & within));
-            let (tag, width) = (tags & 0xFF, tags >> 8 & 0xFF);
-            let is_line = tag == Encoding::Linear as u64;
-            // Places in a block have at most 14 bits, and widths 8. No sum has more than 52.
-            let bit = i * width;
-            let place = (tags >> 16) * UNIT + bit / 8;
-            // As in `Block::of`: a constant block has no width, a packed one has some; lines have both.
-            let is_width = (width <= u64::from(MAX_SPLIT_WIDTH)) | (width == 64);
-            let fits_tag = is_line | ((tag == 0) == (width == 0));
-            are_legal &= (tag <= greatest_tag) & is_width & fits_tag & (place.cast_signed() <= last);
-            if is_long {
-                let slope = if is_line { byte[at].cast_signed() } else { 0 };
-                add[at] = add[at].wrapping_add(line(slope, i as usize));
-            }
-            byte[at] = place;
-            shift[at] = bit % 8;
-            mask[at] = !u64::MAX.unbounded_shl(width as u32);
-        }
-        byte.iter().for_each(|&byte| prefetch(section.bytes.as_ptr().wrapping_add(byte as usize)));
-        if are_legal { len } else { 0 }
+        indices.len()
     }
 
     /// Loads the numbers at the first places into `out`, with `add` added to each, up to one whose bytes are not
