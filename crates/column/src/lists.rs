@@ -279,7 +279,7 @@ impl<T> Lists<T> {
         self.items.shrink_to_fit();
     }
 
-    /// Where each list begins, and where the last one ends.
+    /// The start of each list, and the end of the last one.
     pub fn offsets(&self) -> &[u64] {
         &self.offsets
     }

@@ -98,7 +98,7 @@ pub(crate) struct Reader {
     /// The documents that are not filtered yet.
     windows: VecDeque<(usize, DocRange)>,
     places: Option<Places>,
-    /// What was found of `part`.
+    /// The documents of `part` that were found.
     found: FoundDocs,
     part: usize,
     metrics: BaselineMetrics,

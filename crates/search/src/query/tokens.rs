@@ -28,7 +28,7 @@ const UNITS: [(&str, i128); 8] = [
     ("TiB", 1 << 40),
 ];
 
-/// What is left of a text, with the whole of it if it is that of a query.
+/// The rest of a text; of a query, with its whole text, which conditions keep.
 pub(super) type Input<'t> = Stateful<LocatingSlice<&'t str>, Option<&'t Arc<str>>>;
 pub(super) type Parsed<T> = ModalResult<T, Refusal>;
 

@@ -201,7 +201,7 @@ impl Collector for DistinctValues {
 /// Sets the bit of a number, if there is one.
 #[inline]
 fn see_dense(first: i64, number: i64, seen: &mut [u64]) {
-    // What lies before the first one wraps to a number beyond the last.
+    // A number before the first one wraps to one beyond the last.
     let at = usize::try_from(number.wrapping_sub(first).cast_unsigned()).unwrap_or(usize::MAX);
     if let Some(word) = seen.get_mut(at / 64) {
         *word |= 1 << (at % 64);

@@ -56,7 +56,7 @@ pub(crate) struct Moment {
     pub(crate) schema: Arc<StoreSchema>,
 }
 
-/// What a snapshot is made of.
+/// The parts of a snapshot.
 pub(crate) struct Contents<'w> {
     pub(crate) moment: Moment,
     pub(crate) segments: &'w [SegmentState],

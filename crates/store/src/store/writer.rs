@@ -111,7 +111,7 @@ impl Writer {
         std::mem::take(&mut self.is_unpublished)
     }
 
-    /// What a snapshot is made of.
+    /// The parts of a snapshot.
     pub(crate) fn contents<'w>(&'w self, ids: Option<&'w StoreIds>) -> Contents<'w> {
         let moment = Moment {
             store: self.committed.id,

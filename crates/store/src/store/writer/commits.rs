@@ -1,4 +1,4 @@
-//! How a commit is made of the state of a writer, which then goes on from it.
+//! Freezes the state of a writer for a commit, and adopts the commit when it is durable.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub(crate) struct Frozen {
     /// The number and the checksum of the commit before, and its last batch.
     pub(crate) before: (u64, u32),
     pub(crate) since: u64,
-    /// What is in no segment yet.
+    /// The documents that are in no segment yet.
     pub(crate) buffer: Option<Arc<FrozenBuffer>>,
     pub(crate) segments: Vec<SegmentState>,
     pub(crate) tombstones: Tombstones,

@@ -36,7 +36,7 @@ struct Tracked {
     asked: AtomicUsize,
 }
 
-/// What a segment holds of one.
+/// A tracked section, which a segment shares with its test.
 #[derive(Clone)]
 pub(super) struct Shared(Arc<Tracked>);
 
@@ -136,7 +136,7 @@ impl Ids {
         self.keys.as_ref().unwrap()
     }
 
-    /// How often its filter was asked.
+    /// The number of times that its filter was asked.
     pub(super) fn asked(&self) -> usize {
         self.filter.as_ref().map_or(0, Shared::asked)
     }
