@@ -32,6 +32,7 @@ mod rank_scale;
 mod read_keys;
 mod runs;
 mod sort_all;
+mod sort_value;
 mod top_k;
 
 use std::collections::HashMap;
@@ -40,8 +41,9 @@ use docvalues_column::{DocAddress, DocId, LogicalType, SortKey};
 
 use crate::engine::{DocList, Docs, DocsByPart, Elements, Pass, PassPart, Request, Search, len_u32, memory};
 use crate::error::{Error, Result};
-pub(crate) use key::{Entry, Keys, SortValue};
+pub(crate) use key::{Entry, Keys};
 pub(crate) use read_keys::read_keys;
+pub(crate) use sort_value::SortValue;
 pub use top_k::TopProfile;
 pub(crate) use top_k::{TopDocs, TopKCollector, TopKQueue};
 

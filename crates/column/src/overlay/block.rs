@@ -7,6 +7,9 @@ use docvalues_format::prefetch::prefetch;
 
 use crate::Lists;
 use crate::rows::Element;
+use new_rows::NewRows;
+
+mod new_rows;
 
 /// Documents of a block.
 pub(super) const DOCS: usize = 1 << 16;
@@ -44,13 +47,6 @@ struct Index {
     changed: Vec<u64>,
     present: Vec<u64>,
     ranks: Vec<u16>,
-}
-
-/// New rows: one value each, arbitrary for a document without a value; or a list each.
-#[derive(Clone, Debug)]
-enum NewRows<T> {
-    One(Vec<T>),
-    Many(Lists<T>),
 }
 
 impl<T: Element> Block<T> {
@@ -354,68 +350,6 @@ impl<'a, T: Element> Group<'a, T> {
             for (bit, value) in ones(self.changed).zip(&new[self.rank..]) {
                 values[first.wrapping_add(bit)] = *value;
             }
-        }
-    }
-}
-
-impl<T: Element> NewRows<T> {
-    fn len(&self) -> usize {
-        match self {
-            NewRows::One(values) => values.len(),
-            NewRows::Many(lists) => lists.len(),
-        }
-    }
-
-    #[inline]
-    fn get(&self, rank: usize) -> &[T] {
-        match self {
-            NewRows::One(values) => std::slice::from_ref(&values[rank]),
-            NewRows::Many(lists) => lists.get(rank),
-        }
-    }
-
-    /// Whether some rows equal those from a rank on of others.
-    fn are_same(&self, ranks: Range<usize>, (others, first): (&NewRows<T>, usize)) -> bool {
-        match (self, others) {
-            (NewRows::One(values), NewRows::One(others)) => {
-                values[ranks.clone()] == others[first..first + ranks.len()]
-            }
-            _ => ranks.zip(first..).all(|(rank, other)| self.get(rank) == others.get(other)),
-        }
-    }
-
-    /// No rows, with room for as many as these and some more.
-    fn with_capacity(&self, more: usize) -> NewRows<T> {
-        match self {
-            NewRows::One(values) => NewRows::One(Vec::with_capacity(values.len() + more)),
-            NewRows::Many(lists) => NewRows::Many(Lists::with_capacity(lists.len() + more)),
-        }
-    }
-
-    fn extend_from(&mut self, other: &NewRows<T>, ranks: Range<usize>) {
-        match (self, other) {
-            (NewRows::One(values), NewRows::One(more)) => values.extend_from_slice(&more[ranks]),
-            (NewRows::Many(lists), NewRows::Many(more)) => lists.extend_from(more.slices().part(ranks)),
-            _ => debug_assert!(false, "single values and lists in one column"),
-        }
-    }
-
-    fn push(&mut self, row: Option<&[T]>) {
-        match self {
-            NewRows::One(values) => values.push(row.map_or_else(T::default, |row| row[0])),
-            NewRows::Many(lists) => {
-                lists.push(row.unwrap_or_default());
-                if !T::EMPTY_IS_VALUE {
-                    lists.sort_last();
-                }
-            }
-        }
-    }
-
-    fn heap(&self) -> usize {
-        match self {
-            NewRows::One(values) => size_of_val(&values[..]),
-            NewRows::Many(lists) => size_of_val(lists.offsets()) + size_of_val(lists.slices().items()),
         }
     }
 }

@@ -53,8 +53,13 @@ fn declaration<'a>(first: &'a str, lines: &mut impl Iterator<Item = &'a str>) ->
     let text = if is_value { text.split(" = ").next().unwrap_or_default() } else { text };
     // The fields of a tuple are its own affair, unless they are public.
     let is_tuple = text.starts_with("struct ") && !text.contains("pub ");
-    let text = if is_tuple { text.split('(').next().unwrap_or_default() } else { text };
-    text.replace("#[from] ", "").replace("#[source] ", "")
+    let mut text = if is_tuple { text.split('(').next().unwrap_or_default() } else { text }.to_owned();
+    // Attributes of a variant's fields.
+    while let Some((before, rest)) = text.split_once("#[") {
+        let (_, after) = rest.split_once("] ").unwrap_or_default();
+        text = before.to_owned() + after;
+    }
+    text
 }
 
 /// The name of the type of an `impl` without a trait.
@@ -133,8 +138,8 @@ fn items(text: &str, module: &str, found: &mut Vec<Item>) {
     }
 }
 
-/// The public items of a crate.
-fn items_of(name: &str) -> Vec<Item> {
+/// The public path of each module of a crate, and the text of its file. Hidden modules are left out.
+fn files(name: &str) -> Vec<(String, String)> {
     let src = crates().join(name).join("src");
     let mut found = Vec::new();
     // The folder of each module, and its public path.
@@ -159,7 +164,57 @@ fn items_of(name: &str) -> Vec<Item> {
             let inner = inner.filter(|_| !is_hidden && !line.starts_with(' '));
             left.extend(inner.map(|(inner, path)| (folder.join(inner), path)));
         }
+        found.push((module, text));
+    }
+    found
+}
+
+/// The public items of a crate.
+fn items_of(name: &str) -> Vec<Item> {
+    let mut found = Vec::new();
+    for (module, text) in files(name) {
         items(&text, &module, &mut found);
+    }
+    found
+}
+
+/// The dependencies of a crate but Arrow's crates and those of this project.
+fn dependencies(name: &str) -> BTreeSet<String> {
+    let manifest = std::fs::read_to_string(crates().join(name).join("Cargo.toml")).unwrap();
+    let (mut is_list, mut found) = (false, BTreeSet::new());
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            is_list = line.ends_with("dependencies]");
+            continue;
+        }
+        let name = line.split([' ', '.', '=']).next().unwrap_or_default().replace('-', "_");
+        let is_other =
+            name.is_empty() || ["#", "arrow_", "docvalues"].iter().any(|ours| name.starts_with(ours));
+        if is_list && !is_other {
+            found.insert(name);
+        }
+    }
+    found
+}
+
+/// The names from dependencies that the public items of a file have in their declarations, each with its item.
+fn foreign_names(text: &str, dependencies: &BTreeSet<String>) -> Vec<String> {
+    let words = tokens(text);
+    let mut paths = Vec::new();
+    for (at, pair) in words.windows(2).enumerate() {
+        if pair[0].1 == "use" && dependencies.contains(pair[1].1) {
+            tree(&words, at + 1, &[], &mut paths);
+        }
+    }
+    let mut foreign = dependencies.clone();
+    foreign.extend(paths.into_iter().filter_map(|(_, mut path)| path.pop()));
+    let mut public = Vec::new();
+    items(text, "", &mut public);
+    let mut found = Vec::new();
+    for item in &public {
+        let words = tokens(&item.declaration).into_iter().map(|(_, word)| word);
+        let named = words.filter(|word| !["self", "_", "*"].contains(word) && foreign.contains(*word));
+        found.extend(named.map(|word| format!("{}: {word}", item.name)));
     }
     found
 }
@@ -214,6 +269,53 @@ fn the_root_has_forty_names() {
     let name = |item: &Item| item.path.last().unwrap_or(&item.name).clone();
     let names: BTreeSet<_> = items.iter().filter(is_root).map(name).collect();
     assert!(names.len() <= 40, "{} names: {names:?}", names.len());
+}
+
+/// A new version of a dependency changes no signature. What reads from an object store of the application takes that store.
+#[test]
+fn signatures_name_no_dependency_but_arrow() {
+    let mut found = BTreeSet::new();
+    for name in CRATES {
+        let dependencies = dependencies(name);
+        for (module, text) in files(name) {
+            let names = foreign_names(&text, &dependencies);
+            found.extend(names.into_iter().map(|name| format!("{module} {name}")));
+        }
+    }
+    let expected = [
+        "store ObjectDepot: Handle",
+        "store ObjectDepot: ObjectStore",
+        "store ObjectReader: Handle",
+        "store ObjectReader: ObjectStore",
+        "store ObjectReader: Path",
+    ];
+    assert_eq!(found, BTreeSet::from(expected.map(str::to_owned)));
+}
+
+#[test]
+fn foreign_names_are_found() {
+    let text = "
+use dep::{self, a::B as C, D, Trait as _};
+use std::E;
+pub struct S {
+    pub c: Vec<C>,
+    d: D,
+    #[serde(with = \"dep::f\")]
+    pub e: E,
+}
+pub enum F {
+    G(#[dep(h)] E),
+}
+pub use dep::H;
+impl S {
+    pub fn f(&self, a: &dep::A<'_>) -> E {
+        D::g()
+    }
+    fn i(d: D) {}
+}
+";
+    let found = foreign_names(text, &BTreeSet::from(["dep".to_owned()]));
+    assert_eq!(found, ["S: C", "dep: H", "S: dep"]);
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use docvalues_column::DocId;
 
-use super::key::SortValue;
 use super::radix;
+use super::sort_value::SortValue;
 use crate::engine::memory;
 use crate::error::Result;
 

@@ -1,14 +1,12 @@
-//! Sort keys, and the values that documents are compared by.
+//! Sort keys, and the values of documents by them.
 
-use std::cmp::Ordering;
 use std::ops::RangeInclusive;
 
-use docvalues_column::{
-    Column, ColumnInfo, DocAddress, DocRange, Field, LogicalType, Pruning, SortKey, TermOrd, Value,
-};
+use docvalues_column::{Column, ColumnInfo, DocAddress, DocRange, LogicalType, Pruning, SortKey, TermOrd};
 use docvalues_format::file::kind::to_f64;
 use smallvec::SmallVec;
 
+use super::sort_value::{SortValue, number_at};
 use crate::engine::{
     Cells, Columns, Elements, NO_ORD, PartColumns, Request, Slot, Window, filter_numbers, is_constant, skip,
 };
@@ -30,105 +28,6 @@ pub(crate) struct Key {
     pub(super) missing_first: bool,
     /// Whether documents are compared by the terms of ords: ords of several parts have nothing to do with each other.
     by_term: bool,
-}
-
-/// A value in the order of a key; lesser ones come first. `B` is the type of byte strings.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(crate) enum SortValue<B = Vec<u8>> {
-    /// No value; sorts first.
-    First,
-    Number(u64),
-    Bytes(B),
-    /// A byte string in descending order.
-    BytesDown(B),
-    /// NaN.
-    NoNumber,
-    /// No value; sorts last.
-    Last,
-}
-
-impl<B> SortValue<B> {
-    fn class(&self) -> u8 {
-        match self {
-            SortValue::First => 0,
-            SortValue::Number(_) | SortValue::Bytes(_) | SortValue::BytesDown(_) => 1,
-            SortValue::NoNumber => 2,
-            SortValue::Last => 3,
-        }
-    }
-
-    /// Converts the byte string by `to`.
-    pub(super) fn map<C>(self, to: impl FnOnce(B) -> C) -> SortValue<C> {
-        match self {
-            SortValue::First => SortValue::First,
-            SortValue::Number(number) => SortValue::Number(number),
-            SortValue::Bytes(bytes) => SortValue::Bytes(to(bytes)),
-            SortValue::BytesDown(bytes) => SortValue::BytesDown(to(bytes)),
-            SortValue::NoNumber => SortValue::NoNumber,
-            SortValue::Last => SortValue::Last,
-        }
-    }
-}
-
-impl SortValue {
-    fn as_slice(&self) -> SortValue<&[u8]> {
-        match self {
-            SortValue::Bytes(bytes) => SortValue::Bytes(bytes),
-            SortValue::BytesDown(bytes) => SortValue::BytesDown(bytes),
-            SortValue::Number(number) => SortValue::Number(*number),
-            SortValue::First => SortValue::First,
-            SortValue::NoNumber => SortValue::NoNumber,
-            SortValue::Last => SortValue::Last,
-        }
-    }
-}
-
-impl SortValue {
-    /// The value that it was made from; `None` for none.
-    pub(crate) fn typed(&self, key: &SortKey, field: &Field) -> Option<Value> {
-        match self {
-            SortValue::First | SortValue::Last => None,
-            SortValue::Number(rank) => Some(Value::of(field.logical, number_at(*rank, key.descending))),
-            SortValue::Bytes(bytes) | SortValue::BytesDown(bytes) => Some(Value::Bytes(bytes.clone())),
-            SortValue::NoNumber => Some(Value::F64(f64::NAN)),
-        }
-    }
-
-    /// Whether it may be a document's value by `key`.
-    #[cfg(feature = "serde")]
-    pub(crate) fn is_of(&self, key: &SortKey, field: &Field) -> bool {
-        match self {
-            SortValue::First => key.missing_first,
-            SortValue::Last => !key.missing_first,
-            SortValue::Number(_) => !field.kind.is_bytes(),
-            SortValue::Bytes(_) => field.kind.is_bytes() && !key.descending,
-            SortValue::BytesDown(_) => field.kind.is_bytes() && key.descending,
-            SortValue::NoNumber => field.logical == LogicalType::F64,
-        }
-    }
-
-    /// Bytes on the heap.
-    pub(crate) fn heap_bytes(&self) -> usize {
-        if let SortValue::Bytes(bytes) | SortValue::BytesDown(bytes) = self { bytes.capacity() } else { 0 }
-    }
-}
-
-impl<B: Ord> Ord for SortValue<B> {
-    fn cmp(&self, other: &SortValue<B>) -> Ordering {
-        match (self, other) {
-            (SortValue::Number(a), SortValue::Number(b)) => a.cmp(b),
-            (SortValue::Bytes(a), SortValue::Bytes(b)) => a.cmp(b),
-            (SortValue::BytesDown(a), SortValue::BytesDown(b)) => b.cmp(a),
-            _ => self.class().cmp(&other.class()),
-        }
-    }
-}
-
-impl<B: Ord> PartialOrd for SortValue<B> {
-    fn partial_cmp(&self, other: &SortValue<B>) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
 }
 
 impl Keys {
@@ -410,11 +309,6 @@ impl Key {
     pub(super) fn values_decide(&self, window: &Window<'_>) -> bool {
         self.missing_decide(window.column(self.slot).info())
     }
-}
-
-/// The number whose [`SortValue::Number`] is `rank`.
-fn number_at(rank: u64, descending: bool) -> i64 {
-    ((if descending { !rank } else { rank }) ^ (1 << 63)).cast_signed()
 }
 
 /// The most keys whose values are stored inline. Entries are made for every competitive document, and freed all at

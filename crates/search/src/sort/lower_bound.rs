@@ -17,7 +17,8 @@
 
 use docvalues_column::{DocAddress, DocId, DocRange};
 
-use super::key::{Entry, Keys, SortValue};
+use super::key::{Entry, Keys};
+use super::sort_value::SortValue;
 use super::top_k::{TopDocs, TopKCollector, TopKQueue as _};
 use crate::engine::{BLOCK, DocList, Docs, Pass, PassPart, Request, len_u32, skip};
 use crate::error::Result;

@@ -2,8 +2,9 @@
 
 use docvalues_column::{Column, DocId, bits};
 
-use super::key::{Key, SortValue};
+use super::key::Key;
 use super::radix;
+use super::sort_value::SortValue;
 use crate::engine::{Cells, NO_ORD, Window, value_bounds};
 use crate::error::{Error, Result};
 

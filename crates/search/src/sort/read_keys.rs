@@ -2,7 +2,8 @@
 
 use docvalues_column::{BatchDocs, DocAddress, DocId};
 
-use super::key::{Entry, Keys, SortValue};
+use super::key::{Entry, Keys};
+use super::sort_value::SortValue;
 use crate::engine::{Request, Window, WindowBuffers, memory};
 use crate::error::Result;
 
