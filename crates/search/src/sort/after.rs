@@ -14,6 +14,29 @@ use crate::error::{Error, Result};
 /// With a document, documents with equal values follow in the order of their addresses; the position is then valid
 /// until addresses change. Without one, documents with equal values do not follow: add a unique key, such as the id,
 /// and the position stays valid after merges.
+///
+/// ```
+/// # use docvalues_column::{Field, Kind, LogicalType};
+/// # use docvalues_testkit::model::{MemSource, ModelColumn};
+/// # let size = Field::new("size", Kind::Numeric, LogicalType::I64);
+/// # let sizes = ModelColumn::Numeric(vec![Some(512), Some(9), Some(70), None]);
+/// # let source = MemSource::new(4, [(size, sizes)]);
+/// use docvalues_column::SortKey;
+/// use docvalues_search::sort::SortCursor;
+/// use docvalues_search::{Docs, Search, SearchRequest};
+///
+/// // Sizes: 512, 9, 70, none.
+/// let (search, keys) = (Search::new(&source), [SortKey::of("size")]);
+/// let first = search.top(Docs::All, &keys, 2)?;
+/// let last = search.sort_cursor(&keys, first[1])?;
+/// let next = search.top_after(Docs::All, &keys, &last, 2)?;
+/// assert_eq!(next.iter().map(|next| next.doc.get()).collect::<Vec<_>>(), [0, 3]);
+///
+/// let last = SortCursor::new([Some(70_i64.into())]);
+/// let answer = search.request(&SearchRequest::new().sort(keys).top(2).after(last))?;
+/// assert_eq!(answer.top, next);
+/// # Ok::<(), docvalues_search::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct SortCursor {
