@@ -14,7 +14,7 @@ use crate::facet::{Facet, FacetCounter, FacetCounts};
 use crate::group::{Group, Groups};
 use crate::histogram::{BucketCounter, Histogram, HistogramCounts};
 use crate::query::{Explain, Query};
-use crate::sort::TopProfile;
+use crate::sort::{SortCursor, TopProfile};
 use crate::stats::{self, ColumnStats, Stats};
 
 /// The searches to run over the documents that match a query.
@@ -48,6 +48,8 @@ pub struct SearchRequest {
     pub sort: Vec<SortKey>,
     /// The number of documents to return in that order; `usize::MAX` for all, as [`Search::sorted`] returns them.
     pub top: usize,
+    /// The position that these documents follow, as in [`Search::top_after`]; `None` for the first page.
+    pub after: Option<SortCursor>,
     /// Whether to return how the query was evaluated. This is slower: see
     /// [`collect_explained`](crate::query::BoundQuery::collect_explained).
     pub explain: bool,
@@ -64,6 +66,7 @@ impl Default for SearchRequest {
             groups: Vec::new(),
             sort: Vec::new(),
             top: 0,
+            after: None,
             explain: false,
         }
     }
@@ -115,6 +118,12 @@ impl SearchRequest {
     #[must_use]
     pub fn top(self, top: usize) -> SearchRequest {
         SearchRequest { top, ..self }
+    }
+
+    /// Sets the position that the documents in that order follow: the next page.
+    #[must_use]
+    pub fn after(self, last: SortCursor) -> SearchRequest {
+        SearchRequest { after: Some(last), ..self }
     }
 
     /// Sets whether to return how the query was evaluated.
@@ -185,7 +194,7 @@ pub struct SearchAnswer {
     pub top: Vec<DocAddress>,
     /// The evaluation of the query, if the request asks for it.
     pub explain: Option<Explain>,
-    /// The counts of the search for the first documents; all zeros if all were sorted.
+    /// The counts of the search for the first documents; all zeros if all were sorted, or follow a position.
     pub top_profile: TopProfile,
     /// The time that each step took.
     pub times: Times,
@@ -249,9 +258,10 @@ impl Search<'_> {
         let groups = request.groups.iter().map(|group| self.group(docs, group)).collect::<Result<_>>()?;
         times.groups = lap();
 
-        let (top, top_profile) = match request.top {
-            usize::MAX => (self.sorted(docs, &request.sort)?, TopProfile::default()),
-            top => self.top_explained(docs, &request.sort, top)?,
+        let (top, top_profile) = match (request.top, &request.after) {
+            (top, Some(last)) => (self.top_after(docs, &request.sort, last, top)?, TopProfile::default()),
+            (usize::MAX, None) => (self.sorted(docs, &request.sort)?, TopProfile::default()),
+            (top, None) => self.top_explained(docs, &request.sort, top)?,
         };
         times.top = lap();
         Ok(SearchAnswer { hits, facets, histograms, stats, groups, top, explain, top_profile, times })

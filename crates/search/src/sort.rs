@@ -23,6 +23,7 @@
 //! To skip documents from the beginning, a search first computes a lower bound for the k-th best key: from the zone
 //! with the column's best value, or from an estimate over all zones. See `lower_bound.rs`.
 
+mod after;
 mod items;
 mod key;
 mod lower_bound;
@@ -41,6 +42,7 @@ use docvalues_column::{DocAddress, DocId, LogicalType, SortKey};
 
 use crate::engine::{DocList, Docs, DocsByPart, Elements, Pass, PassPart, Request, Search, len_u32, memory};
 use crate::error::{Error, Result};
+pub use after::SortCursor;
 pub(crate) use key::{Entry, Keys};
 pub(crate) use read_keys::read_keys;
 pub(crate) use sort_value::SortValue;
@@ -156,7 +158,7 @@ fn find_top(
         Ok::<_, Error>(pass.run(collector)?.finish())
     };
     let (last, visited) = match parts.first() {
-        Some(best) => lower_bound::from_best_zone(request, best, &keys, top)?,
+        Some(best) => lower_bound::from_best_zone(request, best, &keys, top, None)?,
         None => (None, 0),
     };
     let mut before = TopProfile { visited, ..TopProfile::default() };

@@ -8,9 +8,10 @@ use smallvec::SmallVec;
 
 use super::sort_value::{SortValue, number_at};
 use crate::engine::{
-    Cells, Columns, Elements, NO_ORD, PartColumns, Request, Slot, Window, filter_numbers, is_constant, skip,
+    Cells, Columns, Elements, NO_ORD, PartColumns, Request, Slot, Stored, Window, filter_numbers,
+    is_constant, skip,
 };
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// The sort keys of a request and their columns.
 #[derive(Clone)]
@@ -239,6 +240,45 @@ impl Key {
             (true, true) => number..=i64::MAX,
             (true, false) => number.checked_add(1).map_or(none, |first| first..=i64::MAX),
         })
+    }
+
+    /// The numbers that do not come before `place`, but NaNs.
+    pub(super) fn since(&self, place: &SortValue) -> Option<RangeInclusive<i64>> {
+        let SortValue::Number(rank) = *place else { return None };
+        let number = self.number_at(rank);
+        let is_zero = self.is_of_doubles() && number == 0;
+        Some(match self.descending {
+            true => i64::MIN..=number,
+            false if is_zero => -1..=i64::MAX,
+            false => number..=i64::MAX,
+        })
+    }
+
+    /// The place of a value, and whether it is that of the value itself: of a term that `column` does not have, it is
+    /// the next one's.
+    ///
+    /// # Errors
+    ///
+    /// If the column has other values, or bytes of the dictionary are damaged.
+    pub(super) fn place(&self, column: &dyn Column, value: Option<&Stored>) -> Result<(SortValue, bool)> {
+        let Some(value) = value else { return Ok((self.missing(), true)) };
+        let field = &column.info().field;
+        match value {
+            Stored::Number(number) if !field.kind.is_bytes() => return Ok((self.of_number(*number), true)),
+            Stored::Bytes(term) if field.kind.is_bytes() => {
+                let Some(terms) = column.values().terms().filter(|_| !self.by_term) else {
+                    let term = term.clone();
+                    let place = if self.descending { SortValue::BytesDown } else { SortValue::Bytes };
+                    return Ok((place(term), true));
+                };
+                let ceil = i64::from(terms.seek_ceil(term)?.get());
+                let is_exact = terms.seek_exact(term)?.is_some();
+                let ord = ceil - i64::from(self.descending && !is_exact);
+                return Ok((self.of_number(ord), is_exact));
+            }
+            _ => {}
+        }
+        Err(Error::Request(format!("expected a value of column \"{}\" in the position", field.name)))
     }
 
     /// Sets the bits of the documents that come before `place`, or are equal to it if `ties`, and possibly of some

@@ -36,13 +36,14 @@ pub(super) fn from_best_zone(
     part: &PassPart<'_>,
     keys: &Keys,
     top: usize,
+    after: Option<&Entry>,
 ) -> Result<(Option<Entry>, u64)> {
     let PassPart { docs, total, .. } = *part;
     let hits = docs.count(total);
     if hits < MIN_HITS || (hits / 4) as usize <= top {
         return Ok((None, 0));
     }
-    let Some(mut around) = best(part, keys)? else { return Ok((None, 0)) };
+    let Some(mut around) = best(part, keys, after)? else { return Ok((None, 0)) };
     let mut list = docs.within(around);
     while list.len() < top && around.len() < BLOCK as usize {
         let more = around.end - around.start;
@@ -51,18 +52,25 @@ pub(super) fn from_best_zone(
     }
     let parts = [PassPart { docs: Docs::List(DocList(&list)), ..*part }];
     let pass = Pass { parts: &parts, threads: 1, stop: request.stop() };
-    let (found, profile) = pass.run(TopKCollector::new(keys.clone(), TopDocs::new(top)))?.finish();
+    let (found, profile) =
+        pass.run(TopKCollector::new(keys.clone(), TopDocs::new(top).after(after)))?.finish();
     Ok((found.last().cloned(), profile.visited))
 }
 
-/// The zone that contains the best value of the first key.
-fn best(part: &PassPart<'_>, keys: &Keys) -> Result<Option<DocRange>> {
+/// The zone that contains the best value of the first key, or the value of `after`.
+fn best(part: &PassPart<'_>, keys: &Keys, after: Option<&Entry>) -> Result<Option<DocRange>> {
     let Some(key) = keys.as_slice().first() else { return Ok(None) };
     let column = part.columns.get(key.slot);
     let Some(bounds) = column.skip_index().and_then(|_| column.info().bounds.exact()) else {
         return Ok(None);
     };
-    let best = if key.descending { *bounds.end() } else { *bounds.start() };
+    let best = match after.map(|after| key.since(&after.values[0])) {
+        None if key.descending => *bounds.end(),
+        None => *bounds.start(),
+        Some(Some(since)) if key.descending => *since.end(),
+        Some(Some(since)) => *since.start(),
+        Some(None) => return Ok(None),
+    };
     let found = skip::first_zone(column, DocRange::new(0, part.total), &(best..=best))?;
     Ok(found.map(|zone| zone.clip(zone.start.saturating_add(ZONE_DOCS))))
 }

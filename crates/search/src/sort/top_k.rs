@@ -31,6 +31,11 @@ pub(crate) trait TopKQueue: Sized + Send {
     /// The entry that a competitive document must come before; `None` if all documents are competitive.
     fn last(&self) -> Option<&Entry>;
 
+    /// The entry that no competitive document comes before, if there is one.
+    fn not_before(&self) -> Option<&Entry> {
+        None
+    }
+
     /// Whether a document that is equal to [`last`](Self::last) by all keys may be competitive. While documents come
     /// in ascending order it is not: the tie goes to the lower id.
     fn has_ties(&self) -> bool {
@@ -131,7 +136,12 @@ impl<K: TopKQueue> TopKCollector<K> {
         let (key, ties) = (self.keys.as_slice().first(), self.has_ties());
         let Some((key, last)) = key.zip(self.queue.last()) else { return Ok(None) };
         if !key.is_by_term() {
-            return Ok(key.before(&last.values[0], ties));
+            let numbers = key.before(&last.values[0], ties);
+            let since = self.queue.not_before().and_then(|after| key.since(&after.values[0]));
+            return Ok(match (numbers, since) {
+                (Some(numbers), Some(since)) => Some(common(&numbers, &since)),
+                (numbers, _) => numbers,
+            });
         }
         self.competitive_ords(columns, ties)
     }
@@ -290,25 +300,38 @@ impl<K: TopKQueue> Collector for TopKCollector<K> {
     }
 }
 
+/// The numbers in both ranges.
+fn common(a: &RangeInclusive<i64>, b: &RangeInclusive<i64>) -> RangeInclusive<i64> {
+    let (start, end) = (*a.start().max(b.start()), *a.end().min(b.end()));
+    if start <= end { start..=end } else { RangeInclusive::new(i64::MAX, i64::MIN) }
+}
+
 /// The first `top` documents.
 pub(crate) struct TopDocs {
     top: usize,
     /// An entry that all of them come before.
     bound: Option<Entry>,
+    /// An entry that none of them comes before. Groups have a queue each, and no such entry.
+    not_before: Option<Box<Entry>>,
     /// The last of the kept documents is on top.
     heap: BinaryHeap<Entry>,
 }
 
 impl TopDocs {
     pub(crate) fn new(top: usize) -> TopDocs {
-        TopDocs { top, bound: None, heap: BinaryHeap::new() }
+        TopDocs { top, bound: None, not_before: None, heap: BinaryHeap::new() }
     }
 
     /// As [`new`](Self::new), if all of the first documents are known not to come after `last`.
     pub(crate) fn bounded(top: usize, last: Option<Entry>) -> TopDocs {
         let next = |of: DocAddress| DocAddress { doc: DocId::new(of.doc.get().saturating_add(1)), ..of };
         let successor = |last: Entry| Entry { address: next(last.address), ..last };
-        TopDocs { top, bound: last.map(successor), heap: BinaryHeap::new() }
+        TopDocs { bound: last.map(successor), ..TopDocs::new(top) }
+    }
+
+    /// Leaves out the documents that come before `after`.
+    pub(super) fn after(self, after: Option<&Entry>) -> TopDocs {
+        TopDocs { not_before: after.cloned().map(Box::new), ..self }
     }
 
     /// The documents, in order.
@@ -321,11 +344,16 @@ impl TopDocs {
 
 impl TopKQueue for TopDocs {
     fn fork(&self) -> TopDocs {
-        TopDocs { top: self.top, bound: self.bound.clone(), heap: BinaryHeap::new() }
+        let (bound, not_before) = (self.bound.clone(), self.not_before.clone());
+        TopDocs { bound, not_before, ..TopDocs::new(self.top) }
     }
 
     fn last(&self) -> Option<&Entry> {
         if self.heap.len() < self.top { self.bound.as_ref() } else { self.heap.peek() }
+    }
+
+    fn not_before(&self) -> Option<&Entry> {
+        self.not_before.as_deref()
     }
 
     fn has_ties(&self) -> bool {
@@ -335,6 +363,11 @@ impl TopKQueue for TopDocs {
     fn collect(&mut self, keys: &Keys, window: &Window<'_>, at: usize) -> Result<()> {
         if let Some(last) = self.last()
             && !keys.comes_before(window, at, last)?
+        {
+            return Ok(());
+        }
+        if let Some(after) = &self.not_before
+            && keys.comes_before(window, at, after)?
         {
             return Ok(());
         }

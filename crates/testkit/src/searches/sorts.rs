@@ -32,6 +32,12 @@ pub(super) fn check(trial: &Trial<'_>, rows: &Rows, hits: &[DocId], column: usiz
             assert_eq!(found, expected[..top.min(expected.len())], "top {top} by {keys:?}");
         }
         assert_eq!(search.sorted(docs, &keys).unwrap(), expected, "by {keys:?}");
+        for at in [0, expected.len() / 2, expected.len().saturating_sub(1)] {
+            let Some(&last) = expected.get(at) else { continue };
+            let cursor = search.sort_cursor(&keys, last).unwrap();
+            let page: Vec<_> = expected[at + 1..].iter().copied().take(20).collect();
+            assert_eq!(search.top_after(docs, &keys, &cursor, 20).unwrap(), page, "after {at} by {keys:?}");
+        }
     }
 }
 
