@@ -131,6 +131,7 @@ pub use literal::Literal;
 pub(crate) use number_test::NumberTest;
 pub use pattern::{Pattern, PatternKind};
 
+use crate::engine::DocSet;
 pub use crate::error::QueryError;
 use crate::{Error, Result};
 
@@ -161,6 +162,8 @@ pub enum Query {
     None,
     /// The documents of a set. It has no text form that can be parsed.
     Docs(Arc<Bitset>),
+    /// The documents of a set of several parts. It has no text form that can be parsed.
+    Hits(Arc<DocSet>),
     /// Documents with a value that passes a test.
     Condition(Condition),
     /// Documents that match all of these.
@@ -274,6 +277,31 @@ impl Query {
     /// The documents of `set`, for example the result of an inverted index.
     pub fn docs(set: impl Into<Arc<Bitset>>) -> Query {
         Query::Docs(set.into())
+    }
+
+    /// The documents of a set of all parts, for example the hits of an inverted index. [`Search::doc_set`] makes one.
+    ///
+    /// ```
+    /// # use docvalues_column::{DocId, Field, Kind, LogicalType, Part};
+    /// # use docvalues_testkit::model::{MemSource, ModelColumn};
+    /// use docvalues_search::{Docs, Parts, Query, Search, SearchRequest};
+    ///
+    /// # let of = |sizes: [i64; 2]| {
+    /// #     let field = Field::new("size", Kind::Numeric, LogicalType::I64);
+    /// #     Part::new(MemSource::new(2, [(field, ModelColumn::Numeric(sizes.map(Some).to_vec()))]))
+    /// # };
+    /// let parts = Parts::new([of([512, 9]), of([70, 3])]);
+    /// let search = Search::over(&parts);
+    /// let [first, second] = [[0, 1].map(DocId::new), [0, 1].map(DocId::new)];
+    /// let hits = search.doc_set(&[Docs::list(&first)?, Docs::list(&second[..1])?])?;
+    /// let request = SearchRequest::new().query(Query::hits(hits).and(Query::range("size", 50..)));
+    /// assert_eq!(search.request(&request)?.hits, 2);
+    /// # Ok::<(), docvalues_search::Error>(())
+    /// ```
+    ///
+    /// [`Search::doc_set`]: crate::Search::doc_set
+    pub fn hits(set: impl Into<Arc<DocSet>>) -> Query {
+        Query::Hits(set.into())
     }
 
     /// Documents with a value equal to `value`.
@@ -397,7 +425,7 @@ impl Query {
     pub fn columns(&self) -> Vec<&str> {
         fn add<'q>(query: &'q Query, names: &mut Vec<&'q str>) {
             match query {
-                Query::All | Query::None | Query::Docs(_) => {}
+                Query::All | Query::None | Query::Docs(_) | Query::Hits(_) => {}
                 Query::Condition(condition) => {
                     names.push(&condition.column);
                     if let Test::Column(_, other) = &condition.test {

@@ -32,7 +32,8 @@ pub enum DocsByPart<'a> {
     Set(&'a DocSet),
 }
 
-/// A set of documents of several parts, made by [`Search::filter`](crate::Search::filter).
+/// A set of documents of several parts, made by [`Search::filter`](crate::Search::filter) or
+/// [`Search::doc_set`](crate::Search::doc_set).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocSet {
     parts: Vec<PartSet>,
@@ -144,6 +145,12 @@ impl<'a> From<&'a [Docs<'a>]> for DocsByPart<'a> {
 
 impl<'a, const N: usize> From<&'a [Docs<'a>; N]> for DocsByPart<'a> {
     fn from(parts: &'a [Docs<'a>; N]) -> Self {
+        DocsByPart::Parts(parts)
+    }
+}
+
+impl<'a> From<&'a Vec<Docs<'a>>> for DocsByPart<'a> {
+    fn from(parts: &'a Vec<Docs<'a>>) -> Self {
         DocsByPart::Parts(parts)
     }
 }

@@ -7,6 +7,8 @@ use docvalues_column::{
 };
 
 use super::columns::ColumnSet;
+use super::docs::Docs;
+use super::docs_by_part::{DocSet, DocsByPart, PartSet};
 use super::interrupt::Interrupt;
 use super::memory;
 use super::parts::{Kept, OpenPart, Parts};
@@ -213,6 +215,33 @@ impl<'s> Search<'s> {
     /// The number of documents of all parts, live or not.
     pub fn docs(&self) -> u64 {
         self.parts.iter().map(|part| u64::from(part.source.docs())).sum()
+    }
+
+    /// Copies documents of each part to a set, deleted ones included: the input of [`Query::hits`](crate::Query::hits).
+    /// O(documents of all parts / 64, and of lists).
+    ///
+    /// # Errors
+    ///
+    /// If `docs` are those of another number of parts, or a document of a list or bitset is outside of its part;
+    /// [`Error::Memory`] if the set exceeds [`memory`](Self::memory).
+    pub fn doc_set<'d>(&self, docs: impl Into<DocsByPart<'d>>) -> Result<DocSet> {
+        let docs = docs.into();
+        let set = |(at, part): (usize, &Arc<OpenPart<'_>>)| {
+            let (of_part, total) = (docs.of_part(at, self.parts.len())?, part.source.docs());
+            let last = match of_part {
+                Docs::List(list) => list.last().copied(),
+                // Most sets are as long as their part.
+                Docs::Bits(bits) if bits.docs() > total => bits.iter().last(),
+                _ => None,
+            };
+            match last.filter(|doc| doc.get() >= total) {
+                Some(doc) => Err(Error::Request(format!(
+                    "expected documents below {total} in part {at}, found document {doc}"
+                ))),
+                None => Ok(PartSet::Some(of_part.try_bits(total, self.docs_memory())?)),
+            }
+        };
+        Ok(DocSet::new(self.parts.iter().enumerate().map(set).collect::<Result<_>>()?))
     }
 
     /// The memory limit for results with an entry per document.

@@ -45,7 +45,7 @@ impl Having {
             Query::And(parts) => Having::All(all(parts)?),
             Query::Or(parts) => Having::Any(all(parts)?),
             Query::Not(part) => Having::Not(Box::new(Having::new(part, metrics, logicals)?)),
-            Query::Docs(_) => {
+            Query::Docs(_) | Query::Hits(_) => {
                 return Err(Error::Request(
                     "expected a condition on counts and metrics, found a set of documents".into(),
                 ));

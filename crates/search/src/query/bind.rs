@@ -12,7 +12,7 @@ use super::condition_filter::ConditionFilter;
 use super::doc_ids::DOC;
 use super::pattern::{CompiledPatterns, Matcher};
 use super::{Condition, MAX_DEPTH, Query, QueryError, Test};
-use crate::engine::Search;
+use crate::engine::{DocsByPart, Search};
 use crate::metrics::Metric;
 use crate::{Error, Result};
 
@@ -154,6 +154,11 @@ impl<'s> Binder<'s> {
             Query::All => Ok(Draft::Done(self.constant(true, Clause::Own(Query::All), None))),
             Query::None => Ok(Draft::Done(self.constant(false, Clause::Own(Query::None), None))),
             Query::Docs(set) => Ok(Draft::Done(self.set(query, set))),
+            Query::Hits(set) => {
+                let docs = DocsByPart::Set(set).of_part(self.part, self.search.parts.len())?;
+                let bits = docs.try_bits(self.docs(), self.search.docs_memory())?;
+                Ok(Draft::Done(self.set(query, &Arc::new(bits))))
+            }
             Query::Condition(condition) => self.condition(query, condition),
             Query::And(parts) => self.several(parts, depth, true),
             Query::Or(parts) => self.several(parts, depth, false),

@@ -116,10 +116,10 @@ impl Search<'_> {
                 })
             }
             Query::Docs(_) => {
-                let why = "expected a query without sets of documents, as there are several parts: pass the documents of each";
+                let why = "expected a query without sets of documents, as there are several parts: use `Query::hits`";
                 Err(Error::Request(why.to_owned()))
             }
-            Query::All | Query::None => Ok(()),
+            Query::All | Query::None | Query::Hits(_) => Ok(()),
         }
     }
 

@@ -13,6 +13,7 @@ impl fmt::Display for Query {
             Query::All => f.write_str("true"),
             Query::None => f.write_str("false"),
             Query::Docs(set) => write!(f, "({set:?})"),
+            Query::Hits(set) => write!(f, "({} documents of {} parts)", set.count(), set.parts()),
             Query::Condition(condition) => condition.fmt(f),
             Query::And(parts) if parts.is_empty() => f.write_str("true"),
             Query::Or(parts) if parts.is_empty() => f.write_str("false"),

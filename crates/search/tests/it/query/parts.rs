@@ -39,6 +39,65 @@ fn a_set_of_one_source_is_refused() {
     assert_eq!(Search::over(&one).count(&set).unwrap(), 5);
 }
 
+#[test]
+fn hits_of_each_part_are_those_of_a_query() {
+    // Around words and windows, and an empty part.
+    let starts = [0, 64, 64, 129];
+    let rows = any_rows(66_000, &mut SplitMix64::new(2));
+    let parts = rows.cut(&starts).into_iter().map(|part| {
+        let mut live = LiveDocs::all(part.docs);
+        (0..part.docs).step_by(5).for_each(|doc| assert!(live.delete(DocId::new(doc))));
+        Part::new(part.source()).live(live.into())
+    });
+    let parts = Parts::new(parts);
+    let search = Search::over(&parts);
+    // The same documents in each part, by their ids.
+    let wanted =
+        |docs: u32| [0, 1, 62, 63, 64, 65, 65_535, 65_536, 65_537].into_iter().filter(move |doc| *doc < docs);
+    let by_query = Query::is_in("_doc", wanted(u32::MAX).map(i64::from));
+    let lists: Vec<Vec<DocId>> =
+        (0..parts.len()).map(|part| wanted(parts.source(part).docs()).map(DocId::new).collect()).collect();
+    let docs: Vec<Docs<'_>> = lists.iter().map(|list| Docs::list(list).unwrap()).collect();
+    let bits: Vec<Bitset> = lists
+        .iter()
+        .enumerate()
+        .map(|(part, list)| Bitset::from_docs(list.iter().copied(), parts.source(part).docs()))
+        .collect();
+    let as_bits: Vec<Docs<'_>> = bits.iter().map(Docs::Bits).collect();
+    let expected: Vec<DocAddress> = search.filter(&by_query).unwrap().iter().collect();
+    assert!(!expected.is_empty());
+    for docs in [&docs, &as_bits] {
+        let hits = Query::hits(search.doc_set(docs).unwrap());
+        for query in [hits.clone(), hits.clone().and(Query::All), hits.clone().or(by_query.clone())] {
+            assert_eq!(search.filter(&query).unwrap().iter().collect::<Vec<_>>(), expected, "{query}");
+            assert_eq!(search.count(&query).unwrap(), expected.len() as u64, "{query}");
+        }
+        let others = search.count(&Query::is_in("_doc", [0, 1])).unwrap();
+        assert_eq!(search.count(&hits.clone().and(Query::is_in("_doc", [0, 1]))).unwrap(), others);
+        let not_hits = search.count(&!hits).unwrap();
+        assert_eq!(not_hits, search.count(&Query::All).unwrap() - expected.len() as u64);
+    }
+}
+
+#[test]
+fn documents_of_no_part_are_refused() {
+    let rows = any_rows(10, &mut SplitMix64::new(1));
+    let parts = Parts::new(rows.cut(&[0, 5]).into_iter().map(|part| Part::new(part.source())));
+    let search = Search::over(&parts);
+    let (outside, set) = ([5].map(DocId::new), Bitset::from_docs([DocId::new(5)], 6));
+    for docs in [Docs::list(&outside).unwrap(), Docs::Bits(&set)] {
+        let refused = search.doc_set(&[Docs::All, docs]).unwrap_err();
+        assert_eq!(refused.to_string(), "expected documents below 5 in part 1, found document 5");
+    }
+    let refused = search.doc_set(&[Docs::All]).unwrap_err();
+    assert_eq!(refused.to_string(), "expected documents of 2 parts, found documents of 1");
+    // A set of two parts, in a search of one.
+    let set = search.doc_set(Docs::All).unwrap();
+    let one = parts.without(|part| part == 1);
+    let refused = Search::over(&one).count(&Query::hits(set)).unwrap_err();
+    assert_eq!(refused.to_string(), "expected documents of 1 parts, found documents of 2");
+}
+
 /// Runs the query over these rows but the deleted ones, cut into parts, and compares the results with those of all rows
 /// together.
 fn check_parts(rows: &Dataset, cuts: [u32; 3], deleted: &[u32], query: &Query) {
