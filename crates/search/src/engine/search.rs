@@ -154,6 +154,11 @@ impl<'s> Search<'s> {
     /// let asked = Arc::clone(&stop);
     /// let search = Search::new(&source).interrupt(move || asked.load(Ordering::Relaxed));
     /// assert_eq!(search.count(&Query::All)?, 3);
+    ///
+    /// // A deadline.
+    /// let deadline = std::time::Instant::now();
+    /// let late = Search::new(&source).interrupt(move || std::time::Instant::now() >= deadline);
+    /// assert!(late.count(&Query::range("size", 1..)).is_err());
     /// # Ok::<(), Error>(())
     /// ```
     #[must_use]
