@@ -25,9 +25,13 @@ fn follow(changes: &mut Changes, to: &mut Contents) -> Option<u64> {
         let size = change.fields.iter().find(|change| change.field.name == "size");
         let size = size.map(|change| change.values[0].clone());
         match (change.changed, size) {
-            (Changed::Upsert, Some(Value::I64(size))) => drop(to.insert(number, size)),
+            (Changed::Upsert, Some(Value::I64(size))) => {
+                to.insert(number, size);
+            }
             (Changed::Update, Some(Value::I64(size))) => *to.get_mut(&number).unwrap() = size,
-            (Changed::Delete, None) => drop(to.remove(&number)),
+            (Changed::Delete, None) => {
+                to.remove(&number);
+            }
             other => panic!("{other:?}"),
         }
     }
@@ -53,8 +57,10 @@ fn a_store_is_rebuilt_from_a_snapshot_and_the_changes_since() {
             apply(&store, &operations).unwrap();
         }
         match next(6) {
-            0 => drop(store.commit().unwrap()),
-            1 => drop(store.merge_to(1).unwrap()),
+            0 => {
+                store.commit().unwrap();
+            }
+            1 => store.merge_to(1).unwrap(),
             2 => {
                 drop(store);
                 store = Store::open(folder.path(), with_frames(1 << 30)).unwrap();
