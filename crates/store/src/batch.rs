@@ -10,6 +10,6 @@ mod write_batch;
 
 pub use operation::{Applied, Condition, Outcome};
 pub(crate) use operation::{Operation, What};
-pub use update::Update;
-pub(crate) use update::{Change, Updates};
+pub(crate) use update::Updates;
+pub use update::{Change, Update};
 pub use write_batch::WriteBatch;

@@ -167,6 +167,19 @@ pub enum Error {
         /// The first batch that there is a frame for, if there is a log.
         first: Option<u64>,
     },
+    /// The log does not have all changes after a batch: [`Store::changes`](crate::Store::changes). Scan a snapshot, and follow the
+    /// changes after it.
+    #[error(
+        "{folder}: expected the changes after batch {after}, found those from batch {first} on: scan a snapshot instead"
+    )]
+    TooOld {
+        /// The folder.
+        folder: String,
+        /// The last batch before them.
+        after: u64,
+        /// The first batch from which on the log has all changes.
+        first: u64,
+    },
     /// Reading or writing a stream or a [`Depot`](crate::Depot) failed.
     #[error("replication: {0}")]
     Stream(#[source] std::io::Error),

@@ -67,7 +67,7 @@ mod versions;
 mod write;
 
 pub use background::{Background, BackgroundOptions};
-pub use batch::{Applied, Condition, Outcome, Update, WriteBatch};
+pub use batch::{Applied, Change, Condition, Outcome, Update, WriteBatch};
 pub use error::Error;
 pub use files::{CommitInfo, Position};
 pub use log::{FrameInfo, LogFrames, LogStats};
@@ -83,8 +83,8 @@ pub use read::{
 #[cfg(feature = "object_store")]
 pub use replica::ObjectDepot;
 pub use replica::{
-    Depot, Feed, FolderDepot, Frame, Frames, Installed, Item, Published, Received, Replica, StreamReader,
-    StreamWriter, Taken,
+    Changed, Changes, Depot, Feed, FieldChange, FolderDepot, Frame, Frames, Installed, Item, Published,
+    Received, Replica, StoreChange, StreamReader, StreamWriter, Taken,
 };
 pub use scan_request::{Dataset, ScanRequest};
 pub use schema::StoreSchema;

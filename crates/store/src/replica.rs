@@ -15,6 +15,7 @@
 //!
 //! There is no leader election: [`Replica::promote`] makes a replica a leader when the caller decides so.
 
+mod changes;
 mod depot;
 mod epoch;
 mod feed;
@@ -31,6 +32,7 @@ use std::sync::Arc;
 
 use docvalues_storage::Directory;
 
+pub use changes::{Changed, Changes, FieldChange, StoreChange};
 pub use depot::{Depot, FolderDepot, Published};
 use epoch::begin_epoch;
 pub use feed::Feed;

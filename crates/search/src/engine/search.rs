@@ -156,6 +156,11 @@ impl<'s> Search<'s> {
     /// let asked = Arc::clone(&stop);
     /// let search = Search::new(&source).interrupt(move || asked.load(Ordering::Relaxed));
     /// assert_eq!(search.count(&Query::All)?, 3);
+    ///
+    /// // A deadline.
+    /// let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    /// let search = Search::new(&source).interrupt(move || std::time::Instant::now() >= deadline);
+    /// assert_eq!(search.count(&Query::All)?, 3);
     /// # Ok::<(), Error>(())
     /// ```
     #[must_use]

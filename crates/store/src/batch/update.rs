@@ -16,9 +16,10 @@ use super::operation::Condition;
 use super::plain_body::{read_columns, write_columns};
 use crate::schema::StoreSchema;
 
-/// The effect of an update on a field.
+/// The effect of an update on a field: see [`FieldChange`](crate::FieldChange).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Change {
+#[non_exhaustive]
+pub enum Change {
     /// Replaces all values.
     Set,
     /// Removes all values.

@@ -204,7 +204,7 @@ impl LogSource {
         read(&self.source, &self.file, offset, len)
     }
 
-    pub(super) fn damaged(&self, what: String) -> Error {
+    pub(crate) fn damaged(&self, what: String) -> Error {
         Error::Damaged { file: self.file.clone(), what }
     }
 }

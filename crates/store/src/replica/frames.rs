@@ -78,6 +78,28 @@ impl StoreReader {
 impl Frames {
     /// The frames of the batches after batch `after`, in a store whose newest commit is `commit`.
     pub(super) fn open(directory: Arc<dyn Directory>, commit: &HeldCommit, after: u64) -> Result<Frames> {
+        let mut frames = Frames::find(directory, commit, after)?;
+        frames.skip_to(after).map(|()| frames)
+    }
+
+    /// As [`open`](Self::open), but with the errors of [`Changes`](super::Changes).
+    pub(super) fn open_explained(
+        directory: Arc<dyn Directory>,
+        commit: &HeldCommit,
+        after: u64,
+    ) -> Result<Frames> {
+        let mut frames = Frames::find(directory, commit, after).map_err(|error| match error {
+            Error::NoFrames { folder, after, first: Some(first) } => Error::TooOld { folder, after, first },
+            error => error,
+        })?;
+        match frames.skip_to(after) {
+            Ok(()) => Ok(frames),
+            Err(error) => Err(frames.explain(error)),
+        }
+    }
+
+    /// The frames of the log in which batch `after` is, or which begins after it.
+    fn find(directory: Arc<dyn Directory>, commit: &HeldCommit, after: u64) -> Result<Frames> {
         let commit = &commit.files().commit;
         let mut logs = match commit.first_log {
             // What logs are there belong to a history that ended.
@@ -91,9 +113,15 @@ impl Frames {
             first = Some(log.header.after + 1);
             if log.header.after <= after {
                 let (offset, sequence) = (LOG_HEADER as u64, log.header.after);
-                let mut frames =
-                    Frames { directory, log, offset, limit, sequence, history: None, quiet_since: None };
-                return frames.skip_to(after).map(|()| frames);
+                return Ok(Frames {
+                    directory,
+                    log,
+                    offset,
+                    limit,
+                    sequence,
+                    history: None,
+                    quiet_since: None,
+                });
             }
             limit = limit.min(log.header.after);
         }
@@ -201,6 +229,36 @@ impl Frames {
         // The frame may have been written meanwhile.
         let is_damaged = self.log.is_synced_beyond(self.offset)? && self.log.frame_at(self.offset)?.is_none();
         if is_damaged { Err(self.gone(None)) } else { Ok(()) }
+    }
+
+    /// The reason why there is no next frame: damage if its log is there.
+    pub(super) fn explain(&mut self, error: Error) -> Error {
+        let Error::NoFrames { folder, after, first } = error else { return error };
+        match (self.log.reopen(&*self.directory), first) {
+            (Err(error), _) => error,
+            (Ok(true), _) => self.damaged("expected the next frame, found none that is whole".to_owned()),
+            (Ok(false), Some(first)) => Error::TooOld { folder, after, first },
+            (Ok(false), None) => Error::NoFrames { folder, after, first },
+        }
+    }
+
+    /// Fails if the next frame is damaged, which later ones tell. O(bytes after it).
+    pub(super) fn check_end(&self) -> Result<()> {
+        let is_damaged = self.log.is_synced_beyond(self.offset)? && self.log.frame_at(self.offset)?.is_none();
+        match is_damaged {
+            true => Err(self.damaged("expected the next frame, found none that is whole".to_owned())),
+            false => Ok(()),
+        }
+    }
+
+    /// Damage of the frame that was returned last, or of the one after it.
+    pub(super) fn damaged(&self, what: String) -> Error {
+        self.log.damaged(format!("offset {}, after batch {}: {what}", self.offset, self.sequence))
+    }
+
+    /// The changes after batch `after` are not all in frames: those from batch `first` on are.
+    pub(super) fn too_old(&self, after: u64, first: u64) -> Error {
+        Error::TooOld { folder: self.directory.path().display().to_string(), after, first }
     }
 
     fn gone(&self, first: Option<u64>) -> Error {

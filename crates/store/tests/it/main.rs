@@ -7,6 +7,7 @@ mod acknowledged;
 mod addresses;
 mod alter;
 mod background;
+mod changes;
 mod check;
 mod crash;
 mod docs;

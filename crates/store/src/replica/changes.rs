@@ -1,0 +1,292 @@
+//! [`Changes`]: the operations of a store's batches, read from the frames of its log.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use docvalues_column::{Field, PlainColumn, PlainColumns, PlainValues, Value, bits};
+
+use super::frames::{Frame, Frames, within};
+use crate::batch::body::{BatchBody, Body, Decided, FrameBody};
+use crate::batch::{Change, What};
+use crate::error::{Error, Result};
+use crate::log::decode_frame;
+use crate::read::HeldCommit;
+use crate::schema::{SchemaEntry, StoreSchema};
+use crate::store::Store;
+use crate::versions::VersionField;
+
+/// The kind of a [`StoreChange`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Changed {
+    /// A document was written. It replaced the one with the same id.
+    Upsert,
+    /// Fields of the document with the id were changed.
+    Update,
+    /// The document with the id was deleted, if there was one.
+    Delete,
+}
+
+/// An operation of a batch that took place: an item of [`Changes`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StoreChange {
+    /// The sequence number of its batch. Operations of a batch follow each other, in their order.
+    pub sequence: u64,
+    /// The kind.
+    pub changed: Changed,
+    /// The id of the document; `None` in a store without ids.
+    pub id: Option<Vec<u8>>,
+    /// The version that a deletion was given, if any.
+    pub version: Option<u64>,
+    /// All fields of an upsert that have values, with the id and a version that was assigned; the fields that an update
+    /// names, with its id; none of a deletion.
+    pub fields: Vec<FieldChange>,
+}
+
+/// The values of a field in a [`StoreChange`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FieldChange {
+    /// The field.
+    pub field: Arc<Field>,
+    /// The effect of the values; [`Change::Set`] in an upsert.
+    pub change: Change,
+    /// The values, in the type of the field; none if they were removed.
+    pub values: Vec<Value>,
+}
+
+/// The changes of a store, in order: [`Store::changes`].
+///
+/// Ends after the last change that was written. Later calls return what was written since. After an error, it ends for good.
+#[derive(Debug)]
+pub struct Changes {
+    frames: Frames,
+    schema: Arc<StoreSchema>,
+    fields: Vec<Arc<Field>>,
+    /// Those of the last batch that were not returned.
+    queue: VecDeque<StoreChange>,
+    is_failed: bool,
+}
+
+impl Store {
+    /// The upserts, updates and deletes of the batches after batch `from_sequence`, such as
+    /// [`Snapshot::sequence`](crate::Snapshot::sequence), read from the log. O(bytes of the log).
+    ///
+    /// The log needs a [`Durability`](crate::Durability) other than `OnCommit`, or
+    /// [`keep_frames`](crate::StoreOptions::keep_frames), and holds no change that was made by a query or by addresses, no
+    /// added segment, and no [`alter`](Self::alter). Where one of them comes, there is [`Error::TooOld`]: scan a snapshot, and
+    /// follow the changes after it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooOld`] if the log does not have all changes; [`Error::NoFrames`] if there is no log; [`Error::Diverged`] if the
+    /// store has no batch `from_sequence`; [`Error::Damaged`] if a frame is damaged.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use docvalues_column::{Field, Kind, LogicalType};
+    /// use docvalues_store::{Changed, Store, StoreOptions, StoreSchema};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// let schema = StoreSchema::new()
+    ///     .with_field(Field::new("id", Kind::Binary, LogicalType::Utf8))?
+    ///     .with_id_field("id")?;
+    /// let options = StoreOptions::new().keep_frames(64 << 20);
+    /// let store = Store::create(folder.path().join("hits"), schema, options)?;
+    /// let snapshot = store.snapshot();
+    ///
+    /// let mut batch = store.batch()?;
+    /// let id = batch.field("id")?;
+    /// let mut doc = batch.upsert();
+    /// doc.str(id, "a")?;
+    /// doc.finish()?;
+    /// batch.delete(b"b");
+    /// store.apply(batch)?;
+    ///
+    /// let mut changes = store.changes(snapshot.sequence())?;
+    /// let first = changes.next().transpose()?.expect("an upsert");
+    /// assert_eq!((first.changed, first.id.as_deref()), (Changed::Upsert, Some(&b"a"[..])));
+    /// assert_eq!(changes.next().transpose()?.map(|change| change.changed), Some(Changed::Delete));
+    /// assert!(changes.next().is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn changes(&self, from_sequence: u64) -> Result<Changes> {
+        // The log has what led to this schema, as it is written first.
+        let (schema, now) = (self.schema(), self.position().sequence);
+        if let Some(log) = &self.log {
+            log.write_to(now)?;
+        }
+        let open = || {
+            let commit = HeldCommit::of(self.directory.clone(), None)?;
+            Frames::open_explained(self.directory.clone(), &commit, from_sequence)
+        };
+        // Values before a change that the log does not hold may be of other types than those of the schema.
+        let (mut frames, mut last) = (open()?, None);
+        loop {
+            match frames.next_frame() {
+                Ok(Some(frame)) if frame.needs_commit => last = Some(frame.sequence),
+                Ok(Some(_)) => {}
+                Ok(None) => break,
+                Err(error) => return Err(frames.explain(error)),
+            }
+        }
+        if let Some(last) = last {
+            return Err(frames.too_old(from_sequence, last + 1));
+        }
+        let fields = shared(&schema);
+        Ok(Changes { frames: open()?, schema, fields, queue: VecDeque::new(), is_failed: false })
+    }
+}
+
+impl Changes {
+    /// Waits for the next change, but not longer than `time`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::changes`].
+    pub fn wait(&mut self, time: Duration) -> Result<Option<StoreChange>> {
+        within(time, || self.next().transpose())
+    }
+
+    fn next_change(&mut self) -> Result<Option<StoreChange>> {
+        loop {
+            if let Some(change) = self.queue.pop_front() {
+                return Ok(Some(change));
+            }
+            let next = self.frames.next_frame().map_err(|error| self.frames.explain(error))?;
+            let Some(frame) = next else { return self.frames.check_end().map(|()| None) };
+            if frame.needs_commit {
+                return Err(self.frames.too_old(frame.sequence - 1, frame.sequence + 1));
+            }
+            self.read(&frame)?;
+        }
+    }
+
+    /// Reads the changes of a frame.
+    fn read(&mut self, frame: &Frame) -> Result<()> {
+        let (_, queued) = decode_frame(&frame.bytes)?;
+        let damaged = |what| self.frames.damaged(what);
+        let (_, body, decided) = FrameBody::read(queued.body).map_err(damaged)?;
+        match body {
+            Body::Batch(batch) => {
+                self.queue = self.changes_of(frame.sequence, &batch, &decided).map_err(damaged)?;
+            }
+            Body::Fields(schema) | Body::Other(schema, _) => {
+                let entry: SchemaEntry =
+                    serde_json::from_slice(&schema).map_err(|error| damaged(error.to_string()))?;
+                let schema = StoreSchema::try_from(entry).map_err(damaged)?;
+                // Not one of those that led to the schema at the beginning.
+                if schema.extends(&self.schema) {
+                    self.fields = shared(&schema);
+                    self.schema = Arc::new(schema);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The operations of a batch that took place. Fails with what is wrong.
+    fn changes_of(
+        &self,
+        sequence: u64,
+        batch: &BatchBody,
+        Decided { first_version, took_place }: &Decided,
+    ) -> Result<VecDeque<StoreChange>, String> {
+        let BatchBody { docs, updates, operations, deleted } = batch;
+        let has_bits = took_place.is_empty() || took_place.len() * 64 >= operations.len();
+        let columns = docs.columns().len().max(updates.rows.columns().len());
+        if !batch.is_consistent() || !has_bits || columns > self.fields.len() {
+            return Err("expected operations that fit each other, found others".to_owned());
+        }
+        let (version, mut next) = (VersionField::of(&self.schema), *first_version);
+        let mut changes = VecDeque::with_capacity(operations.len());
+        for (at, operation) in operations.iter().enumerate() {
+            let mut change = StoreChange {
+                sequence,
+                changed: Changed::Upsert,
+                id: None,
+                version: None,
+                fields: Vec::new(),
+            };
+            match operation.what {
+                What::Write(doc) => {
+                    change.id = self.id(docs, doc);
+                    let places = (0..docs.columns().len()).map(|place| (place, Change::Set));
+                    change.fields = places.filter_map(|at| self.field(docs, doc, at)).collect();
+                    let is_missing = |field: &VersionField| {
+                        docs.column(field.place).is_none_or(|column| !column.has_value(doc))
+                    };
+                    // Operations that did not take place were given one, too.
+                    if let Some((field, given)) = version.filter(is_missing).zip(next) {
+                        next = Some(given.saturating_add(1));
+                        let stored = field.stored(given);
+                        let field = self.fields[field.place].clone();
+                        let values = vec![Value::of(field.logical, stored)];
+                        change.fields.push(FieldChange { field, change: Change::Set, values });
+                    }
+                }
+                What::Update(row) => {
+                    change.changed = Changed::Update;
+                    change.id = self.id(&updates.rows, row);
+                    for place in updates.fields(row) {
+                        let effect = updates.change(row, place).unwrap_or(Change::Set);
+                        let field =
+                            self.fields.get(place).ok_or("expected a field of the store, found none")?;
+                        let unset = FieldChange { field: field.clone(), change: effect, values: Vec::new() };
+                        let set = self.field(&updates.rows, row, (place, effect));
+                        change.fields.push(set.unwrap_or(unset));
+                    }
+                }
+                What::Delete(place, version) => {
+                    (change.changed, change.version) = (Changed::Delete, version);
+                    change.id = Some(deleted.get(place).to_vec());
+                }
+            }
+            if took_place.is_empty() || bits::get(took_place, at) {
+                changes.push_back(change);
+            }
+        }
+        Ok(changes)
+    }
+
+    fn id(&self, docs: &PlainColumns, doc: u32) -> Option<Vec<u8>> {
+        docs.column(self.schema.id_place()?)?.string(doc).map(<[u8]>::to_vec)
+    }
+
+    /// The values of a document in a field, if it has some.
+    fn field(&self, docs: &PlainColumns, doc: u32, (place, change): (usize, Change)) -> Option<FieldChange> {
+        let column = docs.column(place).filter(|column| column.has_value(doc))?;
+        let field = self.fields[place].clone();
+        let values = values(column, doc, &field);
+        Some(FieldChange { field, change, values })
+    }
+}
+
+impl Iterator for Changes {
+    type Item = Result<StoreChange>;
+
+    fn next(&mut self) -> Option<Result<StoreChange>> {
+        if self.is_failed {
+            return None;
+        }
+        let next = self.next_change();
+        self.is_failed = next.is_err();
+        next.transpose()
+    }
+}
+
+fn shared(schema: &StoreSchema) -> Vec<Arc<Field>> {
+    schema.fields().iter().cloned().map(Arc::new).collect()
+}
+
+fn values(column: &PlainColumn, doc: u32, field: &Field) -> Vec<Value> {
+    match column.values() {
+        PlainValues::Numbers(_) => {
+            column.numbers(doc).iter().map(|stored| Value::of(field.logical, *stored)).collect()
+        }
+        PlainValues::Strings(_) => column.strings(doc).map(|bytes| Value::Bytes(bytes.to_vec())).collect(),
+    }
+}
