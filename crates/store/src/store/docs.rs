@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use docvalues_column::{DocAddress, DocId};
+use docvalues_column::{DocAddress, DocId, PlainColumns};
 
 use crate::batch::Updates;
 use crate::error::{Error, Result};
@@ -125,6 +125,25 @@ impl Docs {
             Current::Sealed(place) => Some((&self.sealed.as_ref()?.buffer, place)),
             Current::Segment(..) | Current::Gone => None,
         }
+    }
+
+    /// The number of a document that is in no segment.
+    pub(crate) fn number(&self, document: Current, field: usize) -> Option<i64> {
+        let (buffer, place) = self.in_buffer(document)?;
+        buffer.number(place, field)
+    }
+
+    /// The id of a document that is in no segment. `field` is the place of the id field.
+    pub(crate) fn id(&self, document: Current, field: usize) -> Option<&[u8]> {
+        let (buffer, place) = self.in_buffer(document)?;
+        buffer.id(place, field)
+    }
+
+    /// A copy of a document that is in no segment.
+    pub(crate) fn copy(&self, document: Current) -> Option<PlainColumns> {
+        let (block, doc) = self.block_of(document)?;
+        let unchanged = Updates { of_rows: vec![0], kinds: vec![Vec::new()], ..Updates::default() };
+        Some(unchanged.updated(0, (&block.docs, doc.get()), self.schema.fields()))
     }
 
     /// The place of a document now, which an update may have moved in the buffer.
