@@ -8,6 +8,7 @@ mod addresses;
 mod alter;
 mod background;
 mod check;
+mod counters;
 mod crash;
 mod docs;
 mod endurance;
