@@ -31,8 +31,9 @@ Examples:
   dv set users ann name=Ann changed=8
   cut -f1 seen.tsv | dv set packages - seen=true
 
-Exit codes: 0 committed, 1 an id was not found, a version is stale, a number is out of range, or a column cannot be changed,
-2 wrong command line, 3 a file cannot be read or written, or another process writes the store.";
+Exit codes: 0 committed, 1 an id was not found, a version is stale, a number is out of range, or a
+column cannot be changed, 2 wrong command line, 3 a file cannot be read or written, or another
+process writes the store.";
 
 /// Change some columns of documents of a store
 #[derive(Debug, Args)]

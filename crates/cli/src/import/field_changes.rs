@@ -9,7 +9,6 @@ use super::row::Form;
 use super::schema::Schema;
 use super::{alter_command, store_schema, wider_type};
 use crate::api::store::{StoreSchema, Update, WriteBatch};
-use crate::api::writer::FieldId;
 use crate::api::{Field, LogicalType, from_f64, to_f64};
 use crate::error::CliError;
 use crate::text::print_value::Printer;
@@ -104,10 +103,6 @@ impl FieldChanges {
                 format!("column {name:?}: expected {expected} for {action}, found one of type {found}");
             return Err(CliError::failed(message).hint("FIELD=VALUE sets the value"));
         }
-        if schema.version_field() == Some(name) && !matches!(action, Action::Set | Action::Unset) {
-            let message = format!("column {name:?}: expected a column to compute, found that of versions");
-            return Err(CliError::failed(message).hint("FIELD=VALUE sets the version"));
-        }
         if action == Action::Unset && schema.version_field() == Some(name) {
             let message =
                 format!("column {name:?}: expected a column that documents may lack, found that of versions");
@@ -135,7 +130,10 @@ impl FieldChanges {
                     update.add_f64(field, to_f64(amount))
                 }
                 (_, Some(amount)) => update.add(field, amount),
-                (action, None) => action.of(update, field),
+                (Action::Set | Action::Multiply, None) => update,
+                (Action::Add, None) => update.add_to(field),
+                (Action::Remove, None) => update.remove_from(field),
+                (Action::Unset, None) => update.unset(field),
             };
         }
         let id = id.map(|(name, id)| Ok::<_, CliError>((batch.field(name)?, id))).transpose()?;
@@ -240,16 +238,6 @@ impl FieldChange {
 }
 
 impl Action {
-    /// An update with this effect on the values of a field.
-    fn of(self, update: Update, field: FieldId) -> Update {
-        match self {
-            Action::Set | Action::Multiply => update,
-            Action::Add => update.add_to(field),
-            Action::Remove => update.remove_from(field),
-            Action::Unset => update.unset(field),
-        }
-    }
-
     fn name(self) -> &'static str {
         match self {
             Action::Set => "=",

@@ -119,24 +119,12 @@ impl Docs {
     }
 
     /// The place of a document that is in no segment.
-    fn in_buffer(&self, document: Current) -> Option<(&Buffer, Place)> {
+    pub(crate) fn in_buffer(&self, document: Current) -> Option<(&Buffer, Place)> {
         match document {
             Current::Buffer(place) => Some((&self.buffer, place)),
             Current::Sealed(place) => Some((&self.sealed.as_ref()?.buffer, place)),
             Current::Segment(..) | Current::Gone => None,
         }
-    }
-
-    /// The number of a document that is in no segment.
-    pub(crate) fn number(&self, document: Current, field: usize) -> Option<i64> {
-        let (buffer, place) = self.in_buffer(document)?;
-        buffer.number(place, field)
-    }
-
-    /// The id of a document that is in no segment. `field` is the place of the id field.
-    pub(crate) fn id(&self, document: Current, field: usize) -> Option<&[u8]> {
-        let (buffer, place) = self.in_buffer(document)?;
-        buffer.id(place, field)
     }
 
     /// A copy of a document that is in no segment.

@@ -164,7 +164,7 @@ pub(super) fn overflow(
                 let before = match (pending.numbers.get(&(document, field)), document) {
                     (Some(number), _) => *number,
                     (None, Current::Segment(segment, doc)) => resolved.number(segment, doc, field),
-                    (None, _) => docs.number(document, field),
+                    _ => docs.in_buffer(document).and_then(|(buffer, place)| buffer.number(place, field)),
                 };
                 let (after, is_out) = how.apply(before, schema.fields()[field].logical);
                 if is_out && !how.saturates {
@@ -196,7 +196,7 @@ fn overflow_error(docs: &Docs, document: Current, field: usize, schema: &StoreSc
                 NewRows::read(&*column, &[doc], vec![doc])?.push_to(0, &mut row);
                 row.string(0).map(<[u8]>::to_vec)
             }
-            _ => docs.id(document, place).map(<[u8]>::to_vec),
+            _ => docs.in_buffer(document).and_then(|(buffer, at)| buffer.id(at, place)).map(<[u8]>::to_vec),
         };
     }
     let of = id.map_or_else(String::new, |id| format!(" of document \"{}\"", String::from_utf8_lossy(&id)));
