@@ -46,8 +46,7 @@ impl Arithmetic {
     /// The stored number after `before`, and whether it is the nearest one to a result out of range. A sum counts from 0; there is
     /// no product without a number.
     pub(crate) fn apply(self, before: Option<i64>, logical: LogicalType) -> (Option<i64>, bool) {
-        let is_product = matches!(self.operand, Operand::Multiply(_));
-        if before.is_none() && is_product {
+        if let (None, Operand::Multiply(_)) = (before, self.operand) {
             return (None, false);
         }
         let (after, is_out) = match logical {
@@ -87,10 +86,7 @@ impl Arithmetic {
     }
 
     /// The exact result for 64-bit numbers and integers; otherwise the nearest integer, halves away from zero.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "a double out of range is out of that of the field, too"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "far doubles are out of the field's range, too")]
     fn of_integer(self, before: i128) -> i128 {
         match self.operand {
             Operand::Add(amount) => before + i128::from(amount),
