@@ -239,7 +239,9 @@ fn unset_all(store: &Store) -> Result<()> {
 
 fn sets(store: &Store) -> Result<()> {
     let batch = store.batch()?;
-    let Fields { numbers, tags, .. } = Fields::of(&batch)?;
+    let Fields { size, numbers, tags, .. } = Fields::of(&batch)?;
+    update(store, &Update::new().add(size, i64::MAX), &["tags"], (0..40).step_by(3))?;
+    update(store, &Update::new().multiply(size, -1.5).saturating(), &[], (0..40).step_by(5))?;
     update(store, &Update::new().add_to(numbers).add_to(tags), &["numbers", "tags"], (0..40).step_by(2))?;
     update(
         store,

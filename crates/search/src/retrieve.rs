@@ -54,6 +54,11 @@ impl Retriever {
         &self.chunk
     }
 
+    /// The rows of the last retrieval, without the buffers of others.
+    pub fn into_chunk(self) -> Chunk {
+        self.chunk
+    }
+
     /// Retrieves the values of `docs`, in any order and with repeats: one row each. In a search over one source,
     /// [`DocId`](docvalues_column::DocId)s will do. A document that the source does
     /// not have gets a row without values.

@@ -2,6 +2,7 @@
 //!
 //! Knows nothing of segments, nor of the files of a log. How a batch is applied is in `write`.
 
+mod arithmetic;
 pub(crate) mod body;
 mod operation;
 mod plain_body;

@@ -11,6 +11,7 @@
 //! | `make_room` | what is due before a batch |
 //! | `fill_id_table` | the table of all ids is filled |
 //! | `updates`, `delete` | updates and deletes by query and by address |
+//! | `get` | a document as it is now |
 //! | `add_segment` | segments that are built or copied |
 //! | `wait_for_log` | the log is written or synced |
 //! | `replay` | batches of a log, applied again |
@@ -21,6 +22,7 @@ mod add_segment;
 mod apply;
 mod delete;
 mod fill_id_table;
+mod get;
 mod make_room;
 mod prepare;
 mod read_for_updates;
@@ -33,11 +35,13 @@ use std::time::Instant;
 
 use docvalues_column::{DocAddress, Field};
 use docvalues_search::Query;
+use docvalues_search::export::Chunk;
 
 pub use add_segment::{Added, NewSegment};
 use apply::apply_prepared;
 use delete::{delete, matches};
 pub(crate) use fill_id_table::fill_table_if_it_pays;
+use get::get;
 pub(crate) use make_room::make_room;
 use prepare::prepare;
 pub(crate) use replay::{Wrong, decode_next, replay, replay_decoded, replay_frame};
@@ -129,6 +133,22 @@ impl Store {
         wait_for_log(self, applied.sequence)?;
         self.note_done(&self.counters.applied, began);
         Ok(applied)
+    }
+
+    /// The values that the document with this id has now in some columns, in one row: also those that were applied and that no
+    /// [`refresh`](Self::refresh) has published. `None` if there is no document.
+    ///
+    /// O(segments), mostly a filter of each, and the columns; waits for the lock of the store, but reads columns outside of it.
+    ///
+    /// # Errors
+    ///
+    /// If the store has no id field or no such column, or cannot be written any more; if a segment is damaged.
+    ///
+    /// # Examples
+    ///
+    /// See [`Update::add`](crate::Update::add).
+    pub fn get<S: AsRef<str>>(&self, id: &[u8], columns: &[S]) -> Result<Option<Chunk>> {
+        get(self, id, columns)
     }
 
     /// Updates the documents that match a query, by the only update of a batch. Returns how many were updated: all that

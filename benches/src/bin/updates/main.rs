@@ -3,6 +3,7 @@
 //! Prints a table for each work. Times are CPU time of the thread, medians of seven rounds.
 #![expect(clippy::expect_used, clippy::print_stdout, reason = "a measurement")]
 
+mod counters;
 mod reads;
 mod sets;
 
@@ -30,6 +31,8 @@ enum Work {
     Reads,
     /// Changes of rows, and the column that is made of them
     Sets,
+    /// Numbers of a store that are added to, beside numbers that are set
+    Counters,
 }
 
 fn main() {
@@ -38,6 +41,7 @@ fn main() {
         match work {
             Work::Reads => reads::measure(args.docs),
             Work::Sets => sets::measure(args.docs),
+            Work::Counters => counters::measure(args.docs),
         }
     }
 }

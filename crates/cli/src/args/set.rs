@@ -10,24 +10,30 @@ const LONG: &str = "\
 Change some columns of documents of a store. Their other columns stay as they are.
 
   FIELD=VALUE   sets a column; several of these set several values of a column that can have them
-  FIELD+=VALUE  adds a value to those of the document, unless it has it
-  FIELD-=VALUE  removes a value from those of the document
+  FIELD+=VALUE  adds a value to those of the document, unless it has it; adds to a number
+  FIELD-=VALUE  removes a value from those of the document; subtracts from a number
+  FIELD*=VALUE  multiplies a number; integers are rounded, halves away from zero
 
 Values are read by the type of the column, in the format in which `dv put` read it; FIELD= is the empty string. The \
 column of ids, and those by which a store is sorted, cannot be changed: put the whole document instead.
 
 In a store with versions, a document keeps its version, unless it is set as well, as in changed=8. If the document has that \
-version or a higher one, it stays as it is: with an id, that is an error; with --where, it is not counted.";
+version or a higher one, it stays as it is: with an id, that is an error; with --where, it is not counted.
+
+A number that is missing counts from 0 when it is added to, and stays missing when it is multiplied. A document stays as \
+it is if a number would be out of range: with an id, that is an error; with --where, nothing is changed then.";
 
 const EXAMPLES: &str = "\
 Examples:
   dv set packages libc6 priority=required tags+=new
+  dv set goods 4711 stock-=1 price*=1.1
   dv set packages --where 'section = \"games\"' section=play --unset source
   dv set users ann name=Ann changed=8
   cut -f1 seen.tsv | dv set packages - seen=true
 
-Exit codes: 0 committed, 1 an id was not found, a version is stale, or a column cannot be changed,
-2 wrong command line, 3 a file cannot be read or written, or another process writes the store.";
+Exit codes: 0 committed, 1 an id was not found, a version is stale, a number is out of range, or a
+column cannot be changed, 2 wrong command line, 3 a file cannot be read or written, or another
+process writes the store.";
 
 /// Change some columns of documents of a store
 #[derive(Debug, Args)]

@@ -25,6 +25,8 @@ struct Updated {
     not_found: Vec<String>,
     /// Ids, and the versions that their documents have.
     stale: Vec<(String, u64)>,
+    /// Ids, and the columns that would have numbers out of range.
+    overflows: Vec<(String, String)>,
 }
 
 pub(crate) fn run(args: &SetArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
@@ -44,7 +46,7 @@ pub(crate) fn run(args: &SetArgs, opener: &Opener, console: &mut Console<'_>) ->
     if !args.quiet {
         report(args, &store, &updated, console)?;
     }
-    let is_done = updated.not_found.is_empty() && updated.stale.is_empty();
+    let is_done = updated.not_found.is_empty() && updated.stale.is_empty() && updated.overflows.is_empty();
     Ok(if is_done { Exit::Ok } else { Exit::Failed })
 }
 
@@ -78,6 +80,10 @@ fn update_ids(store: &Store, ids: &[String], changes: &FieldChanges) -> Result<U
         match outcome {
             Outcome::NotFound => updated.not_found.push(id()),
             Outcome::Stale { current } => updated.stale.push((id(), current)),
+            Outcome::Overflow { field } => {
+                let name = snapshot.schema().fields().get(field).map(|field| field.name.clone());
+                updated.overflows.push((id(), name.unwrap_or_default()));
+            }
             _ => updated.updated += 1,
         }
     }
@@ -87,18 +93,24 @@ fn update_ids(store: &Store, ids: &[String], changes: &FieldChanges) -> Result<U
 fn report(
     args: &SetArgs,
     store: &Store,
-    Updated { updated, not_found, stale: stale_documents }: &Updated,
+    Updated { updated, not_found, stale: stale_documents, overflows }: &Updated,
     console: &mut Console<'_>,
 ) -> Result<(), CliError> {
     if args.json {
         let stale = |(id, version): &(String, u64)| {
             Json::object([("id", id.as_str().into()), ("version", (*version).into())])
         };
-        let more = [
+        let overflow = |(id, column): &(String, String)| {
+            Json::object([("id", id.as_str().into()), ("column", column.as_str().into())])
+        };
+        let mut more: Vec<(&'static str, Json)> = vec![
             ("updated", (*updated).into()),
             ("not_found", not_found.iter().map(|id| id.as_str().into()).collect()),
             ("stale", stale_documents.iter().map(stale).collect()),
         ];
+        if !overflows.is_empty() {
+            more.push(("overflows", overflows.iter().map(overflow).collect()));
+        }
         return print_json(&args.folder, store, more, console);
     }
     let (folder, updated) = (args.folder.display(), counted(*updated, "document", "documents"));
@@ -110,6 +122,12 @@ fn report(
     for (id, version) in stale_documents {
         let id = printable(id);
         console.note(&format!("dv: the document with the id \"{id}\" has version {version} already"));
+    }
+    for (id, column) in overflows {
+        let id = printable(id);
+        console.note(&format!(
+            "dv: the document with the id \"{id}\" stays as it is: the result in column {column:?} is out of range"
+        ));
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `FIELD=VALUE`, `FIELD+=VALUE`, `FIELD-=VALUE` and `--unset FIELD`: the changes of an update.
+//! `FIELD=VALUE`, `FIELD+=VALUE`, `FIELD-=VALUE`, `FIELD*=FACTOR` and `--unset FIELD`: the changes of an update.
 
 use std::path::Path;
 
@@ -8,8 +8,8 @@ use super::parse_cell::{Stored, TypeMismatch};
 use super::row::Form;
 use super::schema::Schema;
 use super::{alter_command, store_schema, wider_type};
-use crate::api::Field;
 use crate::api::store::{StoreSchema, Update, WriteBatch};
+use crate::api::{Field, LogicalType, from_f64, to_f64};
 use crate::error::CliError;
 use crate::text::print_value::Printer;
 use crate::text::stored_ref::StoredRef;
@@ -35,6 +35,7 @@ enum Action {
     Set,
     Add,
     Remove,
+    Multiply,
     Unset,
 }
 
@@ -88,12 +89,18 @@ impl FieldChanges {
         }
         let Some(field) = schema.field(name) else { return Err(unknown(name, schema)) };
         store_schema::require_updatable(schema, name)?;
-        if matches!(action, Action::Add | Action::Remove) && !field.kind.is_multi_valued() {
-            let message = format!(
-                "column {name:?}: expected a column with several values a document for {}, found one of type {}",
-                action.name(),
-                column_type(field)
-            );
+        let (is_many, is_number) = (field.kind.is_multi_valued(), is_number(field));
+        let expected = match action {
+            Action::Add | Action::Remove if !is_many && !is_number => {
+                Some("a number, or a column with several values a document,")
+            }
+            Action::Multiply if !is_number => Some("a number"),
+            _ => None,
+        };
+        if let Some(expected) = expected {
+            let (action, found) = (action.name(), column_type(field));
+            let message =
+                format!("column {name:?}: expected {expected} for {action}, found one of type {found}");
             return Err(CliError::failed(message).hint("FIELD=VALUE sets the value"));
         }
         if action == Action::Unset && schema.version_field() == Some(name) {
@@ -115,13 +122,18 @@ impl FieldChanges {
     /// Adds an update to a batch: of the document with an id, or of those that a query finds.
     pub(crate) fn add_to(&self, batch: &mut WriteBatch, id: Option<(&str, &[u8])>) -> Result<(), CliError> {
         let mut update = Update::new();
-        for FieldChange { field, action, .. } in &self.changes {
-            let field = batch.field(&field.name)?;
-            update = match action {
-                Action::Set => update,
-                Action::Add => update.add_to(field),
-                Action::Remove => update.remove_from(field),
-                Action::Unset => update.unset(field),
+        for change in &self.changes {
+            let field = batch.field(&change.field.name)?;
+            update = match (change.action, change.computes()) {
+                (Action::Multiply, Some(factor)) => update.multiply(field, to_f64(factor)),
+                (_, Some(amount)) if change.field.logical == LogicalType::F64 => {
+                    update.add_f64(field, to_f64(amount))
+                }
+                (_, Some(amount)) => update.add(field, amount),
+                (Action::Set | Action::Multiply, None) => update,
+                (Action::Add, None) => update.add_to(field),
+                (Action::Remove, None) => update.remove_from(field),
+                (Action::Unset, None) => update.unset(field),
             };
         }
         let id = id.map(|(name, id)| Ok::<_, CliError>((batch.field(name)?, id))).transpose()?;
@@ -131,7 +143,8 @@ impl FieldChanges {
         if let Some((field, id)) = id {
             doc.stored_bytes(field, id)?;
         }
-        for (change, field) in self.changes.iter().zip(fields) {
+        let values = self.changes.iter().zip(fields).filter(|(change, _)| change.computes().is_none());
+        for (change, field) in values {
             for value in &change.values {
                 match value {
                     Value::Number(number) => doc.stored(field, *number)?,
@@ -145,12 +158,58 @@ impl FieldChanges {
 }
 
 impl FieldChange {
+    /// The number with which the present one is computed, as stored, if it is. That of `-=` is negative.
+    fn computes(&self) -> Option<i64> {
+        match (self.action, self.values.first()?) {
+            (Action::Add | Action::Remove | Action::Multiply, Value::Number(by))
+                if is_number(&self.field) =>
+            {
+                Some(*by)
+            }
+            _ => None,
+        }
+    }
+
+    /// Takes the number with which the present one is computed.
+    fn push_operand(&mut self, text: &str) -> Result<(), CliError> {
+        let is_double = self.action == Action::Multiply || self.field.logical == LogicalType::F64;
+        let is_negative = self.action == Action::Remove;
+        let double = || {
+            let number = text.parse::<f64>().ok().filter(|number| number.is_finite())?;
+            Some(from_f64(if is_negative { -number } else { number }))
+        };
+        let integer = || {
+            let number = text.parse::<i64>().ok()?;
+            if is_negative { number.checked_neg() } else { Some(number) }
+        };
+        let Some(number) = (if is_double { double() } else { integer() }) else {
+            let (name, action) = (&self.field.name, self.action.name());
+            let expected = if is_double { "a number" } else { "an integer" };
+            let found = if text.is_empty() { "nothing".to_owned() } else { excerpt(text.as_bytes()) };
+            return Err(CliError::usage(format!(
+                "column {name:?}: expected {expected} after {action}, found {found}"
+            )));
+        };
+        // A result may have more decimals than the format of the column.
+        let format = TextFormat::parse(self.field.format.as_deref().unwrap_or_default());
+        if format.float.is_some() {
+            self.field.format = TextFormat { float: None, ..format }.to_format();
+            self.has_new_format = true;
+        }
+        self.values.push(Value::Number(number));
+        Ok(())
+    }
+
     /// Adds a value.
     fn push(&mut self, text: &str, (folder, requests): (&Path, &Schema)) -> Result<(), CliError> {
         let (name, ty) = (self.field.name.as_str(), column_type(&self.field));
         if !self.values.is_empty() && !ty.multi {
             let message = format!("column {name:?} ({ty}): expected one value a document, found several");
             return Err(CliError::usage(message));
+        }
+        let is_operation = matches!(self.action, Action::Add | Action::Remove | Action::Multiply);
+        if is_operation && is_number(&self.field) {
+            return self.push_operand(text);
         }
         let column = Column::new(name, requests.get(name));
         let alter = |wider: &str| {
@@ -184,6 +243,7 @@ impl Action {
             Action::Set => "=",
             Action::Add => "+=",
             Action::Remove => "-=",
+            Action::Multiply => "*=",
             Action::Unset => "--unset",
         }
     }
@@ -208,21 +268,27 @@ fn read(column: &Column, ty: ColumnType, text: &str) -> Result<Value, TypeMismat
     }
 }
 
+/// Whether a field has one number a document, to compute with.
+fn is_number(field: &Field) -> bool {
+    let is_number = matches!(field.logical, LogicalType::I64 | LogicalType::U64 | LogicalType::F64);
+    is_number && !field.kind.is_multi_valued()
+}
+
 /// The type of a field for messages.
 fn column_type(field: &Field) -> ColumnType {
     ColumnType { logical: field.logical, multi: field.kind.is_multi_valued(), layout: None }
 }
 
 /// Splits a change into the name, the action and the text of the value. A name of the store may contain `=`, and end in
-/// `+` or `-`.
+/// `+`, `-` or `*`.
 fn split<'a>(argument: &'a str, schema: &StoreSchema) -> Result<(&'a str, Action, &'a str), CliError> {
     let change = |(at, _): (usize, &str)| {
         let (name, text) = (&argument[..at], &argument[at + 1..]);
         let is_there = |name: &str| schema.field(name).is_some();
-        match (name.strip_suffix('+'), name.strip_suffix('-')) {
-            _ if is_there(name) => (name, Action::Set, text),
-            (Some(name), _) => (name, Action::Add, text),
-            (_, Some(name)) => (name, Action::Remove, text),
+        let actions = [('+', Action::Add), ('-', Action::Remove), ('*', Action::Multiply)];
+        let mut actions = actions.into_iter();
+        match actions.find_map(|(sign, action)| Some((name.strip_suffix(sign)?, action))) {
+            Some((name, action)) if !is_there(&argument[..at]) => (name, action, text),
             _ => (name, Action::Set, text),
         }
     };

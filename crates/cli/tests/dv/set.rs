@@ -196,7 +196,15 @@ fn what_is_refused_says_what_to_do() {
         2,
         &["column \"size\" (i64): expected one value a document, found several"],
     );
-    fails(&["st", "a", "size+=1"], 1, &["column \"size\": expected a column with several values", "+="]);
+    fails(
+        &["st", "a", "section+=1"],
+        1,
+        &["column \"section\": expected a number, or a column with several values a document, for +="],
+    );
+    fails(&["st", "a", "tags*=2"], 1, &["column \"tags\": expected a number for *="]);
+    fails(&["st", "a", "size+=1.5"], 2, &["column \"size\": expected an integer after +=, found \"1.5\""]);
+    fails(&["st", "a", "price*="], 2, &["column \"price\": expected a number after *=, found nothing"]);
+    fails(&["st", "a", "size+=1", "size*=2"], 2, &["found += and *="]);
     fails(
         &["st", "a", "tags=1", "tags+=2"],
         2,
@@ -210,6 +218,30 @@ fn what_is_refused_says_what_to_do() {
     fails(&["st", "--where", "nn = 1", "size=1"], 1, &["nn"]);
     fails(&["rows.csv", "a", "size=1"], 3, &["rows.csv"]);
     assert_eq!(sandbox.ok(&["commits", "st"]), before, "what fails changes nothing");
+}
+
+#[test]
+fn numbers_are_computed_from_those_before() {
+    let sandbox = store();
+    sandbox.ok(&["set", "st", "b", "size-=5", "price*=1.5", "-q"]);
+    assert_eq!(cells(&sandbox, "b", "size,price"), r#"{"size":-3,"price":3.75}"#);
+    // 4.125 has more decimals than the column had.
+    sandbox.ok(&["set", "st", "b", "size*=2.5", "price+=0.375", "-q"]);
+    assert_eq!(cells(&sandbox, "b", "size,price"), r#"{"size":-8,"price":4.125}"#);
+    sandbox.ok(&["set", "st", "b", "--unset", "size", "-q"]);
+    sandbox.ok(&["set", "st", "b", "size*=2", "-q"]);
+    assert_eq!(cells(&sandbox, "b", "size"), "{}");
+    sandbox.ok(&["set", "st", "b", "size+=9223372036854775807", "-q"]);
+    let run = sandbox.dv(&["set", "st", "b", "size+=1"]);
+    let expected =
+        "dv: the document with the id \"b\" stays as it is: the result in column \"size\" is out of range\n";
+    assert_eq!((run.code, run.err.as_str()), (1, expected));
+    let report = json(&sandbox.dv(&["set", "st", "b", "size+=1", "--json"]).out);
+    let overflows = json(r#"[{"id":"b","column":"size"}]"#);
+    assert_eq!((&report["updated"], &report["overflows"]), (&0.into(), &overflows));
+    let run = sandbox.dv(&["set", "st", "--where", "size exists", "size+=1"]);
+    assert!(run.code == 1 && run.err.contains("\"size\" of document \"b\""), "{run:?}");
+    assert_eq!(cells(&sandbox, "b", "size"), "{\"size\":9223372036854775807}");
 }
 
 #[test]

@@ -39,6 +39,13 @@ pub enum Outcome {
         /// The version of the document with the id, if there is one and it has a version.
         current: Option<u64>,
     },
+    /// Nothing was done: a number that the update computes would be out of the range of its field, and the update is not
+    /// [saturating](crate::Update::saturating).
+    Overflow {
+        /// The place of the field in the [schema](crate::StoreSchema::fields), that of its
+        /// [`FieldId::index`](docvalues_writer::FieldId::index).
+        field: usize,
+    },
 }
 
 /// The result of [`Store::apply`](crate::Store::apply).

@@ -12,6 +12,7 @@ use docvalues_column::{Field, PlainColumn, PlainColumns, PlainValues};
 use docvalues_writer::FieldId;
 use serde::{Deserialize, Serialize};
 
+use super::arithmetic::{Arithmetic, Operand};
 use super::operation::Condition;
 use super::plain_body::{read_columns, write_columns};
 use crate::schema::StoreSchema;
@@ -28,6 +29,15 @@ pub enum Change {
     Add,
     /// Removes these values.
     Remove,
+    /// Computes the number from the one before.
+    Compute(Arithmetic),
+}
+
+impl Change {
+    /// Whether the new values depend on those before.
+    pub(crate) fn needs_old(self) -> bool {
+        matches!(self, Change::Add | Change::Remove | Change::Compute(_))
+    }
 }
 
 /// Options of an update: [`WriteBatch::update_with`](crate::WriteBatch::update_with).
@@ -69,6 +79,7 @@ pub enum Change {
 pub struct Update {
     pub(crate) condition: Condition,
     pub(crate) changes: Vec<(FieldId, Change)>,
+    saturates: bool,
 }
 
 impl Update {
@@ -100,6 +111,74 @@ impl Update {
     #[must_use]
     pub fn remove_from(self, field: FieldId) -> Update {
         self.with(field, Change::Remove)
+    }
+
+    /// Adds `amount` to the number of a document, which counts from 0 if it has none. The field is single-valued, of numbers,
+    /// dates or timestamps, in the units that are stored; it gets no value of its own in the row.
+    ///
+    /// Several updates of a document in a batch add up. A result out of the range of the field is [`Outcome::Overflow`], and an
+    /// error of [`Store::update`] and [`Store::update_where`].
+    ///
+    /// [`Outcome::Overflow`]: crate::Outcome::Overflow
+    /// [`Store::update`]: crate::Store::update
+    /// [`Store::update_where`]: crate::Store::update_where
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use docvalues_column::{Field, Kind, LogicalType};
+    /// use docvalues_store::{Store, StoreOptions, StoreSchema, Update};
+    /// use docvalues_search::export::Cell;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("goods");
+    /// let schema = StoreSchema::new()
+    ///     .with_field(Field::new("id", Kind::Binary, LogicalType::Utf8))?
+    ///     .with_field(Field::new("stock", Kind::Numeric, LogicalType::I64))?
+    ///     .with_id_field("id")?;
+    /// let store = Store::create(&path, schema, StoreOptions::default())?;
+    /// let mut batch = store.batch()?;
+    /// let (id, stock) = (batch.field("id")?, batch.field("stock")?);
+    /// let mut doc = batch.upsert();
+    /// doc.str(id, "a")?.i64(stock, 7)?;
+    /// doc.finish()?;
+    /// for amount in [-1, 5] {
+    ///     let mut row = batch.update_with(&Update::new().add(stock, amount));
+    ///     row.str(id, "a")?;
+    ///     row.finish()?;
+    /// }
+    /// store.apply(batch)?;
+    ///
+    /// let row = store.get(b"a", &["stock"])?.expect("a document");
+    /// assert!(matches!(row.row(0).value(0), Cell::Number(11)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn add(self, field: FieldId, amount: i64) -> Update {
+        self.compute(field, Operand::Add(amount))
+    }
+
+    /// As [`add`](Self::add), for a field of doubles.
+    #[must_use]
+    pub fn add_f64(self, field: FieldId, amount: f64) -> Update {
+        self.compute(field, Operand::AddF64(amount.to_bits()))
+    }
+
+    /// Multiplies the number of a document, if it has one. An integer is rounded to the nearest, halves away from zero. Overflows
+    /// are those of [`add`](Self::add).
+    #[must_use]
+    pub fn multiply(self, field: FieldId, factor: f64) -> Update {
+        self.compute(field, Operand::Multiply(factor.to_bits()))
+    }
+
+    /// Lets numbers out of the range of their field be its lowest or highest, in place of an overflow.
+    #[must_use]
+    pub fn saturating(self) -> Update {
+        Update { saturates: true, ..self }
+    }
+
+    fn compute(self, field: FieldId, operand: Operand) -> Update {
+        self.with(field, Change::Compute(Arithmetic { operand, saturates: false }))
     }
 
     fn with(mut self, field: FieldId, change: Change) -> Update {
@@ -140,7 +219,11 @@ impl Updates {
         let mut changes = FieldChanges::with_capacity(update.changes.len());
         for (field, change) in &update.changes {
             let place = changes.partition_point(|(other, _)| *other < field.index());
-            changes.insert(place, (field.index(), *change));
+            let change = match *change {
+                Change::Compute(how) => Change::Compute(Arithmetic { saturates: update.saturates, ..how }),
+                change => change,
+            };
+            changes.insert(place, (field.index(), change));
         }
         if self.kinds.last() != Some(&changes) {
             self.kinds.push(changes);
@@ -163,10 +246,21 @@ impl Updates {
         let has_value = self.rows.column(field).is_some_and(|column| column.has_value(row));
         let changes = self.changes(row);
         match changes.binary_search_by_key(&field, |(place, _)| *place).map(|at| changes[at].1) {
-            Ok(Change::Unset) => Some(Change::Unset),
+            Ok(change @ (Change::Unset | Change::Compute(_))) => Some(change),
             Ok(change) => has_value.then_some(change),
             Err(_) => has_value.then_some(Change::Set),
         }
+    }
+
+    /// The fields that some row computes.
+    pub(crate) fn computed(&self) -> Vec<usize> {
+        let mut fields = Vec::new();
+        for (field, change) in self.kinds.iter().flatten() {
+            if matches!(change, Change::Compute(_)) && !fields.contains(field) {
+                fields.push(*field);
+            }
+        }
+        fields
     }
 
     /// Refuses what cannot be updated. Returns what is expected.
@@ -184,6 +278,15 @@ impl Updates {
                 Change::Unset if schema.id_field() == Some(name) || schema.version_field() == Some(name) => {
                     return Err(format!("a field that documents may lack, found \"{name}\""));
                 }
+                Change::Compute(_) if has_value => {
+                    return Err(format!("no values for \"{name}\", which is computed, found some"));
+                }
+                Change::Compute(_) if schema.version_field() == Some(name) => {
+                    return Err(format!(
+                        "a field that an update can compute, found that of versions, \"{name}\""
+                    ));
+                }
+                Change::Compute(how) => how.check(field)?,
                 Change::Add | Change::Remove if !field.kind.is_multi_valued() => {
                     return Err(format!(
                         "a multi-valued field, found \"{name}\", of which one value is added or removed"
@@ -210,10 +313,20 @@ impl Updates {
     }
 
     /// Appends to `out` the values of a field that had those of `before`, after row `row`.
-    pub(crate) fn push(&self, row: u32, field: usize, before: Before<'_>, out: &mut PlainColumn) {
-        let (change, rows) = (self.change(row, field), self.rows.column(field));
+    pub(crate) fn push(
+        &self,
+        row: u32,
+        (place, field): (usize, &Field),
+        before: Before<'_>,
+        out: &mut PlainColumn,
+    ) {
+        let (change, rows) = (self.change(row, place), self.rows.column(place));
         match (change, rows, before) {
             (Some(Change::Set), Some(rows), _) => out.push_row(rows, row),
+            (Some(Change::Compute(how)), ..) => {
+                let now = before.and_then(|(column, doc)| column.numbers(doc).first().copied());
+                out.push_numbers(how.apply(now, field.logical).0.as_slice());
+            }
             (Some(Change::Add | Change::Remove), Some(rows), _) => {
                 let is_added = change == Some(Change::Add);
                 match rows.values() {
@@ -239,12 +352,13 @@ impl Updates {
         (docs, doc): (&PlainColumns, u32),
         fields: &[Field],
     ) -> PlainColumns {
-        let count = docs.columns().len().max(self.rows.columns().len());
+        let changed = self.changes(row).last().map_or(0, |(place, _)| place + 1);
+        let count = docs.columns().len().max(self.rows.columns().len()).max(changed);
         let column = |(place, field): (usize, &Field)| {
             let mut column = PlainColumn::of_kind(field.kind);
             let before = docs.column(place).filter(|column| column.has_value(doc));
             if before.is_some() || self.change(row, place).is_some() {
-                self.push(row, place, before.map(|column| (column, doc)), &mut column);
+                self.push(row, (place, field), before.map(|column| (column, doc)), &mut column);
             }
             if column.docs() > 0 && !column.has_value(0) { PlainColumn::of_kind(field.kind) } else { column }
         };

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use docvalues_column::{DocAddress, DocId};
+use docvalues_column::{DocAddress, DocId, PlainColumns};
 
 use crate::batch::Updates;
 use crate::error::{Error, Result};
@@ -119,12 +119,19 @@ impl Docs {
     }
 
     /// The place of a document that is in no segment.
-    fn in_buffer(&self, document: Current) -> Option<(&Buffer, Place)> {
+    pub(crate) fn in_buffer(&self, document: Current) -> Option<(&Buffer, Place)> {
         match document {
             Current::Buffer(place) => Some((&self.buffer, place)),
             Current::Sealed(place) => Some((&self.sealed.as_ref()?.buffer, place)),
             Current::Segment(..) | Current::Gone => None,
         }
+    }
+
+    /// A copy of a document that is in no segment.
+    pub(crate) fn copy(&self, document: Current) -> Option<PlainColumns> {
+        let (block, doc) = self.block_of(document)?;
+        let unchanged = Updates { of_rows: vec![0], kinds: vec![Vec::new()], ..Updates::default() };
+        Some(unchanged.updated(0, (&block.docs, doc.get()), self.schema.fields()))
     }
 
     /// The place of a document now, which an update may have moved in the buffer.

@@ -20,7 +20,7 @@ use docvalues_column::{DocId, bits};
 
 use super::fill_id_table::fill_table;
 use super::prepare::Prepared;
-use super::updates::{Pending, set_rows, update};
+use super::updates::{Pending, overflow, set_rows, update};
 use crate::batch::body::Decided;
 use crate::batch::{Applied, Condition, Operation, Outcome, What};
 use crate::error::{Error, Result};
@@ -192,6 +192,11 @@ fn operate(
     if let (Action::Update(_), None) = (action, current) {
         return Outcome::NotFound;
     }
+    if let (Action::Update(row), Some(current), false) = (action, current, is_decided)
+        && let Some(field) = overflow(docs, current, row, (&batch.resolved, &mut *pending), &batch.schema)
+    {
+        return Outcome::Overflow { field };
+    }
     docs.note_version(version.unwrap_or(0));
     if let (Action::Update(row), Some(current)) = (action, current) {
         if let Some(place) = update(docs, current, row, (&batch.resolved.updates, pending), version) {
@@ -230,7 +235,7 @@ fn is_change(operation: &Operation, version: Option<u64>, outcome: Outcome) -> b
 /// Whether an operation took place. A deletion does so, though it finds nothing: its version is remembered.
 fn took_place(operation: &Operation, outcome: Outcome) -> bool {
     match outcome {
-        Outcome::Stale { .. } | Outcome::Refused { .. } => false,
+        Outcome::Stale { .. } | Outcome::Refused { .. } | Outcome::Overflow { .. } => false,
         Outcome::NotFound => !matches!(operation.what, What::Update(_)),
         _ => true,
     }

@@ -24,9 +24,11 @@ pub(crate) struct UpdateTarget {
 #[derive(Default)]
 pub(crate) struct Resolved {
     pub(crate) updates: Updates,
+    /// The fields of numbers that some of them compute.
+    pub(crate) computed: Vec<usize>,
     /// By segment and field.
     pub(crate) dictionaries: HashMap<(usize, usize), Dictionary>,
-    /// The values of documents before values are added or removed, by segment, document and field.
+    /// The values of documents before those that depend on them, by segment, document and field.
     current: HashMap<(usize, DocId, usize), PlainColumn>,
     /// The columns that have them, by segment and field, and what had changed in the segment then.
     columns: HashMap<(usize, usize), (Arc<dyn Column>, SegmentChanges)>,
@@ -34,7 +36,7 @@ pub(crate) struct Resolved {
 
 impl Resolved {
     pub(crate) fn new(updates: Updates) -> Resolved {
-        Resolved { updates, ..Resolved::default() }
+        Resolved { computed: updates.computed(), updates, ..Resolved::default() }
     }
 
     /// Forgets what was read.
@@ -45,7 +47,7 @@ impl Resolved {
     /// Whether updates need anything.
     pub(crate) fn needs_reading(&self, schema: &StoreSchema) -> bool {
         let mut fields = self.updates.rows.columns().iter().zip(schema.fields());
-        let needs_old = |(_, change): &(usize, Change)| matches!(change, Change::Add | Change::Remove);
+        let needs_old = |(_, change): &(usize, Change)| change.needs_old();
         fields.any(|(column, field)| column.docs() > 0 && has_terms(field.kind))
             || self.updates.kinds.iter().any(|changes| changes.iter().any(needs_old))
     }
@@ -64,7 +66,7 @@ impl Resolved {
         let UpdateTarget { segment: at, doc, row } = target;
         for place in self.updates.fields(row).collect::<Vec<_>>() {
             let field = (place, &schema.fields()[place]);
-            if matches!(self.updates.change(row, place), Some(Change::Add | Change::Remove)) {
+            if self.updates.change(row, place).is_some_and(Change::needs_old) {
                 self.read_current((at, doc), view, field)?;
             }
             if has_terms(field.1.kind) {
@@ -76,7 +78,7 @@ impl Resolved {
         Ok(())
     }
 
-    /// Reads the values of a document to which values are added, or from which they are removed.
+    /// Reads the values of a document on which new ones depend.
     fn read_current(
         &mut self,
         (at, doc): (usize, DocId),
@@ -134,6 +136,11 @@ impl Resolved {
         Ok(())
     }
 
+    /// The number of a document of a segment that was read.
+    pub(crate) fn number(&self, segment: usize, doc: DocId, field: usize) -> Option<i64> {
+        self.current.get(&(segment, doc, field))?.numbers(0).first().copied()
+    }
+
     /// The values of a field of documents after their updates. Targets are of one segment, and ascend by document; those of one
     /// document take effect in their order.
     pub(crate) fn new_rows(
@@ -141,13 +148,14 @@ impl Resolved {
         targets: &[UpdateTarget],
         (place, schema): (usize, &StoreSchema),
     ) -> NewRows {
-        let kind = schema.fields()[place].kind;
+        let field = &schema.fields()[place];
+        let kind = field.kind;
         let (mut docs, mut plain) = (Vec::new(), PlainColumn::of_kind(kind));
         for targets in targets.chunk_by(|a, b| a.doc == b.doc) {
             if let [UpdateTarget { segment, doc, row }] = targets {
                 if self.updates.change(*row, place).is_some() {
                     let before = self.current.get(&(*segment, *doc, place));
-                    self.updates.push(*row, place, before.map(|before| (before, 0)), &mut plain);
+                    self.updates.push(*row, (place, field), before.map(|before| (before, 0)), &mut plain);
                     docs.push(*doc);
                 }
                 continue;
@@ -157,7 +165,7 @@ impl Resolved {
                 if self.updates.change(*row, place).is_some() {
                     let before = values.as_ref().or_else(|| self.current.get(&(*segment, *doc, place)));
                     let mut after = PlainColumn::of_kind(kind);
-                    self.updates.push(*row, place, before.map(|before| (before, 0)), &mut after);
+                    self.updates.push(*row, (place, field), before.map(|before| (before, 0)), &mut after);
                     values = Some(after);
                 }
             }

@@ -3,16 +3,17 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use docvalues_column::PlainColumn;
 use docvalues_terms::hash::hash;
 use docvalues_writer::SegmentWriter;
 
 use super::change_and_commit;
 use super::read_for_updates::{Resolved, UpdateTarget};
-use crate::batch::{Condition, Operation, Updates, What, WriteBatch};
+use crate::batch::{Change, Condition, Operation, Updates, What, WriteBatch};
 use crate::error::{Error, Result};
 use crate::read::Found;
 use crate::schema::StoreSchema;
-use crate::segments::{Id, Place};
+use crate::segments::{Id, NewRows, Place};
 use crate::store::{Current, Docs, Store, Writer};
 use crate::versions::VersionField;
 
@@ -23,6 +24,8 @@ pub(crate) struct Pending {
     targets: Vec<UpdateTarget>,
     /// The versions that they give to documents.
     versions: HashMap<Current, u64>,
+    /// The numbers of fields that some updates compute, by document and field.
+    numbers: HashMap<(Current, usize), Option<i64>>,
 }
 
 impl Pending {
@@ -135,10 +138,71 @@ fn plan_updates(
             let target = UpdateTarget { segment, doc, row };
             resolved.read(target, docs.segments[segment].view(), schema)?;
         }
+        if let Some(field) = overflow(docs, document, row, (&*resolved, &mut pending), schema) {
+            return Err(overflow_error(docs, document, field, schema)?);
+        }
         planned.push(PlannedUpdate { document, row, version });
     }
     resolved.read_again(&docs.segments, schema)?;
     Ok(planned)
+}
+
+/// The place of the field of which an update computes a number out of range. If there is none, notes the numbers after it.
+pub(super) fn overflow(
+    docs: &Docs,
+    document: Current,
+    row: u32,
+    (resolved, pending): (&Resolved, &mut Pending),
+    schema: &StoreSchema,
+) -> Option<usize> {
+    // Most batches compute none.
+    let mut numbers = Vec::new();
+    for &field in &resolved.computed {
+        let after = match resolved.updates.change(row, field) {
+            None => continue,
+            Some(Change::Compute(how)) => {
+                let before = match (pending.numbers.get(&(document, field)), document) {
+                    (Some(number), _) => *number,
+                    (None, Current::Segment(segment, doc)) => resolved.number(segment, doc, field),
+                    _ => docs.in_buffer(document).and_then(|(buffer, place)| buffer.number(place, field)),
+                };
+                let (after, is_out) = how.apply(before, schema.fields()[field].logical);
+                if is_out && !how.saturates {
+                    return Some(field);
+                }
+                after
+            }
+            Some(_) => {
+                let column = resolved.updates.rows.column(field);
+                column.and_then(|column| column.numbers(row).first().copied())
+            }
+        };
+        numbers.push(((document, field), after));
+    }
+    pending.numbers.extend(numbers);
+    None
+}
+
+/// The error for an update that computes a number out of range.
+fn overflow_error(docs: &Docs, document: Current, field: usize, schema: &StoreSchema) -> Result<Error> {
+    let name = &schema.fields()[field].name;
+    let mut id = None;
+    if let Some(place) = schema.id_place() {
+        id = match document {
+            Current::Segment(segment, doc) => {
+                let (view, field) = (docs.segments[segment].view(), &schema.fields()[place]);
+                let column = view.changes.column(&view.segment.segment, (place, field))?;
+                let mut row = PlainColumn::of_kind(field.kind);
+                NewRows::read(&*column, &[doc], vec![doc])?.push_to(0, &mut row);
+                row.string(0).map(<[u8]>::to_vec)
+            }
+            _ => docs.in_buffer(document).and_then(|(buffer, at)| buffer.id(at, place)).map(<[u8]>::to_vec),
+        };
+    }
+    let of = id.map_or_else(String::new, |id| format!(" of document \"{}\"", String::from_utf8_lossy(&id)));
+    Ok(Error::Request(format!(
+        "expected a result in the range of its type in the field \"{name}\"{of}, found an overflow"
+    )))
 }
 
 /// Makes a planned update; an earlier one may have moved the document in the buffer.

@@ -8,7 +8,7 @@ use docvalues_column::{DocAddress, Field, Kind, LogicalType};
 use docvalues_reader::OpenOptions;
 use docvalues_search::{Docs, Query, stats::Stats};
 use docvalues_store::error::Result;
-use docvalues_store::{Condition, MergePolicy, Outcome, Snapshot, Store, StoreReader, StoreSchema};
+use docvalues_store::{Condition, MergePolicy, Outcome, Snapshot, Store, StoreReader, StoreSchema, Update};
 
 /// Tells other threads to stop when it is dropped, also by a panic.
 pub(crate) struct Stop<'a>(pub(crate) &'a AtomicBool);
@@ -93,6 +93,18 @@ pub(crate) fn contents(snapshot: &Snapshot) -> Contents {
         assert!(snapshot.find(id(*number).as_bytes()).unwrap().is_some());
     }
     found
+}
+
+/// Adds to the sizes of documents, in one batch. Returns the outcomes.
+pub(crate) fn count(store: &Store, amounts: &[(u32, i64)]) -> Result<Vec<Outcome>> {
+    let mut batch = store.batch()?;
+    let (id_field, size) = (batch.field("id")?, batch.field("size")?);
+    for (number, amount) in amounts {
+        let mut row = batch.update_with(&Update::new().add(size, *amount));
+        row.str(id_field, &id(*number))?;
+        row.finish()?;
+    }
+    Ok(store.apply(batch)?.outcomes)
 }
 
 /// Applies writes and deletes, which every store of the fixture takes. Returns the outcomes. Every third document is only

@@ -5,9 +5,11 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use docvalues_store::{Durability, Error, KeepCommits, MergePolicy, Store, StoreOptions, StoreReader};
+use docvalues_store::{
+    Durability, Error, KeepCommits, MergePolicy, Snapshot, Store, StoreOptions, StoreReader, Update,
+};
 
-use crate::fixture::{add, apply, contents, id, schema};
+use crate::fixture::{add, contents, id, schema};
 
 /// The folder that a child writes to.
 const FOLDER: &str = "DOCVALUES_STORE_OF_CHILD";
@@ -34,16 +36,32 @@ fn logged() -> StoreOptions {
     StoreOptions::new().durability(Durability::EachBatch).keep_commits(KeepCommits::Newest(2))
 }
 
-/// Applies batches of one document, for ever, and prints the number of each; commits now and then.
+/// Applies batches of one document, for ever, and prints the number of each; commits now and then. Each batch also adds 1 to the
+/// size of the first document.
 fn write_batches(folder: &Path) {
     let store = Store::open(folder, logged()).unwrap();
     for number in u32::try_from(store.snapshot().docs()).unwrap().. {
-        apply(&store, &[(number, Some(1))]).unwrap();
+        let mut batch = store.batch().unwrap();
+        let (id_field, size) = (batch.field("id").unwrap(), batch.field("size").unwrap());
+        let mut doc = batch.upsert();
+        doc.str(id_field, &id(number)).unwrap().i64(size, 1).unwrap();
+        doc.finish().unwrap();
+        let mut row = batch.update_with(&Update::new().add(size, 1));
+        row.str(id_field, &id(0)).unwrap();
+        row.finish().unwrap();
+        store.apply(batch).unwrap();
         println!("durable {number}");
         if number % 50 == 49 {
             store.commit().unwrap();
         }
     }
+}
+
+/// Each batch of [`write_batches`] was counted exactly once.
+fn check_count(snapshot: &Snapshot) {
+    let found = contents(snapshot);
+    let expected = (!found.is_empty()).then_some(found.len() as u64 + 1);
+    assert_eq!(found.get(&0).map(|size| size.cast_unsigned()), expected);
 }
 
 /// Not a test of its own: the child of the next ones.
@@ -92,7 +110,9 @@ fn a_kill_and_a_lost_commit_lose_nothing_silently() {
         commits.sort_unstable();
         let [.., older, newest] = commits[..] else { panic!("{commits:?}") };
         let path = |number: u64| copy.path().join(format!("commit-{number:08}"));
-        let committed = StoreReader::open(copy.path(), logged().open).unwrap().snapshot().docs();
+        let reader = StoreReader::open(copy.path(), logged().open).unwrap();
+        check_count(&reader.snapshot());
+        let committed = reader.snapshot().docs();
         std::fs::copy(path(older), path(newest)).unwrap();
         assert!(
             matches!(Store::open(copy.path(), logged()), Err(Error::Damaged { .. })),
@@ -102,6 +122,7 @@ fn a_kill_and_a_lost_commit_lose_nothing_silently() {
         let is_logged = committed < acknowledged;
         match Store::open(copy.path(), logged()) {
             Ok(store) => {
+                check_count(&store.snapshot());
                 assert!(store.snapshot().docs() >= acknowledged, "the log of the older commit is still there")
             }
             Err(error) => {
@@ -109,6 +130,7 @@ fn a_kill_and_a_lost_commit_lose_nothing_silently() {
                 match Store::recover(copy.path(), older, None, logged()) {
                     Ok(recovered) => {
                         applied += 1;
+                        check_count(&Store::open(copy.path(), logged()).unwrap().snapshot());
                         assert!(!is_logged || recovered.commit.docs >= acknowledged);
                     }
                     Err(Error::LostBatches { last, .. }) => {

@@ -9,6 +9,7 @@ mod alter;
 mod background;
 mod changes;
 mod check;
+mod counters;
 mod crash;
 mod docs;
 mod endurance;

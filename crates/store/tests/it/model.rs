@@ -5,13 +5,15 @@ use proptest::prelude::*;
 use docvalues_search::Query;
 use docvalues_store::{Durability, Outcome, Store, StoreOptions, StoreReader};
 
-use crate::fixture::{Contents, POLICY, add, apply, contents, id, schema};
+use crate::fixture::{Contents, POLICY, add, apply, contents, count, id, schema};
 
 #[derive(Clone, Debug)]
 enum Step {
     Add(Vec<(u32, i64)>),
     /// Writes documents, and deletes those without a size.
     Apply(Vec<(u32, Option<i64>)>),
+    /// Adds to sizes.
+    Count(Vec<(u32, i64)>),
     DeleteIds(Vec<u32>),
     DeleteBelow(i64),
     DeleteEach(usize),
@@ -27,6 +29,7 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         4 => docs.prop_map(Step::Add),
         6 => prop::collection::vec((0..60_u32, prop::option::weighted(0.8, -50..50_i64)), 0..12).prop_map(Step::Apply),
+        4 => prop::collection::vec((0..70_u32, -9..9_i64), 0..12).prop_map(Step::Count),
         3 => prop::collection::vec(0..70_u32, 0..6).prop_map(Step::DeleteIds),
         1 => (-60..-20_i64).prop_map(Step::DeleteBelow),
         1 => (2..9_usize).prop_map(Step::DeleteEach),
@@ -73,6 +76,15 @@ fn run(keep: usize, steps: &[Step]) {
                 }
                 store.refresh().unwrap();
                 assert!(!store.refresh().unwrap(), "nothing is left to publish");
+            }
+            Step::Count(amounts) => {
+                let outcomes = count(&store, amounts).unwrap();
+                for ((number, amount), outcome) in amounts.iter().zip(outcomes) {
+                    let size = now.get_mut(number);
+                    assert_eq!(outcome, if size.is_some() { Outcome::Updated } else { Outcome::NotFound });
+                    size.into_iter().for_each(|size| *size += amount);
+                }
+                store.refresh().unwrap();
             }
             Step::DeleteIds(ids) => {
                 let known = ids.iter().filter(|number| now.remove(number).is_some()).count() as u64;
@@ -126,7 +138,7 @@ fn run(keep: usize, steps: &[Step]) {
             }
         }
         if options(keep).durability != Durability::OnCommit
-            && !matches!(step, Step::Apply(_) | Step::DeleteIds(_))
+            && !matches!(step, Step::Apply(_) | Step::Count(_) | Step::DeleteIds(_))
         {
             reader.reopen().unwrap();
             committed = contents(&reader.snapshot());

@@ -140,10 +140,13 @@ impl World {
             0..=2 => Operation::Write(number, self.doc()),
             3..=6 => {
                 let ways = [Way::Keep, Way::Set, Way::Unset, Way::Add, Way::Remove];
-                let row = Row {
+                let mut row = Row {
                     doc: self.doc(),
                     ways: [3, 3, 3, 5, 5].map(|kinds| ways[self.below(kinds) as usize]),
                 };
+                if self.below(3) == 0 {
+                    row.ways[0] = Way::Count;
+                }
                 Operation::Update(number, row)
             }
             _ => Operation::Delete(number),

@@ -7,7 +7,7 @@ use docvalues_store::error::Result;
 use docvalues_store::{Error, Store, StoreOptions, StoreReader};
 use docvalues_writer::ErrorKind;
 
-use crate::fixture::{Contents, add, apply, contents, id, schema};
+use crate::fixture::{Contents, add, apply, contents, count, id, schema};
 
 /// The memory for the values of a segment: so little that the first one has a temporary file.
 const BUDGET: usize = 32_000;
@@ -17,6 +17,8 @@ pub(crate) enum Operation {
     Add(Vec<(u32, i64)>),
     Delete(Vec<u32>),
     Apply(Vec<(u32, Option<i64>)>),
+    /// Adds to sizes.
+    Count(Vec<(u32, i64)>),
     MergeTo(usize),
     Commit,
     Reopen,
@@ -37,6 +39,12 @@ pub(crate) fn script(seed: u64, commits: u32) -> Vec<Operation> {
             let docs = first..=first + random.below(20);
             let is_written = |number: u32| (!number.is_multiple_of(5)).then_some(-i64::from(commit));
             script.push(Operation::Apply(docs.map(|number| (number, is_written(number))).collect()));
+        }
+        if commit % 4 == 2 {
+            let first = random.below(1_000);
+            // The first one twice.
+            let counted = (first..first + 20).chain([first]);
+            script.push(Operation::Count(counted.map(|number| (number, commit.into())).collect()));
         }
         let gone = if random.below(3) == 0 { random.below(1_000) } else { commit };
         script.push(Operation::Delete(vec![commit, gone]));
@@ -152,6 +160,15 @@ impl Run {
                 apply(store, operations)?;
                 self.now.retain(|number, _| !operations.contains(&(*number, None)));
                 self.now.extend(operations.iter().filter_map(|(number, size)| Some((*number, (*size)?))));
+                store.refresh()?;
+            }
+            Operation::Count(amounts) => {
+                count(store, amounts)?;
+                for (number, amount) in amounts {
+                    if let Some(size) = self.now.get_mut(number) {
+                        *size += amount;
+                    }
+                }
                 store.refresh()?;
             }
             Operation::MergeTo(segments) => store.merge_to(*segments)?,

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use proptest::prelude::*;
 
 use docvalues_column::{DocAddress, DocId, DocRange, Field, Kind, LogicalType, SortKey, Values};
+use docvalues_search::export::Cell;
 use docvalues_search::facet::Facet;
 use docvalues_search::{Docs, Query, Value};
 use docvalues_store::{
@@ -53,6 +54,10 @@ pub(crate) enum Way {
     Unset,
     Add,
     Remove,
+    /// Adds the size to that of the document.
+    Count,
+    /// Multiplies the size of the document by -1.
+    Negate,
 }
 
 /// A row: new values, and what is done with each field.
@@ -73,7 +78,11 @@ impl Row {
                 _ => {}
             }
         }
-        single(&mut now.size, &doc.size, ways[0]);
+        match ways[0] {
+            Way::Count => now.size = Some(now.size.unwrap_or(0) + doc.size.unwrap_or(0)),
+            Way::Negate => now.size = now.size.map(|size| -size),
+            way => single(&mut now.size, &doc.size, way),
+        }
         single(&mut now.title, &doc.title, ways[1]);
         single(&mut now.host, &doc.host, ways[2]);
         match ways[3] {
@@ -107,6 +116,8 @@ impl Row {
                 Way::Unset => update.unset(field),
                 Way::Add => update.add_to(field),
                 Way::Remove => update.remove_from(field),
+                Way::Count => update.add(field, self.doc.size.unwrap_or(0)),
+                Way::Negate => update.multiply(field, -1.0),
             };
         }
         let (id_field, doc) = (batch.field("id").unwrap(), self.given());
@@ -189,7 +200,8 @@ fn doc() -> impl Strategy<Value = Doc> {
 fn row() -> impl Strategy<Value = Row> {
     let single = || prop_oneof![2 => Just(Way::Keep), 4 => Just(Way::Set), 1 => Just(Way::Unset)];
     let many = || prop_oneof![single(), Just(Way::Add), Just(Way::Remove)];
-    (doc(), single(), single(), single(), many(), many())
+    let size = prop_oneof![3 => single(), 2 => Just(Way::Count), 1 => Just(Way::Negate)];
+    (doc(), size, single(), single(), many(), many())
         .prop_map(|(doc, a, b, c, d, e)| Row { doc, ways: [a, b, c, d, e] })
 }
 
@@ -349,6 +361,10 @@ fn run(kind: u8, steps: &[Step]) {
                     written += 1;
                     assert_eq!(outcome, operate(&mut now, operation, written), "{operation:?}");
                 }
+                for number in (0..40).step_by(7) {
+                    let expected = now.get(&number).map(|(_, doc)| doc.size);
+                    assert_eq!(size_now(&store, number), expected, "{number}, not refreshed");
+                }
                 is_published = false;
             }
             Step::UpdateBelow(size, row) => {
@@ -430,6 +446,17 @@ fn run(kind: u8, steps: &[Step]) {
     StoreReader::check(&path, options(kind).open, &mut |problem| problems.push(problem)).unwrap();
     assert!(problems.is_empty(), "{problems:?}");
     assert_eq!(contents(&StoreReader::open(&path, options(kind).open).unwrap().snapshot()), docs(&now));
+}
+
+/// The size that a document has, published or not, if there is the document.
+pub(crate) fn size_now(store: &Store, number: u32) -> Option<Option<i64>> {
+    let found = store.get(id(number).as_bytes(), &["title", "size"]).unwrap()?;
+    assert_eq!(found.len(), 1);
+    Some(match found.row(0).value(1) {
+        Cell::Number(size) => Some(size),
+        Cell::Missing => None,
+        other => panic!("{other:?}"),
+    })
 }
 
 fn docs(model: &Model) -> BTreeMap<u32, Doc> {
