@@ -166,5 +166,7 @@ mod tests {
             };
         }
         assert!(Arc::ptr_eq(&record, &last));
+        drop((first, record));
+        assert_eq!(Arc::strong_count(&numbers), 1, "no part has them any more");
     }
 }

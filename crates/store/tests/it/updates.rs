@@ -10,7 +10,7 @@ use docvalues_column::{DocAddress, DocId, DocRange, Field, Kind, LogicalType, So
 use docvalues_search::facet::Facet;
 use docvalues_search::{Docs, Query, Value};
 use docvalues_store::{
-    Durability, Error, Outcome, Snapshot, Store, StoreOptions, StoreReader, StoreSchema, Update, WriteBatch,
+    Durability, Outcome, Snapshot, Store, StoreOptions, StoreReader, StoreSchema, Update, WriteBatch,
 };
 
 use crate::fixture::{POLICY, Stop, id};
