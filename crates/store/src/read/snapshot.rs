@@ -235,8 +235,8 @@ impl Snapshot {
         })
     }
 
-    /// The parts of a search: the segments, and the documents in no segment yet, each with its live documents. They declare the
-    /// fields of the [`schema`](Self::schema).
+    /// The parts of a search: the segments, and blocks of documents in no segment yet, each with its [`live`](Self::live) documents.
+    /// They declare the fields of the [`schema`](Self::schema).
     pub fn parts(&self) -> &Parts {
         &self.0.parts
     }

@@ -226,7 +226,7 @@ fn copies_of_the_buffer_are_no_documents() {
     // A document that was deleted has no run, and a copied one has: so they are told apart.
     let runs: Vec<_> = now.moves_since(&before).unwrap().map(|run| (run.from, run.docs, run.to)).collect();
     assert_eq!(runs, [(part, DocRange::new(1, 2), Some((part, DocId::new(3))))]);
-    assert_eq!(now.live(1), None);
+    assert!(now.live(1).is_none());
 
     // The older one was taken before the copy was made.
     update(&store, 1..2);
