@@ -12,7 +12,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use docvalues_column::DocId;
+use docvalues_column::{DocId, LiveDocs};
 
 use super::new_numbers::NewNumbers;
 use super::part_id::PartId;
@@ -84,10 +84,11 @@ impl PartRecord {
         Some((other.as_ref().unwrap_or(self).clone(), *copy))
     }
 
-    /// The documents below `end` that have copies, ascending.
-    pub(crate) fn copied(&self, end: u32) -> Vec<DocId> {
+    /// The documents that were live and have copies now, ascending.
+    pub(crate) fn copied(&self, live: &LiveDocs) -> Vec<DocId> {
         let copies = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut docs: Vec<DocId> = copies.keys().copied().filter(|doc| doc.get() < end).collect();
+        let was_live = |doc: &DocId| doc.get() < live.docs() && live.contains(*doc);
+        let mut docs: Vec<DocId> = copies.keys().copied().filter(was_live).collect();
         drop(copies);
         docs.sort_unstable();
         docs

@@ -227,6 +227,7 @@ fn copies_of_the_buffer_are_no_documents() {
     let runs: Vec<_> = now.moves_since(&before).unwrap().map(|run| (run.from, run.docs, run.to)).collect();
     assert_eq!(runs, [(part, DocRange::new(1, 2), Some((part, DocId::new(3))))]);
     assert!(now.live(1).is_none());
+    assert_eq!(now.moves_since(&now).unwrap().count(), 0, "the copy was there before");
 
     // The older one was taken before the copy was made.
     update(&store, 1..2);

@@ -91,7 +91,7 @@ impl Snapshot {
         for (record, live) in older.records() {
             let (steps, to) = path(record, |record| part_of(record).is_some())?;
             let mut copies = Vec::new();
-            for doc in record.copied(live.docs()) {
+            for doc in record.copied(live) {
                 let place = follow((record, doc), part_of)?;
                 copies.push((doc, place.map(|(part, doc)| (ids[part], doc))));
             }
