@@ -24,7 +24,7 @@ pub(crate) struct PartRecord {
     pub(crate) id: PartId,
     /// The file of a segment: a copy of the store may have another one with the same number.
     pub(crate) file: Option<FileEntry>,
-    /// The places of copies that updates made: in this part if there is no other. Locked only while the writer is.
+    /// The places of copies that updates made: in this part if there is no other. Locked for a look-up or an insertion.
     copies: Mutex<HashMap<DocId, Copy>>,
     went: OnceLock<Went>,
 }
@@ -87,8 +87,7 @@ impl PartRecord {
     /// The documents that were live and have copies now, ascending.
     pub(crate) fn copied(&self, live: &LiveDocs) -> Vec<DocId> {
         let copies = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
-        let was_live = |doc: &DocId| doc.get() < live.docs() && live.contains(*doc);
-        let mut docs: Vec<DocId> = copies.keys().copied().filter(was_live).collect();
+        let mut docs: Vec<DocId> = copies.keys().copied().filter(|doc| live.contains(*doc)).collect();
         drop(copies);
         docs.sort_unstable();
         docs

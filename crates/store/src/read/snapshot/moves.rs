@@ -38,9 +38,9 @@ impl Snapshot {
     ///
     /// A run may lead to documents that were deleted meanwhile: ask [`live`](Self::live).
     ///
-    /// O(parts), and as much for each merge since; and O(copied documents). A merge takes a run for each segment, and up to two for
-    /// each document that was deleted; with an index sort, up to one for each document. As long as a snapshot has what was merged,
-    /// this takes at most 4 bytes of memory a document, and mostly none if there is no index sort.
+    /// O(parts, flushes and merges since, and documents that were copied), and O(1) for each run. A merge has a run for each
+    /// segment, and two more for each document that was deleted before; with an index sort, up to one for each document. For
+    /// this, as long as a snapshot has what was merged, 8 bytes a run are in memory, or 4 a document if that is less.
     ///
     /// # Errors
     ///
