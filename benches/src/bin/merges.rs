@@ -1,14 +1,18 @@
 //! Measures merges of the segments of a store into one, as in docs/benchmarks/store.md, with `--lucene` beside those of
 //! Lucene 10.5.0.
 //!
-//! Prints the median CPU time of a document: of the thread here, of the process there, with its collector.
+//! Prints the median CPU time of a document: of the thread here, of the process there, with its collector. With `--moves`,
+//! instead, the least time to follow all documents through a merge of one column, without an index sort and with one by which
+//! documents of all segments alternate.
 #![expect(clippy::expect_used, clippy::print_stdout, reason = "a measurement")]
 
+use std::hint::black_box;
 use std::path::Path;
+use std::time::Instant;
 
 use clap::Parser;
 use docvalues::store::{Store, StoreOptions, StoreSchema};
-use docvalues::{Field, Kind, LogicalType};
+use docvalues::{Field, Kind, LogicalType, SortKey};
 use docvalues_benches::clock::cpu_time;
 use docvalues_benches::column_input::ColumnInput;
 use docvalues_benches::lucene;
@@ -27,6 +31,10 @@ struct Args {
     /// Also measure Lucene 10.5.0: needs Maven and a JDK from 21 on
     #[arg(long)]
     lucene: bool,
+
+    /// Measure how long it takes to follow documents through a merge
+    #[arg(long, conflicts_with = "lucene")]
+    moves: bool,
 }
 
 /// The columns, and the data of each.
@@ -48,6 +56,9 @@ const ROUNDS: usize = 5;
 
 fn main() {
     let args = Args::parse();
+    if args.moves {
+        return [false, true].into_iter().for_each(|is_sorted| moves(args.docs, args.segments, is_sorted));
+    }
     let inputs: Vec<ColumnInput> =
         COLUMNS.iter().map(|(_, data, _)| ColumnInput::of(data, args.docs)).collect();
     let mut times: Vec<f64> = (0..ROUNDS).map(|_| merge(&inputs, args.docs, args.segments)).collect();
@@ -60,6 +71,40 @@ fn main() {
         let theirs = found["merge"] / f64::from(args.docs);
         println!("Lucene's forceMerge: {theirs:.0} ns a document; ratio {:.2}", ours / theirs);
     }
+}
+
+/// Merges a new store, and follows all documents.
+fn moves(docs: u32, segments: u32, is_sorted: bool) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let schema = StoreSchema::new().with_field(Field::new("rank", Kind::Numeric, LogicalType::I64));
+    let schema = schema.and_then(|schema| schema.with_sort(is_sorted.then(|| SortKey::of("rank"))));
+    let path = folder.path().join("store");
+    let store = Store::create(&path, schema.expect("a schema"), StoreOptions::default()).expect("a store");
+    for segment in 0..segments {
+        let mut writer = store.new_segment().expect("a segment");
+        let rank = writer.field("rank").expect("a field");
+        for doc in segment * (docs / segments)..(segment + 1) * (docs / segments) {
+            let mut document = writer.document();
+            let value = u64::from(doc).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 1;
+            document.i64(rank, value.cast_signed()).expect("a value");
+            document.finish().expect("a document");
+        }
+        writer.finish().expect("a segment");
+    }
+    let before = store.snapshot();
+    store.merge_to(1).expect("a merge");
+    let now = store.snapshot();
+    let follow = || {
+        let start = Instant::now();
+        let runs = now.moves_since(&before).expect("the same store");
+        let (runs, moved) =
+            runs.fold((0_u64, 0), |(runs, docs), run| (runs + 1, docs + black_box(run).docs.len()));
+        (start.elapsed(), runs, moved)
+    };
+    let (took, runs, moved) = (0..3 * ROUNDS).map(|_| follow()).min().expect("some rounds");
+    let order = if is_sorted { "sorted" } else { "unsorted" };
+    let (micros, each) = (took.as_secs_f64() * 1e6, took.as_secs_f64() * 1e9 / moved as f64);
+    println!("moves of {moved} documents, {order}: {runs} runs, {micros:.1} us, {each:.2} ns a document");
 }
 
 /// Merges a new store into one segment. Returns the nanoseconds of CPU time.

@@ -116,11 +116,8 @@ pub enum Error {
     /// A request that the store cannot fulfil.
     #[error("{0}")]
     Request(String),
-    /// A part of the snapshot was merged since it was taken.
-    #[error("the segment of a document was merged since the snapshot was taken: take a new snapshot")]
-    Merged,
-    /// An address in a snapshot of another store, or of a part that this opening of the store never had: a segment that was
-    /// merged is one, too, if the snapshot is a reader's or of an earlier opening.
+    /// A snapshot of another store, or a part of it that this opening of the store never had: a segment that was merged is one,
+    /// too, if the snapshot is a reader's or of an earlier opening.
     #[error(
         "expected a document of the store as it is open now, found one of another store or an earlier opening: take a new snapshot"
     )]

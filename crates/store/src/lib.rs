@@ -88,6 +88,7 @@ pub use replica::{
 };
 pub use scan_request::{Dataset, ScanRequest};
 pub use schema::StoreSchema;
+pub use segments::{Move, Moves, PartId};
 pub use shard::shard_of;
 pub use stats::{StoreStats, Work};
 pub use store::Store;

@@ -9,6 +9,6 @@ mod store_reader;
 
 pub use check::{StoreCheck, UnnamedFile};
 pub use held_commit::{CommitFiles, FileReader, HeldCommit, StoredFile};
-pub(crate) use snapshot::{Contents, Found, Home, Moment};
+pub(crate) use snapshot::{Contents, Found, Moment};
 pub use snapshot::{Snapshot, SnapshotSegment};
 pub use store_reader::StoreReader;

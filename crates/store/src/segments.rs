@@ -8,7 +8,8 @@
 //! | `segment_state`, `commit_state` | a segment, and all of a commit, with their changes |
 //! | `delta` | changes in a file |
 //! | `buffer` | documents that are in no segment yet |
-//! | `part_record` | where the documents of a segment or block went |
+//! | `part_id`, `part_record` | the identity of a segment or block, and where its documents went |
+//! | `new_numbers`, `moves` | the numbers that documents get in another segment, as runs |
 //! | `store_ids` | one index of ids over all segments |
 //!
 //! Knows nothing of the calls that change them.
@@ -16,7 +17,10 @@
 mod buffer;
 mod commit_state;
 pub(crate) mod delta;
+mod moves;
+mod new_numbers;
 mod new_rows;
+mod part_id;
 mod part_record;
 pub(crate) mod segment;
 mod segment_changes;
@@ -25,8 +29,12 @@ mod store_ids;
 
 pub(crate) use buffer::{Block, Buffer, FrozenBuffer, Id, Place, Sealed};
 pub(crate) use commit_state::CommitState;
+pub use moves::{Move, Moves};
+pub(crate) use moves::{PartMoves, Step};
+pub(crate) use new_numbers::NewNumbers;
 pub(crate) use new_rows::{Dictionary, NewRows, column_or_absent, has_terms};
-pub(crate) use part_record::{GONE, PartRecord, Went};
+pub use part_id::PartId;
+pub(crate) use part_record::{Next, PartRecord, Went};
 pub(crate) use segment::{StoreSegment, begin_segment};
 pub(crate) use segment_changes::SegmentChanges;
 pub(crate) use segment_state::{SegmentState, SegmentView, places_by_key, places_by_number};

@@ -248,13 +248,12 @@ impl Store {
     /// Deletes documents by their addresses in a snapshot. Returns how many were not deleted before.
     ///
     /// The addresses must be those of this snapshot, such as of its searches. They keep their meaning while it lives, also when
-    /// documents are updated, written to segments and committed.
+    /// documents are updated, written to segments, committed and merged.
     ///
     /// # Errors
     ///
-    /// If there is no such document; [`Error::Merged`](crate::Error::Merged) if its segment was merged since;
-    /// [`Error::OtherSnapshot`](crate::Error::OtherSnapshot) if the snapshot is of another store, or of an earlier opening and has
-    /// documents that were lost. Nothing is deleted then.
+    /// If there is no such document; [`Error::OtherSnapshot`](crate::Error::OtherSnapshot) if the snapshot is of another store, or
+    /// if it is a reader's or of an earlier opening and the document was lost, or its segment merged. Nothing is deleted then.
     pub fn delete(&self, snapshot: &Snapshot, docs: &[DocAddress]) -> Result<u64> {
         change_and_commit(self, |writer| {
             let found = writer.docs.require(snapshot, docs)?;

@@ -16,7 +16,7 @@ use docvalues_writer::FinishError;
 use crate::error::Result;
 use crate::files::{FileEntry, FileName};
 use crate::locks::lock;
-use crate::segments::{Block, FrozenBuffer, GONE, SegmentState, StoreSegment, begin_segment};
+use crate::segments::{Block, FrozenBuffer, NewNumbers, SegmentState, StoreSegment, begin_segment};
 use crate::store::Store;
 
 /// Writes the buffer to a segment if it takes more than so many bytes, or one that could not be written before. Other
@@ -57,7 +57,7 @@ pub(super) fn write_buffer(store: &Store, buffer: Arc<FrozenBuffer>) -> Result<S
         // From now on, a commit removes the file if it is not used, such as one that could not be opened.
         writer.files.add(FileName::Segment(number));
         let (fresh, new_numbers) = writer.synced(opened)?;
-        let sealed = writer.unseal(Some(fresh.clone()), &new_numbers);
+        let sealed = writer.unseal(Some((fresh.clone(), new_numbers)));
         store.note_room(writer);
         Ok((fresh, sealed))
     })?;
@@ -68,7 +68,7 @@ pub(super) fn write_buffer(store: &Store, buffer: Arc<FrozenBuffer>) -> Result<S
 }
 
 /// Writes the live documents of a buffer. Returns the file, and the number of each document in it.
-fn write_segment(store: &Store, number: u64, buffer: &FrozenBuffer) -> Result<(FileEntry, Vec<u32>)> {
+fn write_segment(store: &Store, number: u64, buffer: &FrozenBuffer) -> Result<(FileEntry, Arc<NewNumbers>)> {
     // Values that were in memory fit once more, whatever the budget.
     let budget = store.options.writer.budget.max(buffer.bytes.saturating_mul(4));
     let options = store.options.writer.budget(budget);
@@ -79,8 +79,8 @@ fn write_segment(store: &Store, number: u64, buffer: &FrozenBuffer) -> Result<(F
             writer.delete(DocId::new(first + doc))?;
         }
     }
-    let mut new_numbers = vec![GONE; writer.docs() as usize];
-    let note = |old: DocId, new: DocId| new_numbers[old.get() as usize] = new.get();
+    let mut new_numbers = NewNumbers::none(writer.docs());
+    let note = |old, new| new_numbers.push(old, new);
     let summary = writer.finish_moved(note).map_err(FinishError::into_error)?;
-    Ok((FileEntry::of(number, &summary), new_numbers))
+    Ok((FileEntry::of(number, &summary), Arc::new(new_numbers)))
 }

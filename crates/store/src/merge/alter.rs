@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::files::FileName;
 use crate::locks::lock;
 use crate::schema::StoreSchema;
-use crate::segments::{SegmentState, StoreSegment, Went, column_or_absent};
+use crate::segments::{NewNumbers, SegmentState, StoreSegment, Went, column_or_absent};
 use crate::store::{Store, Writer};
 
 /// The work of [`Store::alter`].
@@ -69,38 +69,40 @@ pub(crate) fn widen(store: &Store, writer: &mut Writer, schema: StoreSchema) -> 
         } else if has_some(&state, &before, &schema)? {
             segments.push(widen_segment(store, writer, &state, [&before, &schema])?);
         } else {
-            segments.push(state);
+            segments.push((state, None));
         }
     }
     let convert = |docs: &PlainColumns, live: &LiveDocs| widen_columns(docs, live, &before, &schema);
     writer.docs.buffer.convert(convert)?;
     // From here on, nothing fails.
     let stayed = writer.docs.segments.iter().filter(|state| !gone.contains(&state.number()));
-    for (old, new) in stayed.zip(&segments).filter(|(old, new)| old.number() != new.number()) {
-        store.ids.replace(&[old.number()], &new.segment);
-        old.segment.record.note(Went::Merged);
+    for (old, (new, numbers)) in stayed.zip(&segments) {
+        if let Some(numbers) = numbers {
+            store.ids.replace(&[old.number()], &new.segment);
+            old.segment.note_written(&new.segment, numbers);
+        }
     }
     store.ids.remove(&gone);
-    writer.put_widened(segments, schema);
+    writer.put_widened(segments.into_iter().map(|(state, _)| state).collect(), schema);
     store.note_room(writer);
     Ok(())
 }
 
-/// Writes a segment again, with its new values.
+/// Writes a segment again, with its new values. Returns it, and the numbers of the old one's documents in it.
 fn widen_segment(
     store: &Store,
     writer: &mut Writer,
     state: &SegmentState,
     schemas: [&StoreSchema; 2],
-) -> Result<SegmentState> {
+) -> Result<(SegmentState, Option<Arc<NewNumbers>>)> {
     let number = store.take_number();
     let states = std::slice::from_ref(state);
-    let written = write_merged(store, states, number, schemas, |_, _, _| {}, &AtomicBool::new(false));
-    let file = writer.synced(written)?;
+    let written = write_merged(store, states, number, schemas, &AtomicBool::new(false));
+    let (file, mut numbers) = writer.synced(written)?;
     // From now on, a commit removes the file if it is not used.
     writer.files.add(FileName::Segment(number));
     let segment = StoreSegment::open(&*store.directory, file, store.options.open)?;
-    Ok(SegmentState::new(Arc::new(segment)))
+    Ok((SegmentState::new(Arc::new(segment)), numbers.pop()))
 }
 
 /// Whether a segment may have values of a field that becomes another.

@@ -19,7 +19,7 @@ use crate::files::{FileEntry, FileName};
 use crate::locks::lock;
 use crate::schema::{StoreSchema, id_options};
 use crate::segments::{
-    Dictionary, GONE, NewRows, SegmentChanges, SegmentState, StoreSegment, places_by_key, places_by_number,
+    Dictionary, NewNumbers, NewRows, SegmentChanges, SegmentState, StoreSegment, places_by_number,
 };
 use crate::store::Store;
 
@@ -45,16 +45,13 @@ pub(crate) fn merge_some(
         return Ok(false);
     }
     let (began, number) = (Instant::now(), store.take_number());
-    let mut new_numbers: Vec<Vec<u32>> =
-        states.iter().map(|state| vec![GONE; state.now.live.docs() as usize]).collect();
-    let note = |source: usize, old: DocId, new: DocId| new_numbers[source][old.get() as usize] = new.get();
     let schema = store.snapshot().shared_schema();
-    let written = write_merged(store, &states, number, [&schema, &schema], note, stop);
+    let written = write_merged(store, &states, number, [&schema, &schema], stop);
     // Not in the last step: others wait for that.
-    let merged = written.and_then(|file| StoreSegment::open(&*store.directory, file, store.options.open));
-    let merged = merged.and_then(|merged| merged.warm().map(|()| merged));
-    let merged = merged.and_then(|merged| {
-        let mut merged = Merged::new(merged, &states, &new_numbers);
+    let merged = written.and_then(|(file, new_numbers)| {
+        let merged = StoreSegment::open(&*store.directory, file, store.options.open)?;
+        merged.warm()?;
+        let mut merged = Merged::new(merged, &states, new_numbers);
         for _ in 0..CARRIES {
             let now = store.change_quietly(|writer| Ok(writer.docs.segments.to_vec()))?;
             merged.carry(&now, &store.schema())?;
@@ -67,7 +64,7 @@ pub(crate) fn merge_some(
         let mut merged = writer.synced(merged)?;
         // Few, so that nobody waits for long.
         merged.carry(&writer.docs.segments, &writer.docs.schema)?;
-        let merged = merged.state;
+        let Merged { state: merged, new_numbers, .. } = merged;
         let old: Vec<u64> = states.iter().map(SegmentState::number).collect();
         store.ids.replace(&old, &merged.segment);
         store.note_done(&store.counters.merges, began);
@@ -76,21 +73,24 @@ pub(crate) fn merge_some(
     })
 }
 
-/// Writes a segment of several, with the fields of `schema`, which may be wider than those `before`.
+/// Writes a segment of several, with the fields of `schema`, which may be wider than those `before`. Returns the file, and the
+/// numbers of the documents of each segment in it.
 pub(crate) fn write_merged(
     store: &Store,
     states: &[SegmentState],
     number: u64,
     [before, schema]: [&StoreSchema; 2],
-    note: impl FnMut(usize, DocId, DocId),
     stop: &AtomicBool,
-) -> Result<FileEntry> {
+) -> Result<(FileEntry, Vec<Arc<NewNumbers>>)> {
     let over = |state: &SegmentState| {
         let source = state.now.over(&state.segment.segment, before.fields());
         WidenedSource::of(source, before, schema)
     };
     let sources: Vec<_> = states.iter().map(over).collect();
     let types = WiderTypes::of(before, schema);
+    let mut new_numbers: Vec<NewNumbers> =
+        states.iter().map(|state| NewNumbers::none(state.now.live.docs())).collect();
+    let note = |source: usize, old, new| new_numbers[source].push(old, new);
     let mut merger = Merger::new(store.options.writer).sort_by(schema.sort().to_vec()).moved(note);
     if let Some(id_field) = schema.id_field() {
         merger = merger.id_field(id_field, id_options());
@@ -105,7 +105,7 @@ pub(crate) fn write_merged(
     let file = NewFile::create(store.directory.clone(), FileName::Segment(number).to_string())?;
     let file = Stoppable { file, stop };
     let summary = merger.finish_into(file, Some(Spill::in_directory(store.directory.clone())))?;
-    Ok(FileEntry::of(number, &summary))
+    Ok((FileEntry::of(number, &summary), new_numbers.into_iter().map(Arc::new).collect()))
 }
 
 /// A file of which no more is written once `stop` is set.
@@ -134,13 +134,13 @@ impl Target for Stoppable<'_> {
 struct Merged<'a> {
     state: SegmentState,
     old: &'a [SegmentState],
-    new_numbers: &'a [Vec<u32>],
+    new_numbers: Vec<Arc<NewNumbers>>,
     /// The changes of the old segments that it has.
     carried: Vec<SegmentChanges>,
 }
 
 impl<'a> Merged<'a> {
-    fn new(merged: StoreSegment, old: &'a [SegmentState], new_numbers: &'a [Vec<u32>]) -> Merged<'a> {
+    fn new(merged: StoreSegment, old: &'a [SegmentState], new_numbers: Vec<Arc<NewNumbers>>) -> Merged<'a> {
         let carried = old.iter().map(|state| state.now.clone()).collect();
         Merged { state: SegmentState::new(Arc::new(merged)), old, new_numbers, carried }
     }
@@ -157,15 +157,15 @@ impl<'a> Merged<'a> {
             }
             for place in now.fields() {
                 let field = &schema.fields()[place];
-                let new_number = |doc: &DocId| self.new_numbers[at][doc.get() as usize];
-                let mut docs = now.updated_since(&self.carried[at], place);
-                docs.retain(|doc| now.live.contains(*doc) && new_number(doc) != GONE);
-                if docs.is_empty() {
+                let docs = now.updated_since(&self.carried[at], place).into_iter();
+                let new_number = |doc| Some((self.new_numbers[at].get(doc)?, doc));
+                let mut moved: Vec<(DocId, DocId)> =
+                    docs.filter(|doc| now.live.contains(*doc)).filter_map(new_number).collect();
+                if moved.is_empty() {
                     continue;
                 }
-                let by_new = places_by_key(docs.iter().map(|doc| new_number(doc).into()).zip(0..).collect());
-                let docs: Vec<DocId> = by_new.into_iter().map(|place| docs[place]).collect();
-                let new_docs = docs.iter().map(|doc| DocId::new(new_number(doc))).collect();
+                moved.sort_unstable();
+                let (new_docs, docs): (Vec<DocId>, Vec<DocId>) = moved.into_iter().unzip();
                 let column = now.column(&old.segment.segment, (place, field))?;
                 let rows = NewRows::read(&*column, &docs, new_docs)?;
                 let dictionary = Dictionary::for_rows(&self.state.segment.segment, field, &rows)?;

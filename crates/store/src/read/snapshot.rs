@@ -1,4 +1,6 @@
-//! [`Snapshot`]: what a reader sees of a store.
+//! [`Snapshot`]: what a reader sees of a store. In `moves`, where documents went since an older one.
+
+mod moves;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -12,8 +14,7 @@ use docvalues_terms::lookup::{Hit, SeekError, Seeker};
 use crate::error::{Error, Result};
 use crate::schema::StoreSchema;
 use crate::segments::{
-    Block, CommitState, PartRecord, SegmentChanges, SegmentState, SegmentView, SnapshotIds, StoreIds,
-    StoreSegment,
+    Block, CommitState, SegmentChanges, SegmentState, SegmentView, SnapshotIds, StoreIds, StoreSegment,
 };
 
 /// The documents of a store at a moment.
@@ -234,8 +235,8 @@ impl Snapshot {
         })
     }
 
-    /// The parts of a search: the segments, and the documents in no segment yet, each with its live documents. They declare the
-    /// fields of the [`schema`](Self::schema).
+    /// The parts of a search: the segments, and blocks of documents in no segment yet, each with its [`live`](Self::live) documents.
+    /// They declare the fields of the [`schema`](Self::schema).
     pub fn parts(&self) -> &Parts {
         &self.0.parts
     }
@@ -340,27 +341,6 @@ impl Snapshot {
     pub(crate) fn store(&self) -> u64 {
         self.0.moment.store
     }
-
-    /// The part of an address, if it is one of the snapshot.
-    pub(crate) fn home_of(&self, address: DocAddress) -> Option<Home<'_>> {
-        let (part, segments) = (address.part as usize, self.0.segments.len());
-        let (live, home) = match self.0.changes.get(part) {
-            Some(changes) => (&changes.live, Home::Segment(&self.0.segments[part])),
-            None => {
-                let block = &self.0.blocks.get(part - segments)?.block;
-                (&block.live, Home::Block(&block.record))
-            }
-        };
-        (address.doc.get() < live.docs()).then_some(home)
-    }
-}
-
-/// The part in which a document was when its snapshot was taken.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Home<'s> {
-    Segment(&'s StoreSegment),
-    /// The block with this record.
-    Block(&'s Arc<PartRecord>),
 }
 
 impl SnapshotBlock {

@@ -58,6 +58,8 @@ struct Entry {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Buffer {
     pub(crate) blocks: Vec<Block>,
+    /// The number of the next block, which none of the opening had.
+    next_block: u64,
     places: HashTable<Entry>,
     /// The expected number of ids: that of the previous buffer. The table reserves them early, because growing a large table
     /// holds the lock for milliseconds.
@@ -95,9 +97,14 @@ impl Buffer {
         self.bytes + self.places.allocation_size()
     }
 
+    /// An empty buffer, whose blocks have numbers from `next_block` on.
+    pub(crate) fn new(next_block: u64) -> Buffer {
+        Buffer { next_block, ..Buffer::default() }
+    }
+
     /// An empty buffer, to be filled after this one.
     pub(crate) fn next(&self) -> Buffer {
-        Buffer { expected: self.places.len(), ..Buffer::default() }
+        Buffer { expected: self.places.len(), ..Buffer::new(self.next_block) }
     }
 
     /// Appends documents. Returns the place of the first; the others follow.
@@ -122,7 +129,9 @@ impl Buffer {
                     full.shrink_to_fit();
                 }
                 let live = LiveDocs::all(docs.docs());
-                self.blocks.push(Block { record: Arc::default(), docs: Arc::new(docs), live });
+                let record = Arc::new(PartRecord::of_block(self.next_block));
+                self.next_block = self.next_block.wrapping_add(1);
+                self.blocks.push(Block { record, docs: Arc::new(docs), live });
                 0
             }
         };
@@ -151,8 +160,8 @@ impl Buffer {
     }
 
     /// The place of a document in the block with a record, if that is here.
-    pub(crate) fn place_in(&self, record: &Arc<PartRecord>, doc: DocId) -> Option<Place> {
-        let block = self.blocks.iter().position(|block| Arc::ptr_eq(&block.record, record))?;
+    pub(crate) fn place_in(&self, record: &PartRecord, doc: DocId) -> Option<Place> {
+        let block = self.blocks.iter().position(|block| block.record.is_same(record))?;
         Some(Place { block: u32::try_from(block).ok()?, doc })
     }
 

@@ -1,29 +1,30 @@
-//! [`PartRecord`]: where the documents of a part went.
+//! [`PartRecord`]: the identity of a part, and where its documents went.
 //!
 //! ```text
-//! update    a document of the buffer is copied behind the last one    noted for the document
-//! flush     the buffer is written to a segment                        its number there, for each document
-//! commit    a segment without live documents is dropped               noted for the segment
-//! merge     segments are merged                                       noted for the segment
+//! update          a document of the buffer is copied after the last one    the place of the copy
+//! flush, merge    a block or segment is written to a segment               the number of each document there
+//! commit          a segment without live documents is dropped              nothing
 //! ```
 //!
-//! A part of a snapshot and the same part of the store share a record, and parts of other stores and openings have others: so
-//! an address is never taken for that of another document. A record lives as long as a snapshot or the store has its part.
+//! A part of a snapshot and the same part of the store share a record. It lives as long as one of them has the part, and leads
+//! only to records of later parts: so new numbers are in memory only as long as a snapshot has the old ones.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use docvalues_column::DocId;
+use docvalues_column::{DocId, LiveDocs};
 
+use super::new_numbers::NewNumbers;
+use super::part_id::PartId;
 use crate::files::FileEntry;
 
-/// The number of a document that is not in the segment.
-pub(crate) const GONE: u32 = u32::MAX;
-
 /// The fate of a block of the buffer, or of a segment.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct PartRecord {
-    /// The places of copies that updates made: in this part if there is no other. Locked only while the writer is.
+    pub(crate) id: PartId,
+    /// The file of a segment: a copy of the store may have another one with the same number.
+    pub(crate) file: Option<FileEntry>,
+    /// The places of copies that updates made: in this part if there is no other. Locked for a look-up or an insertion.
     copies: Mutex<HashMap<DocId, Copy>>,
     went: OnceLock<Went>,
 }
@@ -34,15 +35,38 @@ type Copy = (Option<Arc<PartRecord>>, DocId);
 /// The place to which all documents of a part went.
 #[derive(Debug)]
 pub(crate) enum Went {
-    /// To a segment, in which each has a number, or [`GONE`] if it was deleted before.
-    Segment { file: FileEntry, record: Arc<PartRecord>, docs: Box<[u32]> },
-    /// To a segment with those of others.
-    Merged,
+    /// To a segment, in which those that were live have numbers; that of the part's first one is at `first`.
+    Segment { record: Arc<PartRecord>, numbers: Arc<NewNumbers>, first: u32 },
     /// Nowhere: none of them was live.
     Dropped,
 }
 
+/// The place of a document after one step.
+pub(crate) enum Next {
+    Place(Arc<PartRecord>, DocId),
+    Gone,
+    /// It did not go anywhere yet.
+    Here,
+}
+
 impl PartRecord {
+    pub(crate) fn of_segment(file: FileEntry) -> PartRecord {
+        PartRecord::new(PartId::of_segment(file.number), Some(file))
+    }
+
+    pub(crate) fn of_block(number: u64) -> PartRecord {
+        PartRecord::new(PartId::of_block(number), None)
+    }
+
+    fn new(id: PartId, file: Option<FileEntry>) -> PartRecord {
+        PartRecord { id, file, copies: Mutex::default(), went: OnceLock::new() }
+    }
+
+    /// Whether both are records of one part, perhaps in different openings.
+    pub(crate) fn is_same(&self, other: &PartRecord) -> bool {
+        self.id == other.id && self.file == other.file
+    }
+
     /// Notes that a document has a copy now, which takes its place.
     pub(crate) fn note_copy(self: &Arc<Self>, doc: DocId, (part, copy): (&Arc<PartRecord>, DocId)) {
         // A record that has itself would live for ever.
@@ -50,14 +74,34 @@ impl PartRecord {
         self.copies.lock().unwrap_or_else(PoisonError::into_inner).insert(doc, (other, copy));
     }
 
-    /// The part and the number of the last copy of a document; its own if there is none.
-    pub(crate) fn last_copy(self: &Arc<Self>, mut doc: DocId) -> (Arc<PartRecord>, DocId) {
-        let mut part = self.clone();
-        loop {
-            let copied = part.copies.lock().unwrap_or_else(PoisonError::into_inner).get(&doc).cloned();
-            let Some((other, copy)) = copied else { return (part, doc) };
-            doc = copy;
-            part = other.unwrap_or(part);
+    /// The place of a document's copy, if it has one.
+    pub(crate) fn copy(self: &Arc<Self>, doc: DocId) -> Option<(Arc<PartRecord>, DocId)> {
+        if self.file.is_some() {
+            return None;
+        }
+        let copies = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
+        let (other, copy) = copies.get(&doc)?;
+        Some((other.as_ref().unwrap_or(self).clone(), *copy))
+    }
+
+    /// The documents that were live and have copies now, ascending.
+    pub(crate) fn copied(&self, live: &LiveDocs) -> Vec<DocId> {
+        let copies = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut docs: Vec<DocId> = copies.keys().copied().filter(|doc| live.contains(*doc)).collect();
+        drop(copies);
+        docs.sort_unstable();
+        docs
+    }
+
+    /// The place of a document without a copy after the part was written to a segment.
+    pub(crate) fn next(&self, doc: DocId) -> Next {
+        match self.went.get() {
+            Some(Went::Segment { record, numbers, first }) => {
+                let new = numbers.get(DocId::new(first + doc.get()));
+                new.map_or(Next::Gone, |new| Next::Place(record.clone(), new))
+            }
+            Some(Went::Dropped) => Next::Gone,
+            None => Next::Here,
         }
     }
 
@@ -71,7 +115,7 @@ impl PartRecord {
     }
 }
 
-/// Records that only this one has are dropped one after the other: they may be as many as commits were made while a snapshot
+/// Records that only this one has are dropped one after the other: they may be as many as merges were made while a snapshot
 /// was kept, more than a stack takes.
 impl Drop for PartRecord {
     fn drop(&mut self) {
@@ -102,14 +146,27 @@ mod tests {
 
     #[test]
     fn a_long_chain_is_followed_and_dropped() {
-        let [first, mut last] = [(); 2].map(|()| Arc::<PartRecord>::default());
-        let doc = DocId::new(7);
-        first.note_copy(doc, (&last, doc));
-        for _ in 0..1_000_000 {
-            let next = Arc::default();
-            last.note_copy(doc, (&next, doc));
+        let first = Arc::new(PartRecord::of_block(0));
+        let mut numbers = NewNumbers::none(8);
+        numbers.push(DocId::new(7), DocId::new(7));
+        let (doc, numbers, mut last) = (DocId::new(7), Arc::new(numbers), first.clone());
+        for number in 1..1_000_000 {
+            let next = Arc::new(PartRecord::of_block(number));
+            match number % 2 {
+                0 => last.note_copy(doc, (&next, doc)),
+                _ => last.note(Went::Segment { record: next.clone(), numbers: numbers.clone(), first: 0 }),
+            }
             last = next;
         }
-        assert!(Arc::ptr_eq(&first.last_copy(doc).0, &last));
+        let mut record = first.clone();
+        loop {
+            record = match (record.copy(doc), record.next(doc)) {
+                (Some((next, _)), _) | (None, Next::Place(next, _)) => next,
+                _ => break,
+            };
+        }
+        assert!(Arc::ptr_eq(&record, &last));
+        drop((first, record));
+        assert_eq!(Arc::strong_count(&numbers), 1, "no part has them any more");
     }
 }

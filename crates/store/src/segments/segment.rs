@@ -9,7 +9,8 @@ use docvalues_reader::{IdReader, Numeric, OpenOptions, Segment};
 use docvalues_storage::{Directory, NewFile, Spill};
 use docvalues_writer::{SegmentWriter, WriterOptions};
 
-use super::part_record::PartRecord;
+use super::new_numbers::NewNumbers;
+use super::part_record::{PartRecord, Went};
 use crate::error::{Error, Result};
 use crate::files::{FileEntry, FileName};
 use crate::schema::{StoreSchema, id_options};
@@ -35,8 +36,14 @@ impl StoreSegment {
         options: OpenOptions,
     ) -> Result<StoreSegment> {
         let segment = open(directory, FileName::Segment(file.number), file, options)?;
-        let record = Arc::default();
+        let record = Arc::new(PartRecord::of_segment(file));
         Ok(StoreSegment { number: file.number, file, segment, record, versions: OnceLock::new() })
+    }
+
+    /// Notes that its documents are in another segment now, with these numbers.
+    pub(crate) fn note_written(&self, to: &StoreSegment, numbers: &Arc<NewNumbers>) {
+        let (record, numbers) = (to.record.clone(), numbers.clone());
+        self.record.note(Went::Segment { record, numbers, first: 0 });
     }
 
     /// Reads all values, so that the first searches find their pages in memory and their checksums compared. O(values).

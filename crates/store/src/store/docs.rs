@@ -8,11 +8,12 @@ use docvalues_column::{DocAddress, DocId, PlainColumns};
 
 use crate::batch::Updates;
 use crate::error::{Error, Result};
-use crate::files::{CommitFile, FileEntry};
-use crate::read::{Found, Home, Snapshot};
+use crate::files::{CommitFile, random_id};
+use crate::read::{Found, Snapshot};
 use crate::schema::StoreSchema;
 use crate::segments::{
-    Block, Buffer, FrozenBuffer, GONE, Id, PartRecord, Place, Sealed, SegmentState, Went, places_by_number,
+    Block, Buffer, FrozenBuffer, Id, NewNumbers, Next, PartRecord, Place, Sealed, SegmentState, Went,
+    places_by_number,
 };
 use crate::versions::{Tombstones, VersionField};
 
@@ -54,7 +55,7 @@ impl Docs {
             store: commit.id,
             schema: Arc::new(commit.schema.clone()),
             segments,
-            buffer: Buffer::default(),
+            buffer: Buffer::new(random_id(commit.id)),
             sealed: None,
             tombstones,
             highest_version: commit.highest_version,
@@ -137,7 +138,7 @@ impl Docs {
     /// The place of a document now, which an update may have moved in the buffer.
     pub(crate) fn now(&self, document: Current) -> Current {
         let block = self.block_of(document);
-        let now = block.and_then(|(block, doc)| self.locate_in_buffer(&block.record, doc).ok());
+        let now = block.and_then(|(block, doc)| self.follow(&block.record, doc).ok());
         now.unwrap_or(document)
     }
 
@@ -151,51 +152,48 @@ impl Docs {
     ///
     /// # Errors
     ///
-    /// If the snapshot has no such document; [`Error::Merged`]; [`Error::OtherSnapshot`].
+    /// If the snapshot has no such document; [`Error::OtherSnapshot`].
     pub(crate) fn require(&self, snapshot: &Snapshot, docs: &[DocAddress]) -> Result<Vec<Current>> {
         docs.iter().map(|address| self.locate(snapshot, *address)).collect()
     }
 
     fn locate(&self, snapshot: &Snapshot, address: DocAddress) -> Result<Current> {
-        let unknown = || Error::Request(format!("expected a document of the snapshot, found {address:?}"));
-        match snapshot.home_of(address).ok_or_else(unknown)? {
-            // A segment is the same in all openings of its store, but not in another store.
-            _ if snapshot.store() != self.store => Err(Error::OtherSnapshot),
-            Home::Segment(segment) => self.locate_in_segment((segment.file, &segment.record), address.doc),
-            Home::Block(record) => self.locate_in_buffer(record, address.doc),
+        let record = snapshot.require_record(address)?;
+        // A segment is the same in all openings of its store, but not in another store.
+        if snapshot.store() != self.store {
+            return Err(Error::OtherSnapshot);
+        }
+        self.follow(record, address.doc)
+    }
+
+    /// Returns the place of a document of a part now, wherever updates, flushes and merges moved it.
+    fn follow(&self, record: &Arc<PartRecord>, doc: DocId) -> Result<Current> {
+        // Most are in segments that stayed.
+        if let Some(place @ Current::Segment(..)) = self.place_in(record, doc) {
+            return Ok(place);
+        }
+        let (mut record, mut doc) = (record.clone(), doc);
+        loop {
+            (record, doc) = match record.copy(doc) {
+                Some(copy) => copy,
+                None => match (self.place_in(&record, doc), record.next(doc)) {
+                    (Some(place), _) => return Ok(place),
+                    (None, Next::Place(next, doc)) => (next, doc),
+                    (None, Next::Gone) => return Ok(Current::Gone),
+                    (None, Next::Here) => return Err(Error::OtherSnapshot),
+                },
+            }
         }
     }
 
-    /// Returns the place of a document of a segment now.
-    fn locate_in_segment(&self, (file, record): (FileEntry, &PartRecord), doc: DocId) -> Result<Current> {
-        if let Some(at) = self.segments.iter().position(|state| state.segment.file == file) {
-            return Ok(Current::Segment(at, doc));
+    /// The place of a document in the part with a record, if that is here.
+    fn place_in(&self, record: &PartRecord, doc: DocId) -> Option<Current> {
+        if let Some(file) = record.file {
+            let at = self.segments.iter().position(|state| state.segment.file == file)?;
+            return Some(Current::Segment(at, doc));
         }
-        match record.went() {
-            Some(Went::Merged) => Err(Error::Merged),
-            Some(Went::Dropped) => Ok(Current::Gone),
-            _ => Err(Error::OtherSnapshot),
-        }
-    }
-
-    /// Returns the place of a document of a block now, also if updates moved it or its block was written to a segment.
-    fn locate_in_buffer(&self, record: &Arc<PartRecord>, doc: DocId) -> Result<Current> {
-        let (record, doc) = record.last_copy(doc);
-        let sealed = self.sealed.as_ref().and_then(|sealed| sealed.buffer.place_in(&record, doc));
-        if let Some(place) = sealed {
-            return Ok(Current::Sealed(place));
-        }
-        if let Some(place) = self.buffer.place_in(&record, doc) {
-            return Ok(Current::Buffer(place));
-        }
-        match record.went() {
-            Some(Went::Segment { file, record, docs }) => match docs.get(doc.get() as usize) {
-                Some(&new) if new != GONE => self.locate_in_segment((*file, record), DocId::new(new)),
-                _ => Ok(Current::Gone),
-            },
-            Some(Went::Dropped) => Ok(Current::Gone),
-            _ => Err(Error::OtherSnapshot),
-        }
+        let sealed = self.sealed.as_ref().and_then(|sealed| sealed.buffer.place_in(record, doc));
+        sealed.map(Current::Sealed).or_else(|| self.buffer.place_in(record, doc).map(Current::Buffer))
     }
 
     pub(crate) fn set_schema(&mut self, schema: StoreSchema) {
@@ -233,7 +231,7 @@ impl Docs {
         &mut self,
         old: &[SegmentState],
         mut merged: SegmentState,
-        new_numbers: &[Vec<u32>],
+        new_numbers: &[Arc<NewNumbers>],
     ) {
         let places = places_by_number(&self.segments);
         for (before, new_numbers) in old.iter().zip(new_numbers) {
@@ -242,16 +240,13 @@ impl Docs {
                 Some(place) => self.segments[*place].now.live.deleted_since(&before.now.live).collect(),
                 None => (0..before.now.live.docs()).map(DocId::new).collect(),
             };
-            for doc in deleted {
-                let new = new_numbers[doc.get() as usize];
-                if new != GONE {
-                    merged.now.live.delete(DocId::new(new));
-                }
+            for new in deleted.into_iter().filter_map(|doc| new_numbers.get(doc)) {
+                merged.now.live.delete(new);
             }
+            before.segment.note_written(&merged.segment, new_numbers);
         }
         let is_old = |state: &SegmentState| old.iter().any(|old| old.number() == state.number());
         let place = self.segments.iter().position(is_old).unwrap_or(self.segments.len());
-        old.iter().for_each(|state| state.segment.record.note(Went::Merged));
         self.segments.insert(place, merged);
         self.segments.retain(|state| !is_old(state));
     }
@@ -266,18 +261,18 @@ impl Docs {
     }
 
     /// Puts a segment in the place of the sealed blocks, or nothing if none of their documents were live. Returns them.
-    pub(super) fn unseal(&mut self, segment: Option<SegmentState>, new_numbers: &[u32]) -> Option<Sealed> {
+    pub(super) fn unseal(&mut self, segment: Option<(SegmentState, Arc<NewNumbers>)>) -> Option<Sealed> {
         let sealed = self.sealed.take()?;
-        if let Some(mut segment) = segment {
+        if let Some((mut segment, numbers)) = segment {
             let mut first = 0;
             for (now, then) in sealed.buffer.blocks.iter().zip(&sealed.then.blocks) {
-                for doc in now.live.deleted_since(&then.live) {
-                    segment.now.live.delete(DocId::new(new_numbers[first + doc.get() as usize]));
+                let deleted = now.live.deleted_since(&then.live);
+                for new in deleted.filter_map(|doc| numbers.get(DocId::new(first + doc.get()))) {
+                    segment.now.live.delete(new);
                 }
-                let docs = &new_numbers[first..][..then.docs.docs() as usize];
-                let (file, record) = (segment.segment.file, segment.segment.record.clone());
-                now.record.note(Went::Segment { file, record, docs: docs.into() });
-                first += docs.len();
+                let record = segment.segment.record.clone();
+                now.record.note(Went::Segment { record, numbers: numbers.clone(), first });
+                first += then.docs.docs();
             }
             self.segments.push(segment);
         } else {

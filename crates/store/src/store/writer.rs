@@ -17,7 +17,7 @@ use crate::log::LogWriter;
 use crate::options::KeepCommits;
 use crate::read::{Contents, Moment};
 use crate::schema::{SchemaEntry, StoreSchema};
-use crate::segments::{CommitState, FrozenBuffer, Sealed, SegmentState, StoreIds};
+use crate::segments::{CommitState, FrozenBuffer, NewNumbers, Sealed, SegmentState, StoreIds};
 
 /// The state of the writer.
 #[derive(Debug)]
@@ -202,14 +202,14 @@ impl Writer {
         let sealed =
             self.docs.sealed().filter(|sealed| sealed.blocks.iter().any(|block| block.live.count() > 0));
         if sealed.is_none() {
-            self.unseal(None, &[]);
+            self.unseal(None);
         }
         sealed
     }
 
     /// Puts a segment in the place of the sealed blocks, or nothing if none of their documents were live. Returns them.
-    pub(crate) fn unseal(&mut self, segment: Option<SegmentState>, new_numbers: &[u32]) -> Option<Sealed> {
-        let sealed = self.docs.unseal(segment, new_numbers)?;
+    pub(crate) fn unseal(&mut self, segment: Option<(SegmentState, Arc<NewNumbers>)>) -> Option<Sealed> {
+        let sealed = self.docs.unseal(segment)?;
         self.segments_changed();
         Some(sealed)
     }
@@ -223,7 +223,12 @@ impl Writer {
     }
 
     /// Replaces segments by the merged one, in the place of the first.
-    pub(crate) fn replace(&mut self, old: &[SegmentState], merged: SegmentState, new_numbers: &[Vec<u32>]) {
+    pub(crate) fn replace(
+        &mut self,
+        old: &[SegmentState],
+        merged: SegmentState,
+        new_numbers: &[Arc<NewNumbers>],
+    ) {
         self.docs.replace(old, merged, new_numbers);
         self.segments_changed();
         self.rearranged();

@@ -100,7 +100,7 @@ fn those_of_an_earlier_opening_name_the_same_documents_or_none() {
 }
 
 #[test]
-fn those_of_the_buffer_stay_through_flush_and_commit() {
+fn those_of_the_buffer_stay_through_flush_commit_and_merge() {
     let (disk, store) = on_disk(StoreOptions::default());
     put(&store, 0..10);
     let first = store.snapshot();
@@ -121,13 +121,19 @@ fn those_of_the_buffer_stay_through_flush_and_commit() {
     assert_eq!(store.delete(&first, &[address(&first, 5), address(&first, 6)]).unwrap(), 2);
     let expected = [(0, 1), (1, 13), (3, 1), (4, 13), (7, 1), (8, 1), (9, 1), (20, 1), (21, 1)];
     assert_eq!(contents(&store.snapshot()), expected.into_iter().collect());
-    // Only a merge moves them away.
+    // Merges move them, too.
     let reader = StoreReader::open_in(Arc::new(disk), StoreOptions::default().open).unwrap().snapshot();
     store.merge_to(1).unwrap();
-    assert!(matches!(store.delete(&first, &at(7)), Err(Error::Merged)));
+    assert_eq!((store.delete(&first, &at(7)).unwrap(), store.delete(&first, &at(5)).unwrap()), (1, 0));
+    assert_eq!(store.update(&first, &at(8), size(&store, 14)).unwrap(), 1);
+    store.purge().unwrap();
+    assert_eq!(store.update(&first, &at(9), size(&store, 15)).unwrap(), 1);
+    let expected = [(0, 1), (1, 13), (3, 1), (4, 13), (8, 14), (9, 15), (20, 1), (21, 1)];
+    assert_eq!(contents(&store.snapshot()), expected.into_iter().collect());
     // A reader's snapshot does not know of merges.
     assert!(matches!(store.delete(&reader, &[address(&reader, 8)]), Err(Error::OtherSnapshot)));
-    assert!(matches!(store.update(&first, &at(8), size(&store, 14)), Err(Error::Merged)));
+    assert!(matches!(store.snapshot().resolve(&reader, address(&reader, 8)), Err(Error::OtherSnapshot)));
+    assert!(matches!(store.snapshot().moves_since(&reader), Err(Error::OtherSnapshot)));
 }
 
 /// Documents that are gone with their segment, or before they were in one, are deleted ones.
@@ -210,13 +216,13 @@ fn numbers_are_never_used_again() {
 type Written = BTreeMap<u32, u64>;
 
 /// Takes snapshots, and deletes and updates by their addresses long after.
-fn run(seed: u64, durability: Durability) -> [usize; 4] {
+fn run(seed: u64, durability: Durability) -> [usize; 3] {
     let options = small().durability(durability);
     let (disk, mut store) = on_disk(options);
     let (mut random, mut written, mut count) = (Random(seed), Written::new(), 0);
-    // A snapshot, what it has, and how many merges and openings there were.
-    let mut snapshots: Vec<(Snapshot, Written, u64, u64)> = Vec::new();
-    let (mut merges, mut openings, mut found) = (0, 0, [0; 4]);
+    // A snapshot, what it has, and how many openings there were.
+    let mut snapshots: Vec<(Snapshot, Written, u64)> = Vec::new();
+    let (mut openings, mut found) = (0, [0; 3]);
     for _ in 0..200 {
         match random.below(12) {
             0..=3 => {
@@ -238,13 +244,10 @@ fn run(seed: u64, durability: Durability) -> [usize; 4] {
             }
             5 | 6 => {
                 store.refresh().unwrap();
-                snapshots.push((store.snapshot(), written.clone(), merges, openings));
+                snapshots.push((store.snapshot(), written.clone(), openings));
             }
             7 => drop(store.commit().unwrap()),
-            8 if random.below(4) == 0 => {
-                store.merge(&POLICY).unwrap();
-                merges = store.stats().unwrap().merges.count + openings * 1_000;
-            }
+            8 if random.below(4) == 0 => drop(store.merge(&POLICY).unwrap()),
             9 if random.below(6) == 0 => {
                 if durability == Durability::OnCommit {
                     store.commit().unwrap();
@@ -252,11 +255,10 @@ fn run(seed: u64, durability: Durability) -> [usize; 4] {
                 drop(store);
                 store = Store::open_in(Arc::new(disk.clone()), options).unwrap();
                 openings += 1;
-                merges = openings * 1_000;
             }
             _ if !snapshots.is_empty() => {
                 let at = usize::try_from(random.next()).unwrap_or(0) % snapshots.len();
-                let (snapshot, had, merged, opened) = &snapshots[at];
+                let (snapshot, had, opened) = &snapshots[at];
                 let Some((&doc, &which)) =
                     had.iter().nth(random.below(u32::try_from(had.len()).unwrap().max(1)) as usize)
                 else {
@@ -264,6 +266,11 @@ fn run(seed: u64, durability: Durability) -> [usize; 4] {
                 };
                 let is_there = written.get(&doc) == Some(&which);
                 let at = [address(snapshot, doc)];
+                let resolved = store.snapshot().resolve(snapshot, at[0]);
+                if openings == *opened {
+                    let now = is_there.then(|| address(&store.snapshot(), doc));
+                    assert_eq!(resolved.unwrap(), now, "{seed}: {doc}");
+                }
                 let is_update = random.below(2) == 0;
                 let done: Result<u64> = match is_update {
                     true => store.update(snapshot, &at, size(&store, 5)),
@@ -277,13 +284,9 @@ fn run(seed: u64, durability: Durability) -> [usize; 4] {
                         }
                         found[usize::from(is_there)] += 1;
                     }
-                    Err(Error::Merged) => {
-                        assert!(merges > *merged, "{seed}: no merge since");
-                        found[2] += 1;
-                    }
                     Err(Error::OtherSnapshot) => {
                         assert!(openings > *opened, "{seed}: the same opening");
-                        found[3] += 1;
+                        found[2] += 1;
                     }
                     Err(error) => panic!("{error}"),
                 }
@@ -297,12 +300,12 @@ fn run(seed: u64, durability: Durability) -> [usize; 4] {
 
 #[test]
 fn an_address_is_never_that_of_another_document() {
-    let mut all = [0; 4];
+    let mut all = [0; 3];
     for seed in 0..crate::cases(30, 3_000) {
         let durability = [Durability::OnCommit, Durability::EachBatch][usize::from(seed % 2 == 1)];
         let found = run(seed, durability);
-        (0..4).for_each(|at| all[at] += found[at]);
+        (0..3).for_each(|at| all[at] += found[at]);
     }
-    println!("{all:?}: deleted before, done, merged, refused");
+    println!("{all:?}: deleted before, done, refused");
     assert!(all.iter().all(|count| *count > 20), "{all:?}");
 }

@@ -26,6 +26,7 @@ mod locks;
 mod lost_commit;
 mod merges;
 mod model;
+mod moves;
 mod purge;
 mod readers;
 mod refusals;
