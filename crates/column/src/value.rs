@@ -1,6 +1,7 @@
 //! [`Value`]: a single value, in the type of its column.
 
 use std::cmp::Ordering;
+use std::fmt::{self, Display};
 use std::hash::{Hash, Hasher};
 
 use docvalues_format::file::kind::LogicalType;
@@ -91,6 +92,23 @@ impl Value {
             Value::Bytes(_) => 8,
         };
         (rank, self.stored(), self.as_bytes())
+    }
+}
+
+/// Dates and timestamps as days or units since 1970-01-01; byte strings as text, with `\u{FFFD}` for what is no UTF-8.
+impl Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::I64(value) => value.fmt(f),
+            Value::U64(value) => value.fmt(f),
+            Value::F64(value) => value.fmt(f),
+            Value::Bool(value) => value.fmt(f),
+            Value::Date(date) => date.to_stored().fmt(f),
+            Value::TimestampMillis(time) => time.to_stored().fmt(f),
+            Value::TimestampMicros(time) => time.to_stored().fmt(f),
+            Value::TimestampNanos(time) => time.to_stored().fmt(f),
+            Value::Bytes(bytes) => String::from_utf8_lossy(bytes).fmt(f),
+        }
     }
 }
 

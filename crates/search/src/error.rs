@@ -76,6 +76,19 @@ pub enum Error {
         /// The problem, as a verb phrase: `has text that is not UTF-8`.
         what: &'static str,
     },
+    /// A value is not of the type that was asked for, or would lose something in it: see
+    /// [`Row::get`](crate::export::Row::get).
+    #[error("column \"{field}\": document {doc} of part {part} {why}")]
+    Convert {
+        /// The column.
+        field: String,
+        /// The part of the document.
+        part: u32,
+        /// The document.
+        doc: u32,
+        /// The problem, as a verb phrase: `has i64 -1, which u64 does not hold`.
+        why: String,
+    },
     /// An allocation proportional to the number of documents failed, or exceeds
     /// [`Search::memory`](crate::Search::memory).
     #[error(

@@ -18,6 +18,7 @@ mod chunk;
 mod chunk_buffer;
 mod chunk_reader;
 mod dedup;
+mod from_value;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -29,6 +30,7 @@ use crate::error::Result;
 
 pub use chunk::{Cell, Chunk, ChunkColumn, DocTerms, NumberLists, Numbers, Row, StringLists, Strings};
 pub(crate) use chunk_reader::ChunkReader;
+pub use from_value::FromValue;
 
 /// The most rows in a chunk: enough that neighbours among random documents of some millions share pages.
 const MAX_ROWS: usize = 1 << 16;

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Each crate under `crates/`, and the crates of the workspace that it may use.
-const ARROWS: [(&str, &[&str]); 14] = [
+const ARROWS: [(&str, &[&str]); 15] = [
     ("format", &[]),
+    ("derive", &[]),
     ("column", &["format"]),
     ("storage", &["format"]),
     ("terms", &["format"]),
@@ -14,7 +15,7 @@ const ARROWS: [(&str, &[&str]); 14] = [
     ("reader", &["column", "storage", "terms", "format"]),
     ("search", &["column", "storage", "format"]),
     ("store", &["writer", "reader", "search", "terms", "column", "storage", "format"]),
-    ("docvalues", &["store", "writer", "reader", "search", "terms", "column", "format"]),
+    ("docvalues", &["store", "writer", "reader", "search", "terms", "column", "derive", "format"]),
     ("datafusion", &["docvalues"]),
     ("ballista", &["datafusion"]),
     ("distributed", &["datafusion"]),

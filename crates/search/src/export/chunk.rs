@@ -1,9 +1,13 @@
 //! Chunks: the values of some documents, by column and by row.
 
-use docvalues_column::{DocAddress, Slices, bits};
+use std::sync::Arc;
+
+use docvalues_column::{DocAddress, Field, Slices, bits};
 
 use super::chunk_buffer::ChunkBuffer;
 use super::dedup::NOWHERE;
+use super::from_value::FromValue;
+use crate::error::{Error, Result};
 
 /// Some documents in the requested order, and their values in some columns.
 ///
@@ -40,6 +44,8 @@ use super::dedup::NOWHERE;
 pub struct Chunk {
     pub(super) docs: Vec<DocAddress>,
     pub(super) columns: Vec<ChunkBuffer>,
+    /// The field of each column.
+    pub(super) fields: Arc<[Field]>,
 }
 
 /// A column of a [`Chunk`].
@@ -142,6 +148,11 @@ impl Chunk {
     /// The number of columns.
     pub fn width(&self) -> usize {
         self.columns.len()
+    }
+
+    /// The field of each column, in the order of the request.
+    pub fn fields(&self) -> &[Field] {
+        &self.fields
     }
 
     /// Column `i` of the request.
@@ -294,6 +305,24 @@ impl<'a> Row<'a> {
     #[inline]
     pub fn value(&self, i: usize) -> Cell<'a> {
         self.chunk.column(i).get(self.at)
+    }
+
+    /// The value in column `i` of the request, as a Rust type: see [`FromValue`]. O(1), but O(values) into a `Vec`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Convert`] if the type does not hold exactly this value; a missing value needs an `Option` or a `Vec`.
+    ///
+    /// # Panics
+    ///
+    /// If there are not that many columns.
+    #[inline]
+    pub fn get<T: FromValue<'a>>(&self, i: usize) -> Result<T> {
+        let field = &self.chunk.fields[i];
+        T::from_value(field.logical, self.value(i)).map_err(|why| {
+            let DocAddress { part, doc } = self.doc();
+            Error::Convert { field: field.name.clone(), part, doc: doc.get(), why }
+        })
     }
 
     /// The value in each column.

@@ -66,7 +66,7 @@ impl ChunkReader {
 
     /// An empty chunk.
     pub(crate) fn chunk(&self) -> Chunk {
-        Chunk { docs: Vec::new(), columns: self.buffers() }
+        Chunk { docs: Vec::new(), columns: self.buffers(), fields: self.fields().cloned().collect() }
     }
 
     fn buffers(&self) -> Vec<ChunkBuffer> {
@@ -77,7 +77,7 @@ impl ChunkReader {
     /// exceed `most`; the chunk is then invalid.
     pub(crate) fn fill(&mut self, chunk: &mut Chunk, most: usize) -> Result<Option<usize>> {
         let mut memory = most;
-        let Chunk { docs, columns } = chunk;
+        let Chunk { docs, columns, .. } = chunk;
         let part = docs.first().map_or(0, |doc| doc.part);
         let fits = if docs.iter().all(|doc| doc.part == part) && (part as usize) < self.parts() {
             self.docs.clear();

@@ -1,5 +1,7 @@
 //! Metrics of documents, and their values.
 
+use std::fmt::{self, Display};
+
 use docvalues_column::Value;
 
 use super::sum::Sum;
@@ -55,6 +57,49 @@ pub enum Measure {
     Mean(f64),
     /// A [`Metric::Distinct`].
     Distinct(u64),
+}
+
+impl Measure {
+    /// The value of a [`Metric::Min`] or [`Metric::Max`].
+    pub fn value(&self) -> Option<&Value> {
+        if let Measure::Value(value) = self { Some(value) } else { None }
+    }
+
+    /// The value of a [`Metric::Sum`].
+    pub fn sum(&self) -> Option<Sum> {
+        if let Measure::Sum(sum) = self { Some(*sum) } else { None }
+    }
+
+    /// The nearest double; `None` of a value that is no integer or double, such as a date.
+    ///
+    /// ```
+    /// use docvalues_search::group::Measure;
+    ///
+    /// let (greatest, count) = (Measure::Value(512_i64.into()), Measure::Distinct(3));
+    /// assert_eq!((greatest.to_f64(), count.to_f64()), (Some(512.0), Some(3.0)));
+    /// assert_eq!(greatest.to_string(), "512");
+    /// ```
+    #[expect(clippy::cast_precision_loss, reason = "that is what is asked for")]
+    pub fn to_f64(&self) -> Option<f64> {
+        match *self {
+            Measure::Value(Value::I64(value)) => Some(value as f64),
+            Measure::Value(Value::U64(value)) | Measure::Distinct(value) => Some(value as f64),
+            Measure::Value(Value::F64(value)) | Measure::Mean(value) => Some(value),
+            Measure::Sum(sum) => Some(sum.to_f64()),
+            Measure::Value(_) => None,
+        }
+    }
+}
+
+impl Display for Measure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Measure::Value(value) => value.fmt(f),
+            Measure::Sum(sum) => sum.fmt(f),
+            Measure::Mean(mean) => mean.fmt(f),
+            Measure::Distinct(count) => count.fmt(f),
+        }
+    }
 }
 
 impl Metric {

@@ -1,5 +1,7 @@
 //! Sums of numbers.
 
+use std::fmt::{self, Display};
+
 /// A sum of numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
@@ -27,6 +29,20 @@ impl Sum {
         match self {
             Sum::Integer(sum) => sum as f64,
             Sum::Double(sum) => sum,
+        }
+    }
+
+    /// The exact sum; `None` of doubles.
+    pub fn to_i128(self) -> Option<i128> {
+        if let Sum::Integer(sum) = self { Some(sum) } else { None }
+    }
+}
+
+impl Display for Sum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Sum::Integer(sum) => sum.fmt(f),
+            Sum::Double(sum) => sum.fmt(f),
         }
     }
 }
