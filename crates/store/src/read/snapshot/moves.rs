@@ -40,7 +40,7 @@ impl Snapshot {
     ///
     /// O(parts, flushes and merges since, and documents that were copied), and O(1) for each run. A merge has a run for each
     /// segment, and two more for each document that was deleted before; with an index sort, up to one for each document. For
-    /// this, as long as a snapshot has what was merged, 8 bytes a run are in memory, or 4 a document if that is less.
+    /// this, 8 bytes a run are in memory as long as a snapshot has what was merged, or 4 a document if runs are short.
     ///
     /// # Errors
     ///
