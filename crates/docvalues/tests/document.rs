@@ -135,7 +135,7 @@ fn a_store_gives_back_the_structs() {
         Ok(())
     })
     .unwrap();
-    read.sort_by(|a, b| a.key.cmp(&b.key));
+    read.sort_by_key(|every| every.key.clone());
     assert_eq!(read, documents());
 }
 
