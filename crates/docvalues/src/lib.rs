@@ -115,7 +115,7 @@
 //! | `store` | no | [`store`](https://docs.rs/docvalues-store): directories of segments that change |
 //! | `object_store` | no | with `store`, replicas through buckets, and segments read from them through a cache |
 //! | `tracing` | no | with `store`, events of what a store does, for the crate `tracing` |
-//! | `derive` | no | [`document`](https://docs.rs/docvalues): `#[derive(Document)]` for structs that are written and read |
+//! | `derive` | no | [`document`](https://docs.rs/docvalues): `#[derive(Document)]`, for structs that are written and read |
 //! | `serde` | no | with `search`, partial results and requests can be serialised |
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

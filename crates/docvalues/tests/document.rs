@@ -121,7 +121,10 @@ fn a_store_gives_back_the_structs() {
     let store = Store::create(folder.path().join("a"), schema, StoreOptions::default()).unwrap();
     let mut batch = store.batch().unwrap();
     let ids = Every::ids(|name| batch.field(name)).unwrap();
-    for document in documents() {
+    // A store keeps the highest versions for those that it assigns.
+    let expected: Vec<Every> =
+        documents().into_iter().map(|every| Every { version: every.version.min(1 << 40), ..every }).collect();
+    for document in &expected {
         let mut doc = batch.upsert();
         document.write(&ids, &mut doc).unwrap();
         doc.finish().unwrap();
@@ -135,8 +138,8 @@ fn a_store_gives_back_the_structs() {
         Ok(())
     })
     .unwrap();
-    read.sort_by(|a, b| a.key.cmp(&b.key));
-    assert_eq!(read, documents());
+    read.sort_by_key(|every| every.key.clone());
+    assert_eq!(read, expected);
 }
 
 /// A struct that borrows its text from the rows.

@@ -3,6 +3,13 @@
 use std::fmt::{self, Display};
 
 /// A sum of numbers.
+///
+/// ```
+/// use docvalues_search::stats::Sum;
+///
+/// assert_eq!((Sum::Integer(3).to_i128(), Sum::Double(0.5).to_i128()), (Some(3), None));
+/// assert_eq!(format!("{} {}", Sum::Integer(-3), Sum::Double(0.5)), "-3 0.5");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Sum {
