@@ -64,9 +64,9 @@ impl Store {
     /// changes, or not at all. [`Snapshot::user_data`](crate::Snapshot::user_data) and
     /// [`CommitInfo::user_data`](crate::CommitInfo::user_data) return it.
     ///
-    /// Later commits keep the bytes until other ones are given; empty ones remove them. So do commits that follow from opening
-    /// with a log, merges, [`purge`](Self::purge), and background threads: their bytes are those of an earlier commit. Replicas get
-    /// the bytes with the files of the commit; other bytes than before count as a change that the log does not hold.
+    /// Later commits keep the bytes until other ones are given; empty ones remove them. A commit of a background thread,
+    /// [`purge`](Self::purge), or opening with a log keeps them, too, so that its documents may be newer than the bytes. Replicas
+    /// get the bytes with the files of the commit: other bytes than before count as a batch that the log does not hold.
     ///
     /// # Errors
     ///

@@ -90,7 +90,7 @@ fn a_log_keeps_the_bytes_of_the_last_commit() {
     let options = StoreOptions::new().durability(Durability::EachBatch);
     let store = Store::create(folder.path(), schema(), options).unwrap();
     store.commit_with(b"one").unwrap();
-    apply(&store, &[(1, Some(1))]).unwrap();
+    apply(&store, &[(2, Some(2))]).unwrap();
     drop(store);
     let store = Store::open(folder.path(), options).unwrap();
     assert_eq!((contents(&store.snapshot()).len(), store.snapshot().user_data()), (1, &b"one"[..]));
