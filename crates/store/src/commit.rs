@@ -32,6 +32,7 @@ mod deltas;
 mod flush;
 mod removal;
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -41,7 +42,7 @@ pub(crate) use flush::{flush, flush_left};
 pub(crate) use removal::{remove_all_but, remove_unnamed};
 
 use crate::error::{Error, Result};
-use crate::files::{CommitFile, FileName, put_file};
+use crate::files::{CommitFile, FileName, MAX_USER_DATA, put_file};
 use crate::locks::lock;
 use crate::segments::SegmentState;
 use crate::store::{Frozen, Store};
@@ -56,19 +57,73 @@ impl Store {
     /// If a file cannot be written. The changes are still there then, and visible, and may be committed by another
     /// call, unless the store is poisoned: after a failed sync, or if another process removed its lock.
     pub fn commit(&self) -> Result<u64> {
-        let _flushing = lock(&self.flushing);
-        let (last, is_uncommitted) =
-            self.change(|writer| Ok((writer.last_commit().0, writer.is_uncommitted())))?;
-        if !is_uncommitted {
-            return Ok(last);
-        }
-        let began = Instant::now();
-        rotate_log(self)?;
-        let number = write_commit(self, &|_| {})?;
-        remove_unnamed(self)?;
-        self.note_done(&self.counters.commits, began);
-        Ok(number)
+        commit(self, None)
     }
+
+    /// As [`commit`](Self::commit), with up to 1 MiB of the caller's own in the file of the commit: it is durable with the
+    /// changes, or not at all. [`Snapshot::user_data`](crate::Snapshot::user_data) and
+    /// [`CommitInfo::user_data`](crate::CommitInfo::user_data) return it.
+    ///
+    /// Later commits keep the bytes until other ones are given; empty ones remove them. A commit of a background thread,
+    /// [`purge`](Self::purge), or opening with a log keeps them, too, so that its documents may be newer than the bytes. Replicas
+    /// get the bytes with the files of the commit: other bytes than before count as a batch that the log does not hold.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Request`] if there are more bytes; [`Error::IsReplica`]; and as [`commit`](Self::commit). The bytes are those of the
+    /// last commit then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use docvalues_reader::OpenOptions;
+    /// use docvalues_store::{Store, StoreOptions, StoreReader, StoreSchema};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("hits");
+    /// let store = Store::create(&path, StoreSchema::new(), StoreOptions::default())?;
+    /// store.commit_with(b"postings 7")?;
+    /// let reader = StoreReader::open(&path, OpenOptions::new())?;
+    /// assert_eq!(reader.snapshot().user_data(), b"postings 7");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn commit_with(&self, user_data: &[u8]) -> Result<u64> {
+        if user_data.len() > MAX_USER_DATA {
+            let found = user_data.len();
+            return Err(Error::Request(format!(
+                "expected at most {MAX_USER_DATA} bytes of user data, found {found}"
+            )));
+        }
+        commit(self, Some(user_data.into()))
+    }
+}
+
+/// Commits, if there is something to commit. Without `user_data`, the bytes of the last commit stay.
+fn commit(store: &Store, user_data: Option<Arc<[u8]>>) -> Result<u64> {
+    let _flushing = lock(&store.flushing);
+    let (last, is_uncommitted) = store.change(|writer| {
+        if let Some(user_data) = &user_data {
+            writer.require_leader(&*store.directory)?;
+            if *user_data != writer.last_commit().1.user_data {
+                // A batch, so that replicas get the files of the commit.
+                writer.changed();
+            }
+        }
+        Ok((writer.last_commit().0, writer.is_uncommitted()))
+    })?;
+    if !is_uncommitted {
+        return Ok(last);
+    }
+    let began = Instant::now();
+    rotate_log(store)?;
+    let number = write_commit(store, &|commit| {
+        if let Some(user_data) = &user_data {
+            commit.user_data = user_data.clone();
+        }
+    })?;
+    remove_unnamed(store)?;
+    store.note_done(&store.counters.commits, began);
+    Ok(number)
 }
 
 /// As [`Store::commit`], also without changes. For a store that nobody else has yet.

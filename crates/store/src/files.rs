@@ -8,6 +8,7 @@ mod commit_info;
 mod listing;
 mod names;
 mod new_files;
+mod user_data;
 mod writer_lock;
 
 pub(crate) use beside_writer::{ATTEMPTS, no_calm};
@@ -18,4 +19,5 @@ pub(crate) use names::{
     FileName, LOCK, LOCK_INFO, MAX_NUMBER, commit_numbers, is_temporary, log_numbers, random_id,
 };
 pub(crate) use new_files::{PIECE, copy, put_file};
+pub(crate) use user_data::MAX_USER_DATA;
 pub(crate) use writer_lock::WriterLock;

@@ -44,6 +44,7 @@ pub(crate) fn info_json(info: &CommitInfo) -> Json {
         ("documents", info.docs.into()),
         ("segments", info.segments.into()),
         ("bytes", info.bytes.into()),
+        ("user_data_bytes", info.user_data.len().into()),
         ("made", info.made.map(made).into()),
     ])
 }

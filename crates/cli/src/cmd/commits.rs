@@ -20,11 +20,17 @@ pub(crate) fn run(args: &CommitsArgs, console: &mut Console<'_>) -> Result<Exit,
         });
         console.json(&json.collect::<Json>())?;
     } else {
-        let heading =
-            ["commit", "documents", "segments", "bytes", "sequence", "made"].map(|name| (name, Align::Right));
+        let mut infos = commits.iter().filter_map(|(_, commit)| commit.as_ref().ok());
+        let has_user_data = infos.any(|info| !info.user_data.is_empty());
+        let mut heading = vec!["commit", "documents", "segments", "bytes", "sequence", "made"];
+        if has_user_data {
+            heading.insert(5, "user data");
+        }
+        let heading: Vec<_> = heading.into_iter().map(|name| (name, Align::Right)).collect();
         let mut table = Table::new(&heading);
         for (number, commit) in &commits {
-            table.row(std::iter::once(number.to_string()).chain(cells(commit.as_ref().ok())).collect());
+            let cells = cells(commit.as_ref().ok(), has_user_data);
+            table.row(std::iter::once(number.to_string()).chain(cells).collect());
         }
         table.print(console)?;
         console.out.flush()?;
@@ -33,9 +39,10 @@ pub(crate) fn run(args: &CommitsArgs, console: &mut Console<'_>) -> Result<Exit,
     Ok(if damaged.is_empty() { Exit::Ok } else { Exit::Failed })
 }
 
-fn cells(commit: Option<&CommitInfo>) -> Vec<String> {
+fn cells(commit: Option<&CommitInfo>, has_user_data: bool) -> Vec<String> {
     let Some(info) = commit else { return vec!["damaged".to_owned()] };
     let mut cells = [info.docs, info.segments as u64, info.bytes, info.sequence].map(thousands).to_vec();
+    cells.extend(has_user_data.then(|| thousands(info.user_data.len() as u64)));
     cells.push(info.made.map(made).unwrap_or_default());
     cells
 }

@@ -16,7 +16,8 @@
 //!   "schema": { "fields": [ { "name": "size", "kind": "numeric", "type": "i64" } ], "id_field": "id" },
 //!   "segments": [ { "number": 161, "docs": 1000, "live": 993, "bytes": 20480, "id": "…32 hex digits",
 //!                   "fold": { "number": 170, "bytes": 1536, "id": "…" } } ],
-//!   "deltas": [ { "number": 183, "bytes": 1408, "id": "…" } ]
+//!   "deltas": [ { "number": 183, "bytes": 1408, "id": "…" } ],
+//!   "user_data": "…"             bytes of the caller, two hex digits for each; left out if there are none
 //! }
 //! crc32 0a1b2c3d                 of all bytes before this line
 //! ```
@@ -27,6 +28,7 @@
 mod tests;
 
 use std::ffi::OsStr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use docvalues_column::MAX_DOCS;
@@ -37,6 +39,7 @@ use docvalues_writer::Summary;
 use serde::{Deserialize, Serialize};
 
 use super::names::{FileName, MAX_NUMBER, commit_numbers};
+use super::user_data::{self, MAX_USER_DATA};
 use crate::error::{Error, Result};
 use crate::options::KeepCommits;
 use crate::schema::{SchemaEntry, StoreSchema};
@@ -94,6 +97,9 @@ pub(crate) struct CommitFile {
     pub(crate) schema: StoreSchema,
     pub(crate) segments: Vec<SegmentEntry>,
     pub(crate) deltas: Vec<FileEntry>,
+    /// The bytes of [`Store::commit_with`](crate::Store::commit_with).
+    #[serde(default, skip_serializing_if = "user_data::is_empty", with = "user_data")]
+    pub(crate) user_data: Arc<[u8]>,
 }
 
 /// A commit from which another one was made: its number, and the CRC-32 of its file.
@@ -171,6 +177,7 @@ impl CommitFile {
             schema,
             segments: Vec::new(),
             deltas: Vec::new(),
+            user_data: Arc::default(),
         }
     }
 
@@ -276,6 +283,10 @@ impl CommitFile {
         {
             let SegmentEntry { number, docs, live, .. } = segment;
             return Err(format!("segment {number:06x} has {live} live of {docs} documents"));
+        }
+        if self.user_data.len() > MAX_USER_DATA {
+            let found = self.user_data.len();
+            return Err(format!("expected at most {MAX_USER_DATA} bytes of user data, found {found}"));
         }
         let number = self.number.unwrap_or_default();
         if let Some(previous) = self.previous.filter(|previous| previous.number >= number) {

@@ -1,6 +1,7 @@
 //! Descriptions for callers: a commit, and the last batch of a history.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::commit_file::CommitFile;
@@ -23,6 +24,8 @@ pub struct CommitInfo {
     pub docs: u64,
     /// The bytes of all its files.
     pub bytes: u64,
+    /// The bytes of [`Store::commit_with`](crate::Store::commit_with); empty without any.
+    pub user_data: Arc<[u8]>,
 }
 
 impl CommitInfo {
@@ -35,6 +38,7 @@ impl CommitInfo {
             segments: commit.segments.len(),
             docs: commit.segments.iter().map(|segment| u64::from(segment.live)).sum(),
             bytes: commit.named_files().map(|(_, file)| file.bytes).sum(),
+            user_data: commit.user_data.clone(),
         }
     }
 }

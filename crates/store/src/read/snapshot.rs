@@ -55,6 +55,8 @@ pub(crate) struct Moment {
     /// Counts the sets of segments of a store.
     pub(crate) generation: u64,
     pub(crate) schema: Arc<StoreSchema>,
+    /// Of the last commit.
+    pub(crate) user_data: Arc<[u8]>,
 }
 
 /// The parts of a snapshot.
@@ -147,6 +149,7 @@ impl Snapshot {
             commit: state.number,
             generation: 0,
             schema: Arc::new(state.file.schema.clone()),
+            user_data: state.file.user_data.clone(),
         };
         let contents = Contents { moment, segments: &state.segments, blocks: Vec::new(), ids: None };
         Snapshot::of(contents, before)
@@ -202,6 +205,12 @@ impl Snapshot {
     /// The number of the last commit when it was taken.
     pub fn commit(&self) -> u64 {
         self.0.moment.commit
+    }
+
+    /// The bytes that [`Store::commit_with`](crate::Store::commit_with) gave the last commit when the snapshot was taken, or one
+    /// before it; empty without any.
+    pub fn user_data(&self) -> &[u8] {
+        &self.0.moment.user_data
     }
 
     /// The fields of the store.

@@ -119,6 +119,7 @@ impl Writer {
             commit: self.commit,
             generation: self.generation,
             schema: self.docs.schema.clone(),
+            user_data: self.committed.user_data.clone(),
         };
         Contents { moment, segments: &self.docs.segments, blocks: self.docs.blocks().collect(), ids }
     }

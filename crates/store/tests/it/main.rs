@@ -39,6 +39,7 @@ mod shrinking_files;
 mod threads;
 mod updates;
 mod updates_refused;
+mod user_data;
 mod versions;
 
 /// Returns a size for a test, such as a number of cases: in a sample, or in the full sweep.

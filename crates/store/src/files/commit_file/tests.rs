@@ -34,6 +34,7 @@ fn commit() -> CommitFile {
         schema,
         segments: vec![segment(161, Some(file(170))), segment(3, None)],
         deltas: vec![file(183)],
+        user_data: Arc::new([0x00, 0x7f, 0xfe]),
     }
 }
 
@@ -53,6 +54,21 @@ fn commits_are_read_as_they_are_written() {
     assert_eq!(CommitFile::decode(&bytes, "c").unwrap().encode(), bytes);
     let names: Vec<String> = commit.files().map(|name| name.to_string()).collect();
     assert_eq!(names, ["seg-0000a1.dv", "seg-0000a1.g0000aa.dv", "seg-000003.dv", "delta-0000b7.dv"]);
+}
+
+#[test]
+fn a_commit_without_user_data_does_not_mention_it() {
+    let cases: [Arc<[u8]>; 3] = [Vec::new().into(), (0..=255).collect(), vec![7; MAX_USER_DATA].into()];
+    for user_data in cases {
+        let commit = CommitFile { user_data, ..commit() };
+        let bytes = commit.encode();
+        let is_named = bytes.windows(9).any(|window| window == b"user_data");
+        assert_eq!(is_named, !commit.user_data.is_empty());
+        assert_eq!(CommitFile::decode(&bytes, "c").unwrap().user_data, commit.user_data);
+    }
+    let commit = CommitFile { user_data: vec![7; MAX_USER_DATA + 1].into(), ..commit() };
+    let error = CommitFile::decode(&commit.encode(), "c").unwrap_err().to_string();
+    assert_eq!(error, "c: expected at most 1048576 bytes of user data, found 1048577");
 }
 
 /// The bytes of a commit, with its checksum made right again.
@@ -101,6 +117,10 @@ fn hostile_commits_are_refused() {
         ("\"name\": \"size\"", "\"name\": \"id\"", "field \"id\" occurs twice"),
         ("\"id_field\": \"id\"", "\"id_field\": \"size\"", "expected a binary field of ids"),
         ("\"epoch\": 1", "\"epoch\": 1, \"more\": 1", "unknown field"),
+        ("\"007ffe\"", "\"007ffE\"", "pairs of hexadecimal digits"),
+        ("\"007ffe\"", "\"007ff\"", "pairs of hexadecimal digits"),
+        ("\"007ffe\"", "\"+07ffe\"", "pairs of hexadecimal digits"),
+        ("\"007ffe\"", "[0, 127, 254]", "expected a commit, found JSON"),
         (
             "0000000000000007\",\n      \"fold\"",
             "000000000000000G\",\n      \"fold\"",

@@ -1,0 +1,111 @@
+//! Bytes of the caller in a commit: durable with its documents, kept by later ones, and sent to replicas.
+
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use docvalues_reader::OpenOptions;
+use docvalues_store::error::Result;
+use docvalues_store::{Durability, Error, Store, StoreOptions, StoreReader};
+use docvalues_testkit::faults::PowerLossDirectory;
+
+use crate::fixture::{add, apply, contents, problems, schema};
+use crate::replicas::{install, pair};
+
+#[test]
+fn later_commits_keep_the_bytes_until_others_are_given() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create(folder.path(), schema(), StoreOptions::default()).unwrap();
+    assert!(store.snapshot().user_data().is_empty());
+    let first = store.commit_with(b"one").unwrap();
+    let before = store.snapshot();
+    assert_eq!(store.commit_with(b"one").unwrap(), first, "the same bytes are no change");
+    assert_eq!(store.commit().unwrap(), first);
+
+    add(&store, &[(1, 1)]).unwrap();
+    assert!(store.commit().unwrap() > first);
+    assert_eq!(store.snapshot().user_data(), b"one");
+    store.commit_with(b"two").unwrap();
+    assert_eq!((before.user_data(), store.snapshot().user_data()), (&b"one"[..], &b"two"[..]));
+    let reader = StoreReader::open(folder.path(), OpenOptions::new()).unwrap();
+    assert_eq!(reader.snapshot().user_data(), b"two");
+    let commits = StoreReader::commits(folder.path()).unwrap();
+    assert_eq!(&*commits.last().unwrap().1.as_ref().unwrap().user_data, b"two");
+
+    // As many as there may be, and one more.
+    let most = vec![7; 1 << 20];
+    let newest = store.commit_with(&most).unwrap();
+    let error = store.commit_with(&vec![7; (1 << 20) + 1]).unwrap_err();
+    assert!(matches!(&error, Error::Request(why) if why.contains("found 1048577")), "{error}");
+    assert_eq!(store.snapshot().commit(), newest);
+    store.purge().unwrap();
+    drop(store);
+    let store = Store::open(folder.path(), StoreOptions::default()).unwrap();
+    assert!(store.snapshot().user_data() == most);
+    store.commit_with(b"").unwrap();
+    assert!(store.snapshot().user_data().is_empty());
+    assert!(problems(folder.path()).is_empty());
+}
+
+/// Commits a document and its number in each of four rounds. `safe` is the last round that is durable for sure, from 0 when the
+/// store is created.
+fn script(disk: &PowerLossDirectory, safe: &Cell<Option<u32>>) -> Result<()> {
+    let store = Store::create_in(Arc::new(disk.clone()), schema(), StoreOptions::default())?;
+    safe.set(Some(0));
+    for round in 1..=4_u32 {
+        add(&store, &[(round, 7)])?;
+        store.commit_with(&round.to_le_bytes())?;
+        safe.set(Some(round));
+    }
+    Ok(())
+}
+
+#[test]
+fn bytes_are_durable_with_the_documents_of_their_commit() {
+    let whole = PowerLossDirectory::new("/disk");
+    script(&whole, &Cell::new(None)).unwrap();
+    let mut seen = BTreeSet::new();
+    for sync in 0..=whole.sync_count() {
+        let (disk, safe) = (PowerLossDirectory::new("/disk").down_at_sync(sync), Cell::new(None));
+        let _ = script(&disk, &safe);
+        for seed in 0..crate::cases(4, 400) {
+            let store = match Store::open_in(Arc::new(disk.crash_image(seed)), StoreOptions::default()) {
+                Err(_) if safe.get().is_none() => continue,
+                store => store.unwrap(),
+            };
+            let snapshot = store.snapshot();
+            let docs = u32::try_from(contents(&snapshot).len()).unwrap();
+            assert!(safe.get().is_none_or(|safe| docs == safe || docs == safe + 1));
+            let bytes = docs.to_le_bytes();
+            assert_eq!(snapshot.user_data(), if docs == 0 { &[][..] } else { &bytes[..] });
+            seen.insert(docs);
+        }
+    }
+    assert_eq!(seen, BTreeSet::from([0, 1, 2, 3, 4]));
+}
+
+#[test]
+fn a_log_keeps_the_bytes_of_the_last_commit() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = StoreOptions::new().durability(Durability::EachBatch);
+    let store = Store::create(folder.path(), schema(), options).unwrap();
+    store.commit_with(b"one").unwrap();
+    apply(&store, &[(2, Some(2))]).unwrap();
+    drop(store);
+    let store = Store::open(folder.path(), options).unwrap();
+    assert_eq!((contents(&store.snapshot()).len(), store.snapshot().user_data()), (1, &b"one"[..]));
+}
+
+#[test]
+fn replicas_get_the_bytes_and_give_none() {
+    let (store, replica) = pair();
+    store.commit_with(b"one").unwrap();
+    assert!(replica.position().sequence < store.position().sequence, "a batch, so that replicas follow");
+    install(&store, &replica).unwrap();
+    assert_eq!(replica.snapshot().user_data(), b"one");
+    assert!(matches!(replica.store().commit_with(b"two"), Err(Error::IsReplica { .. })));
+    let store = replica.promote().unwrap();
+    assert_eq!(store.snapshot().user_data(), b"one");
+    store.commit_with(b"two").unwrap();
+    assert_eq!(store.snapshot().user_data(), b"two");
+}
