@@ -9,6 +9,7 @@ mod plain_body;
 mod update;
 mod write_batch;
 
+pub use arithmetic::Arithmetic;
 pub use operation::{Applied, Condition, Outcome};
 pub(crate) use operation::{Operation, What};
 pub(crate) use update::Updates;

@@ -67,7 +67,7 @@ mod versions;
 mod write;
 
 pub use background::{Background, BackgroundOptions};
-pub use batch::{Applied, Change, Condition, Outcome, Update, WriteBatch};
+pub use batch::{Applied, Arithmetic, Change, Condition, Outcome, Update, WriteBatch};
 pub use error::Error;
 pub use files::{CommitInfo, Position};
 pub use log::{FrameInfo, LogFrames, LogStats};

@@ -1,12 +1,13 @@
 //! Numbers that an update computes from those before: sums and products.
 
-use docvalues_column::{Field, Kind, LogicalType};
+use docvalues_column::{Field, Kind, LogicalType, Value};
 use docvalues_format::file::kind::{from_f64, from_u64, to_f64, to_u64};
 use serde::{Deserialize, Serialize};
 
-/// How a number follows from the one before.
+/// How a number follows from the one before: see [`Update::add`](crate::Update::add) and
+/// [`Update::multiply`](crate::Update::multiply).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Arithmetic {
+pub struct Arithmetic {
     pub(crate) operand: Operand,
     /// Whether the nearest number of the type takes the place of one out of range.
     pub(crate) saturates: bool,
@@ -21,6 +22,13 @@ pub(crate) enum Operand {
 }
 
 impl Arithmetic {
+    /// The number that a field with type `logical` has after it, from the one `before`; `None` if it then has none. One that
+    /// is out of range, which an update refuses, is the nearest one.
+    pub fn after(self, before: Option<&Value>, logical: LogicalType) -> Option<Value> {
+        let (after, _) = self.apply(before.and_then(Value::stored), logical);
+        after.map(|stored| Value::of(logical, stored))
+    }
+
     /// Refuses a field of another type, and what is not finite. Returns what is expected.
     pub(crate) fn check(self, field: &Field) -> Result<(), String> {
         use LogicalType as T;

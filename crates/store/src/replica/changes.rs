@@ -9,7 +9,7 @@ use docvalues_column::{Field, PlainColumn, PlainColumns, PlainValues, Value, bit
 use super::frames::{Frame, Frames, within};
 use crate::batch::body::{BatchBody, Body, Decided, FrameBody};
 use crate::batch::{Change, What};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::log::decode_frame;
 use crate::read::HeldCommit;
 use crate::schema::{SchemaEntry, StoreSchema};

@@ -191,7 +191,7 @@ fn a_merge_is_a_run_for_each_segment() {
     let merged = store.snapshot();
     let [to] = merged.part_ids().collect::<Vec<_>>()[..] else { panic!("one segment") };
     let runs: Vec<_> = merged.moves_since(&before).unwrap().map(|run| (run.from, run.docs, run.to)).collect();
-    let run = |(from, at)| (from, DocRange::new(0, 100), Some((to, DocId::new(at * 100))));
+    let run = |(from, at): (PartId, u32)| (from, DocRange::new(0, 100), Some((to, DocId::new(at * 100))));
     assert_eq!(runs, before.part_ids().zip(0..).map(run).collect::<Vec<_>>());
 
     // A deleted document is in its part still, until this is merged.
