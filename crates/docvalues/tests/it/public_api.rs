@@ -267,7 +267,9 @@ fn the_root_has_forty_names() {
     let items = items_of("docvalues");
     let is_root = |item: &&Item| item.module == "docvalues" && !item.is_part;
     let name = |item: &Item| item.path.last().unwrap_or(&item.name).clone();
-    let names: BTreeSet<_> = items.iter().filter(is_root).map(name).collect();
+    // The guide is pages, and has no items.
+    let mut names: BTreeSet<_> = items.iter().filter(is_root).map(name).collect();
+    names.remove("_guide");
     assert!(names.len() <= 40, "{} names: {names:?}", names.len());
 }
 
