@@ -49,6 +49,7 @@ fn files_and_entries_are_those_of_the_page() {
     let names = deltas(8);
     assert_eq!((count(&names, "delta-"), count(&names, "seg-")), (8, 2));
     assert!(page.contains("At most eight deltas accumulate. The next commit folds them"));
+    store.commit_with(b"kept by later commits").unwrap();
     let names = deltas(11);
     let found: BTreeSet<String> = names.iter().map(|name| pattern(name)).collect();
     let described: BTreeSet<String> =
