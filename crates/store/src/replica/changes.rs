@@ -76,13 +76,13 @@ impl Store {
     ///
     /// The log needs a [`Durability`](crate::Durability) other than `OnCommit`, or
     /// [`keep_frames`](crate::StoreOptions::keep_frames), and holds no change that was made by a query or by addresses, no
-    /// added segment, and no [`alter`](Self::alter). Where one of them comes, there is [`Error::TooOld`]: scan a snapshot, and
+    /// added segment, and no [`alter`](Self::alter). Where one of them comes, there is `Error::TooOld`: scan a snapshot, and
     /// follow the changes after it.
     ///
     /// # Errors
     ///
-    /// [`Error::TooOld`] if the log does not have all changes; [`Error::NoFrames`] if there is no log; [`Error::Diverged`] if the
-    /// store has no batch `from_sequence`; [`Error::Damaged`] if a frame is damaged.
+    /// `Error::TooOld` if the log does not have all changes; `Error::NoFrames` if there is no log; `Error::Diverged` if the
+    /// store has no batch `from_sequence`; `Error::Damaged` if a frame is damaged.
     ///
     /// # Examples
     ///
