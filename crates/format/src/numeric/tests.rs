@@ -9,6 +9,8 @@ mod estimate;
 mod reads;
 
 use super::*;
+use crate::cursor::Cursor;
+use crate::error::ErrorKind;
 use crate::jump::JumpTables;
 use crate::source::Owned;
 use crate::stored::from_f64;
