@@ -4,7 +4,7 @@ use docvalues_column::{Field, Kind, LogicalType, Value};
 use docvalues_format::file::kind::{from_f64, from_u64, to_f64, to_u64};
 use serde::{Deserialize, Serialize};
 
-/// How a number follows from the one before: see [`Update::add`](crate::Update::add) and
+/// A sum or a product that an update computes: [`Update::add`](crate::Update::add) and
 /// [`Update::multiply`](crate::Update::multiply).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Arithmetic {
@@ -13,7 +13,7 @@ pub struct Arithmetic {
     pub(crate) saturates: bool,
 }
 
-/// What is added or multiplied; doubles are bits.
+/// The second operand. A double is held as its bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Operand {
     Add(i64),
@@ -22,8 +22,8 @@ pub(crate) enum Operand {
 }
 
 impl Arithmetic {
-    /// The number that a field with type `logical` has after it, from the one `before`; `None` if it then has none. One that
-    /// is out of range, which an update refuses, is the nearest one.
+    /// Computes the number of a field of type `logical` from the one `before`; `None` stands for no number. A result out of
+    /// range, which an update refuses unless it is [saturating](crate::Update::saturating), is the nearest number in it.
     pub fn after(self, before: Option<&Value>, logical: LogicalType) -> Option<Value> {
         let (after, _) = self.apply(before.and_then(Value::stored), logical);
         after.map(|stored| Value::of(logical, stored))

@@ -4,6 +4,7 @@ use std::ops::Bound;
 
 use docvalues_column::Bitset;
 use docvalues_search::query::Literal;
+use docvalues_search::{Parts, Search};
 use proptest::prelude::*;
 
 use super::dataset::{Contents, SegmentFile, StoreCommit};
@@ -203,7 +204,9 @@ fn a_query_without_a_text_is_refused() {
         _ => query.or(Query::exists("b")),
     });
     let long = Query::eq("a", "x".repeat(2 << 20));
-    for query in [Query::docs(Bitset::none(9)), deep, long] {
+    let no_parts = Parts::new(Vec::new());
+    let hits = Query::hits(Search::over(&no_parts).filter(&Query::All).unwrap());
+    for query in [Query::docs(Bitset::none(9)), hits, deep, long] {
         let error = ScanRequest { query, ..example() }.encode().unwrap_err().to_string();
         assert!(error.starts_with("scan request: expected a query that can be sent as text: "), "{error}");
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use docvalues_column::Value;
 use docvalues_search::Query;
-use docvalues_store::{Changed, Changes, Error, Store, StoreOptions};
+use docvalues_store::{Change, Changed, Changes, Error, Store, StoreOptions, Update};
 
 use crate::fixture::{Contents, apply, contents, id, schema};
 use crate::replicas::with_frames;
@@ -80,6 +80,35 @@ fn a_store_is_rebuilt_from_a_snapshot_and_the_changes_since() {
         at = follow(&mut changes, &mut rebuilt).unwrap();
         assert_eq!(at, store.position().sequence);
     }
+}
+
+/// Who follows computes what the update computed.
+#[test]
+fn computed_numbers_follow_from_those_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = create(folder.path(), with_frames(1 << 30));
+    apply(&store, &[(1, Some(7))]).unwrap();
+    let mut changes = store.changes(store.position().sequence).unwrap();
+    let mut batch = store.batch().unwrap();
+    let [id_field, size] = ["id", "size"].map(|name| batch.field(name).unwrap());
+    let saturating = Update::new().multiply(size, -1e300).saturating();
+    for update in [Update::new().add(size, -9), Update::new().multiply(size, 3.0), saturating] {
+        let mut row = batch.update_with(&update);
+        row.str(id_field, &id(1)).unwrap();
+        row.finish().unwrap();
+    }
+    store.apply(batch).unwrap();
+    let mut now = Some(Value::I64(7));
+    for expected in [-2, -6, i64::MAX] {
+        let change = changes.next().unwrap().unwrap();
+        let size = change.fields.iter().find(|change| change.field.name == "size").unwrap();
+        let Change::Compute(how) = size.change else { panic!("{size:?}") };
+        assert!(size.values.is_empty());
+        now = how.after(now.as_ref(), size.field.logical);
+        assert_eq!(now, Some(Value::I64(expected)));
+    }
+    store.refresh().unwrap();
+    assert_eq!(contents(&store.snapshot()), Contents::from([(1, i64::MAX)]));
 }
 
 #[test]
