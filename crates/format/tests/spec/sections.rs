@@ -58,14 +58,14 @@ fn numeric_fields() {
     };
     let affine = meta(&numbers(Transform::Affine { base: -0x12, gcd: 0x14 }));
     let refs = [1, 2, 4].map(reference);
-    check_both("Fields in the directory", module!("numeric.rs"), &affine, &fields(0x14, 1, &refs));
+    check_both("Fields in the directory", module!("numeric/meta.rs"), &affine, &fields(0x14, 1, &refs));
     let decimal = meta(&numbers(Transform::Decimal(Decimal { base: -1, gcd: 0x15, digits: 0x16 })));
     let mut with_digits = fields(0x15, 3, &refs).to_vec();
     with_digits.insert(8, f("digits", [0x16]));
-    check_both("Fields in the directory", module!("numeric.rs"), &decimal, &with_digits);
+    check_both("Fields in the directory", module!("numeric/meta.rs"), &decimal, &with_digits);
     let table = meta(&numbers(Transform::Table(reference(3))));
     let refs = [1, 2, 3, 4].map(reference);
-    check_both("Fields in the directory", module!("numeric.rs"), &table, &fields(0, 2, &refs));
+    check_both("Fields in the directory", module!("numeric/meta.rs"), &table, &fields(0, 2, &refs));
 }
 
 #[test]
