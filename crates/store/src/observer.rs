@@ -34,7 +34,6 @@ use crate::segments::{
 /// use std::io::Read as _;
 /// use std::sync::Arc;
 ///
-/// use docvalues_storage::FsDirectory;
 /// use docvalues_store::{Observer, Publication, Store, StoreOptions, StoreSchema};
 ///
 /// struct CountDocs;
@@ -51,9 +50,8 @@ use crate::segments::{
 /// }
 ///
 /// # let folder = tempfile::tempdir()?;
-/// let directory = Arc::new(FsDirectory::new(folder.path()));
 /// let options = StoreOptions::default();
-/// let store = Store::create_with(directory, StoreSchema::new(), options, Arc::new(CountDocs))?;
+/// let store = Store::create_with(folder.path(), StoreSchema::new(), options, Arc::new(CountDocs))?;
 /// let mut batch = store.batch()?;
 /// batch.upsert().finish()?;
 /// store.apply(batch)?;

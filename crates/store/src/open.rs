@@ -52,12 +52,29 @@ impl Store {
         create_with(directory, CommitFile::new(schema, 1, random_id(0)), options, None)
     }
 
-    /// As [`create_in`](Self::create_in), with an observer of new segments.
+    /// As [`create`](Self::create), with an observer of new segments.
     ///
     /// # Errors
     ///
     /// As [`create`](Self::create).
     pub fn create_with(
+        path: impl AsRef<Path>,
+        schema: StoreSchema,
+        options: StoreOptions,
+        observer: Arc<dyn Observer>,
+    ) -> Result<Store> {
+        let path = path.as_ref();
+        std::fs::create_dir_all(path)
+            .map_err(|error| docvalues_storage::Error::new(docvalues_storage::Step::Create, path, error))?;
+        Store::create_in_with(Arc::new(folder_at(path, &options.open)), schema, options, observer)
+    }
+
+    /// As [`create_with`](Self::create_with), in any directory.
+    ///
+    /// # Errors
+    ///
+    /// As [`create`](Self::create).
+    pub fn create_in_with(
         directory: Arc<dyn Directory>,
         schema: StoreSchema,
         options: StoreOptions,
@@ -125,13 +142,26 @@ impl Store {
         open_in(directory, options, None, true)
     }
 
-    /// As [`open_in`](Self::open_in), with an observer of new segments. It is also called for those of the log, which is applied
+    /// As [`open`](Self::open), with an observer of new segments. It is also called for those of the log, which is applied
     /// before this returns.
     ///
     /// # Errors
     ///
     /// As [`open`](Self::open); and those of the observer.
     pub fn open_with(
+        path: impl AsRef<Path>,
+        options: StoreOptions,
+        observer: Arc<dyn Observer>,
+    ) -> Result<Store> {
+        Store::open_in_with(Arc::new(folder_at(path.as_ref(), &options.open)), options, observer)
+    }
+
+    /// As [`open_with`](Self::open_with), in any directory.
+    ///
+    /// # Errors
+    ///
+    /// As [`open_with`](Self::open_with).
+    pub fn open_in_with(
         directory: Arc<dyn Directory>,
         options: StoreOptions,
         observer: Arc<dyn Observer>,

@@ -167,7 +167,7 @@ impl Replica {
     /// # Errors
     ///
     /// As [`open`](Self::open); and those of the observer.
-    pub fn open_with(
+    pub fn open_in_with(
         directory: Arc<dyn Directory>,
         options: StoreOptions,
         observer: Arc<dyn Observer>,

@@ -85,7 +85,7 @@ fn side_files(directory: &dyn Directory) -> usize {
 
 fn create(path: &Path, observer: &Arc<Ids>) -> Store {
     let directory = Arc::new(FsDirectory::new(path));
-    Store::create_with(directory, schema(), StoreOptions::default(), observer.clone()).unwrap()
+    Store::create_in_with(directory, schema(), StoreOptions::default(), observer.clone()).unwrap()
 }
 
 #[test]
@@ -183,7 +183,7 @@ impl Observer for Names {
 fn names_are_checked() {
     let folder = tempfile::tempdir().unwrap();
     let directory = Arc::new(FsDirectory::new(folder.path()));
-    let store = Store::create_with(directory, schema(), StoreOptions::default(), Arc::new(Names)).unwrap();
+    let store = Store::create_in_with(directory, schema(), StoreOptions::default(), Arc::new(Names)).unwrap();
     add(&store, &[(1, 1)]).unwrap();
     store.commit().unwrap();
     assert_eq!(side_files(&**store.directory()), 4);
@@ -199,7 +199,7 @@ fn names_are_checked() {
 /// Commits, of which `safe` is told, with flushes, segments that are added, and merges.
 fn script(directory: Arc<dyn Directory>, safe: &Cell<u32>) -> Result<()> {
     let observer = Arc::new(Ids::default());
-    let store = Store::create_with(directory, schema(), StoreOptions::default(), observer)?;
+    let store = Store::create_in_with(directory, schema(), StoreOptions::default(), observer)?;
     for round in 1..=4_u32 {
         add(&store, &[(2 * round, 7), (0, 1)])?;
         apply(&store, &[(2 * round + 1, Some(8)), (0, None)])?;
@@ -214,7 +214,8 @@ fn script(directory: Arc<dyn Directory>, safe: &Cell<u32>) -> Result<()> {
 
 /// Opens a store after a failure. Its side files are those of its segments. Returns the rounds that it has.
 fn check_after(disk: PowerLossDirectory) -> Option<u32> {
-    let opened = Store::open_with(Arc::new(disk.clone()), StoreOptions::default(), Arc::new(Ids::default()));
+    let opened =
+        Store::open_in_with(Arc::new(disk.clone()), StoreOptions::default(), Arc::new(Ids::default()));
     let Ok(store) = opened else { return None };
     assert_eq!(side_files(&disk), check(&store.snapshot()), "none orphaned, none missing");
     Some(u32::try_from(contents(&store.snapshot()).len()).unwrap() / 2)
@@ -269,7 +270,7 @@ fn the_log_calls_the_observer_again() {
     let folder = tempfile::tempdir().unwrap();
     let options = StoreOptions::new().durability(Durability::EachBatch);
     let open = |observer: &Arc<Ids>| {
-        Store::open_with(Arc::new(FsDirectory::new(folder.path())), options, observer.clone()).unwrap()
+        Store::open_in_with(Arc::new(FsDirectory::new(folder.path())), options, observer.clone()).unwrap()
     };
     drop(Store::create(folder.path(), schema(), options).unwrap());
     let observer = Arc::new(Ids::default());
@@ -286,8 +287,8 @@ fn the_log_calls_the_observer_again() {
 fn replicas_get_side_files_and_write_their_own() {
     let disk = |name: &str| Arc::new(PowerLossDirectory::new(name));
     let options = StoreOptions::default();
-    let store = Store::create_with(disk("/leader"), schema(), options, Arc::new(Ids::default())).unwrap();
-    let replica = Replica::open_with(disk("/replica"), options, Arc::new(Ids::default())).unwrap();
+    let store = Store::create_in_with(disk("/leader"), schema(), options, Arc::new(Ids::default())).unwrap();
+    let replica = Replica::open_in_with(disk("/replica"), options, Arc::new(Ids::default())).unwrap();
     for round in 0..3 {
         apply(&store, &[(round, Some(1)), (round + 10, Some(2))]).unwrap();
         store.commit().unwrap();
