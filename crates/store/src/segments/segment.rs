@@ -1,6 +1,5 @@
 //! The files of segments: begun and opened.
 
-use std::ffi::OsStr;
 use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
 
@@ -11,7 +10,7 @@ use docvalues_writer::{SegmentWriter, WriterOptions};
 
 use super::new_numbers::NewNumbers;
 use super::part_record::{PartRecord, Went};
-use super::side_file::{self, SideFile};
+use super::side_file::{self, SideFile, open_bytes};
 use crate::error::{Error, Result};
 use crate::files::{FileEntry, FileName};
 use crate::schema::{StoreSchema, id_options};
@@ -157,14 +156,4 @@ pub(crate) fn open(
         return Err(Error::Damaged { file, what });
     }
     Ok(segment)
-}
-
-/// Opens a file that must have the length of the one that was committed.
-pub(super) fn open_bytes(directory: &dyn Directory, name: FileName, expected: FileEntry) -> Result<Source> {
-    let source = directory.open(OsStr::new(&name.to_string()))?;
-    if source.len() != expected.bytes {
-        let what = format!("expected {} bytes, found {}", expected.bytes, source.len());
-        return Err(Error::Damaged { file: source.name().to_string(), what });
-    }
-    Ok(source)
 }

@@ -1,5 +1,6 @@
 //! Side files: bytes that an observer wrote beside a segment, with a content id instead of a format.
 
+use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -7,7 +8,6 @@ use docvalues_format::error::Section;
 use docvalues_format::file::directory::content_id;
 use docvalues_storage::{Directory, Error as StorageError, NewFile, Source};
 
-use super::segment::open_bytes;
 use crate::error::{Error, Result};
 use crate::files::{FileEntry, FileName, PIECE, SideEntry};
 
@@ -25,6 +25,16 @@ impl SideFile {
         let source = Arc::new(open_bytes(directory, name, entry.file())?);
         Ok(SideFile { entry, source })
     }
+}
+
+/// Opens a file that must have the length of the one that was committed.
+pub(super) fn open_bytes(directory: &dyn Directory, name: FileName, expected: FileEntry) -> Result<Source> {
+    let source = directory.open(OsStr::new(&name.to_string()))?;
+    if source.len() != expected.bytes {
+        let what = format!("expected {} bytes, found {}", expected.bytes, source.len());
+        return Err(Error::Damaged { file: source.name().to_string(), what });
+    }
+    Ok(source)
 }
 
 /// Compares all bytes of a side file with its content id.
