@@ -195,6 +195,15 @@ pub enum Error {
         /// The position, and what was expected there.
         what: String,
     },
+    /// An observer failed the publication of a segment: see [`Observer`](crate::Observer).
+    #[error("{segment}: the observer failed: {error}")]
+    Observer {
+        /// The path of the segment.
+        segment: String,
+        /// The failure.
+        #[source]
+        error: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// A background thread failed: see [`Background`](crate::Background).
     #[error("a {work} in the background failed: {error}")]
     Background {

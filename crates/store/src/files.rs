@@ -12,7 +12,7 @@ mod user_data;
 mod writer_lock;
 
 pub(crate) use beside_writer::{ATTEMPTS, no_calm};
-pub(crate) use commit_file::{CommitFile, FileEntry, MAX_BYTES, PreviousCommit, SegmentEntry};
+pub(crate) use commit_file::{CommitFile, FileEntry, MAX_BYTES, PreviousCommit, SegmentEntry, SideEntry};
 pub use commit_info::{CommitInfo, Position};
 pub(crate) use listing::Files;
 pub(crate) use names::{

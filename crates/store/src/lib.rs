@@ -14,6 +14,8 @@
 //!   |
 //! store       Store: what is locked while it changes, and the snapshot that is published
 //!   |
+//! observer    a hook before a segment is published, with files beside it: Observer, Publication
+//!   |
 //! read        Snapshot: parts to search, as long as a reader likes; StoreReader: the same in another process;
 //!   |         HeldCommit: files that stay; StoreCheck: every byte, and every rule that files keep together
 //!   |
@@ -52,6 +54,7 @@ mod log;
 mod merge;
 #[cfg(feature = "object_store")]
 mod objects;
+mod observer;
 mod open;
 mod options;
 mod read;
@@ -74,6 +77,7 @@ pub use log::{FrameInfo, LogFrames, LogStats};
 pub use merge::{MergePolicy, Purged, SegmentSize};
 #[cfg(feature = "object_store")]
 pub use objects::{ObjectReader, ReadCache};
+pub use observer::{Observer, Publication};
 pub use open::{LostCommit, Recovered};
 pub use options::{Durability, KeepCommits, StoreOptions};
 pub use read::{

@@ -17,6 +17,7 @@ use crate::commit::{commit_now, remove_all_but, remove_unnamed};
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, FileName, Files, MAX_NUMBER, Position, WriterLock, random_id};
 use crate::log::{LogStart, LogWriter};
+use crate::observer::Observer;
 use crate::options::{Durability, KeepCommits, StoreOptions, folder_at};
 use crate::schema::StoreSchema;
 use crate::segments::CommitState;
@@ -48,7 +49,38 @@ impl Store {
         schema: StoreSchema,
         options: StoreOptions,
     ) -> Result<Store> {
-        create_with(directory, CommitFile::new(schema, 1, random_id(0)), options)
+        create_with(directory, CommitFile::new(schema, 1, random_id(0)), options, None)
+    }
+
+    /// As [`create`](Self::create), with an observer of new segments.
+    ///
+    /// # Errors
+    ///
+    /// As [`create`](Self::create).
+    pub fn create_with(
+        path: impl AsRef<Path>,
+        schema: StoreSchema,
+        options: StoreOptions,
+        observer: Arc<dyn Observer>,
+    ) -> Result<Store> {
+        let path = path.as_ref();
+        std::fs::create_dir_all(path)
+            .map_err(|error| docvalues_storage::Error::new(docvalues_storage::Step::Create, path, error))?;
+        Store::create_in_with(Arc::new(folder_at(path, &options.open)), schema, options, observer)
+    }
+
+    /// As [`create_with`](Self::create_with), in any directory.
+    ///
+    /// # Errors
+    ///
+    /// As [`create`](Self::create).
+    pub fn create_in_with(
+        directory: Arc<dyn Directory>,
+        schema: StoreSchema,
+        options: StoreOptions,
+        observer: Arc<dyn Observer>,
+    ) -> Result<Store> {
+        create_with(directory, CommitFile::new(schema, 1, random_id(0)), options, Some(observer))
     }
 
     /// Opens the store in the folder `path` to write it, or [creates](Self::create) one if there is none. A store that is there
@@ -107,7 +139,34 @@ impl Store {
     ///
     /// As [`open`](Self::open).
     pub fn open_in(directory: Arc<dyn Directory>, options: StoreOptions) -> Result<Store> {
-        open_in(directory, options, true)
+        open_in(directory, options, None, true)
+    }
+
+    /// As [`open`](Self::open), with an observer of new segments. It is also called for those of the log, which is applied
+    /// before this returns.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open); and those of the observer.
+    pub fn open_with(
+        path: impl AsRef<Path>,
+        options: StoreOptions,
+        observer: Arc<dyn Observer>,
+    ) -> Result<Store> {
+        Store::open_in_with(Arc::new(folder_at(path.as_ref(), &options.open)), options, observer)
+    }
+
+    /// As [`open_with`](Self::open_with), in any directory.
+    ///
+    /// # Errors
+    ///
+    /// As [`open_with`](Self::open_with).
+    pub fn open_in_with(
+        directory: Arc<dyn Directory>,
+        options: StoreOptions,
+        observer: Arc<dyn Observer>,
+    ) -> Result<Store> {
+        open_in(directory, options, Some(observer), true)
     }
 
     /// Goes back to the older commit `to` of the store in the folder `path`: makes a new commit with its contents, and
@@ -168,7 +227,12 @@ impl Store {
 }
 
 /// Opens the store of a directory. `makes_room` removes unnamed files from a full disk, and tries once more.
-fn open_in(directory: Arc<dyn Directory>, options: StoreOptions, makes_room: bool) -> Result<Store> {
+pub(crate) fn open_in(
+    directory: Arc<dyn Directory>,
+    options: StoreOptions,
+    observer: Option<Arc<dyn Observer>>,
+    makes_room: bool,
+) -> Result<Store> {
     let no_store = || Error::NoStore { folder: directory.path().display().to_string() };
     // Nothing is created in a folder that has no store.
     Files::list_beside_writer(&*directory)?.newest_commit().ok_or_else(no_store)?;
@@ -184,6 +248,7 @@ fn open_in(directory: Arc<dyn Directory>, options: StoreOptions, makes_room: boo
     // A commit with the next number comes before the removal of unnamed files, so that their numbers are never used again.
     let has_unnamed_files = (state.file.next_number + 1..=MAX_NUMBER).contains(&files.next_number);
     let mut store = Store::of(directory.clone(), lock, files, state, options);
+    store.observer = observer;
     if !has_unnamed_files {
         remove_unnamed(&store)?;
     }
@@ -195,8 +260,9 @@ fn open_in(directory: Arc<dyn Directory>, options: StoreOptions, makes_room: boo
             .is_ok_and(|left| left.is_empty())
     };
     if makes_room && is_full && has_unnamed_files && is_removed() {
+        let observer = store.observer.take();
         drop(store);
-        return open_in(directory, options, false);
+        return open_in(directory, options, observer, false);
     }
     Err(error)
 }
@@ -206,6 +272,7 @@ pub(crate) fn create_with(
     directory: Arc<dyn Directory>,
     committed: CommitFile,
     options: StoreOptions,
+    observer: Option<Arc<dyn Observer>>,
 ) -> Result<Store> {
     let lock = WriterLock::take(&directory)?;
     let files = Files::list(&*directory)?;
@@ -218,6 +285,7 @@ pub(crate) fn create_with(
     let (segments, tombstones) = (Vec::new(), Tombstones::default());
     let state = CommitState { number: 0, file: committed, segments, tombstones };
     let mut store = Store::of(directory, lock, files, state, options);
+    store.observer = observer;
     begin_log(&mut store)?;
     commit_now(&store)?;
     Ok(store)

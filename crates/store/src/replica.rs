@@ -47,7 +47,8 @@ use crate::error::{Error, Result};
 use crate::files::{CommitFile, Files, Position};
 use crate::locks::{Mutex, lock};
 use crate::log::decode_frame;
-use crate::open::create_with;
+use crate::observer::Observer;
+use crate::open::{create_with, open_in};
 use crate::options::{StoreOptions, folder_at};
 use crate::read::{HeldCommit, Snapshot, StoreReader};
 use crate::schema::StoreSchema;
@@ -157,13 +158,35 @@ impl Replica {
     ///
     /// As [`open`](Self::open).
     pub fn open_in(directory: Arc<dyn Directory>, options: StoreOptions) -> Result<Replica> {
+        Replica::open_observed(directory, options, None)
+    }
+
+    /// As [`open_in`](Self::open_in), with an observer of the segments that the replica writes itself: of frames, and merges. Side
+    /// files of the leader come with its segments.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open); and those of the observer.
+    pub fn open_in_with(
+        directory: Arc<dyn Directory>,
+        options: StoreOptions,
+        observer: Arc<dyn Observer>,
+    ) -> Result<Replica> {
+        Replica::open_observed(directory, options, Some(observer))
+    }
+
+    fn open_observed(
+        directory: Arc<dyn Directory>,
+        options: StoreOptions,
+        observer: Option<Arc<dyn Observer>>,
+    ) -> Result<Replica> {
         let newest = Files::list_beside_writer(&*directory)?.newest_commit();
         let store = match newest {
             None => {
                 let empty = CommitFile { is_replica: true, ..CommitFile::new(StoreSchema::new(), 0, 0) };
-                create_with(directory, empty, options)?
+                create_with(directory, empty, options, observer)?
             }
-            Some(_) => Store::open_in(directory, options)?,
+            Some(_) => open_in(directory, options, observer, true)?,
         };
         if !store.change_quietly(|writer| Ok(writer.last_commit().1.is_replica))? {
             return Err(Error::Request(format!(

@@ -4,6 +4,7 @@
 //! | module | |
 //! | --- | --- |
 //! | `segment` | the file of a segment, begun and opened |
+//! | `side_file` | a file that an observer wrote beside a segment |
 //! | `segment_changes`, `new_rows` | deleted documents and new values of others |
 //! | `segment_state`, `commit_state` | a segment, and all of a commit, with their changes |
 //! | `delta` | changes in a file |
@@ -25,6 +26,7 @@ mod part_record;
 pub(crate) mod segment;
 mod segment_changes;
 mod segment_state;
+pub(crate) mod side_file;
 mod store_ids;
 
 pub(crate) use buffer::{Block, Buffer, FrozenBuffer, Id, Place, Sealed};
@@ -38,4 +40,5 @@ pub(crate) use part_record::{Next, PartRecord, Went};
 pub(crate) use segment::{StoreSegment, begin_segment};
 pub(crate) use segment_changes::SegmentChanges;
 pub(crate) use segment_state::{SegmentState, SegmentView, places_by_key, places_by_number};
+pub(crate) use side_file::SideFile;
 pub(crate) use store_ids::{SnapshotIds, StoreIds};

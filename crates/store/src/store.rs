@@ -27,13 +27,14 @@ pub(crate) use tasks::{Member, Shared, Task};
 pub(crate) use writer::{Frozen, Writer};
 
 use crate::error::Result;
-use crate::files::{Files, Position, WriterLock};
+use crate::files::{FileEntry, FileName, Files, Position, WriterLock};
 use crate::locks::{Mutex, MutexGuard, PoisonError, RwLock, lock};
 use crate::log::LogWriter;
+use crate::observer::{Observer, Origin, observe};
 use crate::options::StoreOptions;
 use crate::read::Snapshot;
 use crate::schema::StoreSchema;
-use crate::segments::{CommitState, StoreIds};
+use crate::segments::{CommitState, StoreIds, StoreSegment};
 use crate::stats::{Counter, Counters, StoreStats};
 use crate::versions;
 
@@ -88,6 +89,8 @@ pub struct Store {
     writer: Mutex<Writer>,
     /// The number of the next file, which no file ever had.
     pub(crate) next_number: AtomicU64,
+    /// Is called before a segment is published.
+    pub(crate) observer: Option<Arc<dyn Observer>>,
     /// Held by the merge that runs.
     pub(crate) merging: Mutex<()>,
     /// Held by the commit, or the writing of a full buffer, that runs.
@@ -144,6 +147,7 @@ impl Store {
             lock,
             writer: Mutex::new(writer),
             next_number,
+            observer: None,
             merging: Mutex::new(()),
             flushing: Mutex::new(()),
             log: None,
@@ -268,6 +272,21 @@ impl Store {
     /// The number of a new file, which nothing ever had.
     pub(crate) fn take_number(&self) -> u64 {
         self.next_number.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Opens a segment that was written, and calls the observer. `created` gets the names of the side files that it began.
+    pub(crate) fn open_observed(
+        &self,
+        file: FileEntry,
+        origin: Origin<'_>,
+        created: &mut Vec<FileName>,
+    ) -> Result<StoreSegment> {
+        let mut segment = StoreSegment::open(&*self.directory, file, self.options.open)?;
+        if let Some(observer) = &self.observer {
+            let numbered = (&self.directory, &self.next_number);
+            segment.side = observe(&**observer, numbered, (&segment, origin), created)?;
+        }
+        Ok(segment)
     }
 
     /// Counts work that began at `since` and is done.

@@ -16,7 +16,8 @@ use docvalues_writer::FinishError;
 use crate::error::Result;
 use crate::files::{FileEntry, FileName};
 use crate::locks::lock;
-use crate::segments::{Block, FrozenBuffer, NewNumbers, SegmentState, StoreSegment, begin_segment};
+use crate::observer::Origin;
+use crate::segments::{Block, FrozenBuffer, NewNumbers, SegmentState, begin_segment};
 use crate::store::Store;
 
 /// Writes the buffer to a segment if it takes more than so many bytes, or one that could not be written before. Other
@@ -45,17 +46,19 @@ pub(crate) fn flush_left(store: &Store) -> Result<()> {
 pub(super) fn write_buffer(store: &Store, buffer: Arc<FrozenBuffer>) -> Result<SegmentState> {
     let (began, number) = (Instant::now(), store.take_number());
     let written = write_segment(store, number, &buffer);
+    let mut created = vec![FileName::Segment(number)];
     // Not in the last step: others wait for that.
     let opened = written.and_then(|(file, new_numbers)| {
-        let segment = StoreSegment::open(&*store.directory, file, store.options.open)?;
+        let origin = Origin::Blocks(&buffer.blocks, &new_numbers);
+        let segment = store.open_observed(file, origin, &mut created)?;
         if store.snapshot().has_table() {
             store.ids.add(&segment);
         }
         Ok((SegmentState::new(Arc::new(segment)), new_numbers))
     });
     let (fresh, sealed) = store.change(|writer| {
-        // From now on, a commit removes the file if it is not used, such as one that could not be opened.
-        writer.files.add(FileName::Segment(number));
+        // From now on, a commit removes the files if they are not used, such as one that could not be opened.
+        created.iter().for_each(|name| writer.files.add(*name));
         let (fresh, new_numbers) = writer.synced(opened)?;
         let sealed = writer.unseal(Some((fresh.clone(), new_numbers)));
         store.note_room(writer);

@@ -15,7 +15,8 @@
 //!   "first_log": null,           the first log after it, if there are logs
 //!   "schema": { "fields": [ { "name": "size", "kind": "numeric", "type": "i64" } ], "id_field": "id" },
 //!   "segments": [ { "number": 161, "docs": 1000, "live": 993, "bytes": 20480, "id": "…32 hex digits",
-//!                   "fold": { "number": 170, "bytes": 1536, "id": "…" } } ],
+//!                   "fold": { "number": 170, "bytes": 1536, "id": "…" },
+//!                   "side": [ { "name": "postings", "number": 162, "bytes": 900, "id": "…" } ] } ],   left out if there are none
 //!   "deltas": [ { "number": 183, "bytes": 1408, "id": "…" } ],
 //!   "user_data": "…"             bytes of the caller, two hex digits for each; left out if there are none
 //! }
@@ -121,8 +122,8 @@ pub(crate) struct FileEntry {
     pub(crate) id: u128,
 }
 
-/// A segment, with the file of its folded deltas.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A segment, with the file of its folded deltas, and its side files.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SegmentEntry {
     pub(crate) number: u64,
@@ -133,6 +134,50 @@ pub(crate) struct SegmentEntry {
     pub(crate) id: u128,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) fold: Option<FileEntry>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) side: Vec<SideEntry>,
+}
+
+/// The most side files of a segment, so that a commit of all segments is not too long.
+const MAX_SIDE_FILES: usize = 4;
+
+/// The longest name of a side file.
+const MAX_SIDE_NAME: usize = 64;
+
+/// A side file: the name that the observer gave it, its number, length and content id.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SideEntry {
+    pub(crate) name: String,
+    pub(crate) number: u64,
+    pub(crate) bytes: u64,
+    #[serde(with = "hex")]
+    pub(crate) id: u128,
+}
+
+impl SideEntry {
+    /// The entry without the name.
+    pub(crate) fn file(&self) -> FileEntry {
+        FileEntry { number: self.number, bytes: self.bytes, id: self.id }
+    }
+
+    /// Fails unless a segment may have a side file `name` after those that it has.
+    pub(crate) fn check_next(before: &[SideEntry], name: &str) -> Result<(), String> {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+        if !(1..=MAX_SIDE_NAME).contains(&name.len()) || name.starts_with('.') || !name.bytes().all(is_plain)
+        {
+            return Err(format!(
+                "expected a side file's name of 1 to {MAX_SIDE_NAME} letters, digits, \"-\", \"_\" and \".\" that begins with no \".\", found {name:?}"
+            ));
+        }
+        if before.iter().any(|entry| entry.name == name) {
+            return Err(format!("expected another name than that of a side file before, found {name:?}"));
+        }
+        if before.len() == MAX_SIDE_FILES {
+            return Err(format!("expected at most {MAX_SIDE_FILES} side files of a segment, found {name:?}"));
+        }
+        Ok(())
+    }
 }
 
 impl FileEntry {
@@ -284,6 +329,11 @@ impl CommitFile {
             let SegmentEntry { number, docs, live, .. } = segment;
             return Err(format!("segment {number:06x} has {live} live of {docs} documents"));
         }
+        for SegmentEntry { side, .. } in &self.segments {
+            for (at, entry) in side.iter().enumerate() {
+                SideEntry::check_next(&side[..at], &entry.name)?;
+            }
+        }
         if self.user_data.len() > MAX_USER_DATA {
             let found = self.user_data.len();
             return Err(format!("expected at most {MAX_USER_DATA} bytes of user data, found {found}"));
@@ -326,6 +376,10 @@ impl CommitFile {
             if let Some(fold) = entry.fold {
                 files.push((FileName::Fold { segment: entry.number, number: fold.number }, fold));
             }
+            let side = |side: &SideEntry| {
+                (FileName::Side { segment: entry.number, number: side.number }, side.file())
+            };
+            files.extend(entry.side.iter().map(side));
         }
         files.extend(self.deltas.iter().map(|delta| (FileName::Delta(delta.number), *delta)));
         files.into_iter()

@@ -5,11 +5,12 @@
 //! | `commit-00000042` | a commit |
 //! | `seg-0000a1.dv` | a segment |
 //! | `seg-0000a1.g0000b9.dv` | what deltas said of this segment, folded |
+//! | `seg-0000a1.s0000ba.side` | a side file of this segment, which an observer wrote |
 //! | `delta-0000b7.dv` | what changed in all segments before a commit |
 //! | `log-000000c0` | frames of batches |
 //! | `LOCK`, `LOCK.info` | the lock of the writer, and who holds it |
 //!
-//! Segments, folds, deltas and logs are numbered by one counter, commits by another. No number is ever used again.
+//! Segments, folds, side files, deltas and logs are numbered by one counter, commits by another. No number is ever used again.
 
 use std::collections::hash_map::RandomState;
 use std::fmt;
@@ -35,6 +36,7 @@ pub(crate) enum FileName {
     Commit(u64),
     Segment(u64),
     Fold { segment: u64, number: u64 },
+    Side { segment: u64, number: u64 },
     Delta(u64),
     Log(u64),
 }
@@ -47,6 +49,9 @@ impl FileName {
             FileName::Commit(number.parse().ok()?)
         } else if let Some(number) = name.strip_prefix("log-") {
             FileName::Log(hex(number)?)
+        } else if let Some(numbers) = name.strip_suffix(".side") {
+            let (segment, number) = numbers.strip_prefix("seg-")?.split_once(".s")?;
+            FileName::Side { segment: hex(segment)?, number: hex(number)? }
         } else {
             let (kind, numbers) = name.strip_suffix(".dv")?.split_once('-')?;
             match (kind, numbers.split_once(".g")) {
@@ -60,7 +65,9 @@ impl FileName {
         };
         let is_small = match file {
             FileName::Commit(number) => number <= MAX_NUMBER,
-            FileName::Fold { segment, number } => segment.max(number) <= MAX_NUMBER,
+            FileName::Fold { segment, number } | FileName::Side { segment, number } => {
+                segment.max(number) <= MAX_NUMBER
+            }
             file => file.number().is_some_and(|number| number <= MAX_NUMBER),
         };
         // Only one spelling of a number is a name.
@@ -73,6 +80,7 @@ impl FileName {
             FileName::Commit(_) => None,
             FileName::Segment(number)
             | FileName::Fold { number, .. }
+            | FileName::Side { number, .. }
             | FileName::Delta(number)
             | FileName::Log(number) => Some(number),
         }
@@ -85,6 +93,7 @@ impl fmt::Display for FileName {
             FileName::Commit(number) => write!(f, "commit-{number:08}"),
             FileName::Segment(number) => write!(f, "seg-{number:06x}.dv"),
             FileName::Fold { segment, number } => write!(f, "seg-{segment:06x}.g{number:06x}.dv"),
+            FileName::Side { segment, number } => write!(f, "seg-{segment:06x}.s{number:06x}.side"),
             FileName::Delta(number) => write!(f, "delta-{number:06x}.dv"),
             FileName::Log(number) => write!(f, "log-{number:08x}"),
         }
@@ -151,6 +160,7 @@ mod tests {
                 FileName::Commit(number),
                 FileName::Segment(number),
                 FileName::Fold { segment: number, number: number / 2 },
+                FileName::Side { segment: number / 2, number },
                 FileName::Delta(number),
                 FileName::Log(number),
             ];
@@ -181,6 +191,12 @@ mod tests {
             "../seg-0000a1.dv",
             "seg-0000a1.g3.dv",
             "seg-0000a1.g000003.g000004.dv",
+            "seg-0000a1.s000003.dv",
+            "seg-0000a1.side",
+            "seg-0000a1.s3.side",
+            "seg-0000a1.s000003.postings.side",
+            "seg-0000a1.s../../3.side",
+            "delta-0000b7.s000001.side",
             "delta-0000b7.g000001.dv",
             "delta--00001.dv",
             "/etc/passwd",

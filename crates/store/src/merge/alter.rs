@@ -6,6 +6,7 @@
 //! outside       a commit, with one delta in the place of all others, whose values are of the old type
 //! ```
 //!
+//! The observer is called in the lock, too: all segments are written for one moment, which is that of the frame.
 //! Batches wait meanwhile, and those that were begun before are refused. If the process ends before the commit is durable,
 //! opening the store comes to the frame, and does the same again: so the frames after it have values of the new type.
 
@@ -19,8 +20,9 @@ use crate::commit::{flush_left, remove_unnamed, rotate_log, write_commit};
 use crate::error::{Error, Result};
 use crate::files::FileName;
 use crate::locks::lock;
+use crate::observer::Origin;
 use crate::schema::StoreSchema;
-use crate::segments::{NewNumbers, SegmentState, StoreSegment, Went, column_or_absent};
+use crate::segments::{NewNumbers, SegmentState, Went, column_or_absent};
 use crate::store::{Store, Writer};
 
 /// The work of [`Store::alter`].
@@ -99,9 +101,11 @@ fn widen_segment(
     let states = std::slice::from_ref(state);
     let written = write_merged(store, states, number, schemas, &AtomicBool::new(false));
     let (file, mut numbers) = writer.synced(written)?;
-    // From now on, a commit removes the file if it is not used.
-    writer.files.add(FileName::Segment(number));
-    let segment = StoreSegment::open(&*store.directory, file, store.options.open)?;
+    let mut created = vec![FileName::Segment(number)];
+    let opened = store.open_observed(file, Origin::Segments(states, &numbers), &mut created);
+    // From now on, a commit removes the files if they are not used.
+    created.iter().for_each(|name| writer.files.add(*name));
+    let segment = writer.synced(opened)?;
     Ok((SegmentState::new(Arc::new(segment)), numbers.pop()))
 }
 

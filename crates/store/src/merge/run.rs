@@ -17,6 +17,7 @@ use super::widened_source::{WidenedSource, WiderTypes};
 use crate::error::Result;
 use crate::files::{FileEntry, FileName};
 use crate::locks::lock;
+use crate::observer::Origin;
 use crate::schema::{StoreSchema, id_options};
 use crate::segments::{
     Dictionary, NewNumbers, NewRows, SegmentChanges, SegmentState, StoreSegment, places_by_number,
@@ -47,9 +48,11 @@ pub(crate) fn merge_some(
     let (began, number) = (Instant::now(), store.take_number());
     let schema = store.snapshot().shared_schema();
     let written = write_merged(store, &states, number, [&schema, &schema], stop);
+    let mut created = vec![FileName::Segment(number)];
     // Not in the last step: others wait for that.
     let merged = written.and_then(|(file, new_numbers)| {
-        let merged = StoreSegment::open(&*store.directory, file, store.options.open)?;
+        let origin = Origin::Segments(&states, &new_numbers);
+        let merged = store.open_observed(file, origin, &mut created)?;
         merged.warm()?;
         let mut merged = Merged::new(merged, &states, new_numbers);
         for _ in 0..CARRIES {
@@ -59,8 +62,8 @@ pub(crate) fn merge_some(
         Ok(merged)
     });
     store.change(|writer| {
-        // From now on, a commit removes the file if it is not used, such as one that could not be opened.
-        writer.files.add(FileName::Segment(number));
+        // From now on, a commit removes the files if they are not used, such as one that could not be opened.
+        created.iter().for_each(|name| writer.files.add(*name));
         let mut merged = writer.synced(merged)?;
         // Few, so that nobody waits for long.
         merged.carry(&writer.docs.segments, &writer.docs.schema)?;

@@ -17,14 +17,14 @@ use crate::files::{
 };
 use crate::log::LogFrames;
 use crate::options::folder_at;
-use crate::segments::{CommitState, segment};
+use crate::segments::{CommitState, segment, side_file};
 
 /// The result of [`StoreReader::check`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StoreCheck {
     /// The commits that were read, from the oldest to the newest.
     pub commits: Vec<u64>,
-    /// The number of segments, deltas and folds that they name.
+    /// The number of segments, deltas, folds and side files that they name.
     pub files: usize,
     /// The bytes of these files.
     pub bytes: u64,
@@ -196,15 +196,21 @@ impl Checker<'_> {
             return is_sound;
         }
         let before = self.found.problems;
-        match segment::open(self.directory, name, file, self.options) {
+        let opened = match name {
+            FileName::Side { .. } => side_file::verify(self.directory, name, file).map(|()| None),
+            _ => segment::open(self.directory, name, file, self.options).map(Some),
+        };
+        match opened {
             Err(problem) => self.report(problem),
             Ok(segment) => {
                 self.found.files += 1;
                 self.found.bytes += file.bytes;
-                segment.check(&mut |problem| {
-                    self.report(problem.into());
-                    ControlFlow::Continue(())
-                });
+                if let Some(segment) = segment {
+                    segment.check(&mut |problem| {
+                        self.report(problem.into());
+                        ControlFlow::Continue(())
+                    });
+                }
             }
         }
         let is_sound = self.found.problems == before;

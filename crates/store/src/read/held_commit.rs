@@ -157,8 +157,7 @@ impl HeldCommit {
 
     /// Compares one of its files with all its checksums.
     pub(crate) fn verify(&self, file: &StoredFile) -> Result<()> {
-        let opened = segment::open(&*self.directory, file.name, file.entry, OpenOptions::new())?;
-        Ok(opened.verify_checksums()?)
+        segment::verify(&*self.directory, file.name, file.entry, OpenOptions::new())
     }
 
     /// Opens one of its files, to read its bytes.
@@ -179,13 +178,13 @@ impl HeldCommit {
 /// The bytes of a file, from the first to the last.
 #[derive(Debug)]
 pub struct FileReader {
-    source: Source,
+    source: Arc<Source>,
     offset: u64,
 }
 
 impl FileReader {
-    pub(crate) fn of(source: Source) -> FileReader {
-        FileReader { source, offset: 0 }
+    pub(crate) fn of(source: impl Into<Arc<Source>>) -> FileReader {
+        FileReader { source: source.into(), offset: 0 }
     }
 }
 

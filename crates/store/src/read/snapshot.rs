@@ -11,6 +11,7 @@ use docvalues_reader::{IdReader, Segment};
 use docvalues_search::{PartChange, Parts, Search};
 use docvalues_terms::lookup::{Hit, SeekError, Seeker};
 
+use super::held_commit::FileReader;
 use crate::error::{Error, Result};
 use crate::schema::StoreSchema;
 use crate::segments::{
@@ -242,6 +243,13 @@ impl Snapshot {
             segment: &opened.segment,
             live: &changes.live,
         })
+    }
+
+    /// Opens the side file `name` of segment `number`, which an [`Observer`](crate::Observer) wrote. `None` if there is none.
+    /// O(segments).
+    pub fn side_file(&self, number: u64, name: &str) -> Option<FileReader> {
+        let segment = self.0.segments.iter().find(|segment| segment.number == number)?;
+        segment.side_file(name).map(FileReader::of)
     }
 
     /// The parts of a search: the segments, and blocks of documents in no segment yet, each with its [`live`](Self::live) documents.

@@ -185,8 +185,7 @@ impl Replica {
 
     /// Compares the file with the commit, and all its checksums.
     fn verify(&self, StoredFile { name, entry }: &StoredFile) -> Result<()> {
-        let opened = segment::open(&*self.store.directory, *name, *entry, self.store.options.open)?;
-        Ok(opened.verify_checksums()?)
+        segment::verify(&*self.store.directory, *name, *entry, self.store.options.open)
     }
 }
 

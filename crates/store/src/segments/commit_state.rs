@@ -8,6 +8,7 @@ use docvalues_storage::Directory;
 use super::delta;
 use super::segment::{self, StoreSegment};
 use super::segment_state::{SegmentState, places_by_number};
+use super::side_file::SideFile;
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, FileName, SegmentEntry};
 use crate::versions::Tombstones;
@@ -112,9 +113,18 @@ fn open_segment(
     known: Option<&SegmentState>,
     options: OpenOptions,
 ) -> Result<SegmentState> {
-    let segment = match known.filter(|known| known.segment.file == entry.file()) {
+    let is_same = |known: &&SegmentState| {
+        let (segment, side) = (&known.segment, known.segment.side.iter().map(|side| &side.entry));
+        segment.file == entry.file() && side.eq(&entry.side)
+    };
+    let segment = match known.filter(is_same) {
         Some(known) => known.segment.clone(),
-        None => Arc::new(StoreSegment::open(directory, entry.file(), options)?),
+        None => {
+            let mut segment = StoreSegment::open(directory, entry.file(), options)?;
+            let side = entry.side.iter().map(|side| SideFile::open(directory, entry.number, side.clone()));
+            segment.side = side.collect::<Result<_>>()?;
+            Arc::new(segment)
+        }
     };
     let (file, docs) = (segment.segment.file(), segment.segment.docs());
     if docs != entry.docs {

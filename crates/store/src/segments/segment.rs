@@ -1,16 +1,16 @@
 //! The files of segments: begun and opened.
 
-use std::ffi::OsStr;
 use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
 
 use docvalues_column::{ColumnSource as _, DocId, DocRange, OrdRange, Values};
 use docvalues_reader::{IdReader, Numeric, OpenOptions, Segment};
-use docvalues_storage::{Directory, NewFile, Spill};
+use docvalues_storage::{Directory, NewFile, Source, Spill};
 use docvalues_writer::{SegmentWriter, WriterOptions};
 
 use super::new_numbers::NewNumbers;
 use super::part_record::{PartRecord, Went};
+use super::side_file::{self, SideFile, open_bytes};
 use crate::error::{Error, Result};
 use crate::files::{FileEntry, FileName};
 use crate::schema::{StoreSchema, id_options};
@@ -22,6 +22,8 @@ pub(crate) struct StoreSegment {
     pub(crate) number: u64,
     pub(crate) file: FileEntry,
     pub(crate) segment: Segment,
+    /// Its side files.
+    pub(crate) side: Arc<[SideFile]>,
     /// The record of where its documents go.
     pub(crate) record: Arc<PartRecord>,
     /// The column of versions, if the segment has one; opened when it is first needed.
@@ -29,7 +31,7 @@ pub(crate) struct StoreSegment {
 }
 
 impl StoreSegment {
-    /// Opens a segment that was written or committed.
+    /// Opens a segment that was written or committed, without its side files.
     pub(crate) fn open(
         directory: &dyn Directory,
         file: FileEntry,
@@ -37,7 +39,21 @@ impl StoreSegment {
     ) -> Result<StoreSegment> {
         let segment = open(directory, FileName::Segment(file.number), file, options)?;
         let record = Arc::new(PartRecord::of_segment(file));
-        Ok(StoreSegment { number: file.number, file, segment, record, versions: OnceLock::new() })
+        let (number, side) = (file.number, Arc::default());
+        Ok(StoreSegment { number, file, segment, side, record, versions: OnceLock::new() })
+    }
+
+    /// The names of its file and its side files.
+    pub(crate) fn files(&self) -> impl Iterator<Item = FileName> + '_ {
+        let segment = self.number;
+        let side = self.side.iter().map(move |side| FileName::Side { segment, number: side.entry.number });
+        std::iter::once(FileName::Segment(segment)).chain(side)
+    }
+
+    /// The bytes of the side file `name`.
+    pub(crate) fn side_file(&self, name: &str) -> Option<Arc<Source>> {
+        let side = self.side.iter().find(|side| side.entry.name == name)?;
+        Some(side.source.clone())
     }
 
     /// Notes that its documents are in another segment now, with these numbers.
@@ -112,6 +128,19 @@ pub(crate) fn begin_segment(
     Ok(writer)
 }
 
+/// Compares a file of a commit with all its checksums.
+pub(crate) fn verify(
+    directory: &dyn Directory,
+    name: FileName,
+    expected: FileEntry,
+    options: OpenOptions,
+) -> Result<()> {
+    match name {
+        FileName::Side { .. } => side_file::verify(directory, name, expected),
+        _ => Ok(open(directory, name, expected, options)?.verify_checksums()?),
+    }
+}
+
 /// Opens a file that must be the one that was committed.
 pub(crate) fn open(
     directory: &dyn Directory,
@@ -119,12 +148,8 @@ pub(crate) fn open(
     expected: FileEntry,
     options: OpenOptions,
 ) -> Result<Segment> {
-    let source = directory.open(OsStr::new(&name.to_string()))?;
+    let source = open_bytes(directory, name, expected)?;
     let file = source.name().to_string();
-    if source.len() != expected.bytes {
-        let what = format!("expected {} bytes, found {}", expected.bytes, source.len());
-        return Err(Error::Damaged { file, what });
-    }
     let segment = Segment::from_source(source, options)?;
     if segment.id() != expected.id {
         let what = format!("expected the content {:032x}, found {:032x}", expected.id, segment.id());

@@ -47,7 +47,8 @@ impl SegmentState {
     pub(crate) fn entry(&self) -> SegmentEntry {
         let FileEntry { number, bytes, id } = self.segment.file;
         let (docs, live) = (self.now.live.docs(), self.now.live.count());
-        SegmentEntry { number, docs, live, bytes, id, fold: self.fold }
+        let side = self.segment.side.iter().map(|side| side.entry.clone()).collect();
+        SegmentEntry { number, docs, live, bytes, id, fold: self.fold, side }
     }
 }
 

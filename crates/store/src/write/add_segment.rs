@@ -13,6 +13,7 @@ use docvalues_writer::{Document, FieldId, FinishError, SegmentWriter};
 use super::change_and_commit;
 use crate::error::{Error, Result};
 use crate::files::{FileEntry, FileName, copy};
+use crate::observer::Origin;
 use crate::schema::StoreSchema;
 use crate::segments::{SegmentState, StoreSegment, begin_segment};
 use crate::store::{Store, Writer};
@@ -81,10 +82,7 @@ impl NewSegment<'_> {
             return Ok(Added { docs: 0, replaced: 0, sequence: store.snapshot().sequence() });
         }
         let written = writer.finish().map_err(FinishError::into_error).map_err(Error::from);
-        change_and_commit(store, |writer| {
-            let file = FileEntry::of(number, &writer.synced(written)?);
-            add(store, writer, file)
-        })
+        add(store, number, written.map(|summary| FileEntry::of(number, &summary)))
     }
 }
 
@@ -120,26 +118,28 @@ pub(super) fn add_copy(store: &Store, path: &Path) -> Result<Added> {
     copy(&mut from, (&path.display().to_string(), segment.len()), &mut to)?;
     let file = FileEntry { number, bytes: to.written(), id: segment.id() };
     let written = to.finish().map_err(Error::from);
+    add(store, number, written.map(|()| file))
+}
+
+/// Adds the segment `number`, whose file was written. The observer is called before the writer is locked.
+fn add(store: &Store, number: u64, written: Result<FileEntry>) -> Result<Added> {
+    let mut created = vec![FileName::Segment(number)];
+    let is_written = written.is_ok();
+    let opened = written.and_then(|file| store.open_observed(file, Origin::Outside, &mut created));
     change_and_commit(store, |writer| {
-        writer.synced(written)?;
-        add(store, writer, file)
+        let added = writer.synced(opened).and_then(|segment| add_to(store, writer, segment));
+        // If a file cannot be removed, the next commit, or the next writer, tries again.
+        let stay = added.is_ok() || writer.require_lock().is_err();
+        for name in created.into_iter().filter(|_| is_written) {
+            if stay || store.directory.remove(OsStr::new(&name.to_string())).is_err() {
+                writer.files.add(name);
+            }
+        }
+        added
     })
 }
 
-/// Adds a segment whose file is complete.
-fn add(store: &Store, writer: &mut Writer, file: FileEntry) -> Result<Added> {
-    let name = FileName::Segment(file.number);
-    let added = add_to(store, writer, file);
-    // If the file cannot be removed, the next commit, or the next writer, tries again.
-    let stays = added.is_ok() || writer.require_lock().is_err();
-    if stays || store.directory.remove(OsStr::new(&name.to_string())).is_err() {
-        writer.files.add(name);
-    }
-    added
-}
-
-fn add_to(store: &Store, writer: &mut Writer, file: FileEntry) -> Result<Added> {
-    let segment = StoreSegment::open(&*store.directory, file, store.options.open)?;
+fn add_to(store: &Store, writer: &mut Writer, segment: StoreSegment) -> Result<Added> {
     let schema = writer.docs.schema.with_segment(&segment.segment.fields()?)?;
     let (name, sort) = (segment.segment.file(), segment.segment.sort());
     if !sort.starts_with(schema.sort()) {

@@ -27,6 +27,7 @@ mod lost_commit;
 mod merges;
 mod model;
 mod moves;
+mod observer;
 mod purge;
 mod readers;
 mod refusals;

@@ -6,8 +6,15 @@ use super::*;
 
 fn commit() -> CommitFile {
     let file = |number| FileEntry { number, bytes: 7 * number, id: u128::from(number) << 90 };
-    let segment =
-        |number: u64, fold| SegmentEntry { number, docs: 1_000, live: 993, bytes: 20_480, id: 7, fold };
+    let segment = |number: u64, fold| SegmentEntry {
+        number,
+        docs: 1_000,
+        live: 993,
+        bytes: 20_480,
+        id: 7,
+        fold,
+        side: Vec::new(),
+    };
     let schema = StoreSchema::new()
         .with_field(Field::new("id", Kind::Binary, LogicalType::Utf8))
         .and_then(|schema| schema.with_field(Field::new("size", Kind::Numeric, LogicalType::I64)))

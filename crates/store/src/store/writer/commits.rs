@@ -124,7 +124,7 @@ impl Writer {
     /// The names of the files of the last commit, and of those written for segments since.
     pub(crate) fn used(&self) -> HashSet<FileName> {
         let mut used: HashSet<FileName> = self.committed.files().collect();
-        used.extend(self.docs.segments.iter().map(|state| FileName::Segment(state.number())));
+        used.extend(self.docs.segments.iter().flat_map(|state| state.segment.files()));
         used
     }
 }
