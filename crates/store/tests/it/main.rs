@@ -24,6 +24,7 @@ mod locks;
 mod lost_commit;
 mod merges;
 mod model;
+mod pages;
 mod purge;
 mod readers;
 mod refusals;
