@@ -20,7 +20,7 @@ fn pages(sandbox: &Sandbox, files: &[&str], by: &str) -> String {
     let (mut all, mut after) = (String::new(), Vec::new());
     for _ in 0..10 {
         let by = format!("--by={by}");
-        let args = [&["sort"], files, &[&by, "-n", "2", "--columns", "name"]].concat();
+        let args = [&["sort"], files, &[by.as_str(), "-n", "2", "--columns", "name"]].concat();
         let mut args: Vec<String> = args.into_iter().map(str::to_owned).collect();
         args.append(&mut after);
         let run = sandbox.dv(&args.iter().map(String::as_str).collect::<Vec<_>>());
@@ -41,13 +41,13 @@ fn pages(sandbox: &Sandbox, files: &[&str], by: &str) -> String {
 #[test]
 fn pages_make_all_documents_in_order() {
     let sandbox = Sandbox::with("rows.csv", ROWS);
-    sandbox.ok(&["build", "rows.csv", "-o", "a.dv", "-q"]);
+    sandbox.ok(&["build", "rows.csv", "-o", "a.dv", "-q", "--type", "price=f64"]);
     sandbox.write("more.csv", "name,size,price\ng,5,0.1\nh,-3,7\n");
     sandbox.ok(&["build", "more.csv", "-o", "b.dv", "-q", "--type", "price=f64"]);
     for files in [&["a.dv"][..], &["a.dv", "b.dv"]] {
         for by in ["size", "-size", "size:missing-first", "name", "-name", "price", "-price", "price,-size"] {
             let by_all = format!("--by={by}");
-            let args = [&["sort"], files, &[&by_all, "-n", "0", "--columns", "name"]].concat();
+            let args = [&["sort"], files, &[by_all.as_str(), "-n", "0", "--columns", "name"]].concat();
             let run = sandbox.dv(&args);
             assert_eq!((run.code, run.err.as_str()), (0, ""), "{args:?}");
             assert_eq!(pages(&sandbox, files, by), run.out, "{files:?} by {by}");
@@ -58,7 +58,7 @@ fn pages_make_all_documents_in_order() {
 #[test]
 fn values_alone_are_a_position() {
     let sandbox = Sandbox::with("rows.csv", ROWS);
-    sandbox.ok(&["build", "rows.csv", "-o", "a.dv", "-q"]);
+    sandbox.ok(&["build", "rows.csv", "-o", "a.dv", "-q", "--type", "price=f64"]);
     let after = |by: &str, after: &str| {
         let (by, after) = (format!("--by={by}"), format!("--after={after}"));
         sandbox.ok(&["sort", "a.dv", &by, &after, "-n", "1", "--columns", "name"])
@@ -75,7 +75,7 @@ fn values_alone_are_a_position() {
 #[test]
 fn other_positions_are_refused() {
     let sandbox = Sandbox::with("rows.csv", ROWS);
-    sandbox.ok(&["build", "rows.csv", "-o", "a.dv", "-q"]);
+    sandbox.ok(&["build", "rows.csv", "-o", "a.dv", "-q", "--type", "price=f64"]);
     let refused = |by: &str, after: &str| {
         let run = sandbox.dv(&["sort", "a.dv", &format!("--by={by}"), &format!("--after={after}")]);
         assert_eq!((run.code, run.out.as_str()), (2, ""), "{run:?}");
