@@ -354,6 +354,28 @@ impl Key {
         })
     }
 
+    /// As [`since`](Self::since), for the ords of a part whose terms do not come before `place`.
+    ///
+    /// # Errors
+    ///
+    /// If bytes of the dictionary are damaged.
+    pub(super) fn ords_since(
+        &self,
+        column: &dyn Column,
+        place: &SortValue,
+    ) -> Result<Option<RangeInclusive<i64>>> {
+        let before = self.ords_before(column, place, false)?;
+        Ok(before.map(|before| match self.descending {
+            true => i64::MIN..=*before.start() - 1,
+            false => *before.end() + 1..=i64::MAX,
+        }))
+    }
+
+    /// The same key if no document without a value is competitive: as if they sorted last.
+    pub(super) fn with_values(self) -> Key {
+        Key { missing_first: false, ..self }
+    }
+
     /// The place of a value, and whether it is that of the value itself: of a term that `column` does not have, it is
     /// the next one's.
     ///
