@@ -61,23 +61,27 @@ pub(crate) mod values {
         Bytes(Cow<'a, [u8]>),
     }
 
-    pub(crate) fn serialize<S: Serializer>(values: &[Option<Value>], to: S) -> Result<S::Ok, S::Error> {
-        let form = |value: &Value| match value {
+    fn form(value: &Value) -> Form<'_> {
+        match value {
             Value::Bytes(bytes) => Form::Bytes(bytes.as_slice().into()),
             number => Form::Number(number.logical().name().into(), number.stored().unwrap_or_default()),
-        };
+        }
+    }
+
+    pub(crate) fn serialize<S: Serializer>(values: &[Option<Value>], to: S) -> Result<S::Ok, S::Error> {
         to.collect_seq(values.iter().map(|value| value.as_ref().map(form)))
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Option<Value>>, D::Error> {
-        let value = |form: Form<'_>| match form {
-            Form::Bytes(bytes) => Ok(Value::Bytes(bytes.into_owned())),
-            Form::Number(name, number) => {
-                let mut types = LogicalType::ALL.into_iter().filter(|known| !known.is_bytes());
-                let known = types.find(|known| known.name() == name);
-                let expected = || D::Error::custom(format!("expected a type of numbers, found \"{name}\""));
-                Ok(Value::of(known.ok_or_else(expected)?, number))
-            }
+        let value = |form: Form<'_>| -> Result<Value, D::Error> {
+            let (name, number) = match form {
+                Form::Bytes(bytes) => return Ok(Value::Bytes(bytes.into_owned())),
+                Form::Number(name, number) => (name, number),
+            };
+            let mut types = LogicalType::ALL.into_iter().filter(|known| !known.is_bytes());
+            let known = types.find(|known| known.name() == name);
+            let expected = || D::Error::custom(format!("expected a type of numbers, found \"{name}\""));
+            Ok(Value::of(known.ok_or_else(expected)?, number))
         };
         let forms: Vec<Option<Form<'_>>> = Vec::deserialize(from)?;
         forms.into_iter().map(|form| form.map(value).transpose()).collect()
