@@ -33,6 +33,7 @@ pub(crate) mod notes;
 mod odd_cells;
 mod open_input;
 mod parse_cell;
+pub(crate) mod position;
 mod row;
 mod row_batch;
 mod sample;

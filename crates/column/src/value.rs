@@ -18,6 +18,7 @@ use crate::{Date, Number, TimestampMicros, TimestampMillis, TimestampNanos};
 ///
 /// let price = Value::from(9.5);
 /// assert_eq!(price, Value::of(LogicalType::F64, price.stored().unwrap()));
+/// assert_eq!(price.logical(), LogicalType::F64);
 /// assert!(Value::from(-1.0) < price);
 /// ```
 #[derive(Clone, Debug)]
@@ -55,6 +56,21 @@ impl Value {
             LogicalType::TimestampMicros => Value::TimestampMicros(Number::from_stored(stored)),
             LogicalType::TimestampNanos => Value::TimestampNanos(Number::from_stored(stored)),
             _ => Value::I64(stored),
+        }
+    }
+
+    /// The type that it was made of; [`LogicalType::Bytes`] for any byte string.
+    pub fn logical(&self) -> LogicalType {
+        match self {
+            Value::I64(_) => LogicalType::I64,
+            Value::U64(_) => LogicalType::U64,
+            Value::F64(_) => LogicalType::F64,
+            Value::Bool(_) => LogicalType::Bool,
+            Value::Date(_) => LogicalType::Date,
+            Value::TimestampMillis(_) => LogicalType::TimestampMillis,
+            Value::TimestampMicros(_) => LogicalType::TimestampMicros,
+            Value::TimestampNanos(_) => LogicalType::TimestampNanos,
+            Value::Bytes(_) => LogicalType::Bytes,
         }
     }
 

@@ -47,6 +47,47 @@ pub(crate) mod sort_keys {
     }
 }
 
+/// Values, numbers with the names of their types; `None` for no value.
+pub(crate) mod values {
+    use std::borrow::Cow;
+
+    use docvalues_column::{LogicalType, Value};
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    enum Form<'a> {
+        Number(Cow<'a, str>, i64),
+        Bytes(Cow<'a, [u8]>),
+    }
+
+    fn form(value: &Value) -> Form<'_> {
+        match value {
+            Value::Bytes(bytes) => Form::Bytes(bytes.as_slice().into()),
+            number => Form::Number(number.logical().name().into(), number.stored().unwrap_or_default()),
+        }
+    }
+
+    pub(crate) fn serialize<S: Serializer>(values: &[Option<Value>], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(values.iter().map(|value| value.as_ref().map(form)))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Option<Value>>, D::Error> {
+        let value = |form: Form<'_>| -> Result<Value, D::Error> {
+            let (name, number) = match form {
+                Form::Bytes(bytes) => return Ok(Value::Bytes(bytes.into_owned())),
+                Form::Number(name, number) => (name, number),
+            };
+            let mut types = LogicalType::ALL.into_iter().filter(|known| !known.is_bytes());
+            let known = types.find(|known| known.name() == name);
+            let expected = || D::Error::custom(format!("expected a type of numbers, found \"{name}\""));
+            Ok(Value::of(known.ok_or_else(expected)?, number))
+        };
+        let forms: Vec<Option<Form<'_>>> = Vec::deserialize(from)?;
+        forms.into_iter().map(|form| form.map(value).transpose()).collect()
+    }
+}
+
 /// Addresses: part and document.
 pub(crate) mod address {
     use docvalues_column::{DocAddress, DocId};

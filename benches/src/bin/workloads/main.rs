@@ -14,6 +14,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Duration;
 
+use docvalues::column::DocAddress;
 use docvalues::prelude::*;
 use docvalues::search::facet::Facet;
 use docvalues::search::group::{Group, GroupOrder, Metric};
@@ -42,6 +43,7 @@ fn main() {
     columns(&segment, &hits[0]);
     filters(&segment);
     searches(&segment, &sets);
+    pages(&segment);
     bitsets::bitsets(&segment);
     aggregations::aggregations(&segment);
     builds::builds(docs);
@@ -182,4 +184,25 @@ fn searches(segment: &Segment, sets: &[(&str, Docs<'_>)]) {
         }
         rows
     });
+}
+
+/// Pages 1 and 1,000 of 20 documents, in either direction.
+fn pages(segment: &Segment) {
+    let search = Search::new(segment).threads(1);
+    for name in ["ts", "uni24", "size", "host"] {
+        for (direction, key) in [("up", SortKey::of(name)), ("down", SortKey::of(name).descending())] {
+            let keys = [key];
+            let sum =
+                |page: Vec<DocAddress>| -> u64 { page.iter().map(|found| u64::from(found.doc.get())).sum() };
+            time(&format!("page/{name}/{direction}/1"), || {
+                sum(search.top(Docs::All, &keys, 20).expect("good bytes"))
+            });
+            let before = search.top(Docs::All, &keys, 999 * 20).expect("good bytes");
+            let last = before.last().expect("documents");
+            let position = search.sort_cursor(&keys, *last).expect("good bytes");
+            time(&format!("page/{name}/{direction}/1000"), || {
+                sum(search.top_after(Docs::All, &keys, &position, 20).expect("good bytes"))
+            });
+        }
+    }
 }

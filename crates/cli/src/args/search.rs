@@ -39,12 +39,14 @@ Print the first documents in the order of some columns.
 `-` before a name sorts in descending order, :missing-first after it puts documents without a value first instead of last. \
 NaN sorts after all numbers. A document with several values sorts by the least, or in descending order by the greatest. \
 Equal documents stay in the order of the segment, and of the files. If there are several files, --doc-ids prints the file \
-in a column `_file` before the number.";
+in a column `_file` before the number. If there are more documents, the option for the next page is printed on standard \
+error.";
 
 const SORT_EXAMPLES: &str = "\
 Examples:
   dv sort packages.dv --by=-size -n 5 --columns package,size
   dv sort packages.dv --by=section,-size --where 'tags ^= \"role::\"' --json
+  dv sort packages.dv --by=-size -n 5 --columns package,size --after 141993064,583
 
 Exit codes: 0 done, 1 a column does not exist or is damaged, 2 the query is wrong, 3 the file cannot be read.";
 
@@ -65,6 +67,14 @@ pub(crate) struct SortArgs {
     /// Number of documents; 0 for all
     #[arg(short = 'n', long = "docs", visible_aliases = ["top", "limit"], value_name = "COUNT", default_value_t = 10)]
     pub(crate) count: usize,
+
+    /// Print the documents that follow these values: the next page
+    ///
+    /// A value for each column of --by, separated by commas and quoted as in CSV; nothing between two commas is no value. The
+    /// number of a document may come last, after its file and a colon if there are several: then documents with equal values
+    /// follow if they come after it. Otherwise they do not follow.
+    #[arg(long, value_name = "VALUE,…", allow_hyphen_values = true)]
+    pub(crate) after: Option<String>,
 
     #[command(flatten)]
     pub(crate) records: RecordArgs,

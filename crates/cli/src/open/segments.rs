@@ -193,6 +193,16 @@ impl Segments {
         }
     }
 
+    /// The document that [`place`](Self::place) returns this for.
+    pub(crate) fn at_place(&self, place: &str) -> Option<DocAddress> {
+        let (file, doc) = match self.only() {
+            Some(only) => (only.file(), place),
+            None => place.rsplit_once(':')?,
+        };
+        let part = self.segments.iter().position(|segment| segment.file() == file)?;
+        Some(DocAddress { part: u32::try_from(part).ok()?, doc: DocId::new(doc.parse().ok()?) })
+    }
+
     /// The files and stores as an entry of a JSON object.
     pub(crate) fn json(&self) -> (&'static str, Json) {
         match self.names.as_slice() {

@@ -27,6 +27,7 @@ mod merge;
 mod notes;
 mod odd_cells;
 mod overwrite;
+mod pages;
 mod people_files;
 mod pipes;
 mod put;

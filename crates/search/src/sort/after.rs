@@ -2,11 +2,11 @@
 
 use docvalues_column::{DocAddress, DocId, SortKey, Value};
 
-use super::key::{Entry, Keys};
+use super::key::{Entry, Keys, SortValue};
 use super::lower_bound::from_best_zone;
 use super::top_k::{TopDocs, TopKCollector};
 use super::{best_first, read_keys};
-use crate::engine::{DocsByPart, Pass, PassPart, Request, Search, Stored, memory};
+use crate::engine::{DocsByPart, Pass, PassPart, Request, Search, memory};
 use crate::error::{Error, Result};
 
 /// A position in a sort order: a value for each key, and optionally the document that has them.
@@ -40,14 +40,15 @@ use crate::error::{Error, Result};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct SortCursor {
-    values: Vec<Option<Stored>>,
+    #[cfg_attr(feature = "serde", serde(with = "crate::serial::values"))]
+    values: Vec<Option<Value>>,
     address: Option<(u32, u32)>,
 }
 
 impl SortCursor {
     /// The position after all documents with these values, each of the type of its key's column; `None` for no value.
     pub fn new(values: impl IntoIterator<Item = Option<Value>>) -> SortCursor {
-        SortCursor { values: values.into_iter().map(|value| value.map(Stored::of)).collect(), address: None }
+        SortCursor { values: values.into_iter().collect(), address: None }
     }
 
     /// The position of this document among those with equal values.
@@ -56,26 +57,31 @@ impl SortCursor {
         SortCursor { address: Some((address.part, address.doc.get())), ..self }
     }
 
+    /// The value by each key; `None` for no value.
+    pub fn values(&self) -> &[Option<Value>] {
+        &self.values
+    }
+
     /// The first entry that may follow.
     fn entry(&self, request: &Request<'_>, keys: &Keys) -> Result<Entry> {
         let (found, expected) = (self.values.len(), keys.as_slice().len());
         if found != expected {
             return Err(Error::Request(format!("expected a position of {expected} values, found {found}")));
         }
+        let places = keys.as_slice().iter().zip(&self.values);
+        let places = places.map(|(key, value)| key.place(request.column_of(0, key.slot), value.as_ref()));
+        let places: Vec<(SortValue, bool)> = places.collect::<Result<_>>()?;
+        let exact = places.iter().take_while(|(_, is_exact)| *is_exact).count();
         let (part, doc) = self.address.unwrap_or((u32::MAX, u32::MAX));
         let mut entry = Entry {
-            values: std::iter::empty().collect(),
+            values: places.into_iter().map(|(place, _)| place).collect(),
             address: DocAddress { part, doc: DocId::new(doc.saturating_add(1)) },
         };
-        for (key, value) in keys.as_slice().iter().zip(&self.values) {
-            let (value, is_exact) = key.place(request.column_of(0, key.slot), value.as_ref())?;
-            entry.values.push(value);
-            if !is_exact {
-                // The term is not in the part: all documents with the next one follow.
-                entry.values.resize(expected, super::SortValue::First);
-                entry.address = DocAddress { part: 0, doc: DocId::new(0) };
-                break;
-            }
+        if exact < expected {
+            // The term is not in the part: all documents with the next one follow.
+            entry.values.truncate(exact + 1);
+            entry.values.resize(expected, SortValue::First);
+            entry.address = DocAddress { part: 0, doc: DocId::new(0) };
         }
         Ok(entry)
     }
@@ -102,7 +108,7 @@ impl Search<'_> {
     ///
     /// # Errors
     ///
-    /// As [`top`](Self::top), or if `last` has other values than `keys`.
+    /// As [`top`](Self::top), or if `last` has other values than `keys`: more, fewer, or of other types.
     pub fn top_after<'d>(
         &self,
         docs: impl Into<DocsByPart<'d>>,

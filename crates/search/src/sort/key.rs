@@ -8,8 +8,7 @@ use smallvec::SmallVec;
 
 use super::sort_value::{SortValue, number_at};
 use crate::engine::{
-    Cells, Columns, Elements, NO_ORD, PartColumns, Request, Slot, Stored, Window, filter_numbers,
-    is_constant, skip,
+    Cells, Columns, Elements, NO_ORD, PartColumns, Request, Slot, Window, filter_numbers, is_constant, skip,
 };
 use crate::error::{Error, Result};
 
@@ -254,31 +253,58 @@ impl Key {
         })
     }
 
+    /// As [`since`](Self::since), for the ords of a part whose terms do not come before `place`.
+    ///
+    /// # Errors
+    ///
+    /// If bytes of the dictionary are damaged.
+    pub(super) fn ords_since(
+        &self,
+        column: &dyn Column,
+        place: &SortValue,
+    ) -> Result<Option<RangeInclusive<i64>>> {
+        let before = self.ords_before(column, place, false)?;
+        Ok(before.map(|before| match self.descending {
+            true => i64::MIN..=*before.start() - 1,
+            false => *before.end() + 1..=i64::MAX,
+        }))
+    }
+
+    /// The same key if no document without a value is competitive: as if they sorted last.
+    pub(super) fn with_values(self) -> Key {
+        Key { missing_first: false, ..self }
+    }
+
     /// The place of a value, and whether it is that of the value itself: of a term that `column` does not have, it is
     /// the next one's.
     ///
     /// # Errors
     ///
-    /// If the column has other values, or bytes of the dictionary are damaged.
-    pub(super) fn place(&self, column: &dyn Column, value: Option<&Stored>) -> Result<(SortValue, bool)> {
+    /// If the column has another type, or bytes of the dictionary are damaged.
+    pub(super) fn place(&self, column: &dyn Column, value: Option<&Value>) -> Result<(SortValue, bool)> {
         let Some(value) = value else { return Ok((self.missing(), true)) };
-        let field = &column.info().field;
-        match value {
-            Stored::Number(number) if !field.kind.is_bytes() => return Ok((self.of_number(*number), true)),
-            Stored::Bytes(term) if field.kind.is_bytes() => {
+        match (value.as_bytes(), value.stored()) {
+            (None, Some(number)) if value.logical() == self.logical => Ok((self.of_number(number), true)),
+            (Some(term), _) if self.logical.is_bytes() => {
                 let Some(terms) = column.values().terms().filter(|_| !self.by_term) else {
-                    let term = term.clone();
-                    let place = if self.descending { SortValue::BytesDown } else { SortValue::Bytes };
-                    return Ok((place(term), true));
+                    let term = term.to_vec();
+                    let place =
+                        if self.descending { SortValue::BytesDown(term) } else { SortValue::Bytes(term) };
+                    return Ok((place, true));
                 };
                 let ceil = i64::from(terms.seek_ceil(term)?.get());
                 let is_exact = terms.seek_exact(term)?.is_some();
                 let ord = ceil - i64::from(self.descending && !is_exact);
-                return Ok((self.of_number(ord), is_exact));
+                Ok((self.of_number(ord), is_exact))
             }
-            _ => {}
+            _ => {
+                let [expected, found] = [self.logical, value.logical()].map(|logical| logical.name());
+                let name = &column.info().field.name;
+                Err(Error::Request(format!(
+                    "position in column \"{name}\": expected type {expected}, found {found}"
+                )))
+            }
         }
-        Err(Error::Request(format!("expected a value of column \"{}\" in the position", field.name)))
     }
 
     /// Sets the bits of the documents that come before `place`, or are equal to it if `ties`, and possibly of some

@@ -44,17 +44,23 @@ pub(super) fn from_best_zone(
         return Ok((None, 0));
     }
     let Some(mut around) = best(part, keys, after)? else { return Ok((None, 0)) };
-    let mut list = docs.within(around);
-    while list.len() < top && around.len() < BLOCK as usize {
+    let mut visited = 0;
+    loop {
+        let (list, is_widest) = (docs.within(around), around.len() >= BLOCK.min(total) as usize);
+        if is_widest || list.len() >= top {
+            let parts = [PassPart { docs: Docs::List(DocList(&list)), ..*part }];
+            let pass = Pass { parts: &parts, threads: 1, stop: request.stop() };
+            let queue = TopDocs::new(top).after(after);
+            let (found, profile) = pass.run(TopKCollector::new(keys.clone(), queue))?.finish();
+            visited += profile.visited;
+            // Too few of them may follow `after`.
+            if is_widest || found.last().is_some() {
+                return Ok((found.last().cloned(), visited));
+            }
+        }
         let more = around.end - around.start;
         around = DocRange::new(around.start.saturating_sub(more), around.end.saturating_add(more).min(total));
-        list = docs.within(around);
     }
-    let parts = [PassPart { docs: Docs::List(DocList(&list)), ..*part }];
-    let pass = Pass { parts: &parts, threads: 1, stop: request.stop() };
-    let (found, profile) =
-        pass.run(TopKCollector::new(keys.clone(), TopDocs::new(top).after(after)))?.finish();
-    Ok((found.last().cloned(), profile.visited))
 }
 
 /// The zone that contains the best value of the first key, or the value of `after`.

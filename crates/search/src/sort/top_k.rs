@@ -7,7 +7,7 @@ use std::ops::{AddAssign, RangeInclusive};
 use docvalues_column::{DocAddress, DocId, DocRange, Pruning, TermOrd};
 use docvalues_format::bits;
 
-use super::key::{Entry, Keys};
+use super::key::{Entry, Key, Keys, SortValue};
 use crate::describe::{describe_pruning, with_separators};
 use crate::engine::{
     Cells, Collector, Competitive, Interrupt, NO_ORD, PartColumns, PassPart, Request, Slot, Window, len_u32,
@@ -138,10 +138,7 @@ impl<K: TopKQueue> TopKCollector<K> {
         if !key.is_by_term() {
             let numbers = key.before(&last.values[0], ties);
             let since = self.queue.not_before().and_then(|after| key.since(&after.values[0]));
-            return Ok(match (numbers, since) {
-                (Some(numbers), Some(since)) => Some(common(&numbers, &since)),
-                (numbers, _) => numbers,
-            });
+            return Ok(common(numbers, since));
         }
         self.competitive_ords(columns, ties)
     }
@@ -160,9 +157,18 @@ impl<K: TopKQueue> TopKCollector<K> {
         {
             return Ok(ords.clone());
         }
-        let ords = key.ords_before(columns.get(key.slot), &last.values[0], ties)?;
+        let column = columns.get(key.slot);
+        let since = self.queue.not_before().map(|after| key.ords_since(column, &after.values[0]));
+        let ords = common(key.ords_before(column, &last.values[0], ties)?, since.transpose()?.flatten());
         self.ords = Some((depends.0, depends.1, depends.2, ords.clone()));
         Ok(ords)
+    }
+
+    /// The first key, to skip by. If documents without a value come before all competitive ones, they count as last.
+    fn first_key(&self) -> Option<Key> {
+        let key = *self.keys.as_slice().first()?;
+        let is_past = self.queue.not_before().is_some_and(|after| after.values[0] != SortValue::First);
+        Some(if is_past { key.with_values() } else { key })
     }
 
     /// Whether a document that is equal to the last one by the first key may be competitive. Parts come in any order.
@@ -211,7 +217,7 @@ impl<K: TopKQueue> Collector for TopKCollector<K> {
     /// A part is left out if the bounds of its column are not competitive.
     fn enter(&mut self, part: &PassPart<'_>) -> Result<bool> {
         self.part = len_u32(part.columns.part());
-        let Some(key) = self.keys.as_slice().first().copied() else { return Ok(true) };
+        let Some(key) = self.first_key() else { return Ok(true) };
         let column = part.columns.get(key.slot);
         let Some(bounds) = value_bounds(column).filter(|_| key.missing_decide(column.info())) else {
             return Ok(true);
@@ -233,8 +239,7 @@ impl<K: TopKQueue> Collector for TopKCollector<K> {
         competitive: &mut [u64],
     ) -> Result<Competitive> {
         let numbers = self.competitive(columns)?;
-        let keys = self.keys.as_slice();
-        let Some((key, last)) = keys.first().zip(self.queue.last()) else { return Ok(Competitive::All) };
+        let Some((key, last)) = self.first_key().zip(self.queue.last()) else { return Ok(Competitive::All) };
         let before = (&last.values[0], self.has_ties(), numbers);
         let can_tell = key.add_before(columns, docs, before, competitive, &mut self.profile.filter)?;
         Ok(if can_tell { Competitive::Bits } else { Competitive::All })
@@ -248,7 +253,7 @@ impl<K: TopKQueue> Collector for TopKCollector<K> {
         groups: &mut [u64],
     ) -> Result<()> {
         let numbers = self.competitive(columns)?;
-        match self.keys.as_slice().first().zip(numbers) {
+        match self.first_key().zip(numbers) {
             Some((key, numbers)) => {
                 key.open(columns, docs, &numbers, finely, &mut self.profile.filter, groups)
             }
@@ -267,7 +272,7 @@ impl<K: TopKQueue> Collector for TopKCollector<K> {
         if let Some(slot) = self.queue.slot() {
             window.read(slot)?;
         }
-        match self.keys.as_slice().first().map(|key| (*key, window.stored_cells(key.slot))) {
+        match self.first_key().map(|key| (key, window.stored_cells(key.slot))) {
             Some((key, Cells::Numbers(numbers))) if key.values_decide(window) => {
                 let pass = |numbers: &[i64], wanted: &RangeInclusive<i64>| {
                     bits::skip_outside(numbers, *wanted.start(), *wanted.end())
@@ -300,10 +305,18 @@ impl<K: TopKQueue> Collector for TopKCollector<K> {
     }
 }
 
-/// The numbers in both ranges.
-fn common(a: &RangeInclusive<i64>, b: &RangeInclusive<i64>) -> RangeInclusive<i64> {
-    let (start, end) = (*a.start().max(b.start()), *a.end().min(b.end()));
-    if start <= end { start..=end } else { RangeInclusive::new(i64::MAX, i64::MIN) }
+/// The numbers of a range that are in the other one, too, if there is one.
+fn common(
+    numbers: Option<RangeInclusive<i64>>,
+    others: Option<RangeInclusive<i64>>,
+) -> Option<RangeInclusive<i64>> {
+    match (numbers, others) {
+        (Some(a), Some(b)) => {
+            let (start, end) = (*a.start().max(b.start()), *a.end().min(b.end()));
+            Some(if start <= end { start..=end } else { RangeInclusive::new(i64::MAX, i64::MIN) })
+        }
+        (numbers, _) => numbers,
+    }
 }
 
 /// The first `top` documents.

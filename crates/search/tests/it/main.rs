@@ -13,6 +13,7 @@ mod group;
 mod histograms;
 mod interrupts;
 mod missing;
+mod pages;
 mod partial;
 mod parts;
 mod promoted;

@@ -28,6 +28,7 @@ mod merges;
 mod model;
 mod moves;
 mod observer;
+mod pages;
 mod purge;
 mod readers;
 mod refusals;

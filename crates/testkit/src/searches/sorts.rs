@@ -55,8 +55,8 @@ pub fn check_sorted(source: &(dyn ColumnSource + Sync), dataset: &Dataset, docs:
     }
 }
 
-/// Finds the top documents of each of `sets` by `keys`, for each length of `tops`, with 1 and 3 threads, and compares
-/// them with a sort of the values of `dataset`.
+/// Finds the top documents of each of `sets` by `keys`, for each length of `tops`, with 1 and 3 threads, and two pages
+/// after a document, and compares them with a sort of the values of `dataset`.
 ///
 /// # Panics
 ///
@@ -72,6 +72,14 @@ pub fn check_top(
     for (at, &docs) in sets.iter().enumerate() {
         let set = Bitset::from_docs(docs.iter(dataset.docs), dataset.docs);
         let all = in_order(&rows, keys, &set);
+        let search = Search::new(source).threads(3);
+        for last in [all.len() / 3, all.len().saturating_sub(30)] {
+            let Some(doc) = all.get(last) else { continue };
+            let cursor = search.sort_cursor(keys, addresses(&[*doc])[0]).unwrap();
+            let page = addresses(&all[last + 1..all.len().min(last + 21)]);
+            let found = search.top_after(docs, keys, &cursor, 20).unwrap();
+            assert_eq!(found, page, "the page after {last} of set {at} by {keys:?}");
+        }
         for &top in tops {
             let expected = &all[..top.min(all.len())];
             for threads in [1, 3] {
