@@ -2,8 +2,9 @@
 
 use docvalues_column::{DocAddress, DocId, SortKey, Value};
 
-use super::key::{Entry, Keys, SortValue};
+use super::key::{Entry, Keys};
 use super::lower_bound::from_best_zone;
+use super::sort_value::SortValue;
 use super::top_k::{TopDocs, TopKCollector};
 use super::{best_first, read_keys};
 use crate::engine::{DocsByPart, Pass, PassPart, Request, Search, memory};

@@ -2,7 +2,9 @@
 
 use std::ops::RangeInclusive;
 
-use docvalues_column::{Column, ColumnInfo, DocAddress, DocRange, LogicalType, Pruning, SortKey, TermOrd};
+use docvalues_column::{
+    Column, ColumnInfo, DocAddress, DocRange, LogicalType, Pruning, SortKey, TermOrd, Value,
+};
 use docvalues_format::file::kind::to_f64;
 use smallvec::SmallVec;
 

@@ -7,7 +7,8 @@ use std::ops::{AddAssign, RangeInclusive};
 use docvalues_column::{DocAddress, DocId, DocRange, Pruning, TermOrd};
 use docvalues_format::bits;
 
-use super::key::{Entry, Key, Keys, SortValue};
+use super::key::{Entry, Key, Keys};
+use super::sort_value::SortValue;
 use crate::describe::{describe_pruning, with_separators};
 use crate::engine::{
     Cells, Collector, Competitive, Interrupt, NO_ORD, PartColumns, PassPart, Request, Slot, Window, len_u32,

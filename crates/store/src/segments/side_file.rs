@@ -98,11 +98,11 @@ impl Write for SideWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let len = bytes.len().min(PIECE - self.piece.len());
         self.piece.extend_from_slice(&bytes[..len]);
-        if self.piece.len() == PIECE {
-            if let Err(error) = self.append() {
-                self.failed = Some(error);
-                return Err(io::Error::other("a side file could not be written"));
-            }
+        if self.piece.len() == PIECE
+            && let Err(error) = self.append()
+        {
+            self.failed = Some(error);
+            return Err(io::Error::other("a side file could not be written"));
         }
         Ok(len)
     }

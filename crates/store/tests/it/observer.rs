@@ -40,7 +40,7 @@ impl Observer for Ids {
             assert_eq!(to.segment(), Some(publication.number()));
             let Some(number) = run.from.segment() else { continue };
             let mut before = Vec::new();
-            publication.side_file(number, "ids").expect("of each segment").read_to_end(&mut before)?;
+            publication.side_file(number, "ids").unwrap().read_to_end(&mut before)?;
             let len = run.docs.len() * ID;
             let (from, to) = (run.docs.start as usize * ID, first.get() as usize * ID);
             found[to..to + len].copy_from_slice(&before[from..from + len]);
@@ -70,7 +70,7 @@ fn ids(source: &dyn ColumnSource) -> Vec<u8> {
 fn check(snapshot: &Snapshot) -> usize {
     let check = |number: u64, source: &dyn ColumnSource| {
         let mut found = Vec::new();
-        snapshot.side_file(number, "ids").expect("of each segment").read_to_end(&mut found).unwrap();
+        snapshot.side_file(number, "ids").unwrap().read_to_end(&mut found).unwrap();
         assert_eq!(found, ids(source), "segment {number:06x}");
     };
     snapshot.segments().for_each(|segment| check(segment.number, segment.segment));
