@@ -302,3 +302,24 @@ fn going_back_without_a_log_needs_no_observer() {
     // That of document 3 is gone.
     assert_eq!((check(&store.snapshot()), side_files(&**store.directory())), (4, 4));
 }
+
+#[test]
+fn a_purge_removes_side_files_of_deleted_documents() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = create(folder.path(), &Ids::new());
+    for round in 0..2 {
+        apply(&store, &[(10 * round + 1_001, Some(1)), (10 * round + 1_002, Some(2))]).unwrap();
+        store.commit().unwrap();
+    }
+    let has = |doc: u32| {
+        let doc = doc.to_le_bytes();
+        let mut files = stored(folder.path()).into_iter().filter(|(name, _)| name.ends_with(".side"));
+        files.any(|(_, bytes)| bytes.chunks(doc.len()).any(|found| found == doc))
+    };
+    apply(&store, &[(1_001, None)]).unwrap();
+    store.commit().unwrap();
+    assert!(has(1_001) && has(1_002) && has(1_012));
+    store.purge().unwrap();
+    assert!(!has(1_001) && has(1_002) && has(1_012));
+    assert_eq!((side_files(&**store.directory()), check(&store.snapshot())), (2, 2));
+}
