@@ -128,7 +128,8 @@ impl Store {
     ///
     /// [`Error::Busy`] if another writer has the store; [`Error::NoStore`] if there is none, or no folder; [`Error::Damaged`] if the
     /// newest commit, or a file that it names, is damaged, or is missing while its log is there:
-    /// [`recover`](Self::recover) tells what is left; or if a call to the operating system fails.
+    /// [`recover`](Self::recover) tells what is left; [`Error::NoObserver`] if segments have side files, and batches of the log add
+    /// documents; or if a call to the operating system fails.
     pub fn open(path: impl AsRef<Path>, options: StoreOptions) -> Result<Store> {
         Store::open_in(Arc::new(folder_at(path, &options.open)), options)
     }
