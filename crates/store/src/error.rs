@@ -204,6 +204,14 @@ pub enum Error {
         #[source]
         error: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// A segment was to be written without an [`Observer`](crate::Observer), while others have side files.
+    #[error(
+        "{folder}: expected an observer, as segments have side files that a new one would lack, found none: open the store with the program that wrote them"
+    )]
+    NoObserver {
+        /// The folder.
+        folder: String,
+    },
     /// A background thread failed: see [`Background`](crate::Background).
     #[error("a {work} in the background failed: {error}")]
     Background {

@@ -28,6 +28,9 @@ use crate::segments::{
 /// What was published and not committed is lost with the process, with its side files. Opening the store applies the log again,
 /// and calls the observer for the segments of it, which have other numbers.
 ///
+/// Without an observer, a store whose segments have side files writes no segment: [`Error::NoObserver`]. It can be read and
+/// checked, and documents can be deleted, and updated in segments. Segments from before the first observer have no side files.
+///
 /// # Examples
 ///
 /// ```

@@ -128,7 +128,8 @@ impl Store {
     ///
     /// [`Error::Busy`] if another writer has the store; [`Error::NoStore`] if there is none, or no folder; [`Error::Damaged`] if the
     /// newest commit, or a file that it names, is damaged, or is missing while its log is there:
-    /// [`recover`](Self::recover) tells what is left; or if a call to the operating system fails.
+    /// [`recover`](Self::recover) tells what is left; [`Error::NoObserver`] if segments have side files, and batches of the log add
+    /// documents; or if a call to the operating system fails.
     pub fn open(path: impl AsRef<Path>, options: StoreOptions) -> Result<Store> {
         Store::open_in(Arc::new(folder_at(path, &options.open)), options)
     }
@@ -180,8 +181,9 @@ impl Store {
     /// # Errors
     ///
     /// [`Error::LostBatches`] if batches of the log cannot be applied, before `discard_from`; [`Error::NoCommit`] if there is no
-    /// such commit; [`Error::Request`] if it is the newest, and has all of its log; [`Error::Busy`] if a writer has the store; or
-    /// if a file of the commit is missing or damaged. Nothing is changed then.
+    /// such commit; [`Error::Request`] if it is the newest, and has all of its log; [`Error::Busy`] if a writer has the store;
+    /// [`Error::NoObserver`] if the commit has side files, and batches of the log add documents; or if a file of the commit is
+    /// missing or damaged. Nothing is changed then.
     ///
     /// # Examples
     ///
@@ -222,7 +224,38 @@ impl Store {
         discard_from: Option<u64>,
         options: StoreOptions,
     ) -> Result<Recovered> {
-        recover::recover_in(directory, to, discard_from, options)
+        recover::recover_in(directory, to, discard_from, options, None)
+    }
+
+    /// As [`recover`](Self::recover), with an observer of the segment of the log's batches.
+    ///
+    /// # Errors
+    ///
+    /// As [`recover`](Self::recover); and those of the observer.
+    pub fn recover_with(
+        path: impl AsRef<Path>,
+        to: u64,
+        discard_from: Option<u64>,
+        options: StoreOptions,
+        observer: Arc<dyn Observer>,
+    ) -> Result<Recovered> {
+        let directory = Arc::new(folder_at(path, &options.open));
+        Store::recover_in_with(directory, to, discard_from, options, observer)
+    }
+
+    /// As [`recover_with`](Self::recover_with), in any directory.
+    ///
+    /// # Errors
+    ///
+    /// As [`recover_with`](Self::recover_with).
+    pub fn recover_in_with(
+        directory: Arc<dyn Directory>,
+        to: u64,
+        discard_from: Option<u64>,
+        options: StoreOptions,
+        observer: Arc<dyn Observer>,
+    ) -> Result<Recovered> {
+        recover::recover_in(directory, to, discard_from, options, Some(observer))
     }
 }
 

@@ -26,7 +26,7 @@ use tasks::Tasks;
 pub(crate) use tasks::{Member, Shared, Task};
 pub(crate) use writer::{Frozen, Writer};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::files::{FileEntry, FileName, Files, Position, WriterLock};
 use crate::locks::{Mutex, MutexGuard, PoisonError, RwLock, lock};
 use crate::log::LogWriter;
@@ -272,6 +272,14 @@ impl Store {
     /// The number of a new file, which nothing ever had.
     pub(crate) fn take_number(&self) -> u64 {
         self.next_number.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The number of a new segment. Fails without an observer if other segments have side files, which the new one would lack.
+    pub(crate) fn take_segment_number(&self) -> Result<u64> {
+        if self.observer.is_none() && self.snapshot().has_side_files() {
+            return Err(Error::NoObserver { folder: self.directory.path().display().to_string() });
+        }
+        Ok(self.take_number())
     }
 
     /// Opens a segment that was written, and calls the observer. `created` gets the names of the side files that it began.

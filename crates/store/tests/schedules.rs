@@ -1,21 +1,25 @@
-//! Orders of threads that `shuttle` chooses: snapshots beside changes, merges and commits, and readers beside the removal
-//! of files.
+//! Orders of threads that `shuttle` chooses: snapshots beside changes, merges and commits, readers beside the removal of files, and
+//! side files of an observer.
 //!
 //! `RUSTFLAGS="--cfg shuttle" cargo test -p docvalues-store --test schedules`. Threads may change at each lock of the
 //! store, and at each call of the directory. `DOCVALUES_SWEEP=full` takes two hundred times as many orders.
 #![cfg(shuttle)]
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+use std::error::Error as StdError;
 use std::ffi::OsStr;
+use std::io::Read as _;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
-use docvalues_column::{DocAddress, Field, Kind, LogicalType};
+use docvalues_column::{ColumnSource, DocAddress, DocId, Field, Kind, LogicalType};
 use docvalues_reader::OpenOptions;
 use docvalues_search::Query;
 use docvalues_storage::{Directory, DirectoryEntry, DirectoryFile, FileLock, Result, Source};
-use docvalues_store::{Durability, Snapshot, Store, StoreOptions, StoreReader, StoreSchema};
+use docvalues_store::{
+    Durability, Observer, Publication, Snapshot, Store, StoreOptions, StoreReader, StoreSchema,
+};
 use docvalues_testkit::faults::PowerLossDirectory;
 use shuttle::thread;
 
@@ -88,11 +92,18 @@ fn store() -> (Arc<dyn Directory>, Arc<Store>) {
 }
 
 fn store_with(options: StoreOptions) -> (Arc<dyn Directory>, Arc<Store>) {
-    let directory: Arc<dyn Directory> = Arc::new(Yielding(PowerLossDirectory::new("/disk")));
-    let id = Field::new("id", Kind::Binary, LogicalType::Utf8);
-    let schema = StoreSchema::new().with_field(id).unwrap().with_id_field("id").unwrap();
-    let store = Store::create_in(directory.clone(), schema, options).unwrap();
+    let directory = directory();
+    let store = Store::create_in(directory.clone(), schema(), options).unwrap();
     (directory, Arc::new(store))
+}
+
+fn directory() -> Arc<dyn Directory> {
+    Arc::new(Yielding(PowerLossDirectory::new("/disk")))
+}
+
+fn schema() -> StoreSchema {
+    let id = Field::new("id", Kind::Binary, LogicalType::Utf8);
+    StoreSchema::new().with_field(id).unwrap().with_id_field("id").unwrap()
 }
 
 fn add(store: &Store, ids: &[&str]) {
@@ -329,4 +340,95 @@ fn batches_beside_commits_and_merges() {
             assert_eq!(ids(&again.snapshot()), ["a", "x", "z"]);
         });
     }
+}
+
+/// Keeps the ids of each segment in a side file, and compares those of a merge by its moves. It looks at the store meanwhile.
+#[derive(Default)]
+struct Ids(OnceLock<Weak<Store>>);
+
+impl Observer for Ids {
+    fn publish(
+        &self,
+        publication: &mut Publication<'_>,
+    ) -> std::result::Result<(), Box<dyn StdError + Send + Sync>> {
+        if let Some(store) = self.0.get().and_then(Weak::upgrade) {
+            check_side_files(&store.snapshot());
+        }
+        let ids = lines(publication.segment());
+        for run in publication.moves() {
+            let (Some(number), Some((_, first))) = (run.from.segment(), run.to) else { continue };
+            let mut before = String::new();
+            publication.side_file(number, "ids").unwrap().read_to_string(&mut before)?;
+            let moved = before.lines().skip(run.docs.start as usize).take(run.docs.len());
+            assert!(moved.eq(ids.lines().skip(first.get() as usize).take(run.docs.len())));
+        }
+        publication.write("ids", |out| out.write_all(ids.as_bytes()))?;
+        Ok(())
+    }
+}
+
+/// The ids of all documents, one a line.
+fn lines(source: &dyn ColumnSource) -> String {
+    let column = source.column("id").unwrap();
+    let (values, mut id) = (column.values().bytes().unwrap(), Vec::new());
+    let line = |doc| {
+        values.get(DocId::new(doc), &mut id).unwrap();
+        format!("{}\n", std::str::from_utf8(&id).unwrap())
+    };
+    (0..source.docs()).map(line).collect()
+}
+
+/// Each segment has its side file. Returns the number of segments.
+fn check_side_files(snapshot: &Snapshot) -> usize {
+    for segment in snapshot.segments() {
+        let mut found = String::new();
+        snapshot.side_file(segment.number, "ids").unwrap().read_to_string(&mut found).unwrap();
+        assert_eq!(found, lines(segment.segment));
+    }
+    snapshot.segments().len()
+}
+
+/// Each snapshot, also one that the observer takes, and each commit has the side files of its segments, while segments are added,
+/// flushed and merged. None is left.
+#[test]
+fn side_files_beside_flushes_merges_and_commits() {
+    check(|| {
+        let (directory, observer) = (directory(), Arc::new(Ids::default()));
+        let options = StoreOptions::new().buffer_bytes(150);
+        let store = Store::create_in_with(directory.clone(), schema(), options, observer.clone()).unwrap();
+        let store = Arc::new(store);
+        observer.0.set(Arc::downgrade(&store)).unwrap();
+        let spawn = |body: fn(&Store)| {
+            let store = store.clone();
+            thread::spawn(move || body(&store))
+        };
+        let threads = [
+            spawn(|store| {
+                apply(store, &["a", "b"], &[]);
+                apply(store, &["b", "c"], &["a"]);
+            }),
+            spawn(|store| {
+                add(store, &["d", "e"]);
+                store.merge_to(1).unwrap();
+            }),
+            spawn(|store| {
+                for _ in 0..2 {
+                    store.commit().unwrap();
+                    let directory = store.directory().clone();
+                    let reader = StoreReader::open_in(directory, OpenOptions::new()).unwrap();
+                    check_side_files(&reader.snapshot());
+                }
+            }),
+        ];
+        for _ in 0..10 {
+            check_side_files(&store.snapshot());
+            thread::sleep(Duration::ZERO);
+        }
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        store.commit().unwrap();
+        assert_eq!(ids(&store.snapshot()), ["b", "c", "d", "e"]);
+        let names = directory.list().unwrap().into_iter().map(|entry| entry.name.into_string().unwrap());
+        let side_files = names.filter(|name| name.ends_with(".side")).count();
+        assert_eq!(side_files, check_side_files(&store.snapshot()));
+    });
 }

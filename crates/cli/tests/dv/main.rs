@@ -44,6 +44,7 @@ mod several_files;
 mod shell;
 #[cfg(unix)]
 mod shrinking_files;
+mod side_files;
 mod snapshots;
 mod sort;
 #[cfg(feature = "sql")]

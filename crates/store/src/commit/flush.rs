@@ -44,7 +44,7 @@ pub(crate) fn flush_left(store: &Store) -> Result<()> {
 
 /// Writes what is sealed to a segment. Returns it as it was written. The caller holds `flushing`.
 pub(super) fn write_buffer(store: &Store, buffer: Arc<FrozenBuffer>) -> Result<SegmentState> {
-    let (began, number) = (Instant::now(), store.take_number());
+    let (began, number) = (Instant::now(), store.take_segment_number()?);
     let written = write_segment(store, number, &buffer);
     let mut created = vec![FileName::Segment(number)];
     // Not in the last step: others wait for that.

@@ -97,7 +97,7 @@ fn widen_segment(
     state: &SegmentState,
     schemas: [&StoreSchema; 2],
 ) -> Result<(SegmentState, Option<Arc<NewNumbers>>)> {
-    let number = store.take_number();
+    let number = store.take_segment_number()?;
     let states = std::slice::from_ref(state);
     let written = write_merged(store, states, number, schemas, &AtomicBool::new(false));
     let (file, mut numbers) = writer.synced(written)?;

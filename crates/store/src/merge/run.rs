@@ -45,7 +45,7 @@ pub(crate) fn merge_some(
     if states.is_empty() {
         return Ok(false);
     }
-    let (began, number) = (Instant::now(), store.take_number());
+    let (began, number) = (Instant::now(), store.take_segment_number()?);
     let schema = store.snapshot().shared_schema();
     let written = write_merged(store, &states, number, [&schema, &schema], stop);
     let mut created = vec![FileName::Segment(number)];

@@ -9,6 +9,7 @@ use crate::commit::commit_now;
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, CommitInfo, Files, WriterLock};
 use crate::log::{LogBatches, read_logs_after, replay_after_loss};
+use crate::observer::Observer;
 use crate::options::StoreOptions;
 use crate::segments::CommitState;
 use crate::store::Store;
@@ -44,6 +45,7 @@ pub(super) fn recover_in(
     to: u64,
     discard_from: Option<u64>,
     options: StoreOptions,
+    observer: Option<Arc<dyn Observer>>,
 ) -> Result<Recovered> {
     let folder = directory.path().display().to_string();
     if Files::list_beside_writer(&*directory)?.newest_commit().is_none() {
@@ -87,7 +89,8 @@ pub(super) fn recover_in(
     state.file.epoch = state.file.epoch.max(epoch) + 1;
     // The logs are of the history that ends.
     state.file.first_log = None;
-    let store = Store::of(directory, lock, files, state, options);
+    let mut store = Store::of(directory, lock, files, state, options);
+    store.observer = observer;
     replay_after_loss(&*store.directory, (&base, &newest), discarded, |frame| replay_frame(&store, frame))?;
     commit_now(&store)?;
     let commit = store.change(|writer| {

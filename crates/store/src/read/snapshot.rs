@@ -252,6 +252,11 @@ impl Snapshot {
         segment.side_file(name).map(FileReader::of)
     }
 
+    /// Whether a segment has side files. O(segments).
+    pub(crate) fn has_side_files(&self) -> bool {
+        self.0.segments.iter().any(|segment| !segment.side.is_empty())
+    }
+
     /// The parts of a search: the segments, and blocks of documents in no segment yet, each with its [`live`](Self::live) documents.
     /// They declare the fields of the [`schema`](Self::schema).
     pub fn parts(&self) -> &Parts {

@@ -94,7 +94,7 @@ pub(super) fn begin(store: &Store) -> Result<NewSegment<'_>> {
         refuse_versions(&writer.docs.schema)?;
         Ok(writer.docs.schema.clone())
     })?;
-    let number = store.take_number();
+    let number = store.take_segment_number()?;
     let writer = begin_segment(&store.directory, number, &schema, store.options.writer)?;
     Ok(NewSegment { store, number, writer })
 }
@@ -112,7 +112,7 @@ pub(super) fn add_copy(store: &Store, path: &Path) -> Result<Added> {
         writer.require_lock()?;
         writer.require_leader(&*store.directory)
     })?;
-    let number = store.take_number();
+    let number = store.take_segment_number()?;
     let mut to = NewFile::create(store.directory.clone(), FileName::Segment(number).to_string())?;
     let mut from = File::open(path).map_err(|error| StorageError::new(Step::Open, path, error))?;
     copy(&mut from, (&path.display().to_string(), segment.len()), &mut to)?;

@@ -11,6 +11,7 @@ use docvalues_store::{Durability, Outcome, Store, StoreOptions};
 use docvalues_testkit::faults::{FaultyDirectory, PowerLossDirectory};
 
 use crate::fixture::{Contents, add, apply, contents, schema};
+use crate::id_files::{Ids, check as check_ids, side_files};
 
 /// Some buffers are filled by a few batches.
 fn options(durability: Durability) -> StoreOptions {
@@ -43,10 +44,10 @@ fn histories(rounds: u32) -> Vec<Contents> {
 
 const ROUNDS: u32 = 30;
 
-/// Applies batches, commits, merges and opens the store again. Calls `at` after each step with how many batches were
+/// Applies batches, commits, merges and opens the store again, with side files. Calls `at` after each step with how many batches were
 /// acknowledged.
 fn script(disk: &Arc<dyn Directory>, durability: Durability, mut at: impl FnMut(usize, bool)) -> Result<()> {
-    let mut store = Store::create_in(disk.clone(), schema(), options(durability))?;
+    let mut store = Store::create_in_with(disk.clone(), schema(), options(durability), Ids::new())?;
     at(0, true);
     for round in 0..ROUNDS {
         apply(&store, &batch(round))?;
@@ -62,7 +63,7 @@ fn script(disk: &Arc<dyn Directory>, durability: Durability, mut at: impl FnMut(
         }
         if reopens {
             drop(store);
-            store = Store::open_in(disk.clone(), options(durability))?;
+            store = Store::open_in_with(disk.clone(), options(durability), Ids::new())?;
             at(batches, true);
         }
     }
@@ -72,8 +73,10 @@ fn script(disk: &Arc<dyn Directory>, durability: Durability, mut at: impl FnMut(
 /// Opens what is there, and goes on. Returns how many batches are there.
 fn found(disk: &PowerLossDirectory, durability: Durability, histories: &[Contents]) -> Result<usize, String> {
     let disk: Arc<dyn Directory> = Arc::new(disk.clone());
-    let store = Store::open_in(disk.clone(), options(durability)).map_err(|error| error.to_string())?;
+    let store = Store::open_in_with(disk.clone(), options(durability), Ids::new())
+        .map_err(|error| error.to_string())?;
     let found = contents(&store.snapshot());
+    assert_eq!(side_files(&*disk), check_ids(&store.snapshot()), "none orphaned, none missing");
     let batches = histories.iter().position(|known| *known == found);
     let batches = batches.unwrap_or_else(|| {
         let differs = |known: &Contents| {
@@ -85,7 +88,7 @@ fn found(disk: &PowerLossDirectory, durability: Durability, histories: &[Content
     });
     apply(&store, &[(9_999, Some(1))]).unwrap();
     drop(store);
-    let store = Store::open_in(disk, options(durability)).unwrap();
+    let store = Store::open_in_with(disk, options(durability), Ids::new()).unwrap();
     // Without a log, the last batch was not committed.
     let is_there = store.snapshot().find(b"doc-09999").unwrap().is_some();
     assert_eq!(is_there, durability != Durability::OnCommit);

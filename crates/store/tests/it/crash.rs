@@ -4,20 +4,22 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use docvalues_store::error::Result;
-use docvalues_store::{Store, StoreOptions, StoreReader};
+use docvalues_store::{Error, Store, StoreOptions, StoreReader};
 use docvalues_testkit::faults::PowerLossDirectory;
 
 use crate::fixture::{Contents, add, contents, id, schema};
+use crate::id_files::{Ids, are_right, side_files};
 
 /// Images of the disk that are drawn at each moment.
 fn draws() -> u64 {
     crate::cases(8, 800)
 }
 
-/// A script of commits, with enough of them that deltas are folded. Calls `at` after each operation with what was
+/// A script of commits of a store with side files, with enough of them that deltas are folded. Calls `at` after each operation with what was
 /// committed for sure, and what may be.
 fn script(disk: &PowerLossDirectory, mut at: impl FnMut(&Contents, &Contents)) -> Result<()> {
-    let mut store = Store::create_in(Arc::new(disk.clone()), schema(), StoreOptions::default())?;
+    let options = StoreOptions::default();
+    let mut store = Store::create_in_with(Arc::new(disk.clone()), schema(), options, Ids::new())?;
     let (mut now, mut committed) = (Contents::new(), Contents::new());
     for round in 0..24_u32 {
         if round % 3 == 0 {
@@ -39,7 +41,7 @@ fn script(disk: &PowerLossDirectory, mut at: impl FnMut(&Contents, &Contents)) -
         at(&committed, &now);
         if round % 10 == 9 {
             drop(store);
-            store = Store::open_in(Arc::new(disk.clone()), StoreOptions::default())?;
+            store = Store::open_in_with(Arc::new(disk.clone()), options, Ids::new())?;
             at(&committed, &committed);
         }
     }
@@ -49,12 +51,16 @@ fn script(disk: &PowerLossDirectory, mut at: impl FnMut(&Contents, &Contents)) -
 /// Opens an image of the disk, and commits to it. Returns what it had.
 fn recover(image: &PowerLossDirectory) -> Result<Contents> {
     let reader = StoreReader::open_in(Arc::new(image.clone()), StoreOptions::default().open)?;
-    let store = Store::open_in(Arc::new(image.clone()), StoreOptions::default())?;
+    let store = Store::open_in_with(Arc::new(image.clone()), StoreOptions::default(), Ids::new())?;
     store.snapshot().segments().try_for_each(|part| part.segment.verify())?;
     let found = contents(&store.snapshot());
     assert_eq!(contents(&reader.snapshot()), found);
+    if !are_right(&store.snapshot()) {
+        return Err(Error::Request("expected the side files of the columns".to_owned()));
+    }
     add(&store, &[(99_999, 1)])?;
     store.commit()?;
+    assert_eq!(side_files(image), store.snapshot().segments().len(), "none orphaned, none missing");
     Ok(found)
 }
 
@@ -137,7 +143,7 @@ fn without_any_sync_something_is_lost() {
     let syncs = disk.sync_count();
     let (draws, mut needless) = (crate::cases(50, 160), Vec::new());
     for without in 0..syncs {
-        let is_needed = (without + 1..without + 8)
+        let is_needed = (without + 1..without + 10)
             .any(|n| crash_at((n, End::PowerLoss, draws), &histories, Some(without)).1 > 0);
         if !is_needed {
             needless.push(without);

@@ -103,15 +103,15 @@ fn calls(script: &[Operation]) -> Vec<(Step, String)> {
 fn covers_all(calls: &[(Step, String)]) {
     let count =
         |step, part: &str| calls.iter().filter(|call| call.0 == step && call.1.contains(part)).count();
-    let files = ["seg-", "delta-", ".g0000", ".commit-"];
+    let files = ["seg-", "delta-", ".g0000", ".side", ".commit-"];
     for (step, file) in files.into_iter().flat_map(|file| [Step::Create, Step::Sync].map(|step| (step, file)))
     {
         assert!(count(step, file) > 0, "{step:?} {file}");
     }
-    for file in ["seg-", "delta-", ".g0000", "commit-", "LOCK"] {
+    for file in ["seg-", "delta-", ".g0000", ".side", "commit-", "LOCK"] {
         assert!(count(Step::Open, file) + count(Step::Lock, file) > 0, "{file}");
     }
-    for file in ["seg-", "delta-", ".g0000", "commit-", ".spill"] {
+    for file in ["seg-", "delta-", ".g0000", ".side", "commit-", ".spill"] {
         assert!(count(Step::Remove, file) > 0, "{file}");
     }
     assert!(count(Step::Create, ".spill") > 0 && count(Step::Read, ".spill") > 10);

@@ -133,7 +133,7 @@ fn disks_that_are_full() {
         return;
     }
     let sizes = (1..25).map(|pages| format!("size={}k", 4 * pages));
-    let sizes = sizes.chain((2..25).map(|files| format!("size=16m,nr_inodes={files}"))).collect::<Vec<_>>();
+    let sizes = sizes.chain((2..40).map(|files| format!("size=16m,nr_inodes={files}"))).collect::<Vec<_>>();
     let mut counts = Vec::new();
     for (seed, size) in (1..=4).flat_map(|seed| sizes.iter().map(move |size| (seed, size))) {
         let Some(disk) = Tmpfs::mount(size) else {

@@ -1,5 +1,5 @@
-//! Stores of version 1, which 0.1.0 wrote before commits had their numbers: they are read, written, replicated and
-//! recovered.
+//! Stores of version 1, which 0.1.0 wrote before commits had their numbers, and one with side files: they are read, written,
+//! replicated and recovered.
 //!
 //! | in `tests/golden` | made by |
 //! | --- | --- |
@@ -9,17 +9,23 @@
 //! | `stream` | `dv replicate log`: the files of a commit, and frames |
 //! | `replica` | `dv replica` of that stream |
 //! | `depot` | `dv replicate plain --to` |
+//!
+//! `side` has version 2, side files, two commits, and a log after the newest: `UPDATE_GOLDEN=1` makes it anew.
 
+use std::error::Error as StdError;
 use std::fs::{self, File};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use docvalues_reader::OpenOptions;
 use docvalues_store::{
-    Durability, Error, FolderDepot, KeepCommits, Replica, Store, StoreOptions, StoreReader, StreamReader,
-    Taken,
+    Durability, Error, FolderDepot, KeepCommits, Observer, Publication, Replica, Store, StoreOptions,
+    StoreReader, StreamReader, Taken,
 };
 
-use crate::fixture::{Contents, apply, contents, problems};
+use crate::fixture::{Contents, apply, contents, problems, schema};
+use crate::id_files::{Ids, check, side_files};
 
 /// Without a log, and with one.
 fn both() -> [StoreOptions; 2] {
@@ -203,4 +209,73 @@ fn older_stores_go_back() {
     let folder = copy("replica");
     let error = Store::recover(folder.path(), 3, None, both()[0]).unwrap_err();
     assert!(matches!(error, Error::Request(_) | Error::IsReplica { .. }), "{error}");
+}
+
+/// Writes the numbers of documents, and an empty file.
+struct TwoFiles(Ids);
+
+impl Observer for TwoFiles {
+    fn publish(&self, publication: &mut Publication<'_>) -> Result<(), Box<dyn StdError + Send + Sync>> {
+        self.0.publish(publication)?;
+        publication.write("Empty_1.0", |_| Ok(()))?;
+        Ok(())
+    }
+}
+
+fn two_files() -> Arc<TwoFiles> {
+    Arc::new(TwoFiles(Ids::default()))
+}
+
+/// Makes the store `side`: a merged segment and one of a flush, with a delta; and a batch that only the log has.
+fn make_side() {
+    let folder = golden("side");
+    let _ = fs::remove_dir_all(&folder);
+    let store = Store::create_with(&folder, schema(), both()[1], two_files()).unwrap();
+    for first in [0, 10] {
+        let docs: Vec<_> = (first..first + 10).map(|doc| (doc, Some(i64::from(doc)))).collect();
+        apply(&store, &docs).unwrap();
+        store.commit().unwrap();
+    }
+    store.merge_to(1).unwrap();
+    apply(&store, &[(3, None), (20, Some(20)), (21, Some(21))]).unwrap();
+    store.commit().unwrap();
+    apply(&store, &[(4, None), (22, Some(22))]).unwrap();
+    drop(store);
+    for name in ["LOCK", "LOCK.info"] {
+        fs::remove_file(folder.join(name)).unwrap();
+    }
+}
+
+#[test]
+fn side_files_are_read_and_written() {
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        make_side();
+    }
+    let mut expected: Contents = (0..22).filter(|doc| *doc != 3).map(|doc| (doc, i64::from(doc))).collect();
+    let folder = copy("side");
+    assert!(read(folder.path()) == expected);
+    assert_eq!(problems(folder.path()), [""; 0]);
+    let snapshot = StoreReader::open(folder.path(), OpenOptions::new()).unwrap().snapshot();
+    assert_eq!(check(&snapshot), 2);
+    for segment in snapshot.segments() {
+        let mut empty = Vec::new();
+        snapshot.side_file(segment.number, "Empty_1.0").unwrap().read_to_end(&mut empty).unwrap();
+        assert!(empty.is_empty() && snapshot.side_file(segment.number, "empty_1.0").is_none());
+    }
+
+    // Opening applies the log, which has a document.
+    let error = Store::open(folder.path(), both()[1]).unwrap_err();
+    assert!(matches!(error, Error::NoObserver { .. }), "{error}");
+    let store = Store::open_with(folder.path(), both()[1], two_files()).unwrap();
+    expected.remove(&4);
+    expected.extend([(22, 22)]);
+    assert!(contents(&store.snapshot()) == expected);
+    assert_eq!(check(&store.snapshot()), 3);
+    store.merge_to(1).unwrap();
+    store.commit().unwrap();
+    assert_eq!(check(&store.snapshot()), 1);
+    // With those of the commit before.
+    assert_eq!(side_files(&**store.directory()), 2 * (1 + 3));
+    drop(store);
+    assert_eq!(problems(folder.path()), [""; 0]);
 }

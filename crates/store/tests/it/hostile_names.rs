@@ -12,13 +12,14 @@ use docvalues_testkit::faults::{Call, FaultyDirectory};
 use serde_json::{Value, json};
 
 use crate::fixture::{add, files};
+use crate::id_files::Ids;
 use crate::script::{Run, script};
 
 /// A folder with a store, and a file beside it that no store may touch.
 struct Folder(tempfile::TempDir);
 
 impl Folder {
-    /// A store with a fold and a delta.
+    /// A store with a fold, a delta and side files.
     fn new() -> Folder {
         let folder = Folder(tempfile::tempdir().unwrap());
         fs::create_dir(folder.store()).unwrap();
@@ -86,7 +87,7 @@ impl Folder {
 
 /// Opens a store and commits changes of each kind.
 fn change(directory: Arc<dyn Directory>) -> Result<()> {
-    let store = Store::open_in(directory, StoreOptions::default())?;
+    let store = Store::open_in_with(directory, StoreOptions::default(), Ids::new())?;
     add(&store, &[(1, 1), (9_000, 2)])?;
     store.delete_ids([crate::fixture::id(9_000)])?;
     store.commit()?;
@@ -105,10 +106,15 @@ fn is_of_store(name: &str) -> bool {
     let delta_or_segment = file.strip_prefix("delta-").or_else(|| file.strip_prefix("seg-"));
     let (number, fold) =
         file.strip_prefix("seg-").and_then(|numbers| numbers.split_once(".g")).unwrap_or_default();
+    let (segment, side) = name
+        .strip_suffix(".side")
+        .and_then(|file| file.strip_prefix("seg-")?.split_once(".s"))
+        .unwrap_or_default();
     ["LOCK", "LOCK.info"].contains(&name)
         || commit.strip_prefix("commit-").is_some_and(|number| is_number(number, 15))
         || delta_or_segment.is_some_and(|number| is_number(number, 13))
         || (is_number(number, 13) && is_number(fold, 13))
+        || (is_number(segment, 13) && is_number(side, 13))
 }
 
 /// Values that are no number of a file, or a number that none has.
@@ -124,7 +130,7 @@ fn hostile() -> Vec<Value> {
 }
 
 /// The places of numbers and strings in a commit, as JSON pointers.
-const PLACES: [&str; 24] = [
+const PLACES: [&str; 29] = [
     "/docvalues_store",
     "/number",
     "/previous/number",
@@ -143,6 +149,11 @@ const PLACES: [&str; 24] = [
     "/segments/0/fold/number",
     "/segments/0/fold/bytes",
     "/segments/0/fold/id",
+    "/segments/0/side",
+    "/segments/0/side/0/name",
+    "/segments/0/side/0/number",
+    "/segments/0/side/0/bytes",
+    "/segments/0/side/0/id",
     "/deltas/0/number",
     "/deltas/0/bytes",
     "/deltas/0/id",
@@ -194,10 +205,10 @@ fn no_link_leads_out_of_the_folder() {
     // Those that the next changes create; a file beside them has the bytes that the commit expects.
     let next = good.json()["next_number"].as_u64().unwrap();
     let commit: u64 = good.commit().strip_prefix("commit-").unwrap().parse().unwrap();
-    names.extend(
-        (next..next + 3)
-            .flat_map(|number| [format!("seg-{number:06x}.dv"), format!("delta-{number:06x}.dv")]),
-    );
+    names.extend((next..next + 5).flat_map(|number| {
+        let side = format!("seg-{:06x}.s{number:06x}.side", number - 1);
+        [format!("seg-{number:06x}.dv"), format!("delta-{number:06x}.dv"), side]
+    }));
     names.extend((commit + 1..commit + 3).flat_map(|number| {
         let name = format!("commit-{number:08}");
         [format!(".{name}.tmp"), name]

@@ -5,18 +5,21 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use docvalues_storage::FsDirectory;
 use docvalues_store::{
     Durability, Error, KeepCommits, MergePolicy, Snapshot, Store, StoreOptions, StoreReader, Update,
 };
 
 use crate::fixture::{add, contents, id, schema};
+use crate::id_files::{Ids, check, side_files};
 
 /// The folder that a child writes to.
 const FOLDER: &str = "DOCVALUES_STORE_OF_CHILD";
 
-/// Adds three documents and deletes one for each commit, for ever, and prints the number of each round that is durable.
+/// Adds three documents and deletes one for each commit, for ever, and prints the number of each round that is durable. Segments
+/// have side files.
 fn write(folder: &Path) {
-    let store = Store::open(folder, StoreOptions::default()).unwrap();
+    let store = Store::open_with(folder, StoreOptions::default(), Ids::new()).unwrap();
     let policy = MergePolicy::new().segments_per_tier(3).floor_bytes(1 << 10);
     let first = store.snapshot().docs() / 2;
     for round in u32::try_from(first).unwrap().. {
@@ -39,7 +42,7 @@ fn logged() -> StoreOptions {
 /// Applies batches of one document, for ever, and prints the number of each; commits now and then. Each batch also adds 1 to the
 /// size of the first document.
 fn write_batches(folder: &Path) {
-    let store = Store::open(folder, logged()).unwrap();
+    let store = Store::open_with(folder, logged(), Ids::new()).unwrap();
     for number in u32::try_from(store.snapshot().docs()).unwrap().. {
         let mut batch = store.batch().unwrap();
         let (id_field, size) = (batch.field("id").unwrap(), batch.field("size").unwrap());
@@ -57,11 +60,12 @@ fn write_batches(folder: &Path) {
     }
 }
 
-/// Each batch of [`write_batches`] was counted exactly once.
+/// Each batch of [`write_batches`] was counted exactly once, and side files are those of the columns.
 fn check_count(snapshot: &Snapshot) {
     let found = contents(snapshot);
     let expected = (!found.is_empty()).then_some(found.len() as u64 + 1);
     assert_eq!(found.get(&0).map(|size| size.cast_unsigned()), expected);
+    check(snapshot);
 }
 
 /// Not a test of its own: the child of the next ones.
@@ -120,17 +124,18 @@ fn a_kill_and_a_lost_commit_lose_nothing_silently() {
         );
         std::fs::remove_file(path(newest)).unwrap();
         let is_logged = committed < acknowledged;
-        match Store::open(copy.path(), logged()) {
+        match Store::open_with(copy.path(), logged(), Ids::new()) {
             Ok(store) => {
                 check_count(&store.snapshot());
                 assert!(store.snapshot().docs() >= acknowledged, "the log of the older commit is still there")
             }
             Err(error) => {
                 assert!(matches!(error, Error::Damaged { .. }), "{error}");
-                match Store::recover(copy.path(), older, None, logged()) {
+                match Store::recover_with(copy.path(), older, None, logged(), Ids::new()) {
                     Ok(recovered) => {
                         applied += 1;
-                        check_count(&Store::open(copy.path(), logged()).unwrap().snapshot());
+                        let store = Store::open_with(copy.path(), logged(), Ids::new()).unwrap();
+                        check_count(&store.snapshot());
                         assert!(!is_logged || recovered.commit.docs >= acknowledged);
                     }
                     Err(Error::LostBatches { last, .. }) => {
@@ -184,7 +189,9 @@ fn a_kill_loses_nothing_committed() {
         rounds = whole;
         drop(Store::open(folder.path(), StoreOptions::default()).unwrap());
         // What a killed writer left is gone.
-        let used: usize = std::fs::read_dir(folder.path()).unwrap().count();
+        let side_files = side_files(&FsDirectory::new(folder.path()));
+        assert_eq!(side_files, check(&reader.snapshot()), "none orphaned, none missing");
+        let used = std::fs::read_dir(folder.path()).unwrap().count() - side_files;
         assert!(used < 40, "{used} files");
     }
     println!("{kills} kills, {rounds} rounds");

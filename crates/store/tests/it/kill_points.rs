@@ -12,6 +12,7 @@ use docvalues_store::{Error, Store, StoreOptions};
 use docvalues_testkit::faults::{Call, FaultyDirectory, PowerLossDirectory};
 
 use crate::fixture::{Contents, add, contents};
+use crate::id_files::{Ids, check, side_files};
 use crate::script::{Operation, Run, read, script};
 
 /// The folder with the store of a child, and the journal beside it.
@@ -119,7 +120,7 @@ fn kill_at(call: usize, of_script: (u64, u32), states: &[Option<Contents>], coun
 
 /// Opens a store with these contents, and commits to it.
 fn go_on(folder: &Path, found: Option<Contents>) {
-    let opened = Store::open(folder, StoreOptions::default());
+    let opened = Store::open_with(folder, StoreOptions::default(), Ids::new());
     let Some(mut found) = found else {
         assert!(matches!(opened, Err(Error::NoStore { .. })));
         return;
@@ -128,6 +129,7 @@ fn go_on(folder: &Path, found: Option<Contents>) {
     assert!(contents(&store.snapshot()) == found);
     add(&store, &[(9_000, 1)]).unwrap();
     store.commit().unwrap();
+    assert_eq!(side_files(&**store.directory()), check(&store.snapshot()), "none orphaned, none missing");
     drop(store);
     found.insert(9_000, 1);
     assert!(read(Arc::new(FsDirectory::new(folder))).unwrap() == found);

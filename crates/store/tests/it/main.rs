@@ -19,6 +19,7 @@ mod fixture;
 mod full_disk;
 mod golden;
 mod hostile_names;
+mod id_files;
 mod kill;
 mod kill_points;
 mod listings;

@@ -1,13 +1,16 @@
-//! An engine's postings that follow documents by moves are those that are read from the columns.
+//! An engine's postings that follow documents by moves are those that are read from the columns, and so are those that it keeps in
+//! side files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use docvalues_column::{DocAddress, DocId, DocRange, Field, Kind, LogicalType, SortKey};
-use docvalues_store::{Error, PartId, Snapshot, Store, StoreOptions, StoreReader, StoreSchema};
+use docvalues_search::Query;
+use docvalues_store::{Durability, Error, PartId, Snapshot, Store, StoreOptions, StoreReader, StoreSchema};
 use docvalues_testkit::faults::PowerLossDirectory;
 
 use crate::fixture::{POLICY, add, id};
+use crate::id_files::{Ids, check, side_files};
 use crate::script::Random;
 
 /// A place that lasts, and the document there.
@@ -22,10 +25,17 @@ fn schema(is_sorted: bool) -> StoreSchema {
     schema.with_sort(is_sorted.then(|| SortKey::of("rank"))).unwrap()
 }
 
-fn store(is_sorted: bool) -> (PowerLossDirectory, Store) {
-    let disk = PowerLossDirectory::new("/disk");
-    let options = StoreOptions::new().buffer_bytes(8_000);
-    let store = Store::create_in(Arc::new(disk.clone()), schema(is_sorted), options).unwrap();
+const LOG: Durability = Durability::EachBatch;
+const NO_LOG: Durability = Durability::OnCommit;
+
+fn options(durability: Durability) -> StoreOptions {
+    StoreOptions::new().buffer_bytes(8_000).durability(durability)
+}
+
+fn store(is_sorted: bool, durability: Durability) -> (PowerLossDirectory, Store) {
+    let (disk, options) = (PowerLossDirectory::new("/disk"), options(durability));
+    let directory = Arc::new(disk.clone());
+    let store = Store::create_in_with(directory, schema(is_sorted), options, Ids::new()).unwrap();
     (disk, store)
 }
 
@@ -40,6 +50,29 @@ fn put(store: &Store, docs: std::ops::Range<u32>) {
     }
     store.apply(batch).unwrap();
     store.refresh().unwrap();
+}
+
+/// Adds a segment.
+fn put_segment(store: &Store, docs: std::ops::Range<u32>) {
+    let mut segment = store.new_segment().unwrap();
+    let [id_field, rank, size] = ["id", "rank", "size"].map(|name| segment.field(name).unwrap());
+    for number in docs {
+        let mut doc = segment.document();
+        doc.str(id_field, &id(number)).unwrap().i64(rank, (number * 37 % 101).into()).unwrap();
+        doc.i64(size, 1).unwrap();
+        doc.finish().unwrap();
+    }
+    segment.finish().unwrap();
+}
+
+/// Updates those with a rank.
+fn update_rank(store: &Store, rank: i64) {
+    let mut batch = store.batch().unwrap();
+    let size = batch.field("size").unwrap();
+    let mut row = batch.update();
+    row.i64(size, 3).unwrap();
+    row.finish().unwrap();
+    store.update_where(&Query::range("rank", rank..rank + 9), batch).unwrap();
 }
 
 /// Updates those that are there.
@@ -119,19 +152,42 @@ fn follow(postings: &Postings, older: &Snapshot, now: &Snapshot) -> (Postings, u
     (found, new)
 }
 
-fn run(seed: u64) -> [usize; 2] {
-    let (_, store) = store(seed % 2 == 1);
-    let (mut random, mut counts) = (Random(seed), [0; 2]);
+/// The process ends, and the store is opened again. Postings of the last commit follow what the log has, unless a segment of them
+/// is gone. Returns whether they could.
+fn follows_reopening(disk: &PowerLossDirectory, durability: Durability) -> (Store, bool) {
+    let directory = Arc::new(disk.clone());
+    let reader = StoreReader::open_in(directory.clone(), StoreOptions::default().open).unwrap().snapshot();
+    let store = Store::open_in_with(directory, options(durability), Ids::new()).unwrap();
+    let now = store.snapshot();
+    let follows = match now.moves_since(&reader) {
+        Ok(_) => {
+            assert_eq!(follow(&read(&reader), &reader, &now).0, read(&now));
+            true
+        }
+        Err(Error::OtherSnapshot) => {
+            assert!(reader.part_ids().any(|part| now.part_of(part).is_none()));
+            false
+        }
+        Err(error) => panic!("{error}"),
+    };
+    (store, follows)
+}
+
+/// Returns the numbers of runs from snapshots of long before, of runs from the last one, and of openings that were followed.
+fn run(seed: u64) -> [usize; 3] {
+    let durability = if seed % 4 < 2 { NO_LOG } else { LOG };
+    let (disk, mut store) = store(seed % 2 == 1, durability);
+    let (mut random, mut counts) = (Random(seed), [0; 3]);
     let mut kept = vec![(store.snapshot(), Postings::new())];
     for step in 0..120 {
         let first = random.below(200);
         let docs = first..first + 1 + random.below(40);
-        let choice = random.below(16);
+        let choice = random.below(22);
         match choice {
             0..=3 => put(&store, docs),
             4 => drop(store.delete_ids(docs.step_by(3).map(id)).unwrap()),
             5..=8 => update(&store, docs),
-            9 => drop(store.commit().unwrap()),
+            9 | 20 | 21 => drop(store.commit().unwrap()),
             10 => drop(store.merge(&POLICY).unwrap()),
             11 => store.merge_to(1 + random.below(3) as usize).unwrap(),
             12 if step > 60 => {
@@ -147,6 +203,20 @@ fn run(seed: u64) -> [usize; 2] {
                 store.merge_to(1).unwrap();
                 assert_eq!(store.delete(&snapshot, &some).unwrap(), some.len() as u64);
             }
+            15 => put_segment(&store, docs),
+            16 if !store.snapshot().parts().is_empty() => {
+                let rank = i64::from(random.below(100));
+                store.delete_where(&Query::range("rank", rank..rank + 4)).unwrap();
+            }
+            17 if !store.snapshot().parts().is_empty() => update_rank(&store, random.below(100).into()),
+            18 => {
+                drop(store);
+                let (opened, follows) = follows_reopening(&disk, durability);
+                store = opened;
+                counts[2] += usize::from(follows);
+                // An engine does not have them any more.
+                kept.clear();
+            }
             _ => drop(store.refresh().unwrap()),
         }
         let now = store.snapshot();
@@ -155,9 +225,13 @@ fn run(seed: u64) -> [usize; 2] {
             let (found, new) = follow(postings, older, &now);
             assert_eq!(found, expected, "{seed}: step {step}, {choice}");
             let is_last = at + 1 == kept.len();
-            assert!(choice < 4 || !is_last || new == 0, "{seed}: step {step}, {choice}");
+            assert!(matches!(choice, 0..=3 | 15) || !is_last || new == 0, "{seed}: step {step}, {choice}");
             let moves = now.moves_since(older).unwrap();
             counts[usize::from(is_last)] += moves.count();
+        }
+        let segments = check(&now);
+        if matches!(choice, 9 | 18 | 20 | 21) {
+            assert_eq!(side_files(&disk), segments, "none orphaned, none missing");
         }
         if kept.len() > 4 {
             kept.remove(random.below(4) as usize);
@@ -169,13 +243,15 @@ fn run(seed: u64) -> [usize; 2] {
 
 #[test]
 fn postings_follow_any_history() {
-    let mut all = [0; 2];
+    let mut all = [0; 3];
     for seed in 0..crate::cases(16, 3_000) {
         let counts = run(seed);
-        (0..2).for_each(|at| all[at] += counts[at]);
+        (0..3).for_each(|at| all[at] += counts[at]);
     }
-    println!("{all:?}: runs from snapshots of long before, and from the last one");
-    assert!(all.iter().all(|count| *count > 1_000), "{all:?}");
+    println!(
+        "{all:?}: runs from snapshots of long before, and from the last one; openings that were followed"
+    );
+    assert!(all[0] > 1_000 && all[1] > 1_000 && all[2] > 20, "{all:?}");
 }
 
 #[test]
@@ -214,7 +290,7 @@ fn a_merge_is_a_run_for_each_segment() {
 
 #[test]
 fn copies_of_the_buffer_are_no_documents() {
-    let (_, store) = store(false);
+    let (_, store) = store(false, NO_LOG);
     put(&store, 0..3);
     let before = store.snapshot();
     update(&store, 1..2);
@@ -238,7 +314,7 @@ fn copies_of_the_buffer_are_no_documents() {
 
 #[test]
 fn ids_of_segments_last_and_those_of_blocks_end() {
-    let (disk, store) = store(false);
+    let (disk, store) = store(false, NO_LOG);
     put(&store, 0..3);
     store.commit().unwrap();
     put(&store, 3..6);
@@ -261,6 +337,6 @@ fn ids_of_segments_last_and_those_of_blocks_end() {
     assert!(now.part_ids().all(|part| part != block));
     assert!(matches!(now.moves_since(&before), Err(Error::OtherSnapshot)), "what was in the buffer is lost");
     assert_eq!(now.moves_since(&reader).unwrap().count(), 0);
-    let (_, other) = self::store(false);
+    let (_, other) = self::store(false, NO_LOG);
     assert!(matches!(now.moves_since(&other.snapshot()), Err(Error::OtherSnapshot)));
 }

@@ -1,87 +1,23 @@
 //! Observers: side files that live and die with their segments, and moves with which they are merged.
 
-use std::cell::Cell;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::error::Error as StdError;
 use std::io::{self, Read as _};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 
-use docvalues_column::{ColumnSource, DocId, Field, Kind, LogicalType};
+use docvalues_column::{Field, Kind, LogicalType};
 use docvalues_reader::OpenOptions;
-use docvalues_storage::{Directory, FsDirectory};
-use docvalues_store::error::Result;
+use docvalues_storage::FsDirectory;
 use docvalues_store::{
-    Durability, Error, Observer, Publication, Replica, Snapshot, Store, StoreOptions, StoreReader,
+    Durability, Error, KeepCommits, Observer, Publication, Replica, Store, StoreOptions, StoreReader,
 };
-use docvalues_testkit::faults::{FaultyDirectory, PowerLossDirectory};
+use docvalues_testkit::faults::PowerLossDirectory;
 
-use crate::fixture::{add, apply, contents, id, problems, schema};
-use crate::replicas::install;
-
-const ID: usize = "doc-00000".len();
-
-/// Writes the ids of each segment, in the order of its documents: those of a merge from the side files before.
-#[derive(Default)]
-struct Ids {
-    fails: AtomicBool,
-    calls: AtomicUsize,
-}
-
-impl Observer for Ids {
-    fn publish(&self, publication: &mut Publication<'_>) -> Result<(), Box<dyn StdError + Send + Sync>> {
-        self.calls.fetch_add(1, Relaxed);
-        let expected = ids(publication.segment());
-        let mut found = vec![0; expected.len()];
-        let mut known = 0;
-        for run in publication.moves() {
-            let Some((to, first)) = run.to else { continue };
-            assert_eq!(to.segment(), Some(publication.number()));
-            let Some(number) = run.from.segment() else { continue };
-            let mut before = Vec::new();
-            publication.side_file(number, "ids").unwrap().read_to_end(&mut before)?;
-            let len = run.docs.len() * ID;
-            let (from, to) = (run.docs.start as usize * ID, first.get() as usize * ID);
-            found[to..to + len].copy_from_slice(&before[from..from + len]);
-            known += len;
-        }
-        assert!(known == 0 || found == expected, "moves are those of the columns");
-        publication.write("ids", |out| out.write_all(&expected))?;
-        match self.fails.load(Relaxed) {
-            true => Err("no".into()),
-            false => Ok(()),
-        }
-    }
-}
-
-/// The ids of all documents, end to end.
-fn ids(source: &dyn ColumnSource) -> Vec<u8> {
-    let column = source.column("id").unwrap();
-    let (values, mut all, mut id) = (column.values().bytes().unwrap(), Vec::new(), Vec::new());
-    for doc in (0..source.docs()).map(DocId::new) {
-        assert!(values.get(doc, &mut id).unwrap());
-        all.extend_from_slice(&id);
-    }
-    all
-}
-
-/// Checks the side file of each segment. Returns the number of segments.
-fn check(snapshot: &Snapshot) -> usize {
-    let check = |number: u64, source: &dyn ColumnSource| {
-        let mut found = Vec::new();
-        snapshot.side_file(number, "ids").unwrap().read_to_end(&mut found).unwrap();
-        assert_eq!(found, ids(source), "segment {number:06x}");
-    };
-    snapshot.segments().for_each(|segment| check(segment.number, segment.segment));
-    snapshot.segments().len()
-}
-
-/// The number of side files.
-fn side_files(directory: &dyn Directory) -> usize {
-    let names = directory.list().unwrap().into_iter().map(|entry| entry.name.into_string().unwrap());
-    names.filter(|name| name.ends_with(".side")).count()
-}
+use crate::fixture::{add, apply, contents, count, files, id, problems, schema};
+use crate::id_files::{Ids, check, side_files};
+use crate::replicas::{frames, install};
 
 fn create(path: &Path, observer: &Arc<Ids>) -> Store {
     let directory = Arc::new(FsDirectory::new(path));
@@ -91,7 +27,7 @@ fn create(path: &Path, observer: &Arc<Ids>) -> Store {
 #[test]
 fn side_files_live_and_die_with_their_segments() {
     let folder = tempfile::tempdir().unwrap();
-    let observer = Arc::new(Ids::default());
+    let observer = Ids::new();
     let store = create(folder.path(), &observer);
     for round in 0..3 {
         add(&store, &[(10 * round, 1), (10 * round + 1, 1)]).unwrap();
@@ -133,7 +69,7 @@ fn side_files_live_and_die_with_their_segments() {
 #[test]
 fn an_observer_fails_the_publication() {
     let folder = tempfile::tempdir().unwrap();
-    let observer = Arc::new(Ids::default());
+    let observer = Ids::new();
     let store = create(folder.path(), &observer);
     add(&store, &[(1, 1), (5, 5)]).unwrap();
     add(&store, &[(2, 2)]).unwrap();
@@ -196,75 +132,6 @@ fn names_are_checked() {
     assert_eq!(bytes, vec![7; (2 << 20) + 5]);
 }
 
-/// Commits, of which `safe` is told, with flushes, segments that are added, and merges.
-fn script(directory: Arc<dyn Directory>, safe: &Cell<u32>) -> Result<()> {
-    let observer = Arc::new(Ids::default());
-    let store = Store::create_in_with(directory, schema(), StoreOptions::default(), observer)?;
-    for round in 1..=4_u32 {
-        add(&store, &[(2 * round, 7), (0, 1)])?;
-        apply(&store, &[(2 * round + 1, Some(8)), (0, None)])?;
-        if round % 2 == 0 {
-            store.merge_to(1)?;
-        }
-        store.commit()?;
-        safe.set(round);
-    }
-    Ok(())
-}
-
-/// Opens a store after a failure. Its side files are those of its segments. Returns the rounds that it has.
-fn check_after(disk: PowerLossDirectory) -> Option<u32> {
-    let opened =
-        Store::open_in_with(Arc::new(disk.clone()), StoreOptions::default(), Arc::new(Ids::default()));
-    let Ok(store) = opened else { return None };
-    assert_eq!(side_files(&disk), check(&store.snapshot()), "none orphaned, none missing");
-    Some(u32::try_from(contents(&store.snapshot()).len()).unwrap() / 2)
-}
-
-#[test]
-fn no_side_file_is_missing_or_left_after_a_power_loss() {
-    let whole = PowerLossDirectory::new("/disk");
-    script(Arc::new(whole.clone()), &Cell::new(0)).unwrap();
-    let mut seen = BTreeSet::new();
-    for sync in 0..=whole.sync_count() {
-        let (disk, safe) = (PowerLossDirectory::new("/disk").down_at_sync(sync), Cell::new(0));
-        let _ = script(Arc::new(disk.clone()), &safe);
-        for seed in 0..crate::cases(4, 400) {
-            let Some(rounds) = check_after(disk.crash_image(seed)) else {
-                assert_eq!(safe.get(), 0);
-                continue;
-            };
-            assert!(rounds == safe.get() || rounds == safe.get() + 1, "{rounds} of {}", safe.get());
-            seen.insert(rounds);
-        }
-    }
-    assert_eq!(seen, BTreeSet::from([0, 1, 2, 3, 4]));
-}
-
-#[test]
-fn no_side_file_is_missing_or_left_after_a_failed_call() {
-    let run = |failing: usize| {
-        let disk = PowerLossDirectory::new("/disk");
-        let (calls, safe) = (Arc::new(AtomicUsize::new(0)), Cell::new(0));
-        let counted = calls.clone();
-        let faulty = FaultyDirectory::new(Arc::new(disk.clone()), move |call| {
-            match counted.fetch_add(1, Relaxed) == failing {
-                true => Err(io::Error::from_raw_os_error(5)),
-                false => Ok(call.bytes),
-            }
-        });
-        let _ = script(Arc::new(faulty), &safe);
-        (disk, calls.load(Relaxed), safe.get())
-    };
-    let (_, calls, rounds) = run(usize::MAX);
-    assert_eq!(rounds, 4);
-    for failing in (0..calls).step_by(crate::cases(3, 1)) {
-        let (disk, _, safe) = run(failing);
-        let rounds = check_after(disk).unwrap_or_default();
-        assert!(rounds == safe || rounds == safe + 1, "call {failing}: {rounds} of {safe}");
-    }
-}
-
 #[test]
 fn the_log_calls_the_observer_again() {
     let folder = tempfile::tempdir().unwrap();
@@ -273,7 +140,7 @@ fn the_log_calls_the_observer_again() {
         Store::open_in_with(Arc::new(FsDirectory::new(folder.path())), options, observer.clone()).unwrap()
     };
     drop(Store::create(folder.path(), schema(), options).unwrap());
-    let observer = Arc::new(Ids::default());
+    let observer = Ids::new();
     let store = open(&observer);
     apply(&store, &[(1, Some(1)), (2, Some(2))]).unwrap();
     drop(store);
@@ -287,8 +154,8 @@ fn the_log_calls_the_observer_again() {
 fn replicas_get_side_files_and_write_their_own() {
     let disk = |name: &str| Arc::new(PowerLossDirectory::new(name));
     let options = StoreOptions::default();
-    let store = Store::create_in_with(disk("/leader"), schema(), options, Arc::new(Ids::default())).unwrap();
-    let replica = Replica::open_in_with(disk("/replica"), options, Arc::new(Ids::default())).unwrap();
+    let store = Store::create_in_with(disk("/leader"), schema(), options, Ids::new()).unwrap();
+    let replica = Replica::open_in_with(disk("/replica"), options, Ids::new()).unwrap();
     for round in 0..3 {
         apply(&store, &[(round, Some(1)), (round + 10, Some(2))]).unwrap();
         store.commit().unwrap();
@@ -301,4 +168,158 @@ fn replicas_get_side_files_and_write_their_own() {
     store.merge_to(1).unwrap();
     store.commit().unwrap();
     assert_eq!(side_files(&**store.directory()), check(&store.snapshot()));
+}
+
+/// The names and bytes of all files but the lock's.
+fn stored(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut files = files(folder);
+    files.retain(|name, _| !name.starts_with("LOCK"));
+    files
+}
+
+#[test]
+fn without_an_observer_no_segment_lacks_side_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = create(folder.path(), &Ids::new());
+    for round in 0..2 {
+        apply(&store, &[(10 * round, Some(1)), (10 * round + 2, Some(2))]).unwrap();
+        store.commit().unwrap();
+    }
+    drop(store);
+
+    let store = Store::open(folder.path(), StoreOptions::default()).unwrap();
+    // These need no other segment.
+    apply(&store, &[(0, None)]).unwrap();
+    count(&store, &[(2, 5)]).unwrap();
+    store.commit().unwrap();
+    let before = stored(folder.path());
+    let is_refused = |error: Error| {
+        assert!(matches!(error, Error::NoObserver { .. }), "{error}");
+    };
+    is_refused(store.merge_to(1).unwrap_err());
+    is_refused(store.purge().unwrap_err());
+    is_refused(store.alter([Field::new("size", Kind::Numeric, LogicalType::F64)]).unwrap_err());
+    is_refused(add(&store, &[(4, 4)]).unwrap_err());
+    apply(&store, &[(9, Some(9))]).unwrap();
+    is_refused(store.commit().unwrap_err());
+    assert_eq!(check(&store.snapshot()), 2);
+    drop(store);
+    assert_eq!(stored(folder.path()).keys().collect::<Vec<_>>(), before.keys().collect::<Vec<_>>());
+
+    let directory = Arc::new(FsDirectory::new(folder.path()));
+    let store = Store::open_in_with(directory, StoreOptions::default(), Ids::new()).unwrap();
+    assert_eq!(contents(&store.snapshot()), [(2, 7), (10, 1), (12, 2)].into());
+    store.merge_to(1).unwrap();
+    store.commit().unwrap();
+    assert_eq!((side_files(&**store.directory()), check(&store.snapshot())), (1, 1));
+}
+
+/// A replica without an observer takes files, and keeps those of its leader.
+#[test]
+fn a_replica_without_an_observer_takes_files() {
+    let disk = |name: &str| Arc::new(PowerLossDirectory::new(name));
+    let options = StoreOptions::new().keep_frames(1 << 20);
+    let store = Store::create_in_with(disk("/leader"), schema(), options, Ids::new()).unwrap();
+    let replica = Replica::open_in(disk("/replica"), options).unwrap();
+    for round in 0..3 {
+        apply(&store, &[(round, Some(1)), (round + 10, Some(2))]).unwrap();
+        store.commit().unwrap();
+        install(&store, &replica).unwrap();
+        assert_eq!(check(&replica.snapshot()), check(&store.snapshot()));
+    }
+    apply(&store, &[(20, Some(1))]).unwrap();
+    let frame = frames(&store, replica.position().sequence).remove(0);
+    replica.apply_frame(&frame.bytes).unwrap();
+    assert!(matches!(replica.store().commit(), Err(Error::NoObserver { .. })));
+    store.commit().unwrap();
+    install(&store, &replica).unwrap();
+    assert_eq!(check(&replica.snapshot()), check(&store.snapshot()));
+}
+
+/// A commit that a merge replaced has its side files as long as it is kept, and so has what the log adds to it.
+#[test]
+fn an_older_commit_has_its_side_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = StoreOptions::new().durability(Durability::EachBatch).keep_commits(KeepCommits::Newest(2));
+    let directory = FsDirectory::new(folder.path());
+    let store = Store::create_with(folder.path(), schema(), options, Ids::new()).unwrap();
+    let mut older = 0;
+    for round in 0..2 {
+        apply(&store, &[(round, Some(1)), (round + 10, Some(2))]).unwrap();
+        older = store.commit().unwrap();
+    }
+    store.merge_to(1).unwrap();
+    store.commit().unwrap();
+    let merged = format!("seg-{:06x}.", store.snapshot().segments().next().unwrap().number);
+    apply(&store, &[(20, Some(3)), (0, None)]).unwrap();
+    drop(store);
+    assert_eq!(side_files(&directory), 3);
+
+    // The batch of the log has a document, whose segment would lack a side file.
+    let before = stored(folder.path());
+    let refused = Store::recover(folder.path(), older, None, options).unwrap_err();
+    assert!(matches!(refused, Error::NoObserver { .. }), "{refused}");
+    assert!(stored(folder.path()) == before, "nothing is changed");
+    let recovered = Store::recover_with(folder.path(), older, None, options, Ids::new()).unwrap();
+    assert_eq!((recovered.replayed, recovered.lost.len()), (1, 1));
+    let expected = [(1, 1), (10, 2), (11, 2), (20, 3)].into();
+    let reader = StoreReader::open(folder.path(), OpenOptions::new()).unwrap();
+    assert_eq!((check(&reader.snapshot()), contents(&reader.snapshot())), (3, expected));
+    assert_eq!(side_files(&directory), 4, "recovering removes nothing");
+
+    // The next commits do.
+    let is_there = || stored(folder.path()).keys().any(|name| name.starts_with(&merged));
+    assert!(is_there());
+    let store = Store::open_with(folder.path(), options, Ids::new()).unwrap();
+    apply(&store, &[(1, None)]).unwrap();
+    store.commit().unwrap();
+    assert!(!is_there());
+    assert_eq!((side_files(&directory), check(&store.snapshot())), (3, 3));
+    assert_eq!(problems(folder.path()), Vec::<String>::new());
+}
+
+/// Without batches of the log to add, going back needs no observer.
+#[test]
+fn going_back_without_a_log_needs_no_observer() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = StoreOptions::new().keep_commits(KeepCommits::Newest(3));
+    let store = Store::create_with(folder.path(), schema(), options, Ids::new()).unwrap();
+    apply(&store, &[(1, Some(1)), (2, Some(2))]).unwrap();
+    let older = store.commit().unwrap();
+    apply(&store, &[(3, Some(3))]).unwrap();
+    store.commit().unwrap();
+    drop(store);
+    Store::recover(folder.path(), older, None, options).unwrap();
+    let store = Store::open(folder.path(), options).unwrap();
+    assert_eq!((check(&store.snapshot()), contents(&store.snapshot())), (1, [(1, 1), (2, 2)].into()));
+    assert_eq!(side_files(&**store.directory()), 2, "of two commits");
+    drop(store);
+    let store = Store::open_with(folder.path(), options, Ids::new()).unwrap();
+    for doc in 4..7 {
+        apply(&store, &[(doc, Some(1))]).unwrap();
+        store.commit().unwrap();
+    }
+    // That of document 3 is gone.
+    assert_eq!((check(&store.snapshot()), side_files(&**store.directory())), (4, 4));
+}
+
+#[test]
+fn a_purge_removes_side_files_of_deleted_documents() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = create(folder.path(), &Ids::new());
+    for round in 0..2 {
+        apply(&store, &[(10 * round + 1_001, Some(1)), (10 * round + 1_002, Some(2))]).unwrap();
+        store.commit().unwrap();
+    }
+    let has = |doc: u32| {
+        let doc = doc.to_le_bytes();
+        let mut files = stored(folder.path()).into_iter().filter(|(name, _)| name.ends_with(".side"));
+        files.any(|(_, bytes)| bytes.chunks(doc.len()).any(|found| found == doc))
+    };
+    apply(&store, &[(1_001, None)]).unwrap();
+    store.commit().unwrap();
+    assert!(has(1_001) && has(1_002) && has(1_012));
+    store.purge().unwrap();
+    assert!(!has(1_001) && has(1_002) && has(1_012));
+    assert_eq!((side_files(&**store.directory()), check(&store.snapshot())), (2, 2));
 }

@@ -8,6 +8,7 @@ use docvalues_store::{Error, Store, StoreOptions, StoreReader};
 use docvalues_writer::ErrorKind;
 
 use crate::fixture::{Contents, add, apply, contents, count, id, schema};
+use crate::id_files::{Ids, check};
 
 /// The memory for the values of a segment: so little that the first one has a temporary file.
 const BUDGET: usize = 32_000;
@@ -76,7 +77,7 @@ impl Random {
     }
 }
 
-/// A store that a script changes, as long as calls of its directory may fail.
+/// A store with an observer that a script changes, as long as calls of its directory may fail.
 ///
 /// A failed operation must not have changed anything, except that a failed commit may be there when the store is opened
 /// again. A store that is poisoned, or could not be opened, is opened again by the next operation.
@@ -110,6 +111,7 @@ impl Run {
             self.failed += usize::from(done.is_err());
             if let Some(store) = &self.store {
                 assert_eq!(contents(&store.snapshot()), self.now, "operation {at}: {done:?}");
+                check(&store.snapshot());
             }
         }
     }
@@ -131,11 +133,11 @@ impl Run {
     fn open(&mut self) -> Result<Store> {
         let (directory, mut options) = (&self.directory, StoreOptions::default());
         options.writer.budget = BUDGET;
-        let store = match Store::open_in(directory.clone(), options) {
+        let store = match Store::open_in_with(directory.clone(), options, Ids::new()) {
             Err(Error::NoStore { .. }) => {
                 assert!(self.possible.contains(&None), "the store is gone");
                 self.possible.push(Some(Contents::new()));
-                Store::create_in(directory.clone(), schema(), options)?
+                Store::create_in_with(directory.clone(), schema(), options, Ids::new())?
             }
             opened => opened?,
         };
@@ -188,11 +190,15 @@ impl Run {
     }
 }
 
-/// The contents that a reader finds in a folder; `None` if there is no store.
+/// The contents that a reader finds in a folder, whose side files it checks; `None` if there is no store.
 pub(crate) fn read(directory: Arc<dyn Directory>) -> Option<Contents> {
     match StoreReader::open_in(directory, StoreOptions::default().open) {
         Err(Error::NoStore { .. }) => None,
-        reader => Some(contents(&reader.unwrap().snapshot())),
+        reader => {
+            let snapshot = reader.unwrap().snapshot();
+            check(&snapshot);
+            Some(contents(&snapshot))
+        }
     }
 }
 
