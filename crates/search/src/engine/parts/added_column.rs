@@ -75,15 +75,15 @@ impl Parts {
 
     /// Refuses the name of a column of a part, or of a declared field.
     fn require_unknown(&self, name: &str) -> Result<()> {
-        let known = |place: String| {
-            Err(Error::Request(format!("column \"{name}\": expected a new name, found a column of {place}")))
+        let known = |found: String| {
+            Err(Error::Request(format!("column \"{name}\": expected a new name, found {found}")))
         };
         if self.kept.declared(name).is_some() {
-            return known("the declared fields".into());
+            return known("a declared field".into());
         }
         for (at, part) in self.parts.iter().enumerate() {
             match part.column(name) {
-                Ok(_) => return known(format!("part {at}")),
+                Ok(_) => return known(format!("a column of part {at}")),
                 Err(error) if matches!(error.kind(), ErrorKind::NoSuchColumn { .. }) => {}
                 Err(error) => return Err(Error::from(error).in_part(at, self.len())),
             }
