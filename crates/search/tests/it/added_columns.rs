@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use docvalues_column::{
     Column, ColumnSource, DocAddress, DocId, ErrorKind, Field, Kind, LiveDocs, LogicalType, Number, Part,
-    Result, SortKey, TimestampMillis, Value,
+    Result, SortKey, TimestampMicros, Value,
 };
 use docvalues_format::file::kind::from_f64;
 use docvalues_search::facet::{Facet, FacetOrder};
@@ -34,8 +34,8 @@ fn with<N: Number>(parts: &Parts, name: &str, columns: &[ModelColumn]) -> Parts 
 
 /// Whether the tests add a column to those of the sources.
 fn is_added((field, _): &(Field, ModelColumn)) -> bool {
-    use LogicalType::{F64, I64, TimestampMillis, U64};
-    field.kind == Kind::Numeric && matches!(field.logical, F64 | I64 | TimestampMillis | U64)
+    use LogicalType::{F64, I64, TimestampMicros, U64};
+    field.kind == Kind::Numeric && matches!(field.logical, F64 | I64 | TimestampMicros | U64)
 }
 
 /// Checks searches over parts that begin at these documents, where most columns of single numbers are added ones.
@@ -51,7 +51,7 @@ fn check_cut(dataset: &Dataset, cuts: impl IntoIterator<Item = u32>) {
         match field.logical {
             LogicalType::F64 => with::<f64>(&parts, &field.name, &columns),
             LogicalType::U64 => with::<u64>(&parts, &field.name, &columns),
-            LogicalType::TimestampMillis => with::<TimestampMillis>(&parts, &field.name, &columns),
+            LogicalType::TimestampMicros => with::<TimestampMicros>(&parts, &field.name, &columns),
             _ => with::<i64>(&parts, &field.name, &columns),
         }
     });
@@ -74,7 +74,7 @@ fn searches_of_every_type() {
     assert!(added.len() > 3, "{} columns", added.len());
     // Each beside one of the source.
     let pairs = added.into_iter().zip(rest.into_iter().cycle());
-    for (columns, cut) in pairs.skip(cases(1, 0)).step_by(cases(4, 1)).zip(1..) {
+    for (columns, cut) in pairs.skip(cases(1, 0)).step_by(cases(5, 1)).zip(1..) {
         let dataset = Dataset { docs, columns: vec![columns.0, columns.1] };
         check_cut(&dataset, [0, 1, docs / 3 + cut, docs]);
     }
