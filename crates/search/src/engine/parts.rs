@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 ///
 /// A set of parts never changes. [`with`](Self::with) and [`without`](Self::without) make another one, which shares
 /// everything that stays: opened columns, and the identities of terms. So after a segment was added, a search looks
-/// at that segment alone.
+/// at that segment alone. [`with_column`](Self::with_column) adds a column, such as the scores of hits.
 ///
 /// Cloning is cheap. Keep a set as long as its parts are searched, and make a [`Search`](crate::Search) for each
 /// request: [`Search::over`](crate::Search::over).
