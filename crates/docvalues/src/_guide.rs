@@ -7,6 +7,7 @@
 //! | [`typed_values`] | numbers, dates, timestamps, strings, and the way each is stored |
 //! | [`live_documents`] | deletes, updates, merges |
 //! | [`updates`] | update or upsert: two ways to change a document of a store |
+//! | [`hits`] | documents and scores of an inverted index, in searches of a store |
 //! | [`several_segments`] | look-ups of ids, searches and merges over many segments |
 //! | [`threads_and_memory`] | sharing, parallel searches, memory budgets |
 //! | [`custom_sources`] | columns of your own that searches and merges read |
@@ -27,6 +28,10 @@ pub mod live_documents {}
 #[cfg(feature = "store")]
 #[doc = include_str!("_guide/updates.md")]
 pub mod updates {}
+
+#[cfg(feature = "store")]
+#[doc = include_str!("_guide/hits.md")]
+pub mod hits {}
 
 #[doc = include_str!("_guide/several_segments.md")]
 pub mod several_segments {}

@@ -113,6 +113,7 @@ fn live_in(set: usize, docs: u32) -> Vec<LiveDocs> {
 
 fn check(trial: &Trial<'_>, set: &Set, dataset: &Dataset, rows: &Rows, hits: &[DocId]) {
     requests::check(trial, set, dataset, rows);
+    requests::check_hits(trial, set, dataset, hits);
     for column in 0..rows.columns.len() {
         facets::check(trial, rows, hits, column);
         histograms::check(trial, rows, hits, column);

@@ -182,8 +182,14 @@ impl Docs<'_> {
             }
             Docs::Range(..) => {}
             Docs::List(list) => {
-                let there = list.iter().take_while(|doc| doc.get() < docs);
-                there.for_each(|doc| bits::set(&mut words, doc.get() as usize));
+                // The word is kept in a register: it is written for each document, and never read again.
+                let (mut place, mut word) = (usize::MAX, 0);
+                for doc in list.iter().take_while(|doc| doc.get() < docs) {
+                    let at = doc.get() as usize;
+                    let before = if at / 64 == place { word } else { 0 };
+                    (place, word) = (at / 64, before | 1 << (at % 64));
+                    words[place] = word;
+                }
             }
             Docs::Bits(set) => {
                 words.iter_mut().zip(set.words()).for_each(|(to, from)| *to = *from);

@@ -1,6 +1,7 @@
 //! Sets of documents of several parts.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use docvalues_column::{Bitset, DocAddress, DocId};
 
@@ -46,7 +47,7 @@ pub(crate) enum PartSet {
     None,
     /// All of this many documents.
     All(u32),
-    Some(Bitset),
+    Some(Arc<Bitset>),
 }
 
 impl PartSet {
@@ -90,6 +91,14 @@ impl DocSet {
             PartSet::None => Docs::Range(0, 0),
             PartSet::All(_) => Docs::All,
             PartSet::Some(bits) => Docs::Bits(bits),
+        }
+    }
+
+    /// The bits of one part; `None` if the set has all of its documents, or none.
+    pub(crate) fn bits_of(&self, part: usize) -> Option<&Arc<Bitset>> {
+        match &self.parts[part] {
+            PartSet::Some(bits) => Some(bits),
+            PartSet::None | PartSet::All(_) => None,
         }
     }
 

@@ -1,4 +1,7 @@
-//! [`Parts`]: sources that are searched together, with what searches keep about them.
+//! [`Parts`]: sources that are searched together, with what searches keep about them. In `added_column`, a column beside those
+//! of the sources.
+
+mod added_column;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -17,7 +20,7 @@ use crate::error::{Error, Result};
 ///
 /// A set of parts never changes. [`with`](Self::with) and [`without`](Self::without) make another one, which shares
 /// everything that stays: opened columns, and the identities of terms. So after a segment was added, a search looks
-/// at that segment alone.
+/// at that segment alone. [`with_column`](Self::with_column) adds a column, such as the scores of hits.
 ///
 /// Cloning is cheap. Keep a set as long as its parts are searched, and make a [`Search`](crate::Search) for each
 /// request: [`Search::over`](crate::Search::over).
@@ -80,6 +83,8 @@ pub(crate) struct OpenPart<'s> {
     /// The same as bits, which the first search makes.
     live_bits: OnceLock<Arc<Bitset>>,
     opened: Arc<Mutex<Opened>>,
+    /// The column that [`Parts::with_column`] added, by name, and the part without it, which keeps all others.
+    added: Option<(String, Arc<OpenPart<'s>>)>,
 }
 
 /// The opened columns of a source, and the ids of their terms.
@@ -109,6 +114,8 @@ pub(crate) struct Kept {
     has_dropped: bool,
     /// Fields that no part need have.
     declared: Arc<[Field]>,
+    /// As in each [`OpenPart`].
+    added: Option<(String, Arc<Kept>)>,
 }
 
 impl Parts {
@@ -161,9 +168,8 @@ impl Parts {
     /// ```
     #[must_use]
     pub fn with_fields(self, fields: impl Into<Arc<[Field]>>) -> Parts {
-        let terms = Mutex::new(lock(&self.kept.terms).clone());
-        let (columns, has_dropped) = (Mutex::default(), self.kept.has_dropped);
-        let kept = Kept { columns, terms, has_dropped, declared: fields.into() };
+        let (terms, has_dropped) = (self.kept.known_terms(), self.kept.has_dropped);
+        let kept = Kept { terms, has_dropped, declared: fields.into(), ..Kept::default() };
         Parts { kept: Arc::new(kept), ..self }
     }
 
@@ -186,7 +192,7 @@ impl Parts {
 
     /// The memory of the identities of a column's terms; `None` if no search has needed them yet.
     pub fn term_memory(&self, column: &str) -> Option<TermMemory> {
-        let columns = lock(&self.kept.columns);
+        let columns = lock(&self.kept.keeping(column).columns);
         let columns = columns.iter().find_map(|columns| columns.get(column))?;
         let ids = lock(&columns.ids).clone()?;
         let (table, maps) = ids.bytes();
@@ -246,10 +252,9 @@ impl Parts {
             }
         };
         let parts = parts.into_iter().map(part).collect();
-        let terms = Mutex::new(lock(&self.kept.terms).clone());
+        let (terms, declared) = (self.kept.known_terms(), self.kept.declared.clone());
         let has_dropped = self.kept.has_dropped || shared < self.len();
-        let declared = self.kept.declared.clone();
-        Parts { parts, kept: Arc::new(Kept { columns: Mutex::default(), terms, has_dropped, declared }) }
+        Parts { parts, kept: Arc::new(Kept { terms, has_dropped, declared, ..Kept::default() }) }
     }
 }
 
@@ -261,6 +266,9 @@ impl OpenPart<'static> {
 
     /// The part with another source, in which some columns are others.
     fn with_columns(&self, with: Part, columns: &[String]) -> OpenPart<'static> {
+        if let Some((_, part)) = &self.added {
+            return part.with_columns(with, columns);
+        }
         let before = lock(&self.opened);
         let mut opened = Opened { columns: before.columns.clone(), ids: before.ids.clone() };
         columns.iter().for_each(|column| drop(opened.columns.remove(column)));
@@ -275,7 +283,7 @@ impl<'s> OpenPart<'s> {
     }
 
     fn of_source(source: Arc<dyn ColumnSource + Send + Sync + 's>) -> OpenPart<'s> {
-        OpenPart { source, live: None, live_bits: OnceLock::new(), opened: Arc::default() }
+        OpenPart { source, live: None, live_bits: OnceLock::new(), opened: Arc::default(), added: None }
     }
 
     /// The same source with other live documents.
@@ -286,6 +294,7 @@ impl<'s> OpenPart<'s> {
             live: some.then(|| live.clone()),
             live_bits: OnceLock::new(),
             opened: self.opened.clone(),
+            added: self.added.clone(),
         }
     }
 
@@ -300,18 +309,19 @@ impl<'s> OpenPart<'s> {
 
     /// The column `name`, which is opened once.
     pub(crate) fn column(&self, name: &str) -> ColumnResult<Arc<dyn Column>> {
-        if let Some(column) = lock(&self.opened).columns.get(name) {
+        let opened = self.opened(name);
+        if let Some(column) = lock(opened).columns.get(name) {
             return Ok(column.clone());
         }
         let column = self.source.column(name)?;
-        Ok(lock(&self.opened).columns.entry(name.to_owned()).or_insert(column).clone())
+        Ok(lock(opened).columns.entry(name.to_owned()).or_insert(column).clone())
     }
 
     /// The ids of the terms of `column`, which are found once.
     fn ids(&self, column: &dyn Column, table: &Arc<TermTable>, stop: &Interrupt) -> Result<PartIds> {
         let name = &column.info().field.name;
-        let terms = column.values().terms().map_or(0, Terms::term_count);
-        if let Some(known) = lock(&self.opened).ids.get(name)
+        let (opened, terms) = (self.opened(name), column.values().terms().map_or(0, Terms::term_count));
+        if let Some(known) = lock(opened).ids.get(name)
             && Arc::ptr_eq(&known.table, table)
             && known.terms == terms
         {
@@ -319,8 +329,16 @@ impl<'s> OpenPart<'s> {
         }
         let ids = table.add(column, stop)?;
         let known = KnownIds { table: table.clone(), terms, ids: ids.clone() };
-        lock(&self.opened).ids.insert(name.clone(), known);
+        lock(opened).ids.insert(name.clone(), known);
         Ok(ids)
+    }
+
+    /// The opened columns that have, or will have, the column `name`.
+    fn opened(&self, name: &str) -> &Mutex<Opened> {
+        match &self.added {
+            Some((added, part)) if added != name => part.opened(name),
+            _ => &self.opened,
+        }
     }
 }
 
@@ -330,14 +348,30 @@ impl Kept {
         self.declared.iter().find(|field| field.name == name)
     }
 
+    /// Those that keep the column `name`.
+    fn keeping(&self, name: &str) -> &Kept {
+        match &self.added {
+            Some((added, kept)) if added != name => kept.keeping(name),
+            _ => self,
+        }
+    }
+
+    /// The term tables of all columns. An added one has none.
+    fn known_terms(&self) -> Mutex<HashMap<String, Arc<TermTable>>> {
+        match &self.added {
+            Some((_, kept)) => kept.known_terms(),
+            None => Mutex::new(lock(&self.terms).clone()),
+        }
+    }
+
     /// The columns `name` of all parts, which `open` opens once.
     pub(crate) fn columns(
         &self,
         (name, promote): (&str, bool),
         open: impl FnOnce() -> Result<(ColumnSet, bool)>,
     ) -> Result<Arc<ColumnSet>> {
-        let of_types = usize::from(promote);
-        if let Some(columns) = lock(&self.columns)[of_types].get(name) {
+        let (kept, of_types) = (&self.keeping(name).columns, usize::from(promote));
+        if let Some(columns) = lock(kept)[of_types].get(name) {
             return Ok(columns.clone());
         }
         let (columns, is_kept) = open()?;
@@ -345,7 +379,7 @@ impl Kept {
         if !is_kept {
             return Ok(columns);
         }
-        Ok(lock(&self.columns)[of_types].entry(name.to_owned()).or_insert(columns).clone())
+        Ok(lock(kept)[of_types].entry(name.to_owned()).or_insert(columns).clone())
     }
 
     /// The ids of the terms of a column in all parts. Terms of parts that were seen before are not read again, unless
@@ -357,19 +391,20 @@ impl Kept {
         stop: &Interrupt,
     ) -> Result<TermIds> {
         let name = columns.name();
+        let kept = self.keeping(name);
         let in_table = |table: Arc<TermTable>| {
             let ids = parts.iter().zip(&columns.parts).enumerate().map(|(at, (part, column))| {
                 part.ids(&**column, &table, stop).map_err(|error| error.in_part(at, parts.len()))
             });
             Ok::<_, Error>(TermIds::new(name, table.clone(), ids.collect::<Result<_>>()?))
         };
-        let table = lock(&self.terms).entry(name.to_owned()).or_default().clone();
+        let table = lock(&kept.terms).entry(name.to_owned()).or_default().clone();
         let ids = in_table(table)?;
-        if !self.has_dropped || bits::count(&ids.used(&columns.parts)) >= ids.len() as usize / 2 {
+        if !kept.has_dropped || bits::count(&ids.used(&columns.parts)) >= ids.len() as usize / 2 {
             return Ok(ids);
         }
         let table = Arc::<TermTable>::default();
-        lock(&self.terms).insert(name.to_owned(), table.clone());
+        lock(&kept.terms).insert(name.to_owned(), table.clone());
         in_table(table)
     }
 }

@@ -243,7 +243,11 @@ impl<'s> Search<'s> {
                 Some(doc) => Err(Error::Request(format!(
                     "expected documents below {total} in part {at}, found document {doc}"
                 ))),
-                None => Ok(PartSet::Some(of_part.try_bits(total, self.docs_memory())?)),
+                None => match of_part {
+                    Docs::All => Ok(PartSet::All(total)),
+                    Docs::List(list) if list.is_empty() => Ok(PartSet::None),
+                    some => Ok(PartSet::Some(some.try_bits(total, self.docs_memory())?.into())),
+                },
             }
         };
         Ok(DocSet::new(self.parts.iter().enumerate().map(set).collect::<Result<_>>()?))

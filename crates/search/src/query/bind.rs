@@ -12,7 +12,7 @@ use super::condition_filter::ConditionFilter;
 use super::doc_ids::DOC;
 use super::pattern::{CompiledPatterns, Matcher};
 use super::{Condition, MAX_DEPTH, Query, QueryError, Test};
-use crate::engine::{DocsByPart, Search};
+use crate::engine::{Docs, DocsByPart, Search};
 use crate::metrics::Metric;
 use crate::{Error, Result};
 
@@ -156,8 +156,10 @@ impl<'s> Binder<'s> {
             Query::Docs(set) => Ok(Draft::Done(self.set(query, set))),
             Query::Hits(set) => {
                 let docs = DocsByPart::Set(set).of_part(self.part, self.search.parts.len())?;
-                let bits = docs.try_bits(self.docs(), self.search.docs_memory())?;
-                Ok(Draft::Done(self.set(query, &Arc::new(bits))))
+                Ok(Draft::Done(match set.bits_of(self.part) {
+                    Some(bits) => self.set(query, bits),
+                    None => self.whole_set(query, matches!(docs, Docs::All)),
+                }))
             }
             Query::Condition(condition) => self.condition(query, condition),
             Query::And(parts) => self.several(parts, depth, true),
@@ -172,17 +174,20 @@ impl<'s> Binder<'s> {
 
     /// The node of a set of documents.
     fn set(&mut self, query: &Query, set: &Arc<Bitset>) -> Node {
-        let (clause, docs) = (Clause::Own(query.clone()), self.docs());
+        let docs = self.docs();
         let set = if set.docs() == docs { set.clone() } else { Arc::new(set.resized(docs)) };
-        if set.is_empty() {
-            return self.constant(false, clause, Some("the set is empty".into()));
-        }
-        if set.is_all() {
-            return self.constant(true, clause, Some("the set has all documents".into()));
+        if set.is_empty() || set.is_all() {
+            return self.whole_set(query, !set.is_empty());
         }
         let share = f64::from(set.count()) / f64::from(docs);
         // Copying a word of bits takes a fraction of a nanosecond.
-        self.leaf(NodeKind::Docs(set), clause, (share, 0.005))
+        self.leaf(NodeKind::Docs(set), Clause::Own(query.clone()), (share, 0.005))
+    }
+
+    /// The node of a set that has all documents, or none.
+    fn whole_set(&mut self, query: &Query, has_all: bool) -> Node {
+        let why = if has_all { "the set has all documents" } else { "the set is empty" };
+        self.constant(has_all, Clause::Own(query.clone()), Some(why.into()))
     }
 
     fn condition(&mut self, query: &Query, condition: &Condition) -> Result<Draft> {

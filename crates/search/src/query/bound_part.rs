@@ -90,6 +90,12 @@ impl BoundPart {
         if self.is_none() || self.is_all() && matches!(docs, Docs::All) {
             return Ok(self.known(docs, is_profiled));
         }
+        if let (NodeKind::Docs(set), None, Docs::All, false) =
+            (&self.decisive().kind, &self.live, docs, is_profiled)
+        {
+            self.stop.check()?;
+            return Ok((PartSet::Some(set.clone()), Evaluated::default()));
+        }
         let run = || if is_profiled { Run::counting(self.nodes) } else { Run::default() };
         let (range, words, runs) = match self.whole_words(docs) {
             Some((range, ignored)) => {
@@ -116,7 +122,7 @@ impl BoundPart {
         };
         let (pruned, profiles) = evaluate::sum(runs);
         let windows = range.len().div_ceil(WINDOW as usize) as u64;
-        let set = PartSet::Some(Bitset::from_words(words, self.docs));
+        let set = PartSet::Some(Bitset::from_words(words, self.docs).into());
         Ok((set, Evaluated { pruned, windows, profiles }))
     }
 

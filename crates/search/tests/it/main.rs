@@ -6,6 +6,7 @@
     reason = "a failing helper is a failing test"
 )]
 
+mod added_columns;
 mod bounds;
 mod chunks;
 mod export;

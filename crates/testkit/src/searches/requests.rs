@@ -1,6 +1,6 @@
 //! Requests with several searches: each result is that of the search alone.
 
-use docvalues_column::SortKey;
+use docvalues_column::{DocId, SortKey};
 use docvalues_search::facet::Facet;
 use docvalues_search::group::Group;
 use docvalues_search::stats::Stats;
@@ -56,5 +56,22 @@ pub(super) fn check(trial: &Trial<'_>, set: &Set, dataset: &Dataset, rows: &Rows
         // Compared as text: the mean of nothing or of infinities is NaN, which equals nothing.
         assert_eq!(format!("{together:?}"), format!("{stats:?}"), "{query}");
         assert_eq!(found.top, search.top(docs, &request.sort, request.top).unwrap(), "{query}");
+    }
+}
+
+/// Checks a query for the documents of a set, as hits of another index.
+pub(super) fn check_hits(trial: &Trial<'_>, set: &Set, dataset: &Dataset, hits: &[DocId]) {
+    let Trial { search, docs, .. } = *trial;
+    let Ok(found) = search.doc_set(docs) else {
+        assert!(matches!(set, Set::Bits(_, of) if *of > dataset.docs), "documents outside of their part");
+        return;
+    };
+    let query = Query::hits(found);
+    assert_eq!(search.count(&query).unwrap(), hits.len() as u64, "{query}");
+    assert!(search.filter(&query).unwrap().iter().eq(trial.addresses(hits)), "{query}");
+    if let Some((first, _)) = dataset.columns.first() {
+        let request = SearchRequest::new().query(query).facets([Facet::of(&first.name)]);
+        let facets = search.facets(docs, &request.facets).unwrap();
+        assert_eq!(search.request(&request).unwrap().facets, facets, "{}", request.query);
     }
 }

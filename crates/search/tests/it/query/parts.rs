@@ -44,13 +44,19 @@ fn hits_of_each_part_are_those_of_a_query() {
     // Around words and windows, and an empty part.
     let starts = [0, 64, 64, 129];
     let rows = any_rows(66_000, &mut SplitMix64::new(2));
-    let parts = rows.cut(&starts).into_iter().map(|part| {
-        let mut live = LiveDocs::all(part.docs);
-        (0..part.docs).step_by(5).for_each(|doc| assert!(live.delete(DocId::new(doc))));
-        Part::new(part.source()).live(live.into())
-    });
-    let parts = Parts::new(parts);
-    let search = Search::over(&parts);
+    let parts = Parts::new(rows.cut(&starts).into_iter().map(|part| Part::new(part.source())));
+    check_hits(&parts);
+    let of_part = |parts: Parts, part: usize| {
+        let mut live = LiveDocs::all(parts.source(part).docs());
+        (0..live.docs()).step_by(5).for_each(|doc| assert!(live.delete(DocId::new(doc))));
+        parts.with_live(part, &live)
+    };
+    check_hits(&(0..parts.len()).fold(parts, of_part));
+}
+
+/// Compares hits of parts with a query for the same documents.
+fn check_hits(parts: &Parts) {
+    let search = Search::over(parts);
     // The same documents in each part, by their ids.
     let wanted =
         |docs: u32| [0, 1, 62, 63, 64, 65, 65_535, 65_536, 65_537].into_iter().filter(move |doc| *doc < docs);
@@ -77,6 +83,14 @@ fn hits_of_each_part_are_those_of_a_query() {
         let not_hits = search.count(&!hits).unwrap();
         assert_eq!(not_hits, search.count(&Query::All).unwrap() - expected.len() as u64);
     }
+    // No document of the first part, and all of the others.
+    let mut some = vec![Docs::All; parts.len()];
+    some[0] = Docs::list(&[]).unwrap();
+    let set = search.doc_set(&some).unwrap();
+    assert_eq!(set.count(), parts.docs() - u64::from(parts.source(0).docs()));
+    let found: Vec<DocAddress> = search.filter(&Query::hits(set)).unwrap().iter().collect();
+    let all = search.filter(&Query::All).unwrap();
+    assert_eq!(found, all.iter().filter(|address| address.part > 0).collect::<Vec<_>>());
 }
 
 #[test]
