@@ -28,7 +28,7 @@ fn add(postings: &mut Postings, part: PartId, word: &str, docs: impl IntoIterato
     let list = postings.entry(part).or_default().entry(word.to_owned()).or_default();
     list.extend(docs);
     list.sort_unstable();
-    list.dedup(); // the document that an updated copy replaced moves to the same place as the copy
+    list.dedup(); // `follow` adds what the observer has added
 }
 
 /// The postings of the documents that moved, at their places now. O(words) for each run: with an index sort, whose merges have
