@@ -51,8 +51,8 @@ fn moved(postings: &Postings, moves: Moves) -> Postings {
 /// Writes the words of each new segment to a side file, so that a commit has both or neither. After a crash there is nothing to
 /// repair: opening removes what was not committed. A file of all postings, named by the user data of `Store::commit_with`, takes
 /// more work: to flush the buffer first, as the ids of its blocks end with the process, and to sync and remove files.
-/// `put` indexes each batch before the next call, so that the words of the buffer are here. With a log or background threads they may
-/// not be: keep the text in a column then, and read it here.
+/// `put` indexes each batch before the next call, so that the words of the buffer are here. With a log or background threads they
+/// may not be: keep the text in a column then, and read it here.
 struct SaveWords(Arc<Mutex<Postings>>);
 
 impl Observer for SaveWords {
