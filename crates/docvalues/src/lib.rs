@@ -34,6 +34,7 @@
 //! | [reading](_guide::reading) | one document, many documents, ranges, filters; the cost of each |
 //! | [typed values](_guide::typed_values) | numbers, dates, timestamps, strings, and the way each is stored |
 //! | [live documents](_guide::live_documents) | deletes, updates, merges |
+//! | [updates](_guide/updates/index.html) | with the feature `store`: update or upsert, two ways to change a document |
 //! | [several segments](_guide::several_segments) | look-ups of ids, searches and merges over many segments |
 //! | [threads and memory](_guide::threads_and_memory) | sharing, parallel searches, memory budgets |
 //! | [custom sources](_guide::custom_sources) | columns of your own that searches and merges read |

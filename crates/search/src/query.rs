@@ -279,7 +279,8 @@ impl Query {
         Query::Docs(set.into())
     }
 
-    /// The documents of a set of all parts, for example the hits of an inverted index. [`Search::doc_set`] makes one.
+    /// The documents of a set of all parts, for example the hits of an inverted index. [`Search::doc_set`] makes one. Deleted
+    /// documents may be in it, and do not match.
     ///
     /// ```
     /// # use docvalues_column::{DocId, Field, Kind, LogicalType, Part};

@@ -41,6 +41,68 @@
 //! | damage is named | every file is compared with its length, content id and checksums |
 //!
 //! Network file systems are not supported: their locks and renames promise less.
+//!
+//! # From an async runtime
+//!
+//! Calls that wait for a disk belong on a thread that may block, such as one of tokio's `spawn_blocking`. So do searches, which
+//! take their time, with a deadline: a search goes on when the future that waits for it is dropped.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use std::time::{Duration, Instant};
+//!
+//! use docvalues_column::{Field, Kind, LogicalType};
+//! use docvalues_search::Query;
+//! use docvalues_store::{Durability, Store, StoreOptions, StoreSchema};
+//! use tokio::task::spawn_blocking;
+//!
+//! type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
+//!
+//! /// Adds sizes, and returns when they are in the log.
+//! async fn add(store: &Arc<Store>, sizes: Vec<i64>) -> Result<()> {
+//!     let store = Arc::clone(store);
+//!     let add = move || -> Result<()> {
+//!         let mut batch = store.batch()?;
+//!         let size = batch.field("size")?;
+//!         for value in sizes {
+//!             let mut doc = batch.upsert();
+//!             doc.i64(size, value)?;
+//!             doc.finish()?;
+//!         }
+//!         store.apply(batch)?;
+//!         store.refresh()?;
+//!         Ok(())
+//!     };
+//!     spawn_blocking(add).await?
+//! }
+//!
+//! /// Counts documents, or fails with `Interrupted`.
+//! async fn count(store: &Store, query: Query, time: Duration) -> Result<u64> {
+//!     let (snapshot, deadline) = (store.snapshot(), Instant::now() + time);
+//!     let search = move || snapshot.search().interrupt(move || Instant::now() >= deadline).filter(&query);
+//!     Ok(spawn_blocking(search).await??.count())
+//! }
+//!
+//! async fn run(store: Arc<Store>) -> Result<()> {
+//!     add(&store, vec![512, 70, 9]).await?;
+//!     let committed = Arc::clone(&store);
+//!     spawn_blocking(move || committed.commit()).await??;
+//!
+//!     let query = Query::range("size", 50..);
+//!     assert_eq!(count(&store, query.clone(), Duration::from_secs(60)).await?, 2);
+//!     let late = count(&store, query, Duration::ZERO).await.unwrap_err();
+//!     assert!(matches!(late.downcast_ref::<docvalues_search::Error>(), Some(docvalues_search::Error::Interrupted)));
+//!     Ok(())
+//! }
+//!
+//! # fn main() -> Result<()> {
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("sizes");
+//! let schema = StoreSchema::new().with_field(Field::new("size", Kind::Numeric, LogicalType::I64))?;
+//! let store = Store::create(&path, schema, StoreOptions::new().durability(Durability::EachBatch))?;
+//! tokio::runtime::Builder::new_multi_thread().build()?.block_on(run(Arc::new(store)))
+//! # }
+//! ```
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -23,7 +23,10 @@ use crate::segments::{
 /// Calls are on the thread that writes the segment. Searches, and batches that fit the buffer, go on during a flush, a merge, and
 /// while a segment is added; during `alter`, which keeps the old segments until all new ones are there, batches wait. The
 /// observer may take and search [`Store::snapshot`](crate::Store::snapshot)s. No other call of the same store may be made, as it
-/// may wait for the one that called the observer. Several calls may run at once.
+/// may wait for the one that called the observer. Several calls may run at once. A lock that the observer takes must not be held
+/// by who calls the store.
+///
+/// The segment may have documents that no snapshot had as yet, and a merge may read a segment of which no snapshot was taken.
 ///
 /// What was published and not committed is lost with the process, with its side files. Opening the store applies the log again,
 /// and calls the observer for the segments of it, which have other numbers.
@@ -145,7 +148,8 @@ impl Publication<'_> {
         Moves::of(parts)
     }
 
-    /// Opens the side file `name` of segment `number`, from which documents come. `None` if there is none.
+    /// Opens the side file `name` of segment `number`, from which documents come. `None` if there is none. Reading does not compare
+    /// a checksum.
     pub fn side_file(&self, number: u64, name: &str) -> Option<FileReader> {
         let Origin::Segments(states, _) = self.origin else { return None };
         let state = states.iter().find(|state| state.number() == number)?;

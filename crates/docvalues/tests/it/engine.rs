@@ -4,6 +4,6 @@
 mod example;
 
 #[test]
-fn the_engine_example_finds_the_expected_mails() {
+fn the_engine_example_finds_the_expected_packages() {
     example::main().unwrap();
 }

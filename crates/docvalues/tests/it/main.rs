@@ -7,6 +7,7 @@
 )]
 
 mod corpus;
+#[cfg(feature = "store")]
 mod engine;
 mod explain;
 mod export;

@@ -14,7 +14,8 @@ use crate::error::{Error, Result};
 ///
 /// With a document, documents with equal values follow in the order of their addresses; the position is then valid
 /// until addresses change. Without one, documents with equal values do not follow: add a unique key, such as the id,
-/// and the position stays valid after merges.
+/// and the position stays valid after merges. [`Search::sort_cursor`] returns one with a document;
+/// `SortCursor::new(cursor.values().to_vec())` has its values alone.
 ///
 /// ```
 /// # use docvalues_column::{Field, Kind, LogicalType};

@@ -48,7 +48,8 @@ pub enum Outcome {
     },
 }
 
-/// The result of [`Store::apply`](crate::Store::apply).
+/// The result of [`Store::apply`](crate::Store::apply). The places of the documents are known after the next refresh:
+/// [`Snapshot::find`](crate::Snapshot::find).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Applied {

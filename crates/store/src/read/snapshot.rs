@@ -246,7 +246,7 @@ impl Snapshot {
     }
 
     /// Opens the side file `name` of segment `number`, which an [`Observer`](crate::Observer) wrote. `None` if there is none.
-    /// O(segments).
+    /// O(segments). Reading does not compare a checksum: [`StoreReader::check`](crate::StoreReader::check) does.
     pub fn side_file(&self, number: u64, name: &str) -> Option<FileReader> {
         let segment = self.0.segments.iter().find(|segment| segment.number == number)?;
         segment.side_file(name).map(FileReader::of)
@@ -268,7 +268,8 @@ impl Snapshot {
         Search::over(&self.0.parts)
     }
 
-    /// The document with this id, if it is not deleted. O(segments), mostly a filter of each.
+    /// The document with this id, if it is not deleted. O(segments), mostly a filter of each. The first call also reads the ids of
+    /// blocks that changed since the last snapshot that was asked.
     ///
     /// # Errors
     ///
