@@ -1,7 +1,7 @@
 //! Gain from jump tables and rank tables (LUCENE-8374, LUCENE-8585), relative to neither.
 //!
 //! Read `jump_tables/<layout>/<presence>/<order>/<documents>/<tables>`; throughput is look-ups a second. Prints the four
-//! times of each row, and the headers of blocks that a look-up reads. Two minutes.
+//! times of each row, and the headers of blocks that a look-up reads. The four take turns in each sample. Two minutes.
 //!
 //! | part | is one of |
 //! | --- | --- |
@@ -86,7 +86,7 @@ fn sum(cursor: &mut impl Values, docs: &[DocId]) -> (i64, u64) {
     (sum, cursor.headers().iter().sum())
 }
 
-/// Samples of criterion, whose median counts.
+/// Samples of criterion for each name. In each of them, all four take turns, so that medians are of four times as many.
 const SAMPLES: usize = 10;
 
 /// Nanoseconds of CPU time and headers of a look-up.
@@ -130,7 +130,7 @@ fn jump_tables(c: &mut Bench) {
         }
     }
     if let Some(path) = std::env::var_os("DOCVALUES_BENCH_RECORD") {
-        let mut run = Run::new(&command, "medians of ten samples of criterion");
+        let mut run = Run::new(&command, "medians of forty samples, in each of which the four take turns");
         LAYOUTS.into_iter().zip(tables).for_each(|(layout, table)| run.table(layout, table));
         run.write(path.as_ref()).expect("a record");
         let plot = LinePlot {
@@ -144,39 +144,48 @@ fn jump_tables(c: &mut Bench) {
     }
 }
 
-/// The cost of each choice of tables, for look-ups in parts.
+/// The cost of each choice of tables, for look-ups in parts. In each sample, of whichever choice, all four take turns, so
+/// that a machine that becomes slower favours none.
 fn measure(c: &mut Bench, column: &Column, name: &str, parts: Chunks<'_, DocId>) -> [Cost; 4] {
-    let mut costs: [Vec<Cost>; 4] = Default::default();
+    let sums = Tables::EACH.map(|tables| column.sum(tables, parts.clone().next().unwrap_or_default()).0);
+    assert!(sums.iter().all(|sum| *sum == sums[0]), "{name}: {sums:?}");
+    let len = parts.clone().next().map_or(0, <[DocId]>::len);
+    let (mut next, mut turns) = (parts.cycle(), [0_usize, 1, 2, 3]);
+    let mut samples: Vec<[Cost; 4]> = Vec::new();
     let mut group = c.benchmark_group("jump_tables");
     group
         .sample_size(SAMPLES)
         .warm_up_time(Duration::from_millis(20))
-        .measurement_time(Duration::from_millis(150));
-    let sums = Tables::EACH.map(|tables| column.sum(tables, parts.clone().next().unwrap_or_default()).0);
-    assert!(sums.iter().all(|sum| *sum == sums[0]), "{name}: {sums:?}");
-    for ((tables, label), cost) in Tables::EACH.into_iter().zip(NAMES).zip(&mut costs) {
-        let mut next = parts.clone().cycle();
-        let len = next.clone().next().map_or(0, <[DocId]>::len);
-        group.throughput(Throughput::Elements(len as u64));
+        .measurement_time(Duration::from_millis(150))
+        .throughput(Throughput::Elements(len as u64));
+    for (measured, label) in NAMES.into_iter().enumerate() {
+        let mut taken: Vec<[Cost; 4]> = Vec::new();
         group.bench_function(format!("{name}/{label}"), |b| {
             b.iter_custom(|iterations| {
-                let (start, mut headers) = (ThreadTime.start(), 0);
-                for _ in 0..iterations {
-                    let (sum, read) = column.sum(tables, next.next().unwrap_or_default());
-                    black_box(sum);
-                    headers += read;
+                let (mut times, mut costs) = ([Duration::ZERO; 4], [Cost::default(); 4]);
+                turns.rotate_left(1);
+                for at in turns {
+                    let (start, mut headers) = (ThreadTime.start(), 0);
+                    for _ in 0..iterations {
+                        let (sum, read) = column.sum(Tables::EACH[at], next.next().unwrap_or_default());
+                        black_box(sum);
+                        headers += read;
+                    }
+                    times[at] = ThreadTime.end(start);
+                    let each = |total: f64| total / iterations as f64 / len as f64;
+                    costs[at] =
+                        Cost { nanos: each(times[at].as_nanos() as f64), headers: each(headers as f64) };
                 }
-                let time = ThreadTime.end(start);
-                let each = |total: f64| total / iterations as f64 / len as f64;
-                cost.push(Cost { nanos: each(time.as_nanos() as f64), headers: each(headers as f64) });
-                time
+                taken.push(costs);
+                times[measured]
             });
         });
+        // Those before the last ones warmed up.
+        samples.extend(taken.split_off(taken.len().saturating_sub(SAMPLES)));
     }
     group.finish();
-    costs.map(|mut costs| {
-        // The others warmed up.
-        costs.drain(..costs.len().saturating_sub(SAMPLES));
+    std::array::from_fn(|at| {
+        let mut costs: Vec<Cost> = samples.iter().map(|costs| costs[at]).collect();
         costs.sort_unstable_by(|one, other| one.nanos.total_cmp(&other.nanos));
         costs.get(costs.len() / 2).copied().unwrap_or_default()
     })

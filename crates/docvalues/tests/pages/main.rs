@@ -229,24 +229,46 @@ fn commands_are_accepted() {
     assert!(seen > 30, "{seen} commands");
 }
 
+/// A program of this repository in a command, as `benches/small` runs it, and its first argument if that is a word.
+fn small_run(command: &str) -> Option<String> {
+    let words: Vec<&str> = command.split_whitespace().collect();
+    let after = |start: &str| words.iter().position(|word| *word == start).map(|at| &words[at + 1..]);
+    let (program, arguments) = if let Some(script) = words.iter().find(|word| word.ends_with(".py")) {
+        (format!("run \"$python\" {script}"), &[][..])
+    } else if let Some(arguments) = after("benches/peers/run") {
+        ("run benches/peers/run".to_owned(), arguments)
+    } else if let Some([_, arguments @ ..]) = after("--manifest-path") {
+        ("reindex".to_owned(), arguments)
+    } else if let Some([folder, ..]) = after("cd").or(after("(cd")) {
+        (format!("run bash -c \"cd {folder}"), &[][..])
+    } else if let (Some([program, arguments @ ..]), true) = (after("--bin"), command.contains("-benches")) {
+        (format!("bin {program}"), arguments)
+    } else {
+        return None;
+    };
+    let part = arguments.iter().find(|word| **word != "--");
+    let part = part.filter(|word| word.bytes().all(|b| b.is_ascii_lowercase()));
+    Some([program.as_str()].into_iter().chain(part.copied()).collect::<Vec<_>>().join(" "))
+}
+
 #[test]
 fn programs_have_small_runs() {
     let small = fs::read_to_string(root().join("benches/small")).unwrap();
     let mut seen = 0;
-    for page in report() {
-        for command in commands::of(&page.text).iter().filter(|command| command.contains("docvalues-benches"))
-        {
-            let mut words = command.split_whitespace().skip_while(|word| *word != "--bin").skip(1);
-            let Some(program) = words.next() else { continue };
-            let part =
-                words.find(|word| *word != "--").filter(|word| word.bytes().all(|b| b.is_ascii_lowercase()));
-            let run = ["bin", program].into_iter().chain(part).collect::<Vec<_>>().join(" ");
+    let mut check = |place: &str, command: &str| {
+        for run in command.split(" && cargo run").filter_map(small_run) {
             let is_run = small.lines().any(|line| line.trim_start().starts_with(&run));
-            assert!(is_run, "{}: {command}: benches/small does not run it", page.name);
+            assert!(is_run, "{place}: {command}: benches/small does not run {run}");
             seen += 1;
         }
+    };
+    for page in report() {
+        commands::of(&page.text).iter().for_each(|command| check(&page.name, command));
     }
-    assert!(seen > 20, "{seen} programs");
+    for (name, record) in Record::all() {
+        record.runs.iter().for_each(|run| check(&name, &run.command));
+    }
+    assert!(seen > 40, "{seen} programs");
 }
 
 #[test]

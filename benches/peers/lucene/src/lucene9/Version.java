@@ -6,14 +6,22 @@ import org.apache.lucene.index.NumericDocValues;
 import org.apache.lucene.index.SortedSetDocValues;
 import org.apache.lucene.util.FixedBitSet;
 
-/** What Lucene 9 does in its own way: no bulk reads, no skip index. */
+/** What Lucene 9, and 10 before its bulk reads, do in their own way. */
 final class Version {
   static boolean filtered(String column) {
     return column.equals("ts") || column.startsWith("size") || column.equals("uni24");
   }
 
+  /** A field with a skip index if this release has one: Lucene 10 has. */
   static Field skipIndexed(String name) {
-    return new NumericDocValuesField(name, 0L);
+    try {
+      return (Field)
+          NumericDocValuesField.class
+              .getMethod("indexedField", String.class, long.class)
+              .invoke(null, name, 0L);
+    } catch (ReflectiveOperationException e) {
+      return new NumericDocValuesField(name, 0L);
+    }
   }
 
   static boolean hasBulk() {
