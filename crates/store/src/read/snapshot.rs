@@ -1,8 +1,9 @@
-//! [`Snapshot`]: what a reader sees of a store. In `moves`, where documents went since an older one.
+//! [`Snapshot`]: what a reader sees of a store. In `block_ids`, the look-up of ids that are in no segment; in `moves`, where
+//! documents went since an older snapshot.
 
+mod block_ids;
 mod moves;
 
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -10,6 +11,8 @@ use docvalues_column::{DocAddress, DocId, Field, LiveDocs, Part, PlainSource};
 use docvalues_reader::{IdReader, Segment};
 use docvalues_search::{PartChange, Parts, Search};
 use docvalues_terms::lookup::{Hit, SeekError, Seeker};
+
+use block_ids::SnapshotBlock;
 
 use super::held_commit::FileReader;
 use crate::error::{Error, Result};
@@ -39,12 +42,6 @@ struct Inner {
     parts: Parts,
     /// The index of ids over all segments, made when it is first needed, shared while the segments are the same.
     ids: Arc<OnceLock<SnapshotIds>>,
-}
-
-/// A block, and the live document of each id in it, looked up by a map that is made when it is first needed.
-struct SnapshotBlock {
-    block: Block,
-    ids: Arc<OnceLock<HashMap<Box<[u8]>, DocId>>>,
 }
 
 /// The state of a store at a moment, but for its documents.
@@ -124,8 +121,9 @@ impl Snapshot {
             Some(before) => before.0.fields.clone(),
             None => moment.schema.fields().into(),
         };
+        let known = before.map_or_else(|| vec![None; blocks.len()], |before| before.known_blocks(&blocks));
         let parts = match before {
-            Some(before) => before.changed_parts(states, &blocks, &fields),
+            Some(before) => before.changed_parts(states, (&blocks, &known), &fields),
             None => {
                 let mut parts: Vec<Part> = states.iter().map(|state| part(state, &fields)).collect();
                 parts.extend(blocks.iter().map(|block| block_part(block, &fields)));
@@ -133,12 +131,11 @@ impl Snapshot {
             }
         };
         let parts = parts.with_fields(fields.clone());
-        let block = |block: &Block| {
-            let same = before.and_then(|before| before.0.blocks.iter().find(|before| before.is_same(block)));
-            let ids = same.map(|same| same.ids.clone()).unwrap_or_default();
-            SnapshotBlock { block: block.clone(), ids }
+        let block = |(block, known): (&Block, Option<usize>)| {
+            let known = before.zip(known).map(|(before, place)| &before.0.blocks[place]);
+            SnapshotBlock::new(block.clone(), known)
         };
-        let blocks = blocks.into_iter().map(block).collect();
+        let blocks = blocks.into_iter().zip(known).map(block).collect();
         Snapshot(Arc::new(Inner { moment, segments, changes, blocks, fields, parts, ids }))
     }
 
@@ -156,7 +153,24 @@ impl Snapshot {
         Snapshot::of(contents, before)
     }
 
-    fn changed_parts(&self, states: &[SegmentState], blocks: &[&Block], fields: &Arc<[Field]>) -> Parts {
+    /// The places of the blocks that this snapshot has with the same documents, deleted or not.
+    fn known_blocks(&self, blocks: &[&Block]) -> Vec<Option<usize>> {
+        // Both are in the same order.
+        let mut at = 0;
+        let known = |block: &&Block| {
+            let place = at + self.0.blocks[at..].iter().position(|known| known.has_docs_of(block))?;
+            at = place + 1;
+            Some(place)
+        };
+        blocks.iter().map(known).collect()
+    }
+
+    fn changed_parts(
+        &self,
+        states: &[SegmentState],
+        (blocks, known): (&[&Block], &[Option<usize>]),
+        fields: &Arc<[Field]>,
+    ) -> Parts {
         let before = &self.0;
         let mut at = 0;
         let change = |state: &SegmentState| {
@@ -185,16 +199,15 @@ impl Snapshot {
                 false => PartChange::Live(place, now.live.clone()),
             }
         };
-        let changed_block = |block: &&Block| {
-            let known = before.blocks.iter().position(|before| Arc::ptr_eq(&before.block.docs, &block.docs));
-            let Some(place) = known else { return PartChange::Added(block_part(block, fields)) };
+        let changed_block = |(block, known): (&&Block, &Option<usize>)| {
+            let Some(place) = *known else { return PartChange::Added(block_part(block, fields)) };
             match before.blocks[place].is_same(block) {
                 true => PartChange::Kept(before.segments.len() + place),
                 false => PartChange::Live(before.segments.len() + place, block.live.clone()),
             }
         };
         let mut parts: Vec<PartChange> = states.iter().map(change).collect();
-        parts.extend(blocks.iter().map(changed_block));
+        parts.extend(blocks.iter().zip(known).map(changed_block));
         before.parts.changed(parts)
     }
 
@@ -280,10 +293,7 @@ impl Snapshot {
         id: &[u8],
     ) -> Result<Option<DocAddress>> {
         let address = |part, doc| DocAddress { part: u32::try_from(part).unwrap_or(u32::MAX), doc };
-        let blocks = self.0.blocks.iter().enumerate();
-        let in_block =
-            blocks.filter_map(|(at, block)| Some((at, block.find(id, &self.0.moment.schema)?))).next();
-        if let Some((at, doc)) = in_block {
+        if let Some((at, doc)) = block_ids::find(&self.0.blocks, &self.0.moment, id) {
             return Ok(Some(address(self.0.segments.len() + at, doc)));
         }
         let ids = self.ids()?;
@@ -357,23 +367,6 @@ impl Snapshot {
     /// The id of the store.
     pub(crate) fn store(&self) -> u64 {
         self.0.moment.store
-    }
-}
-
-impl SnapshotBlock {
-    fn is_same(&self, block: &Block) -> bool {
-        Arc::ptr_eq(&self.block.docs, &block.docs) && self.block.live.count() == block.live.count()
-    }
-
-    fn find(&self, id: &[u8], schema: &StoreSchema) -> Option<DocId> {
-        let ids = self.ids.get_or_init(|| {
-            let Block { docs, live, .. } = &self.block;
-            let column = schema.id_place().and_then(|place| docs.column(place));
-            let live = (0..docs.docs()).map(DocId::new).filter(|doc| live.contains(*doc));
-            let entry = |doc: DocId| Some((column?.string(doc.get())?.into(), doc));
-            live.filter_map(entry).collect()
-        });
-        ids.get(id).copied()
     }
 }
 
