@@ -11,10 +11,12 @@ use docvalues_column::{DocAddress, DocId, Field, LiveDocs, Part, PlainSource};
 use docvalues_reader::{IdReader, Segment};
 use docvalues_search::{PartChange, Parts, Search};
 use docvalues_terms::lookup::{Hit, SeekError, Seeker};
+use docvalues_writer::Schema;
 
 use block_ids::SnapshotBlock;
 
 use super::held_commit::FileReader;
+use crate::batch::WriteBatch;
 use crate::error::{Error, Result};
 use crate::schema::StoreSchema;
 use crate::segments::{
@@ -39,6 +41,8 @@ struct Inner {
     /// The documents that are in no segment yet: the last parts.
     blocks: Vec<SnapshotBlock>,
     fields: Arc<[Field]>,
+    /// The fields for batches, made when they are first needed. Shared while the fields are the same.
+    of_batches: Arc<OnceLock<Schema>>,
     parts: Parts,
     /// The index of ids over all segments, made when it is first needed, shared while the segments are the same.
     ids: Arc<OnceLock<SnapshotIds>>,
@@ -117,9 +121,10 @@ impl Snapshot {
                 Arc::new(by_table.map_or_else(OnceLock::new, OnceLock::from))
             }
         };
-        let fields = match before.filter(|before| Arc::ptr_eq(&before.0.moment.schema, &moment.schema)) {
-            Some(before) => before.0.fields.clone(),
-            None => moment.schema.fields().into(),
+        let has_schema = |before: &&Snapshot| Arc::ptr_eq(&before.0.moment.schema, &moment.schema);
+        let (fields, of_batches) = match before.filter(has_schema) {
+            Some(before) => (before.0.fields.clone(), before.0.of_batches.clone()),
+            None => (moment.schema.fields().into(), Arc::default()),
         };
         let known = before.map_or_else(|| vec![None; blocks.len()], |before| before.known_blocks(&blocks));
         let parts = match before {
@@ -136,7 +141,7 @@ impl Snapshot {
             SnapshotBlock::new(block.clone(), known)
         };
         let blocks = blocks.into_iter().zip(known).map(block).collect();
-        Snapshot(Arc::new(Inner { moment, segments, changes, blocks, fields, parts, ids }))
+        Snapshot(Arc::new(Inner { moment, segments, changes, blocks, fields, of_batches, parts, ids }))
     }
 
     /// The snapshot of a commit, as a reader opened it. What it has in common with `before` is shared.
@@ -241,6 +246,19 @@ impl Snapshot {
 
     pub(crate) fn shared_schema(&self) -> Arc<StoreSchema> {
         self.0.moment.schema.clone()
+    }
+
+    /// Begins a batch of the store.
+    pub(crate) fn batch(&self) -> Result<WriteBatch> {
+        let Inner { moment: Moment { schema, .. }, of_batches, .. } = &*self.0;
+        let fields = match of_batches.get() {
+            Some(fields) => fields,
+            None => {
+                let fields = schema.for_batches()?;
+                of_batches.get_or_init(|| fields)
+            }
+        };
+        Ok(WriteBatch::new(schema.clone(), fields.clone()))
     }
 
     /// Counts the sets of segments of a store.

@@ -201,7 +201,8 @@ impl Changes {
         if !batch.is_consistent() || !has_bits || columns > self.fields.len() {
             return Err("expected operations that fit each other, found others".to_owned());
         }
-        let (version, mut next) = (VersionField::of(&self.schema), *first_version);
+        let (id, version) = (self.schema.id_place(), VersionField::of(&self.schema));
+        let mut next = *first_version;
         let mut changes = VecDeque::with_capacity(operations.len());
         for (at, operation) in operations.iter().enumerate() {
             let mut change = StoreChange {
@@ -213,7 +214,7 @@ impl Changes {
             };
             match operation.what {
                 What::Write(doc) => {
-                    change.id = self.id(docs, doc);
+                    change.id = id_of(docs, doc, id);
                     let places = (0..docs.columns().len()).map(|place| (place, Change::Set));
                     change.fields = places.filter_map(|at| self.field(docs, doc, at)).collect();
                     let is_missing = |field: &VersionField| {
@@ -230,7 +231,7 @@ impl Changes {
                 }
                 What::Update(row) => {
                     change.changed = Changed::Update;
-                    change.id = self.id(&updates.rows, row);
+                    change.id = id_of(&updates.rows, row, id);
                     for place in updates.fields(row) {
                         let effect = updates.change(row, place).unwrap_or(Change::Set);
                         let field =
@@ -250,10 +251,6 @@ impl Changes {
             }
         }
         Ok(changes)
-    }
-
-    fn id(&self, docs: &PlainColumns, doc: u32) -> Option<Vec<u8>> {
-        docs.column(self.schema.id_place()?)?.string(doc).map(<[u8]>::to_vec)
     }
 
     /// The values of a document in a field, if it has some.
@@ -280,6 +277,11 @@ impl Iterator for Changes {
 
 fn shared(schema: &StoreSchema) -> Vec<Arc<Field>> {
     schema.fields().iter().cloned().map(Arc::new).collect()
+}
+
+/// The id of a document, of which `field` is the place, if there are ids.
+fn id_of(docs: &PlainColumns, doc: u32, field: Option<usize>) -> Option<Vec<u8>> {
+    docs.column(field?)?.string(doc).map(<[u8]>::to_vec)
 }
 
 fn values(column: &PlainColumn, doc: u32, field: &Field) -> Vec<Value> {

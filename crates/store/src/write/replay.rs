@@ -4,7 +4,6 @@ use docvalues_column::{Field, bits};
 
 use super::apply::apply_prepared;
 use super::prepare::{Prepared, prepare};
-use crate::batch::WriteBatch;
 use crate::batch::body::{BatchBody, Body, Decided, FrameBody};
 use crate::commit::flush;
 use crate::error::{Error, Result};
@@ -82,7 +81,7 @@ fn replay_batch(store: &Store, batch: BatchBody, frame: FrameBody, decided: Deci
         return Err(Wrong::Frame("expected operations that fit each other, found others".to_owned()));
     }
     let BatchBody { docs, updates, mut operations, deleted } = batch;
-    let mut batch = WriteBatch::new(store.schema())?;
+    let mut batch = store.snapshot().batch()?;
     // This compares the values with the types of their fields.
     batch.docs.append_plain(&docs).map_err(|error| Wrong::Frame(error.to_string()))?;
     if updates.count() > 0 {
