@@ -184,6 +184,7 @@ impl Changes {
                     self.schema = Arc::new(schema);
                 }
             }
+            Body::UserData(_) => {}
         }
         Ok(())
     }
