@@ -1,17 +1,20 @@
 //! [`Changes`]: the operations of a store's batches, read from the frames of its log.
 
 use std::collections::VecDeque;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use docvalues_column::{Field, PlainColumn, PlainColumns, PlainValues, Value, bits};
+use docvalues_storage::{Directory, FsDirectory};
 
 use super::frames::{Frame, Frames, within};
 use crate::batch::body::{BatchBody, Body, Decided, FrameBody};
 use crate::batch::{Change, What};
 use crate::error::Result;
+use crate::files::CommitFile;
 use crate::log::decode_frame;
-use crate::read::HeldCommit;
+use crate::read::{HeldCommit, StoreReader};
 use crate::schema::{SchemaEntry, StoreSchema};
 use crate::store::Store;
 use crate::versions::VersionField;
@@ -63,6 +66,8 @@ pub struct FieldChange {
 #[derive(Debug)]
 pub struct Changes {
     frames: Frames,
+    /// Only the fields of batches up to this one are read.
+    from: u64,
     schema: Arc<StoreSchema>,
     fields: Vec<Arc<Field>>,
     /// Those of the last batch that were not returned.
@@ -119,12 +124,45 @@ impl Store {
         if let Some(log) = &self.log {
             log.write_to(now)?;
         }
-        let open = || {
-            let commit = HeldCommit::of(self.directory.clone(), None)?;
-            Frames::open_explained(self.directory.clone(), &commit, from_sequence)
+        Changes::open(&self.directory, (schema, now), from_sequence)
+    }
+}
+
+impl StoreReader {
+    /// As [`Store::changes`], of a store that another process writes.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::changes`].
+    pub fn changes(path: impl AsRef<Path>, from_sequence: u64) -> Result<Changes> {
+        StoreReader::changes_in(Arc::new(FsDirectory::new(path)), from_sequence)
+    }
+
+    /// As [`changes`](Self::changes), in any directory.
+    ///
+    /// # Errors
+    ///
+    /// As [`changes`](Self::changes).
+    pub fn changes_in(directory: Arc<dyn Directory>, from_sequence: u64) -> Result<Changes> {
+        let commit = HeldCommit::of(directory.clone(), None)?;
+        let CommitFile { schema, sequence, .. } = &commit.files().commit;
+        Changes::open(&directory, (Arc::new(schema.clone()), *sequence), from_sequence)
+    }
+}
+
+impl Changes {
+    /// The changes after batch `from`, in a store whose schema after batch `known` is `schema`.
+    fn open(
+        directory: &Arc<dyn Directory>,
+        (schema, known): (Arc<StoreSchema>, u64),
+        from: u64,
+    ) -> Result<Changes> {
+        let open = |after| {
+            let commit = HeldCommit::of(directory.clone(), None)?;
+            Frames::open_explained(directory.clone(), &commit, after)
         };
         // Values before a change that the log does not hold may be of other types than those of the schema.
-        let (mut frames, mut last) = (open()?, None);
+        let (mut frames, mut last) = (open(from)?, None);
         loop {
             match frames.next_frame() {
                 Ok(Some(frame)) if frame.needs_commit => last = Some(frame.sequence),
@@ -134,14 +172,12 @@ impl Store {
             }
         }
         if let Some(last) = last {
-            return Err(frames.too_old(from_sequence, last + 1));
+            return Err(frames.too_old(from, last + 1));
         }
-        let fields = shared(&schema);
-        Ok(Changes { frames: open()?, schema, fields, queue: VecDeque::new(), is_failed: false })
+        let (frames, fields) = (open(from.min(known))?, shared(&schema));
+        Ok(Changes { frames, from, schema, fields, queue: VecDeque::new(), is_failed: false })
     }
-}
 
-impl Changes {
     /// Waits for the next change, but not longer than `time`.
     ///
     /// # Errors
@@ -158,7 +194,7 @@ impl Changes {
             }
             let next = self.frames.next_frame().map_err(|error| self.frames.explain(error))?;
             let Some(frame) = next else { return self.frames.check_end().map(|()| None) };
-            if frame.needs_commit {
+            if frame.needs_commit && frame.sequence > self.from {
                 return Err(self.frames.too_old(frame.sequence - 1, frame.sequence + 1));
             }
             self.read(&frame)?;
@@ -171,7 +207,7 @@ impl Changes {
         let damaged = |what| self.frames.damaged(what);
         let (_, body, decided) = FrameBody::read(queued.body).map_err(damaged)?;
         match body {
-            Body::Batch(batch) => {
+            Body::Batch(batch) if frame.sequence > self.from => {
                 self.queue = self.changes_of(frame.sequence, &batch, &decided).map_err(damaged)?;
             }
             Body::Fields(schema) | Body::Other(schema, _) => {
@@ -179,12 +215,12 @@ impl Changes {
                     serde_json::from_slice(&schema).map_err(|error| damaged(error.to_string()))?;
                 let schema = StoreSchema::try_from(entry).map_err(damaged)?;
                 // Not one of those that led to the schema at the beginning.
-                if schema.extends(&self.schema) {
+                if frame.sequence <= self.from || schema.extends(&self.schema) {
                     self.fields = shared(&schema);
                     self.schema = Arc::new(schema);
                 }
             }
-            Body::UserData(_) => {}
+            Body::Batch(_) | Body::UserData(_) => {}
         }
         Ok(())
     }
