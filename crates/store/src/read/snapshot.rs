@@ -127,7 +127,7 @@ impl Snapshot {
             None => (moment.schema.fields().into(), Arc::default()),
         };
         let known = before.map_or_else(|| vec![None; blocks.len()], |before| before.known_blocks(&blocks));
-        let parts = match before {
+        let mut parts = match before {
             Some(before) => before.changed_parts(states, (&blocks, &known), &fields),
             None => {
                 let mut parts: Vec<Part> = states.iter().map(|state| part(state, &fields)).collect();
@@ -135,7 +135,10 @@ impl Snapshot {
                 Parts::new(parts)
             }
         };
-        let parts = parts.with_fields(fields.clone());
+        // Parts that were changed declare the same fields.
+        if before.is_none_or(|before| !Arc::ptr_eq(&before.0.fields, &fields)) {
+            parts = parts.with_fields(fields.clone());
+        }
         let block = |(block, known): (&Block, Option<usize>)| {
             let known = before.zip(known).map(|(before, place)| &before.0.blocks[place]);
             SnapshotBlock::new(block.clone(), known)
