@@ -235,7 +235,8 @@ impl Changes {
         let BatchBody { docs, updates, operations, deleted } = batch;
         let has_bits = took_place.is_empty() || took_place.len() * 64 >= operations.len();
         let columns = docs.columns().len().max(updates.rows.columns().len());
-        if !batch.is_consistent() || !has_bits || columns > self.fields.len() {
+        let has_fields = updates.kinds.iter().flatten().all(|(place, _)| *place < self.fields.len());
+        if !batch.is_consistent() || !has_bits || !has_fields || columns > self.fields.len() {
             return Err("expected operations that fit each other, found others".to_owned());
         }
         let (id, version) = (self.schema.id_place(), VersionField::of(&self.schema));
@@ -271,9 +272,8 @@ impl Changes {
                     change.id = id_of(&updates.rows, row, id);
                     for place in updates.fields(row) {
                         let effect = updates.change(row, place).unwrap_or(Change::Set);
-                        let field =
-                            self.fields.get(place).ok_or("expected a field of the store, found none")?;
-                        let unset = FieldChange { field: field.clone(), change: effect, values: Vec::new() };
+                        let field = self.fields[place].clone();
+                        let unset = FieldChange { field, change: effect, values: Vec::new() };
                         let set = self.field(&updates.rows, row, (place, effect));
                         change.fields.push(set.unwrap_or(unset));
                     }
@@ -327,5 +327,41 @@ fn values(column: &PlainColumn, doc: u32, field: &Field) -> Vec<Value> {
             column.numbers(doc).iter().map(|stored| Value::of(field.logical, *stored)).collect()
         }
         PlainValues::Strings(_) => column.strings(doc).map(|bytes| Value::Bytes(bytes.to_vec())).collect(),
+    }
+}
+
+#[cfg(all(test, not(shuttle)))]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use docvalues_column::{Kind, Lists, LogicalType};
+    use docvalues_testkit::faults::PowerLossDirectory;
+
+    use super::*;
+    use crate::batch::{Condition, Operation, Updates};
+    use crate::options::StoreOptions;
+
+    #[test]
+    fn updates_of_fields_that_the_store_never_had_are_damage() {
+        let schema =
+            StoreSchema::new().with_field(Field::new("id", Kind::Binary, LogicalType::Utf8)).unwrap();
+        let disk = Arc::new(PowerLossDirectory::new("/disk"));
+        let options = StoreOptions::new().keep_frames(1 << 20);
+        let store = Store::create_in(disk, schema.with_id_field("id").unwrap(), options).unwrap();
+        for place in [1, usize::MAX] {
+            let rows = PlainColumns::new(1, Vec::new()).unwrap();
+            let updates = Updates { rows, of_rows: vec![0], kinds: vec![vec![(place, Change::Unset)]] };
+            let what = What::Update(0);
+            let operations = vec![Operation { what, condition: Condition::Always, is_refused: false }];
+            let docs = PlainColumns::default();
+            let mut body =
+                FrameBody::of(&Body::Batch(BatchBody { docs, updates, operations, deleted: Lists::new() }));
+            body.decide(&Decided::default());
+            let before = store.position().sequence;
+            store.change_quietly(|writer| writer.applied(body)).unwrap();
+            let mut changes = store.changes(before).unwrap();
+            let error = changes.next().unwrap().unwrap_err().to_string();
+            assert!(error.contains("expected operations that fit each other"), "{error}");
+            assert!(changes.next().is_none());
+        }
     }
 }
