@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use docvalues::search::Query;
 use docvalues::{OpenOptions, Segment};
 use docvalues_store::error::Result;
-use docvalues_store::{Durability, Store, StoreOptions, StoreReader};
+use docvalues_store::{Changes, Durability, Store, StoreOptions, StoreReader};
 use docvalues_testkit::faults::PowerLossDirectory;
 
 use crate::neighbours::neighbours;
@@ -102,15 +102,32 @@ pub fn body(input: &[u8]) {
 
 /// Opens a store that may be refused, and does with it what users do.
 fn work(disk: &PowerLossDirectory) {
-    let reader = StoreReader::open_in(Arc::new(disk.clone()), OpenOptions::new());
-    drop(std::hint::black_box(reader));
-    let Ok(store) = Store::open_in(Arc::new(disk.clone()), StoreOptions::default()) else { return };
+    if let Ok(reader) = StoreReader::open_in(Arc::new(disk.clone()), OpenOptions::new()) {
+        for from in [0, reader.snapshot().sequence()] {
+            read(StoreReader::changes_in(Arc::new(disk.clone()), from));
+        }
+    }
+    // With a log, of which there are changes to read.
+    let options = StoreOptions::new().keep_frames(1 << 20);
+    let Ok(store) = Store::open_in(Arc::new(disk.clone()), options) else { return };
+    let opened = store.position().sequence;
     let count = |query: Query| store.snapshot().search().count(&query);
     for query in [Query::range("size", ..5), Query::eq("host", "new.example"), Query::prefix("tags", "n")] {
         drop(std::hint::black_box(count(query)));
     }
     drop(std::hint::black_box((stores::operate(&store, 10, 60), store.merge_to(1), store.commit())));
     drop(std::hint::black_box(store.snapshot().find(b"7")));
+    for from in [0, opened] {
+        read(store.changes(from));
+    }
+}
+
+/// Reads changes to their end, which an error is, too. Returns their number.
+fn read(changes: Result<Changes>) -> usize {
+    let Ok(mut changes) = changes else { return 0 };
+    let count = changes.by_ref().take_while(Result::is_ok).count();
+    assert!(changes.next().is_none(), "no end after {count} changes");
+    count
 }
 
 /// The deltas of all changes.
@@ -158,6 +175,9 @@ mod tests {
         };
         assert_eq!(found(&of_delta().disk.crash_image(0)), 6);
         assert_eq!(found(&of_log().disk.crash_image(0)), 6);
+        let log = || Arc::new(of_log().disk.crash_image(0));
+        let committed = StoreReader::open_in(log(), OpenOptions::new()).unwrap().snapshot().sequence();
+        assert!(read(StoreReader::changes_in(log(), committed)) > 0);
         delta_inputs().iter().for_each(|input| delta(input));
         body_inputs().iter().for_each(|input| body(input));
         // Changes of segments and fields have no delta.

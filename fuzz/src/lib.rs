@@ -11,7 +11,7 @@
 //! | [`merge`] | small segments with deleted documents | the merge equals a segment built at once |
 //! | [`query`] | text | it parses, or fails with a position; prints and parses back; finds the right documents |
 //! | [`partial`] | a serialised partial result | it is refused, or merges and finishes; merged results can be sent on |
-//! | [`delta`], [`body`] | a delta of a store, a body of a frame of its log | the store is refused, or opened, changed and merged |
+//! | [`delta`], [`body`] | a delta of a store, a body of a frame of its log | the store is refused, or opened, changed and merged; its changes end |
 //! | [`stream`] | what a leader sends to a replica | it is taken, or refused without a change; the replica opens again |
 //! | [`scan_request`] | a request for a scan | it is refused, or encodes and decodes to the same |
 //! | [`log`] | two logs of a store | they are refused, or list frames that follow each other |

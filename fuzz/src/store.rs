@@ -124,7 +124,7 @@ pub fn store_inputs() -> Vec<Vec<u8>> {
         ("\"kind\": \"binary\"", "\"kind\": \"sorted\""),
         ("\"type\": \"i64\"", "\"type\": \"f64\""),
         ("\"id_field\": \"id\"", "\"id_field\": \"size\""),
-        ("\"sequence\"", "\"user_data\": \"007ffe\", \"sequence\""),
+        ("\"user_data\": \"", "\"user_data\": \"007ffe"),
         ("\"version_field\": \"version\"", "\"version_field\": \"id\""),
         ("\"side\"", "\"sides\""),
         ("\"name\": \"docs\"", "\"name\": \"../docs\""),

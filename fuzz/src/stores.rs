@@ -15,7 +15,7 @@ use docvalues_testkit::faults::PowerLossDirectory;
 pub(crate) type Change = fn(&Store) -> Result<()>;
 
 /// Changes of every kind. They can be made one after the other.
-pub(crate) const CHANGES: [Change; 15] = [
+pub(crate) const CHANGES: [Change; 16] = [
     updates_of_all_kinds,
     |store| store.delete_ids(["1", "21", "39", "nowhere"]).map(drop),
     deletes_with_versions,
@@ -31,6 +31,7 @@ pub(crate) const CHANGES: [Change; 15] = [
     |store| store.merge_to(1),
     |store| store.add_field(Field::new("price", Kind::Numeric, LogicalType::F64)),
     wider,
+    |store| store.commit_with(b"postings").map(drop),
 ];
 
 /// Creates a store with an id field, a version, and a field of each kind. Its id is always the same.

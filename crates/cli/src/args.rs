@@ -116,6 +116,7 @@ pub(crate) enum Command {
     Rm(store::RmArgs),
     Commits(store::CommitsArgs),
     Log(store::LogArgs),
+    Changes(store::ChangesArgs),
     Recover(store::RecoverArgs),
     Replicate(replica::ReplicateArgs),
     Replica(replica::ReplicaArgs),
@@ -137,6 +138,7 @@ impl Command {
             | Command::Rm(_)
             | Command::Commits(_)
             | Command::Log(_)
+            | Command::Changes(_)
             | Command::Recover(_)
             | Command::Replicate(_)
             | Command::Replica(_)

@@ -2,6 +2,7 @@
 
 pub(crate) mod build;
 pub(crate) mod cat;
+pub(crate) mod changes;
 pub(crate) mod check;
 pub(crate) mod commits;
 pub(crate) mod completions;

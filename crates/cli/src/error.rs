@@ -205,6 +205,12 @@ impl From<api::store::Error> for CliError {
             StoreError::NoCommit { .. } => {
                 CliError::failed(error.to_string()).hint("`dv commits` lists them; --keep-commits keeps more")
             }
+            StoreError::TooOld { .. } => CliError::failed(error.to_string()).hint(
+                "`dv export` prints all documents of a commit, and `dv commits` its last batch (sequence), from which --from goes on",
+            ),
+            StoreError::NoFrames { .. } => {
+                CliError::failed(error.to_string()).hint("`dv put --keep-frames` keeps batches after they are committed")
+            }
             StoreError::Gap { .. } => CliError::new(Exit::Gap, error.to_string())
                 .hint("send from the batch that `dv replica --position` prints"),
             StoreError::Diverged { .. } | StoreError::OtherStore { .. } => {

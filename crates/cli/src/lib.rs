@@ -107,6 +107,7 @@ fn dispatch(command: &Command, opener: &Opener, console: &mut Console<'_>) -> Re
         Command::Rm(args) => cmd::rm::run(args, opener, console),
         Command::Commits(args) => cmd::commits::run(args, console),
         Command::Log(args) => cmd::log::run(args, console),
+        Command::Changes(args) => cmd::changes::run(args, opener, console),
         Command::Recover(args) => cmd::recover::run(args, opener, console),
         Command::Replicate(args) => cmd::replicate::run(args, console),
         Command::Replica(args) => cmd::replica::run(args, opener, console),

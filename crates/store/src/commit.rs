@@ -65,13 +65,13 @@ impl Store {
     /// [`CommitInfo::user_data`](crate::CommitInfo::user_data) return it.
     ///
     /// Later commits keep the bytes until other ones are given; empty ones remove them. A commit of a background thread,
-    /// [`purge`](Self::purge), or opening with a log keeps them, too, so that its documents may be newer than the bytes. Replicas
-    /// get the bytes with the files of the commit: other bytes than before count as a batch that the log does not hold.
+    /// [`purge`](Self::purge), or opening with a log keeps them, too, so that its documents may be newer than the bytes. Other
+    /// bytes than before count as a batch, which the log holds and replicas apply.
     ///
     /// # Errors
     ///
-    /// [`Error::Request`] if there are more bytes; [`Error::IsReplica`]; and as [`commit`](Self::commit). The bytes are those of the
-    /// last commit then.
+    /// [`Error::Request`] if there are more bytes; [`Error::IsReplica`]; and as [`commit`](Self::commit): then another commit may
+    /// have the bytes.
     ///
     /// # Examples
     ///
@@ -98,16 +98,13 @@ impl Store {
     }
 }
 
-/// Commits, if there is something to commit. Without `user_data`, the bytes of the last commit stay.
+/// Commits, if there is something to commit. Without `user_data`, the bytes stay as they are.
 fn commit(store: &Store, user_data: Option<Arc<[u8]>>) -> Result<u64> {
     let _flushing = lock(&store.flushing);
     let (last, is_uncommitted) = store.change(|writer| {
-        if let Some(user_data) = &user_data {
+        if let Some(user_data) = user_data {
             writer.require_leader(&*store.directory)?;
-            if *user_data != writer.last_commit().1.user_data {
-                // A batch, so that replicas get the files of the commit.
-                writer.changed();
-            }
+            writer.change_user_data(user_data)?;
         }
         Ok((writer.last_commit().0, writer.is_uncommitted()))
     })?;
@@ -116,11 +113,7 @@ fn commit(store: &Store, user_data: Option<Arc<[u8]>>) -> Result<u64> {
     }
     let began = Instant::now();
     rotate_log(store)?;
-    let number = write_commit(store, &|commit| {
-        if let Some(user_data) = &user_data {
-            commit.user_data = user_data.clone();
-        }
-    })?;
+    let number = write_commit(store, &|_| {})?;
     remove_unnamed(store)?;
     store.note_done(&store.counters.commits, began);
     Ok(number)

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use docvalues_column::{Field, Kind, LogicalType, SortKey, promotion};
 use docvalues_format::file::root::MAX_COLUMNS;
-use docvalues_writer::{Duplicates, IdOptions, MAX_SORT_KEYS, Schema};
+use docvalues_writer::{BytesKind, Duplicates, FieldSpec, IdOptions, MAX_SORT_KEYS, Schema};
 use serde::de::{Deserializer, Error as _};
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
@@ -249,6 +249,14 @@ impl StoreSchema {
         self.id_field() != Some(name) && self.sort.iter().all(|key| key.column != *name)
     }
 
+    /// The places of the keys of the index sort, ascending, but for the field of ids.
+    pub(crate) fn key_places(&self) -> Vec<usize> {
+        let is_key = |field: &Field| {
+            self.sort.iter().any(|key| key.column == field.name) && self.id_field() != Some(&field.name)
+        };
+        (0..).zip(&self.fields).filter(|(_, field)| is_key(field)).map(|(place, _)| place).collect()
+    }
+
     fn require(&self, name: &str, check: impl FnOnce(&Field) -> Result<(), String>) -> Result<()> {
         let checked =
             self.field(name).map_or_else(|| Err("expected a field of the schema".to_owned()), check);
@@ -267,6 +275,20 @@ impl StoreSchema {
             schema.add(field)?;
         }
         Ok(schema)
+    }
+
+    /// The same fields for a batch: all byte strings stay as they are, without a dictionary.
+    pub(crate) fn for_batches(&self) -> Result<Schema> {
+        let mut plain = Schema::new();
+        for field in &self.fields {
+            let spec = FieldSpec::new(&field.name, field.logical);
+            plain.add(match field.kind {
+                Kind::Binary | Kind::Sorted => spec.kind(BytesKind::Binary),
+                Kind::SortedNumeric | Kind::SortedSet => spec.multi_valued(),
+                Kind::Numeric => spec,
+            })?;
+        }
+        Ok(plain)
     }
 }
 

@@ -73,34 +73,88 @@ pub(crate) struct Tombstone {
 /// The versions of ids that were deleted, so that documents that arrive late stay deleted. Shared with a commit that is being
 /// written, until the next deletion.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Tombstones(Arc<HashMap<Box<[u8]>, Tombstone>>);
+pub(crate) struct Tombstones {
+    all: Arc<HashMap<Box<[u8]>, Tombstone>>,
+    /// The numbers of the first and the last batch of deletions, or bounds of them.
+    sequences: Option<(u64, u64)>,
+}
 
 impl Tombstones {
     /// The version of the deletion of `id`.
     pub(crate) fn version(&self, id: &[u8]) -> Option<u64> {
         // Most stores have none.
-        if self.0.is_empty() { None } else { self.0.get(id).map(|tombstone| tombstone.version) }
+        if self.all.is_empty() { None } else { self.all.get(id).map(|tombstone| tombstone.version) }
     }
 
     pub(crate) fn insert(&mut self, id: &[u8], version: u64, sequence: u64) {
-        Arc::make_mut(&mut self.0).insert(id.into(), Tombstone { version, sequence });
+        Arc::make_mut(&mut self.all).insert(id.into(), Tombstone { version, sequence });
+        let (first, last) = self.sequences.unwrap_or((sequence, sequence));
+        self.sequences = Some((first.min(sequence), last.max(sequence)));
     }
 
-    /// Forgets the deletions before batch `sequence`.
+    /// Forgets the deletions before batch `sequence`. O(deletions) if there may be such, and O(1) otherwise.
     pub(crate) fn forget_before(&mut self, sequence: u64) {
-        if self.0.values().any(|tombstone| tombstone.sequence < sequence) {
-            Arc::make_mut(&mut self.0).retain(|_, tombstone| tombstone.sequence >= sequence);
+        let Some((_, last)) = self.sequences.filter(|(first, _)| *first < sequence) else { return };
+        if self.all.values().any(|tombstone| tombstone.sequence < sequence) {
+            Arc::make_mut(&mut self.all).retain(|_, tombstone| tombstone.sequence >= sequence);
         }
+        let first = self.all.values().map(|tombstone| tombstone.sequence).min();
+        self.sequences = first.map(|first| (first, last));
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.0.len()
+        self.all.len()
     }
 
-    /// All of them, by id.
-    pub(crate) fn sorted(&self) -> Vec<(&[u8], Tombstone)> {
-        let mut all: Vec<_> = self.0.iter().map(|(id, tombstone)| (&**id, *tombstone)).collect();
-        all.sort_unstable_by_key(|(id, _)| *id);
-        all
+    /// Those from batch `first` on, by id. O(deletions) if there may be such, and O(1) otherwise.
+    pub(crate) fn sorted_from(&self, first: u64) -> Vec<(&[u8], Tombstone)> {
+        if self.sequences.is_none_or(|(_, last)| last < first) {
+            return Vec::new();
+        }
+        let newer = self.all.iter().filter(|(_, tombstone)| tombstone.sequence >= first);
+        let mut sorted: Vec<_> = newer.map(|(id, tombstone)| (&**id, *tombstone)).collect();
+        sorted.sort_unstable_by_key(|(id, _)| *id);
+        sorted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn tombstones_are_those_of_a_map() {
+        let (mut tombstones, mut model) = (Tombstones::default(), BTreeMap::new());
+        let mut random = 7_u64;
+        for sequence in 1..=400_u64 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let (id, drawn) = ([random.to_le_bytes()[4] % 50], random >> 48);
+            match drawn % 8 {
+                0 => {
+                    let first = sequence.saturating_sub(drawn / 8 % 60);
+                    tombstones.forget_before(first);
+                    model.retain(|_, (_, of)| *of >= first);
+                }
+                1 => {
+                    tombstones.forget_before(u64::MAX);
+                    model.clear();
+                }
+                _ => {
+                    tombstones.insert(&id, drawn, sequence);
+                    model.insert(id, (drawn, sequence));
+                }
+            }
+            assert_eq!(tombstones.len(), model.len());
+            assert_eq!(tombstones.version(&id), model.get(&id).map(|(version, _)| *version));
+            for first in [0, sequence.saturating_sub(20), sequence, sequence + 1] {
+                let expected: Vec<_> = model.iter().filter(|(_, (_, of))| *of >= first).collect();
+                let found = tombstones.sorted_from(first);
+                let found =
+                    found.iter().map(|(id, tombstone)| (*id, (tombstone.version, tombstone.sequence)));
+                assert!(found.eq(expected.into_iter().map(|(id, of)| (&id[..], *of))), "{sequence} {first}");
+            }
+        }
     }
 }

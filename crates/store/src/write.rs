@@ -60,7 +60,7 @@ impl Store {
     ///
     /// None, as long as the schema is one that a segment can have.
     pub fn batch(&self) -> Result<WriteBatch> {
-        WriteBatch::new(self.schema())
+        self.snapshot().batch()
     }
 
     /// Writes, updates and deletes documents, all together: an error leaves the store as it was.

@@ -1,4 +1,4 @@
-//! Arguments of `store`, `rm`, `commits` and `recover`.
+//! Arguments of `store`, `rm`, `commits`, `log`, `changes` and `recover`.
 
 use std::path::PathBuf;
 
@@ -203,6 +203,37 @@ pub(crate) struct LogArgs {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+const CHANGES_LONG: &str = "\
+List the upserts, updates and deletes of a store after a batch, in order, each as a line of JSON: for caches, queues and indexes \
+beside the store.
+
+They are read from the log of the store, so `dv put --keep-frames` says how far back they reach. The log lacks what was changed by \
+a query. There, and before its oldest batch, dv fails and says how to go on from all documents.
+
+An update has the new values in \"set\" (null if they are removed), those of lists in \"add\" and \"remove\", and sums and \
+products in \"compute\".";
+
+const CHANGES_EXAMPLES: &str = "\
+Examples:
+  dv changes packages
+  dv changes packages --from 107 | jq -r 'select(.change == \"delete\").id'
+
+Exit codes: 0 done, 1 the log does not have all changes, or is damaged, 2 wrong command line,
+3 a file cannot be read, 5 the store has no such batch.";
+
+/// List the upserts, updates and deletes of a store after a batch
+#[derive(Debug, Args)]
+#[command(long_about = CHANGES_LONG, after_long_help = CHANGES_EXAMPLES)]
+pub(crate) struct ChangesArgs {
+    /// The folder of the store
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+
+    /// The last batch that is known; 0 lists all changes
+    #[arg(long, value_name = "BATCH", default_value = "0")]
+    pub(crate) from: u64,
 }
 
 const RECOVER_LONG: &str = "\

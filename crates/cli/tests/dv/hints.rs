@@ -108,6 +108,7 @@ fn what_is_no_store_is_named() {
             &["set", name, "1", "a=2"],
             &["commits", name],
             &["log", name],
+            &["changes", name],
             &["recover", name, "--to", "1"],
         ] {
             let run = sandbox.dv(command);

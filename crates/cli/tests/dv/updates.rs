@@ -1,7 +1,8 @@
 //! Updates of a store: every command prints the values that documents have now.
 
+use docvalues::search::Query;
 use docvalues::store::{Store, StoreOptions, Update};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::sandbox::{Sandbox, without_bars};
 
@@ -164,4 +165,54 @@ fn an_older_commit_has_older_values() {
     let sizes = |more: &[&str]| sandbox.ok(&[&["stats", "st", "size", "--json"], more].concat());
     assert!(sizes(&["--commit", "2"]).contains("\"max\": 4"));
     assert!(sizes(&[]).contains("\"max\": 100"));
+}
+
+#[test]
+fn changes_are_lines_of_json() {
+    let sandbox = Sandbox::with("a.csv", "id,size,price,tags,day\na,7,1.5,x,2013-01-01\nb,,,,\n");
+    sandbox.ok(&["store", "create", "st", "--id-field", "id", "--type", "tags=string[]"]);
+    sandbox.ok(&["put", "st", "a.csv", "-q", "--keep-frames", "1MiB"]);
+    let open = || Store::open(sandbox.path("st"), StoreOptions::new().keep_frames(1 << 20)).unwrap();
+    let store = open();
+    let mut batch = store.batch().unwrap();
+    let [id, size, price, tags] = ["id", "size", "price", "tags"].map(|name| batch.field(name).unwrap());
+    let mut doc = batch.update_with(&Update::new().add(size, -2).multiply(price, 1.5).add_to(tags));
+    doc.str(id, "a").unwrap().str(tags, "y").unwrap();
+    doc.finish().unwrap();
+    let mut doc = batch.update_with(&Update::new().unset(tags));
+    doc.str(id, "a").unwrap().i64(size, 9).unwrap();
+    doc.finish().unwrap();
+    batch.delete(b"b");
+    let last = store.apply(batch).unwrap().sequence;
+    drop(store);
+    let list = |from: u64| -> Vec<Value> {
+        let lines = sandbox.ok(&["changes", "st", "--from", &from.to_string()]);
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let document = json!({"id": "a", "size": 7, "price": 1.5, "tags": ["x"], "day": "2013-01-01"});
+    let computed = json!({"size": "-2", "price": "*1.5"});
+    let expected = [
+        json!({"batch": last - 1, "change": "upsert", "id": "a", "document": document}),
+        json!({"batch": last - 1, "change": "upsert", "id": "b", "document": {"id": "b"}}),
+        json!({"batch": last, "change": "update", "id": "a", "add": {"tags": ["y"]}, "compute": computed}),
+        json!({"batch": last, "change": "update", "id": "a", "set": {"size": 9, "tags": null}}),
+        json!({"batch": last, "change": "delete", "id": "b"}),
+    ];
+    assert_eq!(list(0), expected);
+    assert_eq!(list(last - 1), expected[2..]);
+    assert!(list(last).is_empty());
+
+    // The log does not hold a change by a query.
+    open().delete_where(&Query::eq("id", "a")).unwrap();
+    let run = sandbox.dv(&["changes", "st"]);
+    assert!(run.code == 1 && run.out.is_empty(), "{run:?}");
+    assert!(run.err.contains("scan a snapshot instead") && run.err.contains("`dv export`"), "{run:?}");
+    let commits: Value = serde_json::from_str(&sandbox.ok(&["commits", "st", "--json"])).unwrap();
+    let sequence = commits.as_array().unwrap().last().unwrap()["sequence"].as_u64().unwrap();
+    assert!(sequence > last && list(sequence).is_empty());
+    assert_eq!(sandbox.dv(&["changes", "st", "--from", "1000"]).code, 5);
+    // A command without a log removes it.
+    sandbox.ok(&["put", "st", "a.csv", "-q"]);
+    let run = sandbox.dv(&["changes", "st"]);
+    assert!(run.code == 1 && run.err.contains("--keep-frames"), "{run:?}");
 }

@@ -1,5 +1,7 @@
 //! Numbers that an update computes from those before: sums and products.
 
+use std::fmt;
+
 use docvalues_column::{Field, Kind, LogicalType, Value};
 use docvalues_format::file::kind::{from_f64, from_u64, to_f64, to_u64};
 use serde::{Deserialize, Serialize};
@@ -11,6 +13,17 @@ pub struct Arithmetic {
     pub(crate) operand: Operand,
     /// Whether the nearest number of the type takes the place of one out of range.
     pub(crate) saturates: bool,
+}
+
+/// As `+5`, `-0.5` or `*1.1`.
+impl fmt::Display for Arithmetic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.operand {
+            Operand::Add(amount) => write!(f, "{amount:+}"),
+            Operand::AddF64(bits) => write!(f, "{:+?}", f64::from_bits(bits)),
+            Operand::Multiply(bits) => write!(f, "*{:?}", f64::from_bits(bits)),
+        }
+    }
 }
 
 /// The second operand. A double is held as its bits.
@@ -145,6 +158,14 @@ mod tests {
         for (operand, before, logical, expected) in all {
             assert_eq!(after(operand, before, logical), expected, "{operand:?} {before:?}");
         }
+    }
+
+    #[test]
+    fn an_operand_is_printed_with_its_operator() {
+        let printed = |operand| Arithmetic { operand, saturates: false }.to_string();
+        assert_eq!([5, -1].map(|amount| printed(Operand::Add(amount))), ["+5", "-1"]);
+        assert_eq!(printed(Operand::AddF64(0.5_f64.to_bits())), "+0.5");
+        assert_eq!(printed(Operand::Multiply(1e300_f64.to_bits())), "*1e300");
     }
 
     #[test]

@@ -8,6 +8,7 @@
 //!            first assigned version | a bit for each operation that took place      appended in the lock
 //! fields     the schema      the change is one of fields
 //! other      the schema, a random number      a change that the log does not hold: a commit follows
+//! user data  bytes of the caller      of the commits from here on
 //! ```
 //!
 //! # Histories
@@ -39,6 +40,8 @@ pub(crate) enum Body<B = BatchBody> {
     Fields(#[serde(with = "serde_bytes")] Vec<u8>),
     /// The same after another change, and a random number, as the change is not here.
     Other(#[serde(with = "serde_bytes")] Vec<u8>, u64),
+    /// The bytes of [`Store::commit_with`](crate::Store::commit_with).
+    UserData(#[serde(with = "serde_bytes")] Vec<u8>),
 }
 
 /// The bytes of a body, and what they add to the history of the store.
@@ -157,7 +160,7 @@ fn decode(bytes: &[u8]) -> Result<(Body, Decided, usize), String> {
     let requested = bytes.len() - rest.len();
     let (decided, rest) = match &body {
         Body::Batch(_) => postcard::take_from_bytes::<Decided>(rest).map_err(wrong)?,
-        Body::Fields(_) | Body::Other(..) => (Decided::default(), rest),
+        Body::Fields(_) | Body::Other(..) | Body::UserData(_) => (Decided::default(), rest),
     };
     if rest.is_empty() {
         Ok((body, decided, requested))

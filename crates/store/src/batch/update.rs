@@ -263,8 +263,8 @@ impl Updates {
         fields
     }
 
-    /// Refuses what cannot be updated. Returns what is expected.
-    pub(crate) fn check(&self, row: u32, schema: &StoreSchema) -> Result<(), String> {
+    /// Refuses what cannot be updated. `keys` are the [places of keys](StoreSchema::key_places). Returns what is expected.
+    pub(crate) fn check(&self, row: u32, schema: &StoreSchema, keys: &[usize]) -> Result<(), String> {
         for (place, change) in self.changes(row) {
             let Some(field) = schema.fields().get(*place) else {
                 return Err(format!("a field of the store, found number {place}"));
@@ -295,9 +295,8 @@ impl Updates {
                 _ => {}
             }
         }
-        // The id tells which document.
-        let is_key = |field: &usize| Some(*field) != schema.id_place() && !schema.can_be_updated(*field);
-        match self.fields(row).find(is_key).map(|field| &schema.fields()[field].name) {
+        let is_changed = |key: &&usize| self.change(row, **key).is_some();
+        match keys.iter().find(is_changed).map(|key| &schema.fields()[*key].name) {
             Some(name) => Err(format!(
                 "a field by which segments are not sorted, found \"{name}\": write the whole document instead"
             )),

@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use docvalues_column::{Kind, Lists};
-use docvalues_writer::{
-    BytesKind, ColumnBatch, Document, FieldId, FieldSpec, Schema, SegmentWriter, WriterOptions,
-};
+use docvalues_column::Lists;
+use docvalues_writer::{ColumnBatch, Document, FieldId, Schema, SegmentWriter, WriterOptions};
 
 use super::operation::{Condition, Operation, What};
 use super::update::{Update, Updates};
@@ -35,18 +33,18 @@ pub struct WriteBatch {
 }
 
 impl WriteBatch {
-    pub(crate) fn new(schema: Arc<StoreSchema>) -> Result<WriteBatch> {
-        let docs = writer(plain_schema(&schema)?);
-        Ok(WriteBatch {
+    /// A batch of a store with this schema, which `fields` has [for batches](StoreSchema::for_batches).
+    pub(crate) fn new(schema: Arc<StoreSchema>, fields: Schema) -> WriteBatch {
+        WriteBatch {
             schema,
-            docs,
+            docs: writer(fields),
             rows: None,
             updates: Updates::default(),
             operations: Vec::new(),
             settled: 0,
             condition: Condition::Always,
             deleted: Lists::new(),
-        })
+        }
     }
 
     /// The field `name` of the store's schema.
@@ -216,18 +214,4 @@ impl WriteBatch {
 fn writer(schema: Schema) -> SegmentWriter<Vec<u8>> {
     let options = WriterOptions::new().budget(usize::MAX);
     SegmentWriter::in_memory(schema, options)
-}
-
-/// The fields of a store, so that all byte strings stay as they are, without a dictionary.
-fn plain_schema(schema: &StoreSchema) -> Result<Schema> {
-    let mut plain = Schema::new();
-    for field in schema.fields() {
-        let spec = FieldSpec::new(&field.name, field.logical);
-        plain.add(match field.kind {
-            Kind::Binary | Kind::Sorted => spec.kind(BytesKind::Binary),
-            Kind::SortedNumeric | Kind::SortedSet => spec.multi_valued(),
-            Kind::Numeric => spec,
-        })?;
-    }
-    Ok(plain)
 }

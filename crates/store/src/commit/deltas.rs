@@ -18,15 +18,14 @@ pub(super) fn write_deltas(store: &Store, frozen: &mut Frozen) -> Result<()> {
     let Frozen { commit, segments, tombstones: all, rewrites_deltas, since, created, .. } = frozen;
     segments.retain(|state| state.now.live.count() > 0);
     // Those that the last commit does not have.
-    let mut tombstones = all.sorted();
-    tombstones.retain(|(_, tombstone)| tombstone.sequence > *since);
+    let mut tombstones = all.sorted_from(*since + 1);
     let since_commit = |state| ChangedSegment::since(state, &state.committed);
     let mut changed: Vec<ChangedSegment<'_>> = segments.iter().map(since_commit).collect();
     let is_change = !tombstones.is_empty() || changed.iter().any(|changed| changed.len() > 0);
     if *rewrites_deltas || is_change && commit.deltas.len() >= MAX_DELTAS {
         fold(store, &commit.schema, segments, created)?;
         changed = segments.iter().map(|state| ChangedSegment::since(state, &state.folded)).collect();
-        tombstones = all.sorted();
+        tombstones = all.sorted_from(0);
         commit.deltas.clear();
     }
     if is_change || *rewrites_deltas {

@@ -28,8 +28,9 @@ pub(crate) struct Files {
     /// The leader's files that a replica has, as long as no frame came after them: they are not sent again, stay although no
     /// commit may name them yet, and are merged by the leader.
     pub(crate) received: HashSet<FileName>,
-    /// The contents of commits that were read, by number.
+    /// The contents of commits that were read, by number, and the number of these that name a file.
     read: HashMap<u64, ReadCommit>,
+    named: HashMap<FileName, usize>,
     /// The bytes of logs to which nothing is added any more, of those that were asked for.
     log_bytes: HashMap<u64, u64>,
 }
@@ -93,7 +94,7 @@ impl Files {
     /// Makes place for a file of the leader. Returns false if a commit, or `used`, names another file of this name.
     pub(crate) fn make_place_for(&mut self, file: FileName, used: &HashSet<FileName>) -> bool {
         self.received.remove(&file);
-        let is_free = !used.contains(&file) && !self.read.values().any(|commit| commit.files.contains(&file));
+        let is_free = !used.contains(&file) && !self.named.contains_key(&file);
         if is_free {
             self.numbered.remove(&file);
         }
@@ -103,7 +104,27 @@ impl Files {
     /// Adds a commit that was written.
     pub(crate) fn add_commit(&mut self, number: u64, commit: &CommitFile) {
         self.commits.push(number);
-        self.read.insert(number, ReadCommit::of(commit));
+        self.note_read(number, commit);
+    }
+
+    fn note_read(&mut self, number: u64, commit: &CommitFile) {
+        self.forget_read(number);
+        let read = ReadCommit::of(commit);
+        for file in &read.files {
+            *self.named.entry(*file).or_default() += 1;
+        }
+        self.read.insert(number, read);
+    }
+
+    fn forget_read(&mut self, number: u64) {
+        for file in self.read.remove(&number).into_iter().flat_map(|read| read.files) {
+            if let Entry::Occupied(mut commits) = self.named.entry(file) {
+                *commits.get_mut() -= 1;
+                if *commits.get() == 0 {
+                    commits.remove();
+                }
+            }
+        }
     }
 
     /// All commits but those to keep, `now` being the microseconds since 1970.
@@ -132,19 +153,17 @@ impl Files {
 
     /// The contents of a commit; `None` if it is damaged.
     fn read(&mut self, directory: &dyn Directory, number: u64) -> Option<&ReadCommit> {
-        match self.read.entry(number) {
-            Entry::Occupied(known) => Some(known.into_mut()),
-            Entry::Vacant(unknown) => {
-                let commit = CommitFile::read(directory, number).ok()?;
-                Some(unknown.insert(ReadCommit::of(&commit)))
-            }
+        if !self.read.contains_key(&number) {
+            let commit = CommitFile::read(directory, number).ok()?;
+            self.note_read(number, &commit);
         }
+        self.read.get(&number)
     }
 
     /// Forgets commits that were removed.
     pub(crate) fn forget_commits(&mut self, removed: &[u64]) {
         self.commits.retain(|number| !removed.contains(number));
-        self.read.retain(|number, _| !removed.contains(number));
+        removed.iter().for_each(|number| self.forget_read(*number));
     }
 
     /// The first of the logs that stay: those from `first_log` on, and before it the newest that take at most `bytes`.
@@ -184,18 +203,21 @@ impl Files {
         used: &HashSet<FileName>,
         first_log: Option<u64>,
     ) -> Vec<FileName> {
-        for number in self.commits.clone() {
-            if self.read(directory, number).is_none() {
-                return Vec::new();
+        // All others were read before.
+        if self.read.len() < self.commits.len() {
+            for number in self.commits.clone() {
+                if self.read(directory, number).is_none() {
+                    return Vec::new();
+                }
             }
         }
         let is_log = |file: &FileName| match file {
             FileName::Log(number) => first_log.is_some_and(|first| first <= *number),
             _ => false,
         };
-        let named: HashSet<&FileName> = self.read.values().flat_map(|commit| &commit.files).collect();
+        let named = &self.named;
         let is_used = |file: &FileName| used.contains(file) || self.received.contains(file);
-        let is_needed = |file: &FileName| is_log(file) || is_used(file) || named.contains(file);
+        let is_needed = |file: &FileName| is_log(file) || is_used(file) || named.contains_key(file);
         let unnamed = self.numbered.extract_if(|file| !is_needed(file)).collect();
         self.log_bytes.retain(|log, _| self.numbered.contains(&FileName::Log(*log)));
         unnamed

@@ -1,8 +1,9 @@
-//! [`Snapshot`]: what a reader sees of a store. In `moves`, where documents went since an older one.
+//! [`Snapshot`]: what a reader sees of a store. In `block_ids`, the look-up of ids that are in no segment; in `moves`, where
+//! documents went since an older snapshot.
 
+mod block_ids;
 mod moves;
 
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -10,8 +11,12 @@ use docvalues_column::{DocAddress, DocId, Field, LiveDocs, Part, PlainSource};
 use docvalues_reader::{IdReader, Segment};
 use docvalues_search::{PartChange, Parts, Search};
 use docvalues_terms::lookup::{Hit, SeekError, Seeker};
+use docvalues_writer::Schema;
+
+use block_ids::SnapshotBlock;
 
 use super::held_commit::FileReader;
+use crate::batch::WriteBatch;
 use crate::error::{Error, Result};
 use crate::schema::StoreSchema;
 use crate::segments::{
@@ -36,15 +41,11 @@ struct Inner {
     /// The documents that are in no segment yet: the last parts.
     blocks: Vec<SnapshotBlock>,
     fields: Arc<[Field]>,
+    /// The fields for batches, made when they are first needed. Shared while the fields are the same.
+    of_batches: Arc<OnceLock<Schema>>,
     parts: Parts,
     /// The index of ids over all segments, made when it is first needed, shared while the segments are the same.
     ids: Arc<OnceLock<SnapshotIds>>,
-}
-
-/// A block, and the live document of each id in it, looked up by a map that is made when it is first needed.
-struct SnapshotBlock {
-    block: Block,
-    ids: Arc<OnceLock<HashMap<Box<[u8]>, DocId>>>,
 }
 
 /// The state of a store at a moment, but for its documents.
@@ -120,26 +121,30 @@ impl Snapshot {
                 Arc::new(by_table.map_or_else(OnceLock::new, OnceLock::from))
             }
         };
-        let fields = match before.filter(|before| Arc::ptr_eq(&before.0.moment.schema, &moment.schema)) {
-            Some(before) => before.0.fields.clone(),
-            None => moment.schema.fields().into(),
+        let has_schema = |before: &&Snapshot| Arc::ptr_eq(&before.0.moment.schema, &moment.schema);
+        let (fields, of_batches) = match before.filter(has_schema) {
+            Some(before) => (before.0.fields.clone(), before.0.of_batches.clone()),
+            None => (moment.schema.fields().into(), Arc::default()),
         };
-        let parts = match before {
-            Some(before) => before.changed_parts(states, &blocks, &fields),
+        let known = before.map_or_else(|| vec![None; blocks.len()], |before| before.known_blocks(&blocks));
+        let mut parts = match before {
+            Some(before) => before.changed_parts(states, (&blocks, &known), &fields),
             None => {
                 let mut parts: Vec<Part> = states.iter().map(|state| part(state, &fields)).collect();
                 parts.extend(blocks.iter().map(|block| block_part(block, &fields)));
                 Parts::new(parts)
             }
         };
-        let parts = parts.with_fields(fields.clone());
-        let block = |block: &Block| {
-            let same = before.and_then(|before| before.0.blocks.iter().find(|before| before.is_same(block)));
-            let ids = same.map(|same| same.ids.clone()).unwrap_or_default();
-            SnapshotBlock { block: block.clone(), ids }
+        // Parts that were changed declare the same fields.
+        if before.is_none_or(|before| !Arc::ptr_eq(&before.0.fields, &fields)) {
+            parts = parts.with_fields(fields.clone());
+        }
+        let block = |(block, known): (&Block, Option<usize>)| {
+            let known = before.zip(known).map(|(before, place)| &before.0.blocks[place]);
+            SnapshotBlock::new(block.clone(), known)
         };
-        let blocks = blocks.into_iter().map(block).collect();
-        Snapshot(Arc::new(Inner { moment, segments, changes, blocks, fields, parts, ids }))
+        let blocks = blocks.into_iter().zip(known).map(block).collect();
+        Snapshot(Arc::new(Inner { moment, segments, changes, blocks, fields, of_batches, parts, ids }))
     }
 
     /// The snapshot of a commit, as a reader opened it. What it has in common with `before` is shared.
@@ -156,7 +161,24 @@ impl Snapshot {
         Snapshot::of(contents, before)
     }
 
-    fn changed_parts(&self, states: &[SegmentState], blocks: &[&Block], fields: &Arc<[Field]>) -> Parts {
+    /// The places of the blocks that this snapshot has with the same documents, deleted or not.
+    fn known_blocks(&self, blocks: &[&Block]) -> Vec<Option<usize>> {
+        // Both are in the same order.
+        let mut at = 0;
+        let known = |block: &&Block| {
+            let place = at + self.0.blocks[at..].iter().position(|known| known.has_docs_of(block))?;
+            at = place + 1;
+            Some(place)
+        };
+        blocks.iter().map(known).collect()
+    }
+
+    fn changed_parts(
+        &self,
+        states: &[SegmentState],
+        (blocks, known): (&[&Block], &[Option<usize>]),
+        fields: &Arc<[Field]>,
+    ) -> Parts {
         let before = &self.0;
         let mut at = 0;
         let change = |state: &SegmentState| {
@@ -185,16 +207,15 @@ impl Snapshot {
                 false => PartChange::Live(place, now.live.clone()),
             }
         };
-        let changed_block = |block: &&Block| {
-            let known = before.blocks.iter().position(|before| Arc::ptr_eq(&before.block.docs, &block.docs));
-            let Some(place) = known else { return PartChange::Added(block_part(block, fields)) };
+        let changed_block = |(block, known): (&&Block, &Option<usize>)| {
+            let Some(place) = *known else { return PartChange::Added(block_part(block, fields)) };
             match before.blocks[place].is_same(block) {
                 true => PartChange::Kept(before.segments.len() + place),
                 false => PartChange::Live(before.segments.len() + place, block.live.clone()),
             }
         };
         let mut parts: Vec<PartChange> = states.iter().map(change).collect();
-        parts.extend(blocks.iter().map(changed_block));
+        parts.extend(blocks.iter().zip(known).map(changed_block));
         before.parts.changed(parts)
     }
 
@@ -228,6 +249,19 @@ impl Snapshot {
 
     pub(crate) fn shared_schema(&self) -> Arc<StoreSchema> {
         self.0.moment.schema.clone()
+    }
+
+    /// Begins a batch of the store.
+    pub(crate) fn batch(&self) -> Result<WriteBatch> {
+        let Inner { moment: Moment { schema, .. }, of_batches, .. } = &*self.0;
+        let fields = match of_batches.get() {
+            Some(fields) => fields,
+            None => {
+                let fields = schema.for_batches()?;
+                of_batches.get_or_init(|| fields)
+            }
+        };
+        Ok(WriteBatch::new(schema.clone(), fields.clone()))
     }
 
     /// Counts the sets of segments of a store.
@@ -286,10 +320,7 @@ impl Snapshot {
         id: &[u8],
     ) -> Result<Option<DocAddress>> {
         let address = |part, doc| DocAddress { part: u32::try_from(part).unwrap_or(u32::MAX), doc };
-        let blocks = self.0.blocks.iter().enumerate();
-        let in_block =
-            blocks.filter_map(|(at, block)| Some((at, block.find(id, &self.0.moment.schema)?))).next();
-        if let Some((at, doc)) = in_block {
+        if let Some((at, doc)) = block_ids::find(&self.0.blocks, &self.0.moment, id) {
             return Ok(Some(address(self.0.segments.len() + at, doc)));
         }
         let ids = self.ids()?;
@@ -363,23 +394,6 @@ impl Snapshot {
     /// The id of the store.
     pub(crate) fn store(&self) -> u64 {
         self.0.moment.store
-    }
-}
-
-impl SnapshotBlock {
-    fn is_same(&self, block: &Block) -> bool {
-        Arc::ptr_eq(&self.block.docs, &block.docs) && self.block.live.count() == block.live.count()
-    }
-
-    fn find(&self, id: &[u8], schema: &StoreSchema) -> Option<DocId> {
-        let ids = self.ids.get_or_init(|| {
-            let Block { docs, live, .. } = &self.block;
-            let column = schema.id_place().and_then(|place| docs.column(place));
-            let live = (0..docs.docs()).map(DocId::new).filter(|doc| live.contains(*doc));
-            let entry = |doc: DocId| Some((column?.string(doc.get())?.into(), doc));
-            live.filter_map(entry).collect()
-        });
-        ids.get(id).copied()
     }
 }
 

@@ -1,17 +1,20 @@
 //! [`Changes`]: the operations of a store's batches, read from the frames of its log.
 
 use std::collections::VecDeque;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use docvalues_column::{Field, PlainColumn, PlainColumns, PlainValues, Value, bits};
+use docvalues_storage::{Directory, FsDirectory};
 
 use super::frames::{Frame, Frames, within};
 use crate::batch::body::{BatchBody, Body, Decided, FrameBody};
 use crate::batch::{Change, What};
 use crate::error::Result;
+use crate::files::CommitFile;
 use crate::log::decode_frame;
-use crate::read::HeldCommit;
+use crate::read::{HeldCommit, StoreReader};
 use crate::schema::{SchemaEntry, StoreSchema};
 use crate::store::Store;
 use crate::versions::VersionField;
@@ -63,6 +66,8 @@ pub struct FieldChange {
 #[derive(Debug)]
 pub struct Changes {
     frames: Frames,
+    /// Only the fields of batches up to this one are read.
+    from: u64,
     schema: Arc<StoreSchema>,
     fields: Vec<Arc<Field>>,
     /// Those of the last batch that were not returned.
@@ -119,12 +124,45 @@ impl Store {
         if let Some(log) = &self.log {
             log.write_to(now)?;
         }
-        let open = || {
-            let commit = HeldCommit::of(self.directory.clone(), None)?;
-            Frames::open_explained(self.directory.clone(), &commit, from_sequence)
+        Changes::open(&self.directory, (schema, now), from_sequence)
+    }
+}
+
+impl StoreReader {
+    /// As [`Store::changes`], of a store that another process writes.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::changes`].
+    pub fn changes(path: impl AsRef<Path>, from_sequence: u64) -> Result<Changes> {
+        StoreReader::changes_in(Arc::new(FsDirectory::new(path)), from_sequence)
+    }
+
+    /// As [`changes`](Self::changes), in any directory.
+    ///
+    /// # Errors
+    ///
+    /// As [`changes`](Self::changes).
+    pub fn changes_in(directory: Arc<dyn Directory>, from_sequence: u64) -> Result<Changes> {
+        let commit = HeldCommit::of(directory.clone(), None)?;
+        let CommitFile { schema, sequence, .. } = &commit.files().commit;
+        Changes::open(&directory, (Arc::new(schema.clone()), *sequence), from_sequence)
+    }
+}
+
+impl Changes {
+    /// The changes after batch `from`, in a store whose schema after batch `known` is `schema`.
+    fn open(
+        directory: &Arc<dyn Directory>,
+        (schema, known): (Arc<StoreSchema>, u64),
+        from: u64,
+    ) -> Result<Changes> {
+        let open = |after| {
+            let commit = HeldCommit::of(directory.clone(), None)?;
+            Frames::open_explained(directory.clone(), &commit, after)
         };
         // Values before a change that the log does not hold may be of other types than those of the schema.
-        let (mut frames, mut last) = (open()?, None);
+        let (mut frames, mut last) = (open(from)?, None);
         loop {
             match frames.next_frame() {
                 Ok(Some(frame)) if frame.needs_commit => last = Some(frame.sequence),
@@ -134,14 +172,12 @@ impl Store {
             }
         }
         if let Some(last) = last {
-            return Err(frames.too_old(from_sequence, last + 1));
+            return Err(frames.too_old(from, last + 1));
         }
-        let fields = shared(&schema);
-        Ok(Changes { frames: open()?, schema, fields, queue: VecDeque::new(), is_failed: false })
+        let (frames, fields) = (open(from.min(known))?, shared(&schema));
+        Ok(Changes { frames, from, schema, fields, queue: VecDeque::new(), is_failed: false })
     }
-}
 
-impl Changes {
     /// Waits for the next change, but not longer than `time`.
     ///
     /// # Errors
@@ -158,7 +194,7 @@ impl Changes {
             }
             let next = self.frames.next_frame().map_err(|error| self.frames.explain(error))?;
             let Some(frame) = next else { return self.frames.check_end().map(|()| None) };
-            if frame.needs_commit {
+            if frame.needs_commit && frame.sequence > self.from {
                 return Err(self.frames.too_old(frame.sequence - 1, frame.sequence + 1));
             }
             self.read(&frame)?;
@@ -171,7 +207,7 @@ impl Changes {
         let damaged = |what| self.frames.damaged(what);
         let (_, body, decided) = FrameBody::read(queued.body).map_err(damaged)?;
         match body {
-            Body::Batch(batch) => {
+            Body::Batch(batch) if frame.sequence > self.from => {
                 self.queue = self.changes_of(frame.sequence, &batch, &decided).map_err(damaged)?;
             }
             Body::Fields(schema) | Body::Other(schema, _) => {
@@ -179,11 +215,12 @@ impl Changes {
                     serde_json::from_slice(&schema).map_err(|error| damaged(error.to_string()))?;
                 let schema = StoreSchema::try_from(entry).map_err(damaged)?;
                 // Not one of those that led to the schema at the beginning.
-                if schema.extends(&self.schema) {
+                if frame.sequence <= self.from || schema.extends(&self.schema) {
                     self.fields = shared(&schema);
                     self.schema = Arc::new(schema);
                 }
             }
+            Body::Batch(_) | Body::UserData(_) => {}
         }
         Ok(())
     }
@@ -198,10 +235,12 @@ impl Changes {
         let BatchBody { docs, updates, operations, deleted } = batch;
         let has_bits = took_place.is_empty() || took_place.len() * 64 >= operations.len();
         let columns = docs.columns().len().max(updates.rows.columns().len());
-        if !batch.is_consistent() || !has_bits || columns > self.fields.len() {
+        let has_fields = updates.kinds.iter().flatten().all(|(place, _)| *place < self.fields.len());
+        if !batch.is_consistent() || !has_bits || !has_fields || columns > self.fields.len() {
             return Err("expected operations that fit each other, found others".to_owned());
         }
-        let (version, mut next) = (VersionField::of(&self.schema), *first_version);
+        let (id, version) = (self.schema.id_place(), VersionField::of(&self.schema));
+        let mut next = *first_version;
         let mut changes = VecDeque::with_capacity(operations.len());
         for (at, operation) in operations.iter().enumerate() {
             let mut change = StoreChange {
@@ -213,7 +252,7 @@ impl Changes {
             };
             match operation.what {
                 What::Write(doc) => {
-                    change.id = self.id(docs, doc);
+                    change.id = id_of(docs, doc, id);
                     let places = (0..docs.columns().len()).map(|place| (place, Change::Set));
                     change.fields = places.filter_map(|at| self.field(docs, doc, at)).collect();
                     let is_missing = |field: &VersionField| {
@@ -230,12 +269,11 @@ impl Changes {
                 }
                 What::Update(row) => {
                     change.changed = Changed::Update;
-                    change.id = self.id(&updates.rows, row);
+                    change.id = id_of(&updates.rows, row, id);
                     for place in updates.fields(row) {
                         let effect = updates.change(row, place).unwrap_or(Change::Set);
-                        let field =
-                            self.fields.get(place).ok_or("expected a field of the store, found none")?;
-                        let unset = FieldChange { field: field.clone(), change: effect, values: Vec::new() };
+                        let field = self.fields[place].clone();
+                        let unset = FieldChange { field, change: effect, values: Vec::new() };
                         let set = self.field(&updates.rows, row, (place, effect));
                         change.fields.push(set.unwrap_or(unset));
                     }
@@ -250,10 +288,6 @@ impl Changes {
             }
         }
         Ok(changes)
-    }
-
-    fn id(&self, docs: &PlainColumns, doc: u32) -> Option<Vec<u8>> {
-        docs.column(self.schema.id_place()?)?.string(doc).map(<[u8]>::to_vec)
     }
 
     /// The values of a document in a field, if it has some.
@@ -282,11 +316,52 @@ fn shared(schema: &StoreSchema) -> Vec<Arc<Field>> {
     schema.fields().iter().cloned().map(Arc::new).collect()
 }
 
+/// The id of a document, of which `field` is the place, if there are ids.
+fn id_of(docs: &PlainColumns, doc: u32, field: Option<usize>) -> Option<Vec<u8>> {
+    docs.column(field?)?.string(doc).map(<[u8]>::to_vec)
+}
+
 fn values(column: &PlainColumn, doc: u32, field: &Field) -> Vec<Value> {
     match column.values() {
         PlainValues::Numbers(_) => {
             column.numbers(doc).iter().map(|stored| Value::of(field.logical, *stored)).collect()
         }
         PlainValues::Strings(_) => column.strings(doc).map(|bytes| Value::Bytes(bytes.to_vec())).collect(),
+    }
+}
+
+#[cfg(all(test, not(shuttle)))]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use docvalues_column::{Kind, Lists, LogicalType};
+    use docvalues_testkit::faults::PowerLossDirectory;
+
+    use super::*;
+    use crate::batch::{Condition, Operation, Updates};
+    use crate::options::StoreOptions;
+
+    #[test]
+    fn updates_of_fields_that_the_store_never_had_are_damage() {
+        let schema =
+            StoreSchema::new().with_field(Field::new("id", Kind::Binary, LogicalType::Utf8)).unwrap();
+        let disk = Arc::new(PowerLossDirectory::new("/disk"));
+        let options = StoreOptions::new().keep_frames(1 << 20);
+        let store = Store::create_in(disk, schema.with_id_field("id").unwrap(), options).unwrap();
+        for place in [1, usize::MAX] {
+            let rows = PlainColumns::new(1, Vec::new()).unwrap();
+            let updates = Updates { rows, of_rows: vec![0], kinds: vec![vec![(place, Change::Unset)]] };
+            let what = What::Update(0);
+            let operations = vec![Operation { what, condition: Condition::Always, is_refused: false }];
+            let docs = PlainColumns::default();
+            let mut body =
+                FrameBody::of(&Body::Batch(BatchBody { docs, updates, operations, deleted: Lists::new() }));
+            body.decide(&Decided::default());
+            let before = store.position().sequence;
+            store.change_quietly(|writer| writer.applied(body)).unwrap();
+            let mut changes = store.changes(before).unwrap();
+            let error = changes.next().unwrap().unwrap_err().to_string();
+            assert!(error.contains("expected operations that fit each other"), "{error}");
+            assert!(changes.next().is_none());
+        }
     }
 }

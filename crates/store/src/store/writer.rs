@@ -44,6 +44,8 @@ pub(crate) struct Writer {
     /// The last commit, and its content.
     commit: u64,
     committed: CommitFile,
+    /// The bytes of the caller in the next commit.
+    pub(crate) user_data: Arc<[u8]>,
     /// Counts changes. The last commit has those up to `committed_changes`.
     changes: u64,
     committed_changes: u64,
@@ -76,6 +78,7 @@ impl Writer {
             rewrites_deltas: false,
             remember_deletes,
             commit,
+            user_data: committed.user_data.clone(),
             committed,
             changes: 0,
             committed_changes: 0,
@@ -170,6 +173,15 @@ impl Writer {
             self.applied(self.body_of(Body::Fields))?;
         }
         Ok(())
+    }
+
+    /// Changes the bytes of the caller in the commits from the next one on.
+    pub(crate) fn change_user_data(&mut self, user_data: Arc<[u8]>) -> Result<()> {
+        if user_data == self.user_data {
+            return Ok(());
+        }
+        self.user_data = user_data;
+        self.applied(self.body_of(|_| Body::UserData(self.user_data.to_vec())))
     }
 
     /// Notes that there is something to publish and to commit, such as the same documents in other files.

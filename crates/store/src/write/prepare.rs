@@ -67,9 +67,10 @@ pub(super) fn prepare(store: &Store, mut batch: WriteBatch) -> Result<Prepared> 
         operations,
         deleted,
     };
+    let keys = schema.key_places();
     for at in 0..prepared.operations.len() {
         let refused = |why| Error::Request(format!("operation {at} of the batch: expected {why}"));
-        prepared.check(at, &schema).map_err(refused)?;
+        prepared.check(at, &schema, &keys).map_err(refused)?;
         let version = prepared.version(at).map_err(refused)?;
         prepared.versions.push(version);
         if version.is_none() && matches!(prepared.operations[at].what, What::Write(_)) {
@@ -107,10 +108,10 @@ impl Prepared {
     }
 
     /// Refuses what the store cannot do. Returns what is expected.
-    pub(crate) fn check(&self, at: usize, schema: &StoreSchema) -> Result<(), String> {
+    fn check(&self, at: usize, schema: &StoreSchema, keys: &[usize]) -> Result<(), String> {
         let Operation { what, condition, .. } = self.operations[at];
         if let What::Update(row) = what {
-            self.resolved.updates.check(row, schema)?;
+            self.resolved.updates.check(row, schema, keys)?;
             if condition == Condition::Absent {
                 return Err(
                     "an update that can take place, found the condition that there is no document".to_owned()

@@ -4,10 +4,10 @@ use docvalues_column::{Field, bits};
 
 use super::apply::apply_prepared;
 use super::prepare::{Prepared, prepare};
-use crate::batch::WriteBatch;
 use crate::batch::body::{BatchBody, Body, Decided, FrameBody};
 use crate::commit::flush;
 use crate::error::{Error, Result};
+use crate::files::MAX_USER_DATA;
 use crate::log::{Queued, read_logs_after};
 use crate::merge::widen;
 use crate::schema::{SchemaEntry, StoreSchema};
@@ -52,7 +52,22 @@ pub(crate) fn replay_decoded(store: &Store, Decoded { frame, body, decided }: De
         Body::Fields(schema) => replay_schema(store, &schema, frame),
         // What it did was lost, and so is its history: whoever has its commit nevertheless must notice.
         Body::Other(schema, _) => replay_schema(store, &schema, FrameBody::default()),
+        Body::UserData(user_data) => replay_user_data(store, user_data, frame),
     }
+}
+
+/// Sets the bytes of the next commit.
+fn replay_user_data(store: &Store, user_data: Vec<u8>, frame: FrameBody) -> Result<(), Wrong> {
+    if user_data.len() > MAX_USER_DATA {
+        let found = user_data.len();
+        return Err(Wrong::Frame(format!(
+            "expected at most {MAX_USER_DATA} bytes of user data, found {found}"
+        )));
+    }
+    Ok(store.change(|writer| {
+        writer.user_data = user_data.into();
+        writer.applied(frame)
+    })?)
 }
 
 /// Applies a change of the schema.
@@ -82,7 +97,7 @@ fn replay_batch(store: &Store, batch: BatchBody, frame: FrameBody, decided: Deci
         return Err(Wrong::Frame("expected operations that fit each other, found others".to_owned()));
     }
     let BatchBody { docs, updates, mut operations, deleted } = batch;
-    let mut batch = WriteBatch::new(store.schema())?;
+    let mut batch = store.snapshot().batch()?;
     // This compares the values with the types of their fields.
     batch.docs.append_plain(&docs).map_err(|error| Wrong::Frame(error.to_string()))?;
     if updates.count() > 0 {
@@ -170,6 +185,10 @@ mod tests {
         assert_eq!(replay(3, other(&schema(&["b", "a", "c"]))), fields);
         assert!(replay(3, FrameBody::of(&Body::<BatchBody>::Fields(b"{}".to_vec())).into_bytes()).is_some());
         assert!(replay(3, vec![9]).unwrap().contains("expected the body of a frame"));
+        let bytes = |len| FrameBody::of(&Body::<BatchBody>::UserData(vec![7; len])).into_bytes();
+        let too_long = replay(3, bytes(MAX_USER_DATA + 1)).unwrap();
+        assert_eq!(too_long, "expected at most 1048576 bytes of user data, found 1048577");
+        assert_eq!(replay(3, bytes(MAX_USER_DATA)), None);
         assert_eq!(store.snapshot().schema().fields().len(), 3);
     }
 }

@@ -43,6 +43,7 @@ pub(super) fn prepare_updates(store: &Store, mut batch: WriteBatch) -> Result<(R
     store.schema().require_fields_of(&schema)?;
     updates.rows = rows.map(SegmentWriter::into_plain).transpose()?.unwrap_or_default();
     let (id_field, version_field) = (schema.id_place(), VersionField::of(&schema));
+    let keys = schema.key_places();
     for (at, Operation { what, condition, .. }) in operations.iter().enumerate() {
         let refused = |why| Error::Request(format!("operation {at} of the batch: expected {why}"));
         let (What::Update(row), Condition::Always) = (what, condition) else {
@@ -52,7 +53,7 @@ pub(super) fn prepare_updates(store: &Store, mut batch: WriteBatch) -> Result<(R
         if id.is_some() {
             return Err(refused("an update without an id".to_owned()));
         }
-        updates.check(*row, &schema).map_err(refused)?;
+        updates.check(*row, &schema, &keys).map_err(refused)?;
         version_field.map_or(Ok(None), |field| field.of_row(&updates.rows, *row)).map_err(refused)?;
     }
     Ok((Resolved::new(updates), schema))

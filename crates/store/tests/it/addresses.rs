@@ -166,6 +166,48 @@ fn deleted_documents_are_no_error() {
 }
 
 /// After going back to an older commit, its snapshots of later ones name documents that are not there.
+/// Snapshots of one block share a table of its ids, which one of them makes.
+#[test]
+fn snapshots_of_the_same_block_find_their_own_documents() {
+    for order in [[0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2], [2, 0, 3, 1]] {
+        for is_asked_at_once in [false, true] {
+            let (_, store) = on_disk(small());
+            let (mut snapshots, mut known) = (Vec::new(), Vec::new());
+            let writes = [(3, Some(1)), (6, Some(1)), (9, Some(1))];
+            for batch in [&writes[..], &[(3, None)], &[(9, None)], &[(3, Some(2))]] {
+                apply(&store, batch).unwrap();
+                store.refresh().unwrap();
+                let snapshot = store.snapshot();
+                if is_asked_at_once {
+                    address(&snapshot, 6);
+                }
+                known.push(contents_by_column(&snapshot));
+                snapshots.push(snapshot);
+            }
+            assert_eq!(known[0].len() + known[1].len() + known[2].len() + known[3].len(), 3 + 2 + 1 + 2);
+            for at in order {
+                for doc in [3, 6, 9, 12] {
+                    let found = snapshots[at].find(id(doc).as_bytes()).unwrap();
+                    assert_eq!(found, known[at].get(&doc).copied(), "{order:?} {at} {doc}");
+                }
+            }
+        }
+    }
+}
+
+/// The addresses of all documents, read without a look-up of ids.
+fn contents_by_column(snapshot: &Snapshot) -> BTreeMap<u32, DocAddress> {
+    let live = snapshot.search().filter(&Query::all_of([])).unwrap();
+    let address = |address: DocAddress| {
+        let column = snapshot.parts().source(address.part as usize).column("id").unwrap();
+        let mut found = Vec::new();
+        assert!(column.values().bytes().unwrap().get(address.doc, &mut found).unwrap());
+        let found = std::str::from_utf8(&found).unwrap().strip_prefix("doc-").unwrap().parse().unwrap();
+        (found, address)
+    };
+    live.iter().map(address).collect()
+}
+
 #[test]
 fn those_of_a_history_that_ended_are_refused() {
     let folder = tempfile::tempdir().unwrap();

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use docvalues_column::Value;
+use docvalues_column::{Field, Kind, LogicalType, Value};
 use docvalues_search::Query;
-use docvalues_store::{Change, Changed, Changes, Error, Store, StoreOptions, Update};
+use docvalues_store::error::Result;
+use docvalues_store::{Change, Changed, Changes, Error, Store, StoreOptions, StoreReader, Update};
 
 use crate::fixture::{Contents, apply, contents, id, schema};
 use crate::replicas::with_frames;
@@ -133,6 +134,36 @@ fn changes_that_the_log_does_not_hold_are_too_old() {
     store.refresh().unwrap();
     assert_eq!(rebuilt, contents(&store.snapshot()));
     assert!(matches!(store.changes(1_000), Err(Error::Diverged { .. })));
+}
+
+/// A reader of the files begins with the fields of the newest commit, which the log may have changed since.
+#[test]
+fn another_process_sees_the_same_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = create(folder.path(), with_frames(1 << 30));
+    apply(&store, &[(1, Some(1)), (3, Some(3))]).unwrap();
+    store.commit().unwrap();
+    let price = Field::new("price", Kind::Numeric, LogicalType::F64);
+    for number in [6, 9] {
+        store.set_fields([price.clone()]).unwrap();
+        let mut batch = store.batch().unwrap();
+        let [id_field, price] = ["id", "price"].map(|name| batch.field(name).unwrap());
+        let mut doc = batch.upsert();
+        doc.str(id_field, &id(number)).unwrap().f64(price, 0.5).unwrap();
+        doc.finish().unwrap();
+        store.apply(batch).unwrap();
+    }
+    let last = store.position().sequence;
+    for from in 0..=last {
+        let all = |changes: Changes| changes.collect::<Result<Vec<_>>>().unwrap();
+        let (of_store, of_reader) =
+            (store.changes(from).unwrap(), StoreReader::changes(folder.path(), from).unwrap());
+        assert_eq!(all(of_reader), all(of_store), "{from}");
+    }
+    let ahead = StoreReader::changes(folder.path(), last + 1);
+    assert!(matches!(ahead, Err(Error::Diverged { .. })), "{ahead:?}");
+    store.commit().unwrap();
+    assert_eq!(StoreReader::changes(folder.path(), last - 1).unwrap().count(), 1);
 }
 
 #[test]

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use docvalues_reader::OpenOptions;
 use docvalues_store::error::Result;
-use docvalues_store::{Durability, Error, Store, StoreOptions, StoreReader};
+use docvalues_store::{Durability, Error, Feed, Received, Store, StoreOptions, StoreReader, Taken};
 use docvalues_testkit::faults::PowerLossDirectory;
 
 use crate::fixture::{add, apply, contents, problems, schema};
-use crate::replicas::{install, pair};
+use crate::replicas::{install, pair, pump};
 
 #[test]
 fn later_commits_keep_the_bytes_until_others_are_given() {
@@ -94,6 +94,63 @@ fn a_log_keeps_the_bytes_of_the_last_commit() {
     drop(store);
     let store = Store::open(folder.path(), options).unwrap();
     assert_eq!((contents(&store.snapshot()).len(), store.snapshot().user_data()), (1, &b"one"[..]));
+}
+
+/// Writes a document and its number in each of three rounds. `safe` is the last round whose commit returned.
+fn logged(disk: &PowerLossDirectory, safe: &Cell<Option<u32>>) -> Result<()> {
+    let options = StoreOptions::new().durability(Durability::EachBatch);
+    let store = Store::create_in(Arc::new(disk.clone()), schema(), options)?;
+    safe.set(Some(0));
+    for round in 1..=3_u32 {
+        apply(&store, &[(3 * round, Some(7))])?;
+        store.commit_with(&round.to_le_bytes())?;
+        safe.set(Some(round));
+    }
+    Ok(())
+}
+
+/// The log has the bytes among its batches, so that a commit that was lost leaves those of its log.
+#[test]
+fn bytes_in_a_log_come_after_the_batches_before_them() {
+    let whole = PowerLossDirectory::new("/disk");
+    logged(&whole, &Cell::new(None)).unwrap();
+    let mut seen = BTreeSet::new();
+    for sync in 0..=whole.sync_count() {
+        let (disk, safe) = (PowerLossDirectory::new("/disk").down_at_sync(sync), Cell::new(None));
+        let _ = logged(&disk, &safe);
+        for seed in 0..crate::cases(4, 400) {
+            let store = match Store::open_in(Arc::new(disk.crash_image(seed)), StoreOptions::default()) {
+                Err(_) if safe.get().is_none() => continue,
+                store => store.unwrap(),
+            };
+            let snapshot = store.snapshot();
+            let docs = u32::try_from(contents(&snapshot).len()).unwrap();
+            let round = snapshot.user_data().try_into().map_or(0, u32::from_le_bytes);
+            assert!(docs == round || docs == round + 1, "{docs} {round}");
+            assert!(safe.get().is_none_or(|safe| round >= safe));
+            seen.insert((docs, round));
+        }
+    }
+    assert!(seen.is_superset(&BTreeSet::from([(0, 0), (1, 1), (2, 2), (3, 3)])), "{seen:?}");
+    assert!(seen.iter().any(|(docs, round)| docs > round), "{seen:?}");
+}
+
+#[test]
+fn replicas_that_follow_by_frames_get_no_files() {
+    let (store, replica) = pair();
+    let mut feed = Feed::open_in(store.directory().clone(), replica.position());
+    for bytes in [&b"one"[..], b"two", b""] {
+        apply(&store, &[(6, Some(6))]).unwrap();
+        store.commit_with(bytes).unwrap();
+        let taken = pump(&mut feed, &replica).unwrap();
+        assert_eq!(taken, [Taken::Frame(Received::Applied), Taken::Frame(Received::Applied)]);
+        assert_eq!(replica.position(), store.position());
+        replica.store().commit().unwrap();
+        assert_eq!(replica.snapshot().user_data(), bytes);
+    }
+    assert_eq!(feed.sent(), (6, 0));
+    // The bytes are no change of a document.
+    assert_eq!(store.changes(replica.position().sequence - 2).unwrap().count(), 1);
 }
 
 #[test]

@@ -51,6 +51,7 @@ impl Writer {
             assigns_versions: self.docs.assigns_versions,
             first_log,
             schema: StoreSchema::clone(&self.docs.schema),
+            user_data: self.user_data.clone(),
             ..self.committed.clone()
         };
         commit.set_keep(self.keep);
@@ -95,6 +96,7 @@ impl Writer {
         self.note_log(file.first_log);
         self.docs = Docs::new(&file, segments, tombstones);
         (self.sequence, self.history) = (file.sequence, file.history);
+        self.user_data = file.user_data.clone();
         self.rearranged();
         self.segments_changed();
         self.committed_as(number, file, self.changes);
