@@ -29,7 +29,7 @@ fn columns_that_are_ahead_go_back_to_the_commit_of_the_text() {
     // A commit of the columns alone is not lost.
     set_size(&mut writer, 2, 70);
     writer.commit().unwrap();
-    before.entry(2).and_modify(|doc| doc.size = Some(70));
+    before.insert(2, doc("bee", 70));
     copy(&path.join("text"), &text);
 
     add(&index, &mut writer, 1, &doc("cow", 5));

@@ -7,6 +7,7 @@ use docvalues::prelude::*;
 use docvalues::search::DocSet;
 use docvalues::search::facet::Facet;
 use docvalues::store::MergePolicy;
+use docvalues::writer::{Document, Result as WriteResult};
 use docvalues_tantivy::{Index, KEY, Options, Searcher, Writer};
 use tantivy::collector::DocSetCollector;
 use tantivy::query::{AllQuery, TermQuery};
@@ -49,7 +50,7 @@ pub(crate) fn add(index: &Index, writer: &mut Writer, key: u64, doc: &Doc) {
     let (section, size) = (writer.field("section").unwrap(), writer.field("size").unwrap());
     let mut text = TantivyDocument::new();
     text.add_text(body(&index.searcher()), doc.words.join(" "));
-    let columns = |row: &mut docvalues::writer::Document<'_>| {
+    let columns = |row: &mut Document<'_>| -> WriteResult<()> {
         row.str(section, &doc.section)?;
         if let Some(value) = doc.size {
             row.i64(size, value)?;
@@ -61,8 +62,12 @@ pub(crate) fn add(index: &Index, writer: &mut Writer, key: u64, doc: &Doc) {
 
 pub(crate) fn set_size(writer: &mut Writer, key: u64, value: i64) {
     let size = writer.field("size").unwrap();
-    let columns = |row: &mut docvalues::writer::Document<'_>| row.i64(size, value).map(drop);
-    writer.update(key, columns).unwrap();
+    writer.update(key, |row| row.i64(size, value).map(drop)).unwrap();
+}
+
+/// The values of a document in the columns.
+fn values(doc: &Doc) -> (Option<i64>, String) {
+    (doc.size, doc.section.clone())
 }
 
 /// The documents that have a word.
@@ -86,7 +91,6 @@ fn rows(searcher: &Searcher, docs: &DocSet) -> BTreeMap<u64, (Option<i64>, Strin
 
 /// Compares text, columns, and the places of one in the other with `expected`.
 pub(crate) fn check(searcher: &Searcher, expected: &Contents) {
-    let values = |doc: &Doc| (doc.size, doc.section.clone());
     let everything: BTreeMap<_, _> = expected.iter().map(|(key, doc)| (*key, values(doc))).collect();
     assert_eq!(rows(searcher, &searcher.search().filter(&Query::All).unwrap()), everything);
     assert_eq!(rows(searcher, &searcher.hits(&AllQuery).unwrap()), everything);
