@@ -58,7 +58,9 @@ fn main() -> Result<()> {
         println!("  {}: {}", facet.field.name, values.join(", "));
     }
     for stats in &answer.stats {
-        println!("  sizes: {} from {:?} to {:?}", stats.docs, stats.min, stats.max);
+        let text =
+            |value: &Option<docvalues::Value>| value.as_ref().map(ToString::to_string).unwrap_or_default();
+        println!("  {} sizes from {} to {}", stats.docs, text(&stats.min), text(&stats.max));
     }
     for group in answer.groups.iter().flat_map(|groups| &groups.groups) {
         println!("  largest of {} in one section:", group.count);
