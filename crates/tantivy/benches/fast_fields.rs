@@ -5,7 +5,7 @@
 //! `update` changes the size of one document until a searcher sees it: tantivy deletes and adds the document, commits and
 //! reloads; docvalues updates and refreshes (`visible`), or commits as well (`durable`). All run on one thread, but for tantivy's
 //! writer. Both have one segment. `DOCVALUES_DOCS` is the number of documents, a million without it.
-#![expect(clippy::cast_possible_truncation, clippy::expect_used, reason = "a bench may panic")]
+#![expect(clippy::expect_used, reason = "a bench may panic")]
 
 use std::hint::black_box;
 

@@ -129,12 +129,9 @@ impl Index {
         options: Options,
     ) -> Result<(Index, Writer)> {
         let path = path.as_ref();
-        for field in
-            [columns.field(KEY).map(|field| &*field.name), columns.id_field(), columns.version_field()]
-        {
-            if let Some(field) = field {
-                return Err(Error::Schema { field: field.to_owned() });
-            }
+        let taken = columns.field(KEY).map(|field| &*field.name);
+        if let Some(field) = taken.or(columns.id_field()).or(columns.version_field()) {
+            return Err(Error::Schema { field: field.to_owned() });
         }
         let columns =
             columns.with_field(Field::new(KEY, Kind::Binary, LogicalType::Bytes))?.with_id_field(KEY)?;

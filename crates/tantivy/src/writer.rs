@@ -6,7 +6,7 @@ use std::sync::Arc;
 use docvalues::FieldId;
 use docvalues::store::{MergePolicy, Outcome, Update, WriteBatch};
 use docvalues::writer::{Document, Result as WriteResult};
-use tantivy::{IndexWriter, TantivyDocument, Term};
+use tantivy::{Directory as _, IndexWriter, TantivyDocument, TantivyError, Term};
 
 use crate::error::{Error, Result};
 use crate::index::{Shared, user_data};
@@ -198,6 +198,9 @@ impl Writer {
         }
         store.commit_with(&user_data(prepared.opstamp()))?;
         prepared.commit()?;
+        // Otherwise a loss of power could lose the name of the text's commit, and the next commit of the columns removes theirs
+        // before.
+        self.text.index().directory().sync_directory().map_err(TantivyError::from)?;
         reader.reload()?;
         self.shared.publish(reader.searcher())?;
         self.is_broken = false;
