@@ -163,9 +163,9 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// If a change of the columns cannot take place, such as an update of a sort key: the documents that were added and deleted
-    /// since the last commit are dropped then, in text and columns. After other errors, the writer is
-    /// [broken](Error::Broken).
+    /// As [`refresh`](Self::refresh): nothing is committed then. If an update of a document that was added since the last commit
+    /// cannot take place, all documents that were added and deleted since are dropped, in text and columns. If either commit
+    /// fails, the writer is [broken](Error::Broken).
     pub fn commit(&mut self) -> Result<Vec<Outcome>> {
         self.require_whole()?;
         let outcomes = self.apply_updates()?;

@@ -6,3 +6,4 @@ mod failed;
 mod fixture;
 mod kill;
 mod model;
+mod updates;
