@@ -93,12 +93,11 @@ impl Options {
             Some(KeepCommits::Newest(commits)) => commits.max(2),
             _ => 2,
         };
-        self.columns
-            .keep_commits(KeepCommits::Newest(keep))
-            .durability(Durability::OnCommit)
-            .keep_frames(0)
-            .refresh_every(None)
-            .commit_every(None)
+        let mut options = self.columns.keep_commits(KeepCommits::Newest(keep));
+        options.durability = Durability::OnCommit;
+        options.keep_frames = 0;
+        (options.refresh_every, options.commit_every) = (None, None);
+        options
     }
 }
 

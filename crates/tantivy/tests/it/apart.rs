@@ -5,17 +5,13 @@ use std::path::Path;
 
 use docvalues_tantivy::{Error, Index};
 
-use crate::fixture::{Contents, Doc, add, check, columns, create, options, set_size};
+use crate::fixture::{Contents, add, check, columns, create, doc, options, set_size};
 
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
         fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
     }
-}
-
-fn doc(word: &str, size: i64) -> Doc {
-    Doc { words: vec![word.to_owned()], size: Some(size), section: "net".to_owned() }
 }
 
 #[test]

@@ -5,11 +5,7 @@ use docvalues_tantivy::{Error, Index, KEY};
 use tantivy::TantivyDocument;
 use tantivy::schema;
 
-use crate::fixture::{Contents, Doc, add, check, columns, create, options, set_size};
-
-fn doc(word: &str, size: i64) -> Doc {
-    Doc { words: vec![word.to_owned()], size: Some(size), section: "net".to_owned() }
-}
+use crate::fixture::{Contents, add, check, columns, create, doc, options, set_size};
 
 /// The size is a sort key, which cannot be updated.
 #[test]

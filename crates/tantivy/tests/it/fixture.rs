@@ -25,6 +25,11 @@ pub(crate) struct Doc {
 /// All documents by their keys.
 pub(crate) type Contents = BTreeMap<u64, Doc>;
 
+/// A document of one word.
+pub(crate) fn doc(word: &str, size: i64) -> Doc {
+    Doc { words: vec![word.to_owned()], size: Some(size), section: "net".to_owned() }
+}
+
 /// Merges small segments.
 pub(crate) fn options() -> Options {
     Options::new().text_memory(15_000_000).merge(MergePolicy::new().segments_per_tier(3).floor_bytes(1 << 10))

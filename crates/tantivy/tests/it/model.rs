@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use docvalues::store::Outcome;
 use docvalues_tantivy::{Error, Index, Searcher};
 use docvalues_testkit::rng::SplitMix64;
 
@@ -79,9 +80,9 @@ fn doc(rng: &mut SplitMix64) -> Doc {
 
 #[test]
 fn any_history_leaves_text_and_columns_as_the_model() {
-    let counts = |outcomes: Vec<docvalues::store::Outcome>| {
-        let is_found = |outcome: &&docvalues::store::Outcome| **outcome == docvalues::store::Outcome::Updated;
-        (outcomes.len(), outcomes.iter().filter(is_found).count())
+    let counts = |outcomes: Vec<Outcome>| {
+        let found = outcomes.iter().filter(|outcome| **outcome == Outcome::Updated);
+        (outcomes.len(), found.count())
     };
     for seed in 0..8 {
         let mut rng = SplitMix64::new(seed);
