@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Each crate under `crates/`, and the crates of the workspace that it may use.
-const ARROWS: [(&str, &[&str]); 15] = [
+const ARROWS: [(&str, &[&str]); 16] = [
     ("format", &[]),
     ("derive", &[]),
     ("column", &["format"]),
@@ -17,6 +17,7 @@ const ARROWS: [(&str, &[&str]); 15] = [
     ("store", &["writer", "reader", "search", "terms", "column", "storage", "format"]),
     ("docvalues", &["store", "writer", "reader", "search", "terms", "column", "derive", "format"]),
     ("datafusion", &["docvalues"]),
+    ("tantivy", &["docvalues"]),
     ("ballista", &["datafusion"]),
     ("distributed", &["datafusion"]),
     ("cli", &["datafusion", "docvalues"]),
