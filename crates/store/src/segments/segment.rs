@@ -26,8 +26,8 @@ pub(crate) struct StoreSegment {
     pub(crate) side: Arc<[SideFile]>,
     /// The record of where its documents go.
     pub(crate) record: Arc<PartRecord>,
-    /// The column of versions, if the segment has one; opened when it is first needed.
-    versions: OnceLock<Option<Numeric>>,
+    /// The column of versions and its field, if the segment has one; opened when it is first needed.
+    versions: OnceLock<Option<(Numeric, VersionField)>>,
 }
 
 impl StoreSegment {
@@ -82,19 +82,22 @@ impl StoreSegment {
 
     /// The version of a document.
     pub(crate) fn version(&self, schema: &StoreSchema, doc: DocId) -> Result<Option<u64>> {
-        let Some((name, field)) = schema.version_field().zip(VersionField::of(schema)) else {
-            return Ok(None);
-        };
         let versions = match self.versions.get() {
             Some(versions) => versions,
             None => {
-                let is_there = self.segment.fields()?.iter().any(|field| field.name == name);
-                let column = is_there.then(|| self.segment.stored(name)).transpose()?;
-                self.versions.get_or_init(|| column)
+                let versions = self.open_versions(schema)?;
+                self.versions.get_or_init(|| versions)
             }
         };
-        let stored = versions.as_ref().map(|versions| versions.get(doc)).transpose()?.flatten();
-        Ok(stored.and_then(|stored| field.version(stored)))
+        let Some((column, field)) = versions else { return Ok(None) };
+        Ok(column.get(doc)?.and_then(|stored| field.version(stored)))
+    }
+
+    fn open_versions(&self, schema: &StoreSchema) -> Result<Option<(Numeric, VersionField)>> {
+        let Some(field) = VersionField::of(schema) else { return Ok(None) };
+        let name = &schema.fields()[field.place].name;
+        let is_there = self.segment.fields()?.iter().any(|field| field.name == *name);
+        Ok(if is_there { Some((self.segment.stored(name)?, field)) } else { None })
     }
 
     /// The index of its ids, which every segment of a store with ids has.
