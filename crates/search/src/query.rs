@@ -156,10 +156,11 @@ pub const MAX_TEXT: usize = 1 << 20;
 /// let query = large.and(!Query::is_in("host", ["a.example", "b.example"]));
 /// assert_eq!(query.to_string(), r#"size >= 1000000 and not host in ("a.example", "b.example")"#);
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum Query {
     /// All documents.
+    #[default]
     All,
     /// No document.
     None,
