@@ -96,8 +96,8 @@ struct SortedTerms {
 }
 
 impl PlainColumn {
-    /// The column of `field` in a source of `docs` documents, read through the traits: those after the documents of this column
-    /// have no value. O(its values): numbers are copied, and terms get a dictionary.
+    /// The column of `field` in a source of `docs` documents, read through the traits: those after the documents
+    /// of this column have no value. O(its values): numbers are copied, and terms get a dictionary.
     pub fn open(&self, field: Field, docs: u32) -> Arc<dyn Column> {
         let (present, lists) = (self.present.clone(), self.lists.clone());
         let with_value = (0..self.docs).filter(|doc| self.has_value(*doc)).count() as u64;
