@@ -1,5 +1,7 @@
 //! The parts of the `docvalues` crates that this crate uses, in one place.
 
+#[cfg(feature = "parquet")]
+pub(crate) use docvalues::column::Lists;
 pub(crate) use docvalues::column::{
     AbsentColumn, Bounds, Column, ColumnInfo, ColumnSource, DocAddress, DocId, DocRange, Error, ErrorKind,
     Field, Kind, LiveDocs, OrdRange, Part, PruneCounts, Pruning, Rows, SkipIndex, SortKey, TermOrd, Values,
@@ -26,7 +28,5 @@ pub(crate) use docvalues::terms::bloom::MAX_BITS as MAX_FILTER_BITS;
 pub(crate) use docvalues::terms::lookup::{IdLookup, SeekError, SegmentIds};
 pub(crate) use docvalues::terms::packing::Kind as Packing;
 #[cfg(feature = "parquet")]
-pub(crate) use docvalues::writer::arrow::{
-    FlatArray, Holds, Leaf, Stored, Strings, for_each, leaves, weight,
-};
+pub(crate) use docvalues::writer::arrow::{FlatArray, Holds, Leaf, Stored, for_each, leaves, weight};
 pub(crate) use docvalues::writer::{self, AtomicFile, Compression, IdOptions};

@@ -19,6 +19,7 @@
 mod all_groups;
 mod best_groups;
 mod found_groups;
+mod group_request;
 mod group_value;
 mod having;
 mod second_pass;
@@ -29,79 +30,23 @@ mod tuple_numbers;
 
 use std::sync::Arc;
 
-use docvalues_column::{DocAddress, Field, SortKey, Value};
+use docvalues_column::{DocAddress, Field, Value};
 
 use crate::engine::{DocsByPart, Request, Search, Slot, Stored, memory};
 use crate::error::{Error, Result};
 use crate::metrics::{Distinct, Layout};
 pub use crate::metrics::{Measure, Metric};
-use crate::query::Query;
 use crate::sort::{Keys, TopKCollector};
 use best_groups::BestGroups;
 pub(crate) use found_groups::{FoundGroups, values as group_values};
+pub(crate) use group_request::validate;
+pub use group_request::{Group, GroupOrder};
 pub(crate) use having::Having;
 use second_pass::{GroupIndex, SecondPass};
 use tuple_column::TupleColumn;
 #[cfg(feature = "serde")]
 pub(crate) use tuple_column::values as tuple_values;
 use tuple_numbers::TupleNumbers;
-
-/// A request to group documents by the values of a column.
-///
-/// ```
-/// use docvalues_column::SortKey;
-/// use docvalues_search::group::{Group, GroupOrder, Metric};
-///
-/// // The ten hosts that sent most, with the three largest requests of each.
-/// let group = Group::of("host")
-///     .metric(Metric::Sum("size".into()))
-///     .order(GroupOrder::Metric(0))
-///     .sort([SortKey::of("size").descending()])
-///     .docs(3);
-/// assert_eq!(group.top, 10);
-/// ```
-#[doc(alias = "GroupingSearch")]
-#[doc(alias = "collapse")]
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[non_exhaustive]
-pub struct Group {
-    /// The columns, one or more: numeric, sorted or binary.
-    pub by: Vec<String>,
-    /// A condition on the groups to return, if any: on `count`, and on the [metrics](Self::metrics) by their
-    /// [names](Metric::name), such as `sum(size)`.
-    #[cfg_attr(feature = "serde", serde(with = "crate::query::serial"))]
-    pub having: Option<Query>,
-    /// The most groups to return.
-    pub top: usize,
-    /// The order of the groups, which decides which are returned.
-    pub order: GroupOrder,
-    /// The most documents to return for each group.
-    pub docs: usize,
-    /// The order of the documents in a group. Ties are ordered by document id.
-    #[cfg_attr(feature = "serde", serde(with = "crate::serial::sort_keys"))]
-    pub sort: Vec<SortKey>,
-    /// Metrics to compute for each group.
-    pub metrics: Vec<Metric>,
-    /// Whether documents without a value in a column are grouped, too, as if that were a value after all others.
-    pub with_missing: bool,
-}
-
-/// The order of groups. Ties are ordered by ascending value.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[non_exhaustive]
-pub enum GroupOrder {
-    /// By descending count.
-    #[default]
-    Count,
-    /// By ascending value.
-    Value,
-    /// By the best document of each group in the order of [`Group::sort`].
-    Best,
-    /// By a descending metric, given by its index in [`Group::metrics`]. Groups without a metric come last.
-    Metric(usize),
-}
 
 /// The first groups in the requested order.
 ///
@@ -214,103 +159,6 @@ struct Found {
     missing: u64,
 }
 
-impl Group {
-    /// Requests the ten most frequent values of `column`.
-    pub fn of(column: impl Into<String>) -> Group {
-        Group {
-            by: vec![column.into()],
-            having: None,
-            top: 10,
-            order: GroupOrder::Count,
-            docs: 0,
-            sort: Vec::new(),
-            metrics: Vec::new(),
-            with_missing: false,
-        }
-    }
-
-    /// Groups by another column as well: documents of a group have equal values in all columns.
-    #[must_use]
-    pub fn and(mut self, column: impl Into<String>) -> Group {
-        self.by.push(column.into());
-        self
-    }
-
-    /// Groups documents without a value in a column, too, as if that were a value after all others.
-    ///
-    /// ```
-    /// # use docvalues_column::{Field, Kind, LogicalType};
-    /// # use docvalues_testkit::model::{MemSource, ModelColumn};
-    /// # let status = Field::new("status", Kind::Numeric, LogicalType::I64);
-    /// # let statuses = ModelColumn::Numeric(vec![Some(200), None, Some(200), None, None]);
-    /// # let source = MemSource::new(5, [(status, statuses)]);
-    /// use docvalues_search::group::Group;
-    /// use docvalues_search::{Docs, Search, Value};
-    ///
-    /// let found = Search::new(&source).group(Docs::All, &Group::of("status").with_missing())?;
-    /// let groups: Vec<_> = found.groups.iter().map(|group| (&group.values[0], group.count)).collect();
-    /// assert_eq!(groups, [(&None, 3), (&Some(Value::I64(200)), 2)]);
-    /// # Ok::<(), docvalues_search::Error>(())
-    /// ```
-    #[must_use]
-    pub fn with_missing(mut self) -> Group {
-        self.with_missing = true;
-        self
-    }
-
-    /// Sets the condition on the groups to return.
-    ///
-    /// ```
-    /// use docvalues_search::Query;
-    /// use docvalues_search::group::{Group, Metric};
-    ///
-    /// let many = Query::parse("count >= 10 and sum(size) > 1MB")?;
-    /// let group = Group::of("host").metric(Metric::Sum("size".into())).having(many);
-    /// # assert!(group.having.is_some());
-    /// # Ok::<(), docvalues_search::Error>(())
-    /// ```
-    #[must_use]
-    pub fn having(mut self, condition: Query) -> Group {
-        self.having = Some(condition);
-        self
-    }
-
-    /// Sets the most groups to return.
-    #[must_use]
-    pub fn top(mut self, top: usize) -> Group {
-        self.top = top;
-        self
-    }
-
-    /// Sets the order of the groups.
-    #[must_use]
-    pub fn order(mut self, order: GroupOrder) -> Group {
-        self.order = order;
-        self
-    }
-
-    /// Sets the most documents to return for each group.
-    #[must_use]
-    pub fn docs(mut self, docs: usize) -> Group {
-        self.docs = docs;
-        self
-    }
-
-    /// Sets the order of the documents in a group.
-    #[must_use]
-    pub fn sort(mut self, keys: impl IntoIterator<Item = SortKey>) -> Group {
-        self.sort = keys.into_iter().collect();
-        self
-    }
-
-    /// Adds a metric.
-    #[must_use]
-    pub fn metric(mut self, metric: Metric) -> Group {
-        self.metrics.push(metric);
-        self
-    }
-}
-
 impl Search<'_> {
     /// Groups `docs` by the values of one or more columns, and returns the first groups.
     ///
@@ -389,36 +237,6 @@ impl Search<'_> {
         let best = has_docs.then(|| self.top(docs, &group.sort, group.docs)).transpose()?;
         let (best, missing) = (best.into_iter().collect(), known.docs - known.with_value);
         Ok(Some(Found { winners, best, distinct, docs: known.docs, missing }))
-    }
-}
-
-/// Validates a request: there is a column to group by, the order's metric exists, and neither a condition nor distinct
-/// values are combined with the order of best documents.
-pub(crate) fn validate(group: &Group) -> Result<()> {
-    let has_distinct = group.metrics.iter().any(|metric| matches!(metric, Metric::Distinct(_)));
-    let needs_all = match group.having {
-        Some(_) => Some("a condition on groups"),
-        None => has_distinct.then_some("distinct values in groups"),
-    };
-    match (group.order, needs_all) {
-        (GroupOrder::Best, Some(what)) => {
-            return Err(Error::Request(format!(
-                "expected order count, value or metric with {what}, found best"
-            )));
-        }
-        _ if group.by.is_empty() => {
-            return Err(Error::Request("expected a column to group by, found none".into()));
-        }
-        _ => {}
-    }
-    match group.order {
-        GroupOrder::Metric(metric) if metric >= group.metrics.len() => {
-            let metrics = group.metrics.len();
-            Err(Error::Request(format!(
-                "expected one of {metrics} metrics as order of groups, found metric {metric}"
-            )))
-        }
-        _ => Ok(()),
     }
 }
 

@@ -100,6 +100,7 @@ mod bound_part;
 mod bound_query;
 mod column_comparison;
 mod column_condition;
+mod condition;
 mod condition_filter;
 mod convert_literal;
 mod doc_ids;
@@ -125,6 +126,8 @@ use std::sync::Arc;
 use docvalues_column::Bitset;
 
 pub use bound_query::BoundQuery;
+use condition::Position;
+pub use condition::{Comparison, Condition, Test};
 pub(crate) use convert_literal::least_number;
 pub use explain::{Explain, Profile};
 pub use literal::Literal;
@@ -153,10 +156,11 @@ pub const MAX_TEXT: usize = 1 << 20;
 /// let query = large.and(!Query::is_in("host", ["a.example", "b.example"]));
 /// assert_eq!(query.to_string(), r#"size >= 1000000 and not host in ("a.example", "b.example")"#);
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum Query {
     /// All documents.
+    #[default]
     All,
     /// No document.
     None,
@@ -172,101 +176,6 @@ pub enum Query {
     Or(Vec<Query>),
     /// Documents that do not match this.
     Not(Box<Query>),
-}
-
-/// A test of the values of one column.
-///
-/// ```
-/// use docvalues_search::Query;
-/// use docvalues_search::query::{Literal, Test};
-///
-/// let Query::Condition(condition) = Query::parse("size in (1, 2)")? else { panic!("one condition") };
-/// assert_eq!(condition.column(), "size");
-/// assert_eq!(condition.test(), &Test::In(vec![Literal::Int(1), Literal::Int(2)]));
-/// # Ok::<(), docvalues_search::Error>(())
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-pub struct Condition {
-    column: String,
-    test: Test,
-    place: Position,
-}
-
-impl Condition {
-    /// The name of the column.
-    pub fn column(&self) -> &str {
-        &self.column
-    }
-
-    /// The test.
-    pub fn test(&self) -> &Test {
-        &self.test
-    }
-
-    /// The error for the condition, at the position of its column.
-    pub(crate) fn refuse(&self, what: impl Into<String>) -> QueryError {
-        match &self.place.text {
-            Some(text) => QueryError::at(text.clone(), self.place.column, what),
-            None => QueryError::nowhere(what),
-        }
-    }
-}
-
-/// A test of a value; at least one of several values must pass.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Test {
-    /// The value equals one of these.
-    In(Vec<Literal>),
-    /// There is a value, and no value equals one of these.
-    NotIn(Vec<Literal>),
-    /// The value lies between these bounds, at least one of which is present.
-    Range(ops::Bound<Literal>, ops::Bound<Literal>),
-    /// The value begins with these bytes.
-    Prefix(Literal),
-    /// The value matches a pattern.
-    Matches(Pattern),
-    /// The comparison holds for the value and some value of this column. For [`NotEqual`](Comparison::NotEqual): both
-    /// columns have values, and none are equal.
-    Column(Comparison, String),
-    /// There is a value.
-    Exists,
-    /// There is no value.
-    Missing,
-}
-
-/// A comparison of the values of two columns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Comparison {
-    /// `=`
-    Equal,
-    /// `!=`
-    NotEqual,
-    /// `<`
-    Less,
-    /// `<=`
-    LessOrEqual,
-    /// `>`
-    Greater,
-    /// `>=`
-    GreaterOrEqual,
-}
-
-/// The position of a condition in its text, for error messages. All positions compare as equal, so that equal
-/// conditions do.
-#[derive(Clone, Debug, Default)]
-struct Position {
-    text: Option<Arc<str>>,
-    /// The byte offset of the column.
-    column: usize,
-    /// The byte offset of each literal, or of the second column.
-    literals: Vec<usize>,
-}
-
-impl PartialEq for Position {
-    fn eq(&self, _: &Position) -> bool {
-        true
-    }
 }
 
 impl Query {

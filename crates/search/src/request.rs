@@ -31,7 +31,7 @@ use crate::stats::{self, ColumnStats, Stats};
 ///     .top(20);
 /// # Ok::<(), docvalues_search::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct SearchRequest {
     /// The documents to search.
@@ -53,23 +53,6 @@ pub struct SearchRequest {
     /// Whether to return how the query was evaluated. This is slower: see
     /// [`collect_explained`](crate::query::BoundQuery::collect_explained).
     pub explain: bool,
-}
-
-impl Default for SearchRequest {
-    /// All documents; returns only their number.
-    fn default() -> SearchRequest {
-        SearchRequest {
-            query: Query::All,
-            facets: Vec::new(),
-            histograms: Vec::new(),
-            stats: Vec::new(),
-            groups: Vec::new(),
-            sort: Vec::new(),
-            top: 0,
-            after: None,
-            explain: false,
-        }
-    }
 }
 
 impl SearchRequest {

@@ -8,28 +8,35 @@
     expect(unsafe_code, reason = "advice about memory is unsafe, and named as an exception")
 )]
 
-/// Advises the kernel to back the capacity of `vec` with huge pages.
+/// The size of an allocation, in bytes, from which it asks for huge pages, which may waste up to 2 MiB of it.
+const LARGE: usize = 4 << 20;
+
+/// Advises the kernel to back the capacity of `vec` with huge pages if it has at least 4 MiB. Returns whether it has.
 ///
 /// Advice only: on other systems, or if the call fails, nothing happens. The advice survives growth that moves
 /// pages instead of copying bytes. Up to 2 MiB more than were written may be taken.
+pub fn prefer_huge_pages<T>(vec: &mut Vec<T>) -> bool {
+    let bytes = vec.capacity().saturating_mul(size_of::<T>());
+    #[cfg(all(target_os = "linux", not(miri)))]
+    if bytes >= LARGE {
+        advise(vec.as_mut_ptr().cast(), bytes);
+    }
+    bytes >= LARGE
+}
+
 #[cfg(all(target_os = "linux", not(miri)))]
-pub fn prefer_huge_pages<T>(vec: &mut Vec<T>) {
+fn advise(start: *mut u8, bytes: usize) {
     /// The smallest page size. Where pages are larger, the call may fail.
     const PAGE: usize = 4096;
     // Whole pages. Allocators map a large block separately, with a header of a few bytes. Advising only a part
     // would split the mapping in two, and it could no longer be moved when it grows.
-    let into_page = vec.as_ptr().addr() % PAGE;
-    let start = vec.as_mut_ptr().wrapping_byte_sub(into_page);
-    let len = vec.capacity().saturating_mul(size_of::<T>()).saturating_add(into_page);
-    let len = len.checked_next_multiple_of(PAGE).unwrap_or(0);
+    let into_page = start.addr() % PAGE;
+    let len = bytes.saturating_add(into_page).checked_next_multiple_of(PAGE).unwrap_or(0);
+    let start = start.wrapping_byte_sub(into_page);
     // SAFETY: this advice changes neither what memory holds nor who may use it, in a range of any kind; of one
     // that is not mapped the kernel says so.
     let _ = unsafe { libc::madvise(start.cast(), len, libc::MADV_HUGEPAGE) };
 }
-
-/// Nobody to tell.
-#[cfg(not(all(target_os = "linux", not(miri))))]
-pub fn prefer_huge_pages<T>(_: &mut Vec<T>) {}
 
 #[cfg(test)]
 mod tests {

@@ -5,6 +5,8 @@
 mod beside_writer;
 mod commit_file;
 mod commit_info;
+mod entries;
+mod hex;
 mod listing;
 mod names;
 mod new_files;
@@ -12,8 +14,9 @@ mod user_data;
 mod writer_lock;
 
 pub(crate) use beside_writer::{ATTEMPTS, no_calm};
-pub(crate) use commit_file::{CommitFile, FileEntry, MAX_BYTES, PreviousCommit, SegmentEntry, SideEntry};
+pub(crate) use commit_file::{CommitFile, MAX_BYTES, PreviousCommit};
 pub use commit_info::{CommitInfo, Position};
+pub(crate) use entries::{FileEntry, SegmentEntry, SideEntry};
 pub(crate) use listing::Files;
 pub(crate) use names::{
     FileName, LOCK, LOCK_INFO, MAX_NUMBER, commit_numbers, is_temporary, log_numbers, random_id,

@@ -1,12 +1,16 @@
 //! Builds the sections of sorted ids.
 
-use std::convert::Infallible;
+mod options;
+mod storage;
+#[cfg(test)]
+mod tests;
+
 use std::ops::ControlFlow;
 
 use docvalues_format::id::DocId;
-use docvalues_format::numeric::{self, Numeric, NumericOptions, Role};
+use docvalues_format::numeric::{NumericOptions, Role};
 
-use crate::bloom::{BloomFilterBuilder, DEFAULT_BITS, MAX_BITS};
+use crate::bloom::{BloomFilterBuilder, MAX_BITS};
 use crate::exact_trie::TrieBuilder;
 use crate::fst::FstBuilder;
 use crate::hash::hash;
@@ -14,198 +18,9 @@ use crate::id_blocks::{Blocks, BlocksBuilder};
 use crate::ids::{Form, Ids, IdsMeta, Keys, MAX_BOUND, MAX_ID_LEN};
 use crate::packing::{Packed, Template, detect};
 
-#[cfg(test)]
-mod tests;
-
-/// Options of an id index.
-///
-/// # Examples
-///
-/// ```
-/// use docvalues_terms::build::{Duplicates, IdOptions};
-/// use docvalues_terms::ids::Form;
-///
-/// let uuids = IdOptions::default(); // blocks, and a filter of 16 bits an id
-/// let counters = IdOptions::new().form(Form::Fst); // such as `order-000017`
-/// let upserts = IdOptions::new().duplicates(Duplicates::KeepLast).seed(0x5eed);
-/// # assert_eq!((uuids.filter_bits, counters.seed, upserts.form), (16, 0, Form::Blocks));
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct IdOptions {
-    /// The data structure that finds ids.
-    pub form: Form,
-    /// Bits of the Bloom filter for each id, at most [`MAX_BITS`]; 0 for no filter.
-    pub filter_bits: u8,
-    /// The seed of the filter's hash. Use one seed for all segments that are searched together.
-    pub seed: u64,
-    /// The treatment of documents with equal ids when segments are written and merged. An index has each id once.
-    pub duplicates: Duplicates,
-}
-
-/// The treatment of documents with equal ids.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Duplicates {
-    /// An error that names two of them.
-    #[default]
-    Refuse,
-    /// Keep the one that was added last, and omit the others from the segment: an upsert.
-    KeepLast,
-}
-
-impl Default for IdOptions {
-    /// As [`IdOptions::new`].
-    fn default() -> IdOptions {
-        IdOptions::new()
-    }
-}
-
-impl IdOptions {
-    /// Blocks with a Bloom filter of 16 bits an id; documents with equal ids are an error.
-    pub const fn new() -> IdOptions {
-        IdOptions { form: Form::Blocks, filter_bits: DEFAULT_BITS, seed: 0, duplicates: Duplicates::Refuse }
-    }
-
-    /// Sets the data structure that finds ids.
-    #[must_use]
-    pub const fn form(self, form: Form) -> IdOptions {
-        IdOptions { form, ..self }
-    }
-
-    /// Sets the bits of the Bloom filter for each id; 0 for no filter.
-    #[must_use]
-    pub const fn filter_bits(self, filter_bits: u8) -> IdOptions {
-        IdOptions { filter_bits, ..self }
-    }
-
-    /// Sets the seed of the filter's hash.
-    #[must_use]
-    pub const fn seed(self, seed: u64) -> IdOptions {
-        IdOptions { seed, ..self }
-    }
-
-    /// Sets the treatment of documents with equal ids.
-    #[must_use]
-    pub const fn duplicates(self, duplicates: Duplicates) -> IdOptions {
-        IdOptions { duplicates, ..self }
-    }
-}
-
-/// A source of ids and their documents, in the byte order of the ids.
-///
-/// # Examples
-///
-/// Ids that are computed, so that a list of them is never in memory:
-///
-/// ```
-/// use std::convert::Infallible;
-/// use std::ops::ControlFlow;
-///
-/// use docvalues_format::id::DocId;
-/// use docvalues_terms::build::{IdOptions, IdsBuilder, SortedIds};
-///
-/// struct Orders(u32);
-///
-/// impl SortedIds for Orders {
-///     type Error = Infallible;
-///
-///     fn each(&self, each: &mut dyn FnMut(&[u8], DocId) -> ControlFlow<()>) -> Result<(), Infallible> {
-///         let _ = (0..self.0).try_for_each(|i| each(format!("order-{i:08}").as_bytes(), DocId::new(i)));
-///         Ok(())
-///     }
-/// }
-///
-/// let ids = IdsBuilder::new(IdOptions::default()).build(&Orders(1_000), 1_000)?;
-/// assert_eq!(ids.meta.count, 1_000);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub trait SortedIds {
-    /// The error of reading them.
-    type Error;
-
-    /// Calls `each` with each id and its document, in the order of the ids, until it breaks. Every call passes the
-    /// same ids.
-    ///
-    /// # Errors
-    ///
-    /// When they cannot be read.
-    fn each(&self, each: &mut dyn FnMut(&[u8], DocId) -> ControlFlow<()>) -> Result<(), Self::Error>;
-}
-
-impl<I: AsRef<[u8]>> SortedIds for [(I, DocId)] {
-    type Error = Infallible;
-
-    fn each(&self, each: &mut dyn FnMut(&[u8], DocId) -> ControlFlow<()>) -> Result<(), Infallible> {
-        let _ = self.iter().try_for_each(|(id, doc)| each(id.as_ref(), *doc));
-        Ok(())
-    }
-}
-
-/// The storage of an index while it is built: memory or, for the parts that grow with the ids, a temporary file.
-///
-/// An error `E` ends the build with [`BuildError::Storage`].
-pub trait BuildStorage<E> {
-    /// The finished section. Small sections are converted from memory.
-    type Section: From<Vec<u8>>;
-
-    /// Discards everything: the build of an index of `count` ids begins.
-    fn begin(&mut self, count: u32);
-
-    /// Stores the document of the next id.
-    ///
-    /// # Errors
-    ///
-    /// When there is no room.
-    fn doc(&mut self, doc: DocId) -> Result<(), E>;
-
-    /// May take `made`, the next bytes of the section of ids, all of them, and append them to those it took before.
-    ///
-    /// # Errors
-    ///
-    /// When there is no room; then it took nothing.
-    fn ids(&mut self, made: &mut Vec<u8>) -> Result<(), E>;
-
-    /// The section of ids: the bytes taken, followed by `rest`.
-    fn section(&mut self, rest: Vec<u8>) -> Self::Section;
-
-    /// The documents stored, encoded.
-    ///
-    /// # Errors
-    ///
-    /// When they cannot be read, or there is no room.
-    fn docs(&mut self, options: &NumericOptions) -> Result<Numeric<Self::Section>, E>;
-}
-
-/// Stores the documents in memory.
-#[derive(Default)]
-struct InMemory(Vec<u32>);
-
-impl<E> BuildStorage<E> for InMemory {
-    type Section = Vec<u8>;
-
-    fn begin(&mut self, count: u32) {
-        self.0.clear();
-        self.0.reserve_exact(count as usize);
-    }
-
-    fn doc(&mut self, doc: DocId) -> Result<(), E> {
-        self.0.push(doc.get());
-        Ok(())
-    }
-
-    fn ids(&mut self, _: &mut Vec<u8>) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn section(&mut self, rest: Vec<u8>) -> Vec<u8> {
-        rest
-    }
-
-    fn docs(&mut self, options: &NumericOptions) -> Result<Numeric<Vec<u8>>, E> {
-        Ok(numeric::encode(&self.0, options))
-    }
-}
+pub use options::{Duplicates, IdOptions};
+use storage::InMemory;
+pub use storage::{BuildStorage, SortedIds};
 
 /// The reason that an index cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

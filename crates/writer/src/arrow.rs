@@ -32,6 +32,7 @@ mod weight;
 
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::Schema as ArrowSchema;
+use docvalues_column::Lists;
 use docvalues_format::file::kind::LogicalType;
 use docvalues_format::id::{DocId, MAX_DOCS};
 
@@ -43,7 +44,7 @@ use crate::segment_writer::SegmentWriter;
 #[doc(hidden)]
 pub use flat::FlatArray;
 #[doc(hidden)]
-pub use strings::{Strings, for_each};
+pub use strings::for_each;
 #[doc(hidden)]
 pub use types::{Holds, Leaf, leaves};
 #[doc(hidden)]
@@ -187,7 +188,7 @@ pub enum Stored {
     /// Numbers, by the order-preserving transform of their type.
     Numbers(Vec<i64>),
     /// Byte strings.
-    Strings(Strings),
+    Strings(Lists<u8>),
 }
 
 impl Stored {
@@ -216,9 +217,11 @@ impl Stored {
         match (self, lists) {
             (Stored::Numbers(numbers), None) => batch.stored(field, numbers, validity),
             (Stored::Numbers(numbers), Some(lists)) => batch.stored_lists(field, lists, numbers, validity),
-            (Stored::Strings(s), None) => batch.bytes(field, &s.offsets, &s.data, validity),
-            (Stored::Strings(s), Some(lists)) => {
-                batch.bytes_lists(field, lists, &s.offsets, &s.data, validity)
+            (Stored::Strings(strings), None) => {
+                batch.bytes(field, strings.offsets(), strings.slices().items(), validity)
+            }
+            (Stored::Strings(strings), Some(lists)) => {
+                batch.bytes_lists(field, lists, strings.offsets(), strings.slices().items(), validity)
             }
         }
         .map(drop)

@@ -30,7 +30,7 @@ pub(crate) use batch_rows::{BatchRows, Counted, Refused, Validity, span};
 pub(crate) use byte_strings::ByteStrings;
 pub(crate) use intern::{INTERN_BATCH, Interner};
 pub(crate) use items::{Items, ascending, distinct};
-pub(crate) use memory_budget::{MemoryBudget, SpillBudget, large_in_huge_pages};
+pub(crate) use memory_budget::{MemoryBudget, SpillBudget};
 pub(crate) use payload::{Payload, payloads};
 pub(crate) use presence::PresenceBuffer;
 pub(crate) use repeats::{Repeats, SAMPLE};

@@ -79,12 +79,9 @@ impl LiveSet {
         match (&self.mask, docs) {
             (None, _) => runs.push(0..docs.len()),
             (Some(mask), BatchDocs::Run(docs)) => {
-                let mut start = mask.next(*docs, 0);
-                while start < docs.end {
-                    let end = mask.next(DocRange::new(start, docs.end), u64::MAX);
-                    runs.push(index(start - docs.start)..index(end - docs.start));
-                    start = mask.next(DocRange::new(end, docs.end), 0);
-                }
+                let start = index(docs.start);
+                let live = bits::runs(&mask.words, start..index(docs.end));
+                runs.extend(live.map(|run| run.start - start..run.end - start));
             }
             (Some(mask), BatchDocs::List(docs)) => {
                 for (at, doc) in docs.iter().enumerate() {
@@ -113,21 +110,6 @@ impl From<&LiveDocs> for LiveSet {
             true => LiveSet::all(live.docs()),
             false => LiveSet::of(live.docs(), live.to_bitset().words().to_vec()),
         }
-    }
-}
-
-impl Mask {
-    /// The first of `docs` whose bit differs from the one in `flip`; their end if there is none.
-    fn next(&self, docs: DocRange, flip: u64) -> u32 {
-        let mut doc = docs.start;
-        while doc < docs.end {
-            let word = (self.words[index(doc / 64)] ^ flip) >> (doc % 64);
-            if word != 0 {
-                return docs.end.min(doc + word.trailing_zeros());
-            }
-            doc = (doc | 63).saturating_add(1);
-        }
-        docs.end
     }
 }
 

@@ -178,7 +178,8 @@ impl Import {
     fn of_other_shards(&self, rows: usize, filled: &[(usize, ConvertedColumn)]) -> Vec<usize> {
         let ids = filled.iter().find(|(index, _)| Some(*index) == self.ids).map(|(_, ids)| &ids.stored);
         let (Some(shard), Some(Stored::Strings(ids))) = (self.options.shard, ids) else { return Vec::new() };
-        (0..rows).filter(|row| !shard.has(ids.get(*row))).collect()
+        let id = |row: usize| if row < ids.len() { ids.get(row) } else { &[] };
+        (0..rows).filter(|row| !shard.has(id(*row))).collect()
     }
 
     /// The values of some rows, and the values that do not fit their column.

@@ -6,18 +6,16 @@
 //!
 //! Numbers are kept as text, so no digit is lost before a column's type is known.
 
+mod entries;
 mod values;
 
-use std::borrow::Cow;
-use std::collections::HashSet;
-use std::fmt;
 use std::io::{self, BufRead, Read as _};
 use std::sync::Arc;
 
-use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
+use self::entries::{Entries, Key};
 use self::values::{Layout, Next, ValueReader};
 use super::error::{BadRow, InputError, Result};
 use super::exclude::Exclude;
@@ -374,46 +372,6 @@ fn reason(error: &serde_json::Error) -> String {
 /// The offset of `part` in `line`.
 fn offset(line: &str, part: &str) -> usize {
     part.as_ptr().addr().saturating_sub(line.as_ptr().addr())
-}
-
-/// The entries of an object, in order, duplicates included.
-struct Entries<'a>(Vec<(Key<'a>, &'a RawValue)>);
-
-impl<'a> Entries<'a> {
-    /// The value of the first key that is there again, if some value is an object. Of other values, fields are compared.
-    fn repeated_beside_object(&self) -> Option<&'a RawValue> {
-        if !self.0.iter().any(|(_, raw)| raw.get().starts_with('{')) {
-            return None;
-        }
-        let mut keys = HashSet::new();
-        self.0.iter().find(|(Key(key), _)| !keys.insert(&**key)).map(|(_, raw)| *raw)
-    }
-}
-
-/// A key, borrowed from the line unless it has escapes.
-#[derive(Deserialize)]
-struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
-
-impl<'de> Deserialize<'de> for Entries<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct EntriesVisitor;
-        impl<'de> Visitor<'de> for EntriesVisitor {
-            type Value = Entries<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut entries = Vec::new();
-                while let Some(entry) = map.next_entry()? {
-                    entries.push(entry);
-                }
-                Ok(Entries(entries))
-            }
-        }
-        deserializer.deserialize_map(EntriesVisitor)
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Positions in a sort order as text: the cells of a CSV line.
 
-use super::csv::tokens::{Token, Tokenizer};
+use super::csv::tokens::Tokenizer;
 use super::parse_cell::{CellParser, Stored};
 use super::row::Form;
 use crate::api::Field;
@@ -59,18 +59,10 @@ pub(crate) fn parse(fields: &[Field], line: &str) -> Result<(Vec<Option<Value>>,
 
 /// The cells of a line.
 fn cells(line: &str) -> Result<Vec<(Form, String)>, &'static str> {
-    let tokenizer = Tokenizer { delimiter: b',', quotes: true, escape: None };
-    let (mut cells, mut at) = (Vec::new(), 0);
-    loop {
-        let Token::Cell(cell) = tokenizer.cell_at(line.as_bytes(), at) else {
-            return Err("expected a comma after each pair of quotes");
-        };
-        let raw = line.get(cell.text.clone()).unwrap_or_default();
-        cells.push((cell.form, tokenizer.text(raw, &cell).into_owned()));
-        at = cell.end;
-        if cell.ends_record {
-            return if at == line.len() { Ok(cells) } else { Err("expected one line") };
-        }
+    match Tokenizer::COMMAS.record(line) {
+        Ok((cells, end)) if end == line.len() => Ok(cells),
+        Ok(_) => Err("expected one line"),
+        Err(_) => Err("expected a comma after each pair of quotes"),
     }
 }
 

@@ -131,7 +131,8 @@ fn commands_read_a_store_as_a_segment_of_its_documents() {
             let run = sandbox.dv(&[&[*name, file], rest].concat());
             // The name of the file, and the numbers of documents within it.
             let out = run.out.replace(&format!("\"{file}\""), "\"F\"");
-            (run.code, out, run.err)
+            let err = run.err.split_once(" --after").map_or(run.err.as_str(), |(note, _)| note);
+            (run.code, out, err.to_owned())
         };
         let [store, file] = [run("st"), run("one.dv")];
         assert_eq!(file.0, 0, "{command:?}: {}", file.2);

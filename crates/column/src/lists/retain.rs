@@ -12,7 +12,7 @@ impl<T: Copy> Lists<T> {
     pub fn retain(&mut self, bits: &[u64]) {
         let item = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
         let (mut kept, mut end) = (0, 0);
-        for run in bits::runs(bits, self.len()) {
+        for run in bits::runs(bits, 0..self.len()) {
             let (first, last) = (self.offsets[run.start], self.offsets[run.end]);
             self.items.copy_within(item(first)..item(last), item(end));
             // No offset is overwritten before it is read, as lists move towards the front.

@@ -68,7 +68,7 @@ impl ColumnSource for PlainSource {
     fn column(&self, name: &str) -> Result<Arc<dyn Column>> {
         let mut columns = self.fields.iter().zip(self.docs.columns());
         match columns.find(|(field, column)| field.name == name && column.docs > 0) {
-            Some((field, column)) => Ok(open(field.clone(), column, self.docs.docs())),
+            Some((field, column)) => Ok(column.open(field.clone(), self.docs.docs())),
             None => Err(ErrorKind::NoSuchColumn { file: "memory".into(), field: name.into() }.into()),
         }
     }
@@ -95,54 +95,58 @@ struct SortedTerms {
     terms: Lists<u8>,
 }
 
-fn open(field: Field, column: &PlainColumn, docs: u32) -> Arc<dyn Column> {
-    let (present, lists) = (column.present.clone(), column.lists.clone());
-    let with_value = (0..column.docs).filter(|doc| column.has_value(*doc)).count() as u64;
-    let value_count = if lists.is_some() { column.values.len() as u64 } else { with_value };
-    let info = ColumnInfo {
-        docs,
-        with_value: Count::Exact(with_value),
-        value_count: Count::Exact(value_count),
-        bounds: Bounds::Unknown,
-        sum: None,
-        field,
-    };
-    let (docs, terms) = (column.docs, SortedTerms::default());
-    match &column.values {
-        PlainValues::Numbers(numbers) => {
-            let all = || (0..column.docs).flat_map(|doc| column.numbers(doc)).copied();
-            let bounds =
-                all().min().zip(all().max()).map_or(Bounds::NONE, |(min, max)| Bounds::Exact(min..=max));
-            let sum = (info.field.logical != LogicalType::F64).then(|| all().map(i128::from).sum());
-            let items = numbers.clone();
-            Arc::new(Opened {
-                info: ColumnInfo { bounds, sum, ..info },
-                present,
-                docs,
-                offsets: lists,
-                items,
-                terms,
-            })
-        }
-        PlainValues::Strings(strings) if info.field.kind == Kind::Binary => {
-            let strings = strings.slices();
-            let mut end = 0;
-            let ends = strings.lens().map(|len| {
-                end += len as u64;
-                end
-            });
-            let offsets = Some(std::iter::once(0).chain(ends).collect());
-            Arc::new(Opened { info, present, docs, offsets, items: strings.items().to_vec(), terms })
-        }
-        PlainValues::Strings(strings) => {
-            let (mut items, terms) = dictionary(column, strings.slices());
-            let (mut offsets, mut value_count) = (lists, info.value_count);
-            if let Some(lists) = &mut offsets {
-                value_count = Count::Exact(sort_sets(lists, &mut items));
+impl PlainColumn {
+    /// The column of `field` in a source of `docs` documents, read through the traits: those after the documents
+    /// of this column have no value. O(its values): numbers are copied, and terms get a dictionary.
+    pub fn open(&self, field: Field, docs: u32) -> Arc<dyn Column> {
+        let (present, lists) = (self.present.clone(), self.lists.clone());
+        let with_value = (0..self.docs).filter(|doc| self.has_value(*doc)).count() as u64;
+        let value_count = if lists.is_some() { self.values.len() as u64 } else { with_value };
+        let info = ColumnInfo {
+            docs,
+            with_value: Count::Exact(with_value),
+            value_count: Count::Exact(value_count),
+            bounds: Bounds::Unknown,
+            sum: None,
+            field,
+        };
+        let (docs, terms) = (self.docs, SortedTerms::default());
+        match &self.values {
+            PlainValues::Numbers(numbers) => {
+                let all = || (0..self.docs).flat_map(|doc| self.numbers(doc)).copied();
+                let bounds =
+                    all().min().zip(all().max()).map_or(Bounds::NONE, |(min, max)| Bounds::Exact(min..=max));
+                let sum = (info.field.logical != LogicalType::F64).then(|| all().map(i128::from).sum());
+                let items = numbers.clone();
+                Arc::new(Opened {
+                    info: ColumnInfo { bounds, sum, ..info },
+                    present,
+                    docs,
+                    offsets: lists,
+                    items,
+                    terms,
+                })
             }
-            let info = ColumnInfo { value_count, ..info };
-            let terms = SortedTerms { field: info.field.name.clone(), terms };
-            Arc::new(Opened { info, present, docs, offsets, items, terms })
+            PlainValues::Strings(strings) if info.field.kind == Kind::Binary => {
+                let strings = strings.slices();
+                let mut end = 0;
+                let ends = strings.lens().map(|len| {
+                    end += len as u64;
+                    end
+                });
+                let offsets = Some(std::iter::once(0).chain(ends).collect());
+                Arc::new(Opened { info, present, docs, offsets, items: strings.items().to_vec(), terms })
+            }
+            PlainValues::Strings(strings) => {
+                let (mut items, terms) = dictionary(self, strings.slices());
+                let (mut offsets, mut value_count) = (lists, info.value_count);
+                if let Some(lists) = &mut offsets {
+                    value_count = Count::Exact(sort_sets(lists, &mut items));
+                }
+                let info = ColumnInfo { value_count, ..info };
+                let terms = SortedTerms { field: info.field.name.clone(), terms };
+                Arc::new(Opened { info, present, docs, offsets, items, terms })
+            }
         }
     }
 }

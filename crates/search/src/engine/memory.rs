@@ -10,9 +10,6 @@ pub(crate) const DEFAULT: usize = 256 << 20;
 /// The least memory limit that a search accepts.
 pub(crate) const MIN: usize = 64 << 10;
 
-/// The smallest allocation for which huge pages are requested.
-const HUGE_PAGES_FROM: usize = 4 << 20;
-
 /// The smallest zeroed allocation that is tried first, since `vec!` aborts if memory runs out.
 const TRY_FIRST_FROM: usize = 256 << 20;
 
@@ -39,9 +36,7 @@ pub(crate) fn zeroed<T: Clone + Default>(len: usize) -> Result<Vec<T>> {
 }
 
 fn advised<T>(mut room: Vec<T>) -> Vec<T> {
-    if room.capacity().saturating_mul(size_of::<T>()) >= HUGE_PAGES_FROM {
-        prefer_huge_pages(&mut room);
-    }
+    prefer_huge_pages(&mut room);
     room
 }
 

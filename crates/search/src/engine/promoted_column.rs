@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use docvalues_column::{
     BatchDocs, Bounds, Column, ColumnInfo, DocRange, Each, Field, Gathered, Kind, Lists, LogicalType,
-    Pruning, Result as ColumnResult, Rows, TermOrd, Values, View, promotion, scan_by_gather,
+    Pruning, Result as ColumnResult, Rows, TermOrd, Values, promotion, scan_by_gather,
 };
 
 use crate::error::{Error, Result};
@@ -138,12 +138,11 @@ impl Rows<i64> for PromotedColumn {
         rows.gather(docs, &mut own)?;
         if self.info.is_multi_valued() {
             let lists = out.begin_many(docs.len()).0;
-            return each_row(&own, docs.len(), |row| {
-                let converted =
-                    row.iter().map(|number| self.convert(*number)).collect::<ColumnResult<Vec<_>>>()?;
-                lists.push(&converted);
-                Ok(())
-            });
+            for at in 0..docs.len() {
+                let row = own.row(at).unwrap_or_default().iter();
+                lists.push(&row.map(|number| self.convert(*number)).collect::<ColumnResult<Vec<_>>>()?);
+            }
+            return Ok(());
         }
         out.begin_one(docs.len());
         for at in 0..docs.len() {
@@ -163,10 +162,8 @@ impl Rows<TermOrd> for PromotedColumn {
         let mut own = Gathered::new();
         rows.gather(docs, &mut own)?;
         let lists = out.begin_many(docs.len()).0;
-        each_row(&own, docs.len(), |row| {
-            lists.push(row);
-            Ok(())
-        })
+        (0..docs.len()).for_each(|at| lists.push(own.row(at).unwrap_or_default()));
+        Ok(())
     }
 
     fn scan(&self, docs: DocRange, each: &mut Each<'_, TermOrd>) -> ColumnResult<()> {
@@ -192,37 +189,21 @@ impl Rows<u8> for PromotedColumn {
         let Values::Ords(rows, terms) = self.inner.values() else { return Ok(()) };
         let mut own = Gathered::new();
         rows.gather(docs, &mut own)?;
+        let ord = |at| own.row(at).and_then(|row| row.first().copied());
+        let ords: Vec<Option<TermOrd>> = (0..docs.len()).map(ord).collect();
+        let mut found = Lists::new();
+        terms.gather_terms(&ords.iter().copied().flatten().collect::<Vec<_>>(), &mut found)?;
+        let mut next = found.slices().iter();
         let (strings, mut presence) = out.begin_many(docs.len());
-        let (mut ords, mut found) = (Vec::new(), Lists::new());
-        each_row(&own, docs.len(), |row| {
-            ords.extend(row.first());
-            Ok(())
-        })?;
-        terms.gather_terms(&ords, &mut found)?;
-        let found = found.slices();
-        let (mut next, mut at) = (found.iter(), 0);
-        each_row(&own, docs.len(), |row| {
-            let term = if row.is_empty() { None } else { next.next() };
+        for (at, ord) in ords.into_iter().enumerate() {
+            let term = ord.and_then(|_| next.next());
             strings.push(term.unwrap_or_default());
             presence.mark(at, term.is_some());
-            at += 1;
-            Ok(())
-        })
+        }
+        Ok(())
     }
 
     fn scan(&self, docs: DocRange, each: &mut Each<'_, u8>) -> ColumnResult<()> {
         scan_by_gather::<u8>(self, docs.clip(self.info.docs), each)
-    }
-}
-
-/// Calls `each` with every row; an empty one if a document has no value.
-fn each_row<T: docvalues_column::Element>(
-    rows: &Gathered<T>,
-    len: usize,
-    mut each: impl FnMut(&[T]) -> ColumnResult<()>,
-) -> ColumnResult<()> {
-    match rows.view() {
-        View::Many(lists) => lists.iter().try_for_each(each),
-        View::One(_) => (0..len).try_for_each(|at| each(rows.row(at).unwrap_or_default())),
     }
 }

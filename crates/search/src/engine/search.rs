@@ -13,7 +13,7 @@ use super::interrupt::Interrupt;
 use super::memory;
 use super::parts::{Kept, OpenPart, Parts};
 use super::promoted_column;
-use super::small_dictionary::{self, SmallDictionary};
+use super::small_dictionary::{is_small, with_dictionary};
 use super::term_ids::TermIds;
 use crate::error::{Error, Result};
 
@@ -317,9 +317,9 @@ fn with_dictionaries<E>(columns: &mut [std::result::Result<Arc<dyn Column>, E>])
     }
     for (part, column) in columns.iter_mut().enumerate() {
         if let Ok(column) = column
-            && small_dictionary::is_small(&**column)
+            && is_small(&**column)
         {
-            let read = SmallDictionary::of(&**column);
+            let read = with_dictionary(&**column);
             *column = read.map_err(|error| Error::from(error).in_part(part, parts))?;
         }
     }

@@ -54,21 +54,8 @@ impl TupleColumn {
     }
 
     fn new(field: Field, members: Vec<Member>, with_missing: bool) -> TupleColumn {
-        let infos = || members.iter().map(|member| member.column.info());
-        let docs = infos().map(|info| info.docs).min().unwrap_or(0);
-        let with_value = match infos().map(|info| info.with_value.most()).min().unwrap_or(0) {
-            _ if with_missing => Count::Exact(docs.into()),
-            most if most == 0 || infos().all(ColumnInfo::all_present) => Count::Exact(most),
-            most => Count::AtMost(most),
-        };
-        let info = ColumnInfo {
-            field,
-            docs,
-            with_value,
-            value_count: with_value,
-            bounds: Bounds::Unknown,
-            sum: None,
-        };
+        let infos = members.iter().map(|member| member.column.info());
+        let info = tuple_info(field, infos, with_missing);
         TupleColumn { info, members, with_missing }
     }
 }
@@ -163,6 +150,22 @@ impl MemberValues<'_> {
             MemberValues::Bytes(strings) => strings.row(at).map(|bytes| push_bytes(bytes, out)).is_some(),
         }
     }
+}
+
+/// The description of the tuples of these columns, without bounds.
+pub(super) fn tuple_info<'c>(
+    field: Field,
+    infos: impl Iterator<Item = &'c ColumnInfo> + Clone,
+    with_missing: bool,
+) -> ColumnInfo {
+    let docs = infos.clone().map(|info| info.docs).min().unwrap_or(0);
+    let most = infos.clone().map(|info| info.with_value.most()).min().unwrap_or(0);
+    let with_value = match most == 0 || infos.clone().all(ColumnInfo::all_present) {
+        _ if with_missing => Count::Exact(docs.into()),
+        true => Count::Exact(most),
+        false => Count::AtMost(most),
+    };
+    ColumnInfo { field, docs, with_value, value_count: with_value, bounds: Bounds::Unknown, sum: None }
 }
 
 /// Appends the value that `push` appends, if it returns true, or a missing one.

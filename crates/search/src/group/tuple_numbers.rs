@@ -8,11 +8,11 @@
 use std::sync::Arc;
 
 use docvalues_column::{
-    BatchDocs, Bounds, Column, ColumnInfo, Count, DocRange, Each, Field, Gathered, Kind, LogicalType,
+    BatchDocs, Bounds, Column, ColumnInfo, DocRange, Each, Field, Gathered, Kind, LogicalType,
     Result as ColumnResult, Rows, TermOrd, Values, bits, scan_by_gather,
 };
 
-use super::tuple_column::{push_bytes, push_number, push_optional};
+use super::tuple_column::{push_bytes, push_number, push_optional, tuple_info};
 use crate::engine::{ColumnSet, value, value_bounds};
 
 /// The numbers of the tuples of some columns with one value a document.
@@ -44,23 +44,10 @@ impl TupleNumbers {
             sets.iter().map(|set| Digit::new(set.parts.first()?, with_missing)).collect::<Option<_>>()?;
         let all = digits.iter().try_fold(1_u64, |all, digit| all.checked_mul(digit.len()))?;
         let last = i64::try_from(all).ok()?.checked_sub(1)?;
-        let infos = || digits.iter().map(|digit| digit.column.info());
-        let docs = infos().map(|info| info.docs).min()?;
-        let most = infos().map(|info| info.with_value.most()).min()?;
-        let with_value = match infos().all(ColumnInfo::all_present) {
-            _ if with_missing => Count::Exact(docs.into()),
-            true => Count::Exact(most),
-            false => Count::AtMost(most),
-        };
         let names: Vec<&str> = sets.iter().map(|set| set.name()).collect();
-        let info = ColumnInfo {
-            field: Field::new(names.join(", "), Kind::Numeric, LogicalType::I64),
-            docs,
-            with_value,
-            value_count: with_value,
-            bounds: Bounds::Within(0..=last),
-            sum: None,
-        };
+        let field = Field::new(names.join(", "), Kind::Numeric, LogicalType::I64);
+        let infos = digits.iter().map(|digit| digit.column.info());
+        let info = ColumnInfo { bounds: Bounds::Within(0..=last), ..tuple_info(field, infos, with_missing) };
         let tuples = Arc::new(TupleNumbers { info, digits });
         let column: Arc<dyn Column> = tuples.clone();
         let set = ColumnSet::new(column.info().field.clone(), vec![column]);

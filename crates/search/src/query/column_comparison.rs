@@ -1,7 +1,6 @@
 //! Comparison of two columns: the values of both are read for the candidates, and compared document by document.
 
 use std::cmp::Ordering;
-use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -21,6 +20,7 @@ const BATCH: usize = 256;
 const BATCH_STRINGS: usize = 64;
 
 /// Two columns and their comparison.
+#[derive(Debug)]
 pub(super) struct ColumnComparison {
     left: Arc<dyn Column>,
     comparison: Comparison,
@@ -33,18 +33,6 @@ pub(super) struct CompareBuffers {
     docs: Vec<DocId>,
     left: ValueBuffer,
     right: ValueBuffer,
-}
-
-impl fmt::Debug for ColumnComparison {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ColumnComparison { left, comparison, right } = self;
-        let [left, right] = [left, right].map(|column| &column.info().field.name);
-        f.debug_struct("ColumnComparison")
-            .field("left", left)
-            .field("comparison", comparison)
-            .field("right", right)
-            .finish()
-    }
 }
 
 impl ColumnComparison {

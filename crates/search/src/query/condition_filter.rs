@@ -1,6 +1,5 @@
 //! Evaluation of a condition on one column: by the column's filter, or by checking candidates.
 
-use std::fmt;
 use std::ops::{Bound, RangeInclusive};
 use std::sync::Arc;
 
@@ -32,6 +31,7 @@ const GATHER: usize = 1024;
 const GATHER_STRINGS: usize = 64;
 
 /// A condition on a column. It is immutable and shared by threads.
+#[derive(Debug)]
 pub(super) struct ConditionFilter {
     pub(super) column: Arc<dyn Column>,
     pub(super) want: WantedSet,
@@ -110,15 +110,6 @@ pub(super) struct Buffers {
     numbers: Gathered<i64>,
     ords: Gathered<TermOrd>,
     bytes: Gathered<u8>,
-}
-
-impl fmt::Debug for ConditionFilter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ConditionFilter")
-            .field("column", &self.column.info().field.name)
-            .field("want", &self.want)
-            .finish()
-    }
 }
 
 impl ConditionFilter {

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::files::{ATTEMPTS, CommitFile, FileEntry, FileName, Files, Position, no_calm};
 use crate::locks;
 use crate::log::{LogFrames, read_logs_after};
-use crate::segments::{CommitState, segment};
+use crate::segments::{CommitState, segment, side_file};
 
 /// A file of a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,12 +166,7 @@ impl HeldCommit {
     ///
     /// If it cannot be opened, or has another length than the commit says.
     pub fn open(&self, file: &StoredFile) -> Result<FileReader> {
-        let source = self.directory.open(OsStr::new(&file.name()))?;
-        if source.len() != file.bytes() {
-            let what = format!("expected {} bytes, found {}", file.bytes(), source.len());
-            return Err(Error::Damaged { file: source.name().to_string(), what });
-        }
-        Ok(FileReader::of(source))
+        Ok(FileReader::of(side_file::open_bytes(&*self.directory, file.name, file.entry)?))
     }
 }
 

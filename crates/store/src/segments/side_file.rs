@@ -28,7 +28,7 @@ impl SideFile {
 }
 
 /// Opens a file that must have the length of the one that was committed.
-pub(super) fn open_bytes(directory: &dyn Directory, name: FileName, expected: FileEntry) -> Result<Source> {
+pub(crate) fn open_bytes(directory: &dyn Directory, name: FileName, expected: FileEntry) -> Result<Source> {
     let source = directory.open(OsStr::new(&name.to_string()))?;
     if source.len() != expected.bytes {
         let what = format!("expected {} bytes, found {}", expected.bytes, source.len());

@@ -1,3 +1,7 @@
+use std::convert::Infallible;
+
+use docvalues_format::numeric::{self, Numeric};
+
 use super::*;
 
 fn build(ids: &[(&str, u32)], docs: u32) -> Result<Ids<Vec<u8>>, BuildError<Infallible>> {

@@ -4,40 +4,12 @@ use arrow_array::Array;
 use arrow_array::cast::AsArray as _;
 use arrow_schema::DataType;
 
+use docvalues_column::Lists;
 use docvalues_format::file::kind::LogicalType;
-
-/// Concatenated byte strings: string *i* is `data[offsets[i]..offsets[i + 1]]`.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Strings {
-    /// The start of each string, and the end of the last one.
-    pub offsets: Vec<u64>,
-    /// The bytes of all strings.
-    pub data: Vec<u8>,
-}
-
-impl Default for Strings {
-    fn default() -> Strings {
-        Strings { offsets: vec![0], data: Vec::new() }
-    }
-}
-
-impl Strings {
-    /// The string at place `at`; empty if there is none.
-    pub fn get(&self, at: usize) -> &[u8] {
-        let offset = |at: usize| self.offsets.get(at).and_then(|offset| usize::try_from(*offset).ok());
-        let range = offset(at).zip(offset(at + 1)).and_then(|(start, end)| self.data.get(start..end));
-        range.unwrap_or_default()
-    }
-
-    /// Ends a string after its bytes were appended to `data`.
-    pub fn end(&mut self) {
-        self.offsets.push(self.data.len() as u64);
-    }
-}
 
 /// Converts `array`; a null becomes an empty string. Also returns the indexes of the values that the type `to` cannot
 /// hold. `None` if arrays of this type do not convert to `to`.
-pub(super) fn strings(array: &dyn Array, to: LogicalType) -> Option<(Strings, Vec<usize>)> {
+pub(super) fn strings(array: &dyn Array, to: LogicalType) -> Option<(Lists<u8>, Vec<usize>)> {
     use DataType as D;
     use LogicalType as L;
     let any: fn(&[u8]) -> bool = |_| true;
@@ -50,15 +22,14 @@ pub(super) fn strings(array: &dyn Array, to: LogicalType) -> Option<(Strings, Ve
         (D::Binary | D::LargeBinary | D::BinaryView, L::Utf8) => |bytes: &[u8]| str::from_utf8(bytes).is_ok(),
         _ => return None,
     };
-    let mut gathered = (Strings::default(), Vec::new());
+    let mut gathered = (Lists::new(), Vec::new());
     for_each(array, |bytes| {
         let (strings, refused) = &mut gathered;
-        match bytes {
-            Some(bytes) if fits(bytes) => strings.data.extend_from_slice(bytes),
-            Some(_) => refused.push(strings.offsets.len() - 1),
-            None => {}
+        let fitting = bytes.filter(|bytes| fits(bytes));
+        if bytes.is_some() && fitting.is_none() {
+            refused.push(strings.len());
         }
-        strings.end();
+        strings.push(fitting.unwrap_or_default());
     });
     Some(gathered)
 }

@@ -5,18 +5,6 @@ use docvalues_storage::{Spill, prefer_huge_pages};
 use super::scratch::CHUNK_LEN;
 use crate::error::ErrorKind;
 
-/// The size of an allocation, in bytes, from which it asks for huge pages, which may waste up to 2 MiB of it.
-const LARGE: usize = 4 << 20;
-
-/// Asks for huge pages if `vec` is large. Returns whether it is.
-pub(crate) fn large_in_huge_pages<T>(vec: &mut Vec<T>) -> bool {
-    let is_large = vec.capacity().saturating_mul(size_of::<T>()) >= LARGE;
-    if is_large {
-        prefer_huge_pages(vec);
-    }
-    is_large
-}
-
 /// The capacity of all buffers in bytes, and its maximum.
 ///
 /// It counts the heap blocks of buffers, which grow with the documents. It does not count the schema, or the
@@ -89,7 +77,7 @@ impl MemoryBudget {
             }
         };
         vec.reserve_exact(capacity - vec.len());
-        large_in_huge_pages(vec);
+        prefer_huge_pages(vec);
         Ok(())
     }
 

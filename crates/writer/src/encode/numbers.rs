@@ -1,8 +1,9 @@
 //! Encodes numbers in memory or on disk; sections of numbers on disk are on disk, too.
 
 use docvalues_format::numeric::{self, Numeric, NumericOptions};
+use docvalues_storage::prefer_huge_pages;
 
-use crate::buffer::{CHUNK_LEN, FixedWidth, Payload, Scratch, SpillVec, large_in_huge_pages, payloads};
+use crate::buffer::{CHUNK_LEN, FixedWidth, Payload, Scratch, SpillVec, payloads};
 use crate::error::ErrorKind;
 
 /// Encodes numbers; on disk, if the numbers are.
@@ -22,7 +23,7 @@ pub(super) fn encode_values(
     let mut is_advised = false;
     let encoded = numeric::encode_from(values, options, |blocks| {
         // The encoder reserves memory for all blocks after the first ones.
-        is_advised = is_advised || large_in_huge_pages(blocks);
+        is_advised = is_advised || prefer_huge_pages(blocks);
         drain(&mut on_disk, blocks)
     })?;
     Ok(with_on_disk(encoded, on_disk))

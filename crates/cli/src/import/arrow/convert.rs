@@ -4,7 +4,7 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::{ArrowError, DataType};
 
 use super::text::text;
-use crate::api::{FlatArray, LogicalType, Stored, Strings};
+use crate::api::{FlatArray, Lists, LogicalType, Stored};
 use crate::import::column::Column;
 use crate::import::column_type::{ColumnType, value_name};
 use crate::import::parse_cell::{self, TypeMismatch, ValueStyle};
@@ -121,14 +121,15 @@ fn by_text(
 ) -> (Stored, Styles) {
     let items = flat.items.as_ref();
     let reading = column.cell_parser(ty);
-    let (mut numbers, mut strings, mut marks) = (Vec::new(), Strings::default(), Vec::new());
+    let (mut numbers, mut strings, mut marks) = (Vec::new(), Lists::new(), Vec::new());
     let mut found = String::new();
     for at in 0..items.len() {
         let mut number = 0;
-        if let Some(row) = flat.row(at).filter(|_| items.is_valid(at)) {
+        strings.push_with(|bytes| {
+            let Some(row) = flat.row(at).filter(|_| items.is_valid(at)) else { return };
             found.clear();
             text(items, at, &mut found);
-            match reading.read(Form::Str, &found, &mut strings.data) {
+            match reading.read(Form::Str, &found, bytes) {
                 Ok((stored, mark)) => {
                     marks.push(mark);
                     if let parse_cell::Stored::Number(stored) = stored {
@@ -137,9 +138,8 @@ fn by_text(
                 }
                 Err(mismatch) => faults.push(ValueError { row, mismatch, text: found.clone() }),
             }
-        }
+        });
         numbers.push(number);
-        strings.end();
     }
     let stored = if ty.logical.is_bytes() { Stored::Strings(strings) } else { Stored::Numbers(numbers) };
     (stored, Styles::Each(marks))

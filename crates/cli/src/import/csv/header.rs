@@ -49,23 +49,15 @@ impl Header {
 /// The cells of a line of CSV.
 fn split(line: &str) -> Result<Vec<String>, &'static str> {
     let line = line.strip_prefix('\u{feff}').unwrap_or(line);
-    let tokenizer = Tokenizer { delimiter: b',', quotes: true, escape: None };
-    let (mut names, mut at) = (Vec::new(), 0);
-    loop {
-        let cell = match tokenizer.cell_at(line.as_bytes(), at) {
-            Token::Cell(cell) => cell,
-            Token::Open(_) => return Err("unclosed quote"),
-            Token::AfterQuote(_) => return Err("text after a closing quote"),
-        };
-        let raw = line.get(cell.text.clone()).unwrap_or_default();
-        names.push(tokenizer.text(raw, &cell).into_owned());
-        at = cell.end;
-        if cell.ends_record {
-            break;
-        }
+    let (cells, end) = Tokenizer::COMMAS.record(line).map_err(|token| match token {
+        Token::AfterQuote(_) => "text after a closing quote",
+        _ => "unclosed quote",
+    })?;
+    let has_line_end = end < line.len() || line.ends_with(['\r', '\n']);
+    if has_line_end {
+        return Err("expected the names of columns in one line");
     }
-    let has_line_end = at < line.len() || line.ends_with(['\r', '\n']);
-    if has_line_end { Err("expected the names of columns in one line") } else { Ok(names) }
+    Ok(cells.into_iter().map(|(_, name)| name).collect())
 }
 
 /// A column that got a new name.

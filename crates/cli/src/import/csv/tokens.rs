@@ -54,6 +54,26 @@ pub(crate) struct OpenCell {
 }
 
 impl Tokenizer {
+    /// That of commas and quotes, without escapes.
+    pub(crate) const COMMAS: Tokenizer = Tokenizer { delimiter: b',', quotes: true, escape: None };
+
+    /// Reads all cells of the first record of `text`, and returns its end, too; or the first token that is no cell.
+    pub(crate) fn record(self, text: &str) -> Result<(Vec<(Form, String)>, usize), Token> {
+        let (mut cells, mut at) = (Vec::new(), 0);
+        loop {
+            let cell = match self.cell_at(text.as_bytes(), at) {
+                Token::Cell(cell) => cell,
+                other => return Err(other),
+            };
+            let raw = text.get(cell.text.clone()).unwrap_or_default();
+            cells.push((cell.form, self.text(raw, &cell).into_owned()));
+            at = cell.end;
+            if cell.ends_record {
+                return Ok((cells, at));
+            }
+        }
+    }
+
     /// Reads the cell that begins at `start`. The bytes end with a record, or within quotes.
     #[inline]
     pub(crate) fn cell_at(self, bytes: &[u8], start: usize) -> Token {
