@@ -331,7 +331,6 @@ fn values(column: &PlainColumn, doc: u32, field: &Field) -> Vec<Value> {
 }
 
 #[cfg(all(test, not(shuttle)))]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use docvalues_column::{Kind, Lists, LogicalType};
     use docvalues_testkit::faults::PowerLossDirectory;
