@@ -2,19 +2,18 @@
 
 use std::fmt;
 use std::path::Path;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
-use docvalues::store::error::Result as StoreResult;
-use docvalues::store::{
-    CommitInfo, Durability, KeepCommits, MergePolicy, Store, StoreOptions, StoreReader, StoreSchema,
-};
+use docvalues::store::{Durability, KeepCommits, MergePolicy, Store, StoreOptions, StoreSchema};
 use docvalues::{Field, Kind, LogicalType};
 use tantivy::schema::{FAST, INDEXED, SchemaBuilder};
-use tantivy::{IndexReader, IndexWriter, ReloadPolicy};
+use tantivy::{IndexWriter, ReloadPolicy};
 
+use crate::commits::go_back;
 use crate::error::{Error, Result};
 use crate::key::KEY;
-use crate::searcher::{Searcher, View};
+use crate::searcher::Searcher;
+use crate::shared::Shared;
 use crate::writer::Writer;
 
 /// A folder with text, in `text`, and columns, in `columns`: a tantivy index and a docvalues store with the same documents.
@@ -26,16 +25,6 @@ use crate::writer::Writer;
 /// See the [crate](crate).
 #[derive(Clone)]
 pub struct Index(Arc<Shared>);
-
-/// What the index and its writer share.
-pub(crate) struct Shared {
-    text: tantivy::Index,
-    pub(crate) reader: IndexReader,
-    pub(crate) key: tantivy::schema::Field,
-    pub(crate) store: Store,
-    /// Locked only to clone the pointer.
-    view: RwLock<Arc<View>>,
-}
 
 /// Options of an [`Index`].
 #[derive(Clone, Copy, Debug)]
@@ -170,8 +159,7 @@ impl Index {
     ) -> Result<(Index, Writer)> {
         let key = text.schema().get_field(KEY)?;
         let reader = text.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
-        let view = RwLock::new(Arc::new(View::new(reader.searcher(), store.snapshot(), key)));
-        let shared = Arc::new(Shared { text, reader, key, store, view });
+        let shared = Arc::new(Shared::new(text, reader, key, store));
         let writer = Writer::new(shared.clone(), writer, options.merge)?;
         Ok((Index(shared), writer))
     }
@@ -196,56 +184,4 @@ impl Index {
     pub fn merge_columns(&self, policy: &MergePolicy) -> Result<usize> {
         Ok(self.0.store.merge(policy)?)
     }
-}
-
-impl Shared {
-    pub(crate) fn view(&self) -> Arc<View> {
-        self.view.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Lets the next searchers have `text` and the columns as they are now.
-    pub(crate) fn publish(&self, text: tantivy::Searcher) -> Result<()> {
-        let view = Arc::new(self.view().next(text, self.store.snapshot())?);
-        let mut published = self.view.write().unwrap_or_else(PoisonError::into_inner);
-        let before = std::mem::replace(&mut *published, view);
-        drop(published);
-        // Others need not wait until files are closed.
-        drop(before);
-        Ok(())
-    }
-}
-
-/// The user data of a commit of the columns: the operation of the text's commit.
-pub(crate) fn user_data(opstamp: u64) -> [u8; 8] {
-    opstamp.to_le_bytes()
-}
-
-/// The operation of a commit of the columns; that of a new index if it has no user data.
-fn opstamp_of(user_data: &[u8]) -> Option<u64> {
-    match user_data {
-        [] => Some(0),
-        bytes => Some(u64::from_le_bytes(bytes.try_into().ok()?)),
-    }
-}
-
-/// Goes back to the newest commit of the columns that belongs to the text's, unless it is the newest.
-fn go_back(columns: &Path, opstamp: u64, options: StoreOptions) -> Result<()> {
-    let commits = StoreReader::commits(columns)?;
-    let (newest, older) = match commits.split_last() {
-        // Opening the store says what is wrong with it.
-        None | Some(((_, Err(_)), _)) => return Ok(()),
-        Some(((_, Ok(newest)), older)) => (newest, older),
-    };
-    if opstamp_of(&newest.user_data) == Some(opstamp) {
-        return Ok(());
-    }
-    let belongs = |commit: &&(u64, StoreResult<CommitInfo>)| {
-        commit.1.as_ref().is_ok_and(|commit| opstamp_of(&commit.user_data) == Some(opstamp))
-    };
-    let Some((number, _)) = older.iter().rev().find(belongs) else {
-        return Err(Error::Apart { folder: columns.display().to_string(), opstamp });
-    };
-    // There is no log whose batches could be lost.
-    Store::recover(columns, *number, Some(0), options)?;
-    Ok(())
 }

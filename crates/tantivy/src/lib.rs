@@ -90,11 +90,13 @@
 //! | updates write no text | [`Writer::update`] and [`Writer::refresh`] do not call tantivy |
 #![forbid(unsafe_code)]
 
+mod commits;
 mod error;
 mod index;
 mod key;
 mod places;
 mod searcher;
+mod shared;
 mod writer;
 
 pub use error::{Error, Result};

@@ -8,9 +8,10 @@ use docvalues::store::{MergePolicy, Outcome, Update, WriteBatch};
 use docvalues::writer::{Document, Result as WriteResult};
 use tantivy::{Directory as _, IndexWriter, TantivyDocument, TantivyError, Term};
 
+use crate::commits::user_data;
 use crate::error::{Error, Result};
-use crate::index::{Shared, user_data};
 use crate::key::{KEY, id_of};
+use crate::shared::Shared;
 
 /// The writer of an [`Index`](crate::Index), of which there is one.
 ///

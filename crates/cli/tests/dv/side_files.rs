@@ -78,7 +78,7 @@ fn no_command_writes_a_segment_that_lacks_side_files() {
     store.merge_to(1).unwrap();
     store.commit().unwrap();
     drop(store);
-    assert_eq!(check(&sandbox)["store"]["files"], 2);
+    assert_eq!(check(&sandbox)["store"]["files"], 4, "a segment, its side file, and two deltas");
     assert_eq!((sandbox.ok(&["cat", "st"]).as_str(), side_files(&sandbox)), (expected, 1));
 }
 

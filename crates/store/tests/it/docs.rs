@@ -6,6 +6,7 @@ use std::path::Path;
 use docvalues_store::{Durability, Store, StoreOptions};
 
 use crate::fixture::{add, id, schema};
+use crate::id_files::Ids;
 
 /// The first cells of the table below `heading`, without backticks.
 fn first_cells(page: &str, heading: &str) -> Vec<String> {
@@ -19,7 +20,7 @@ fn first_cells(page: &str, heading: &str) -> Vec<String> {
 fn pattern(name: &str) -> String {
     let words = name.split_inclusive(['-', '.']).map(|word| {
         let digits = word.trim_end_matches(['-', '.']);
-        let number = digits.strip_prefix('g').unwrap_or(digits);
+        let number = digits.strip_prefix(['g', 's']).unwrap_or(digits);
         let is_number = number.len() >= 6 && number.chars().all(|c| c.is_ascii_hexdigit());
         if is_number { word.replace(number, "#") } else { word.to_owned() }
     });
@@ -32,7 +33,7 @@ fn files_and_entries_are_those_of_the_page() {
     let page = std::fs::read_to_string(page).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let options = StoreOptions::new().durability(Durability::EachBatch);
-    let store = Store::create(folder.path(), schema(), options).unwrap();
+    let store = Store::create_with(folder.path(), schema(), options, Ids::new()).unwrap();
     for part in 0..2_u32 {
         add(&store, &(0..40).map(|doc| (part * 40 + doc, 0)).collect::<Vec<_>>()).unwrap();
     }
@@ -47,7 +48,7 @@ fn files_and_entries_are_those_of_the_page() {
     };
     let count = |names: &[String], prefix| names.iter().filter(|name| name.starts_with(prefix)).count();
     let names = deltas(8);
-    assert_eq!((count(&names, "delta-"), count(&names, "seg-")), (8, 2));
+    assert_eq!((count(&names, "delta-"), count(&names, "seg-")), (8, 4));
     assert!(page.contains("At most eight deltas accumulate. The next commit folds them"));
     store.commit_with(b"kept by later commits").unwrap();
     let names = deltas(11);
