@@ -74,7 +74,8 @@ pub trait Observer: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Any fails the publication. [`Error::Observer`] names it, and an [`Error`] is returned as it is. Documents of the buffer
+    /// Any fails the publication, and so does a side file that could not be written, whatever is returned here.
+    /// [`Error::Observer`] names it; the error of such a file is returned as it is. Documents of the buffer
     /// stay in it, and are written again, to another segment; a merge leaves the segments as they are.
     fn publish(
         &self,
@@ -90,6 +91,8 @@ pub struct Publication<'a> {
     origin: Origin<'a>,
     side: Vec<SideFile>,
     created: &'a mut Vec<FileName>,
+    /// Why a side file could not be written, which an observer may not hide.
+    failed: Option<Error>,
 }
 
 impl fmt::Debug for Publication<'_> {
@@ -176,16 +179,38 @@ impl Publication<'_> {
         let (segment, number) = (self.segment.number, self.next_number.fetch_add(1, Ordering::Relaxed));
         let file = FileName::Side { segment, number };
         self.created.push(file);
-        let mut out = SideWriter::create(self.directory, file)?;
-        let written = write(&mut out);
-        if let Some(error) = out.failed.take() {
-            return Err(error.into());
+        let written = write_file(self.directory, file, write).and_then(|written| match written {
+            Ok((bytes, id)) => {
+                let entry = SideEntry { name: name.to_owned(), number, bytes, id };
+                SideFile::open(&**self.directory, segment, entry).map(Ok)
+            }
+            Err(error) => Ok(Err(error)),
+        });
+        match written {
+            Ok(Ok(side)) => self.side.push(side),
+            Ok(Err(error)) => return Err(failed(self.segment, error.into())),
+            Err(error) => {
+                let found = failed(self.segment, error.to_string().into());
+                self.failed = Some(error);
+                return Err(found);
+            }
         }
-        written.map_err(|error| failed(self.segment, error.into()))?;
-        let (bytes, id) = out.finish()?;
-        let entry = SideEntry { name: name.to_owned(), number, bytes, id };
-        self.side.push(SideFile::open(&**self.directory, segment, entry)?);
         Ok(())
+    }
+}
+
+/// Writes a file. Returns its length and content id, or the error of `write`.
+fn write_file(
+    directory: &Arc<dyn Directory>,
+    file: FileName,
+    write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
+) -> Result<io::Result<(u64, u128)>> {
+    let mut out = SideWriter::create(directory, file)?;
+    let written = write(&mut out);
+    match (out.failed.take(), written) {
+        (Some(error), _) => Err(error.into()),
+        (None, Ok(())) => out.finish().map(Ok),
+        (None, Err(error)) => Ok(Err(error)),
     }
 }
 
@@ -197,11 +222,15 @@ pub(crate) fn observe(
     created: &mut Vec<FileName>,
 ) -> Result<Arc<[SideFile]>> {
     let side = Vec::new();
-    let mut publication = Publication { directory, next_number, segment, origin, side, created };
-    match observer.publish(&mut publication) {
-        Ok(()) => Ok(publication.side.into()),
-        Err(error) => Err(match error.downcast::<Error>() {
-            Ok(error) => *error,
+    let mut publication =
+        Publication { directory, next_number, segment, origin, side, created, failed: None };
+    let published = observer.publish(&mut publication);
+    match (publication.failed, published) {
+        (Some(error), _) => Err(error),
+        (None, Ok(())) => Ok(publication.side.into()),
+        (None, Err(error)) => Err(match error.downcast::<Error>() {
+            Ok(error) if matches!(*error, Error::Observer { .. } | Error::Request(_)) => *error,
+            Ok(error) => failed(segment, error),
             Err(error) => failed(segment, error),
         }),
     }

@@ -274,12 +274,18 @@ impl Store {
         self.next_number.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// The number of a new segment. Fails without an observer if other segments have side files, which the new one would lack.
+    /// The number of a new segment.
     pub(crate) fn take_segment_number(&self) -> Result<u64> {
+        self.require_observer()?;
+        Ok(self.take_number())
+    }
+
+    /// Refuses new segments without an observer if others have side files, which new ones would lack.
+    pub(crate) fn require_observer(&self) -> Result<()> {
         if self.observer.is_none() && self.snapshot().has_side_files() {
             return Err(Error::NoObserver { folder: self.directory.path().display().to_string() });
         }
-        Ok(self.take_number())
+        Ok(())
     }
 
     /// Opens a segment that was written, and calls the observer. `created` gets the names of the side files that it began.

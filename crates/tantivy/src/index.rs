@@ -145,6 +145,8 @@ impl Index {
         let text = tantivy::Index::open_in_dir(path.join("text"))?;
         // Its lock comes before the comparison, so that no other writer is between two commits.
         let writer = text.writer(options.text_memory)?;
+        // A commit that a kill cut short may have left a file whose name the same commit needs again.
+        writer.garbage_collect_files().wait()?;
         let columns = path.join("columns");
         go_back(&columns, text.load_metas()?.opstamp, options.store())?;
         let store = Store::open(columns, options.store())?;

@@ -41,6 +41,7 @@ pub struct Writer {
 
 impl Writer {
     pub(crate) fn new(shared: Arc<Shared>, text: IndexWriter, merge: Option<MergePolicy>) -> Result<Writer> {
+        take_stamp(&text)?;
         let (pending, updates) = (shared.store.batch()?, shared.store.batch()?);
         let key = pending.field(KEY)?;
         let pending_keys = HashSet::new();
@@ -63,8 +64,8 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// If `columns` fails, or a value does not fit its field: nothing is added then. If tantivy fails, the writer is
-    /// [broken](Error::Broken).
+    /// [`Error::Schema`] if `text` has a key; if `columns` fails, or a value does not fit its field: nothing is added then. If
+    /// tantivy fails, the writer is [broken](Error::Broken).
     pub fn add(
         &mut self,
         key: u64,
@@ -72,6 +73,9 @@ impl Writer {
         columns: impl FnOnce(&mut Document<'_>) -> WriteResult<()>,
     ) -> Result<()> {
         self.require_whole()?;
+        if text.get_first(self.shared.key).is_some() {
+            return Err(Error::Schema { field: KEY.to_owned() });
+        }
         let id = id_of(key);
         // A deletion in tantivy costs a look-up in each segment.
         let is_known = self.pending_keys.contains(&key) || self.shared.view().snapshot.find(&id)?.is_some();
@@ -139,9 +143,11 @@ impl Writer {
         Ok(())
     }
 
-    /// The memory of values that wait for a commit or a refresh, in bytes. Commit when they are too many.
+    /// The approximate memory of what waits for a commit or a refresh, in bytes. Commit when it is too much.
     pub fn pending_bytes(&self) -> usize {
-        self.pending.bytes() + self.updates.bytes()
+        /// A key, with its place in the list of deletions and in the table.
+        const KEY_BYTES: usize = 64;
+        self.pending.bytes() + self.updates.bytes() + self.pending_keys.len() * KEY_BYTES
     }
 
     /// Makes the updates of committed documents visible to the next searchers. Returns the outcome of each since the last refresh
@@ -158,21 +164,23 @@ impl Writer {
     }
 
     /// Makes all changes durable, and visible to the next searchers: those of text and columns together, or neither. Returns
-    /// the outcomes of updates, as [`refresh`](Self::refresh).
+    /// the outcomes of updates of committed documents, as [`refresh`](Self::refresh); others have none.
+    ///
+    /// Waits for a merge of the columns that is running, unless [`Options::merge`](crate::Options::merge) is `None`.
     ///
     /// Without added and deleted documents, only the columns are written.
     ///
     /// # Errors
     ///
     /// As [`refresh`](Self::refresh): nothing is committed then. If an update of a document that was added since the last commit
-    /// cannot take place, all documents that were added and deleted since are dropped, in text and columns. If either commit
-    /// fails, the writer is [broken](Error::Broken).
+    /// cannot take place, all documents that were added and deleted since are dropped, in text and columns, and the other updates
+    /// are visible after the next refresh, without an outcome. If either commit fails, the writer is [broken](Error::Broken).
     pub fn commit(&mut self) -> Result<Vec<Outcome>> {
         self.require_whole()?;
-        let outcomes = self.apply_updates()?;
         if let Some(policy) = &self.merge {
             self.shared.store.merge(policy)?;
         }
+        let outcomes = self.apply_updates()?;
         match self.pending_keys.is_empty() {
             true => {
                 // Its user data stays.
@@ -194,6 +202,7 @@ impl Writer {
         let prepared = self.text.prepare_commit()?;
         if let Err(error) = store.apply(pending) {
             prepared.abort()?;
+            take_stamp(&self.text)?;
             self.is_broken = false;
             return Err(error.into());
         }
@@ -239,4 +248,11 @@ impl Writer {
     fn require_whole(&self) -> Result<()> {
         if self.is_broken { Err(Error::Broken) } else { Ok(()) }
     }
+}
+
+/// Takes the first stamp of a writer of text, which is that of the last commit: tantivy would not know a deletion with it from
+/// those before the commit, and a merge would make it durable.
+fn take_stamp(text: &IndexWriter) -> Result<()> {
+    text.run(Vec::new())?;
+    Ok(())
 }

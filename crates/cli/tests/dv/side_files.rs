@@ -64,14 +64,20 @@ fn no_command_writes_a_segment_that_lacks_side_files() {
     assert_eq!(sandbox.ok(&["cat", "st"]), expected);
 
     let merge: [&[&str]; 2] = [&["merge", "st", "--to", "1"], &["merge", "st", "--purge"]];
-    let put = ["put", "st", "-", "--input-format", "ndjson"];
+    // Neither does a log take what no segment could have.
+    let put: [&[&str]; 3] = [&[], &["--keep-frames", "1MiB"], &["--durability", "batch"]];
     let merged = merge.into_iter().map(|args| sandbox.dv(args));
-    for run in merged.chain([sandbox.dv_with(&put, b"{\"id\":\"e\",\"n\":1}\n")]) {
+    let put = put.into_iter().map(|options| {
+        let args = [&["put", "st", "-", "--input-format", "ndjson"], options].concat();
+        sandbox.dv_with(&args, b"{\"id\":\"e\",\"n\":1}\n")
+    });
+    for run in merged.chain(put) {
         assert_eq!(run.code, 1, "{run:?}");
         assert!(run.err.contains("expected an observer, as segments have side files"), "{run:?}");
     }
     check(&sandbox);
     assert_eq!((sandbox.ok(&["cat", "st"]).as_str(), side_files(&sandbox)), (expected, 2));
+    sandbox.ok(&["set", "st", "b", "n=7", "-q"]);
 
     // The program that wrote them goes on.
     let store = Store::open_with(sandbox.path("st"), StoreOptions::new(), Arc::new(CountDocs)).unwrap();

@@ -98,7 +98,13 @@ struct SortedTerms {
 impl PlainColumn {
     /// The column of `field` in a source of `docs` documents, read through the traits: those after the documents
     /// of this column have no value. O(its values): numbers are copied, and terms get a dictionary.
+    ///
+    /// # Panics
+    ///
+    /// If the source has fewer documents than the column, or the column has lists and the kind of the field has none.
     pub fn open(&self, field: Field, docs: u32) -> Arc<dyn Column> {
+        assert!(self.docs <= docs, "a column of {} documents in a source of {docs}", self.docs);
+        assert!(self.lists.is_none() || field.kind.is_multi_valued(), "lists in a column of single values");
         let (present, lists) = (self.present.clone(), self.lists.clone());
         let with_value = (0..self.docs).filter(|doc| self.has_value(*doc)).count() as u64;
         let value_count = if lists.is_some() { self.values.len() as u64 } else { with_value };

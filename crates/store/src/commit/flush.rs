@@ -57,9 +57,9 @@ pub(super) fn write_buffer(store: &Store, buffer: Arc<FrozenBuffer>) -> Result<S
         Ok((SegmentState::new(Arc::new(segment)), new_numbers))
     });
     let (fresh, sealed) = store.change(|writer| {
-        // From now on, a commit removes the files if they are not used, such as one that could not be opened.
-        created.iter().for_each(|name| writer.files.add(*name));
-        let (fresh, new_numbers) = writer.synced(opened)?;
+        let opened = writer.synced(opened);
+        writer.note_created(&*store.directory, created, opened.is_err());
+        let (fresh, new_numbers) = opened?;
         let sealed = writer.unseal(Some((fresh.clone(), new_numbers)));
         store.note_room(writer);
         Ok((fresh, sealed))

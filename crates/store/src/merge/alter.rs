@@ -103,10 +103,9 @@ fn widen_segment(
     let (file, mut numbers) = writer.synced(written)?;
     let mut created = vec![FileName::Segment(number)];
     let opened = store.open_observed(file, Origin::Segments(states, &numbers), &mut created);
-    // From now on, a commit removes the files if they are not used.
-    created.iter().for_each(|name| writer.files.add(*name));
-    let segment = writer.synced(opened)?;
-    Ok((SegmentState::new(Arc::new(segment)), numbers.pop()))
+    let opened = writer.synced(opened);
+    writer.note_created(&*store.directory, created, opened.is_err());
+    Ok((SegmentState::new(Arc::new(opened?)), numbers.pop()))
 }
 
 /// Whether a segment may have values of a field that becomes another.

@@ -62,12 +62,13 @@ pub(crate) fn merge_some(
         Ok(merged)
     });
     store.change(|writer| {
-        // From now on, a commit removes the files if they are not used, such as one that could not be opened.
-        created.iter().for_each(|name| writer.files.add(*name));
-        let mut merged = writer.synced(merged)?;
-        // Few, so that nobody waits for long.
-        merged.carry(&writer.docs.segments, &writer.docs.schema)?;
-        let Merged { state: merged, new_numbers, .. } = merged;
+        let merged = writer.synced(merged).and_then(|mut merged| {
+            // Few, so that nobody waits for long.
+            merged.carry(&writer.docs.segments, &writer.docs.schema)?;
+            Ok(merged)
+        });
+        writer.note_created(&*store.directory, created, merged.is_err());
+        let Merged { state: merged, new_numbers, .. } = merged?;
         let old: Vec<u64> = states.iter().map(SegmentState::number).collect();
         store.ids.replace(&old, &merged.segment);
         store.note_done(&store.counters.merges, began);

@@ -11,7 +11,7 @@ use docvalues_storage::{Directory, FsDirectory};
 use super::frames::{Frame, Frames, within};
 use crate::batch::body::{BatchBody, Body, Decided, FrameBody};
 use crate::batch::{Change, What};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::files::CommitFile;
 use crate::log::decode_frame;
 use crate::read::{HeldCommit, StoreReader};
@@ -144,9 +144,20 @@ impl StoreReader {
     ///
     /// As [`changes`](Self::changes).
     pub fn changes_in(directory: Arc<dyn Directory>, from_sequence: u64) -> Result<Changes> {
-        let commit = HeldCommit::of(directory.clone(), None)?;
-        let CommitFile { schema, sequence, .. } = &commit.files().commit;
-        Changes::open(&directory, (Arc::new(schema.clone()), *sequence), from_sequence)
+        let newest = || -> Result<(Arc<StoreSchema>, u64)> {
+            let commit = HeldCommit::of(directory.clone(), None)?;
+            let CommitFile { schema, sequence, .. } = &commit.files().commit;
+            Ok((Arc::new(schema.clone()), *sequence))
+        };
+        let mut known = newest()?;
+        loop {
+            let (changes, now) = (Changes::open(&directory, known.clone(), from_sequence), newest()?);
+            match changes {
+                // The batches after the commit that was known went meanwhile.
+                Err(Error::TooOld { .. }) if now.1 > known.1 => known = now,
+                changes => return changes,
+            }
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! A new epoch: the store goes on in a new log, and commits.
 
-use crate::commit::{remove_unnamed, write_commit};
+use crate::commit::{flush, remove_unnamed, write_commit};
 use crate::error::Result;
 use crate::locks::lock;
 use crate::store::Store;
@@ -8,6 +8,8 @@ use crate::store::Store;
 /// Begins an epoch: goes on in a new log, and commits. The store is a replica, to which nothing is applied meanwhile; it
 /// takes changes of its own once the commit is durable.
 pub(super) fn begin_epoch(store: &Store, epoch: u64, is_replica: bool) -> Result<()> {
+    // An observer may fail this, and nothing is lost.
+    flush(store, 0)?;
     let _flushing = lock(&store.flushing);
     let sequence = store.change_quietly(|writer| {
         writer.require_lock()?;

@@ -2,6 +2,7 @@
 
 mod commits;
 
+use std::ffi::OsStr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ pub(crate) use commits::Frozen;
 use super::docs::Docs;
 use crate::batch::body::{Body, FrameBody};
 use crate::error::{Error, Result};
-use crate::files::{CommitFile, Files, Position, WriterLock, random_id};
+use crate::files::{CommitFile, FileName, Files, Position, WriterLock, random_id};
 use crate::log::LogWriter;
 use crate::options::KeepCommits;
 use crate::read::{Contents, Moment};
@@ -295,6 +296,17 @@ impl Writer {
         let why = why.into();
         self.poisoned = Some(why.clone());
         Error::Poisoned { why }
+    }
+
+    /// Notes the files of a segment. Those of one that failed are removed; what stays then, the next commit removes, or the next
+    /// writer.
+    pub(crate) fn note_created(&mut self, directory: &dyn Directory, created: Vec<FileName>, failed: bool) {
+        let remove = failed && self.require_lock().is_ok();
+        for name in created {
+            if !remove || directory.remove(OsStr::new(&name.to_string())).is_err() {
+                self.files.add(name);
+            }
+        }
     }
 
     /// The result of a sync. After a failed one, the cache may show what the disk does not have, and a later sync does

@@ -1,6 +1,5 @@
 //! [`NewSegment`]: segments that are built for a store, and copied into it.
 
-use std::ffi::OsStr;
 use std::fs::File;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -124,17 +123,10 @@ pub(super) fn add_copy(store: &Store, path: &Path) -> Result<Added> {
 /// Adds the segment `number`, whose file was written. The observer is called before the writer is locked.
 fn add(store: &Store, number: u64, written: Result<FileEntry>) -> Result<Added> {
     let mut created = vec![FileName::Segment(number)];
-    let is_written = written.is_ok();
     let opened = written.and_then(|file| store.open_observed(file, Origin::Outside, &mut created));
     change_and_commit(store, |writer| {
         let added = writer.synced(opened).and_then(|segment| add_to(store, writer, segment));
-        // If a file cannot be removed, the next commit, or the next writer, tries again.
-        let stay = added.is_ok() || writer.require_lock().is_err();
-        for name in created.into_iter().filter(|_| is_written) {
-            if stay || store.directory.remove(OsStr::new(&name.to_string())).is_err() {
-                writer.files.add(name);
-            }
-        }
+        writer.note_created(&*store.directory, created, added.is_err());
         added
     })
 }

@@ -50,6 +50,10 @@ struct Request {
 
 /// Applies a batch, also one that is read from a log.
 pub(super) fn apply_prepared(store: &Store, mut prepared: Prepared) -> Result<Applied> {
+    if prepared.docs.docs() > 0 {
+        // Before they are in the log: no flush could write them.
+        store.require_observer()?;
+    }
     let now = store.snapshot();
     prepared.look_up(&now)?;
     fill_table(store, &now, prepared.found.len())?;

@@ -329,7 +329,7 @@ fn ids_of_segments_last_and_those_of_blocks_end() {
     let options = StoreOptions::default();
     let reader = StoreReader::open_in(Arc::new(disk.clone()), options.open).unwrap().snapshot();
     assert_eq!(reader.part_ids().collect::<Vec<_>>(), [segment]);
-    let store = Store::open_in(Arc::new(disk), options).unwrap();
+    let store = Store::open_in_with(Arc::new(disk), options, Ids::new()).unwrap();
     put(&store, 6..9);
     put(&store, 9..12);
     let now = store.snapshot();

@@ -76,12 +76,15 @@ fn an_observer_fails_the_publication() {
     store.commit().unwrap();
     apply(&store, &[(3, Some(3)), (1, Some(7))]).unwrap();
     observer.fails.store(true, Relaxed);
+    let files = || std::fs::read_dir(folder.path()).unwrap().count();
+    let before = files();
     for error in
         [store.commit().unwrap_err(), store.merge_to(1).unwrap_err(), add(&store, &[(4, 4)]).unwrap_err()]
     {
         assert!(matches!(&error, Error::Observer { segment, .. } if segment.contains("seg-")), "{error}");
         assert!(error.to_string().ends_with("the observer failed: no"), "{error}");
     }
+    assert_eq!(files(), before, "a segment that was not published leaves no file");
     observer.fails.store(false, Relaxed);
     store.refresh().unwrap();
     assert_eq!(contents(&store.snapshot()), [(1, 7), (2, 2), (3, 3), (5, 5)].into());
@@ -113,6 +116,31 @@ impl Observer for Names {
         assert!(matches!(publication.write("c", |_| Ok(())), Err(Error::Request(_))), "a fifth");
         Ok(())
     }
+}
+
+/// Returns the error of another store that failed.
+struct OfAnother(Error);
+
+impl Observer for OfAnother {
+    fn publish(&self, _: &mut Publication<'_>) -> Result<(), Box<dyn StdError + Send + Sync>> {
+        let Error::Poisoned { why } = &self.0 else { return Ok(()) };
+        Err(Error::Poisoned { why: why.clone() }.into())
+    }
+}
+
+#[test]
+fn an_error_of_another_store_does_not_poison() {
+    let folder = tempfile::tempdir().unwrap();
+    let directory = Arc::new(FsDirectory::new(folder.path()));
+    let observer = Arc::new(OfAnother(Error::Poisoned { why: "a sync failed".into() }));
+    let store = Store::create_in_with(directory, schema(), StoreOptions::default(), observer).unwrap();
+    apply(&store, &[(1, Some(1))]).unwrap();
+    for _ in 0..2 {
+        let error = store.commit().unwrap_err();
+        assert!(matches!(error, Error::Observer { .. }), "{error}");
+    }
+    store.refresh().unwrap();
+    assert_eq!(contents(&store.snapshot()), [(1, 1)].into());
 }
 
 #[test]
@@ -200,8 +228,8 @@ fn without_an_observer_no_segment_lacks_side_files() {
     is_refused(store.purge().unwrap_err());
     is_refused(store.alter([Field::new("size", Kind::Numeric, LogicalType::F64)]).unwrap_err());
     is_refused(add(&store, &[(4, 4)]).unwrap_err());
-    apply(&store, &[(9, Some(9))]).unwrap();
-    is_refused(store.commit().unwrap_err());
+    is_refused(apply(&store, &[(9, Some(9))]).unwrap_err());
+    store.commit().unwrap();
     assert_eq!(check(&store.snapshot()), 2);
     drop(store);
     assert_eq!(stored(folder.path()).keys().collect::<Vec<_>>(), before.keys().collect::<Vec<_>>());
@@ -214,7 +242,7 @@ fn without_an_observer_no_segment_lacks_side_files() {
     assert_eq!((side_files(&**store.directory()), check(&store.snapshot())), (1, 1));
 }
 
-/// A replica without an observer takes files, and keeps those of its leader.
+/// A replica without an observer takes files, and keeps those of its leader; it refuses frames with documents.
 #[test]
 fn a_replica_without_an_observer_takes_files() {
     let disk = |name: &str| Arc::new(PowerLossDirectory::new(name));
@@ -229,8 +257,7 @@ fn a_replica_without_an_observer_takes_files() {
     }
     apply(&store, &[(20, Some(1))]).unwrap();
     let frame = frames(&store, replica.position().sequence).remove(0);
-    replica.apply_frame(&frame.bytes).unwrap();
-    assert!(matches!(replica.store().commit(), Err(Error::NoObserver { .. })));
+    assert!(matches!(replica.apply_frame(&frame.bytes), Err(Error::NoObserver { .. })));
     store.commit().unwrap();
     install(&store, &replica).unwrap();
     assert_eq!(check(&replica.snapshot()), check(&store.snapshot()));

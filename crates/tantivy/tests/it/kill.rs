@@ -111,7 +111,8 @@ fn a_kill_leaves_text_and_columns_as_after_one_round() {
         std::thread::sleep(Duration::from_micros(kill * 7_919 % 60_000));
         child.kill().unwrap();
         printed.extend(lines);
-        child.wait().unwrap();
+        let status = child.wait().unwrap();
+        assert_eq!(status.code(), None, "the child failed before it was killed: {printed:?}");
         let durable =
             printed.iter().rev().find_map(|line| line.split("durable ").nth(1)?.parse::<u32>().ok());
 

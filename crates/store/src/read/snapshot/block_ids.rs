@@ -1,6 +1,8 @@
 //! The look-up of ids in the blocks of a snapshot.
 
-use std::sync::{Arc, OnceLock};
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher as _;
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use docvalues_column::{DocId, LiveDocs, PlainColumn};
 use docvalues_terms::hash::hash;
@@ -45,10 +47,13 @@ impl SnapshotBlock {
     }
 }
 
+/// Of hashes of ids. It is random, so that nobody can choose ids with the same hash.
+static SEED: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one(0_u64));
+
 /// The live document with an id, and the place of its block. O(blocks), and O(documents) for each new block the first time.
 pub(super) fn find(blocks: &[SnapshotBlock], moment: &Moment, id: &[u8]) -> Option<(usize, DocId)> {
     blocks.first()?;
-    let (field, seed) = (moment.schema.id_place()?, moment.store);
+    let (field, seed) = (moment.schema.id_place()?, *SEED);
     let id = (id, hash(id, seed));
     blocks.iter().enumerate().find_map(|(at, block)| Some((at, block.find(id, field, seed)?)))
 }
