@@ -5,15 +5,16 @@ use std::sync::{Arc, Weak};
 use docvalues_format::bits::multiversioned;
 use docvalues_format::id::DocId;
 
-use super::block::{Block, DOCS, Group};
+use super::block::{Block, DOCS};
 use super::find;
-use crate::DocRange;
+use crate::batch::View;
 use crate::rows::Element;
+use crate::{DocRange, Gathered};
 
 /// New rows of some documents of a column. An [`Overlay`](super::Overlay) returns them instead of the old rows.
 ///
 /// Copy-on-write, in blocks of 65,536 documents: a clone shares all blocks, and a change copies its block. A block with
-/// changes takes about 300 bytes, and 10 to 18 bytes for each single number.
+/// changes takes about 300 bytes, 10 bytes for each single number, and another 10 KiB from 256 changes on.
 ///
 /// # Examples
 ///
@@ -174,30 +175,48 @@ impl<T: Element> Changes<T> {
 
     /// The documents of a range that changed, ascending, and their new rows. O(blocks and changes of the range).
     pub fn rows(&self, docs: DocRange) -> impl Iterator<Item = (DocId, Option<&[T]>)> {
-        self.groups(docs).flat_map(|(first, group)| {
-            group.rows().map(move |(bit, row)| (DocId::new(first | number(bit)), row))
+        self.blocks_in(docs).flat_map(|(block, first, docs)| {
+            block.rows(docs).map(move |(doc, row)| (DocId::new(first | u32::from(doc)), row))
         })
     }
 
-    /// The groups of 64 documents with changes of a range, and the first document of each.
-    #[inline]
-    pub(super) fn groups(&self, docs: DocRange) -> impl Iterator<Item = (u32, Group<'_, T>)> {
-        self.blocks_in(docs).flat_map(|(block, first, docs)| {
-            block.groups_in(docs).map(move |group| (first | number(group.first), group))
-        })
+    /// Puts the new rows of a range into the rows of its gather, which are single values.
+    pub(super) fn put(&self, docs: DocRange, out: &mut Gathered<T>) {
+        for (block, first, within) in self.blocks_in(docs) {
+            let at = docs.place(DocId::new(first | number(within.start)));
+            block.put(within, out, at);
+        }
+    }
+
+    /// Replaces the bits of the documents of a range that changed by those of `wanted`: see [`Block::replace`].
+    pub(super) fn replace(
+        &self,
+        docs: DocRange,
+        bits: &mut [u64],
+        wanted: &impl Fn(View<'_, T>, (T, T)) -> u64,
+    ) {
+        for (block, first, within) in self.blocks_in(docs) {
+            let at = docs.place(DocId::new(first | number(within.start)));
+            block.replace(within, bits, at, wanted);
+        }
+        if let (Some(last), left @ 1..) = (bits.last_mut(), docs.len() % 64) {
+            *last &= (1 << left) - 1;
+        }
+    }
+
+    /// Whether any document of a range has a new row that is `wanted`: see [`Block::replace`].
+    pub(super) fn any(&self, docs: DocRange, wanted: &impl Fn(View<'_, T>, (T, T)) -> u64) -> bool {
+        self.blocks_in(docs).any(|(block, _, docs)| block.any(docs, wanted))
+    }
+
+    /// The least and the greatest element of each 64 new rows of a block; none of byte strings. Values that were removed may
+    /// count.
+    pub(super) fn zones(&self) -> impl Iterator<Item = (T, T)> {
+        self.blocks.iter().flatten().flat_map(|block| block.zones().iter().copied())
     }
 
     /// Calls `each` with the places in `docs` whose documents changed, ascending, and the new rows.
-    pub(super) fn find<'a>(&'a self, docs: &[DocId], mut each: impl FnMut(usize, Option<&'a [T]>)) {
-        // A branch that is mostly not taken is faster than none.
-        if self.len < self.docs / 512 {
-            for (at, doc) in docs.iter().enumerate() {
-                if let Some(row) = self.get(*doc) {
-                    each(at, row);
-                }
-            }
-            return;
-        }
+    pub(super) fn find<'a>(&'a self, docs: &[DocId], each: impl FnMut(usize, Option<&'a [T]>)) {
         // Ranks are counts of bits, for which baseline x86-64 has no instruction.
         multiversioned(find::Find { blocks: &self.blocks, docs, each });
     }
@@ -244,29 +263,17 @@ impl<T: Element> Changes<T> {
             if block_before.as_ref().is_some_and(|before| Arc::ptr_eq(block, before)) {
                 continue;
             }
-            for group in block.groups_in(0..DOCS) {
-                if block_before.as_ref().is_some_and(|before| before.has_group(&group)) {
-                    continue;
-                }
-                let first = at * DOCS + group.first;
-                for (bit, row) in group.rows() {
-                    let doc = DocId::new(number(first + bit));
-                    if before.get(doc) != Some(row) {
-                        docs.push(doc);
-                    }
-                }
-            }
+            let first = number(at * DOCS);
+            docs.extend(
+                block.docs_unlike(block_before.as_deref()).map(|doc| DocId::new(first | u32::from(doc))),
+            );
         }
         docs
     }
 
     /// The documents that changed.
     pub(super) fn changed_docs(&self) -> Vec<DocId> {
-        let mut docs = Vec::with_capacity(self.len as usize);
-        for (first, group) in self.groups(DocRange::new(0, self.docs)) {
-            docs.extend(group.rows().map(|(bit, _)| DocId::new(first | number(bit))));
-        }
-        docs
+        self.rows(DocRange::new(0, self.docs)).map(|(doc, _)| doc).collect()
     }
 }
 
