@@ -3,6 +3,8 @@
 use std::iter;
 use std::ops::Range;
 
+use docvalues_format::bits::assign_all;
+
 use crate::batch::View;
 use crate::rows::Element;
 use crate::{Gathered, Lists, bits};
@@ -130,8 +132,8 @@ impl<T: Element> Block<T> {
 
     #[inline(always)]
     fn row_at(&self, rank: usize) -> Option<&[T]> {
-        let present = self.present.get(rank / 64).is_none_or(|word| word >> (rank % 64) & 1 == 1);
-        present.then(|| self.rows.get(rank))
+        let is_present = self.present.get(rank / 64).is_none_or(|word| word >> (rank % 64) & 1 == 1);
+        is_present.then(|| self.rows.get(rank))
     }
 
     /// The documents of a range that changed, ascending, and their new rows.
@@ -187,26 +189,19 @@ impl<T: Element> Block<T> {
             return;
         }
         let first = ranks.start / ZONE;
-        let mut found = [0; DOCS / ZONE];
-        let found = &mut found[..ranks.end.div_ceil(ZONE) - first];
-        found.iter_mut().zip(self.matches(&ranks, wanted)).for_each(|(to, found)| *to = found);
+        let found: Vec<u64> = self.matches(&ranks, wanted).collect();
         // All get the bit of most, by words, and then the others theirs.
-        let are_most = bits::count(found) > ranks.len() / 2;
+        let are_most = bits::count(&found) > ranks.len() / 2;
         let place = |doc: u16| at + usize::from(doc) - docs.start;
         match &self.bitmap {
             Some(bitmap) if (at | docs.start).is_multiple_of(GROUP) => {
                 let changed = bitmap.groups(docs.start / GROUP..docs.end.div_ceil(GROUP));
-                let words = bits[at / GROUP..].iter_mut().zip(changed);
-                if are_most {
-                    words.for_each(|(word, changed)| *word |= changed);
-                } else {
-                    words.for_each(|(word, changed)| *word &= !changed);
-                }
+                assign_all(&mut bits[at / GROUP..], changed, are_most);
             }
             _ => self.docs[ranks.clone()].iter().for_each(|doc| assign(bits, place(*doc), are_most)),
         }
-        for (zone, found) in (first..).zip(&*found) {
-            let others = if are_most { !found & in_zone(&ranks, zone) } else { *found };
+        for (zone, found) in (first..).zip(found) {
+            let others = if are_most { !found & in_zone(&ranks, zone) } else { found };
             ones(others).for_each(|bit| assign(bits, place(self.docs[zone * ZONE + bit]), !are_most));
         }
     }

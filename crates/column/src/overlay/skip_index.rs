@@ -49,13 +49,11 @@ impl SkipIndex for Overlay<i64> {
         let (mut open, mut below) = (vec![0; zones.div_ceil(64)], Pruning::default());
         self.index().map_or(Ok(()), |index| index.may_hold(level, docs, wanted, &mut open, &mut below))?;
         let decided = if level == 0 { &mut below.zones } else { &mut below.fine_zones };
-        // The new numbers of zones that the column excludes.
+        // The new numbers of zones that the column excludes, in blocks that have any.
         let matches = |rows: View<'_, i64>, bounds| i64::matches(rows, bounds, wanted);
         let blocks = whole_zones(docs, len).chunks(block::DOCS);
-        for zone in blocks
-            .filter(|block| self.changes.may_change(*block))
-            .flat_map(|block| block.chunks(len as usize))
-        {
+        let blocks = blocks.filter(|block| self.changes.any(*block, &matches));
+        for zone in blocks.flat_map(|block| block.chunks(len as usize)) {
             let at = docs.place(DocId::new(zone.start)) / len as usize;
             if !bits::get(&open, at) && self.changes.any(zone, &matches) {
                 bits::set(&mut open, at);

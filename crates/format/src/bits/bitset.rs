@@ -27,6 +27,16 @@ multiversion! {
         words.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
+    /// Sets, or clears, the bits of `words` that are set in `some`, as far as both reach.
+    pub fn assign_all(words: &mut [u64], some: &[u64], is_set: bool) {
+        let words = words.iter_mut().zip(some);
+        if is_set {
+            words.for_each(|(word, some)| *word |= some);
+        } else {
+            words.for_each(|(word, some)| *word &= !some);
+        }
+    }
+
     /// Writes the document of each set bit to the front of `out`, ascending; bit 0 is document `first`. `out` must
     /// have [`DOCS_PER_WRITE`] more places than bits are set.
     ///
