@@ -348,6 +348,90 @@ fn zones_reach_past_the_end_of_a_range() {
     }
 }
 
+/// A source of one column of a segment, in which the rows of some documents are others.
+fn numbers(slots: Vec<Option<i64>>, changes: Changes<i64>) -> (OverlaySource, Arc<dyn Column>) {
+    let field = Field::new("size", docvalues::Kind::Numeric, docvalues::LogicalType::I64);
+    let dataset =
+        Dataset { docs: slots.len() as u32, columns: vec![(field.clone(), ModelColumn::Numeric(slots))] };
+    let file = by_document(&dataset, &COMPRESSIONS, WriterOptions::default());
+    let segment = Segment::from_bytes(file, OpenOptions::new()).unwrap();
+    let source = OverlaySource::new(Arc::new(segment), [(field, ColumnChanges::Numbers(changes))]);
+    let column = source.column("size").unwrap();
+    (source, column)
+}
+
+/// Few and many changes, around the borders of their zones and of a block, and ranges that begin anywhere.
+#[test]
+fn filters_of_changed_rows_at_borders() {
+    const DOCS: u32 = 70_000;
+    let new = [None, Some(i64::MIN), Some(i64::MAX), Some(600), Some(-1), Some(10_000)];
+    for (count, step) in [1, 64, 65, 255, 256, 3_000].into_iter().flat_map(|n| [(n, 1), (n, 43)]) {
+        let first = 65_536 - count * step / 2;
+        let docs: Vec<u32> = (first..DOCS).step_by(step as usize).take(count as usize).collect();
+        let row = |doc: u32| new[doc as usize % new.len()].as_ref().map(std::slice::from_ref);
+        let changes = set(DOCS, false, &docs, row);
+        let mut slots: Vec<_> = (0..DOCS).map(|doc| Some(i64::from(doc % 1_000))).collect();
+        let (_, column) = numbers(slots.clone(), changes);
+        docs.iter().for_each(|doc| slots[*doc as usize] = new[*doc as usize % new.len()]);
+        let rows = column.values().numbers().unwrap();
+        for docs in
+            [(0, DOCS + 9), (1, DOCS), (65_472, 65_600), (65_535, 65_537)].map(|(a, b)| DocRange::new(a, b))
+        {
+            // All, most, some or none of the new rows.
+            let empty = std::ops::RangeInclusive::new(i64::MAX, i64::MIN);
+            for wanted in
+                [i64::MIN..=i64::MAX, 0..=i64::MAX, 500..=700, 10_000..=20_000, 20_000..=30_000, empty]
+            {
+                let matches =
+                    |doc: usize| slots.get(doc).is_some_and(|slot| slot.is_some_and(|n| wanted.contains(&n)));
+                for before in [0, 1 << 5 | 1 << 40] {
+                    let mut found = vec![before; docs.words()];
+                    rows.filter(docs, &wanted, &mut found, &mut Pruning::default()).unwrap();
+                    for (word, found) in found.into_iter().enumerate() {
+                        let first = docs.start as usize + 64 * word;
+                        let bits =
+                            (0..64).filter(|bit| first + bit < docs.end as usize && matches(first + bit));
+                        let expected = bits.fold(before, |all, bit| all | 1 << bit);
+                        assert_eq!(found, expected, "{count} by {step}: {wanted:?} of {docs:?} from {first}");
+                    }
+                }
+            }
+            let mut found = vec![0; docs.words()];
+            column.exists(docs, &mut found).unwrap();
+            let have = docs.clip(DOCS).iter().filter(|doc| slots[doc.get() as usize].is_some());
+            assert!(
+                bits::ones(&found).eq(have.map(|doc| docs.place(doc))),
+                "{count} by {step}: {docs:?} exist"
+            );
+        }
+    }
+}
+
+/// New values that are better than all old ones bound the first, and so do old ones beside a few new ones.
+#[test]
+fn the_first_of_a_changed_column_are_bounded() {
+    const DOCS: u32 = 131_072;
+    let keys = [docvalues::SortKey::of("size").descending()];
+    let ascending = || -> Vec<Option<i64>> { (0..DOCS).map(|doc| Some(doc.into())).collect() };
+
+    let mut better = Changes::new(DOCS, false);
+    let values: Vec<i64> = (0..DOCS).map(|doc| 1_000_000 + i64::from(doc) * 7_919 % 10_007).collect();
+    let some = (0..DOCS).step_by(10).map(|doc| (DocId::new(doc), Some(&values[doc as usize..][..1])));
+    better.set(some);
+    let (_, column) = numbers(ascending(), better);
+    let index = column.skip_index().unwrap();
+    assert!(index.estimate_nth(40, true).unwrap().is_some_and(|number| number >= 1_000_000));
+    assert!(index.estimate_nth(40, false).unwrap().is_none_or(|number| number < 1_000_000));
+
+    let mut one = Changes::new(DOCS, false);
+    one.set([(DocId::new(7), Some(&[9][..]))]);
+    let (source, _) = numbers(ascending(), one);
+    let search = docvalues::search::Search::new(&source).threads(1);
+    let (first, profile) = search.top_explained(docvalues::search::Docs::All, &keys, 20).unwrap();
+    assert!(first.iter().map(|found| found.doc.get()).eq((DOCS - 20..DOCS).rev()));
+    assert!(profile.visited < 10_000, "{profile}");
+}
+
 /// A source that fails.
 struct Failing(ColumnInfo);
 

@@ -150,6 +150,17 @@ mod tests {
     }
 
     #[test]
+    fn bits_are_assigned_by_words() {
+        let (mut words, some) = ([0b0101, u64::MAX, 7], [0b0110, 1 << 63]);
+        assign_all(&mut words, &some, true);
+        assert_eq!(words, [0b0111, u64::MAX, 7]);
+        assign_all(&mut words, &some, false);
+        assert_eq!(words, [0b0001, u64::MAX >> 1, 7]);
+        assign_all(&mut words[..1], &some, true);
+        assert_eq!(words, [0b0111, u64::MAX >> 1, 7]);
+    }
+
+    #[test]
     fn a_fill_may_begin_and_end_anywhere() {
         for (start, end) in
             [(0, 0), (9, 9), (0, 1), (63, 64), (63, 65), (0, 64), (5, 192), (64, 128), (70, 75)]
