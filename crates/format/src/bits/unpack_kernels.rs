@@ -130,7 +130,7 @@ pub(crate) fn in_range(numbers: &[u64], low: u64, span: u64) -> u64 {
     in_range_scalar(numbers, low, span)
 }
 
-/// As [`in_range`], for signed numbers and `low ..= high`.
+/// Compares up to 64 numbers with `low ..= high`: bit *i* is set if number *i* lies in the range.
 ///
 /// ```
 /// use docvalues_format::bits::within;
