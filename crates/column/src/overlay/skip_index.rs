@@ -62,7 +62,7 @@ impl SkipIndex for Overlay<i64> {
             }
         }
         *pruned += below;
-        bits.iter_mut().zip(open).for_each(|(word, open)| *word |= open);
+        bits[..open.len()].iter_mut().zip(open).for_each(|(word, open)| *word |= open);
         Ok(())
     }
 

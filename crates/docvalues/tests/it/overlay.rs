@@ -9,6 +9,7 @@ use docvalues::column::{
     ErrorKind as ReadErrorKind, Gathered, Lists, NewTerms, Overlay, OverlaySource, Pruning, TermOverlay,
     Values, bits,
 };
+use docvalues::format::file::kind::from_f64;
 use docvalues::{
     Column, ColumnSource as _, DocId, DocRange, Field, OpenOptions, OrdRange, Rows, Segment, TermOrd, Terms,
     WriterOptions,
@@ -358,6 +359,22 @@ fn numbers(slots: Vec<Option<i64>>, changes: Changes<i64>) -> (OverlaySource, Ar
     let source = OverlaySource::new(Arc::new(segment), [(field, ColumnChanges::Numbers(changes))]);
     let column = source.column("size").unwrap();
     (source, column)
+}
+
+/// Zeros of both signs, NaN, infinities and gaps among ascending doubles, of which zones exclude most.
+#[test]
+fn doubles_that_changed() {
+    const DOCS: u32 = 9_000;
+    let field = Field::new("price", docvalues::Kind::Numeric, docvalues::LogicalType::F64);
+    let new = [f64::NAN, -0.0, 0.0, f64::INFINITY, f64::NEG_INFINITY, 0.5].map(|price| Some(from_f64(price)));
+    let dataset = |slots| Dataset { docs: DOCS, columns: vec![(field.clone(), ModelColumn::Numeric(slots))] };
+    let old = dataset((0..DOCS).map(|doc| Some(from_f64(f64::from(doc) - 4_000.5))).collect());
+    let other = dataset((0..DOCS as usize).map(|doc| new.get(doc % 7).copied().flatten()).collect());
+    for step in [3, 50] {
+        let docs: Vec<u32> = (0..DOCS).step_by(step).collect();
+        check(&old, &other, &docs);
+        check_searches_of(&old, &other, &docs);
+    }
 }
 
 /// Few and many changes, around the borders of their zones and of a block, and ranges that begin anywhere.
