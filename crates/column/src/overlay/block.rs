@@ -25,7 +25,7 @@ const GROUPS: usize = DOCS / GROUP;
 const ZONE: usize = 64;
 
 /// Changes from which on a block has a bitmap. With fewer, most look-ups end at the group.
-const MANY: usize = 256;
+const MANY: usize = 128;
 
 /// The changed rows of some of 65,536 documents.
 ///

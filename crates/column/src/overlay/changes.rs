@@ -14,7 +14,7 @@ use crate::{DocRange, Gathered};
 /// New rows of some documents of a column. An [`Overlay`](super::Overlay) returns them instead of the old rows.
 ///
 /// Copy-on-write, in blocks of 65,536 documents: a clone shares all blocks, and a change copies its block. A block with
-/// changes takes about 300 bytes, 10 bytes for each single number, and another 10 KiB from 256 changes on.
+/// changes takes about 300 bytes, 10 bytes for each single number, and another 10 KiB from 128 changes on.
 ///
 /// # Examples
 ///
