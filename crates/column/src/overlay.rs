@@ -116,31 +116,28 @@ impl<T: Element> Overlay<T> {
         docs: DocRange,
         bits: &mut [u64],
         wanted: impl Fn(View<'_, T>, (T, T)) -> u64,
-        mut run: impl FnMut(DocRange, &mut [u64]) -> Result<()>,
+        run: impl FnOnce(&mut [u64]) -> Result<()>,
     ) -> Result<()> {
         bits::check(docs, bits);
-        // As long as the bits of a block, which stay in the first-level cache.
-        let blocks = docs.clip(self.info.docs).chunks(block::DOCS);
-        for (docs, bits) in blocks.zip(bits.chunks_mut(block::DOCS / 64)) {
-            let bits = &mut bits[..docs.words()];
-            if !self.changes.may_change(docs) {
-                run(docs, bits)?;
-            } else if bits.iter().fold(0, |any, word| any | word) == 0 {
-                run(docs, bits)?;
-                self.changes.replace(docs, bits, &wanted);
-            } else {
-                let mut found = vec![0; bits.len()];
-                run(docs, &mut found)?;
-                self.changes.replace(docs, &mut found, &wanted);
-                bits.iter_mut().zip(found).for_each(|(word, found)| *word |= found);
-            }
+        let bits = &mut bits[..docs.words()];
+        if !self.changes.may_change(docs) {
+            return run(bits);
         }
+        if bits.iter().fold(0, |any, word| any | word) == 0 {
+            run(bits)?;
+            self.changes.replace(docs, bits, &wanted);
+            return Ok(());
+        }
+        let mut found = vec![0; bits.len()];
+        run(&mut found)?;
+        self.changes.replace(docs, &mut found, &wanted);
+        bits.iter_mut().zip(found).for_each(|(word, found)| *word |= found);
         Ok(())
     }
 
     /// As [`Column::exists`].
     fn add_existing(&self, docs: DocRange, bits: &mut [u64]) -> Result<()> {
-        self.add(docs, bits, |_, _| u64::MAX, |docs, found| self.base.exists(docs, found))
+        self.add(docs, bits, |_, _| u64::MAX, |found| self.base.exists(docs, found))
     }
 }
 
@@ -215,9 +212,7 @@ impl<T: Element> Rows<T> for Overlay<T> {
         pruned: &mut Pruning,
     ) -> Result<()> {
         let matches = |rows: View<'_, T>, bounds| T::matches(rows, bounds, wanted);
-        self.add(docs, bits, matches, |docs, found| {
-            self.below(|rows| rows.filter(docs, wanted, found, pruned))
-        })
+        self.add(docs, bits, matches, |found| self.below(|rows| rows.filter(docs, wanted, found, pruned)))
     }
 
     fn get(&self, doc: DocId, out: &mut Vec<T>) -> Result<bool> {

@@ -132,7 +132,7 @@ impl Rows<TermOrd> for TermOverlay {
         );
         let is_wanted = |row: &[TermOrd]| row.iter().any(|ord| wanted.contains(self.ord(*ord)));
         let matches = |rows: View<'_, TermOrd>, _: (TermOrd, TermOrd)| each_row(rows, &is_wanted);
-        self.rows.add(docs, bits, matches, |docs, found| {
+        self.rows.add(docs, bits, matches, |found| {
             self.rows.below(|rows| rows.filter(docs, &below, found, pruned))
         })
     }
