@@ -85,8 +85,9 @@ pub(crate) fn write_merged(
     [before, schema]: [&StoreSchema; 2],
     stop: &AtomicBool,
 ) -> Result<(FileEntry, Vec<Arc<NewNumbers>>)> {
+    let fields: Arc<[_]> = before.fields().into();
     let over = |state: &SegmentState| {
-        let source = state.now.over(&state.segment.segment, before.fields());
+        let source = state.now.over(&state.segment.segment, &fields);
         WidenedSource::of(source, before, schema)
     };
     let sources: Vec<_> = states.iter().map(over).collect();
