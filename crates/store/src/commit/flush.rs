@@ -52,7 +52,7 @@ pub(super) fn write_buffer(store: &Store, buffer: Arc<FrozenBuffer>) -> Result<S
         let origin = Origin::Blocks(&buffer.blocks, &new_numbers);
         let segment = store.open_observed(file, origin, &mut created)?;
         if store.snapshot().has_table() {
-            store.ids.add(&segment);
+            store.ids.add_alone(&segment);
         }
         Ok((SegmentState::new(Arc::new(segment)), new_numbers))
     });

@@ -61,6 +61,7 @@ pub(crate) fn merge_some(
         }
         Ok(merged)
     });
+    let _added = store.ids.wait_for_added();
     store.change(|writer| {
         // From now on, a commit removes the files if they are not used, such as one that could not be opened.
         created.iter().for_each(|name| writer.files.add(*name));
