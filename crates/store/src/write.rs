@@ -72,7 +72,7 @@ impl Store {
     /// is full, too. Without a [`Background`](crate::Background), the store starts that thread, or the call writes the buffer: if
     /// it takes less than 1 MiB, or the store has an [`Observer`](crate::Observer).
     ///
-    /// O(operations), and for each id the look-up in the segments; and for updates, O(changed documents of the blocks of 65,536
+    /// O(operations), and for each id the look-up in the segments; and for updates, O(changed documents of the blocks of 16,384
     /// that they touch).
     ///
     /// # Versions

@@ -1,9 +1,10 @@
-//! [`Block`]: the changed rows of 65,536 consecutive documents.
+//! [`Block`]: the changed rows of 16,384 consecutive documents.
 
 use std::iter;
 use std::ops::Range;
 
 use docvalues_format::bits::assign_all;
+use docvalues_format::id::DocId;
 
 use crate::batch::View;
 use crate::rows::Element;
@@ -14,8 +15,8 @@ use new_rows::NewRows;
 mod bitmap;
 mod new_rows;
 
-/// Documents of a block.
-pub(super) const DOCS: usize = 1 << 16;
+/// Documents of a block. A smaller one makes a change after a clone cheaper, and the clone more expensive.
+pub(super) const DOCS: usize = 1 << 14;
 
 /// Documents of a group, and the groups of a block.
 const GROUP: usize = 64;
@@ -25,12 +26,12 @@ const GROUPS: usize = DOCS / GROUP;
 const ZONE: usize = 64;
 
 /// Changes from which on a block has a bitmap. With fewer, most look-ups end at the group.
-const MANY: usize = 128;
+const MANY: usize = 32;
 
-/// The changed rows of some of 65,536 documents.
+/// The changed rows of some of 16,384 documents.
 ///
 /// ```text
-/// groups    1,024 bits: whether any of 64 documents changed
+/// groups    256 bits: whether any of 64 documents changed
 /// docs      the documents that changed, ascending; the place of one is its rank
 /// present   a bit for each rank, set if the new row has a value; words past the end are all ones
 /// zones     for each 64 ranks, the least and the greatest element of the new rows; none for byte strings
@@ -47,6 +48,15 @@ pub(super) struct Block<T> {
     zones: Vec<(T, T)>,
     rows: NewRows<T>,
     bitmap: Option<Box<Bitmap>>,
+}
+
+/// The block of a document, and its number there.
+#[inline(always)]
+pub(super) fn split(doc: DocId) -> (usize, u16) {
+    let doc = doc.get() as usize;
+    #[expect(clippy::cast_possible_truncation, reason = "of 16,384 documents")]
+    let at = (doc % DOCS) as u16;
+    (doc / DOCS, at)
 }
 
 impl<T: Element> Block<T> {

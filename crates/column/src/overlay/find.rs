@@ -5,7 +5,7 @@ use std::sync::Arc;
 use docvalues_format::bits::Work;
 use docvalues_format::id::DocId;
 
-use super::block::Block;
+use super::block::{Block, split};
 use crate::rows::Element;
 
 /// Documents that are looked for at once.
@@ -30,9 +30,11 @@ impl<'a, T: Element, F: FnMut(usize, Option<&'a [T]>)> Work for Find<'a, '_, T, 
 }
 
 impl<'a, T: Element, F: FnMut(usize, Option<&'a [T]>)> Find<'a, '_, T, F> {
+    /// The block of a document, if that has changes, and the document's number there.
     #[inline(always)]
-    fn block(&self, doc: DocId) -> Option<&'a Block<T>> {
-        self.blocks.get(doc.split().0 as usize)?.as_deref()
+    fn block(&self, doc: DocId) -> Option<(&'a Block<T>, u16)> {
+        let (block, at) = split(doc);
+        Some((self.blocks.get(block)?.as_deref()?, at))
     }
 
     /// At most [`AT_ONCE`] documents. The first loop has no branch that a changed document decides, and the second one reads
@@ -43,11 +45,11 @@ impl<'a, T: Element, F: FnMut(usize, Option<&'a [T]>)> Find<'a, '_, T, F> {
         let mut count = 0;
         for (at, doc) in (0..=u8::MAX).zip(docs) {
             changed[count % AT_ONCE] = at;
-            count += usize::from(self.block(*doc).is_some_and(|block| block.has(doc.split().1)));
+            count += usize::from(self.block(*doc).is_some_and(|(block, at)| block.has(at)));
         }
         for at in changed[..count].iter().map(|at| usize::from(*at)) {
             let doc = docs[at];
-            if let Some(row) = self.block(doc).and_then(|block| block.row(doc.split().1)) {
+            if let Some(row) = self.block(doc).and_then(|(block, at)| block.row(at)) {
                 (self.each)(first + at, row);
             }
         }

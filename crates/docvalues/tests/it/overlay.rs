@@ -230,7 +230,7 @@ fn columns_of_every_kind_with_changed_rows() {
     let dataset = &EVERY_KIND.0;
     let other = shifted(dataset, 1_001);
     let last = dataset.docs - 1;
-    let edges = [0, 63, 64, 511, 512, 513, 65_535, 65_536, 65_537, last];
+    let edges = [0, 63, 64, 511, 512, 513, 16_383, 16_384, 16_385, 65_535, 65_536, 65_537, last];
     for (i, docs) in [edges.to_vec(), (0..dataset.docs).step_by(7).collect()].into_iter().enumerate() {
         // Columns take turns, but for the full sweep.
         let some = |dataset: &Dataset| {
@@ -382,7 +382,7 @@ fn doubles_that_changed() {
 fn filters_of_changed_rows_at_borders() {
     const DOCS: u32 = 70_000;
     let new = [None, Some(i64::MIN), Some(i64::MAX), Some(600), Some(-1), Some(10_000)];
-    for (count, step) in [1, 64, 65, 127, 128, 3_000].into_iter().flat_map(|n| [(n, 1), (n, 43)]) {
+    for (count, step) in [1, 62, 64, 65, 66, 128, 3_000].into_iter().flat_map(|n| [(n, 1), (n, 43)]) {
         let first = 65_536 - count * step / 2;
         let docs: Vec<u32> = (first..DOCS).step_by(step as usize).take(count as usize).collect();
         let row = |doc: u32| new[doc as usize % new.len()].as_ref().map(std::slice::from_ref);
@@ -578,4 +578,44 @@ fn rows_since_a_mark_that_is_far_or_repeated() {
         let expected = changes.rows((0..all).into()).filter(|(doc, row)| before.get(*doc) != Some(*row));
         assert!(changes.since(&before).eq(expected), "{len} documents");
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(cases(20, 200)))]
+
+    /// Changes share what they copy on write at these edges.
+    #[test]
+    fn clones_keep_their_rows(steps in prop::collection::vec(some_rows(), 1..8)) {
+        let mut changes = Changes::<i64>::new(ALL, false);
+        let (mut model, mut clones) = (BTreeMap::new(), Vec::new());
+        for step in steps {
+            clones.push((changes.clone(), model.clone()));
+            changes.mark();
+            let row = |(doc, row): (&u32, &Option<i64>)| (DocId::new(*doc), *row);
+            let rows: Vec<_> = step.iter().map(row).collect();
+            changes.set(rows.iter().map(|(doc, row)| (*doc, row.as_ref().map(std::slice::from_ref))));
+            model.extend(rows);
+        }
+        clones.push((changes, model));
+        let owned = |(doc, row): (DocId, Option<&[i64]>)| (doc, row.map(|row| row[0]));
+        for (at, (now, model)) in clones.iter().enumerate() {
+            prop_assert!(now.rows((0..ALL).into()).map(owned).eq(model.iter().map(|(doc, row)| (*doc, *row))));
+            prop_assert_eq!(now.len() as usize, model.len());
+            for (before, old) in &clones[..at] {
+                let differs = |(doc, row): &(&DocId, &Option<i64>)| old.get(*doc) != Some(*row);
+                let new = model.iter().filter(differs).map(|(doc, row)| (*doc, *row));
+                prop_assert!(now.since(before).map(owned).eq(new));
+            }
+        }
+    }
+}
+
+/// The documents of a column.
+const ALL: u32 = 140_000;
+
+/// New rows of some documents, many of them at edges.
+fn some_rows() -> impl Strategy<Value = BTreeMap<u32, Option<i64>>> {
+    let edges = vec![0, 63, 64, 16_383, 16_384, 32_767, 32_768, 65_535, 65_536, 81_919, 81_920, ALL - 1];
+    let doc = prop_oneof![prop::sample::select(edges), 0..ALL];
+    prop::collection::btree_map(doc, prop::option::of(0..3_i64), 0..6)
 }

@@ -42,7 +42,7 @@ impl Bitmap {
             let group = usize::from(*doc) / GROUP;
             self.changed[group] |= 1 << (doc % 64);
             self.ranks[from..=group].iter_mut().for_each(|rank| *rank += added);
-            // At most 65,472 documents lie before the last group.
+            // At most 16,320 documents lie before the last group.
             (added, from) = (added.saturating_add(1), group + 1);
         }
         self.ranks[from..].iter_mut().for_each(|rank| *rank += added);
