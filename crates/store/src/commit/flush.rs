@@ -106,9 +106,14 @@ pub(crate) fn flush_left(store: &Store) -> Result<()> {
 
 /// Writes what is sealed to a segment. Returns it as it was written. The caller holds `flushing`.
 pub(super) fn write_buffer(store: &Store, buffer: Arc<FrozenBuffer>) -> Result<SegmentState> {
-    let began = Instant::now();
+    let mut began = Instant::now();
     let (created, opened) = match take_writing(store, &buffer) {
-        Some(writing) => (vec![FileName::Segment(writing.number)], writing.finish()),
+        Some(writing) => {
+            let created = vec![FileName::Segment(writing.number)];
+            let (written, took) = writing.finish();
+            began = Instant::now().checked_sub(took).unwrap_or(began);
+            (created, written)
+        }
         None => write_now(store, &buffer)?,
     };
     let (fresh, sealed) = store.change(|writer| {

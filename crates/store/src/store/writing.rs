@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 use crate::segments::{FrozenBuffer, NewNumbers, SegmentState};
@@ -16,7 +17,7 @@ pub(crate) struct Writing {
     pub(crate) buffer: Arc<FrozenBuffer>,
     /// The number of the segment.
     pub(crate) number: u64,
-    thread: Option<JoinHandle<Result<Written>>>,
+    thread: Option<JoinHandle<(Result<Written>, Duration)>>,
 }
 
 impl Writing {
@@ -26,7 +27,11 @@ impl Writing {
         number: u64,
         write: impl FnOnce() -> Result<Written> + Send + 'static,
     ) -> io::Result<Writing> {
-        let thread = thread::Builder::new().name("dv-flush".to_owned()).spawn(write)?;
+        let timed = move || {
+            let began = Instant::now();
+            (write(), began.elapsed())
+        };
+        let thread = thread::Builder::new().name("dv-flush".to_owned()).spawn(timed)?;
         Ok(Writing { buffer, number, thread: Some(thread) })
     }
 
@@ -35,10 +40,11 @@ impl Writing {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
-    /// Waits for the segment.
-    pub(crate) fn finish(mut self) -> Result<Written> {
-        let panicked = || Error::Request("a thread panicked".to_owned());
-        self.thread.take().ok_or_else(panicked)?.join().map_err(|_| panicked())?
+    /// Waits for the segment. Returns the time of writing it, too.
+    pub(crate) fn finish(mut self) -> (Result<Written>, Duration) {
+        let panicked = Error::Request("a thread panicked".to_owned());
+        let written = self.thread.take().and_then(|thread| thread.join().ok());
+        written.unwrap_or((Err(panicked), Duration::ZERO))
     }
 }
 
