@@ -5,15 +5,18 @@
 //! ```text
 //! gather   the column gathers; changed documents are replaced
 //! scan     the column scans; batches with changed documents are merged with these, or gathered if all have one value
-//! filter   the column filters; the bits of changed documents are replaced
-//! zones    the column's, extended by the new numbers
+//! filter   the column filters by its own zones, and the new rows by theirs; the bits of changed documents are replaced
+//! zones    the column's, extended by the new numbers; new rows are looked at if the column's exclude a zone
 //! ```
+//!
+//! The zones of the column and those of its new rows stay apart: new values exclude as much as old ones, and the cost of a
+//! change is its own. Several layers are overlays of each other.
 
 use std::sync::Arc;
 
 use docvalues_format::id::DocId;
 
-use crate::batch::BatchDocs;
+use crate::batch::{BatchDocs, View};
 use crate::column::Column;
 use crate::info::{Bounds, ColumnInfo, Count};
 use crate::rows::{Each, Element, Rows, Values};
@@ -101,44 +104,40 @@ impl<T: Element> Overlay<T> {
         T::rows_of(self.base.values()).map_or(Ok(()), read)
     }
 
-    /// Replaces the single values of changed documents of a range.
-    fn put(&self, docs: DocRange, out: &mut Gathered<T>) {
-        self.changes.groups(docs).for_each(|(first, group)| {
-            // Below 0 if the range begins within the group.
-            let place = (first as usize).wrapping_sub(docs.start as usize);
-            group.put(out.values_mut(), place);
-            if group.changed & !group.present != 0 || out.present().is_some() {
-                out.replace(group.rows().map(|(bit, row)| (place.wrapping_add(bit), row)));
-            }
-        });
-    }
-
     /// Scans the column below, if there are documents to scan.
     fn scan_below(&self, docs: DocRange, each: &mut Each<'_, T>) -> Result<()> {
         if docs.is_empty() { Ok(()) } else { self.below(|rows| rows.scan(docs, each)) }
     }
 
-    /// Adds to `bits` the documents that `run` finds in the column below, except that changed ones are added if their
-    /// new row `is_wanted`.
+    /// Adds to `bits` the documents that `run` finds in the column below, except that changed ones are added if their new row
+    /// is `wanted`: see [`Element::matches`].
     fn add(
         &self,
         docs: DocRange,
         bits: &mut [u64],
-        is_wanted: impl Fn(&[T]) -> bool,
+        wanted: impl Fn(View<'_, T>, (T, T)) -> u64,
         run: impl FnOnce(&mut [u64]) -> Result<()>,
     ) -> Result<()> {
         bits::check(docs, bits);
+        let bits = &mut bits[..docs.words()];
         if !self.changes.may_change(docs) {
             return run(bits);
         }
-        let mut found = vec![0; docs.words()];
+        if bits.iter().fold(0, |any, word| any | word) == 0 {
+            run(bits)?;
+            self.changes.replace(docs, bits, &wanted);
+            return Ok(());
+        }
+        let mut found = vec![0; bits.len()];
         run(&mut found)?;
-        self.changes.groups(docs).for_each(|(first, group)| {
-            let place = i64::from(first) - i64::from(docs.start);
-            replace_bits(&mut found, place, group.changed, group.matches(&is_wanted));
-        });
+        self.changes.replace(docs, &mut found, &wanted);
         bits.iter_mut().zip(found).for_each(|(word, found)| *word |= found);
         Ok(())
+    }
+
+    /// As [`Column::exists`].
+    fn add_existing(&self, docs: DocRange, bits: &mut [u64]) -> Result<()> {
+        self.add(docs, bits, |_, _| u64::MAX, |found| self.base.exists(docs, found))
     }
 }
 
@@ -148,7 +147,7 @@ impl Column for Overlay<i64> {
     }
 
     fn exists(&self, docs: DocRange, bits: &mut [u64]) -> Result<()> {
-        self.add(docs, bits, |_| true, |found| self.base.exists(docs, found))
+        self.add_existing(docs, bits)
     }
 
     fn values(&self) -> Values<'_> {
@@ -166,7 +165,7 @@ impl Column for Overlay<u8> {
     }
 
     fn exists(&self, docs: DocRange, bits: &mut [u64]) -> Result<()> {
-        self.add(docs, bits, |_| true, |found| self.base.exists(docs, found))
+        self.add_existing(docs, bits)
     }
 
     fn values(&self) -> Values<'_> {
@@ -181,7 +180,7 @@ impl<T: Element> Rows<T> for Overlay<T> {
             BatchDocs::Run(run) if out.is_many() => {
                 out.replace(self.changes.rows(run).map(|(doc, row)| (run.place(doc), row)));
             }
-            BatchDocs::Run(run) => self.put(run, out),
+            BatchDocs::Run(run) => self.changes.put(run, out),
             BatchDocs::List(list) if out.is_many() => {
                 let mut rows = Vec::new();
                 self.changes.find(list, |at, row| rows.push((at, row)));
@@ -212,8 +211,8 @@ impl<T: Element> Rows<T> for Overlay<T> {
         bits: &mut [u64],
         pruned: &mut Pruning,
     ) -> Result<()> {
-        let is_wanted = |row: &[T]| T::is_within(row, wanted);
-        self.add(docs, bits, is_wanted, |found| self.below(|rows| rows.filter(docs, wanted, found, pruned)))
+        let matches = |rows: View<'_, T>, bounds| T::matches(rows, bounds, wanted);
+        self.add(docs, bits, matches, |found| self.below(|rows| rows.filter(docs, wanted, found, pruned)))
     }
 
     fn get(&self, doc: DocId, out: &mut Vec<T>) -> Result<bool> {
@@ -225,19 +224,5 @@ impl<T: Element> Rows<T> for Overlay<T> {
         out.clear();
         out.extend_from_slice(row.unwrap_or_default());
         Ok(row.is_some())
-    }
-}
-
-/// Replaces the bits of `mask` by those of `new`: their bit 0 is bit `at` of `bits`, which may be before the first.
-fn replace_bits(bits: &mut [u64], at: i64, mask: u64, new: u64) {
-    let (at, mask, new) = if at < 0 { (0, mask >> -at, new >> -at) } else { (at.cast_unsigned(), mask, new) };
-    let (word, shift) = (usize::try_from(at / 64).unwrap_or(usize::MAX), at % 64);
-    bits[word] = bits[word] & !(mask << shift) | new << shift;
-    let (mask, new) = match shift {
-        0 => (0, 0),
-        shift => (mask >> (64 - shift), new >> (64 - shift)),
-    };
-    if mask != 0 {
-        bits[word + 1] = bits[word + 1] & !mask | new;
     }
 }

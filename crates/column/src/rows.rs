@@ -7,7 +7,7 @@ mod gathered;
 use std::fmt;
 use std::ops::{Bound, ControlFlow, RangeBounds, RangeInclusive};
 
-use docvalues_format::bits::Lane;
+use docvalues_format::bits::{Lane, within};
 use docvalues_format::id::{DocId, TermOrd};
 
 use crate::batch::{Batch, BatchDocs, View};
@@ -26,6 +26,13 @@ pub trait Element: Lane + Default + Ord + fmt::Debug + Send + Sync + 'static {
     /// Whether `row` matches: whether `wanted` contains any of its numbers or ords, or its whole byte string.
     fn is_within(row: &[Self], wanted: &Self::Range) -> bool;
 
+    /// A bit for each of up to 64 `rows`, set if it matches. The elements of single numbers and ords, and of lists of them, lie
+    /// within `bounds`. Bits after those of the rows are arbitrary.
+    fn matches(rows: View<'_, Self>, bounds: (Self, Self), wanted: &Self::Range) -> u64 {
+        let _ = bounds;
+        each_row(rows, |row| Self::is_within(row, wanted))
+    }
+
     /// The bounds of a column, extended to include all elements from `low` to `high`. Only columns of numbers have bounds.
     fn widen(bounds: &Bounds, low: Self, high: Self) -> Bounds {
         let _ = (low, high);
@@ -41,6 +48,14 @@ impl Element for i64 {
 
     fn is_within(row: &[i64], wanted: &RangeInclusive<i64>) -> bool {
         row.iter().any(|number| wanted.contains(number))
+    }
+
+    fn matches(rows: View<'_, i64>, (low, high): (i64, i64), wanted: &RangeInclusive<i64>) -> u64 {
+        match rows {
+            _ if high < *wanted.start() || *wanted.end() < low => 0,
+            View::One(values) => within(values, *wanted.start(), *wanted.end()),
+            lists => each_row(lists, |row| i64::is_within(row, wanted)),
+        }
     }
 
     fn widen(bounds: &Bounds, low: i64, high: i64) -> Bounds {
@@ -63,8 +78,26 @@ impl Element for TermOrd {
         row.iter().any(|ord| wanted.contains(*ord))
     }
 
+    fn matches(rows: View<'_, TermOrd>, (low, high): (TermOrd, TermOrd), wanted: &OrdRange) -> u64 {
+        let is_outside = high.get() < wanted.start || wanted.end <= low.get();
+        if is_outside { 0 } else { each_row(rows, |row| TermOrd::is_within(row, wanted)) }
+    }
+
     fn rows_of(values: Values<'_>) -> Option<&dyn Rows<TermOrd>> {
         values.ords()
+    }
+}
+
+/// A bit for each of up to 64 rows, set if it is wanted.
+#[inline]
+pub(crate) fn each_row<T: Element>(rows: View<'_, T>, is_wanted: impl Fn(&[T]) -> bool) -> u64 {
+    let bit = |at: usize, row: &[T]| u64::from(is_wanted(row)) << at;
+    match rows {
+        View::One(values) => {
+            let rows = values.iter().map(std::slice::from_ref).enumerate();
+            rows.fold(0, |bits, (at, row)| bits | bit(at, row))
+        }
+        View::Many(lists) => lists.iter().enumerate().fold(0, |bits, (at, row)| bits | bit(at, row)),
     }
 }
 

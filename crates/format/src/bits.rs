@@ -193,7 +193,7 @@ mod table_lookup;
 mod tests;
 mod unpack_kernels;
 
-pub use bitset::{PUSH_DOCS_SPARE, count_ones, or_at, push_docs, set_range};
+pub use bitset::{PUSH_DOCS_SPARE, assign_all, count_ones, or_at, push_docs, set_range};
 pub(crate) use compare::{all_at_most, min_max};
 pub use compare::{all_below, not_equal, ord_offsets, skip_below, skip_outside};
 pub(crate) use compare_packed::in_range_packed;
@@ -206,4 +206,5 @@ pub use narrow::to_ords;
 pub(crate) use narrow::unpack_ords;
 pub use pack::pack;
 pub(crate) use table_lookup::{ENTRIES, look_up, look_up_packed};
+pub use unpack_kernels::within;
 pub(crate) use unpack_kernels::{in_range, multiples, unsigned};

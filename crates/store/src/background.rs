@@ -8,8 +8,8 @@
 //! ```
 //!
 //! Any number of stores share the threads, and the memory for their buffers. In each pass, a thread does one piece of work
-//! for each store that has some. Without threads, the call that finds a full buffer, or that a time has passed, does the
-//! work itself.
+//! for each store that has some. Without threads, the call that finds that a time has passed does the work itself; one that
+//! finds a full buffer writes it, or starts a thread that does.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};

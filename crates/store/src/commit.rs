@@ -38,7 +38,7 @@ use std::time::Instant;
 
 use deltas::write_deltas;
 use flush::write_buffer;
-pub(crate) use flush::{flush, flush_left};
+pub(crate) use flush::{begin_flush, flush, flush_left, is_written};
 pub(crate) use removal::{remove_all_but, remove_unnamed};
 
 use crate::error::{Error, Result};
@@ -152,14 +152,15 @@ pub(crate) fn write_commit(store: &Store, change: &dyn Fn(&mut CommitFile)) -> R
         frozen.segments.push(write_buffer(store, buffer)?);
     }
     let written = write_files(store, &mut frozen, change);
-    store.change(|writer| {
+    let (number, dropped) = store.change(|writer| {
         // After a failure, the next commit removes them.
         frozen.created.iter().for_each(|name| writer.files.add(*name));
         writer.synced(written)?;
-        let number = frozen.number;
-        store.ids.remove(&writer.adopt(frozen));
-        Ok(number)
-    })
+        Ok((frozen.number, writer.adopt(frozen)))
+    })?;
+    // Not in the lock: this waits for ids that are being added.
+    store.ids.remove(&dropped);
+    Ok(number)
 }
 
 /// Writes what changed in segments, and the file of the commit. From its second sync of the folder on, it is durable.

@@ -24,7 +24,7 @@ pub struct StoreOptions {
     /// The commits that the store keeps from now on. `None` leaves this as the store has it; a new store keeps the newest.
     pub keep_commits: Option<KeepCommits>,
     /// The memory for documents of [`Store::apply`](crate::Store::apply), in bytes. When they take half of it, they are
-    /// written to a segment, by the next batch or a background thread. Others fill the other half meanwhile, and then
+    /// written to a segment, by a thread or the next batch. Others fill the other half meanwhile, and then
     /// wait.
     pub buffer_bytes: usize,
     /// The number of batches for which the versions of deleted documents are remembered at least, so that a document that

@@ -5,6 +5,7 @@
 //! | `writer` | the state that is locked; in `commits`, how a commit is made of it |
 //! | `docs` | the documents in it |
 //! | `tasks` | what background threads are asked for |
+//! | `writing` | a thread that writes a buffer, if there are no such threads |
 //!
 //! The calls that change a store are methods of [`Store`] in the modules that use this one, one `impl` in the head of each:
 //! `commit`, `merge`, `write`, `open` and `replica`. Functions over the store do the work.
@@ -12,6 +13,7 @@
 mod docs;
 mod tasks;
 mod writer;
+mod writing;
 
 use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
@@ -25,6 +27,7 @@ pub(crate) use docs::{Current, Docs};
 use tasks::Tasks;
 pub(crate) use tasks::{Member, Shared, Task};
 pub(crate) use writer::{Frozen, Writer};
+pub(crate) use writing::{Writing, Written};
 
 use crate::error::{Error, Result};
 use crate::files::{FileEntry, FileName, Files, Position, WriterLock};
@@ -83,6 +86,8 @@ use crate::versions;
 /// ```
 #[doc(alias = "IndexWriter")]
 pub struct Store {
+    /// The thread that writes the sealed buffer, if one does; changed by the holder of `flushing`. Ends before the lock is left.
+    pub(crate) writing: Mutex<Option<Writing>>,
     pub(crate) directory: Arc<dyn Directory>,
     pub(crate) options: StoreOptions,
     pub(crate) lock: Arc<WriterLock>,
@@ -109,7 +114,7 @@ pub struct Store {
     pub(crate) tasks: Tasks,
     pub(crate) counters: Counters,
     /// The ids of all segments.
-    pub(crate) ids: StoreIds,
+    pub(crate) ids: Arc<StoreIds>,
     /// The seed of the hash of ids in the buffer.
     pub(crate) seed: u64,
     /// The microseconds since 1970, for versions that are assigned.
@@ -142,6 +147,7 @@ impl Store {
         let published = RwLock::new(Snapshot::of(writer.contents(None), None));
         let now = || Mutex::new(Instant::now());
         Store {
+            writing: Mutex::default(),
             directory,
             options,
             lock,
@@ -159,7 +165,7 @@ impl Store {
             has_failed_flush: AtomicBool::new(false),
             tasks: Tasks::default(),
             counters: Counters::default(),
-            ids: StoreIds::default(),
+            ids: Arc::default(),
             seed: RandomState::new().hash_one(0_u64),
             clock: versions::clock,
             published,

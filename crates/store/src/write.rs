@@ -68,10 +68,11 @@ impl Store {
     /// The documents are visible in the snapshots taken after the next [`refresh`](Self::refresh) or any other change,
     /// and durable as [`Durability`](crate::Durability) says. Any number of threads may call this at a time; they wait
     /// for each other only while a batch is put into the buffer. If the buffer takes half of
-    /// [`buffer_bytes`](crate::StoreOptions::buffer_bytes), the call first writes it to a segment, unless a
-    /// [`Background`](crate::Background) does.
+    /// [`buffer_bytes`](crate::StoreOptions::buffer_bytes), a thread writes it to a segment, and calls wait once the other half
+    /// is full, too. Without a [`Background`](crate::Background), the store starts that thread, or the call writes the buffer: if
+    /// it takes less than 1 MiB, or the store has an [`Observer`](crate::Observer).
     ///
-    /// O(operations), and for each id the look-up in the segments; and for updates, O(changed documents of the blocks of 65,536
+    /// O(operations), and for each id the look-up in the segments; and for updates, O(changed documents of the blocks of 16,384
     /// that they touch).
     ///
     /// # Versions

@@ -1,6 +1,7 @@
 //! The fields of a segment: [`Schema`] and [`FieldSpec`], declared before the first document.
 
 use std::fmt;
+use std::sync::Arc;
 
 use docvalues_format::binary::Compression;
 use docvalues_format::file::field::{Field, MAX_NAME};
@@ -217,7 +218,11 @@ impl From<Field> for FieldSpec {
 /// # Ok::<(), docvalues_writer::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Schema {
+pub struct Schema(Arc<Fields>);
+
+/// The fields of a [`Schema`]. Clones share them, as each batch of a store has one.
+#[derive(Clone, Debug, Default)]
+struct Fields {
     fields: Vec<FieldSpec>,
     // Indices into `fields`, hashed by name. Names have up to 64 KiB, so they are not stored twice.
     by_name: HashTable<u32>,
@@ -245,53 +250,54 @@ impl Schema {
         if self.field(&field.name).is_some() {
             return refuse(ErrorKind::DuplicateName);
         }
-        let id = match u32::try_from(self.fields.len()) {
+        let id = match u32::try_from(self.len()) {
             Ok(id) if id < MAX_COLUMNS => id,
             _ => return refuse(ErrorKind::TooManyFields { max: MAX_COLUMNS }),
         };
-        let hash = self.hash.hash_one(&field.name);
-        self.fields.push(field);
-        let (hasher, fields) = (&self.hash, &self.fields);
-        self.by_name.insert_unique(hash, id, |&id| hasher.hash_one(fields[FieldId(id).index()].name()));
+        let Fields { fields, by_name, hash: hasher } = Arc::make_mut(&mut self.0);
+        let hash = hasher.hash_one(&field.name);
+        fields.push(field);
+        by_name.insert_unique(hash, id, |&id| hasher.hash_one(fields[FieldId(id).index()].name()));
         Ok(FieldId(id))
     }
 
     /// The field of this name.
     pub fn field(&self, name: &str) -> Option<FieldId> {
-        let named = |&id: &u32| self.fields[FieldId(id).index()].name == name;
-        self.by_name.find(self.hash.hash_one(name), named).map(|&id| FieldId(id))
+        let Fields { fields, by_name, hash } = &*self.0;
+        let named = |&id: &u32| fields[FieldId(id).index()].name == name;
+        by_name.find(hash.hash_one(name), named).map(|&id| FieldId(id))
     }
 
     /// The declaration of `field`; `None` if it belongs to another schema.
     pub fn get(&self, field: FieldId) -> Option<&FieldSpec> {
-        self.fields.get(field.index())
+        self.0.fields.get(field.index())
     }
 
     /// The fields, in the order in which they were added.
     pub fn iter(&self) -> impl Iterator<Item = (FieldId, &FieldSpec)> {
-        (0..).map(FieldId).zip(&self.fields)
+        (0..).map(FieldId).zip(&self.0.fields)
     }
 
     /// The number of fields.
     pub fn len(&self) -> usize {
-        self.fields.len()
+        self.0.fields.len()
     }
 
     /// Whether there are no fields.
     pub fn is_empty(&self) -> bool {
-        self.fields.is_empty()
+        self.0.fields.is_empty()
     }
 
     /// Replaces the declaration of a field by `spec`, which has the same name.
     pub(crate) fn replace(&mut self, field: FieldId, spec: FieldSpec) -> Result<()> {
         spec.check().map_err(|kind| Error::new(kind).of(&spec.name))?;
-        if let Some(place) = self.fields.get_mut(field.index()) {
+        if let Some(place) = Arc::make_mut(&mut self.0).fields.get_mut(field.index()) {
             *place = spec;
         }
         Ok(())
     }
 
     pub(crate) fn into_fields(self) -> Vec<FieldSpec> {
-        self.fields
+        Arc::unwrap_or_clone(self.0).fields
     }
 }

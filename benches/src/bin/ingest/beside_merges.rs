@@ -11,7 +11,7 @@ use super::base::background;
 use super::ours::{BATCH, Ours, ROUNDS, batch, docs, per_mille};
 use super::process::waited;
 
-/// The loads beside the batches. Alone, the batch that finds the buffer full writes it. Background threads write full
+/// The loads beside the batches. Alone, the store starts a thread for each full buffer. Background threads write full
 /// buffers, commit each second, refresh four times as often, and merge.
 const LOADS: [(&str, bool); 2] = [("alone", false), ("background threads", true)];
 

@@ -5,7 +5,7 @@ use std::ops::{ControlFlow, RangeInclusive};
 use std::sync::Arc;
 
 use docvalues::column::{BatchDocs, Changes, Element, Error as ReadError, Gathered, Overlay, Pruning};
-use docvalues::search::{Docs, Search};
+use docvalues::search::{Docs, Query, Search};
 use docvalues::{
     BytesKind, Column, ColumnSource, DocId, DocRange, Field, FieldSpec, LogicalType, OpenOptions, Rows,
     Schema, Segment, SegmentWriter, SortKey, WriterOptions,
@@ -22,8 +22,9 @@ const SHARES: [f64; 4] = [0.000_01, 0.001, 0.01, 0.1];
 const BATCH: usize = 1_024;
 const GATHERS: usize = 500;
 
-/// The numbers that a filter matches: 1 %.
-const WANTED: RangeInclusive<i64> = 0..=(1 << 39) / 100;
+/// The columns of numbers, each with a range that 1 % of its numbers are in, and its new values.
+const NUMBERS: [(&str, RangeInclusive<i64>, fn(&mut SplitMix64) -> i64); 2] =
+    [("time", 0..=(1 << 39) / 100, number), ("size", 7 << 17..=(1 << 20) - 1, new_size)];
 
 /// A source of one column.
 struct One(Arc<dyn Column>);
@@ -45,23 +46,30 @@ impl ColumnSource for One {
 /// Prints how many times as long reads take as without changes.
 pub(crate) fn measure(docs: u32) {
     let segment = segment(docs);
-    let (time, title) =
-        (segment.column("time").expect("a column"), segment.column("title").expect("a column"));
+    let open = |name: &str| segment.column(name).expect("a column");
+    let columns = NUMBERS.map(|(name, wanted, new)| (name, open(name), wanted, new));
+    let title = open("title");
     let mut rng = SplitMix64::new(26);
     println!("\n## reads, {docs} documents\n");
-    println!("| column | changed | bytes a change | scan | gather | ascending | filter 1 % | top 20 |");
-    println!("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
-    println!("| time, ms | | | {}", row(&numbers(&time)));
+    println!(
+        "| column | changed | bytes a change | scan | gather | ascending | filter 1 % | count 1 % | top 20 |"
+    );
+    println!("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
+    for (name, column, wanted, _) in &columns {
+        println!("| {name}, ms | | | {}", row(&numbers(column, wanted)));
+    }
     println!("| title, ms | | | {}", row(&strings(&title)));
     for part in SHARES {
         let some = share(docs, part, &mut rng);
-        let mut changes = Changes::<i64>::new(docs, false);
-        let rows: Vec<i64> = some.iter().map(|_| number(&mut rng)).collect();
-        changes.set(some.iter().map(|doc| DocId::new(*doc)).zip(rows.chunks(1).map(Some)));
-        print(&format!("time | {} %", part * 100.0), changes.heap(), &some, {
-            let changed: Arc<dyn Column> = Arc::new(Overlay::<i64>::new(Arc::clone(&time), changes));
-            ratios(|| numbers(&changed), || numbers(&time))
-        });
+        for (name, column, wanted, new) in &columns {
+            let mut changes = Changes::<i64>::new(docs, false);
+            let rows: Vec<i64> = some.iter().map(|_| new(&mut rng)).collect();
+            changes.set(some.iter().map(|doc| DocId::new(*doc)).zip(rows.chunks(1).map(Some)));
+            print(&format!("{name} | {} %", part * 100.0), changes.heap(), &some, {
+                let changed: Arc<dyn Column> = Arc::new(Overlay::<i64>::new(Arc::clone(column), changes));
+                ratios(|| numbers(&changed, wanted), || numbers(column, wanted))
+            });
+        }
         let mut changes = Changes::<u8>::new(docs, true);
         let rows: Vec<String> = some.iter().map(|_| text(&mut rng)).collect();
         changes.set(
@@ -74,45 +82,73 @@ pub(crate) fn measure(docs: u32) {
     }
 }
 
-/// A segment with a random number and a random title in each document.
+/// A segment with a random number, a skewed one and a random title in each document.
 fn segment(docs: u32) -> Segment {
     let mut schema = Schema::new();
     let time = schema.add(FieldSpec::new("time", LogicalType::I64)).expect("a field");
+    let size = schema.add(FieldSpec::new("size", LogicalType::I64)).expect("a field");
     let title = FieldSpec::new("title", LogicalType::Utf8).kind(BytesKind::Binary);
     let title = schema.add(title).expect("a field");
     let options = WriterOptions::new().budget(usize::MAX);
     let mut writer = SegmentWriter::in_memory(schema, options);
     let mut rng = SplitMix64::new(9);
-    for _ in 0..docs {
+    for at in 0..docs {
         let mut doc = writer.document();
-        doc.i64(time, number(&mut rng)).and_then(|doc| doc.str(title, &text(&mut rng))).expect("a value");
+        doc.i64(time, number(&mut rng))
+            .and_then(|doc| doc.i64(size, old_size(at, &mut rng)))
+            .expect("a value");
+        doc.str(title, &text(&mut rng)).expect("a value");
         doc.finish().expect("a document");
     }
     let bytes = writer.finish_bytes().expect("a segment");
     Segment::from_bytes(bytes, OpenOptions::new()).expect("a segment")
 }
 
-/// Milliseconds of a scan, of gathers in any order and ascending, of a filter, and of a search for the top 20.
-fn numbers(column: &Arc<dyn Column>) -> [f64; 5] {
+/// A skewed number: powers of two, and every tenth run of 16,384 documents has one.
+fn old_size(doc: u32, rng: &mut SplitMix64) -> i64 {
+    let (block, random) = (i64::from(doc >> 14), rng.next_u64());
+    match block % 10 {
+        9 => 4_096 + block,
+        run => {
+            let powers = if run == 4 { 10 } else { 20 };
+            let power = 1_i64 << ((random >> 33) % powers);
+            power | random.cast_signed() & (power - 1)
+        }
+    }
+}
+
+/// A uniform number, up to the largest size.
+fn new_size(rng: &mut SplitMix64) -> i64 {
+    number(rng) & ((1 << 20) - 1)
+}
+
+/// Milliseconds of a scan, of gathers in any order and ascending, of a filter, and of searches that count and that return the
+/// top 20.
+fn numbers(column: &Arc<dyn Column>, wanted: &RangeInclusive<i64>) -> [f64; 6] {
     let rows = column.values().numbers().expect("numbers");
     let [scan, gather, ascending] = reads(column, rows);
     let docs = DocRange::new(0, column.info().docs);
     let filter = millis(|| {
         let mut bits = vec![0; docs.words()];
-        rows.filter(docs, &WANTED, &mut bits, &mut Pruning::default()).expect("good bytes");
+        rows.filter(docs, wanted, &mut bits, &mut Pruning::default()).expect("good bytes");
         black_box(bits);
     });
     let source = One(Arc::clone(column));
+    let name = &column.info().field.name;
+    let query = Query::range(name, wanted.clone());
+    let count = millis(|| {
+        black_box(Search::new(&source).threads(1).count(&query).expect("good bytes"));
+    });
     let top = millis(|| {
-        let keys = [SortKey::of("time").descending()];
+        let keys = [SortKey::of(name).descending()];
         black_box(Search::new(&source).threads(1).top(Docs::All, &keys, 20).expect("good bytes"));
     });
-    [scan, gather, ascending, filter, top]
+    [scan, gather, ascending, filter, count, top]
 }
 
-fn strings(column: &Arc<dyn Column>) -> [f64; 5] {
+fn strings(column: &Arc<dyn Column>) -> [f64; 6] {
     let [scan, gather, ascending] = reads(column, column.values().bytes().expect("strings"));
-    [scan, gather, ascending, 0.0, 0.0]
+    [scan, gather, ascending, 0.0, 0.0, 0.0]
 }
 
 fn reads<T: Element>(column: &Arc<dyn Column>, rows: &dyn Rows<T>) -> [f64; 3] {
@@ -140,7 +176,7 @@ fn reads<T: Element>(column: &Arc<dyn Column>, rows: &dyn Rows<T>) -> [f64; 3] {
 }
 
 /// The medians of the ratios of pairs, of which each is first in turn.
-fn ratios(changed: impl Fn() -> [f64; 5], base: impl Fn() -> [f64; 5]) -> [f64; 5] {
+fn ratios(changed: impl Fn() -> [f64; 6], base: impl Fn() -> [f64; 6]) -> [f64; 6] {
     let pair = |round| {
         if round % 2 == 0 {
             let base = base();
@@ -153,11 +189,11 @@ fn ratios(changed: impl Fn() -> [f64; 5], base: impl Fn() -> [f64; 5]) -> [f64; 
     std::array::from_fn(|at| median(pairs.iter().map(|(changed, base)| changed[at] / base[at]).collect()))
 }
 
-fn print(name: &str, heap: usize, some: &[u32], ratios: [f64; 5]) {
+fn print(name: &str, heap: usize, some: &[u32], ratios: [f64; 6]) {
     println!("| {name} | {:.1} | {}", heap as f64 / some.len() as f64, row(&ratios));
 }
 
-fn row(figures: &[f64; 5]) -> String {
+fn row(figures: &[f64; 6]) -> String {
     let cell = |figure: &f64| if figure.is_normal() { format!("{figure:.2} |") } else { "|".to_owned() };
     figures.iter().map(cell).collect::<Vec<_>>().join(" ")
 }

@@ -5,15 +5,16 @@ use std::sync::{Arc, Weak};
 use docvalues_format::bits::multiversioned;
 use docvalues_format::id::DocId;
 
-use super::block::{Block, DOCS, Group};
+use super::block::{Block, DOCS, split};
 use super::find;
-use crate::DocRange;
+use crate::batch::View;
 use crate::rows::Element;
+use crate::{DocRange, Gathered};
 
 /// New rows of some documents of a column. An [`Overlay`](super::Overlay) returns them instead of the old rows.
 ///
-/// Copy-on-write, in blocks of 65,536 documents: a clone shares all blocks, and a change copies its block. A block with
-/// changes takes about 300 bytes, and 10 to 18 bytes for each single number.
+/// Copy-on-write, in blocks of 16,384 documents: a clone shares all blocks, and a change copies its block. A block with
+/// changes takes about 200 bytes, 10 bytes for each single number, and another 2.5 KiB from 32 changes on.
 ///
 /// # Examples
 ///
@@ -51,11 +52,15 @@ type Blocks<T> = Vec<Option<Arc<Block<T>>>>;
 struct Recent<T> {
     /// The blocks at the mark, which are not kept for it; none if there was no mark, or too much was set since.
     since: Weak<Blocks<T>>,
-    docs: Vec<DocId>,
+    /// In chunks that clones share.
+    chunks: Vec<Arc<Vec<DocId>>>,
 }
 
-/// From more documents on, comparing all new rows does not take much longer; and each clone copies them.
+/// From more documents on, comparing all new rows does not take much longer.
 const MOST_RECENT: usize = 1 << 14;
+
+/// Documents of a chunk of them.
+const CHUNK: usize = 256;
 
 impl<T: Element> Changes<T> {
     /// No changes, for a column of `docs` documents. `is_many` must be true if it is multi-valued or has byte strings.
@@ -86,7 +91,7 @@ impl<T: Element> Changes<T> {
 
     /// The size in memory, in bytes.
     pub fn heap(&self) -> usize {
-        self.heap + size_of_val(&self.blocks[..]) + size_of_val(&self.recent.docs[..])
+        self.heap + size_of_val(&self.blocks[..]) + self.recent.chunks.len() * CHUNK * size_of::<DocId>()
     }
 
     /// Whether one of both is a clone of the other, and neither was changed since.
@@ -116,7 +121,7 @@ impl<T: Element> Changes<T> {
         for (doc, row) in rows {
             assert!(last.is_none_or(|last| last < doc), "document {doc} is out of order");
             last = Some(doc);
-            let (this, at) = doc.split();
+            let (this, at) = split(doc);
             if this != block {
                 self.set_in(block, &mut of_block);
                 block = this;
@@ -140,18 +145,18 @@ impl<T: Element> Changes<T> {
         }
     }
 
-    fn set_in(&mut self, block: u32, rows: &mut Vec<(u16, Option<&[T]>)>) {
+    fn set_in(&mut self, block: usize, rows: &mut Vec<(u16, Option<&[T]>)>) {
         if rows.is_empty() {
             return;
         }
-        let block = &mut Arc::make_mut(&mut self.blocks)[block as usize];
+        let block = &mut Arc::make_mut(&mut self.blocks)[block];
         let of = |block: &Block<T>| (block.len(), block.values(), block.heap());
         let (len, values, heap) = block.as_deref().map_or((0, 0, 0), of);
         let changed = match block {
             Some(block) => block.with(rows),
             None => Block::new(self.is_many).with(rows),
         };
-        // A block has at most 65,536 documents.
+        // A block has at most 16,384 documents.
         self.len += u32::try_from(changed.len() - len).unwrap_or(0);
         self.values = self.values + changed.values() as u64 - values as u64;
         self.heap = self.heap + changed.heap() - heap;
@@ -162,8 +167,8 @@ impl<T: Element> Changes<T> {
     /// The new row of a document, if it changed: `Some(None)` if its value was removed. O(1).
     #[inline]
     pub fn get(&self, doc: DocId) -> Option<Option<&[T]>> {
-        let (block, at) = doc.split();
-        self.blocks.get(block as usize)?.as_ref()?.row(at)
+        let (block, at) = split(doc);
+        self.blocks.get(block)?.as_ref()?.row(at)
     }
 
     /// Whether any of some documents may have changed: false only if none did. O(blocks).
@@ -174,30 +179,48 @@ impl<T: Element> Changes<T> {
 
     /// The documents of a range that changed, ascending, and their new rows. O(blocks and changes of the range).
     pub fn rows(&self, docs: DocRange) -> impl Iterator<Item = (DocId, Option<&[T]>)> {
-        self.groups(docs).flat_map(|(first, group)| {
-            group.rows().map(move |(bit, row)| (DocId::new(first | number(bit)), row))
+        self.blocks_in(docs).flat_map(|(block, first, docs)| {
+            block.rows(docs).map(move |(doc, row)| (DocId::new(first | u32::from(doc)), row))
         })
     }
 
-    /// The groups of 64 documents with changes of a range, and the first document of each.
-    #[inline]
-    pub(super) fn groups(&self, docs: DocRange) -> impl Iterator<Item = (u32, Group<'_, T>)> {
-        self.blocks_in(docs).flat_map(|(block, first, docs)| {
-            block.groups_in(docs).map(move |group| (first | number(group.first), group))
-        })
+    /// Puts the new rows of a range into the rows of its gather, which are single values.
+    pub(super) fn put(&self, docs: DocRange, out: &mut Gathered<T>) {
+        for (block, first, within) in self.blocks_in(docs) {
+            let at = docs.place(DocId::new(first | number(within.start)));
+            block.put(within, out, at);
+        }
+    }
+
+    /// Replaces the bits of the documents of a range that changed by those of `wanted`: see [`Block::replace`].
+    pub(super) fn replace(
+        &self,
+        docs: DocRange,
+        bits: &mut [u64],
+        wanted: &impl Fn(View<'_, T>, (T, T)) -> u64,
+    ) {
+        for (block, first, within) in self.blocks_in(docs) {
+            let at = docs.place(DocId::new(first | number(within.start)));
+            block.replace(within, bits, at, wanted);
+        }
+        if let (Some(last), left @ 1..) = (bits.last_mut(), docs.len() % 64) {
+            *last &= (1 << left) - 1;
+        }
+    }
+
+    /// Whether any document of a range has a new row that is `wanted`: see [`Block::replace`].
+    pub(super) fn any(&self, docs: DocRange, wanted: &impl Fn(View<'_, T>, (T, T)) -> u64) -> bool {
+        self.blocks_in(docs).any(|(block, _, docs)| block.any(docs, wanted))
+    }
+
+    /// The least and the greatest element of each 64 new rows of a block; none of byte strings. Values that were removed may
+    /// count.
+    pub(super) fn zones(&self) -> impl Iterator<Item = (T, T)> {
+        self.blocks.iter().flatten().flat_map(|block| block.zones().iter().copied())
     }
 
     /// Calls `each` with the places in `docs` whose documents changed, ascending, and the new rows.
-    pub(super) fn find<'a>(&'a self, docs: &[DocId], mut each: impl FnMut(usize, Option<&'a [T]>)) {
-        // A branch that is mostly not taken is faster than none.
-        if self.len < self.docs / 512 {
-            for (at, doc) in docs.iter().enumerate() {
-                if let Some(row) = self.get(*doc) {
-                    each(at, row);
-                }
-            }
-            return;
-        }
+    pub(super) fn find<'a>(&'a self, docs: &[DocId], each: impl FnMut(usize, Option<&'a [T]>)) {
         // Ranks are counts of bits, for which baseline x86-64 has no instruction.
         multiversioned(find::Find { blocks: &self.blocks, docs, each });
     }
@@ -218,7 +241,7 @@ impl<T: Element> Changes<T> {
     /// Lists the documents that are set from now on, so that [`since`](Self::since) is fast for a clone of now. The list is
     /// given up when it becomes long.
     pub fn mark(&mut self) {
-        self.recent = Recent { since: Arc::downgrade(&self.blocks), docs: Vec::new() };
+        self.recent = Recent { since: Arc::downgrade(&self.blocks), chunks: Vec::new() };
     }
 
     /// Returns the documents whose rows differ from `before`, an older clone, with their current rows; ascending.
@@ -244,43 +267,33 @@ impl<T: Element> Changes<T> {
             if block_before.as_ref().is_some_and(|before| Arc::ptr_eq(block, before)) {
                 continue;
             }
-            for group in block.groups_in(0..DOCS) {
-                if block_before.as_ref().is_some_and(|before| before.has_group(&group)) {
-                    continue;
-                }
-                let first = at * DOCS + group.first;
-                for (bit, row) in group.rows() {
-                    let doc = DocId::new(number(first + bit));
-                    if before.get(doc) != Some(row) {
-                        docs.push(doc);
-                    }
-                }
-            }
+            let first = number(at * DOCS);
+            docs.extend(
+                block.docs_unlike(block_before.as_deref()).map(|doc| DocId::new(first | u32::from(doc))),
+            );
         }
         docs
     }
 
     /// The documents that changed.
     pub(super) fn changed_docs(&self) -> Vec<DocId> {
-        let mut docs = Vec::with_capacity(self.len as usize);
-        for (first, group) in self.groups(DocRange::new(0, self.docs)) {
-            docs.extend(group.rows().map(|(bit, _)| DocId::new(first | number(bit))));
-        }
-        docs
+        self.rows(DocRange::new(0, self.docs)).map(|(doc, _)| doc).collect()
     }
 }
 
 impl<T: Element> Recent<T> {
     fn new() -> Recent<T> {
-        Recent { since: Weak::new(), docs: Vec::new() }
+        Recent { since: Weak::new(), chunks: Vec::new() }
     }
 
     fn push(&mut self, doc: DocId) {
-        if self.docs.len() == MOST_RECENT {
-            *self = Recent::new();
+        if self.since.strong_count() == 0 {
+            return;
         }
-        if self.since.strong_count() > 0 {
-            self.docs.push(doc);
+        match self.chunks.last_mut().filter(|chunk| chunk.len() < CHUNK) {
+            Some(chunk) => Arc::make_mut(chunk).push(doc),
+            None if self.chunks.len() == MOST_RECENT / CHUNK => *self = Recent::new(),
+            None => self.chunks.push(Arc::new(vec![doc])),
         }
     }
 
@@ -289,7 +302,7 @@ impl<T: Element> Recent<T> {
         if !std::ptr::eq(self.since.as_ptr(), Arc::as_ptr(&before.blocks)) {
             return None;
         }
-        let mut docs = self.docs.clone();
+        let mut docs: Vec<DocId> = self.chunks.iter().flat_map(|chunk| chunk.iter().copied()).collect();
         docs.sort_unstable();
         docs.dedup();
         Some(docs)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use docvalues_format::bits::Work;
 use docvalues_format::id::DocId;
 
-use super::block::Block;
+use super::block::{Block, split};
 use crate::rows::Element;
 
 /// Documents that are looked for at once.
@@ -30,39 +30,27 @@ impl<'a, T: Element, F: FnMut(usize, Option<&'a [T]>)> Work for Find<'a, '_, T, 
 }
 
 impl<'a, T: Element, F: FnMut(usize, Option<&'a [T]>)> Find<'a, '_, T, F> {
+    /// The block of a document, if that has changes, and the document's number there.
     #[inline(always)]
-    fn block(&self, doc: DocId) -> Option<&'a Block<T>> {
-        self.blocks.get(doc.split().0 as usize)?.as_deref()
+    fn block(&self, doc: DocId) -> Option<(&'a Block<T>, u16)> {
+        let (block, at) = split(doc);
+        Some((self.blocks.get(block)?.as_deref()?, at))
     }
 
-    /// At most [`AT_ONCE`] documents, in steps, so that their cache misses overlap.
+    /// At most [`AT_ONCE`] documents. The first loop has no branch that a changed document decides, and the second one reads
+    /// the rows of all of them at once.
     #[inline(always)]
     fn find_some(&mut self, docs: &[DocId], first: usize) {
-        let mut places = [(0_u8, 0_u16); AT_ONCE];
+        let mut changed = [0_u8; AT_ONCE];
         let mut count = 0;
         for (at, doc) in (0..=u8::MAX).zip(docs) {
-            let Some(block) = self.block(*doc) else { continue };
-            let (has_changes, place) = block.place(doc.split().1);
-            block.prefetch_place(place);
-            places[count] = (at, place);
-            count += usize::from(has_changes);
+            changed[count % AT_ONCE] = at;
+            count += usize::from(self.block(*doc).is_some_and(|(block, at)| block.has(at)));
         }
-        let mut rows = [(0_u8, 0_u16, 0_usize); AT_ONCE];
-        let mut found = 0;
-        for (at, place) in &places[..count] {
-            let doc = docs[usize::from(*at)];
-            let Some(block) = self.block(doc) else { continue };
-            let (has_changed, rank) = block.rank_at(*place, doc.split().1);
-            rows[found] = (*at, *place, rank);
-            found += usize::from(has_changed);
-            if has_changed {
-                block.prefetch_row(rank);
-            }
-        }
-        for (at, place, rank) in &rows[..found] {
-            let doc = docs[usize::from(*at)];
-            if let Some(block) = self.block(doc) {
-                (self.each)(first + usize::from(*at), block.row_at(*place, doc.split().1, *rank));
+        for at in changed[..count].iter().map(|at| usize::from(*at)) {
+            let doc = docs[at];
+            if let Some(row) = self.block(doc).and_then(|(block, at)| block.row(at)) {
+                (self.each)(first + at, row);
             }
         }
     }

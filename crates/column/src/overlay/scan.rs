@@ -14,8 +14,8 @@ use crate::{DocRange, Gathered, Result};
 /// A batch is passed on when it has this many documents.
 const BATCH: usize = 4_096;
 
-/// Documents that are gathered at once.
-const GATHERED: usize = 1_024;
+/// Documents that are gathered at once: few enough for the first-level cache, and enough that a call costs little.
+const GATHERED: usize = 2_048;
 
 /// A scan of a column of single values that all documents below have: where documents changed, values are gathered, so that
 /// they are decoded to where they are replaced, and need not be copied.

@@ -113,7 +113,9 @@ impl ColumnChanges {
 #[derive(Clone)]
 pub struct OverlaySource {
     base: Arc<dyn ColumnSource + Send + Sync>,
-    changed: BTreeMap<String, (Field, ColumnChanges)>,
+    fields: Arc<[Field]>,
+    /// By the place of their field.
+    changed: Arc<BTreeMap<usize, ColumnChanges>>,
     /// The keys of the base's sort before the first whose column changed.
     sort: Vec<SortKey>,
 }
@@ -128,24 +130,41 @@ impl OverlaySource {
         base: Arc<dyn ColumnSource + Send + Sync>,
         changes: impl IntoIterator<Item = (Field, ColumnChanges)>,
     ) -> OverlaySource {
-        OverlaySource::of(base, changes.into_iter().collect())
+        let (fields, changes): (Vec<Field>, Vec<ColumnChanges>) = changes.into_iter().unzip();
+        for (at, Field { name, .. }) in fields.iter().enumerate() {
+            assert!(fields[..at].iter().all(|other| other.name != *name), "two changes of \"{name}\"");
+        }
+        OverlaySource::shared(base, fields.into(), Arc::new((0..).zip(changes).collect()))
     }
 
-    fn of(base: Arc<dyn ColumnSource + Send + Sync>, changes: Vec<(Field, ColumnChanges)>) -> OverlaySource {
-        let mut changed = BTreeMap::new();
-        for (field, changes) in changes {
-            let name = field.name.clone();
-            assert_eq!(changes.shape(field.kind), (base.docs(), true), "documents and kind of \"{name}\"");
-            let before = changed.insert(name, (field, changes));
-            assert!(
-                before.is_none(),
-                "two changes of \"{}\"",
-                before.map_or(String::new(), |(field, _)| field.name)
-            );
+    /// As [`new`](Self::new), with the changes by the place of their field. `fields`, whose names differ, may have others. Copies
+    /// nothing, so that each moment of a source that changes often may have an overlay.
+    ///
+    /// # Panics
+    ///
+    /// If there is no field at a place, or changes do not fit the kind of their field or the number of documents.
+    pub fn shared(
+        base: Arc<dyn ColumnSource + Send + Sync>,
+        fields: Arc<[Field]>,
+        changed: Arc<BTreeMap<usize, ColumnChanges>>,
+    ) -> OverlaySource {
+        for (place, changes) in &*changed {
+            let Field { name, kind, .. } = &fields[*place];
+            assert_eq!(changes.shape(*kind), (base.docs(), true), "documents and kind of \"{name}\"");
         }
-        let keys = base.sort().iter();
-        let sort = keys.take_while(|key| !changed.contains_key(&key.column)).cloned().collect();
-        OverlaySource { base, changed, sort }
+        let mut source = OverlaySource { base, fields, changed, sort: Vec::new() };
+        let keys = source.base.sort().iter();
+        source.sort = keys.take_while(|key| source.changes(&key.column).is_none()).cloned().collect();
+        source
+    }
+
+    /// The changes of a field, if it has some.
+    fn changes(&self, name: &str) -> Option<(&Field, &ColumnChanges)> {
+        self.changed_fields().find(|(field, _)| field.name == name)
+    }
+
+    fn changed_fields(&self) -> impl Iterator<Item = (&Field, &ColumnChanges)> {
+        self.changed.iter().map(|(place, changes)| (&self.fields[*place], changes))
     }
 }
 
@@ -156,8 +175,8 @@ impl ColumnSource for OverlaySource {
 
     fn fields(&self) -> Result<Vec<Field>> {
         let mut fields = self.base.fields()?;
-        for (name, (field, _)) in &self.changed {
-            if let Err(place) = fields.binary_search_by(|other| other.name.cmp(name)) {
+        for (field, _) in self.changed_fields() {
+            if let Err(place) = fields.binary_search_by(|other| other.name.cmp(&field.name)) {
                 fields.insert(place, field.clone());
             }
         }
@@ -166,7 +185,7 @@ impl ColumnSource for OverlaySource {
 
     fn column(&self, name: &str) -> Result<Arc<dyn Column>> {
         let base = self.base.column(name);
-        let Some((field, changes)) = self.changed.get(name) else { return base };
+        let Some((field, changes)) = self.changes(name) else { return base };
         let base = match base {
             Err(error) if matches!(error.kind(), ErrorKind::NoSuchColumn { .. }) => {
                 Arc::new(AbsentColumn::of(field.clone(), self.docs()))

@@ -11,7 +11,7 @@ use crate::column::Column;
 use crate::error::ErrorKind;
 use crate::info::ColumnInfo;
 use crate::lists::Lists;
-use crate::rows::{Each, Rows, Values};
+use crate::rows::{Each, Rows, Values, each_row};
 use crate::{DocRange, Gathered, OrdRange, Pruning, Result, Terms};
 
 /// Not an ord.
@@ -83,7 +83,7 @@ impl Column for TermOverlay {
     }
 
     fn exists(&self, docs: DocRange, bits: &mut [u64]) -> Result<()> {
-        self.rows.add(docs, bits, |_| true, |found| self.rows.base.exists(docs, found))
+        self.rows.add_existing(docs, bits)
     }
 
     fn values(&self) -> Values<'_> {
@@ -131,7 +131,8 @@ impl Rows<TermOrd> for TermOverlay {
             self.new.dictionary_before(wanted.end.max(wanted.start)),
         );
         let is_wanted = |row: &[TermOrd]| row.iter().any(|ord| wanted.contains(self.ord(*ord)));
-        self.rows.add(docs, bits, is_wanted, |found| {
+        let matches = |rows: View<'_, TermOrd>, _: (TermOrd, TermOrd)| each_row(rows, &is_wanted);
+        self.rows.add(docs, bits, matches, |found| {
             self.rows.below(|rows| rows.filter(docs, &below, found, pruned))
         })
     }

@@ -9,6 +9,7 @@ use docvalues::column::{
     ErrorKind as ReadErrorKind, Gathered, Lists, NewTerms, Overlay, OverlaySource, Pruning, TermOverlay,
     Values, bits,
 };
+use docvalues::format::file::kind::from_f64;
 use docvalues::{
     Column, ColumnSource as _, DocId, DocRange, Field, OpenOptions, OrdRange, Rows, Segment, TermOrd, Terms,
     WriterOptions,
@@ -229,7 +230,7 @@ fn columns_of_every_kind_with_changed_rows() {
     let dataset = &EVERY_KIND.0;
     let other = shifted(dataset, 1_001);
     let last = dataset.docs - 1;
-    let edges = [0, 63, 64, 511, 512, 513, 65_535, 65_536, 65_537, last];
+    let edges = [0, 63, 64, 511, 512, 513, 16_383, 16_384, 16_385, 65_535, 65_536, 65_537, last];
     for (i, docs) in [edges.to_vec(), (0..dataset.docs).step_by(7).collect()].into_iter().enumerate() {
         // Columns take turns, but for the full sweep.
         let some = |dataset: &Dataset| {
@@ -346,6 +347,106 @@ fn zones_reach_past_the_end_of_a_range() {
         let decided = if level == 0 { pruned.zones } else { pruned.fine_zones };
         assert_eq!((decided.open, decided.none), (1, zones.len() as u64 - 1));
     }
+}
+
+/// A source of one column of a segment, in which the rows of some documents are others.
+fn numbers(slots: Vec<Option<i64>>, changes: Changes<i64>) -> (OverlaySource, Arc<dyn Column>) {
+    let field = Field::new("size", docvalues::Kind::Numeric, docvalues::LogicalType::I64);
+    let dataset =
+        Dataset { docs: slots.len() as u32, columns: vec![(field.clone(), ModelColumn::Numeric(slots))] };
+    let file = by_document(&dataset, &COMPRESSIONS, WriterOptions::default());
+    let segment = Segment::from_bytes(file, OpenOptions::new()).unwrap();
+    let source = OverlaySource::new(Arc::new(segment), [(field, ColumnChanges::Numbers(changes))]);
+    let column = source.column("size").unwrap();
+    (source, column)
+}
+
+/// Zeros of both signs, NaN, infinities and gaps among ascending doubles, of which zones exclude most.
+#[test]
+fn doubles_that_changed() {
+    const DOCS: u32 = 9_000;
+    let field = Field::new("price", docvalues::Kind::Numeric, docvalues::LogicalType::F64);
+    let new = [f64::NAN, -0.0, 0.0, f64::INFINITY, f64::NEG_INFINITY, 0.5].map(|price| Some(from_f64(price)));
+    let dataset = |slots| Dataset { docs: DOCS, columns: vec![(field.clone(), ModelColumn::Numeric(slots))] };
+    let old = dataset((0..DOCS).map(|doc| Some(from_f64(f64::from(doc) - 4_000.5))).collect());
+    let other = dataset((0..DOCS as usize).map(|doc| new.get(doc % 7).copied().flatten()).collect());
+    for step in [3, 50] {
+        let docs: Vec<u32> = (0..DOCS).step_by(step).collect();
+        check(&old, &other, &docs);
+        check_searches_of(&old, &other, &docs);
+    }
+}
+
+/// Few and many changes, around the borders of their zones and of a block, and ranges that begin anywhere.
+#[test]
+fn filters_of_changed_rows_at_borders() {
+    const DOCS: u32 = 70_000;
+    let new = [None, Some(i64::MIN), Some(i64::MAX), Some(600), Some(-1), Some(10_000)];
+    for (count, step) in [1, 62, 64, 65, 66, 128, 3_000].into_iter().flat_map(|n| [(n, 1), (n, 43)]) {
+        let first = 65_536 - count * step / 2;
+        let docs: Vec<u32> = (first..DOCS).step_by(step as usize).take(count as usize).collect();
+        let row = |doc: u32| new[doc as usize % new.len()].as_ref().map(std::slice::from_ref);
+        let changes = set(DOCS, false, &docs, row);
+        let mut slots: Vec<_> = (0..DOCS).map(|doc| Some(i64::from(doc % 1_000))).collect();
+        let (_, column) = numbers(slots.clone(), changes);
+        docs.iter().for_each(|doc| slots[*doc as usize] = new[*doc as usize % new.len()]);
+        let rows = column.values().numbers().unwrap();
+        for docs in
+            [(0, DOCS + 9), (1, DOCS), (65_472, 65_600), (65_535, 65_537)].map(|(a, b)| DocRange::new(a, b))
+        {
+            // All, most, some or none of the new rows.
+            let empty = std::ops::RangeInclusive::new(i64::MAX, i64::MIN);
+            for wanted in
+                [i64::MIN..=i64::MAX, 0..=i64::MAX, 500..=700, 10_000..=20_000, 20_000..=30_000, empty]
+            {
+                let matches =
+                    |doc: usize| slots.get(doc).is_some_and(|slot| slot.is_some_and(|n| wanted.contains(&n)));
+                for before in [0, 1 << 5 | 1 << 40] {
+                    let mut found = vec![before; docs.words()];
+                    rows.filter(docs, &wanted, &mut found, &mut Pruning::default()).unwrap();
+                    for (word, found) in found.into_iter().enumerate() {
+                        let first = docs.start as usize + 64 * word;
+                        let bits =
+                            (0..64).filter(|bit| first + bit < docs.end as usize && matches(first + bit));
+                        let expected = bits.fold(before, |all, bit| all | 1 << bit);
+                        assert_eq!(found, expected, "{count} by {step}: {wanted:?} of {docs:?} from {first}");
+                    }
+                }
+            }
+            let mut found = vec![0; docs.words()];
+            column.exists(docs, &mut found).unwrap();
+            let have = docs.clip(DOCS).iter().filter(|doc| slots[doc.get() as usize].is_some());
+            assert!(
+                bits::ones(&found).eq(have.map(|doc| docs.place(doc))),
+                "{count} by {step}: {docs:?} exist"
+            );
+        }
+    }
+}
+
+/// New values that are better than all old ones bound the first, and so do old ones beside a few new ones.
+#[test]
+fn the_first_of_a_changed_column_are_bounded() {
+    const DOCS: u32 = 131_072;
+    let keys = [docvalues::SortKey::of("size").descending()];
+    let ascending = || -> Vec<Option<i64>> { (0..DOCS).map(|doc| Some(doc.into())).collect() };
+
+    let mut better = Changes::new(DOCS, false);
+    let values: Vec<i64> = (0..DOCS).map(|doc| 1_000_000 + i64::from(doc) * 7_919 % 10_007).collect();
+    let some = (0..DOCS).step_by(10).map(|doc| (DocId::new(doc), Some(&values[doc as usize..][..1])));
+    better.set(some);
+    let (_, column) = numbers(ascending(), better);
+    let index = column.skip_index().unwrap();
+    assert!(index.estimate_nth(40, true).unwrap().is_some_and(|number| number >= 1_000_000));
+    assert!(index.estimate_nth(40, false).unwrap().is_none_or(|number| number < 1_000_000));
+
+    let mut one = Changes::new(DOCS, false);
+    one.set([(DocId::new(7), Some(&[9][..]))]);
+    let (source, _) = numbers(ascending(), one);
+    let search = docvalues::search::Search::new(&source).threads(1);
+    let (first, profile) = search.top_explained(docvalues::search::Docs::All, &keys, 20).unwrap();
+    assert!(first.iter().map(|found| found.doc.get()).eq((DOCS - 20..DOCS).rev()));
+    assert!(profile.visited < 10_000, "{profile}");
 }
 
 /// A source that fails.
@@ -477,4 +578,44 @@ fn rows_since_a_mark_that_is_far_or_repeated() {
         let expected = changes.rows((0..all).into()).filter(|(doc, row)| before.get(*doc) != Some(*row));
         assert!(changes.since(&before).eq(expected), "{len} documents");
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(cases(20, 200)))]
+
+    /// Changes share what they copy on write at these edges.
+    #[test]
+    fn clones_keep_their_rows(steps in prop::collection::vec(some_rows(), 1..8)) {
+        let mut changes = Changes::<i64>::new(ALL, false);
+        let (mut model, mut clones) = (BTreeMap::new(), Vec::new());
+        for step in steps {
+            clones.push((changes.clone(), model.clone()));
+            changes.mark();
+            let row = |(doc, row): (&u32, &Option<i64>)| (DocId::new(*doc), *row);
+            let rows: Vec<_> = step.iter().map(row).collect();
+            changes.set(rows.iter().map(|(doc, row)| (*doc, row.as_ref().map(std::slice::from_ref))));
+            model.extend(rows);
+        }
+        clones.push((changes, model));
+        let owned = |(doc, row): (DocId, Option<&[i64]>)| (doc, row.map(|row| row[0]));
+        for (at, (now, model)) in clones.iter().enumerate() {
+            prop_assert!(now.rows((0..ALL).into()).map(owned).eq(model.iter().map(|(doc, row)| (*doc, *row))));
+            prop_assert_eq!(now.len() as usize, model.len());
+            for (before, old) in &clones[..at] {
+                let differs = |(doc, row): &(&DocId, &Option<i64>)| old.get(*doc) != Some(*row);
+                let new = model.iter().filter(differs).map(|(doc, row)| (*doc, *row));
+                prop_assert!(now.since(before).map(owned).eq(new));
+            }
+        }
+    }
+}
+
+/// The documents of a column.
+const ALL: u32 = 140_000;
+
+/// New rows of some documents, many of them at edges.
+fn some_rows() -> impl Strategy<Value = BTreeMap<u32, Option<i64>>> {
+    let edges = vec![0, 63, 64, 16_383, 16_384, 32_767, 32_768, 65_535, 65_536, 81_919, 81_920, ALL - 1];
+    let doc = prop_oneof![prop::sample::select(edges), 0..ALL];
+    prop::collection::btree_map(doc, prop::option::of(0..3_i64), 0..6)
 }

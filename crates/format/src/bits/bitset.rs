@@ -27,6 +27,16 @@ multiversion! {
         words.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
+    /// Sets, or clears, the bits of `words` that are set in `some`, as far as both reach.
+    pub fn assign_all(words: &mut [u64], some: &[u64], is_set: bool) {
+        let words = words.iter_mut().zip(some);
+        if is_set {
+            words.for_each(|(word, some)| *word |= some);
+        } else {
+            words.for_each(|(word, some)| *word &= !some);
+        }
+    }
+
     /// Writes the document of each set bit to the front of `out`, ascending; bit 0 is document `first`. `out` must
     /// have [`DOCS_PER_WRITE`] more places than bits are set.
     ///
@@ -137,6 +147,17 @@ mod tests {
         assert_eq!(bits, [1 << 60, 0b10]);
         or_at(&mut bits, 64, 1 << 63);
         assert_eq!(bits, [1 << 60, 1 << 63 | 0b10]);
+    }
+
+    #[test]
+    fn bits_are_assigned_by_words() {
+        let (mut words, some) = ([0b0101, u64::MAX, 7], [0b0110, 1 << 63]);
+        assign_all(&mut words, &some, true);
+        assert_eq!(words, [0b0111, u64::MAX, 7]);
+        assign_all(&mut words, &some, false);
+        assert_eq!(words, [0b0001, u64::MAX >> 1, 7]);
+        assign_all(&mut words[..1], &some, true);
+        assert_eq!(words, [0b0111, u64::MAX >> 1, 7]);
     }
 
     #[test]

@@ -246,6 +246,22 @@ proptest! {
     }
 
     #[test]
+    fn comparing_signed_numbers_is_comparing_each(
+        numbers in prop::collection::vec(prop_oneof![-3..4_i64, any::<i64>(), Just(i64::MIN), Just(i64::MAX)], 0..=64),
+        low in prop_oneof![-3..4_i64, any::<i64>(), Just(i64::MIN), Just(i64::MAX)],
+        high in prop_oneof![-3..4_i64, any::<i64>(), Just(i64::MIN), Just(i64::MAX)],
+    ) {
+        // Kernels compare 64.
+        let mut all = numbers;
+        for len in [all.len(), 64] {
+            all.resize(len, low);
+            let inside = all.iter().map(|number| (low..=high).contains(number));
+            let expected = inside.enumerate().fold(0, |bits, (at, is_inside)| bits | u64::from(is_inside) << at);
+            prop_assert_eq!(within(&all, low, high), expected);
+        }
+    }
+
+    #[test]
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     fn nearly_all_packed_integers_are_compared_by_a_kernel(width in 1_u8..=56, len in 64_usize..2000) {
         if !has_avx512() && (!has_avx2() || width > shuffles::NARROW) {

@@ -130,6 +130,23 @@ pub(crate) fn in_range(numbers: &[u64], low: u64, span: u64) -> u64 {
     in_range_scalar(numbers, low, span)
 }
 
+/// Compares up to 64 numbers with `low ..= high`: bit *i* is set if number *i* lies in the range.
+///
+/// ```
+/// use docvalues_format::bits::within;
+///
+/// assert_eq!(within(&[-2, -1, 5, i64::MAX], -1, 5), 0b0110);
+/// ```
+#[inline]
+#[allow(unsafe_code, reason = "no safe function of the standard library does it")]
+pub fn within(numbers: &[i64], low: i64, high: i64) -> u64 {
+    let (len, start) = (numbers.len(), numbers.as_ptr().cast());
+    // SAFETY: `i64` and `u64` have the same size and alignment, every bit pattern is valid for both,
+    // and the slice is borrowed for as long as the result is.
+    let numbers = unsafe { std::slice::from_raw_parts(start, len) };
+    if low > high { 0 } else { in_range(numbers, low.cast_unsigned(), high.abs_diff(low)) }
+}
+
 /// The compiler vectorizes this loop with NEON, but not [`in_range_scalar`].
 #[cfg(target_arch = "aarch64")]
 fn in_range_bytes(numbers: &[u64; 64], low: u64, span: u64) -> u64 {

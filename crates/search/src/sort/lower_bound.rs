@@ -15,7 +15,7 @@
 //! document, zones do not help. The estimate is therefore effective from about 2,700 hits for each of the `top`
 //! documents; fewer are visited quickly anyway.
 
-use docvalues_column::{DocAddress, DocId, DocRange};
+use docvalues_column::{Bounds, DocAddress, DocId, DocRange};
 
 use super::key::{Entry, Keys};
 use super::sort_value::SortValue;
@@ -67,8 +67,10 @@ pub(super) fn from_best_zone(
 fn best(part: &PassPart<'_>, keys: &Keys, after: Option<&Entry>) -> Result<Option<DocRange>> {
     let Some(key) = keys.as_slice().first() else { return Ok(None) };
     let column = part.columns.get(key.slot);
-    let Some(bounds) = column.skip_index().and_then(|_| column.info().bounds.exact()) else {
-        return Ok(None);
+    // The ends of bounds need not occur: then no zone is found.
+    let bounds = match (column.skip_index(), &column.info().bounds) {
+        (None, _) | (_, Bounds::Unknown) => return Ok(None),
+        (Some(_), bounds) => bounds.range(),
     };
     let best = match after.map(|after| key.since(&after.values[0])) {
         None if key.descending => *bounds.end(),

@@ -11,29 +11,91 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use docvalues_column::DocId;
-use docvalues_writer::FinishError;
+use docvalues_storage::Directory;
+use docvalues_writer::{FinishError, WriterOptions};
 
 use crate::error::Result;
 use crate::files::{FileEntry, FileName};
 use crate::locks::lock;
 use crate::observer::Origin;
-use crate::segments::{Block, FrozenBuffer, NewNumbers, SegmentState, begin_segment};
-use crate::store::Store;
+use crate::segments::{Block, FrozenBuffer, NewNumbers, SegmentState, StoreSegment, begin_segment};
+use crate::store::{Store, Writing, Written};
+
+/// A smaller buffer is written by the call, which hardly takes longer than a large batch.
+const IN_THREAD: usize = 1 << 20;
 
 /// Writes the buffer to a segment if it takes more than so many bytes, or one that could not be written before. Other
 /// callers go on, until the next buffer is full, too.
 pub(crate) fn flush(store: &Store, most: usize) -> Result<()> {
     let _flushing = lock(&store.flushing);
-    let buffer = store.change_quietly(|writer| {
+    let flushed = seal(store, most)?.map_or(Ok(()), |buffer| write_buffer(store, buffer).map(drop));
+    // The next call tries again, before it adds to what is in memory.
+    store.has_failed_flush.store(flushed.is_err(), Ordering::Relaxed);
+    flushed
+}
+
+/// As [`flush`], but a thread writes a large buffer. Once it [is written](is_written), a flush puts the segment in its place.
+pub(crate) fn begin_flush(store: &Store, most: usize) -> Result<()> {
+    // Observers look at a segment in the call that publishes it.
+    if store.observer.is_some() || store.buffered.load(Ordering::Relaxed) < IN_THREAD {
+        return flush(store, most);
+    }
+    let flushing = lock(&store.flushing);
+    let Some(buffer) = seal(store, most)? else { return Ok(()) };
+    let mut writing = lock(&store.writing);
+    if writing.is_none() {
+        *writing = start_writing(store, buffer);
+    }
+    if writing.is_some() {
+        return Ok(());
+    }
+    drop((writing, flushing));
+    flush(store, most)
+}
+
+/// Whether a thread has written a buffer; `None` if there is none.
+pub(crate) fn is_written(store: &Store) -> Option<bool> {
+    lock(&store.writing).as_ref().map(Writing::is_done)
+}
+
+/// Seals the buffer if it takes more than so many bytes. Returns what is sealed, if anything is.
+fn seal(store: &Store, most: usize) -> Result<Option<Arc<FrozenBuffer>>> {
+    store.change_quietly(|writer| {
         let is_full = writer.docs.buffer.bytes() > most;
         let buffer = if is_full { writer.seal() } else { writer.docs.sealed() };
         store.note_room(writer);
         Ok(buffer)
-    })?;
-    let flushed = buffer.map_or(Ok(()), |buffer| write_buffer(store, buffer).map(drop));
-    // The next call tries again, before it adds to what is in memory.
-    store.has_failed_flush.store(flushed.is_err(), Ordering::Relaxed);
-    flushed
+    })
+}
+
+/// Starts a thread that writes a buffer. `None` if there can be none.
+fn start_writing(store: &Store, buffer: Arc<FrozenBuffer>) -> Option<Writing> {
+    let number = store.take_segment_number().ok()?;
+    let (directory, options, sealed) = (store.directory.clone(), store.options, buffer.clone());
+    let ids = store.snapshot().has_table().then(|| store.ids.clone());
+    let write = move || {
+        let (file, new_numbers) = write_segment(&directory, options.writer, number, &sealed)?;
+        let segment = StoreSegment::open(&*directory, file, options.open)?;
+        if let Some(ids) = ids {
+            ids.add_alone(&segment);
+        }
+        Ok((SegmentState::new(Arc::new(segment)), new_numbers))
+    };
+    Writing::start(buffer, number, write).ok()
+}
+
+/// The thread that writes a buffer, if one does.
+fn take_writing(store: &Store, buffer: &Arc<FrozenBuffer>) -> Option<Writing> {
+    let writing = lock(&store.writing).take()?;
+    if Arc::ptr_eq(&writing.buffer, buffer) {
+        return Some(writing);
+    }
+    // A replica took over other documents meanwhile.
+    let number = writing.number;
+    drop(writing);
+    store.ids.remove(&[number]);
+    store.with_writer(|writer| writer.files.add(FileName::Segment(number)));
+    None
 }
 
 /// Writes a buffer that could not be written before, if there is one. The caller holds `flushing`.
@@ -44,18 +106,16 @@ pub(crate) fn flush_left(store: &Store) -> Result<()> {
 
 /// Writes what is sealed to a segment. Returns it as it was written. The caller holds `flushing`.
 pub(super) fn write_buffer(store: &Store, buffer: Arc<FrozenBuffer>) -> Result<SegmentState> {
-    let (began, number) = (Instant::now(), store.take_segment_number()?);
-    let written = write_segment(store, number, &buffer);
-    let mut created = vec![FileName::Segment(number)];
-    // Not in the last step: others wait for that.
-    let opened = written.and_then(|(file, new_numbers)| {
-        let origin = Origin::Blocks(&buffer.blocks, &new_numbers);
-        let segment = store.open_observed(file, origin, &mut created)?;
-        if store.snapshot().has_table() {
-            store.ids.add(&segment);
+    let mut began = Instant::now();
+    let (created, opened) = match take_writing(store, &buffer) {
+        Some(writing) => {
+            let created = vec![FileName::Segment(writing.number)];
+            let (written, took) = writing.finish();
+            began = Instant::now().checked_sub(took).unwrap_or(began);
+            (created, written)
         }
-        Ok((SegmentState::new(Arc::new(segment)), new_numbers))
-    });
+        None => write_now(store, &buffer)?,
+    };
     let (fresh, sealed) = store.change(|writer| {
         let opened = writer.synced(opened);
         writer.note_created(&*store.directory, created, opened.is_err());
@@ -70,12 +130,33 @@ pub(super) fn write_buffer(store: &Store, buffer: Arc<FrozenBuffer>) -> Result<S
     Ok(fresh)
 }
 
+/// Writes a buffer to a segment in this call. Returns the names of the files that it began, too.
+fn write_now(store: &Store, buffer: &FrozenBuffer) -> Result<(Vec<FileName>, Result<Written>)> {
+    let number = store.take_segment_number()?;
+    let written = write_segment(&store.directory, store.options.writer, number, buffer);
+    let mut created = vec![FileName::Segment(number)];
+    // Not in the last step: others wait for that.
+    let opened = written.and_then(|(file, new_numbers)| {
+        let origin = Origin::Blocks(&buffer.blocks, &new_numbers);
+        let segment = store.open_observed(file, origin, &mut created)?;
+        if store.snapshot().has_table() {
+            store.ids.add_alone(&segment);
+        }
+        Ok((SegmentState::new(Arc::new(segment)), new_numbers))
+    });
+    Ok((created, opened))
+}
+
 /// Writes the live documents of a buffer. Returns the file, and the number of each document in it.
-fn write_segment(store: &Store, number: u64, buffer: &FrozenBuffer) -> Result<(FileEntry, Arc<NewNumbers>)> {
+fn write_segment(
+    directory: &Arc<dyn Directory>,
+    options: WriterOptions,
+    number: u64,
+    buffer: &FrozenBuffer,
+) -> Result<(FileEntry, Arc<NewNumbers>)> {
     // Values that were in memory fit once more, whatever the budget.
-    let budget = store.options.writer.budget.max(buffer.bytes.saturating_mul(4));
-    let options = store.options.writer.budget(budget);
-    let mut writer = begin_segment(&store.directory, number, &buffer.schema, options)?;
+    let budget = options.budget.max(buffer.bytes.saturating_mul(4));
+    let mut writer = begin_segment(directory, number, &buffer.schema, options.budget(budget))?;
     for Block { docs, live, .. } in &buffer.blocks {
         let first = writer.append_plain(docs)?.get();
         for doc in (0..docs.docs()).filter(|doc| !live.contains(DocId::new(*doc))) {

@@ -24,7 +24,7 @@ use crate::segments::{
 };
 use crate::store::Store;
 
-/// How often updates are carried over before the last time, for which others wait.
+/// How often deletions and updates are carried over before the last time, for which others wait.
 const CARRIES: usize = 3;
 
 /// Merges the segments that `choose` chooses by their indexes. Returns whether there were any. Fails when `stop` is
@@ -61,6 +61,7 @@ pub(crate) fn merge_some(
         }
         Ok(merged)
     });
+    let _added = store.ids.wait_for_added();
     store.change(|writer| {
         let merged = writer.synced(merged).and_then(|mut merged| {
             // Few, so that nobody waits for long.
@@ -86,8 +87,9 @@ pub(crate) fn write_merged(
     [before, schema]: [&StoreSchema; 2],
     stop: &AtomicBool,
 ) -> Result<(FileEntry, Vec<Arc<NewNumbers>>)> {
+    let fields: Arc<[_]> = before.fields().into();
     let over = |state: &SegmentState| {
-        let source = state.now.over(&state.segment.segment, before.fields());
+        let source = state.now.over(&state.segment.segment, &fields);
         WidenedSource::of(source, before, schema)
     };
     let sources: Vec<_> = states.iter().map(over).collect();
@@ -149,20 +151,30 @@ impl<'a> Merged<'a> {
         Merged { state: SegmentState::new(Arc::new(merged)), old, new_numbers, carried }
     }
 
-    /// Carries over the values that documents of the old segments got since the last time.
+    /// Carries over the deletions, and the values that documents of the old segments got, since the last time.
     fn carry(&mut self, now: &[SegmentState], schema: &StoreSchema) -> Result<()> {
         let places = places_by_number(now);
         for (at, old) in self.old.iter().enumerate() {
-            // A segment without live documents may be gone by now.
-            let Some(place) = places.get(&old.number()) else { continue };
+            let numbers = &self.new_numbers[at];
+            let Some(place) = places.get(&old.number()) else {
+                // No document of it was live.
+                for new in (0..old.now.live.docs()).filter_map(|doc| numbers.get(DocId::new(doc))) {
+                    self.state.now.live.delete(new);
+                }
+                continue;
+            };
             let now = &now[*place].now;
-            if now.has_values_of(&self.carried[at]) {
+            let carried = std::mem::replace(&mut self.carried[at], now.clone());
+            for new in now.live.deleted_since(&carried.live).filter_map(|doc| numbers.get(doc)) {
+                self.state.now.live.delete(new);
+            }
+            if now.has_values_of(&carried) {
                 continue;
             }
             for place in now.fields() {
                 let field = &schema.fields()[place];
-                let docs = now.updated_since(&self.carried[at], place).into_iter();
-                let new_number = |doc| Some((self.new_numbers[at].get(doc)?, doc));
+                let docs = now.updated_since(&carried, place).into_iter();
+                let new_number = |doc| Some((numbers.get(doc)?, doc));
                 let mut moved: Vec<(DocId, DocId)> =
                     docs.filter(|doc| now.live.contains(*doc)).filter_map(new_number).collect();
                 if moved.is_empty() {
@@ -175,7 +187,6 @@ impl<'a> Merged<'a> {
                 let dictionary = Dictionary::for_rows(&self.state.segment.segment, field, &rows)?;
                 self.state.now.set((place, field), &rows, dictionary.as_ref())?;
             }
-            self.carried[at] = now.clone();
         }
         Ok(())
     }

@@ -397,7 +397,7 @@ impl Snapshot {
     }
 }
 
-fn part(state: &SegmentState, fields: &[Field]) -> Part {
+fn part(state: &SegmentState, fields: &Arc<[Field]>) -> Part {
     let live = &state.now.live;
     let source = state.now.over(&state.segment.segment, fields);
     Part { source, live: (!live.are_all()).then(|| Arc::new(live.clone())) }

@@ -62,7 +62,8 @@ impl StoreSegment {
         self.record.note(Went::Segment { record, numbers, first: 0 });
     }
 
-    /// Reads all values, so that the first searches find their pages in memory and their checksums compared. O(values).
+    /// Reads all values and ids, so that the first searches and batches find their pages in memory and their checksums compared.
+    /// O(values).
     pub(crate) fn warm(&self) -> Result<()> {
         let docs = DocRange::new(0, self.segment.docs());
         for field in self.segment.fields()? {
@@ -76,6 +77,9 @@ impl StoreSegment {
                     terms.each_term(all, &mut |_, _| ControlFlow::Continue(()))?;
                 }
             }
+        }
+        if let Some(ids) = self.segment.ids()? {
+            ids.each(|_, _| ControlFlow::Continue(()))?;
         }
         Ok(())
     }

@@ -122,13 +122,16 @@ impl SegmentChanges {
     }
 
     /// A segment with the new values. `fields` are those of the store.
-    pub(crate) fn over(&self, segment: &Segment, fields: &[Field]) -> Arc<dyn ColumnSource + Send + Sync> {
+    pub(crate) fn over(
+        &self,
+        segment: &Segment,
+        fields: &Arc<[Field]>,
+    ) -> Arc<dyn ColumnSource + Send + Sync> {
         let base = Arc::new(segment.clone());
         if self.has_old_values() {
             return base;
         }
-        let changes = self.columns.iter().map(|(place, changes)| (fields[*place].clone(), changes.clone()));
-        Arc::new(OverlaySource::new(base, changes))
+        Arc::new(OverlaySource::shared(base, fields.clone(), self.columns.clone()))
     }
 
     /// Makes [`updated_since`](Self::updated_since) fast for a copy of now.

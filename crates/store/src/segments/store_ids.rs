@@ -13,7 +13,7 @@ use docvalues_terms::lookup::{IdLookup, IdStore, SegmentId, Upkeep};
 
 use super::segment::StoreSegment;
 use crate::error::Result;
-use crate::locks::{Mutex, lock};
+use crate::locks::{Mutex, MutexGuard, lock};
 
 /// A table is filled when one id was looked up for this many that it will have. Filling takes 55 ns an id, and saves about
 /// as much of each look-up for each four segments.
@@ -28,6 +28,8 @@ pub(crate) struct StoreIds {
     table: IdStore<IdReader>,
     /// The segments in the table, by their numbers.
     members: Mutex<HashMap<u64, SegmentId>>,
+    /// Held while ids are added in a call that does not lock the writer.
+    adding: Mutex<()>,
     /// How many ids were looked up without the table.
     asked: AtomicU64,
 }
@@ -69,6 +71,18 @@ impl StoreIds {
         let lookup = self.table.snapshot();
         let parts = lookup.segments().map(|(id, _)| parts.get(&id).copied().unwrap_or(NO_PART)).collect();
         Some(SnapshotIds { lookup, parts })
+    }
+
+    /// Waits until no ids are added. Whoever changes the table in the lock of the writer calls this before: others would wait for
+    /// all ids of a segment. While the result is held, no others are added.
+    pub(crate) fn wait_for_added(&self) -> MutexGuard<'_, ()> {
+        lock(&self.adding)
+    }
+
+    /// Adds a segment that no snapshot has yet, outside of the lock of the writer.
+    pub(crate) fn add_alone(&self, segment: &StoreSegment) {
+        let _adding = self.wait_for_added();
+        self.add(segment);
     }
 
     /// Adds a segment that no snapshot has yet. O(its ids). If its ids are damaged, the look-up goes on by filters, and
@@ -136,7 +150,7 @@ impl StoreIds {
             let _ = self.table.remove(&gone);
             segments.iter().filter(|segment| !members.contains_key(&segment.number)).collect()
         };
-        lacking.into_iter().for_each(|segment| self.add(segment));
+        lacking.into_iter().for_each(|segment| self.add_alone(segment));
         self.asked.store(0, Ordering::Relaxed);
     }
 }

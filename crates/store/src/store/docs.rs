@@ -226,23 +226,14 @@ impl Docs {
         self.highest_version = self.highest_version.max(version);
     }
 
-    /// Replaces segments by the merged one, in the place of the first.
+    /// Replaces segments by the merged one, which has what changed in them, in the place of the first.
     pub(super) fn replace(
         &mut self,
         old: &[SegmentState],
-        mut merged: SegmentState,
+        merged: SegmentState,
         new_numbers: &[Arc<NewNumbers>],
     ) {
-        let places = places_by_number(&self.segments);
         for (before, new_numbers) in old.iter().zip(new_numbers) {
-            // A segment without live documents may be gone by now.
-            let deleted: Vec<DocId> = match places.get(&before.number()) {
-                Some(place) => self.segments[*place].now.live.deleted_since(&before.now.live).collect(),
-                None => (0..before.now.live.docs()).map(DocId::new).collect(),
-            };
-            for new in deleted.into_iter().filter_map(|doc| new_numbers.get(doc)) {
-                merged.now.live.delete(new);
-            }
             before.segment.note_written(&merged.segment, new_numbers);
         }
         let is_old = |state: &SegmentState| old.iter().any(|old| old.number() == state.number());

@@ -236,7 +236,7 @@ impl Writer {
         self.changed()
     }
 
-    /// Replaces segments by the merged one, in the place of the first.
+    /// Replaces segments by the merged one, which has what changed in them, in the place of the first.
     pub(crate) fn replace(
         &mut self,
         old: &[SegmentState],

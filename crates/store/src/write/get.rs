@@ -21,20 +21,20 @@ pub(super) fn get<S: AsRef<str>>(store: &Store, id: &[u8], columns: &[S]) -> Res
             found = store.snapshot().find_in_segments(&[id])?;
         }
         let docs = &writer.docs;
-        let fields = docs.schema.fields();
+        let fields: Arc<[Field]> = docs.schema.fields().into();
         let Some(field) = docs.schema.id_place() else { return Ok(None) };
         let id = Id { id, hash: hash(id, store.seed), field };
         let part = match docs.current(id, found[0]) {
             Some(Current::Segment(segment, doc)) => {
                 let state = &docs.segments[segment];
-                Some((Part { source: state.now.over(&state.segment.segment, fields), live: None }, doc))
+                Some((Part { source: state.now.over(&state.segment.segment, &fields), live: None }, doc))
             }
             Some(document) => docs
                 .copy(document)
-                .map(|doc| (Part::new(PlainSource::new(Arc::new(doc), fields.into())), DocId::new(0))),
+                .map(|doc| (Part::new(PlainSource::new(Arc::new(doc), fields.clone())), DocId::new(0))),
             None => None,
         };
-        Ok(part.map(|(part, doc)| (part, doc, Arc::<[Field]>::from(fields))))
+        Ok(part.map(|(part, doc)| (part, doc, fields)))
     })?;
     let Some((part, doc, fields)) = part else { return Ok(None) };
     let parts = Parts::new([part]).with_fields(fields);

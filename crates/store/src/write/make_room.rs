@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use crate::commit::flush;
+use crate::commit::{begin_flush, flush, is_written};
 use crate::error::Result;
 use crate::options::StoreOptions;
 use crate::store::{Store, Task, is_due};
@@ -19,7 +19,13 @@ pub(crate) fn make_room(store: &Store) -> Result<()> {
     let should_flush = buffer > most / 2 || store.has_failed_flush.load(Ordering::Relaxed);
     let Some(member) = store.tasks.member() else {
         refresh_and_commit(store)?;
-        return if should_flush { flush(store, most / 2) } else { Ok(()) };
+        // Without a sealed buffer, no thread writes one.
+        let is_written = if sealed > 0 { is_written(store) } else { None };
+        return match is_written {
+            None if should_flush => begin_flush(store, most / 2),
+            Some(is_written) if is_written || buffer.saturating_add(sealed) > most => flush(store, most / 2),
+            _ => Ok(()),
+        };
     };
     let shared = member.shared();
     if should_flush || shared.should_flush() {

@@ -114,6 +114,67 @@ fn a_log_is_synced_beside_a_slow_one() {
     });
 }
 
+/// Without such threads, one that the store starts writes a large buffer, and batches go on meanwhile.
+#[test]
+fn a_large_buffer_is_written_beside_batches() {
+    const BYTES: usize = 4 << 20;
+    let (disk, is_done) = (PowerLossDirectory::new("/disk"), Arc::new(AtomicBool::new(false)));
+    let done = is_done.clone();
+    let directory = FaultyDirectory::new(Arc::new(disk), move |call| {
+        while std::thread::current().name() == Some("dv-flush") && !done.load(Relaxed) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(call.bytes)
+    });
+    let options = StoreOptions::new().buffer_bytes(BYTES);
+    let store = create(Arc::new(directory.clone()), options);
+    let _stop = Stop(&is_done);
+    let mut applied = 0;
+    let mut apply_some = || {
+        apply(&store, &docs(applied..applied + 1_000)).unwrap();
+        applied += 1_000;
+        let stats = store.stats().unwrap();
+        assert!(stats.buffer_bytes + stats.sealed_bytes < 2 * BYTES, "{stats:?}");
+        assert_eq!(stats.docs, u64::from(applied));
+        stats
+    };
+    while apply_some().sealed_bytes == 0 {}
+    // The thread waits.
+    assert_eq!(apply_some().flushes.count, 0);
+    is_done.store(true, Relaxed);
+    while apply_some().flushes.count < 2 {}
+    store.commit().unwrap();
+    let committed = store.snapshot().docs();
+    // A segment that is written when the store is dropped is in no commit.
+    while apply_some().sealed_bytes == 0 {}
+    assert!(committed < u64::from(applied));
+    drop(store);
+    let store = Store::open_in(Arc::new(directory), options).unwrap();
+    assert_eq!(store.snapshot().docs(), committed);
+}
+
+/// The batch that finds it returns the error, and changes nothing.
+#[test]
+fn a_large_buffer_cannot_be_written() {
+    let disk = PowerLossDirectory::new("/disk");
+    let (directory, is_full) = filling_up(&disk, "seg-");
+    let store = create(directory, StoreOptions::new().buffer_bytes(4 << 20));
+    is_full.store(true, Relaxed);
+    let mut applied = 0;
+    let error = loop {
+        match apply(&store, &docs(applied..applied + 1_000)) {
+            Ok(_) => applied += 1_000,
+            Err(error) => break error.to_string(),
+        }
+    };
+    assert!(error.contains("/disk/seg-"), "{error}");
+    assert_eq!(store.stats().unwrap().docs, u64::from(applied));
+    is_full.store(false, Relaxed);
+    apply(&store, &docs(applied..applied + 1_000)).unwrap();
+    store.commit().unwrap();
+    assert_eq!(store.snapshot().docs(), u64::from(applied) + 1_000);
+}
+
 /// The next batch returns the error and changes nothing. When there is room again, nothing was lost.
 #[test]
 fn a_failure_is_returned_by_the_next_batch() {

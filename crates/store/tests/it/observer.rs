@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::error::Error as StdError;
 use std::io::{self, Read as _};
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, OnceLock, Weak};
 
 use docvalues_column::{Field, Kind, LogicalType};
 use docvalues_reader::OpenOptions;
@@ -92,6 +92,40 @@ fn an_observer_fails_the_publication() {
     assert_eq!(side_files(&**store.directory()), check(&store.snapshot()));
     assert_eq!(contents(&store.snapshot()), [(1, 7), (2, 2), (3, 3), (5, 5)].into());
     assert_eq!(problems(folder.path()), Vec::<String>::new());
+}
+
+/// Deletes documents while a merged segment is to be published: all of a segment, which a commit drops, and then another one.
+#[derive(Default)]
+struct Deleter(OnceLock<Weak<Store>>);
+
+impl Observer for Deleter {
+    fn publish(&self, _: &mut Publication<'_>) -> Result<(), Box<dyn StdError + Send + Sync>> {
+        if let Some(store) = self.0.get().and_then(Weak::upgrade) {
+            assert_eq!(store.delete_ids([1, 2, 4].map(id))?, 3);
+            store.commit()?;
+            assert_eq!(store.delete_ids([id(5)])?, 1);
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn documents_that_are_deleted_during_a_merge_are_not_in_the_merged_segment() {
+    let folder = tempfile::tempdir().unwrap();
+    let (observer, directory) = (Arc::new(Deleter::default()), Arc::new(FsDirectory::new(folder.path())));
+    let store = Store::create_in_with(directory, schema(), StoreOptions::default(), observer.clone());
+    let store = Arc::new(store.unwrap());
+    add(&store, &[(1, 1), (2, 2)]).unwrap();
+    add(&store, &[(3, 3), (4, 4), (5, 5), (6, 6)]).unwrap();
+    store.commit().unwrap();
+    observer.0.set(Arc::downgrade(&store)).unwrap();
+    store.merge_to(1).unwrap();
+    assert_eq!(store.snapshot().segments().len(), 1);
+    assert_eq!(contents(&store.snapshot()), [(3, 3), (6, 6)].into());
+    store.commit().unwrap();
+    assert_eq!(problems(folder.path()), Vec::<String>::new());
+    let reader = StoreReader::open(folder.path(), OpenOptions::new()).unwrap();
+    assert_eq!(contents(&reader.snapshot()), [(3, 3), (6, 6)].into());
 }
 
 /// Writes side files with names that are refused, and some that are not.

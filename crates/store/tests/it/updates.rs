@@ -657,7 +657,7 @@ fn many_commits_leave_few_files() {
     for round in 0..40_u32 {
         let mut batch = store.batch().unwrap();
         let fields = ["id", "size"].map(|name| batch.field(name).unwrap());
-        let edges = [0, 1, 511, 512, 513, 65_535, 65_536, 65_537, 131_071, 131_072, 139_999];
+        let edges = [0, 1, 511, 512, 513, 16_383, 16_384, 65_535, 65_536, 65_537, 131_071, 131_072, 139_999];
         for number in edges.into_iter().chain((0..round * 30).map(|at| at * 1_117 % 140_000)) {
             let mut row = batch.update();
             row.str(fields[0], &id(number)).unwrap().i64(fields[1], i64::from(round)).unwrap();

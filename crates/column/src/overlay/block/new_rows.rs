@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::Lists;
+use crate::batch::View;
 use crate::rows::Element;
 
 /// New rows: one value each, arbitrary for a document without a value; or a list each.
@@ -13,13 +14,6 @@ pub(super) enum NewRows<T> {
 }
 
 impl<T: Element> NewRows<T> {
-    pub(super) fn len(&self) -> usize {
-        match self {
-            NewRows::One(values) => values.len(),
-            NewRows::Many(lists) => lists.len(),
-        }
-    }
-
     #[inline]
     pub(super) fn get(&self, rank: usize) -> &[T] {
         match self {
@@ -28,13 +22,12 @@ impl<T: Element> NewRows<T> {
         }
     }
 
-    /// Whether some rows equal those from a rank on of others.
-    pub(super) fn are_same(&self, ranks: Range<usize>, (others, first): (&NewRows<T>, usize)) -> bool {
-        match (self, others) {
-            (NewRows::One(values), NewRows::One(others)) => {
-                values[ranks.clone()] == others[first..first + ranks.len()]
-            }
-            _ => ranks.zip(first..).all(|(rank, other)| self.get(rank) == others.get(other)),
+    /// Some rows.
+    #[inline]
+    pub(super) fn part(&self, ranks: Range<usize>) -> View<'_, T> {
+        match self {
+            NewRows::One(values) => View::One(&values[ranks]),
+            NewRows::Many(lists) => View::Many(lists.slices().part(ranks)),
         }
     }
 

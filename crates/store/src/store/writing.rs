@@ -1,0 +1,56 @@
+//! [`Writing`]: a thread that writes one buffer to a segment.
+
+use std::io;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use crate::error::{Error, Result};
+use crate::segments::{FrozenBuffer, NewNumbers, SegmentState};
+
+/// The segment of a buffer, and the number of each document in it.
+pub(crate) type Written = (SegmentState, Arc<NewNumbers>);
+
+/// A thread that writes a sealed buffer. Dropping it waits for the thread.
+#[derive(Debug)]
+pub(crate) struct Writing {
+    pub(crate) buffer: Arc<FrozenBuffer>,
+    /// The number of the segment.
+    pub(crate) number: u64,
+    thread: Option<JoinHandle<(Result<Written>, Duration)>>,
+}
+
+impl Writing {
+    /// Starts a thread that writes a buffer to the segment with a number.
+    pub(crate) fn start(
+        buffer: Arc<FrozenBuffer>,
+        number: u64,
+        write: impl FnOnce() -> Result<Written> + Send + 'static,
+    ) -> io::Result<Writing> {
+        let timed = move || {
+            let began = Instant::now();
+            (write(), began.elapsed())
+        };
+        let thread = thread::Builder::new().name("dv-flush".to_owned()).spawn(timed)?;
+        Ok(Writing { buffer, number, thread: Some(thread) })
+    }
+
+    /// Whether [`finish`](Self::finish) would not wait.
+    pub(crate) fn is_done(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
+    /// Waits for the segment. Returns the time of writing it, too.
+    pub(crate) fn finish(mut self) -> (Result<Written>, Duration) {
+        let panicked = Error::Request("a thread panicked".to_owned());
+        let written = self.thread.take().and_then(|thread| thread.join().ok());
+        written.unwrap_or((Err(panicked), Duration::ZERO))
+    }
+}
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        // After a panic, nobody needs the segment.
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
