@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use docvalues_column::{ColumnInfo, DocId, DocRange, Error, ErrorKind, Result, bits};
 use docvalues_format::id::{BLOCK_DOCS, ValueIndex};
-use docvalues_format::numeric::{NumericReader, Pruning};
+use docvalues_format::numeric::Pruning;
 use docvalues_format::presence::{Indices, NO_VALUE, PresenceReader};
 use docvalues_storage::{Section, Source};
 
@@ -84,38 +84,6 @@ impl ColumnCore {
     /// Whether every document has a value, so that its id is the index of its value.
     pub(crate) fn is_dense(&self) -> bool {
         self.presence.values() == self.docs
-    }
-
-    /// The number of `doc`, or `None` without a value.
-    ///
-    /// Verified columns have a fast path, in which no error is made: one if every document has a value, and one with gaps.
-    #[inline(always)]
-    pub(crate) fn number(&self, numbers: &NumericReader<Section>, doc: DocId) -> FormatResult<Option<i64>> {
-        if self.presence.is_all() {
-            if let Some(number) = numbers.get_verified(doc.get().into()) {
-                return Ok(Some(number));
-            }
-        } else if let Some(number) = self.number_with_gaps(numbers, doc) {
-            return Ok(number);
-        }
-        self.number_checked(numbers, doc)
-    }
-
-    /// The number of `doc` in a column with gaps; the outer `None` if bytes on the way are not verified yet.
-    // Not inlined, so that the path above needs no registers of the caller.
-    #[inline(never)]
-    fn number_with_gaps(&self, numbers: &NumericReader<Section>, doc: DocId) -> Option<Option<i64>> {
-        let Some(index) = self.presence.rank_verified(doc)? else { return Some(None) };
-        numbers.get_verified(index).map(Some)
-    }
-
-    /// The number of `doc`, verifying the bytes on the way.
-    #[inline(never)]
-    fn number_checked(&self, numbers: &NumericReader<Section>, doc: DocId) -> FormatResult<Option<i64>> {
-        match self.presence.rank(doc)? {
-            Some(index) => numbers.get(index.get().into()).map(Some),
-            None => Ok(None),
-        }
     }
 
     /// Splits `docs` into batches, and calls `each` with the position of each batch in `docs` and its value indices.

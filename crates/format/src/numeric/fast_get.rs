@@ -5,9 +5,10 @@
 //! checks its index and the bounds of its loads. It returns no error: after `None`, [`NumericReader::get`] reads the value
 //! with all checks, and builds the fast path.
 //!
-//! A column with several blocks gets a fast path once all its bytes are verified and all its headers are legal. A
-//! look-up then tests neither the block's encoding nor whether its residuals lie in the section.
+//! A column with several blocks gets a fast path once its jump table is verified and all headers are legal. A look-up
+//! then tests neither the block's encoding nor whether its residuals lie in the section.
 
+use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 use byteorder::{ByteOrder, LittleEndian};
@@ -25,6 +26,7 @@ const HEADERS_PER_LOOKUP: u64 = 16;
 /// The fields that every look-up of a column reads.
 #[derive(Debug)]
 pub(super) struct FastPath {
+    /// The number of values; 0 if a block is not legal, so that every look-up is checked.
     count: u64,
     blocks: Blocks,
     /// The number is mapped to `base + gcd * number`.
@@ -36,12 +38,19 @@ pub(super) struct FastPath {
 
 #[derive(Debug)]
 enum Blocks {
-    /// One block, whose base is part of the column's. Residuals need not be verified yet.
+    /// One block, whose base is part of the column's.
     One { payload: usize, width: u64, mask: u64, slope: i64 },
     /// Several blocks, all of them legal. Unless one is `steep`, a slope times a place in a block fits an i64.
     Several { shift: u8, stride: Stride, steep: bool },
-    /// Several blocks, some of which need the checked path.
-    Checked,
+}
+
+/// The header of a legal block.
+#[derive(Clone, Copy)]
+struct Header {
+    base: u64,
+    /// Encoding, width, and place of the residuals, as in the file.
+    tags: u64,
+    slope: i64,
 }
 
 impl<B: SectionBytes> NumericReader<B> {
@@ -57,9 +66,9 @@ impl<B: SectionBytes> NumericReader<B> {
                 self.in_one_block(index, payload, width, mask, slope)?
             }
             Blocks::Several { shift, stride, steep } => {
-                self.in_several_blocks(index, shift, stride, steep)?
+                let (header, i) = self.header_of(index, shift, stride)?;
+                self.in_block(header, i, steep)?
             }
-            Blocks::Checked => return None,
         };
         let value = affine(fast_path.base, fast_path.gcd, number);
         match self.meta.transform {
@@ -70,21 +79,76 @@ impl<B: SectionBytes> NumericReader<B> {
         }
     }
 
+    /// Values `index` and `index + 1`, if they lie in one block, the column has a fast path and it applies.
+    #[inline(always)]
+    pub fn pair_verified(&self, index: u64) -> Option<(i64, i64)> {
+        let fast_path = self.fast_path.get()?;
+        let next = index.checked_add(1)?;
+        if next >= fast_path.count || !fast_path.is_value {
+            return None;
+        }
+        let (first, second) = match fast_path.blocks {
+            Blocks::One { payload, width, mask, slope } => (
+                self.in_one_block(index, payload, width, mask, slope)?,
+                self.in_one_block(next, payload, width, mask, slope)?,
+            ),
+            Blocks::Several { shift, stride, steep } => {
+                let (header, i) = self.header_of(index, shift, stride)?;
+                if (i + 1) >> shift != 0 {
+                    return None;
+                }
+                (self.in_block(header, i, steep)?, self.in_block(header, i + 1, steep)?)
+            }
+        };
+        let (base, gcd) = (fast_path.base, fast_path.gcd);
+        Some((affine(base, gcd, first), affine(base, gcd, second)))
+    }
+
+    /// Calls `each` with the values of `range`, which should be few, if the column has a fast path and it applies.
+    /// Before `None`, `each` may have been called with the first of them.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "all residuals of the block lie in the section")]
+    pub fn run_verified(&self, range: Range<u64>, mut each: impl FnMut(i64)) -> Option<()> {
+        let fast_path = self.fast_path.get()?;
+        if range.start >= range.end || range.end > fast_path.count {
+            return None;
+        }
+        let (true, &Blocks::One { payload, width, mask, slope }) = (fast_path.is_value, &fast_path.blocks)
+        else {
+            for index in range {
+                each(self.get_verified(index)?);
+            }
+            return Some(());
+        };
+        // One slice for all of them.
+        let (first, last) = (range.start * width, (range.end - 1) * width);
+        let bytes = payload + (first / 8) as usize..payload + (last / 8) as usize + bits::OVERREAD;
+        let bytes = self.meta.blocks.as_ref()?.slice(bytes).ok()?;
+        let mut bit = first % 8;
+        for index in range {
+            let word: &[u8; 8] = bytes.get((bit / 8) as usize..)?.first_chunk()?;
+            let residual = u64::from_le_bytes(*word) >> (bit % 8) & mask;
+            each(affine(fast_path.base, fast_path.gcd, above(slope, index, residual)));
+            bit += width;
+        }
+        Some(())
+    }
+
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "all residuals of the block lie in the section")]
     fn in_one_block(&self, index: u64, payload: usize, width: u64, mask: u64, slope: i64) -> Option<u64> {
         let bit = index.wrapping_mul(width);
         let word = self.meta.blocks.as_ref()?.peek::<8>(payload.wrapping_add((bit / 8) as usize))?;
-        let residual = LittleEndian::read_u64(word) >> (bit % 8) & mask;
-        Some(if slope == 0 { residual } else { residual.wrapping_add(line(slope, index as usize)) })
+        Some(above(slope, index, LittleEndian::read_u64(word) >> (bit % 8) & mask))
     }
 
+    /// The header of the block of value `index`, and the value's place there.
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "places in sections that lie in memory")]
-    fn in_several_blocks(&self, index: u64, shift: u8, stride: Stride, steep: bool) -> Option<u64> {
-        let (table, bytes) = (self.jump.verified()?, self.meta.blocks.as_ref()?.verified()?);
+    fn header_of(&self, index: u64, shift: u8, stride: Stride) -> Option<(Header, usize)> {
+        let table = self.jump.verified()?;
         let (block, i) = ((index >> shift) as usize, (index & ((1 << shift) - 1)) as usize);
-        // One bounds check each: neither the offset of a header nor that of a residual can wrap.
+        // One bounds check: the offset of a header cannot wrap.
         let (base, tags, slope) = match stride {
             Stride::Short => {
                 let [base, tags] = words(table.as_chunks::<SHORT_LEN>().0.get(block)?);
@@ -95,10 +159,19 @@ impl<B: SectionBytes> NumericReader<B> {
                 (base, tags, slope.cast_signed())
             }
         };
+        Some((Header { base, tags, slope }, i))
+    }
+
+    /// Number `i` of a block.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "places in sections that lie in memory")]
+    fn in_block(&self, header: Header, i: usize, steep: bool) -> Option<u64> {
+        let Header { base, tags, slope } = header;
         let width = tags >> 8 & 0xFF;
         let bit = (i as u64).wrapping_mul(width);
+        // The offset of a residual cannot wrap.
         let byte = ((tags >> 16) * UNIT + bit / 8) as usize;
-        let word = bytes.get(byte..byte.wrapping_add(8))?.first_chunk::<8>()?;
+        let word = self.meta.blocks.as_ref()?.peek::<8>(byte)?;
         let residual = LittleEndian::read_u64(word) >> (bit % 8) & bits::MASKS[width as usize];
         let product = || (slope.wrapping_mul(i as i64) >> FRACTION).cast_unsigned();
         let rise = if steep { line(slope, i) } else { product() };
@@ -111,29 +184,30 @@ impl<B: SectionBytes> NumericReader<B> {
             return;
         }
         let one = self.meta.block_shift == ONE_BLOCK;
-        let Some((blocks, first)) = (if one { self.one_block() } else { self.several_blocks() }) else {
+        let Some((count, blocks, first)) = (if one { self.one_block() } else { self.several_blocks() })
+        else {
             return;
         };
         let (base, gcd, is_value) = match self.meta.transform {
             Transform::Affine { base, gcd } => (base, gcd, true),
             _ => (0, 1, false),
         };
-        let (count, base) = (self.meta.count, affine(base, gcd, first));
+        let base = affine(base, gcd, first);
         self.fast_path.get_or_init(|| Box::new(FastPath { count, blocks, base, gcd, is_value }));
     }
 
-    /// The only block, and the number that a residual of 0 has at place 0.
-    fn one_block(&self) -> Option<(Blocks, u64)> {
+    /// The number of values, the only block, and the number that a residual of 0 has at place 0.
+    fn one_block(&self) -> Option<(u64, Blocks, u64)> {
         let header = self.locate(0).ok()?;
         let payload = self.meta.payload(0, &header).ok()?.start;
         let (width, mask) = (header.width.into(), bits::mask(header.width));
-        Some((Blocks::One { payload, width, mask, slope: header.slope }, header.base))
+        let blocks = Blocks::One { payload, width, mask, slope: header.slope };
+        Some((self.meta.count, blocks, header.base))
     }
 
-    /// Several blocks, if all bytes are verified and there were enough look-ups.
-    fn several_blocks(&self) -> Option<(Blocks, u64)> {
+    /// The number of values, and several blocks, if the jump table is verified and there were enough look-ups.
+    fn several_blocks(&self) -> Option<(u64, Blocks, u64)> {
         let table = self.jump.verified()?;
-        self.meta.blocks.as_ref()?.verified()?;
         // The count may lose increments of other threads.
         let asked = self.lookups.load(Ordering::Relaxed).saturating_add(1);
         self.lookups.store(asked, Ordering::Relaxed);
@@ -151,8 +225,15 @@ impl<B: SectionBytes> NumericReader<B> {
             // Bytes are compared because a block without a line must have no slope.
             bytes == header && self.meta.payload(block, &found).is_ok()
         });
-        Some((if good { Blocks::Several { shift, stride, steep } } else { Blocks::Checked }, 0))
+        Some((if good { self.meta.count } else { 0 }, Blocks::Several { shift, stride, steep }, 0))
     }
+}
+
+/// A residual above the line of this `slope`, at place `index`.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "the place of a residual that lies in memory")]
+fn above(slope: i64, index: u64, residual: u64) -> u64 {
+    if slope == 0 { residual } else { residual.wrapping_add(line(slope, index as usize)) }
 }
 
 /// The 64-bit words of a header.

@@ -146,6 +146,15 @@ impl<B: SectionBytes> NumericReader<B> {
     /// As [`get`](Self::get), for both.
     #[inline]
     pub fn get_pair(&self, index: u64) -> Result<(i64, i64)> {
+        match self.pair_verified(index) {
+            Some(pair) => Ok(pair),
+            None => self.get_both(index),
+        }
+    }
+
+    /// [`get_pair`](Self::get_pair) of values in two blocks, or of which the fast path returns none.
+    #[inline(never)]
+    fn get_both(&self, index: u64) -> Result<(i64, i64)> {
         Ok((self.get(index)?, self.get(index.saturating_add(1))?))
     }
 
