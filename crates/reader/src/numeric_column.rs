@@ -56,19 +56,14 @@ impl NumericColumn {
     /// The value of `doc`, in a single-valued column.
     #[inline(always)]
     pub(crate) fn read(&self, doc: DocId) -> FormatResult<Option<i64>> {
-        if let Some(value) = self.read_dense(doc) {
-            return Ok(Some(value));
-        }
-        match multiversioned(ReadVerified { column: self, doc }) {
+        let found = match self.core.presence.is_all() {
+            true => self.values.get_verified(doc.get().into()).map(Some),
+            false => multiversioned(ReadVerified { column: self, doc }),
+        };
+        match found {
             Some(value) => Ok(value),
             None => self.read_checked(doc),
         }
-    }
-
-    /// The value of `doc`, if every document has one, and the bytes on the way are verified. Calls no function.
-    #[inline(always)]
-    fn read_dense(&self, doc: DocId) -> Option<i64> {
-        if self.core.presence.is_all() { self.values.get_verified(doc.get().into()) } else { None }
     }
 
     /// The value of `doc`, verifying the bytes on the way.
@@ -279,9 +274,10 @@ impl<T: Stored> Rows<T> for NumericColumn {
     }
 
     fn get(&self, doc: DocId, out: &mut Vec<T>) -> Result<bool> {
-        // With a capacity, pushing calls nothing either, so that this path saves no registers.
+        // Calls nothing, so that it saves no registers: with a capacity, pushing does not allocate.
         if self.offsets.is_none()
-            && let Some(value) = self.read_dense(doc)
+            && self.core.presence.is_all()
+            && let Some(value) = self.values.get_verified(doc.get().into())
             && out.capacity() > 0
         {
             out.clear();
