@@ -123,21 +123,21 @@ impl ColumnCore {
         docs: DocRange,
         each: &mut dyn FnMut(&[DocId], ValueIndex) -> FormatResult<bool>,
     ) -> FormatResult<()> {
-        let mut found = Vec::new();
+        let (mut buffer, mut found) = (Vec::new(), 0);
         let DocRange { mut start, end } = docs.clip(self.docs);
         let even = SCAN_WINDOW * u64::from(self.docs) / u64::from(self.presence.values().max(1));
         let window = u32::try_from(even).unwrap_or(u32::MAX).min(BLOCK_DOCS).next_multiple_of(64);
         while start < end {
-            found.clear();
             let mut first = None;
-            while start < end && found.len() < BATCH {
+            while start < end && found < BATCH {
                 let stop = start.saturating_add(window).min(end);
-                let index = self.presence.collect(start..stop, &mut found)?;
+                let index = self.presence.collect_at(start..stop, &mut buffer, &mut found)?;
                 first.get_or_insert(index);
                 start = stop;
             }
+            let found = &buffer[..std::mem::take(&mut found)];
             let Some(first) = first.filter(|_| !found.is_empty()) else { continue };
-            if !each(&found, first)? {
+            if !each(found, first)? {
                 break;
             }
         }
