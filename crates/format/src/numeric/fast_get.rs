@@ -38,10 +38,20 @@ pub(super) struct FastPath {
 
 #[derive(Debug)]
 enum Blocks {
-    /// One block, whose base is part of the column's.
-    One { payload: usize, width: u64, mask: u64, slope: i64 },
+    /// One block without a line, whose numbers are values. Its base is part of the column's.
+    Plain(OneBlock),
+    /// One block, with the slope of its line. Its base is part of the column's.
+    One(OneBlock, i64),
     /// Several blocks, all of them legal. Unless one is `steep`, a slope times a place in a block fits an i64.
     Several { shift: u8, stride: Stride, steep: bool },
+}
+
+/// The place and the width of the residuals of the only block.
+#[derive(Clone, Copy, Debug)]
+struct OneBlock {
+    payload: usize,
+    width: u64,
+    mask: u64,
 }
 
 /// The header of a legal block.
@@ -62,9 +72,10 @@ impl<B: SectionBytes> NumericReader<B> {
             return None;
         }
         let number = match fast_path.blocks {
-            Blocks::One { payload, width, mask, slope } => {
-                self.in_one_block(index, payload, width, mask, slope)?
+            Blocks::Plain(place) => {
+                return Some(affine(fast_path.base, fast_path.gcd, self.residual(place, index)?));
             }
+            Blocks::One(place, slope) => above(slope, index, self.residual(place, index)?),
             Blocks::Several { shift, stride, steep } => {
                 let (header, i) = self.header_of(index, shift, stride)?;
                 self.in_block(header, i, steep)?
@@ -88,10 +99,11 @@ impl<B: SectionBytes> NumericReader<B> {
             return None;
         }
         let (first, second) = match fast_path.blocks {
-            Blocks::One { payload, width, mask, slope } => (
-                self.in_one_block(index, payload, width, mask, slope)?,
-                self.in_one_block(next, payload, width, mask, slope)?,
-            ),
+            Blocks::Plain(place) => (self.residual(place, index)?, self.residual(place, next)?),
+            Blocks::One(place, slope) => {
+                let (first, second) = (self.residual(place, index)?, self.residual(place, next)?);
+                (above(slope, index, first), above(slope, next, second))
+            }
             Blocks::Several { shift, stride, steep } => {
                 let (header, i) = self.header_of(index, shift, stride)?;
                 if (i + 1) >> shift != 0 {
@@ -113,8 +125,7 @@ impl<B: SectionBytes> NumericReader<B> {
         if range.start >= range.end || range.end > fast_path.count {
             return None;
         }
-        let (true, &Blocks::One { payload, width, mask, slope }) = (fast_path.is_value, &fast_path.blocks)
-        else {
+        let Blocks::Plain(OneBlock { payload, width, mask }) = fast_path.blocks else {
             for index in range {
                 each(self.get_verified(index)?);
             }
@@ -125,21 +136,22 @@ impl<B: SectionBytes> NumericReader<B> {
         let bytes = payload + (first / 8) as usize..payload + (last / 8) as usize + bits::OVERREAD;
         let bytes = self.meta.blocks.as_ref()?.slice(bytes).ok()?;
         let mut bit = first % 8;
-        for index in range {
+        for _ in range {
             let word: &[u8; 8] = bytes.get((bit / 8) as usize..)?.first_chunk()?;
             let residual = u64::from_le_bytes(*word) >> (bit % 8) & mask;
-            each(affine(fast_path.base, fast_path.gcd, above(slope, index, residual)));
+            each(affine(fast_path.base, fast_path.gcd, residual));
             bit += width;
         }
         Some(())
     }
 
+    /// Residual `index` of the only block.
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "all residuals of the block lie in the section")]
-    fn in_one_block(&self, index: u64, payload: usize, width: u64, mask: u64, slope: i64) -> Option<u64> {
+    fn residual(&self, OneBlock { payload, width, mask }: OneBlock, index: u64) -> Option<u64> {
         let bit = index.wrapping_mul(width);
         let word = self.meta.blocks.as_ref()?.peek::<8>(payload.wrapping_add((bit / 8) as usize))?;
-        Some(above(slope, index, LittleEndian::read_u64(word) >> (bit % 8) & mask))
+        Some(LittleEndian::read_u64(word) >> (bit % 8) & mask)
     }
 
     /// The header of the block of value `index`, and the value's place there.
@@ -183,25 +195,24 @@ impl<B: SectionBytes> NumericReader<B> {
         if self.fast_path.get().is_some() {
             return;
         }
-        let one = self.meta.block_shift == ONE_BLOCK;
-        let Some((count, blocks, first)) = (if one { self.one_block() } else { self.several_blocks() })
-        else {
-            return;
-        };
         let (base, gcd, is_value) = match self.meta.transform {
             Transform::Affine { base, gcd } => (base, gcd, true),
             _ => (0, 1, false),
         };
+        let one = self.meta.block_shift == ONE_BLOCK;
+        let found = if one { self.one_block(is_value) } else { self.several_blocks() };
+        let Some((count, blocks, first)) = found else { return };
         let base = affine(base, gcd, first);
         self.fast_path.get_or_init(|| Box::new(FastPath { count, blocks, base, gcd, is_value }));
     }
 
     /// The number of values, the only block, and the number that a residual of 0 has at place 0.
-    fn one_block(&self) -> Option<(u64, Blocks, u64)> {
+    fn one_block(&self, is_value: bool) -> Option<(u64, Blocks, u64)> {
         let header = self.locate(0).ok()?;
         let payload = self.meta.payload(0, &header).ok()?.start;
-        let (width, mask) = (header.width.into(), bits::mask(header.width));
-        let blocks = Blocks::One { payload, width, mask, slope: header.slope };
+        let place = OneBlock { payload, width: header.width.into(), mask: bits::mask(header.width) };
+        let plain = is_value && header.slope == 0;
+        let blocks = if plain { Blocks::Plain(place) } else { Blocks::One(place, header.slope) };
         Some((self.meta.count, blocks, header.base))
     }
 
