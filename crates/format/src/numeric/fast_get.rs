@@ -42,8 +42,9 @@ enum Blocks {
     Plain(OneBlock),
     /// One block, with the slope of its line. Its base is part of the column's.
     One(OneBlock, i64),
-    /// Several blocks, all of them legal. Unless one is `steep`, a slope times a place in a block fits an i64.
-    Several { shift: u8, stride: Stride, steep: bool },
+    /// Several blocks, all of them legal, each with `last` as the greatest place. Unless one is `steep`, a slope times a
+    /// place in a block fits an i64.
+    Several { shift: u8, last: u64, stride: Stride, steep: bool },
 }
 
 /// The place and the width of the residuals of the only block.
@@ -76,8 +77,8 @@ impl<B: SectionBytes> NumericReader<B> {
                 return Some(affine(fast_path.base, fast_path.gcd, self.residual(place, index)?));
             }
             Blocks::One(place, slope) => above(slope, index, self.residual(place, index)?),
-            Blocks::Several { shift, stride, steep } => {
-                let (header, i) = self.header_of(index, shift, stride)?;
+            Blocks::Several { shift, last, stride, steep } => {
+                let (header, i) = (self.header_of(index >> shift, stride)?, index & last);
                 self.in_block(header, i, steep)?
             }
         };
@@ -104,9 +105,9 @@ impl<B: SectionBytes> NumericReader<B> {
                 let (first, second) = (self.residual(place, index)?, self.residual(place, next)?);
                 (above(slope, index, first), above(slope, next, second))
             }
-            Blocks::Several { shift, stride, steep } => {
-                let (header, i) = self.header_of(index, shift, stride)?;
-                if (i + 1) >> shift != 0 {
+            Blocks::Several { shift, last, stride, steep } => {
+                let (header, i) = (self.header_of(index >> shift, stride)?, index & last);
+                if i == last {
                     return None;
                 }
                 (self.in_block(header, i, steep)?, self.in_block(header, i + 1, steep)?)
@@ -116,13 +117,19 @@ impl<B: SectionBytes> NumericReader<B> {
         Some((affine(base, gcd, first), affine(base, gcd, second)))
     }
 
-    /// Calls `each` with the values of `range`, which should be few, if the column has a fast path and it applies.
-    /// Before `None`, `each` may have been called with the first of them.
+    /// Calls `each` with the values of `range`, which should be few, if the column is constant, or has a fast path and it
+    /// applies. Before `None`, `each` may have been called with the first of them.
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "all residuals of the block lie in the section")]
     pub fn run_verified(&self, range: Range<u64>, mut each: impl FnMut(i64)) -> Option<()> {
-        let fast_path = self.fast_path.get()?;
-        if range.start >= range.end || range.end > fast_path.count {
+        if range.is_empty() {
+            return None;
+        }
+        let Some(fast_path) = self.fast_path.get() else {
+            let Transform::Constant(value) = self.meta.transform else { return None };
+            return (range.end <= self.meta.count).then(|| range.for_each(|_| each(value)));
+        };
+        if range.end > fast_path.count {
             return None;
         }
         let Blocks::Plain(OneBlock { payload, width, mask }) = fast_path.blocks else {
@@ -154,39 +161,37 @@ impl<B: SectionBytes> NumericReader<B> {
         Some(LittleEndian::read_u64(word) >> (bit % 8) & mask)
     }
 
-    /// The header of the block of value `index`, and the value's place there.
+    /// The header of `block`.
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "places in sections that lie in memory")]
-    fn header_of(&self, index: u64, shift: u8, stride: Stride) -> Option<(Header, usize)> {
-        let table = self.jump.verified()?;
-        let (block, i) = ((index >> shift) as usize, (index & ((1 << shift) - 1)) as usize);
+    fn header_of(&self, block: u64, stride: Stride) -> Option<Header> {
+        let (table, block) = (self.jump.verified()?, block as usize);
         // One bounds check: the offset of a header cannot wrap.
-        let (base, tags, slope) = match stride {
+        Some(match stride {
             Stride::Short => {
                 let [base, tags] = words(table.as_chunks::<SHORT_LEN>().0.get(block)?);
-                (base, tags, 0)
+                Header { base, tags, slope: 0 }
             }
             Stride::Long => {
                 let [base, tags, slope, _] = words(table.as_chunks::<LONG_LEN>().0.get(block)?);
-                (base, tags, slope.cast_signed())
+                Header { base, tags, slope: slope.cast_signed() }
             }
-        };
-        Some((Header { base, tags, slope }, i))
+        })
     }
 
     /// Number `i` of a block.
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "places in sections that lie in memory")]
-    fn in_block(&self, header: Header, i: usize, steep: bool) -> Option<u64> {
+    fn in_block(&self, header: Header, i: u64, steep: bool) -> Option<u64> {
         let Header { base, tags, slope } = header;
         let width = tags >> 8 & 0xFF;
-        let bit = (i as u64).wrapping_mul(width);
+        let bit = i.wrapping_mul(width);
         // The offset of a residual cannot wrap.
         let byte = ((tags >> 16) * UNIT + bit / 8) as usize;
         let word = self.meta.blocks.as_ref()?.peek::<8>(byte)?;
         let residual = LittleEndian::read_u64(word) >> (bit % 8) & bits::MASKS[width as usize];
-        let product = || (slope.wrapping_mul(i as i64) >> FRACTION).cast_unsigned();
-        let rise = if steep { line(slope, i) } else { product() };
+        let product = || (slope.wrapping_mul(i.cast_signed()) >> FRACTION).cast_unsigned();
+        let rise = if steep { line(slope, i as usize) } else { product() };
         Some(base.wrapping_add(residual).wrapping_add(rise))
     }
 
@@ -236,7 +241,8 @@ impl<B: SectionBytes> NumericReader<B> {
             // Bytes are compared because a block without a line must have no slope.
             bytes == header && self.meta.payload(block, &found).is_ok()
         });
-        Some((if good { self.meta.count } else { 0 }, Blocks::Several { shift, stride, steep }, 0))
+        let blocks = Blocks::Several { shift, last: (1 << shift) - 1, stride, steep };
+        Some((if good { self.meta.count } else { 0 }, blocks, 0))
     }
 }
 
