@@ -5,8 +5,8 @@
 //! checks its index and the bounds of its loads. It returns no error: after `None`, [`NumericReader::get`] reads the value
 //! with all checks, and builds the fast path.
 //!
-//! A column with several blocks gets a fast path once its jump table is verified and all headers are legal. A look-up
-//! then tests neither the block's encoding nor whether its residuals lie in the section.
+//! A column with several blocks gets a fast path after some look-ups, if its jump table is verified and all headers are
+//! legal. A look-up then tests neither the block's encoding nor whether its residuals lie in the section.
 
 use std::ops::Range;
 use std::sync::atomic::Ordering;
@@ -19,8 +19,8 @@ use super::{ONE_BLOCK, Transform};
 use crate::bits;
 use crate::source::SectionBytes;
 
-/// The headers of a column are checked after one look-up for each 16 of them, so that a few look-ups do not pay for
-/// it.
+/// The headers of a column are verified and checked after one look-up for each 16 of them, so that a few look-ups do
+/// not pay for it.
 const HEADERS_PER_LOOKUP: u64 = 16;
 
 /// The fields that every look-up of a column reads.
@@ -74,9 +74,9 @@ impl<B: SectionBytes> NumericReader<B> {
         }
         let number = match fast_path.blocks {
             Blocks::Plain(place) => {
-                return Some(affine(fast_path.base, fast_path.gcd, self.residual(place, index)?));
+                return Some(affine(fast_path.base, fast_path.gcd, self.in_one_block(place, 0, index)?));
             }
-            Blocks::One(place, slope) => above(slope, index, self.residual(place, index)?),
+            Blocks::One(place, slope) => self.in_one_block(place, slope, index)?,
             Blocks::Several { shift, last, stride, steep } => {
                 let (header, i) = (self.header_of(index >> shift, stride)?, index & last);
                 self.in_block(header, i, steep)?
@@ -100,10 +100,9 @@ impl<B: SectionBytes> NumericReader<B> {
             return None;
         }
         let (first, second) = match fast_path.blocks {
-            Blocks::Plain(place) => (self.residual(place, index)?, self.residual(place, next)?),
+            Blocks::Plain(place) => (self.in_one_block(place, 0, index)?, self.in_one_block(place, 0, next)?),
             Blocks::One(place, slope) => {
-                let (first, second) = (self.residual(place, index)?, self.residual(place, next)?);
-                (above(slope, index, first), above(slope, next, second))
+                (self.in_one_block(place, slope, index)?, self.in_one_block(place, slope, next)?)
             }
             Blocks::Several { shift, last, stride, steep } => {
                 let (header, i) = (self.header_of(index >> shift, stride)?, index & last);
@@ -152,13 +151,15 @@ impl<B: SectionBytes> NumericReader<B> {
         Some(())
     }
 
-    /// Residual `index` of the only block.
+    /// Residual `index` of the only block, above the line of this `slope`.
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "all residuals of the block lie in the section")]
-    fn residual(&self, OneBlock { payload, width, mask }: OneBlock, index: u64) -> Option<u64> {
+    fn in_one_block(&self, place: OneBlock, slope: i64, index: u64) -> Option<u64> {
+        let OneBlock { payload, width, mask } = place;
         let bit = index.wrapping_mul(width);
         let word = self.meta.blocks.as_ref()?.peek::<8>(payload.wrapping_add((bit / 8) as usize))?;
-        Some(LittleEndian::read_u64(word) >> (bit % 8) & mask)
+        let residual = LittleEndian::read_u64(word) >> (bit % 8) & mask;
+        Some(if slope == 0 { residual } else { residual.wrapping_add(line(slope, index as usize)) })
     }
 
     /// The header of `block`.
@@ -221,9 +222,9 @@ impl<B: SectionBytes> NumericReader<B> {
         Some((self.meta.count, blocks, header.base))
     }
 
-    /// The number of values, and several blocks, if the jump table is verified and there were enough look-ups.
+    /// The number of values, and several blocks, if the jump table is in memory and there were enough look-ups.
     fn several_blocks(&self) -> Option<(u64, Blocks, u64)> {
-        let table = self.jump.verified()?;
+        self.jump.partly_verified()?;
         // The count may lose increments of other threads.
         let asked = self.lookups.load(Ordering::Relaxed).saturating_add(1);
         self.lookups.store(asked, Ordering::Relaxed);
@@ -231,26 +232,23 @@ impl<B: SectionBytes> NumericReader<B> {
             return None;
         }
         let (shift, stride) = (self.meta.block_shift, self.meta.stride);
+        let verified = || self.jump.baked().and_then(|table| table.slice(0..table.len()).ok());
+        // Nothing of a damaged table.
+        let table = self.jump.verified().or_else(verified).unwrap_or_default();
         let (mut bytes, mut steep) = (Vec::with_capacity(stride.bytes()), false);
         let mut headers = (0..self.meta.block_count()).zip(table.chunks_exact(stride.bytes()));
-        let good = headers.all(|(block, header)| {
-            let Some(found) = Block::of(header, stride) else { return false };
-            bytes.clear();
-            found.encode(stride, &mut bytes);
-            steep |= found.slope.unsigned_abs() >= 1 << (63 - shift);
-            // Bytes are compared because a block without a line must have no slope.
-            bytes == header && self.meta.payload(block, &found).is_ok()
-        });
+        let good = !table.is_empty()
+            && headers.all(|(block, header)| {
+                let Some(found) = Block::of(header, stride) else { return false };
+                bytes.clear();
+                found.encode(stride, &mut bytes);
+                steep |= found.slope.unsigned_abs() >= 1 << (63 - shift);
+                // Bytes are compared because a block without a line must have no slope.
+                bytes == header && self.meta.payload(block, &found).is_ok()
+            });
         let blocks = Blocks::Several { shift, last: (1 << shift) - 1, stride, steep };
         Some((if good { self.meta.count } else { 0 }, blocks, 0))
     }
-}
-
-/// A residual above the line of this `slope`, at place `index`.
-#[inline(always)]
-#[expect(clippy::cast_possible_truncation, reason = "the place of a residual that lies in memory")]
-fn above(slope: i64, index: u64, residual: u64) -> u64 {
-    if slope == 0 { residual } else { residual.wrapping_add(line(slope, index as usize)) }
 }
 
 /// The 64-bit words of a header.
