@@ -56,14 +56,14 @@ impl NumericColumn {
     /// The value of `doc`, in a single-valued column.
     #[inline(always)]
     pub(crate) fn read(&self, doc: DocId) -> FormatResult<Option<i64>> {
-        let found = match self.core.presence.is_all() {
-            true => self.values.get_verified(doc.get().into()).map(Some),
-            false => multiversioned(ReadVerified { column: self, doc }),
-        };
-        match found {
-            Some(value) => Ok(value),
-            None => self.read_checked(doc),
+        if self.core.presence.is_all() {
+            if let Some(value) = self.values.get_verified(doc.get().into()) {
+                return Ok(Some(value));
+            }
+        } else if let Some(value) = multiversioned(ReadVerified { column: self, doc }) {
+            return Ok(value);
         }
+        self.read_checked(doc)
     }
 
     /// The value of `doc`, verifying the bytes on the way.
