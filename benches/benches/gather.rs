@@ -3,8 +3,8 @@
 //!
 //! `gather-DOCUMENTS/CONTENDER/COLUMN`: the hits of a query, 1 % or 0.01 % of all documents, or a tenth in random order;
 //! `gather`, `get`, `Rows::get` (`rows`, of `host`), and slots of 8 bytes (4 for `host`) with zeros for missing values
-//! (`vec`). Throughput is documents a second. The column `three` is `ts`, `size` and `host`, document by document (`get`), by a `Lookahead`, and by gathers
-//! of 64 documents.
+//! (`vec`). Throughput is documents a second. The column `three` is `ts`, `size` and `host`, document by document (`get`),
+//! by a `Lookahead`, and by gathers of 64 documents.
 #![expect(clippy::expect_used, reason = "a bench may panic")]
 
 use std::hint::black_box;
