@@ -2,9 +2,9 @@
 //! document.
 //!
 //! `gather-DOCUMENTS/CONTENDER/COLUMN`: the hits of a query, 1 % or 0.01 % of all documents, or a tenth in random order;
-//! `gather`, `get`, and slots of 8 bytes (4 for `host`) with zeros for missing values (`vec`). Throughput is documents a
-//! second. The column `three` is `ts`, `size` and `host`, document by document (`get`), by a `Lookahead`, and by gathers
-//! of 64 documents.
+//! `gather`, `get`, `Rows::get` (`rows`, of `host`), and slots of 8 bytes (4 for `host`) with zeros for missing values
+//! (`vec`). Throughput is documents a second. The column `three` is `ts`, `size` and `host`, document by document (`get`),
+//! by a `Lookahead`, and by gathers of 64 documents.
 #![expect(clippy::expect_used, reason = "a bench may panic")]
 
 use std::hint::black_box;
@@ -93,6 +93,23 @@ fn ords(c: &mut Bench) {
         batch(&mut out);
         assert!(requested.iter().zip(&out).all(|(doc, ord)| plain[doc.get() as usize] == *ord));
         group.bench_function("gather/host", |b| b.iter(|| batch(black_box(&mut out))));
+
+        let one_by_one = |out: &mut [TermOrd]| {
+            for (&doc, out) in requested.iter().zip(out) {
+                *out = column.ord(doc).expect("good bytes").unwrap_or(TermOrd::new(0));
+            }
+        };
+        group.bench_function("get/host", |b| b.iter(|| one_by_one(black_box(&mut out))));
+
+        let (any, mut row) = (column.column(), Vec::new());
+        let rows = any.values().ords().expect("ords");
+        let mut by_rows = |out: &mut [TermOrd]| {
+            for (&doc, out) in requested.iter().zip(out) {
+                rows.get(doc, &mut row).expect("good bytes");
+                *out = row.first().copied().unwrap_or(TermOrd::new(0));
+            }
+        };
+        group.bench_function("rows/host", |b| b.iter(|| by_rows(black_box(&mut out))));
 
         let vec = |out: &mut [TermOrd]| {
             requested.iter().zip(out).for_each(|(doc, out)| *out = plain[doc.get() as usize]);

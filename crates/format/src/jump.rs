@@ -193,15 +193,6 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
         }
     }
 
-    /// `N` bytes at `at` of the entries, if they are verified.
-    #[inline(always)]
-    pub(crate) fn peek<const N: usize>(&self, at: usize) -> Option<&[u8; N]> {
-        match &self.mode {
-            Mode::Baked => self.baked.as_ref()?.peek(at),
-            Mode::Built(table) => table.get()?.get(at..)?.first_chunk(),
-        }
-    }
-
     /// The heap bytes of the table, if it was built.
     pub fn heap_bytes(&self) -> usize {
         if let Mode::Built(table) = &self.mode { table.get().map_or(0, |table| table.len()) } else { 0 }

@@ -339,11 +339,13 @@ impl<B: SectionBytes> PresenceReader<B> {
     /// The index is not checked: in a hostile file it may be as large as or larger than [`values`](Self::values).
     #[inline(always)]
     pub fn rank_verified(&self, doc: DocId) -> Option<Option<u64>> {
-        let OpenBlocks { chain, jump } = self.blocks.as_ref()?;
         if doc.get() >= self.docs {
-            return None;
+            return Some(None);
         }
-        rank_verified::rank(chain, jump, doc)
+        match &self.blocks {
+            Some(OpenBlocks { chain, jump }) => rank_verified::rank(chain, jump, doc),
+            None => Some(self.is_all().then(|| doc.get().into())),
+        }
     }
 
     /// Whether every document has a value. A document's number then is its value index.

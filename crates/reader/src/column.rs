@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use docvalues_column::{ColumnInfo, DocId, DocRange, Error, ErrorKind, Result, bits};
 use docvalues_format::id::{BLOCK_DOCS, ValueIndex};
-use docvalues_format::numeric::{NumericReader, Pruning};
+use docvalues_format::numeric::Pruning;
 use docvalues_format::presence::{Indices, NO_VALUE, PresenceReader};
 use docvalues_storage::{Section, Source};
 
@@ -86,38 +86,6 @@ impl ColumnCore {
         self.presence.values() == self.docs
     }
 
-    /// The number of `doc`, or `None` without a value.
-    ///
-    /// Verified columns have a fast path, in which no error is made: one if every document has a value, and one with gaps.
-    #[inline(always)]
-    pub(crate) fn number(&self, numbers: &NumericReader<Section>, doc: DocId) -> FormatResult<Option<i64>> {
-        if self.presence.is_all() {
-            if let Some(number) = numbers.get_verified(doc.get().into()) {
-                return Ok(Some(number));
-            }
-        } else if let Some(number) = self.number_with_gaps(numbers, doc) {
-            return Ok(number);
-        }
-        self.number_checked(numbers, doc)
-    }
-
-    /// The number of `doc` in a column with gaps; the outer `None` if bytes on the way are not verified yet.
-    // Not inlined, so that the path above needs no registers of the caller.
-    #[inline(never)]
-    fn number_with_gaps(&self, numbers: &NumericReader<Section>, doc: DocId) -> Option<Option<i64>> {
-        let Some(index) = self.presence.rank_verified(doc)? else { return Some(None) };
-        numbers.get_verified(index).map(Some)
-    }
-
-    /// The number of `doc`, verifying the bytes on the way.
-    #[inline(never)]
-    fn number_checked(&self, numbers: &NumericReader<Section>, doc: DocId) -> FormatResult<Option<i64>> {
-        match self.presence.rank(doc)? {
-            Some(index) => numbers.get(index.get().into()).map(Some),
-            None => Ok(None),
-        }
-    }
-
     /// Splits `docs` into batches, and calls `each` with the position of each batch in `docs` and its value indices.
     pub(crate) fn each_batch(
         &self,
@@ -155,21 +123,21 @@ impl ColumnCore {
         docs: DocRange,
         each: &mut dyn FnMut(&[DocId], ValueIndex) -> FormatResult<bool>,
     ) -> FormatResult<()> {
-        let mut found = Vec::new();
+        let (mut buffer, mut found) = (Vec::new(), 0);
         let DocRange { mut start, end } = docs.clip(self.docs);
         let even = SCAN_WINDOW * u64::from(self.docs) / u64::from(self.presence.values().max(1));
         let window = u32::try_from(even).unwrap_or(u32::MAX).min(BLOCK_DOCS).next_multiple_of(64);
         while start < end {
-            found.clear();
             let mut first = None;
-            while start < end && found.len() < BATCH {
+            while start < end && found < BATCH {
                 let stop = start.saturating_add(window).min(end);
-                let index = self.presence.collect(start..stop, &mut found)?;
+                let index = self.presence.collect_at(start..stop, &mut buffer, &mut found)?;
                 first.get_or_insert(index);
                 start = stop;
             }
+            let found = &buffer[..std::mem::take(&mut found)];
             let Some(first) = first.filter(|_| !found.is_empty()) else { continue };
-            if !each(&found, first)? {
+            if !each(found, first)? {
                 break;
             }
         }

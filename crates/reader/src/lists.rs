@@ -9,6 +9,7 @@
 use std::ops::{Range, RangeInclusive};
 
 use docvalues_column::{Batch, BatchDocs, DocId, DocRange, Each, Lists, Pruning, Slices, View};
+use docvalues_format::bits::{Work, multiversioned};
 use docvalues_format::error::{Error, ErrorKind};
 use docvalues_format::id::MAX_VALUES_PER_DOC;
 use docvalues_format::numeric::NumericReader;
@@ -45,6 +46,17 @@ pub(crate) struct ListReader<'c> {
 impl ListReader<'_> {
     /// Appends the values of `doc`.
     pub(crate) fn read<T: Stored>(&self, doc: DocId, out: &mut Vec<T>) -> FormatResult<()> {
+        let len = out.len();
+        if multiversioned(ReadVerified { lists: *self, doc, out }).is_some() {
+            return Ok(());
+        }
+        out.truncate(len);
+        self.read_checked(doc, out)
+    }
+
+    /// [`read`](Self::read) of long lists, and of bytes that are not verified yet.
+    #[inline(never)]
+    fn read_checked<T: Stored>(&self, doc: DocId, out: &mut Vec<T>) -> FormatResult<()> {
         let Some(index) = self.core.presence.rank(doc)? else { return Ok(()) };
         let (start, end) = self.offsets.get_pair(index.get().into())?;
         let (start, end) = (start.cast_unsigned(), end.cast_unsigned());
@@ -254,6 +266,31 @@ impl ListReader<'_> {
             }
             Ok(())
         })
+    }
+}
+
+/// One look-up in verified bytes. Before `None`, it may have appended some of the values.
+///
+/// Compiled for several CPUs, as that of a single value is.
+struct ReadVerified<'a, T> {
+    lists: ListReader<'a>,
+    doc: DocId,
+    out: &'a mut Vec<T>,
+}
+
+impl<T: Stored> Work for ReadVerified<'_, T> {
+    type Output = Option<()>;
+
+    #[inline(always)]
+    fn run(self) -> Option<()> {
+        let ListReader { core, offsets, values } = self.lists;
+        let Some(index) = core.presence.rank_verified(self.doc)? else { return Some(()) };
+        let (start, end) = offsets.pair_verified(index)?;
+        let (start, end) = (start.cast_unsigned(), end.cast_unsigned());
+        if end.checked_sub(start)? > SHORT_LIST as u64 {
+            return None;
+        }
+        values.run_verified(start..end, |value| self.out.push(T::of(value)))
     }
 }
 

@@ -47,7 +47,7 @@ impl GranuleSet {
     }
 
     /// Whether `granule` is in the set.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn contains(&self, granule: usize) -> bool {
         match self.words.get(granule / 64) {
             Some(word) => word.load(Ordering::Acquire) >> (granule % 64) & 1 == 1,
@@ -56,8 +56,8 @@ impl GranuleSet {
     }
 
     /// Whether two granules, equal or adjacent, are in the set.
-    // Not inlined: the caller's fast path, a full set, then needs less code and fewer registers.
-    #[inline(never)]
+    // Always inlined: a call here would cost more than the bits, and its caller registers to save.
+    #[inline(always)]
     pub(crate) fn contains_both(&self, first: usize, last: usize) -> bool {
         self.contains(first) && (first == last || self.contains(last))
     }

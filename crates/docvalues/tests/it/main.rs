@@ -22,6 +22,7 @@ mod modules;
 mod moved;
 mod mutants;
 mod numbers;
+mod one_by_one;
 mod overlay;
 mod plain;
 mod promote;

@@ -75,6 +75,12 @@ pub trait Work {
 /// ```
 #[inline]
 pub fn multiversioned<W: Work>(work: W) -> W::Output {
+    // Not inlined, as the other version is not: a caller has no copy of the work.
+    #[inline(never)]
+    fn portable<W: Work>(work: W) -> W::Output {
+        work.run()
+    }
+
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     #[allow(unsafe_code, reason = "the compiler cannot see that the CPU's features were detected")]
     {
@@ -88,7 +94,7 @@ pub fn multiversioned<W: Work>(work: W) -> W::Output {
             return unsafe { avx2(work) };
         }
     }
-    work.run()
+    portable(work)
 }
 
 pub(crate) use multiversion;

@@ -5,9 +5,10 @@
 //! checks its index and the bounds of its loads. It returns no error: after `None`, [`NumericReader::get`] reads the value
 //! with all checks, and builds the fast path.
 //!
-//! A column with several blocks gets a fast path once all its bytes are verified and all its headers are legal. A
-//! look-up then tests neither the block's encoding nor whether its residuals lie in the section.
+//! A column with several blocks gets a fast path after some look-ups, if its jump table is verified and all headers are
+//! legal. A look-up then tests neither the block's encoding nor whether its residuals lie in the section.
 
+use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 use byteorder::{ByteOrder, LittleEndian};
@@ -18,13 +19,14 @@ use super::{ONE_BLOCK, Transform};
 use crate::bits;
 use crate::source::SectionBytes;
 
-/// The headers of a column are checked after one look-up for each 16 of them, so that a few look-ups do not pay for
-/// it.
+/// The headers of a column are verified and checked after one look-up for each 16 of them, so that a few look-ups do
+/// not pay for it.
 const HEADERS_PER_LOOKUP: u64 = 16;
 
 /// The fields that every look-up of a column reads.
 #[derive(Debug)]
 pub(super) struct FastPath {
+    /// The number of values; 0 if a block is not legal, so that every look-up is checked.
     count: u64,
     blocks: Blocks,
     /// The number is mapped to `base + gcd * number`.
@@ -36,12 +38,30 @@ pub(super) struct FastPath {
 
 #[derive(Debug)]
 enum Blocks {
-    /// One block, whose base is part of the column's. Residuals need not be verified yet.
-    One { payload: usize, width: u64, mask: u64, slope: i64 },
-    /// Several blocks, all of them legal. Unless one is `steep`, a slope times a place in a block fits an i64.
-    Several { shift: u8, stride: Stride, steep: bool },
-    /// Several blocks, some of which need the checked path.
-    Checked,
+    /// One block without a line, whose numbers are values. Its base is part of the column's.
+    Plain(OneBlock),
+    /// One block, with the slope of its line. Its base is part of the column's.
+    One(OneBlock, i64),
+    /// Several blocks, all of them legal, each with `last` as the greatest place. Unless one is `steep`, a slope times a
+    /// place in a block fits an i64.
+    Several { shift: u8, last: u64, stride: Stride, steep: bool },
+}
+
+/// The place and the width of the residuals of the only block.
+#[derive(Clone, Copy, Debug)]
+struct OneBlock {
+    payload: usize,
+    width: u64,
+    mask: u64,
+}
+
+/// The header of a legal block.
+#[derive(Clone, Copy)]
+struct Header {
+    base: u64,
+    /// Encoding, width, and place of the residuals, as in the file.
+    tags: u64,
+    slope: i64,
 }
 
 impl<B: SectionBytes> NumericReader<B> {
@@ -53,13 +73,14 @@ impl<B: SectionBytes> NumericReader<B> {
             return None;
         }
         let number = match fast_path.blocks {
-            Blocks::One { payload, width, mask, slope } => {
-                self.in_one_block(index, payload, width, mask, slope)?
+            Blocks::Plain(place) => {
+                return Some(affine(fast_path.base, fast_path.gcd, self.in_one_block(place, 0, index)?));
             }
-            Blocks::Several { shift, stride, steep } => {
-                self.in_several_blocks(index, shift, stride, steep)?
+            Blocks::One(place, slope) => self.in_one_block(place, slope, index)?,
+            Blocks::Several { shift, last, stride, steep } => {
+                let (header, i) = (self.header_of(index >> shift, stride)?, index & last);
+                self.in_block(header, i, steep)?
             }
-            Blocks::Checked => return None,
         };
         let value = affine(fast_path.base, fast_path.gcd, number);
         match self.meta.transform {
@@ -70,38 +91,108 @@ impl<B: SectionBytes> NumericReader<B> {
         }
     }
 
+    /// Values `index` and `index + 1`, if they lie in one block, the column has a fast path and it applies.
+    #[inline(always)]
+    pub fn pair_verified(&self, index: u64) -> Option<(i64, i64)> {
+        let fast_path = self.fast_path.get()?;
+        let next = index.checked_add(1)?;
+        if next >= fast_path.count || !fast_path.is_value {
+            return None;
+        }
+        let (first, second) = match fast_path.blocks {
+            Blocks::Plain(place) => (self.in_one_block(place, 0, index)?, self.in_one_block(place, 0, next)?),
+            Blocks::One(place, slope) => {
+                (self.in_one_block(place, slope, index)?, self.in_one_block(place, slope, next)?)
+            }
+            Blocks::Several { shift, last, stride, steep } => {
+                let (header, i) = (self.header_of(index >> shift, stride)?, index & last);
+                if i == last {
+                    return None;
+                }
+                (self.in_block(header, i, steep)?, self.in_block(header, i + 1, steep)?)
+            }
+        };
+        let (base, gcd) = (fast_path.base, fast_path.gcd);
+        Some((affine(base, gcd, first), affine(base, gcd, second)))
+    }
+
+    /// Calls `each` with the values of `range`, which should be few, if the column is constant, or has a fast path and it
+    /// applies. Before `None`, `each` may have been called with the first of them.
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "all residuals of the block lie in the section")]
-    fn in_one_block(&self, index: u64, payload: usize, width: u64, mask: u64, slope: i64) -> Option<u64> {
+    pub fn run_verified(&self, range: Range<u64>, mut each: impl FnMut(i64)) -> Option<()> {
+        if range.is_empty() {
+            return None;
+        }
+        let Some(fast_path) = self.fast_path.get() else {
+            let Transform::Constant(value) = self.meta.transform else { return None };
+            return (range.end <= self.meta.count).then(|| range.for_each(|_| each(value)));
+        };
+        if range.end > fast_path.count {
+            return None;
+        }
+        let Blocks::Plain(OneBlock { payload, width, mask }) = fast_path.blocks else {
+            for index in range {
+                each(self.get_verified(index)?);
+            }
+            return Some(());
+        };
+        // One slice for all of them.
+        let (first, last) = (range.start * width, (range.end - 1) * width);
+        let bytes = payload + (first / 8) as usize..payload + (last / 8) as usize + bits::OVERREAD;
+        let bytes = self.meta.blocks.as_ref()?.slice(bytes).ok()?;
+        let mut bit = first % 8;
+        for _ in range {
+            let word: &[u8; 8] = bytes.get((bit / 8) as usize..)?.first_chunk()?;
+            let residual = u64::from_le_bytes(*word) >> (bit % 8) & mask;
+            each(affine(fast_path.base, fast_path.gcd, residual));
+            bit += width;
+        }
+        Some(())
+    }
+
+    /// Residual `index` of the only block, above the line of this `slope`.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "all residuals of the block lie in the section")]
+    fn in_one_block(&self, place: OneBlock, slope: i64, index: u64) -> Option<u64> {
+        let OneBlock { payload, width, mask } = place;
         let bit = index.wrapping_mul(width);
         let word = self.meta.blocks.as_ref()?.peek::<8>(payload.wrapping_add((bit / 8) as usize))?;
         let residual = LittleEndian::read_u64(word) >> (bit % 8) & mask;
         Some(if slope == 0 { residual } else { residual.wrapping_add(line(slope, index as usize)) })
     }
 
+    /// The header of `block`.
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "places in sections that lie in memory")]
-    fn in_several_blocks(&self, index: u64, shift: u8, stride: Stride, steep: bool) -> Option<u64> {
-        let (table, bytes) = (self.jump.verified()?, self.meta.blocks.as_ref()?.verified()?);
-        let (block, i) = ((index >> shift) as usize, (index & ((1 << shift) - 1)) as usize);
-        // One bounds check each: neither the offset of a header nor that of a residual can wrap.
-        let (base, tags, slope) = match stride {
+    fn header_of(&self, block: u64, stride: Stride) -> Option<Header> {
+        let (table, block) = (self.jump.verified()?, block as usize);
+        // One bounds check: the offset of a header cannot wrap.
+        Some(match stride {
             Stride::Short => {
                 let [base, tags] = words(table.as_chunks::<SHORT_LEN>().0.get(block)?);
-                (base, tags, 0)
+                Header { base, tags, slope: 0 }
             }
             Stride::Long => {
                 let [base, tags, slope, _] = words(table.as_chunks::<LONG_LEN>().0.get(block)?);
-                (base, tags, slope.cast_signed())
+                Header { base, tags, slope: slope.cast_signed() }
             }
-        };
+        })
+    }
+
+    /// Number `i` of a block.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "places in sections that lie in memory")]
+    fn in_block(&self, header: Header, i: u64, steep: bool) -> Option<u64> {
+        let Header { base, tags, slope } = header;
         let width = tags >> 8 & 0xFF;
-        let bit = (i as u64).wrapping_mul(width);
+        let bit = i.wrapping_mul(width);
+        // The offset of a residual cannot wrap.
         let byte = ((tags >> 16) * UNIT + bit / 8) as usize;
-        let word = bytes.get(byte..byte.wrapping_add(8))?.first_chunk::<8>()?;
+        let word = self.meta.blocks.as_ref()?.peek::<8>(byte)?;
         let residual = LittleEndian::read_u64(word) >> (bit % 8) & bits::MASKS[width as usize];
-        let product = || (slope.wrapping_mul(i as i64) >> FRACTION).cast_unsigned();
-        let rise = if steep { line(slope, i) } else { product() };
+        let product = || (slope.wrapping_mul(i.cast_signed()) >> FRACTION).cast_unsigned();
+        let rise = if steep { line(slope, i as usize) } else { product() };
         Some(base.wrapping_add(residual).wrapping_add(rise))
     }
 
@@ -110,30 +201,30 @@ impl<B: SectionBytes> NumericReader<B> {
         if self.fast_path.get().is_some() {
             return;
         }
-        let one = self.meta.block_shift == ONE_BLOCK;
-        let Some((blocks, first)) = (if one { self.one_block() } else { self.several_blocks() }) else {
-            return;
-        };
         let (base, gcd, is_value) = match self.meta.transform {
             Transform::Affine { base, gcd } => (base, gcd, true),
             _ => (0, 1, false),
         };
-        let (count, base) = (self.meta.count, affine(base, gcd, first));
+        let one = self.meta.block_shift == ONE_BLOCK;
+        let found = if one { self.one_block(is_value) } else { self.several_blocks() };
+        let Some((count, blocks, first)) = found else { return };
+        let base = affine(base, gcd, first);
         self.fast_path.get_or_init(|| Box::new(FastPath { count, blocks, base, gcd, is_value }));
     }
 
-    /// The only block, and the number that a residual of 0 has at place 0.
-    fn one_block(&self) -> Option<(Blocks, u64)> {
+    /// The number of values, the only block, and the number that a residual of 0 has at place 0.
+    fn one_block(&self, is_value: bool) -> Option<(u64, Blocks, u64)> {
         let header = self.locate(0).ok()?;
         let payload = self.meta.payload(0, &header).ok()?.start;
-        let (width, mask) = (header.width.into(), bits::mask(header.width));
-        Some((Blocks::One { payload, width, mask, slope: header.slope }, header.base))
+        let place = OneBlock { payload, width: header.width.into(), mask: bits::mask(header.width) };
+        let plain = is_value && header.slope == 0;
+        let blocks = if plain { Blocks::Plain(place) } else { Blocks::One(place, header.slope) };
+        Some((self.meta.count, blocks, header.base))
     }
 
-    /// Several blocks, if all bytes are verified and there were enough look-ups.
-    fn several_blocks(&self) -> Option<(Blocks, u64)> {
-        let table = self.jump.verified()?;
-        self.meta.blocks.as_ref()?.verified()?;
+    /// The number of values, and several blocks, if the jump table is in memory and there were enough look-ups.
+    fn several_blocks(&self) -> Option<(u64, Blocks, u64)> {
+        self.jump.partly_verified()?;
         // The count may lose increments of other threads.
         let asked = self.lookups.load(Ordering::Relaxed).saturating_add(1);
         self.lookups.store(asked, Ordering::Relaxed);
@@ -141,17 +232,22 @@ impl<B: SectionBytes> NumericReader<B> {
             return None;
         }
         let (shift, stride) = (self.meta.block_shift, self.meta.stride);
+        let verified = || self.jump.baked().and_then(|table| table.slice(0..table.len()).ok());
+        // Nothing of a damaged table.
+        let table = self.jump.verified().or_else(verified).unwrap_or_default();
         let (mut bytes, mut steep) = (Vec::with_capacity(stride.bytes()), false);
         let mut headers = (0..self.meta.block_count()).zip(table.chunks_exact(stride.bytes()));
-        let good = headers.all(|(block, header)| {
-            let Some(found) = Block::of(header, stride) else { return false };
-            bytes.clear();
-            found.encode(stride, &mut bytes);
-            steep |= found.slope.unsigned_abs() >= 1 << (63 - shift);
-            // Bytes are compared because a block without a line must have no slope.
-            bytes == header && self.meta.payload(block, &found).is_ok()
-        });
-        Some((if good { Blocks::Several { shift, stride, steep } } else { Blocks::Checked }, 0))
+        let good = !table.is_empty()
+            && headers.all(|(block, header)| {
+                let Some(found) = Block::of(header, stride) else { return false };
+                bytes.clear();
+                found.encode(stride, &mut bytes);
+                steep |= found.slope.unsigned_abs() >= 1 << (63 - shift);
+                // Bytes are compared because a block without a line must have no slope.
+                bytes == header && self.meta.payload(block, &found).is_ok()
+            });
+        let blocks = Blocks::Several { shift, last: (1 << shift) - 1, stride, steep };
+        Some((if good { self.meta.count } else { 0 }, blocks, 0))
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicU32;
 
 use byteorder::{ByteOrder, LittleEndian};
 
-use super::block::{Block, Encoding, LONG_LEN, SHORT_LEN, Stride, line};
+use super::block::{Block, Encoding, line};
 use super::fast_get::FastPath;
 use super::table::Table;
 use super::{Numeric, Transform};
@@ -110,18 +110,6 @@ impl<B: SectionBytes> NumericReader<B> {
         }
     }
 
-    /// The header of `block`, if it is verified and legal.
-    ///
-    /// As [`locate`](Self::locate), inlined and without errors.
-    #[inline(always)]
-    fn verified_header(&self, block: u64) -> Option<Block> {
-        let (block, stride) = (usize::try_from(block).ok()?, self.meta.stride);
-        match stride {
-            Stride::Short => Block::of(self.jump.peek::<SHORT_LEN>(block.checked_mul(SHORT_LEN)?)?, stride),
-            Stride::Long => Block::of(self.jump.peek::<LONG_LEN>(block.checked_mul(LONG_LEN)?)?, stride),
-        }
-    }
-
     /// [`get`](Self::get) of a value that the fast path does not return. Verifies the bytes on the way.
     #[inline(never)]
     fn get_checked(&self, index: u64) -> Result<i64> {
@@ -130,11 +118,7 @@ impl<B: SectionBytes> NumericReader<B> {
             return Ok(value);
         }
         let (block, i) = self.meta.split(index);
-        let header = match self.verified_header(block) {
-            Some(header) => header,
-            None => self.locate(block)?,
-        };
-        let value = self.value_in(&header, i)?;
+        let value = self.value_in(&self.locate(block)?, i)?;
         self.build_fast_path();
         Ok(value)
     }
@@ -146,6 +130,15 @@ impl<B: SectionBytes> NumericReader<B> {
     /// As [`get`](Self::get), for both.
     #[inline]
     pub fn get_pair(&self, index: u64) -> Result<(i64, i64)> {
+        match self.pair_verified(index) {
+            Some(pair) => Ok(pair),
+            None => self.get_both(index),
+        }
+    }
+
+    /// [`get_pair`](Self::get_pair) of values in two blocks, or of which the fast path returns none.
+    #[inline(never)]
+    fn get_both(&self, index: u64) -> Result<(i64, i64)> {
         Ok((self.get(index)?, self.get(index.saturating_add(1))?))
     }
 

@@ -110,14 +110,28 @@ impl<B: SectionBytes> PresenceReader<B> {
     ///
     /// As [`rank`](Self::rank). What was appended to `out` is then unspecified.
     pub fn collect(&self, docs: Range<u32>, out: &mut Vec<DocId>) -> Result<ValueIndex> {
+        let mut end = out.len();
+        let first = self.collect_at(docs, out, &mut end);
+        out.truncate(end);
+        first
+    }
+
+    /// As [`collect`](Self::collect), for many ranges: writes the documents from `end` on, and moves `end` after them. The
+    /// length of `out` is its space, which only grows. It need not be cleared for each range.
+    ///
+    /// # Errors
+    ///
+    /// As [`collect`](Self::collect).
+    pub fn collect_at(&self, docs: Range<u32>, out: &mut Vec<DocId>, end: &mut usize) -> Result<ValueIndex> {
         let (values, docs) = (self.values_in(docs.clone())?, self.clip(docs));
-        let before = out.len();
-        out.resize(before + values.len() + ROOM, DocId::new(0));
-        let mut visitor = Collect::new(&mut out[before..]);
+        let space = *end + values.len() + ROOM;
+        if out.len() < space {
+            out.resize(space, DocId::new(0));
+        }
+        let mut visitor = Collect::new(&mut out[*end..space]);
         self.visit(docs, &mut visitor)?;
-        let found = visitor.found();
-        out.truncate(before + found);
-        self.count(found == values.len())?;
+        self.count(visitor.found() == values.len())?;
+        *end += values.len();
         Ok(ValueIndex::new(values.start))
     }
 
@@ -187,7 +201,8 @@ impl<B: SectionBytes> PresenceReader<B> {
             Some(OpenBlocks { chain, jump }) if doc < self.docs => {
                 let (number, low) = DocId::new(doc).split();
                 let (first, block) = locate(chain, jump, number)?;
-                Ok(first + block.probe(low.into())?.before)
+                // Windows of sparse columns begin and end with blocks.
+                if low == 0 { Ok(first) } else { Ok(first + block.probe(low.into())?.before) }
             }
             Some(_) => Ok(self.values),
             None => Ok(doc.min(self.values)),

@@ -39,6 +39,8 @@ pub(super) fn rank<B: SectionBytes>(
                 sparse::probe_verified(bytes, payload, chain.last.starts(number), low, AnyCpu)?;
             present.then_some(rank)
         }
+        FULL => Some(low.into()),
+        EMPTY => None,
         _ => return None,
     };
     Some(rank.map(|rank| u64::from(before) + u64::from(rank)))
@@ -71,6 +73,8 @@ struct Located {
 
 pub(super) const DENSE: u32 = Kind::Dense as u32;
 pub(super) const SPARSE: u32 = Kind::Sparse as u32;
+const FULL: u32 = Kind::Full as u32;
+const EMPTY: u32 = Kind::Empty as u32;
 
 /// A kernel that may look up eight documents of dense blocks at once.
 pub(super) trait BatchKernel: Kernel {

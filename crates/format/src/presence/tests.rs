@@ -268,6 +268,14 @@ impl AboutRange {
         assert_eq!(first.get() as usize, self.values.start, "collect {:?}", self.docs);
         assert_eq!(found[0], DocId::new(1), "what was in the list stays");
         assert!(found[1..] == present[self.values.clone()], "collect {:?}", self.docs);
+        // Twice, over what is there.
+        let mut end = 1;
+        for _ in 0..2 {
+            let first = reader.collect_at(docs(), found, &mut end).unwrap();
+            assert_eq!(first.get() as usize, self.values.start, "collect {:?}", self.docs);
+        }
+        let (once, twice) = found[1..end].split_at(self.values.len());
+        assert!(once == &present[self.values.clone()] && twice == once, "collect {:?}", self.docs);
 
         let values = reader.values_in(docs()).unwrap();
         assert_eq!(values.start as usize..values.end as usize, self.values, "values_in {:?}", self.docs);

@@ -1,9 +1,9 @@
 //! Decoding of bitmaps and sparse buckets to lists of documents.
 //!
-//! | input | scalar | AVX-512 |
-//! | --- | --- | --- |
-//! | a word of bitmap | 8 bits at a time, by a table | 16 bits, by compressed stores |
-//! | sparse buckets | one document at a time | 16 documents, by a running maximum |
+//! | input | scalar | AVX2 | AVX-512 |
+//! | --- | --- | --- | --- |
+//! | a word of bitmap | 8 bits at a time, by a table | the same | 16 bits, by compressed stores |
+//! | sparse buckets | one document at a time, by a running maximum | 8 documents of a bucket | 16 documents of one |
 //!
 //! The scalar functions are the reference: tests compare the others with them.
 
@@ -74,45 +74,10 @@ fn word_scalar(first: u32, word: [u8; 8], out: &mut [DocId; ROOM]) -> usize {
     count
 }
 
-/// Documents that `add_lows` processes at once.
-const LOWS: usize = 16;
-
+/// Values before a bucket.
 #[inline(always)]
-fn buckets_with(
-    first: u32,
-    starts: &[[u8; 2]],
-    lows: &[u8],
-    out: &mut [DocId],
-    add_lows: impl Fn(&[[u8; LOWS]], &mut [[DocId; LOWS]]),
-) -> Option<usize> {
-    let start = |start: &[u8; 2]| usize::from(u16::from_le_bytes(*start));
-    let (begin, end) = (start(starts.first()?), start(starts.last()?));
-    let count = end.checked_sub(begin)?;
-    // One more than the documents, because empty buckets at the end are marked as well.
-    let len = (count + 1).next_multiple_of(LOWS);
-    let (lows, out) = (lows.get(begin..begin + len)?, out.get_mut(..len)?);
-    // Marks the start of each bucket's lows with the bucket's first document. Empty buckets share a start with the next
-    // one, which overwrites the mark.
-    out.fill(DocId::new(0));
-    let (mut doc, mut before, mut ascend) = (first, begin, true);
-    for at in starts.iter().map(start) {
-        ascend &= before <= at;
-        *out.get_mut(at.wrapping_sub(begin))? = DocId::new(doc);
-        doc = doc.wrapping_add(BUCKET);
-        before = at;
-    }
-    add_lows(lows.as_chunks().0, out.as_chunks_mut().0);
-    ascend.then_some(count)
-}
-
-/// Turns `docs`, which hold the first document of each bucket where its lows start, into the documents of all lows.
-#[inline(always)]
-fn add_lows_scalar(lows: &[[u8; LOWS]], docs: &mut [[DocId; LOWS]]) {
-    let mut bucket = 0;
-    for (doc, &low) in docs.as_flattened_mut().iter_mut().zip(lows.as_flattened()) {
-        bucket = doc.get().max(bucket);
-        *doc = DocId::new(bucket.wrapping_add(low.into()));
-    }
+fn start(start: &[u8; 2]) -> usize {
+    u16::from_le_bytes(*start).into()
 }
 
 /// Writes the documents of sparse buckets, the first of which begins with `first`. Bucket *b* is `lows[starts[b] ..
@@ -125,7 +90,27 @@ pub(super) fn buckets_scalar(
     lows: &[u8],
     out: &mut [DocId],
 ) -> Option<usize> {
-    buckets_with(first, starts, lows, out, add_lows_scalar)
+    let (begin, end) = (start(starts.first()?), start(starts.last()?));
+    let count = end.checked_sub(begin)?;
+    // One more than the documents, because empty buckets at the end are marked as well.
+    let (lows, out) = (lows.get(begin..=end)?, out.get_mut(..=count)?);
+    // Marks the start of each bucket's lows with the bucket's first document. Empty buckets share a start with the next
+    // one, which overwrites the mark.
+    out.fill(DocId::new(0));
+    let (mut doc, mut before, mut ascend) = (first, begin, true);
+    for at in starts.iter().map(start) {
+        ascend &= before <= at;
+        *out.get_mut(at.wrapping_sub(begin))? = DocId::new(doc);
+        doc = doc.wrapping_add(BUCKET);
+        before = at;
+    }
+    // A running maximum: the first document of the bucket of each low.
+    let mut bucket = 0;
+    for (doc, &low) in out.iter_mut().zip(lows) {
+        bucket = doc.get().max(bucket);
+        *doc = DocId::new(bucket.wrapping_add(low.into()));
+    }
+    ascend.then_some(count)
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -142,34 +127,61 @@ mod x86 {
         lows: &[u8],
         out: &mut [DocId],
     ) -> Option<usize> {
-        match has_avx512() {
-            true => buckets_with(first, starts, lows, out, |lows, docs| {
-                // SAFETY: this CPU has AVX-512.
-                unsafe { add_lows_avx512(lows, docs) }
-            }),
-            false => buckets_scalar(first, starts, lows, out),
+        match (has_avx512(), has_avx2()) {
+            // SAFETY: this CPU has every feature that the function is compiled for.
+            (true, _) => unsafe { buckets_avx512(first, starts, lows, out) },
+            // SAFETY: as above.
+            (false, true) => unsafe { buckets_avx2(first, starts, lows, out) },
+            (false, false) => buckets_scalar(first, starts, lows, out),
         }
     }
 
-    #[target_feature(enable = "avx512f")]
-    fn add_lows_avx512(lows: &[[u8; LOWS]], docs: &mut [[DocId; LOWS]]) {
-        let (zero, last) = (_mm512_setzero_si512(), _mm512_set1_epi32(15));
-        let mut bucket = zero;
-        for (lows, docs) in lows.iter().zip(docs) {
-            // SAFETY: 16 documents are 16 `u32`s, 64 bytes.
-            let begins = unsafe { _mm512_loadu_si512(docs.as_ptr().cast()) };
-            // A running maximum, in four steps: over two lanes, four, eight, all.
-            let two = _mm512_max_epu32(begins, _mm512_alignr_epi32::<15>(begins, zero));
-            let four = _mm512_max_epu32(two, _mm512_alignr_epi32::<14>(two, zero));
-            let eight = _mm512_max_epu32(four, _mm512_alignr_epi32::<12>(four, zero));
-            let all = _mm512_max_epu32(eight, _mm512_alignr_epi32::<8>(eight, zero));
-            bucket = _mm512_max_epu32(all, _mm512_permutexvar_epi32(last, bucket));
-            // SAFETY: 16 bytes.
-            let lows = _mm512_cvtepu8_epi32(unsafe { _mm_loadu_si128(lows.as_ptr().cast()) });
-            let found = _mm512_add_epi32(bucket, lows);
-            // SAFETY: as above.
-            unsafe { _mm512_storeu_si512(docs.as_mut_ptr().cast(), found) };
+    #[target_feature(enable = "avx2")]
+    fn buckets_avx2(first: u32, starts: &[[u8; 2]], lows: &[u8], out: &mut [DocId]) -> Option<usize> {
+        buckets_in_steps::<8>(first, starts, lows, out)
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+    fn buckets_avx512(first: u32, starts: &[[u8; 2]], lows: &[u8], out: &mut [DocId]) -> Option<usize> {
+        buckets_in_steps::<16>(first, starts, lows, out)
+    }
+
+    /// Writes whole steps for each bucket, most of which have no more. The next bucket overwrites the surplus.
+    #[inline(always)]
+    fn buckets_in_steps<const STEP: usize>(
+        first: u32,
+        starts: &[[u8; 2]],
+        lows: &[u8],
+        out: &mut [DocId],
+    ) -> Option<usize> {
+        let (begin, end) = (start(starts.first()?), start(starts.last()?));
+        let count = end.checked_sub(begin)?;
+        let (lows, out) = (lows.get(begin..end + STEP)?, out.get_mut(..count + STEP)?);
+        let (mut doc, mut at) = (first, 0);
+        for next in &starts[1..] {
+            // Compared as it is read: a mapped file may change.
+            let end = start(next).wrapping_sub(begin);
+            if end < at || end > count {
+                return None;
+            }
+            loop {
+                // SAFETY: `at` is 0, the end of an earlier bucket, or less than that of this one. None is above
+                // `count`, and the slice has `STEP` bytes more.
+                let lows = unsafe { lows.get_unchecked(at..at + STEP) };
+                // SAFETY: as above, of documents.
+                let docs = unsafe { out.get_unchecked_mut(at..at + STEP) };
+                for (place, low) in docs.iter_mut().zip(lows) {
+                    *place = DocId::new(doc.wrapping_add(u32::from(*low)));
+                }
+                at += STEP;
+                if at >= end {
+                    break;
+                }
+            }
+            at = end;
+            doc = doc.wrapping_add(BUCKET);
         }
+        Some(count)
     }
 
     pub(in super::super) fn words(first: u32, words: &[[u8; 8]], out: &mut [DocId]) -> Option<usize> {

@@ -55,8 +55,9 @@ impl Segment {
     }
 
     fn open_sections(&self, entry: Column<SectionRef>) -> FormatResult<OpenColumn> {
-        if self.0.options.verify == Verify::AtOpen {
-            return self.open_readers(entry); // This reads whole sections, not a few small ranges.
+        // With AtOpen, opening reads whole sections, not a few small ranges.
+        if self.0.options.verify == Verify::AtOpen || !self.0.source.is_requested() {
+            return self.open_readers(entry);
         }
         self.0.source.in_waves(|| self.open_readers(entry.clone()))
     }

@@ -216,6 +216,56 @@ fn one_by_one_is_as_in_a_batch_whatever_the_headers_say() {
     }
 }
 
+/// A pair and a run of values by the fast path are those of single look-ups, around the ends of blocks, and among granules
+/// that are not verified.
+#[test]
+fn neighbours_on_the_fast_path_are_values() {
+    let mut random = Random(47);
+    let plain: Vec<i64> = (0..120_000).map(|_| random.below(1 << 40)).collect();
+    let jagged: Vec<i64> = (0..).zip(&plain).map(|(i, x)| x >> (i / 16_384 % 2 * 17)).collect();
+    let lines: Vec<i64> =
+        (0..120_000).map(|i| i % 4_096 * 1_000 * (1 + i / 4_096 % 3) + i * 7_919 % 1_000).collect();
+    let patterns: [fn(usize) -> bool; 3] = [|_| true, |granule| granule % 4 != 1, |_| false];
+    for (values, good) in
+        [&plain, &jagged, &lines].into_iter().flat_map(|values| patterns.map(|good| (values, good)))
+    {
+        let column = encode(values, &VALUES);
+        let shift = column.block_shift;
+        let section = |section: Section, bytes: Vec<u8>| {
+            Ok::<_, ()>(TestSection::new(section, bytes, |granule| {
+                section != Section::Values || good(granule)
+            }))
+        };
+        let reader =
+            NumericReader::open(column.try_map(&mut { section }).unwrap(), JumpTables::Baked).unwrap();
+        (0..reader.meta.block_count()).for_each(|i| assert_eq!(reader.get(i), Ok(values[i as usize])));
+        assert!(reader.fast_path.get().is_some());
+        let all = (0..30).all(good);
+        let ends =
+            (1..reader.meta.block_count()).flat_map(|block| (block << shift) - 3..(block << shift) + 2);
+        let some = (0..2_000).map(|i| i * 7_919 % 119_990);
+        for index in ends.chain(some).chain([0, 119_990]).filter(|index| *index <= 119_990) {
+            let at = index as usize;
+            assert_eq!(reader.get(index), Ok(values[at]));
+            let (pair, found) = ((values[at], values[at + 1]), reader.pair_verified(index));
+            assert_eq!(reader.get_pair(index), Ok(pair), "pair {index}");
+            assert!(found.is_none_or(|found| found == pair), "pair {index}");
+            assert!(!all || found.is_none() == (index >> shift != (index + 1) >> shift), "pair {index}");
+            for len in 1..10 {
+                let mut run = Vec::new();
+                let done = reader.run_verified(index..index + len, |value| run.push(value));
+                assert_eq!(run, values[at..at + run.len()], "{len} from {index} on");
+                assert!(done.is_none() || run.len() as u64 == len, "{len} from {index} on");
+                assert!(!all || done.is_some(), "{len} from {index} on");
+            }
+        }
+        for range in [119_999..120_001, 120_000..120_001, 5..5] {
+            assert_eq!(reader.run_verified(range, |_| panic!("no such value")), None);
+        }
+        assert_eq!((reader.pair_verified(119_999), reader.pair_verified(u64::MAX)), (None, None));
+    }
+}
+
 /// Zeros that nobody touches take no memory.
 #[cfg(target_pointer_width = "64")]
 #[test]

@@ -1,0 +1,182 @@
+//! Documents one by one, by typed columns and by `Rows::get`, compared with a model: before and after the bytes are
+//! verified, around the ends of blocks, and in damaged files.
+
+use std::sync::Arc;
+
+use docvalues::column::Element;
+use docvalues::prelude::*;
+use docvalues::reader::{JumpTables, Verify};
+use docvalues_testkit::damage::Sweep;
+use docvalues_testkit::rng::SplitMix64;
+
+const DOCS: u32 = 40_000;
+
+/// The values of a document.
+#[derive(Default)]
+struct Document {
+    size: i64,
+    price: Option<i64>,
+    host: u32,
+    tags: Vec<u32>,
+    levels: Vec<i64>,
+}
+
+fn model() -> Vec<Document> {
+    let mut random = SplitMix64::new(60);
+    let mut below = |end: u64| (random.next_u64() % end) as u32;
+    let document = |doc: u32| {
+        let many = |tags: u64| if doc < DOCS / 2 { tags / 9 } else { tags };
+        let mut tags: Vec<u32> = (0..many(below(12).into())).map(|_| below(900)).collect();
+        tags.sort_unstable();
+        tags.dedup();
+        let mut levels: Vec<i64> =
+            (0..below(4)).map(|_| [i64::MIN, -1, 1 << 40, i64::MAX][below(4) as usize]).collect();
+        levels.sort_unstable();
+        // Blocks of different widths.
+        let size = if doc / 8_192 % 2 == 0 { i64::from(below(50)) } else { i64::from(below(1 << 30)) << 10 };
+        // All documents of the first quarter, most of the second, few of the third.
+        let price = match doc / 10_000 {
+            0 => Some(7),
+            1 => (below(5) > 1).then_some(i64::from(below(1 << 20))),
+            2 => (below(100) == 0).then_some(-3),
+            _ => None,
+        };
+        Document { size, price, host: below(3_000), tags, levels }
+    };
+    (0..DOCS).map(document).collect()
+}
+
+fn host(number: u32) -> String {
+    format!("host{number:04}")
+}
+
+fn tag(number: u32) -> String {
+    format!("tag{number:03}")
+}
+
+fn file(model: &[Document]) -> Vec<u8> {
+    let mut schema = Schema::new();
+    let size = schema.add(FieldSpec::new("size", LogicalType::I64)).unwrap();
+    let price = schema.add(FieldSpec::new("price", LogicalType::I64)).unwrap();
+    let hosts = schema.add(FieldSpec::new("host", LogicalType::Utf8).kind(BytesKind::Sorted)).unwrap();
+    let tags = schema.add(FieldSpec::new("tags", LogicalType::Utf8).multi_valued()).unwrap();
+    let levels = schema.add(FieldSpec::new("levels", LogicalType::I64).multi_valued()).unwrap();
+    let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+    for row in model {
+        let mut document = writer.document();
+        document.i64(size, row.size).unwrap();
+        document.str(hosts, &host(row.host)).unwrap();
+        if let Some(value) = row.price {
+            document.i64(price, value).unwrap();
+        }
+        for number in &row.tags {
+            document.str(tags, &tag(*number)).unwrap();
+        }
+        for level in &row.levels {
+            document.i64(levels, *level).unwrap();
+        }
+        document.finish().unwrap();
+    }
+    writer.finish_bytes().unwrap()
+}
+
+/// The numbers of the terms that some documents have, ascending: the position of one is its ord.
+fn ords(numbers: impl Iterator<Item = u32>) -> Vec<u32> {
+    let mut numbers: Vec<u32> = numbers.collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
+}
+
+/// Checks the row of a document by `Rows::get`, with a buffer that may have a capacity and contents.
+fn check<T: Element>(rows: &dyn Rows<T>, doc: DocId, buffer: &mut Vec<T>, row: &[T]) -> bool {
+    let found = rows.get(doc, buffer);
+    if let Ok(found) = &found {
+        assert_eq!((*found, &buffer[..]), (!row.is_empty(), row), "{doc:?}");
+    }
+    found.is_ok()
+}
+
+/// Reads `docs` in every way. Every answer must be the model's, or an error; returns the number of errors.
+fn read(segment: &Segment, model: &[Document], docs: impl Iterator<Item = u32>) -> usize {
+    let (hosts, tags) =
+        (ords(model.iter().map(|row| row.host)), ords(model.iter().flat_map(|row| row.tags.iter().copied())));
+    let ord = |numbers: &[u32], number: &u32| TermOrd::new(numbers.binary_search(number).unwrap() as u32);
+    let opened = || -> Result<_, docvalues::column::Error> {
+        let (size, price) = (segment.numeric("size")?, segment.numeric("price")?);
+        let (host, tag) = (segment.sorted("host")?, segment.sorted_set("tags")?);
+        Ok((size, price, host, tag, segment.sorted_numeric("levels")?))
+    };
+    let Ok((size, price, host, tag, level)) = opened() else { return 1 };
+    let columns = [size.column(), price.column(), host.column(), tag.column(), level.column()];
+    let [size_rows, price_rows, host_rows, tag_rows, level_rows] = columns.each_ref();
+    let (none, mut errors) = (Document::default(), 0);
+    let (mut numbers, mut terms) = (Vec::new(), Vec::new());
+    for number in docs {
+        let (doc, row) = (DocId::new(number), model.get(number as usize));
+        let Document { price: right_price, tags: right_tags, levels, .. } = row.unwrap_or(&none);
+        let right_size = row.map(|row| row.size);
+        let right_host = row.map(|row| ord(&hosts, &row.host));
+        let right_tags: Vec<TermOrd> = right_tags.iter().map(|number| ord(&tags, number)).collect();
+        if number.is_multiple_of(3) {
+            (numbers, terms) = (Vec::new(), Vec::new());
+        }
+        let mut done = [
+            size.get(doc).map(|found| assert_eq!(found, right_size, "size of {doc:?}")).is_ok(),
+            price.get(doc).map(|found| assert_eq!(found, *right_price, "price of {doc:?}")).is_ok(),
+            host.ord(doc).map(|found| assert_eq!(found, right_host, "host of {doc:?}")).is_ok(),
+            tag.ords(doc, &mut terms).map(|()| assert_eq!(terms, right_tags, "tags of {doc:?}")).is_ok(),
+            level.get(doc, &mut numbers).map(|()| assert_eq!(&numbers, levels, "levels of {doc:?}")).is_ok(),
+        ]
+        .to_vec();
+        let rows = |column: &Arc<dyn Column>, buffer: &mut Vec<i64>, row: &[i64]| {
+            check(column.values().numbers().unwrap(), doc, buffer, row)
+        };
+        done.push(rows(size_rows, &mut numbers, right_size.as_slice()));
+        done.push(rows(price_rows, &mut numbers, right_price.as_slice()));
+        done.push(rows(level_rows, &mut numbers, levels));
+        let rows = |column: &Arc<dyn Column>, buffer: &mut Vec<TermOrd>, row: &[TermOrd]| {
+            check(column.values().ords().unwrap(), doc, buffer, row)
+        };
+        done.push(rows(host_rows, &mut terms, right_host.as_slice()));
+        done.push(rows(tag_rows, &mut terms, &right_tags));
+        errors += done.into_iter().filter(|done| !done).count();
+    }
+    errors
+}
+
+#[test]
+fn each_document_before_and_after_its_bytes_are_verified() {
+    let model = model();
+    let file = file(&model);
+    for verify in [Verify::OnFirstTouch, Verify::AtOpen, Verify::Never] {
+        for jump_tables in JumpTables::ALL {
+            let options = OpenOptions::new().verify(verify).jump_tables(jump_tables);
+            let segment = Segment::from_bytes(file.clone(), options).unwrap();
+            // Scattered first, so that some bytes are verified and some are not; then all; then all once more.
+            let scattered = (0..2_000_u32).map(|i| i.wrapping_mul(2_654_435_761) % (DOCS + 3));
+            assert_eq!(read(&segment, &model, scattered), 0);
+            for _ in 0..2 {
+                assert_eq!(read(&segment, &model, (0..DOCS + 2).chain([u32::MAX])), 0);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_damaged_granule_is_an_error_each_time() {
+    let model = model();
+    let file = file(&model);
+    let mut failed = 0;
+    for at in Sweep::Sample(40).places(file.len()) {
+        let mut damaged = file.clone();
+        damaged[at] ^= 0x10;
+        let Ok(segment) = Segment::from_bytes(damaged, OpenOptions::new()) else { continue };
+        let docs = || (0..DOCS).step_by(41);
+        let errors = read(&segment, &model, docs());
+        // What was found once is found again, though other bytes are verified by now.
+        assert_eq!(read(&segment, &model, docs()), errors, "byte {at}");
+        failed += usize::from(errors > 0);
+    }
+    assert!(failed > 10, "{failed}");
+}
