@@ -37,6 +37,8 @@ mod id_block;
 #[doc(hidden)]
 pub mod id_blocks;
 pub mod ids;
+#[doc(hidden)]
+pub mod in_column;
 pub mod lookup;
 mod nodes;
 pub mod packing;
