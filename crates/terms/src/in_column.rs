@@ -44,7 +44,8 @@ use crate::in_column::buckets::Buckets;
 use crate::in_column::scale::Scale;
 
 pub use build::{InColumnBuilder, Pushed};
-pub use scale::MAX_LEN;
+pub use buckets::GROUP_BUCKETS;
+pub use scale::{BUCKET_KEYS, MAX_LEN};
 
 mod buckets;
 mod build;

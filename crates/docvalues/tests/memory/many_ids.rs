@@ -167,7 +167,7 @@ fn some<E: std::fmt::Debug>(
 /// filter, the structure that leads to blocks, and a bit per document.
 fn allowed(Size { count, budget }: Size, options: IdOptions) -> Option<usize> {
     let each = match options.form {
-        IdForm::Blocks => 16,
+        IdForm::Blocks | IdForm::Column => 16,
         IdForm::Exact => 1,
         // This form is kept in memory until it is complete.
         IdForm::Fst => return None,

@@ -21,7 +21,7 @@ use docvalues_format::source::SectionBytes;
 use super::scale::{Scale, buckets};
 
 /// Buckets of a group.
-pub(super) const GROUP_BUCKETS: usize = 12;
+pub const GROUP_BUCKETS: usize = 12;
 
 /// Bytes of a group.
 pub(super) const GROUP: usize = size_of::<u32>() + GROUP_BUCKETS;

@@ -20,7 +20,7 @@ use crate::{common, first_eight};
 pub const MAX_LEN: usize = 32;
 
 /// Keys in each bucket, on average.
-const BUCKET_KEYS: u32 = 8;
+pub const BUCKET_KEYS: u32 = 8;
 
 /// The number of buckets of `count` keys.
 pub(super) fn buckets(count: u32) -> u32 {
