@@ -43,8 +43,8 @@ use crate::Dictionary;
 use crate::in_column::buckets::Buckets;
 use crate::in_column::scale::Scale;
 
-pub use build::{InColumnBuilder, Pushed};
 pub use buckets::GROUP_BUCKETS;
+pub use build::{InColumnBuilder, Pushed};
 pub use scale::{BUCKET_KEYS, MAX_LEN};
 
 mod buckets;

@@ -116,8 +116,7 @@ fn body_of_the_extra() {
 #[test]
 fn body_of_ids_in_a_column() {
     for filter_bits in [0, 1, 16] {
-        let ids: Vec<_> =
-            (0..60_u32).map(|i| ((i * 1_000).to_be_bytes(), DocId::new(i * 7 % 60))).collect();
+        let ids: Vec<_> = (0..60_u32).map(|i| ((i * 1_000).to_be_bytes(), DocId::new(i * 7 % 60))).collect();
         let options = IdOptions::new().form(Form::Column).filter_bits(filter_bits);
         let made = IdsBuilder::new(options).in_column(true).build(&ids[..], 60).unwrap();
         let mut names = Vec::new();
