@@ -36,7 +36,9 @@ use std::cmp::Ordering;
 use std::ops::{ControlFlow, Range};
 
 use docvalues_format::error::{Error, ErrorKind, Place, Result, Section};
+use docvalues_format::id::DocId;
 use docvalues_format::numeric::NumericReader;
+use docvalues_format::prefetch::prefetch;
 use docvalues_format::source::SectionBytes;
 
 use crate::Dictionary;
@@ -149,6 +151,12 @@ impl<B: SectionBytes> InColumnReader<B> {
         }
     }
 
+    /// Heads and values, if all of them are verified by now.
+    pub(crate) fn verified(&self) -> Option<VerifiedInColumn<'_>> {
+        let (heads, values) = (self.heads.verified()?, self.values.verified()?);
+        Some(VerifiedInColumn { heads, values, buckets: &self.buckets })
+    }
+
     /// The keys of these ranks in order, as a dictionary. `docs` are the documents by rank.
     pub fn dictionary<'a>(&'a self, docs: &'a NumericReader<B>) -> InColumnKeys<'a, B> {
         InColumnKeys { reader: self, docs }
@@ -166,6 +174,68 @@ fn place_of(doc: i64, len: usize, end: usize) -> Option<Range<usize>> {
 #[cold]
 fn no_document(place: Place) -> Error {
     Error::at(place, 0, ErrorKind::Broken("an id has a document that is not in the column"))
+}
+
+/// Fully verified heads and values: all pointers that a look-up needs.
+///
+/// The sections may be mapped and change under us, so every load is still bounds-checked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct VerifiedInColumn<'a> {
+    heads: &'a [u8],
+    values: &'a [u8],
+    buckets: &'a Buckets,
+}
+
+impl VerifiedInColumn<'_> {
+    /// The document of `key`, if it is one of the keys. `doc` returns the document of a rank; `None` if it does not know
+    /// one, or bytes are invalid.
+    #[inline]
+    pub(crate) fn find(&self, key: &[u8], doc: impl Fn(u32) -> Option<DocId>) -> Option<Option<DocId>> {
+        for rank in self.candidates(key) {
+            let found = doc(rank)?;
+            let place = place_of(found.get().into(), key.len(), self.values.len())?;
+            if self.values.get(place)? == key {
+                return Some(Some(found));
+            }
+        }
+        Some(None)
+    }
+
+    /// Whether a head is that of `key`: true for every key, and for 3 of 100 others.
+    #[inline]
+    pub(crate) fn may_hold(&self, key: &[u8]) -> bool {
+        self.candidates(key).next().is_some()
+    }
+
+    /// The ranks of the bucket of `key` that have its head.
+    #[inline]
+    fn candidates(&self, key: &[u8]) -> impl Iterator<Item = u32> {
+        let (ranks, wanted) = self.buckets.find(key).unwrap_or_default();
+        let heads = self.heads.get(ranks.start as usize..ranks.end as usize).unwrap_or_default();
+        heads.iter().zip(ranks).filter(move |(head, _)| **head == wanted).map(|(_, rank)| rank)
+    }
+
+    /// Prefetches the group that leads to the bucket of `key`.
+    #[inline]
+    pub(crate) fn prefetch_group(&self, key: &[u8]) {
+        self.buckets.prefetch(key);
+    }
+
+    /// Prefetches the heads of the bucket of `key`, and returns its ranks; `None` if the key is not there.
+    #[inline]
+    pub(crate) fn prefetch_heads(&self, key: &[u8]) -> Option<Range<u32>> {
+        let (ranks, _) = self.buckets.find(key)?;
+        prefetch(self.heads.as_ptr().wrapping_add(ranks.start as usize));
+        Some(ranks)
+    }
+
+    /// Prefetches the values that a search for `key` compares. `doc` returns the document of a rank.
+    #[inline]
+    pub(crate) fn prefetch_values(&self, key: &[u8], doc: impl Fn(u32) -> Option<DocId>) {
+        for doc in self.candidates(key).filter_map(doc) {
+            prefetch(self.values.as_ptr().wrapping_add((doc.get() as usize).wrapping_mul(key.len())));
+        }
+    }
 }
 
 /// The keys of an [`InColumnReader`] and their documents.

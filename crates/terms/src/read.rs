@@ -101,7 +101,7 @@ impl<B: SectionBytes> KeysReader<B> {
             }
             KeysReader::Exact(trie) => VerifiedKeys::Exact(trie.verified()?),
             KeysReader::Fst(fst) => VerifiedKeys::Fst(fst.verified()?),
-            KeysReader::Column(_) => return None,
+            KeysReader::Column(column) => VerifiedKeys::Column(column.verified()?),
         }))
     }
 }

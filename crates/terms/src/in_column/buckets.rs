@@ -16,6 +16,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use docvalues_format::error::{ErrorKind, Result};
+use docvalues_format::prefetch::prefetch;
 use docvalues_format::source::SectionBytes;
 
 use super::scale::{Scale, buckets};
@@ -93,6 +94,14 @@ impl Buckets {
     #[inline]
     pub(super) fn find(&self, key: &[u8]) -> Option<(Range<u32>, u8)> {
         if key.len() == self.key_len() { self.locate(key).ok() } else { None }
+    }
+
+    /// Prefetches the group of `key`.
+    #[inline]
+    pub(super) fn prefetch(&self, key: &[u8]) {
+        if let Ok((bucket, _)) = self.scale.place(key) {
+            prefetch(self.groups.as_ptr().wrapping_add(bucket as usize / GROUP_BUCKETS).cast());
+        }
     }
 
     /// Bytes on the heap.

@@ -4,6 +4,9 @@ use super::InColumn;
 use super::buckets::{self, GROUP, GROUP_BUCKETS};
 use super::scale::Scale;
 
+/// The most keys of one bucket with the same head: a look-up reads the values of as many.
+const MAX_TIES: u32 = 16;
+
 /// Builds the index of ascending keys of one length, which are values of a column.
 ///
 /// Holds the heads that were not [taken](Self::take), and a sixth of a byte a key.
@@ -49,6 +52,9 @@ pub struct InColumnBuilder {
     /// The number of groups when finished.
     expected: usize,
     last: Vec<u8>,
+    /// The bucket and the head of the last key, and how many keys have them.
+    place: (u32, u8),
+    ties: u32,
 }
 
 /// Whether a key was taken.
@@ -76,6 +82,8 @@ impl InColumnBuilder {
             ends: [0; GROUP_BUCKETS],
             expected: buckets::groups(count),
             last: Vec::new(),
+            place: (0, 0),
+            ties: 0,
         })
     }
 
@@ -85,12 +93,17 @@ impl InColumnBuilder {
             return Pushed::NotAscending;
         }
         let place = self.scale.place(key).ok().filter(|_| key.len() == self.scale.len());
-        let Some((bucket, head)) = place else { return Pushed::Uneven };
+        let Some(place @ (bucket, head)) = place else { return Pushed::Uneven };
+        let ties = if place == self.place { self.ties + 1 } else { 1 };
+        if ties > MAX_TIES {
+            return Pushed::Uneven;
+        }
         while bucket as usize / GROUP_BUCKETS > self.groups.len() / GROUP {
             self.finish_group();
         }
         let Ok(end) = u8::try_from(self.count - self.rank + 1) else { return Pushed::Uneven };
         self.ends[bucket as usize % GROUP_BUCKETS..].fill(end);
+        (self.place, self.ties) = (place, ties);
         self.heads.push(head);
         self.count += 1;
         self.last.clear();

@@ -123,6 +123,7 @@ impl<S: SegmentIds> Seeker<'_, S> {
         next().for_each(|&(_, place)| self.cache.prefetch_index(place as usize));
         self.in_flight.clear();
         self.keys.clear();
+        let mut in_columns = false;
         for &(which, place) in self.candidates.iter().skip(first).take(IN_FLIGHT) {
             let place = place as usize;
             let (Some((_, segment)), Some(&scheme), Some(&id)) =
@@ -138,7 +139,13 @@ impl<S: SegmentIds> Seeker<'_, S> {
                 in_flight.key = Some(start..self.keys.len());
                 match self.cache.blocks(place) {
                     Some((_, index, _)) => (in_flight.descent, in_flight.block) = index.descend(packed),
-                    None => segment.ids().prefetch_packed(packed),
+                    None => match self.cache.in_column(place) {
+                        Some((column, _)) => {
+                            column.prefetch_group(packed);
+                            in_columns = true;
+                        }
+                        None => segment.ids().prefetch_packed(packed),
+                    },
                 }
             }
             self.in_flight.push(in_flight);
@@ -162,6 +169,25 @@ impl<S: SegmentIds> Seeker<'_, S> {
             {
                 index.prefetch_block(section, block, |ranks| docs.prefetch(ranks));
             }
+        }
+        if in_columns {
+            self.prefetch_in_columns();
+        }
+    }
+
+    /// Prefetches heads and documents, and then the values, of the candidates whose ids are values of columns.
+    fn prefetch_in_columns(&self) {
+        let all = || {
+            self.in_flight.iter().filter_map(|in_flight| {
+                let (column, docs) = self.cache.in_column(in_flight.place)?;
+                Some((self.keys.get(in_flight.key.clone()?)?, column, docs))
+            })
+        };
+        for (key, column, docs) in all() {
+            column.prefetch_heads(key).into_iter().for_each(|ranks| docs.prefetch(ranks));
+        }
+        for (key, column, docs) in all() {
+            column.prefetch_values(key, |rank| docs.get(rank));
         }
     }
 
