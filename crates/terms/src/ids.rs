@@ -39,7 +39,7 @@
 
 use docvalues_format::cursor::{Cursor, Put};
 use docvalues_format::error::{ErrorKind, Result, Section};
-use docvalues_format::file::column;
+use docvalues_format::file::{column, frame};
 use docvalues_format::granule::SectionRef;
 use docvalues_format::numeric::{Numeric, Role};
 
@@ -209,6 +209,14 @@ impl<S> Ids<S> {
         let filter = self.filter.map(|filter| f(Section::IdFilter, filter)).transpose()?;
         let docs = self.docs.try_map(f)?;
         Ok(Ids { meta: self.meta, keys, filter, docs })
+    }
+
+    /// The features without which the index cannot be read: bits of [`Footer::required`](frame::Footer).
+    pub fn required_features(&self) -> u32 {
+        match &self.keys {
+            Keys::None | Keys::Blocks(_) | Keys::Exact(_) | Keys::Fst(_) => 0,
+            Keys::Column(_) => frame::FEATURE_IDS_IN_COLUMN,
+        }
     }
 
     /// Bytes of each part; `len` returns those of a section.
