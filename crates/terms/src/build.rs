@@ -110,7 +110,8 @@ impl IdsBuilder {
     }
 
     /// Whether the ids are also the values of a column that stores them uncompressed and has one for each document. Only
-    /// then can an index have [`Form::Column`]; otherwise it has [`Form::Blocks`]. Default: they are not.
+    /// then can an index have [`Form::Column`], if nothing suggests that a template packs the ids; otherwise it has
+    /// [`Form::Blocks`]. Default: they are not.
     #[must_use]
     pub fn in_column(self, in_column: bool) -> IdsBuilder {
         IdsBuilder { in_column, ..self }
@@ -149,16 +150,18 @@ impl IdsBuilder {
     ) -> Result<Ids<K::Section>, BuildError<T::Error>> {
         let survey = Survey::of(ids, docs)?;
         let (mut form, raw) = (self.options.form, Template::raw());
+        let templates = detect(&survey.first, &survey.last);
         if form == Form::Column {
             if self.in_column
                 && survey.count == docs
+                && templates.is_empty()
                 && let Some(ids) = self.packed(ids, form, &raw, &survey, docs, storage)?
             {
                 return Ok(ids);
             }
             form = Form::Blocks;
         }
-        for template in detect(&survey.first, &survey.last) {
+        for template in templates {
             if let Some(ids) = self.packed(ids, form, &template, &survey, docs, storage)? {
                 return Ok(ids);
             }

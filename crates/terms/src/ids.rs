@@ -71,7 +71,8 @@ pub enum Form {
     /// A minimal automaton.
     Fst = 2,
     /// Values of the column of ids, which the index does not repeat: for ids of one length, of at most 32 bytes, that are
-    /// evenly distributed. Every document needs an id, and the column must not be compressed. Otherwise, blocks are built.
+    /// evenly distributed and fit no template. Every document needs an id, and the column must not be compressed.
+    /// Otherwise, blocks are built.
     Column = 3,
 }
 
@@ -89,9 +90,9 @@ impl Form {
         }
     }
 
-    /// The bits of the filter for each id, if an index of another form would have `bits`. Half of them suffice for
-    /// values of a column: the heads reject 97 of 100 other ids.
-    pub(crate) const fn filter_bits(self, bits: u8) -> u8 {
+    /// The bits that the filter of this form has for each id, if [`IdOptions`](crate::build::IdOptions) ask for `bits`.
+    /// Half of them suffice for values of a column, as their heads reject 97 of 100 other ids.
+    pub const fn filter_bits(self, bits: u8) -> u8 {
         match self {
             Form::Blocks | Form::Exact | Form::Fst => bits,
             Form::Column => bits / 2,

@@ -28,6 +28,10 @@ use crate::live_set::LiveSet;
 use crate::sort::DocMap;
 use crate::summary::Summary;
 
+/// The fewest documents whose ids may be only in their column. For fewer, it saves no bytes that are worth a required
+/// feature: sections take multiples of 64.
+const LEAST_IN_COLUMN: u32 = 256;
+
 /// Sorts the ids of the `live` documents, each with the number that `doc_map` gives its document. Of documents with the
 /// same id, all but the last are added to `older`; without it, they are an error.
 pub(crate) fn sort(
@@ -258,7 +262,7 @@ pub(crate) fn finish(
     let index = |(field, ids, options): (String, OrderedIds, IdOptions)| {
         let mut columns = file.columns.iter().map(|written| &written.column);
         let column = columns.find(|column| column.field.name == field);
-        let in_column = column.is_some_and(|column| column.raw_bytes().is_some());
+        let in_column = docs >= LEAST_IN_COLUMN && column.is_some_and(|column| column.raw_bytes().is_some());
         let index = ids.index(docs, &options, in_column).map_err(|kind| Error::from(kind).of(&field))?;
         Ok::<_, Error>((field, index))
     };
