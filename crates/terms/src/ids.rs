@@ -64,7 +64,6 @@ const _: () = assert!(MAX_LEN <= MAX_BOUND, "the bounds of ids in a column are w
 #[repr(u8)]
 pub enum Form {
     /// Blocks under a trie of separators.
-    #[default]
     Blocks = 0,
     /// A trie with all bytes of the ids.
     Exact = 1,
@@ -73,6 +72,7 @@ pub enum Form {
     /// Values of the column of ids, which the index does not repeat: for ids of one length, of at most 32 bytes, that are
     /// evenly distributed and fit no template. Every document needs an id, and the column must not be compressed.
     /// Otherwise, blocks are built.
+    #[default]
     Column = 3,
 }
 
