@@ -151,6 +151,15 @@ impl<B: SectionBytes> InColumnReader<B> {
         }
     }
 
+    /// Calls `each` with the values of these documents, which are keys in no order.
+    pub(crate) fn each_value(&self, docs: Range<u32>, each: impl FnMut(&[u8])) -> Result<()> {
+        let (len, end) = (self.buckets.key_len(), docs.end.min(self.count));
+        // At most the length of the section.
+        let values = self.values.slice(docs.start.min(end) as usize * len..end as usize * len)?;
+        values.chunks_exact(len).for_each(each);
+        Ok(())
+    }
+
     /// Heads and values, if all of them are verified by now.
     pub(crate) fn verified(&self) -> Option<VerifiedInColumn<'_>> {
         let (heads, values) = (self.heads.verified()?, self.values.verified()?);

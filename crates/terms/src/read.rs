@@ -400,6 +400,17 @@ impl<B: SectionBytes> IdsReader<B> {
         self.each_id(ranks, |rank, id| Ok(each(id, self.doc(rank)?)))
     }
 
+    /// Calls `each` with the ids at these places of an order that is quick to read, which need not be that of the ids.
+    pub(crate) fn each_unordered(&self, places: Range<u32>, mut each: impl FnMut(&[u8])) -> Result<()> {
+        if let KeysReader::Column(column) = &self.inner.keys {
+            return column.each_value(places, each);
+        }
+        self.each_id(places, |_, id| {
+            each(id);
+            Ok(ControlFlow::Continue(()))
+        })
+    }
+
     /// Calls `each` with these ranks and their ids, unpacked and in order, until it breaks.
     pub(crate) fn each_id(
         &self,

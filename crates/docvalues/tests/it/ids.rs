@@ -262,6 +262,16 @@ fn random_ids_are_only_in_their_column() {
         // 16 bytes in the column.
         assert!(index <= 5_000 * 4, "{index}");
     }
+    // A merge chooses again.
+    let halves = [0..2_500, 2_500..5_000].map(|docs_of_half| Docs(docs.0[docs_of_half].to_vec()));
+    let halves = halves.map(|half| segment(&half, Sort::None));
+    let mut merger = Merger::new(WriterOptions::default()).id_field("id", options);
+    for half in &halves {
+        assert_eq!(form(half), IdForm::Column);
+        merger.add("a half", half);
+    }
+    let (merged, _) = merger.finish_bytes().unwrap();
+    assert!(merged == build(&docs, Sort::None, Some(options), None));
     // Compressed, of several lengths, or missing.
     for (look, sparse) in [(Look::Hex, false), (Look::Anything, false), (Look::Random, true)] {
         let docs = Docs::new(5_000, look, sparse, 3);
