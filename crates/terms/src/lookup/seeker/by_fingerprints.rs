@@ -177,17 +177,21 @@ impl<S: SegmentIds> Seeker<'_, S> {
 
     /// Prefetches heads and documents, and then the values, of the candidates whose ids are values of columns.
     fn prefetch_in_columns(&self) {
-        let all = || {
-            self.in_flight.iter().filter_map(|in_flight| {
-                let (column, docs) = self.cache.in_column(in_flight.place)?;
-                Some((self.keys.get(in_flight.key.clone()?)?, column, docs))
-            })
-        };
-        for (key, column, docs) in all() {
-            column.prefetch_heads(key).into_iter().for_each(|ranks| docs.prefetch(ranks));
+        let key_of = |in_flight: &InFlight| self.keys.get(in_flight.key.clone()?);
+        for in_flight in &self.in_flight {
+            if let (Some(key), Some((column, docs))) =
+                (key_of(in_flight), self.cache.in_column(in_flight.place))
+                && let Some(ranks) = column.prefetch_heads(key)
+            {
+                docs.prefetch(ranks);
+            }
         }
-        for (key, column, docs) in all() {
-            column.prefetch_values(key, |rank| docs.get(rank));
+        for in_flight in &self.in_flight {
+            if let (Some(key), Some((column, docs))) =
+                (key_of(in_flight), self.cache.in_column(in_flight.place))
+            {
+                column.prefetch_values(key, |rank| docs.get(rank));
+            }
         }
     }
 
