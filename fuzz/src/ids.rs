@@ -84,13 +84,12 @@ pub fn ids(input: &[u8]) {
     let Ok((_, meta)) = Ids::decode_meta(&mut fields) else { return };
     let mut rest = sections(input, &fields);
     let Ok(opened) = meta.try_map(&mut |section: Section, at: SectionRef| rest.cut(section, at));
-    let reader = match &opened.keys {
-        Keys::Column(_) => {
-            let len = u64::from(opened.meta.count) * opened.meta.least.len() as u64;
-            let Ok(values) = rest.cut(Section::Bytes, SectionRef { offset: 0, len, crc: 0 });
-            IdsReader::<Owned>::open_in(opened, values)
-        }
-        _ => IdsReader::open(opened),
+    let reader = if matches!(opened.keys, Keys::Column(_)) {
+        let len = u64::from(opened.meta.count) * opened.meta.least.len() as u64;
+        let Ok(values) = rest.cut(Section::Bytes, SectionRef { offset: 0, len, crc: 0 });
+        IdsReader::<Owned>::open_in(opened, values)
+    } else {
+        IdsReader::open(opened)
     };
     let Ok(reader) = reader else { return };
     let sound = reader.verify().is_ok();
