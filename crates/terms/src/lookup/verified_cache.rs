@@ -173,6 +173,10 @@ impl<'a> VerifiedCache<'a> {
             return Ok(None);
         };
         if let Some(column) = dictionary.in_column() {
+            // Overlaps the cache misses of the heads and of their documents.
+            if let Some(ranks) = column.prefetch_heads(key) {
+                docs.prefetch(ranks);
+            }
             let found = column.find(key, |rank| docs.get(rank));
             // Documents that are not cached are reached through the segment.
             return found.map_or_else(|| self.find_in(place, segment.ids(), key), Ok);
