@@ -23,7 +23,7 @@ import zlib
 from read_dv_ids import Ids
 
 VERSION = 1
-FEATURES = 0b1  # the required features that this reader knows
+FEATURES = 0b11  # the required features that this reader knows
 MASK = (1 << 64) - 1
 
 # Names by tag.

@@ -9,7 +9,7 @@ import uuid
 
 MASK = (1 << 64) - 1
 
-FORMS = ("trie", "exact-trie", "fst")
+FORMS = ("trie", "exact-trie", "fst", "column")
 KINDS = ("raw", "UUID", "digits", "hex", "upper-case hex", "base64url")
 ALPHABETS = {
     "digits": b"0123456789",
@@ -46,11 +46,13 @@ class Ids:
         data = segment.section(fields, "ids") if self.count else b""
         if self.form == "trie":
             self.keys = Blocks(segment, fields, blocks, self.count, data)
+        elif self.form == "column" and self.count:
+            self.keys = InColumn(segment, fields, self, data)
         else:
             self.keys = Nodes(data, self.form, self.count)
-        has_filter = self.count and self.filter_bits
-        self.filter = segment.section(fields, "id filter") if has_filter else b""
-        need(len(self.filter) == 64 * ceil(self.count * self.filter_bits, 512), "wrong length of the filter")
+        bits = self.filter_bits // 2 if self.form == "column" else self.filter_bits
+        self.filter = segment.section(fields, "id filter") if self.count and bits else b""
+        need(len(self.filter) == 64 * ceil(self.count * bits, 512), "wrong length of the filter")
         self.docs = numbers(segment, fields, "id documents")
         need(self.docs.count == self.count and 0 <= self.docs.min, "wrong id documents")
         need(not self.count or self.docs.max < doc_count, "documents that do not exist")
@@ -265,6 +267,64 @@ class Index:
             if children[place] is None:
                 return below + 1
             node, rest = children[place], rest[1:]
+
+
+class InColumn:
+    """A byte of each key; the keys are the values of a column (16.10)."""
+
+    def __init__(self, segment, fields, ids, heads):
+        self.ids, self.heads = ids, heads
+        column = next((column for column in segment.columns if column.name == ids.name), None)
+        need(column and column.kind == "binary", "no column of ids")
+        need(column.presence.count == segment.docs == ids.count == len(heads), "documents without an id")
+        self.values, self.len = column.values, len(ids.least)
+        need(self.values.coding == "raw" and not self.values.offsets, "a column of ids that is compressed, or of several lengths")
+        need(0 < self.values.fixed_len == self.len == len(ids.greatest) <= 32, "the length of ids in a column")
+        need(ids.template.kind == "raw", "ids in a column that are packed")
+        self.buckets = ceil(ids.count, 8)
+        starts = segment.section(fields, "id block starts")
+        need(len(starts) == 16 * ceil(self.buckets, 12), "wrong length of the starts")
+        self.ranks = [0]
+        for at in range(0, len(starts), 16):
+            rank, *ends = struct.unpack_from("<I12B", starts, at)
+            need(rank == self.ranks[-1] and ends == sorted(ends), "groups that do not ascend")
+            self.ranks += [rank + end for end in ends]
+        need(self.ranks[-1] == ids.count, "groups of another number of keys")
+        differ = (i for i, (a, b) in enumerate(zip(ids.least, ids.greatest)) if a != b)
+        self.shared = next(differ, self.len)
+        self.base = self.window(ids.least)
+        span = self.window(ids.greatest) - self.base
+        need(span >= 0, "the least id is above the greatest")
+        self.factor = min(MASK, (self.buckets << 72) // (span + 1))
+
+    def window(self, key):
+        return int.from_bytes(key[self.shared : self.shared + 8].ljust(8, b"\0"), "big")
+
+    def place(self, key):
+        """The bucket and the head of a key between the least and the greatest one."""
+        return divmod((self.window(key) - self.base) * self.factor >> 64, 1 << 8)
+
+    def key(self, rank):
+        return self.values.get(self.ids.docs.get(rank))
+
+    def __str__(self):
+        return f"{len(self.heads)} keys in {self.buckets} buckets"
+
+    def each(self):
+        before = None
+        for rank, head in enumerate(self.heads):
+            key = self.key(rank)
+            need(before is None or before < key, "ids that do not ascend")
+            need(self.place(key) == (bisect.bisect_right(self.ranks, rank) - 1, head), "an id in another place")
+            yield key
+            before = key
+
+    def rank(self, key):
+        if len(key) != self.len:
+            return None
+        bucket, head = self.place(key)
+        ranks = range(self.ranks[bucket], self.ranks[bucket + 1])
+        return next((rank for rank in ranks if self.heads[rank] == head and self.key(rank) == key), None)
 
 
 class Nodes:

@@ -119,7 +119,7 @@ impl Structure {
             Structure::Fst => bare(IdForm::Fst),
             Structure::Trie => bare(IdForm::Exact),
             Structure::Blocks => bare(IdForm::Blocks),
-            Structure::BlocksFilter | Structure::Table => Some(IdOptions::default()),
+            Structure::BlocksFilter | Structure::Table => Some(IdOptions::new().form(IdForm::Blocks)),
             Structure::CrateFst => None,
         }
     }

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::ops::ControlFlow;
 
 use docvalues::column::Result;
-use docvalues::terms::ids::Ids;
+use docvalues::terms::ids::{Ids, Keys};
 use docvalues::terms::packing::Packed;
 use docvalues::terms::read::IdsReader;
 use docvalues::{DocId, Segment};
@@ -78,13 +78,20 @@ pub fn exercise_ids(requested: &[Vec<u8>], segment: &Segment, sink: &mut Sink<'_
     sink(listed(&|each| ids.each(each)));
 }
 
-/// The directory fields of an id index, then its sections.
+/// The directory fields of an id index, then its sections, and the values of the column if the index has no copies.
 pub fn ids(input: &[u8]) {
     let mut fields = cursor(input);
     let Ok((_, meta)) = Ids::decode_meta(&mut fields) else { return };
     let mut rest = sections(input, &fields);
     let Ok(opened) = meta.try_map(&mut |section: Section, at: SectionRef| rest.cut(section, at));
-    let Ok(reader) = IdsReader::<Owned>::open(opened) else { return };
+    let reader = if matches!(opened.keys, Keys::Column(_)) {
+        let len = u64::from(opened.meta.count) * opened.meta.least.len() as u64;
+        let Ok(values) = rest.cut(Section::Bytes, SectionRef { offset: 0, len, crc: 0 });
+        IdsReader::<Owned>::open_in(opened, values)
+    } else {
+        IdsReader::open(opened)
+    };
+    let Ok(reader) = reader else { return };
     let sound = reader.verify().is_ok();
     let mut requested = vec![b"".to_vec(), b"a".to_vec(), vec![0xff; 300]];
     let (mut listed, mut before) = (Vec::new(), None::<Vec<u8>>);
@@ -135,8 +142,8 @@ pub fn ids(input: &[u8]) {
     assert!(!sound || each.is_ok(), "verified, but not readable");
 }
 
-/// An input of [`ids`]: fields, then sections.
-pub fn ids_input(made: Ids<Vec<u8>>) -> Vec<u8> {
+/// An input of [`ids`]: fields, then sections, then `values`.
+pub fn ids_input(made: Ids<Vec<u8>>, values: &[u8]) -> Vec<u8> {
     let mut sections = Vec::new();
     let Ok(meta) = made.try_map(&mut |_, bytes: Vec<u8>| {
         let at = SectionRef { offset: sections.len() as u64, len: bytes.len() as u64, crc: 0 };
@@ -146,5 +153,6 @@ pub fn ids_input(made: Ids<Vec<u8>>) -> Vec<u8> {
     let mut input = Vec::new();
     meta.encode_meta("id", &mut input);
     input.extend(sections);
+    input.extend(values);
     input
 }

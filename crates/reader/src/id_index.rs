@@ -94,7 +94,7 @@ impl IdIndex {
         self.0.reader.template().kind()
     }
 
-    /// The filter's bits per id; 0 without a filter.
+    /// The filter's bits per id, or twice as many with [`IdForm::Column`](crate::IdForm::Column); 0 without a filter.
     pub fn filter_bits(&self) -> u8 {
         self.0.reader.meta().filter_bits
     }

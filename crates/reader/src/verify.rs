@@ -173,10 +173,13 @@ impl Segment {
         (0..parsed.len()).map(|i| self.entry(page, &parsed, i)).collect()
     }
 
-    /// Checks that the footer has the features that columns use.
+    /// Checks that the footer has the features that columns and the id index use.
     fn check_features(&self, used: u32) -> FormatResult<()> {
-        let has_all = used & !self.footer().required == 0;
-        self.check_footer(has_all, "a column uses a feature that the footer does not have")
+        let has_all = |used: u32| used & !self.footer().required == 0;
+        self.check_footer(has_all(used), "a column uses a feature that the footer does not have")?;
+        // `check_ids` reports an entry that is damaged.
+        let ids = self.ids_entry().ok().flatten().map_or(0, |entry| entry.ids.required_features());
+        self.check_footer(has_all(ids), "the id index uses a feature that the footer does not have")
     }
 
     fn check_footer(&self, holds: bool, why: &'static str) -> FormatResult<()> {

@@ -16,6 +16,7 @@ use crate::fst::FstBuilder;
 use crate::hash::hash;
 use crate::id_blocks::{Blocks, BlocksBuilder};
 use crate::ids::{Form, Ids, IdsMeta, Keys, MAX_BOUND, MAX_ID_LEN};
+use crate::in_column::{InColumn, InColumnBuilder, Pushed};
 use crate::packing::{Packed, Template, detect};
 
 pub use options::{Duplicates, IdOptions};
@@ -87,6 +88,7 @@ pub enum BuildError<E> {
 #[derive(Clone, Copy, Debug)]
 pub struct IdsBuilder {
     options: IdOptions,
+    in_column: bool,
 }
 
 /// The result of the first pass over the ids.
@@ -104,13 +106,21 @@ impl IdsBuilder {
     /// A builder with these options.
     pub fn new(options: IdOptions) -> IdsBuilder {
         let filter_bits = options.filter_bits.min(MAX_BITS);
-        IdsBuilder { options: IdOptions { filter_bits, ..options } }
+        IdsBuilder { options: IdOptions { filter_bits, ..options }, in_column: false }
+    }
+
+    /// Whether the ids are also the values of a column that stores them uncompressed and has one for each document. Only
+    /// then can an index have [`Form::Column`], if nothing suggests that a template packs the ids; otherwise it has
+    /// [`Form::Blocks`]. Default: they are not.
+    #[must_use]
+    pub fn in_column(self, in_column: bool) -> IdsBuilder {
+        IdsBuilder { in_column, ..self }
     }
 
     /// Builds the index of `ids`, of a segment of `docs` documents, some of which may have no id.
     ///
     /// Reads the ids twice if all fit the first template, and once more for each template that they turn out not to
-    /// fit. Memory: the result, four bytes an id for the documents, and a bit for each document.
+    /// fit, and for [`Form::Column`] if they are not evenly distributed. Memory: the result, four bytes an id for the documents, and a bit for each document.
     ///
     /// # Errors
     ///
@@ -139,31 +149,47 @@ impl IdsBuilder {
         storage: &mut K,
     ) -> Result<Ids<K::Section>, BuildError<T::Error>> {
         let survey = Survey::of(ids, docs)?;
-        for template in detect(&survey.first, &survey.last) {
-            if let Some(ids) = self.packed(ids, &template, &survey, docs, storage)? {
+        let (mut form, raw) = (self.options.form, Template::raw());
+        let templates = detect(&survey.first, &survey.last);
+        if form == Form::Column {
+            if self.in_column
+                && survey.count == docs
+                && templates.is_empty()
+                && let Some(ids) = self.packed(ids, form, &raw, &survey, docs, storage)?
+            {
+                return Ok(ids);
+            }
+            form = Form::Blocks;
+        }
+        for template in templates {
+            if let Some(ids) = self.packed(ids, form, &template, &survey, docs, storage)? {
                 return Ok(ids);
             }
         }
-        self.packed(ids, &Template::raw(), &survey, docs, storage)?.ok_or(BuildError::Changed)
+        self.packed(ids, form, &raw, &survey, docs, storage)?.ok_or(BuildError::Changed)
     }
 
-    /// The index, if all ids fit the template.
+    /// The index, if all ids fit the template and the form.
     fn packed<T: SortedIds + ?Sized, K: BuildStorage<T::Error>>(
         &self,
         ids: &T,
+        form: Form,
         template: &Template,
         survey: &Survey,
         doc_count: u32,
         storage: &mut K,
     ) -> Result<Option<Ids<K::Section>>, BuildError<T::Error>> {
-        let IdOptions { form, filter_bits, seed, .. } = self.options;
+        let IdOptions { filter_bits, seed, .. } = self.options;
         let mut buffer = [Packed::default(), Packed::default()];
         let [first, last] = &mut buffer;
         let packed = template.pack(&survey.first, first).zip(template.pack(&survey.last, last));
         let Some((least, greatest)) = packed else { return Ok(None) };
-        let [least, greatest] = [least, greatest].map(|key| key[..key.len().min(MAX_BOUND)].into());
-        let mut filter = BloomFilterBuilder::new(survey.count, filter_bits);
-        let mut keys = KeysBuilder::new(form);
+        let [least, greatest]: [Box<[u8]>; 2] =
+            [least, greatest].map(|key| key[..key.len().min(MAX_BOUND)].into());
+        let mut filter = BloomFilterBuilder::new(survey.count, form.filter_bits(filter_bits));
+        let Some(mut keys) = KeysBuilder::new(form, (&*least, &*greatest), survey.count) else {
+            return Ok(None);
+        };
         let (mut count, mut buffer, mut end) = (0, Packed::default(), Ok(true));
         storage.begin(survey.count);
         ids.each(&mut |id, doc| {
@@ -171,12 +197,19 @@ impl IdsBuilder {
                 end = Ok(false);
                 return ControlFlow::Break(());
             };
-            if count == survey.count || !keys.push(key) {
-                end = Err(BuildError::Changed);
-                return ControlFlow::Break(());
+            match keys.push(key) {
+                Pushed::Yes if count < survey.count => {}
+                Pushed::Yes | Pushed::NotAscending => {
+                    end = Err(BuildError::Changed);
+                    return ControlFlow::Break(());
+                }
+                Pushed::Uneven => {
+                    end = Ok(false);
+                    return ControlFlow::Break(());
+                }
             }
             count += 1;
-            if filter_bits > 0 {
+            if form.filter_bits(filter_bits) > 0 {
                 filter.insert(hash(id, seed));
             }
             if let Err(error) = storage.doc(doc).and_then(|()| keys.take(|made| storage.ids(made))) {
@@ -254,24 +287,29 @@ enum KeysBuilder {
     Blocks(Box<BlocksBuilder>),
     Exact(TrieBuilder),
     Fst(FstBuilder),
+    Column(Box<InColumnBuilder>),
 }
 
 impl KeysBuilder {
-    fn new(form: Form) -> KeysBuilder {
-        match form {
+    /// A builder of `count` keys from the first to the second of `bounds`; `None` if the form has no place for these.
+    fn new(form: Form, bounds: (&[u8], &[u8]), count: u32) -> Option<KeysBuilder> {
+        Some(match form {
             Form::Blocks => KeysBuilder::Blocks(Box::default()),
             Form::Exact => KeysBuilder::Exact(TrieBuilder::new()),
             Form::Fst => KeysBuilder::Fst(FstBuilder::new(FstBuilder::REGISTRY)),
-        }
+            Form::Column => KeysBuilder::Column(Box::new(InColumnBuilder::new(bounds.0, bounds.1, count)?)),
+        })
     }
 
-    /// Appends a key; `false` if it does not ascend.
-    fn push(&mut self, key: &[u8]) -> bool {
-        match self {
+    /// Appends a key.
+    fn push(&mut self, key: &[u8]) -> Pushed {
+        let ascends = match self {
             KeysBuilder::Blocks(builder) => builder.push(key),
             KeysBuilder::Exact(builder) => builder.push(key).is_ok(),
             KeysBuilder::Fst(builder) => builder.push(key).is_ok(),
-        }
+            KeysBuilder::Column(builder) => return builder.push(key),
+        };
+        if ascends { Pushed::Yes } else { Pushed::NotAscending }
     }
 
     /// Offers the next bytes of the section to `take`, unless the builder still reads them.
@@ -279,6 +317,7 @@ impl KeysBuilder {
         match self {
             KeysBuilder::Blocks(builder) => builder.take(take),
             KeysBuilder::Exact(builder) => builder.take(take),
+            KeysBuilder::Column(builder) => builder.take(take),
             KeysBuilder::Fst(_) => Ok(()),
         }
     }
@@ -297,6 +336,10 @@ impl KeysBuilder {
             }),
             KeysBuilder::Exact(builder) => Keys::Exact(whole(builder.finish())),
             KeysBuilder::Fst(builder) => Keys::Fst(whole(builder.finish())),
+            KeysBuilder::Column(builder) => {
+                let InColumn { heads, starts } = builder.finish();
+                Keys::Column(InColumn { heads: whole(heads), starts: starts.into() })
+            }
         }
     }
 }

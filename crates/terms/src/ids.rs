@@ -4,8 +4,9 @@
 //!
 //! | section | holds |
 //! | --- | --- |
-//! | ids | the packed ids: [blocks](crate::id_blocks), a [trie](crate::exact_trie) or an [automaton](mod@crate::fst) |
-//! | id block starts, id index | the index that leads to blocks; only with blocks |
+//! | ids | the packed ids: [blocks](crate::id_blocks), a [trie](crate::exact_trie) or an [automaton](mod@crate::fst); or a byte of each, if they are [values of a column](crate::in_column) |
+//! | id block starts | the blocks, or the buckets of ids in a column |
+//! | id index | leads to blocks |
 //! | id filter | the [Bloom filter](crate::bloom) |
 //! | id documents, their jump table | the document of each rank: [numbers](docvalues_format::numeric) |
 //!
@@ -20,8 +21,8 @@
 //! | … | 4 | `count` | u32: ids |
 //! | … | 4 | `doc_count` | u32: documents of the segment; some may have no id |
 //! | … | 8 | `seed` | u64: seed of the filter's [hash](crate::hash) |
-//! | … | 1 | `form` | 0 blocks, 1 trie, 2 automaton |
-//! | … | 1 | `filter_bits` | bits of the filter for each id: 0 to 32; 0: no filter |
+//! | … | 1 | `form` | 0 blocks, 1 trie, 2 automaton, 3 values of a column |
+//! | … | 1 | `filter_bits` | bits of the filter for each id, or twice as many if `form` is 3: 0 to 32; no filter if that is none |
 //! | … | 2 | `max_len` | u16: bytes of the longest id |
 //! | … | 1 | `least_len` | at most 32 |
 //! | … | 1 | `greatest_len` | at most 32 |
@@ -31,19 +32,20 @@
 //! | … | … | `template` | the [template](crate::packing#encoding) of the ids |
 //! | … | 4 | `blocks` | u32: blocks; if `form` is 0 and `count` > 0 |
 //! | … | 20 | `ids` | reference to the ids; if `count` > 0 |
-//! | … | 20 | `starts` | reference to the id block starts; if there are blocks |
+//! | … | 20 | `starts` | reference to the id block starts; if there are blocks, or `form` is 3 and `count` > 0 |
 //! | … | 20 | `index` | reference to the id index; if there is more than one block |
-//! | … | 20 | `filter` | reference to the id filter; if `count` and `filter_bits` are not 0 |
+//! | … | 20 | `filter` | reference to the id filter; if there are ids, and bits for each |
 //! | … | … | `docs` | the [entry](docvalues_format::numeric::Numeric) of the id documents |
 
 use docvalues_format::cursor::{Cursor, Put};
 use docvalues_format::error::{ErrorKind, Result, Section};
-use docvalues_format::file::column;
+use docvalues_format::file::{column, frame};
 use docvalues_format::granule::SectionRef;
 use docvalues_format::numeric::{Numeric, Role};
 
 use crate::bloom::{self, MAX_BITS};
 use crate::id_blocks::Blocks;
+use crate::in_column::{InColumn, MAX_LEN};
 use crate::packing::Template;
 
 /// The tag of the directory extension.
@@ -55,22 +57,28 @@ pub const MAX_ID_LEN: usize = u16::MAX as usize;
 /// The most bytes that are stored of the least and the greatest id.
 pub const MAX_BOUND: usize = 32;
 
+const _: () = assert!(MAX_LEN <= MAX_BOUND, "the bounds of ids in a column are whole ids");
+
 /// The data structure that finds ids.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Form {
     /// Blocks under a trie of separators.
-    #[default]
     Blocks = 0,
     /// A trie with all bytes of the ids.
     Exact = 1,
     /// A minimal automaton.
     Fst = 2,
+    /// Values of the column of ids, which the index does not repeat: for ids of one length, of at most 32 bytes, that are
+    /// evenly distributed and fit no template. Every document needs an id, and the column must not be compressed.
+    /// Otherwise, blocks are built.
+    #[default]
+    Column = 3,
 }
 
 impl Form {
     /// Every form, in the order of their tags.
-    pub const ALL: [Form; 3] = [Form::Blocks, Form::Exact, Form::Fst];
+    pub const ALL: [Form; 4] = [Form::Blocks, Form::Exact, Form::Fst, Form::Column];
 
     /// The form's name, as `dv info` shows it.
     pub const fn name(self) -> &'static str {
@@ -78,6 +86,16 @@ impl Form {
             Form::Blocks => "trie",
             Form::Exact => "exact-trie",
             Form::Fst => "fst",
+            Form::Column => "column",
+        }
+    }
+
+    /// The bits that the filter of this form has for each id, if [`IdOptions`](crate::build::IdOptions) ask for `bits`.
+    /// Half of them suffice for values of a column, as their heads reject 97 of 100 other ids.
+    pub const fn filter_bits(self, bits: u8) -> u8 {
+        match self {
+            Form::Blocks | Form::Exact | Form::Fst => bits,
+            Form::Column => bits / 2,
         }
     }
 }
@@ -93,6 +111,8 @@ pub enum Keys<S> {
     Exact(S),
     /// One section: an automaton.
     Fst(S),
+    /// The heads and the buckets of values of a column.
+    Column(InColumn<S>),
 }
 
 impl<S> Keys<S> {
@@ -102,6 +122,7 @@ impl<S> Keys<S> {
             Keys::Blocks(blocks) => Keys::Blocks(blocks.try_map(f)?),
             Keys::Exact(section) => Keys::Exact(f(Section::Ids, section)?),
             Keys::Fst(section) => Keys::Fst(f(Section::Ids, section)?),
+            Keys::Column(sections) => Keys::Column(sections.try_map(f)?),
         })
     }
 
@@ -112,6 +133,7 @@ impl<S> Keys<S> {
             Keys::Blocks(_) => Some(Form::Blocks),
             Keys::Exact(_) => Some(Form::Exact),
             Keys::Fst(_) => Some(Form::Fst),
+            Keys::Column(_) => Some(Form::Column),
         }
     }
 }
@@ -135,7 +157,7 @@ pub struct IdsMeta {
     pub greatest: Box<[u8]>,
     /// The seed of the filter's hash.
     pub seed: u64,
-    /// Bits of the filter for each id; 0 if there is no filter.
+    /// Bits of the filter for each id, or twice as many with [`Form::Column`]; there is no filter if that is none.
     pub filter_bits: u8,
 }
 
@@ -156,9 +178,9 @@ pub struct Ids<S> {
 /// Bytes of each part, without checksums.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IdSizes {
-    /// The ids.
+    /// The ids, or a byte of each if they are in a column.
     pub keys: u64,
-    /// The id block starts.
+    /// The id block starts, or the ranks of buckets.
     pub starts: u64,
     /// The id index, which leads to blocks.
     pub index: u64,
@@ -190,6 +212,14 @@ impl<S> Ids<S> {
         Ok(Ids { meta: self.meta, keys, filter, docs })
     }
 
+    /// The features without which the index cannot be read: bits of [`Footer::required`](frame::Footer).
+    pub fn required_features(&self) -> u32 {
+        match &self.keys {
+            Keys::None | Keys::Blocks(_) | Keys::Exact(_) | Keys::Fst(_) => 0,
+            Keys::Column(_) => frame::FEATURE_IDS_IN_COLUMN,
+        }
+    }
+
     /// Bytes of each part; `len` returns those of a section.
     pub fn sizes(&self, len: impl Fn(&S) -> u64) -> IdSizes {
         let of = |section: &Option<S>| section.as_ref().map_or(0, &len);
@@ -197,6 +227,7 @@ impl<S> Ids<S> {
             Keys::None => (0, 0, 0),
             Keys::Blocks(blocks) => (len(&blocks.ids), len(&blocks.starts), of(&blocks.index)),
             Keys::Exact(section) | Keys::Fst(section) => (len(section), 0, 0),
+            Keys::Column(InColumn { heads, starts }) => (len(heads), len(starts), 0),
         };
         let docs = of(&self.docs.blocks).saturating_add(of(&self.docs.jump));
         IdSizes { keys, starts, index, filter: of(&self.filter), docs }
@@ -212,7 +243,10 @@ impl<S> Ids<S> {
         ErrorKind::at_most("length of the greatest id", meta.greatest.len() as u64, most)?;
         ErrorKind::rule(keys.form() == form, "the sections of the ids do not match their form")?;
         ErrorKind::rule(meta.least <= meta.greatest, "the least id is above the greatest")?;
-        let lines = bloom::lines(meta.count, meta.filter_bits);
+        let all_raw = meta.template.is_raw() && meta.count == meta.doc_count;
+        let why = "ids in a column are packed, or a document has none";
+        ErrorKind::rule(form != Some(Form::Column) || all_raw, why)?;
+        let lines = bloom::lines(meta.count, meta.form.filter_bits(meta.filter_bits));
         ErrorKind::rule(filter.is_some() == (lines > 0), "the id filter does not match its bits per id")?;
         let found = filter.as_ref().map_or(0, len);
         ErrorKind::equal("length of the id filter", found, lines * bloom::LINE as u64)?;
@@ -253,6 +287,10 @@ impl Ids<SectionRef> {
                 blocks.index.iter().for_each(|index| index.encode(out));
             }
             Keys::Exact(section) | Keys::Fst(section) => section.encode(out),
+            Keys::Column(InColumn { heads, starts }) => {
+                heads.encode(out);
+                starts.encode(out);
+            }
         }
         self.filter.iter().for_each(|filter| filter.encode(out));
         self.docs.encode_meta(out);
@@ -287,8 +325,12 @@ impl Ids<SectionRef> {
             }
             Form::Exact => Keys::Exact(SectionRef::decode(cursor)?),
             Form::Fst => Keys::Fst(SectionRef::decode(cursor)?),
+            Form::Column => {
+                let (heads, starts) = (SectionRef::decode(cursor)?, SectionRef::decode(cursor)?);
+                Keys::Column(InColumn { heads, starts })
+            }
         };
-        let has_filter = count > 0 && filter_bits > 0;
+        let has_filter = count > 0 && form.filter_bits(filter_bits) > 0;
         let filter = has_filter.then(|| SectionRef::decode(cursor)).transpose()?;
         let docs = Numeric::decode_meta(cursor, Role::IdDocs)?;
         let meta = IdsMeta { form, template, count, doc_count, max_len, least, greatest, seed, filter_bits };

@@ -1,7 +1,7 @@
 //! The primary-key index of a segment: from an id to its document.
 //!
 //! A segment with an id field also stores the ids of its documents sorted and unique, in sections of their own.
-//! Three forms of the index share one interface, [`Dictionary`]: each returns the *rank* of a key among the sorted
+//! Four forms of the index share one interface, [`Dictionary`]: each returns the *rank* of a key among the sorted
 //! keys, and a numeric column maps the rank to the document. The forms differ only in how they find a key, so they
 //! can be compared with each other.
 //!
@@ -18,7 +18,7 @@
 //!
 //! The forms ([`ids::Form`]) are modules for tests and benches: `id_blocks` are blocks of keys under a trie of separators, as in
 //! Lucene's block tree; `exact_trie` is a path-compressed trie that holds every byte, so that keys share prefixes; `fst` is a
-//! minimal automaton, so that keys share prefixes and suffixes.
+//! minimal automaton, so that keys share prefixes and suffixes; `in_column` has a byte of each key, and the column has the keys.
 
 #![cfg_attr(test, allow(clippy::cast_possible_truncation, reason = "the numbers of tests are small"))]
 
@@ -37,6 +37,8 @@ mod id_block;
 #[doc(hidden)]
 pub mod id_blocks;
 pub mod ids;
+#[doc(hidden)]
+pub mod in_column;
 pub mod lookup;
 mod nodes;
 pub mod packing;

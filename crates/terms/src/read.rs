@@ -17,6 +17,7 @@ use crate::fst::Fst;
 use crate::hash::hash;
 use crate::id_blocks::BlocksReader;
 use crate::ids::{IdSizes, Ids, IdsMeta, Keys, MAX_BOUND};
+use crate::in_column::InColumnReader;
 use crate::packing::{Packed, PackedBound, Template};
 
 mod rank_docs;
@@ -59,31 +60,37 @@ enum KeysReader<B> {
     Blocks(BlocksReader<B>),
     Exact(ExactTrie<B>),
     Fst(Fst<B>),
+    Column(InColumnReader<B>),
 }
 
-impl<B: SectionBytes> KeysReader<B> {
-    /// The dictionary as a trait object, for calls whose dispatch does not matter.
+impl<B: SectionBytes> Inner<B> {
+    /// Passes the dictionary to `read` as a trait object, for calls whose dispatch does not matter. Does nothing
+    /// without ids.
     // Never inlined: where it is, the methods of all dictionaries are compiled again.
     #[inline(never)]
-    fn dictionary(&self) -> Option<&dyn Dictionary> {
-        match self {
-            KeysReader::None => None,
-            KeysReader::Blocks(blocks) => Some(blocks),
-            KeysReader::Exact(trie) => Some(trie),
-            KeysReader::Fst(fst) => Some(fst),
+    fn with_dictionary(&self, read: &mut dyn FnMut(&dyn Dictionary) -> Result<()>) -> Result<()> {
+        match &self.keys {
+            KeysReader::None => Ok(()),
+            KeysReader::Blocks(blocks) => read(blocks),
+            KeysReader::Exact(trie) => read(trie),
+            KeysReader::Fst(fst) => read(fst),
+            KeysReader::Column(column) => read(&column.dictionary(&self.docs)),
         }
     }
 
     #[inline]
     fn find(&self, key: &[u8]) -> Result<Option<u32>> {
-        match self {
+        match &self.keys {
             KeysReader::None => Ok(None),
             KeysReader::Blocks(blocks) => blocks.find(key),
             KeysReader::Exact(trie) => trie.find(key),
             KeysReader::Fst(fst) => fst.find(key),
+            KeysReader::Column(column) => column.find(key, &self.docs),
         }
     }
+}
 
+impl<B: SectionBytes> KeysReader<B> {
     /// The dictionary, if all of it is verified by now.
     fn checked(&self) -> Option<VerifiedDictionary<'_>> {
         Some(VerifiedDictionary(match self {
@@ -94,6 +101,7 @@ impl<B: SectionBytes> KeysReader<B> {
             }
             KeysReader::Exact(trie) => VerifiedKeys::Exact(trie.verified()?),
             KeysReader::Fst(fst) => VerifiedKeys::Fst(fst.verified()?),
+            KeysReader::Column(column) => VerifiedKeys::Column(column.verified()?),
         }))
     }
 }
@@ -104,8 +112,23 @@ impl<B: SectionBytes> IdsReader<B> {
     ///
     /// # Errors
     ///
-    /// When fields contradict each other or the lengths of the sections, or the block index is damaged.
+    /// When fields contradict each other or the lengths of the sections, or the block index is damaged. When the ids are
+    /// [values of a column](crate::ids::Form::Column): use [`open_in`](Self::open_in).
     pub fn open(ids: Ids<B>) -> Result<IdsReader<B>> {
+        IdsReader::open_with(ids, None)
+    }
+
+    /// As [`open`](Self::open), for ids that are [values of a column](crate::ids::Form::Column). `values` are the values
+    /// of all documents, end to end.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open), and when the values are not of one length, which the ids have.
+    pub fn open_in(ids: Ids<B>, values: B) -> Result<IdsReader<B>> {
+        IdsReader::open_with(ids, Some(values))
+    }
+
+    fn open_with(ids: Ids<B>, values: Option<B>) -> Result<IdsReader<B>> {
         ids.check(|section| section.len() as u64).map_err(refuse)?;
         let sizes = ids.sizes(|section| section.len() as u64);
         let Ids { meta, keys, filter, docs } = ids;
@@ -114,8 +137,14 @@ impl<B: SectionBytes> IdsReader<B> {
             Keys::Blocks(blocks) => KeysReader::Blocks(BlocksReader::open(blocks, meta.count)?),
             Keys::Exact(section) => KeysReader::Exact(ExactTrie::open(section, meta.count)?),
             Keys::Fst(section) => KeysReader::Fst(Fst::open(section, meta.count)?),
+            Keys::Column(sections) => {
+                let values = values.ok_or_else(|| refuse(ErrorKind::Broken(NO_COLUMN)))?;
+                let bounds = (&*meta.least, &*meta.greatest);
+                KeysReader::Column(InColumnReader::open(sections, values, meta.count, bounds)?)
+            }
         };
-        let open = |section| BloomFilter::open(section, meta.count, meta.filter_bits);
+        let bits = meta.form.filter_bits(meta.filter_bits);
+        let open = |section| BloomFilter::open(section, meta.count, bits);
         let filter = filter.map(open).transpose()?;
         let docs = NumericReader::open(docs, JumpTables::Baked)?;
         let heads = (first_eight(&meta.least), first_eight(&meta.greatest));
@@ -163,6 +192,7 @@ impl<B: SectionBytes> IdsReader<B> {
     pub fn heap_bytes(&self) -> usize {
         let keys = match &self.inner.keys {
             KeysReader::Blocks(blocks) => blocks.heap_bytes(),
+            KeysReader::Column(column) => column.heap_bytes(),
             KeysReader::None | KeysReader::Exact(_) | KeysReader::Fst(_) => 0,
         };
         keys + self.inner.docs.heap_bytes() + self.inner.meta.least.len() + self.inner.meta.greatest.len()
@@ -219,12 +249,14 @@ impl<B: SectionBytes> IdsReader<B> {
         (self.inner.meta.count > 0).then_some((&*self.inner.meta.least, &*self.inner.meta.greatest))
     }
 
-    /// Prefetches for [`find_packed`](Self::find_packed). For blocks, searches their index for the key; does
-    /// nothing for other forms.
+    /// Prefetches for [`find_packed`](Self::find_packed). For blocks, searches their index for the key; for ids in a
+    /// column, prefetches the heads; does nothing for other forms.
     #[inline]
     pub fn prefetch_packed(&self, key: &[u8]) {
-        if let KeysReader::Blocks(blocks) = &self.inner.keys {
-            blocks.prefetch(key);
+        match &self.inner.keys {
+            KeysReader::Blocks(blocks) => blocks.prefetch(key),
+            KeysReader::Column(column) => column.prefetch(key),
+            KeysReader::None | KeysReader::Exact(_) | KeysReader::Fst(_) => {}
         }
     }
 
@@ -240,7 +272,7 @@ impl<B: SectionBytes> IdsReader<B> {
         if head < self.inner.heads.0 || head > self.inner.heads.1 || !self.is_within(head, key) {
             return Ok(None);
         }
-        match self.inner.keys.find(key)? {
+        match self.inner.find(key)? {
             Some(rank) => self.doc(rank).map(Some),
             None => Ok(None),
         }
@@ -284,7 +316,14 @@ impl<B: SectionBytes> IdsReader<B> {
     pub fn lower_bound(&self, bound: &[u8]) -> Result<u32> {
         let mut buffer = Packed::default();
         match self.inner.meta.template.pack_bound(bound, &mut buffer) {
-            PackedBound::Key(key) => self.inner.keys.dictionary().map_or(Ok(0), |keys| keys.lower_bound(key)),
+            PackedBound::Key(key) => {
+                let mut rank = 0;
+                self.inner.with_dictionary(&mut |keys| {
+                    rank = keys.lower_bound(key)?;
+                    Ok(())
+                })?;
+                Ok(rank)
+            }
             PackedBound::End => Ok(self.inner.meta.count),
         }
     }
@@ -361,6 +400,17 @@ impl<B: SectionBytes> IdsReader<B> {
         self.each_id(ranks, |rank, id| Ok(each(id, self.doc(rank)?)))
     }
 
+    /// Calls `each` with the ids at these places of an order that is quick to read, which need not be that of the ids.
+    pub(crate) fn each_unordered(&self, places: Range<u32>, mut each: impl FnMut(&[u8])) -> Result<()> {
+        if let KeysReader::Column(column) = &self.inner.keys {
+            return column.each_value(places, each);
+        }
+        self.each_id(places, |_, id| {
+            each(id);
+            Ok(ControlFlow::Continue(()))
+        })
+    }
+
     /// Calls `each` with these ranks and their ids, unpacked and in order, until it breaks.
     pub(crate) fn each_id(
         &self,
@@ -372,11 +422,13 @@ impl<B: SectionBytes> IdsReader<B> {
             template.unpack(key, &mut id).ok_or_else(|| refuse(ErrorKind::Broken(NOT_PACKED)))?;
             each(rank, &id)
         };
-        self.inner.keys.dictionary().map_or(Ok(()), |keys| keys.each(ranks, &mut unpacked))
+        self.inner.with_dictionary(&mut |keys| keys.each(ranks.clone(), &mut unpacked))
     }
 }
 
 const NOT_PACKED: &str = "a packed id does not fit the template";
+
+const NO_COLUMN: &str = "the ids are values of a column, which is needed to open them";
 
 /// The place of errors that concern no section in particular.
 const NOWHERE: Place = Place { section: Section::Ids, offset: 0 };

@@ -133,13 +133,16 @@ pub fn ids() -> Result<Vec<Vec<u8>>> {
         |i| format!("{}{}", char::from(b'0' + (i / 26) as u8), i % 26),
     ];
     let mut inputs = Vec::new();
-    for form in IdForm::ALL {
+    for form in [IdForm::Blocks, IdForm::Exact, IdForm::Fst] {
         let few = shapes.iter().map(|shape| (shape, 3));
         for (shape, count) in
             shapes.iter().zip([60, 90, 30, 1_000]).chain([(&shapes[0], 0), (&shapes[1], 1)]).chain(few)
         {
-            inputs.push(docvalues_fuzz::ids_input(ids_of(form, *shape, count)?));
+            inputs.push(docvalues_fuzz::ids_input(ids_of(form, *shape, count)?, &[]));
         }
+    }
+    for count in [1, 97, 300] {
+        inputs.push(ids_in_column(count)?);
     }
     Ok(with_neighbours(inputs))
 }
@@ -151,6 +154,18 @@ fn ids_of(form: IdForm, shape: fn(u32) -> String, count: u32) -> Result<Ids<Vec<
     let filter_bits = if count.is_multiple_of(60) { 8 } else { 0 };
     let options = IdOptions::new().form(form).filter_bits(filter_bits).seed(7);
     Ok(IdsBuilder::new(options).build(&ids[..], count + 5)?)
+}
+
+/// Ids that are values of a column, whose documents are in the order opposite to that of their ids.
+fn ids_in_column(count: u32) -> Result<Vec<u8>> {
+    let id = |i: u32| u64::from(i).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes();
+    let mut ids: Vec<[u8; 8]> = (0..count).map(id).collect();
+    ids.sort_unstable();
+    let values: Vec<u8> = ids.iter().rev().flatten().copied().collect();
+    let ids: Vec<_> = ids.into_iter().zip((0..count).rev().map(DocId::new)).collect();
+    let options = IdOptions::new().form(IdForm::Column).seed(7);
+    let made = IdsBuilder::new(options).in_column(true).build(&ids[..], count)?;
+    Ok(docvalues_fuzz::ids_input(made, &values))
 }
 
 type Place<'a> =

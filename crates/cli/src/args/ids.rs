@@ -15,6 +15,8 @@ pub(crate) enum TermIndex {
     ExactTrie,
     /// A minimal finite-state transducer
     Fst,
+    /// The column itself, and a byte of each id; a trie if ids differ in length, have a pattern, or lie close together
+    Column,
     /// No index
     None,
 }
@@ -26,6 +28,7 @@ impl TermIndex {
             TermIndex::Trie => Some(IdForm::Blocks),
             TermIndex::ExactTrie => Some(IdForm::Exact),
             TermIndex::Fst => Some(IdForm::Fst),
+            TermIndex::Column => Some(IdForm::Column),
             TermIndex::None => None,
         }
     }
@@ -41,7 +44,7 @@ pub(crate) struct IdArgs {
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub(crate) id_field: Option<String>,
 
-    /// The structure of the index of ids; default: trie
+    /// The structure of the index of ids; default: column
     #[arg(long, value_name = "FORM", value_enum)]
     pub(crate) term_index: Option<TermIndex>,
 
@@ -83,7 +86,7 @@ mod tests {
 
     #[test]
     fn help_tells_the_defaults() {
-        assert_eq!(IdOptions::default().form, IdForm::Blocks);
+        assert_eq!(IdOptions::default().form, IdForm::Column);
         assert_eq!((IdOptions::default().filter_bits, MAX_FILTER_BITS), (16, 32));
         let named = TermIndex::value_variants().iter().filter_map(|index| Some((index, index.form()?)));
         for (index, form) in named {

@@ -64,7 +64,7 @@ fn ids_line(ids: &IdIndex) -> String {
     if ids.packed_as() != Packing::Raw {
         line += &format!(", packed as {}", ids.packed_as().name());
     }
-    line += &match ids.filter_bits() {
+    line += &match ids.form().filter_bits(ids.filter_bits()) {
         0 => ", no filter".to_owned(),
         bits => format!(", filter of {bits} bits"),
     };

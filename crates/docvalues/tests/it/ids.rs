@@ -21,6 +21,8 @@ enum Look {
     Numbered,
     Anything,
     Mixed,
+    /// 16 random bytes.
+    Random,
 }
 
 impl Look {
@@ -37,6 +39,7 @@ impl Look {
             Look::Anything => [&a.to_le_bytes()[..(b % 9) as usize], &i.to_be_bytes()[4..]].concat(),
             Look::Mixed if b.is_multiple_of(3) => Look::Anything.id(i, rng),
             Look::Mixed => Look::Hex.id(i, rng),
+            Look::Random => [a.to_be_bytes(), b.to_be_bytes()].concat(),
         }
     }
 }
@@ -171,7 +174,14 @@ fn compare(segment: &Segment, docs: &Docs) {
 }
 
 fn looks() -> impl Strategy<Value = Look> {
-    prop::sample::select(vec![Look::Uuid, Look::Hex, Look::Numbered, Look::Anything, Look::Mixed])
+    prop::sample::select(vec![
+        Look::Uuid,
+        Look::Hex,
+        Look::Numbered,
+        Look::Anything,
+        Look::Mixed,
+        Look::Random,
+    ])
 }
 
 fn options() -> impl Strategy<Value = IdOptions> {
@@ -235,6 +245,39 @@ proptest! {
         prop_assert!(file == build(&left, sort, Some(options), None));
         prop_assert_eq!(summary.ids.unwrap().field, "id");
         compare(&open(&file), &left.sorted(sort));
+    }
+}
+
+#[test]
+fn random_ids_are_only_in_their_column() {
+    let options = IdOptions::new().form(IdForm::Column);
+    let segment = |docs: &Docs, sort| open(&build(docs, sort, Some(options), None));
+    let form = |segment: &Segment| segment.ids().unwrap().unwrap().form();
+    let docs = Docs::new(5_000, Look::Random, false, 3);
+    for sort in [Sort::None, Sort::Number, Sort::Id] {
+        let segment = segment(&docs, sort);
+        assert_eq!(form(&segment), IdForm::Column);
+        compare(&segment, &docs.sorted(sort));
+        let index = segment.ids().unwrap().unwrap().sizes().total();
+        // 16 bytes in the column.
+        assert!(index <= 5_000 * 4, "{index}");
+    }
+    // A merge chooses again.
+    let halves = [0..2_500, 2_500..5_000].map(|docs_of_half| Docs(docs.0[docs_of_half].to_vec()));
+    let halves = halves.map(|half| segment(&half, Sort::None));
+    let mut merger = Merger::new(WriterOptions::default()).id_field("id", options);
+    for half in &halves {
+        assert_eq!(form(half), IdForm::Column);
+        merger.add("a half", half);
+    }
+    let (merged, _) = merger.finish_bytes().unwrap();
+    assert!(merged == build(&docs, Sort::None, Some(options), None));
+    // Compressed, of several lengths, or missing.
+    for (look, sparse) in [(Look::Hex, false), (Look::Anything, false), (Look::Random, true)] {
+        let docs = Docs::new(5_000, look, sparse, 3);
+        let segment = segment(&docs, Sort::None);
+        assert_eq!(form(&segment), IdForm::Blocks);
+        compare(&segment, &docs);
     }
 }
 

@@ -22,7 +22,7 @@
 
 use std::convert::Infallible;
 
-use crate::binary::{Binary, Coding};
+use crate::binary::{Binary, BinaryOffsets, Coding};
 use crate::cursor::{Cursor, Put};
 use crate::dictionary::Dictionary;
 use crate::error::{ErrorKind, Result, Section};
@@ -180,6 +180,20 @@ impl<S> Column<S> {
         match &self.values {
             Values::Binary(Binary { coding: Coding::OnPair { .. }, .. }) => FEATURE_ONPAIR,
             _ => 0,
+        }
+    }
+
+    /// The section with the byte strings of all documents, end to end, if each document has one, all are of one length,
+    /// and none is compressed.
+    pub fn raw_bytes(&self) -> Option<&S> {
+        match (&self.presence, &self.values) {
+            (
+                Presence::All,
+                Values::Binary(Binary {
+                    bytes, coding: Coding::Raw, offsets: BinaryOffsets::Fixed(_), ..
+                }),
+            ) => bytes.as_ref(),
+            _ => None,
         }
     }
 }

@@ -161,7 +161,7 @@ pub struct DirectoryBuilder {
     root: Root,
     entries: Vec<Vec<u8>>,
     columns: u32,
-    /// Features of the columns.
+    /// Features of the columns and extensions.
     required: u32,
     /// End of the sections of all columns and extensions so far, in the file.
     sections_end: u64,
@@ -197,6 +197,11 @@ impl DirectoryBuilder {
         }
         self.root.extensions.push(Extension { tag, sections: self.sections_end..sections_end, body });
         self.sections_end = sections_end;
+    }
+
+    /// Adds features without which the file cannot be read, besides those of its columns.
+    pub fn require(&mut self, features: u32) {
+        self.required |= features;
     }
 
     fn close_page(&mut self) {

@@ -75,8 +75,10 @@ pub const VERSION: u16 = 1;
 pub const OLDEST: u16 = 1;
 /// The required feature of files that have a column with [OnPair](crate::binary::Coding::OnPair) codes.
 pub const FEATURE_ONPAIR: u32 = 1;
+/// The required feature of files whose index of ids has the ids only in their column.
+pub const FEATURE_IDS_IN_COLUMN: u32 = 2;
 /// Required features that this release knows.
-pub const KNOWN_FEATURES: u32 = FEATURE_ONPAIR;
+pub const KNOWN_FEATURES: u32 = FEATURE_ONPAIR | FEATURE_IDS_IN_COLUMN;
 
 /// The first 64 bytes of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,10 +4,11 @@ use std::convert::Infallible;
 
 use docvalues_column::Result;
 use docvalues_format::cursor::Cursor;
-use docvalues_format::error::{ErrorKind, Place, Section as Role};
+use docvalues_format::error::{Error, ErrorKind, Place, Section as Role};
+use docvalues_format::file::column::Column;
 use docvalues_format::granule::SectionRef;
-use docvalues_storage::Advice;
-use docvalues_terms::ids::{IDS_TAG, Ids};
+use docvalues_storage::{Advice, Section};
+use docvalues_terms::ids::{IDS_TAG, Ids, Keys};
 use docvalues_terms::read::IdsReader;
 
 use super::Segment;
@@ -24,7 +25,7 @@ pub(crate) struct IdsEntry {
     pub(crate) place: Place,
     /// The name of the id field.
     pub(crate) field: String,
-    ids: Ids<SectionRef>,
+    pub(crate) ids: Ids<SectionRef>,
 }
 
 impl IdsEntry {
@@ -59,6 +60,10 @@ impl Segment {
     fn open_ids(&self) -> Result<Option<IdIndex>> {
         let Some(IdsEntry { place, field, ids }) = self.ids_entry()? else { return Ok(None) };
         let named = |e| corrupt(self.file(), Some(&field), e);
+        let values = match &ids.keys {
+            Keys::Column(_) => Some(self.values_of_ids(place, &field)?),
+            _ => None,
+        };
         let sections = ids.try_map(&mut |role, at| {
             let section = self.section(at, role)?;
             // Ids are read at random. Without this advice, the kernel reads pages ahead that are not needed.
@@ -68,11 +73,29 @@ impl Segment {
             // A small section for many ids: soon all of it is read.
             Ok(if role == Role::IdDocs { section.together(DOCS_READAHEAD) } else { section })
         });
-        let reader = sections.and_then(IdsReader::open).map_err(named)?;
+        let reader = sections.and_then(|ids| match values {
+            Some(values) => IdsReader::open_in(ids, values),
+            None => IdsReader::open(ids),
+        });
+        let reader = reader.map_err(named)?;
         let (found, expected) = (reader.doc_count().into(), self.docs().into());
         let counts = ErrorKind::equal("number of documents of the id index", found, expected);
         place.check(0, counts).map_err(named)?;
         Ok(Some(IdIndex::new(self.file(), field, reader)))
+    }
+
+    /// The values of the id field, of which the index at `place` has no copies.
+    fn values_of_ids(&self, place: Place, field: &str) -> Result<Section> {
+        let column = match self.find(field) {
+            Err(error) if matches!(error.kind(), docvalues_column::ErrorKind::NoSuchColumn { .. }) => None,
+            found => Some(found?),
+        };
+        let named = |e| corrupt(self.file(), Some(field), e);
+        let values = column.as_ref().and_then(Column::raw_bytes).copied().ok_or_else(|| {
+            let what = "the ids are not in their column, each uncompressed and of one length";
+            named(Error::at(place, 0, ErrorKind::Broken(what)))
+        })?;
+        self.section(values, Role::Bytes).map_err(named)
     }
 
     /// The directory's entry of the id index; `None` if the segment has none.

@@ -31,6 +31,7 @@ mod moves;
 mod observer;
 mod pages;
 mod purge;
+mod random_ids;
 mod readers;
 mod refusals;
 mod replica_races;

@@ -11,17 +11,18 @@ use crate::ids::Form;
 /// use docvalues_terms::build::{Duplicates, IdOptions};
 /// use docvalues_terms::ids::Form;
 ///
-/// let uuids = IdOptions::default(); // blocks, and a filter of 16 bits an id
+/// let uuids = IdOptions::default(); // in their column or in blocks, and a filter of 16 bits an id
 /// let counters = IdOptions::new().form(Form::Fst); // such as `order-000017`
 /// let upserts = IdOptions::new().duplicates(Duplicates::KeepLast).seed(0x5eed);
-/// # assert_eq!((uuids.filter_bits, counters.seed, upserts.form), (16, 0, Form::Blocks));
+/// # assert_eq!((uuids.filter_bits, counters.seed, upserts.form), (16, 0, Form::Column));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct IdOptions {
     /// The data structure that finds ids.
     pub form: Form,
-    /// Bits of the Bloom filter for each id, at most [`MAX_BITS`](crate::bloom::MAX_BITS); 0 for no filter.
+    /// Bits of the Bloom filter for each id, at most [`MAX_BITS`](crate::bloom::MAX_BITS); 0 for no filter. With
+    /// [`Form::Column`], the filter has half of them.
     pub filter_bits: u8,
     /// The seed of the filter's hash. Use one seed for all segments that are searched together.
     pub seed: u64,
@@ -48,9 +49,10 @@ impl Default for IdOptions {
 }
 
 impl IdOptions {
-    /// Blocks with a Bloom filter of 16 bits an id; documents with equal ids are an error.
+    /// Ids that are only in their column, or in blocks if they do not fit [`Form::Column`], with a Bloom filter of 16 bits
+    /// an id; documents with equal ids are an error.
     pub const fn new() -> IdOptions {
-        IdOptions { form: Form::Blocks, filter_bits: DEFAULT_BITS, seed: 0, duplicates: Duplicates::Refuse }
+        IdOptions { form: Form::Column, filter_bits: DEFAULT_BITS, seed: 0, duplicates: Duplicates::Refuse }
     }
 
     /// Sets the data structure that finds ids.

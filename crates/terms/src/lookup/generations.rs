@@ -31,7 +31,6 @@
 //! replaced in the same way.
 
 use std::collections::{HashMap, HashSet};
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use docvalues_format::error::Result;
@@ -223,16 +222,13 @@ impl Generations {
         Ok(true)
     }
 
-    /// Hashes up to `most` ids from `rank` on, and inserts them into the newest table. Returns the rank after the
-    /// last.
+    /// Hashes up to `most` ids from place `rank` on, in any order, and inserts them into the newest table. Returns the
+    /// place after the last.
     fn insert(&mut self, ids: &IdsReader<impl SectionBytes>, rank: u32, most: u32, slot: u16) -> Result<u32> {
         let end = rank.saturating_add(most).min(ids.len());
         let (seed, hashes) = (self.seed, &mut self.hashes);
         hashes.clear();
-        ids.each_id(rank..end, |_, id| {
-            hashes.push(hash(id, seed));
-            Ok(ControlFlow::Continue(()))
-        })?;
+        ids.each_unordered(rank..end, |id| hashes.push(hash(id, seed)))?;
         if let Some(newest) = self.tables.last_mut() {
             newest.writer.insert(hashes, slot);
         }

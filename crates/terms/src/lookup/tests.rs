@@ -8,7 +8,7 @@ mod stress;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use docvalues_format::error::Error;
+use docvalues_format::error::{Error, Section};
 use docvalues_format::id::DocId;
 use docvalues_format::source::{Owned, SectionBytes as _};
 
@@ -216,9 +216,20 @@ fn segments_of_every_form() {
             (first..first + 400).map(|number| (id(number, kind), DocId::new(number % 400))).collect();
         let sorted: Vec<(Vec<u8>, DocId)> = ids.iter().map(|(id, &doc)| (id.clone(), doc)).collect();
         let options = IdOptions { form, seed: u64::from(kind) % 2, ..IdOptions::default() };
-        let made = IdsBuilder::new(options).build(&sorted[..], 400).unwrap();
+        let made = IdsBuilder::new(options).in_column(true).build(&sorted[..], 400).unwrap();
+        if form == Form::Column && kind > 2 {
+            assert_eq!(made.meta.form, form);
+        }
         let opened = made.try_map::<_, Error>(&mut |section, bytes| Ok(Owned::new(section, bytes))).unwrap();
-        store.add(Arc::new(IdsReader::open(opened).unwrap())).unwrap();
+        let reader = if opened.meta.form == Form::Column {
+            let mut values: Vec<(DocId, &[u8])> = sorted.iter().map(|(id, doc)| (*doc, &id[..])).collect();
+            values.sort_unstable();
+            let values = values.into_iter().flat_map(|(_, id)| id).copied().collect();
+            IdsReader::open_in(opened, Owned::new(Section::Bytes, values))
+        } else {
+            IdsReader::open(opened)
+        };
+        store.add(Arc::new(reader.unwrap())).unwrap();
         models.insert(0, ids);
     }
     while store.maintain(1_000).unwrap() == Upkeep::More {}

@@ -23,6 +23,7 @@ use super::{IdLookup, SegmentIds};
 use crate::bloom::{self, Lines, PrefetchAhead, Probe};
 use crate::dictionary::{self, VerifiedDictionary};
 use crate::id_blocks::Index;
+use crate::in_column::VerifiedInColumn;
 use crate::read::{Docs, IdsReader};
 use crate::verified_section::VerifiedSection;
 
@@ -149,6 +150,13 @@ impl<'a> VerifiedCache<'a> {
         Some((section, index, docs))
     }
 
+    /// The ids of the segment at `place` that are values of a column, and its documents; `None` if they are not cached, or
+    /// its form is another.
+    #[inline]
+    pub(super) fn in_column(&self, place: usize) -> Option<(&VerifiedInColumn<'_>, &Docs<'a>)> {
+        Some((self.dictionaries.all.get(place)?.in_column()?, self.docs.get(place)?))
+    }
+
     /// The document of `key` in `segment`, which is at `place`. `block` is the block to search, if known.
     #[inline]
     pub(super) fn find(
@@ -164,6 +172,15 @@ impl<'a> VerifiedCache<'a> {
         let (Some(dictionary), Some(docs)) = (self.dictionaries.all.get(place), self.docs.get(place)) else {
             return Ok(None);
         };
+        if let Some(column) = dictionary.in_column() {
+            // Overlaps the cache misses of the heads and of their documents.
+            if let Some(ranks) = column.prefetch_heads(key) {
+                docs.prefetch(ranks);
+            }
+            let found = column.find(key, |rank| docs.get(rank));
+            // Documents that are not cached are reached through the segment.
+            return found.map_or_else(|| self.find_in(place, segment.ids(), key), Ok);
+        }
         let found = match block {
             Some(block) => match dictionary.blocks() {
                 Some((section, index)) => index.find_in(section, block, key),

@@ -10,6 +10,7 @@ use crate::id_block::tests::{asked, keys};
 use crate::ids::Form;
 
 mod damage;
+mod in_column;
 
 /// Ids and documents in no order.
 type Model = BTreeMap<Vec<u8>, u32>;

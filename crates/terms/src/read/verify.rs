@@ -7,7 +7,6 @@ use docvalues_format::error::{ErrorKind, Result};
 use docvalues_format::source::SectionBytes;
 
 use super::{IdsReader, NOT_PACKED, refuse};
-use crate::Dictionary;
 use crate::bloom::Probe;
 use crate::hash::hash;
 use crate::ids::MAX_BOUND;
@@ -23,7 +22,7 @@ impl<B: SectionBytes> IdsReader<B> {
     ///
     /// The first violation.
     pub fn verify(&self) -> Result<()> {
-        self.inner.keys.dictionary().map_or(Ok(()), Dictionary::verify)?;
+        self.inner.with_dictionary(&mut |keys| keys.verify())?;
         self.inner.docs.verify()?;
         self.verify_ids()?;
         self.verify_docs()
@@ -61,7 +60,7 @@ impl<B: SectionBytes> IdsReader<B> {
             last.extend_from_slice(bound);
             Ok(ControlFlow::Continue(()))
         };
-        self.inner.keys.dictionary().map_or(Ok(()), |keys| keys.each(0..meta.count, &mut each))?;
+        self.inner.with_dictionary(&mut |keys| keys.each(0..meta.count, &mut each))?;
         rule(*meta.greatest == last, "the greatest id is not the one in the directory")?;
         let is_longest = longest == usize::from(meta.max_len);
         rule(is_longest, "the longest id does not have the length in the directory")

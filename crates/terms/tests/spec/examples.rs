@@ -5,6 +5,7 @@ use docvalues_terms::exact_trie::TrieBuilder;
 use docvalues_terms::fst::FstBuilder;
 use docvalues_terms::hash::hash;
 use docvalues_terms::id_blocks::BlocksBuilder;
+use docvalues_terms::in_column::{InColumn, InColumnBuilder, Pushed};
 use docvalues_terms::packing::{Kind, Template};
 
 use crate::document::Document;
@@ -42,6 +43,16 @@ pub(crate) fn fst(keys: &[&str]) -> Vec<u8> {
     builder.finish()
 }
 
+/// The heads and the buckets of four keys of one byte.
+pub(crate) fn in_column() -> InColumn<Vec<u8>> {
+    let keys = [0x00, 0x21, 0x22, 0xff];
+    let mut builder = InColumnBuilder::new(&keys[..1], &keys[3..], 4).unwrap();
+    keys.iter().for_each(|key| assert_eq!(builder.push(&[*key]), Pushed::Yes));
+    let made = builder.finish();
+    assert_eq!(made.heads, keys);
+    made
+}
+
 /// The bytes that the example `name` claims to show.
 fn made(name: &str) -> Vec<u8> {
     match name {
@@ -61,6 +72,7 @@ fn made(name: &str) -> Vec<u8> {
         "id-index" => index(&["a", "b", "cat", "cow", "d"]),
         "id-trie" => trie(&["car", "care", "cat", "dog"]),
         "id-fst" => fst(&["a1", "a1x", "b1", "b1x"]),
+        "id-buckets" => in_column().starts,
         _ => panic!("nothing makes the example {name:?}"),
     }
 }

@@ -11,7 +11,7 @@ use docvalues_terms::ids::{Form, IDS_TAG, Ids};
 use docvalues_terms::packing::{Kind, Template};
 
 use crate::document::{Document, Row};
-use crate::examples::{block, blocks, index, trie};
+use crate::examples::{block, blocks, in_column, index, trie};
 use crate::rows::{Named, check, f};
 
 macro_rules! module {
@@ -59,7 +59,7 @@ pub(crate) fn ids(form: Form, filter_bits: u8) -> (Ids<SectionRef>, Vec<&'static
 
 #[test]
 fn body_of_the_extra() {
-    for form in Form::ALL {
+    for form in [Form::Blocks, Form::Exact, Form::Fst] {
         for filter_bits in [0, 16] {
             let (ids, names) = ids(form, filter_bits);
             let mut body = Vec::new();
@@ -111,6 +111,56 @@ fn body_of_the_extra() {
             assert_eq!(names.join(", "), order);
         }
     }
+}
+
+#[test]
+fn body_of_ids_in_a_column() {
+    for filter_bits in [0, 1, 16] {
+        let ids: Vec<_> = (0..60_u32).map(|i| ((i * 1_000).to_be_bytes(), DocId::new(i * 7 % 60))).collect();
+        let options = IdOptions::new().form(Form::Column).filter_bits(filter_bits);
+        let made = IdsBuilder::new(options).in_column(true).build(&ids[..], 60).unwrap();
+        let mut names = Vec::new();
+        let Ok(ids) = made.try_map(&mut |section, _| {
+            names.push(section.name());
+            Ok::<_, Infallible>(reference(u8::try_from(names.len()).unwrap()))
+        });
+        let mut body = Vec::new();
+        ids.encode_meta("id", &mut body);
+        let (mut template, mut docs) = (Vec::new(), Vec::new());
+        ids.meta.template.encode(&mut template);
+        ids.docs.encode_meta(&mut docs);
+        let mut fields = vec![
+            f("name_len", [2, 0, 0, 0]),
+            f("name", "id"),
+            f("count", [60, 0, 0, 0]),
+            f("doc_count", [60, 0, 0, 0]),
+            f("seed", [0; 8]),
+            f("form", [3]),
+            f("filter_bits", [filter_bits]),
+            f("max_len", [4, 0]),
+            f("least_len", [4]),
+            f("greatest_len", [4]),
+            f("least", [0; 4]),
+            f("greatest", 59_000_u32.to_be_bytes()),
+            f("template", template),
+            f("ids", encoded(reference(1))),
+            f("starts", encoded(reference(2))),
+        ];
+        // Half of the bits.
+        if filter_bits > 1 {
+            fields.push(f("filter", encoded(reference(3))));
+        }
+        fields.push(f("docs", docs));
+        check_both("Body of ids", module!("ids.rs"), &body, &fields);
+        let filter = if filter_bits > 1 { "id filter, " } else { "" };
+        assert_eq!(names.join(", "), format!("ids, id block starts, {filter}id documents"));
+    }
+}
+
+#[test]
+fn groups_of_buckets() {
+    let fields = [f("rank", [0; 4]), f("ends", [4; 12])];
+    check_both("Ids in a column", module!("in_column/buckets.rs"), &in_column().starts, &fields);
 }
 
 #[test]

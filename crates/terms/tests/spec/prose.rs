@@ -7,6 +7,7 @@ use docvalues_terms::bloom::{LINE, MAX_BITS, lines};
 use docvalues_terms::hash::hash;
 use docvalues_terms::id_blocks::{Blocks, BlocksReader};
 use docvalues_terms::ids::{MAX_BOUND, MAX_ID_LEN};
+use docvalues_terms::in_column::{BUCKET_KEYS, GROUP_BUCKETS, MAX_LEN};
 use docvalues_terms::packing::{Kind, Packed, Template};
 
 use crate::document::{Document, number};
@@ -53,6 +54,9 @@ fn constant(name: &str) -> u64 {
         "MAX_KEYS" => (1..=127).filter(|&n| is_read(n)).count() as u64,
         "MAX_BYTE_COLUMNS" => int(most_columns()),
         "MAX_LISTED" => int(most_listed()),
+        "MAX_COLUMN_ID" => int(MAX_LEN),
+        "BUCKET_KEYS" => BUCKET_KEYS.into(),
+        "GROUP_BUCKETS" => int(GROUP_BUCKETS),
         _ => panic!("an unknown constant: {name}"),
     }
 }

@@ -113,6 +113,7 @@ impl<'a> FileWriter<'a> {
         let (start, mut meta) = (self.at, Vec::new());
         let ids = ids.try_map(&mut |_: Section, payload: Payload| self.section(payload))?;
         ids.encode_meta(&field, &mut meta);
+        self.directory.require(ids.required_features());
         self.directory.push_extension(IDS_TAG, self.at, meta);
         Ok(IdsSummary { field, ids, bytes: self.at - start })
     }

@@ -28,6 +28,10 @@ use crate::live_set::LiveSet;
 use crate::sort::DocMap;
 use crate::summary::Summary;
 
+/// The fewest documents whose ids may be only in their column. For fewer, it saves no bytes that are worth a required
+/// feature: sections take multiples of 64.
+const LEAST_IN_COLUMN: u32 = 256;
+
 /// Sorts the ids of the `live` documents, each with the number that `doc_map` gives its document. Of documents with the
 /// same id, all but the last are added to `older`; without it, they are an error.
 pub(crate) fn sort(
@@ -226,14 +230,16 @@ impl OrderedIds {
         })
     }
 
-    /// Builds the index of these ids, for a segment of `docs` documents.
-    fn index(&self, docs: u32, options: &IdOptions) -> Result<Ids<Payload>, ErrorKind> {
+    /// Builds the index of these ids, for a segment of `docs` documents. `in_column`: the column of ids stores them as they
+    /// are, one for each document.
+    fn index(&self, docs: u32, options: &IdOptions, in_column: bool) -> Result<Ids<Payload>, ErrorKind> {
         let spill = match self {
             OrderedIds::InMemory(_) => None,
             OrderedIds::OnDisk(scratch) => Some(scratch.spill().clone()),
         };
         let mut kept = IndexSections { spill, ids: None, docs: SpillVec::default() };
-        IdsBuilder::new(*options).build_in(self, docs, &mut kept).map_err(|error| match error {
+        let builder = IdsBuilder::new(*options).in_column(in_column);
+        builder.build_in(self, docs, &mut kept).map_err(|error| match error {
             BuildError::Source(kind) | BuildError::Storage(kind) => kind,
             // `sort` checked them.
             BuildError::TooLong { .. } | BuildError::Document { .. } => {
@@ -254,10 +260,14 @@ pub(crate) fn finish(
     ids: Option<(String, OrderedIds, IdOptions)>,
 ) -> Result<Summary> {
     let index = |(field, ids, options): (String, OrderedIds, IdOptions)| {
-        let index = ids.index(docs, &options).map_err(|kind| Error::from(kind).of(&field))?;
+        let mut columns = file.columns.iter().map(|written| &written.column);
+        let column = columns.find(|column| column.field.name == field);
+        let in_column = docs >= LEAST_IN_COLUMN && column.is_some_and(|column| column.raw_bytes().is_some());
+        let index = ids.index(docs, &options, in_column).map_err(|kind| Error::from(kind).of(&field))?;
         Ok::<_, Error>((field, index))
     };
-    Ok(file.finish(docs, sort, ids.map(index).transpose()?)?)
+    let ids = ids.map(index).transpose()?;
+    Ok(file.finish(docs, sort, ids)?)
 }
 
 /// The sections of an id index while it is built: on disk, if the ids are.

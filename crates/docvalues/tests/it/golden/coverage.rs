@@ -195,6 +195,7 @@ fn every_form_and_template_of_ids_has_a_golden_file() {
             IdForm::Blocks => "ids-one",
             IdForm::Exact => "ids-trie",
             IdForm::Fst => "ids-fst",
+            IdForm::Column => "ids-in-column",
         };
         assert_eq!(ids(file).form(), form);
     }

@@ -72,6 +72,20 @@ fn a_footer_without_the_feature_of_a_column_is_refused() {
     assert!(refused.contains("a column uses a feature that the footer does not have"), "{refused}");
 }
 
+/// The same for an id index without copies of the ids.
+#[test]
+fn a_footer_without_the_feature_of_ids_in_a_column_is_refused() {
+    let mut bytes = stored("ids-in-column.dv");
+    Segment::from_bytes(bytes.clone(), OpenOptions::new()).unwrap().verify().unwrap();
+    let at = bytes.len() - FOOTER_LEN;
+    let footer = Footer::decode(bytes.last_chunk().unwrap(), bytes.len() as u64).unwrap();
+    assert_eq!(footer.required, 2);
+    bytes[at..].copy_from_slice(&Footer { required: 0, ..footer }.encode());
+    let segment = Segment::from_bytes(bytes, OpenOptions::new()).unwrap();
+    let refused = segment.verify().unwrap_err().to_string();
+    assert!(refused.contains("the id index uses a feature that the footer does not have"), "{refused}");
+}
+
 /// `stretches.dv`, with a changed extension of fine zones.
 fn with_fine_zones(change: impl FnOnce(&mut Vec<FineZones>)) -> Vec<u8> {
     let bytes = stored("stretches.dv");

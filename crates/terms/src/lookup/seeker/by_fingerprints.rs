@@ -123,6 +123,7 @@ impl<S: SegmentIds> Seeker<'_, S> {
         next().for_each(|&(_, place)| self.cache.prefetch_index(place as usize));
         self.in_flight.clear();
         self.keys.clear();
+        let mut in_columns = false;
         for &(which, place) in self.candidates.iter().skip(first).take(IN_FLIGHT) {
             let place = place as usize;
             let (Some((_, segment)), Some(&scheme), Some(&id)) =
@@ -138,7 +139,13 @@ impl<S: SegmentIds> Seeker<'_, S> {
                 in_flight.key = Some(start..self.keys.len());
                 match self.cache.blocks(place) {
                     Some((_, index, _)) => (in_flight.descent, in_flight.block) = index.descend(packed),
-                    None => segment.ids().prefetch_packed(packed),
+                    None => match self.cache.in_column(place) {
+                        Some((column, _)) => {
+                            column.prefetch_group(packed);
+                            in_columns = true;
+                        }
+                        None => segment.ids().prefetch_packed(packed),
+                    },
                 }
             }
             self.in_flight.push(in_flight);
@@ -161,6 +168,29 @@ impl<S: SegmentIds> Seeker<'_, S> {
                 (in_flight.block, self.cache.blocks(in_flight.place))
             {
                 index.prefetch_block(section, block, |ranks| docs.prefetch(ranks));
+            }
+        }
+        if in_columns {
+            self.prefetch_in_columns();
+        }
+    }
+
+    /// Prefetches heads and documents, and then the values, of the candidates whose ids are values of columns.
+    fn prefetch_in_columns(&self) {
+        let key_of = |in_flight: &InFlight| self.keys.get(in_flight.key.clone()?);
+        for in_flight in &self.in_flight {
+            if let (Some(key), Some((column, docs))) =
+                (key_of(in_flight), self.cache.in_column(in_flight.place))
+                && let Some(ranks) = column.prefetch_heads(key)
+            {
+                docs.prefetch(ranks);
+            }
+        }
+        for in_flight in &self.in_flight {
+            if let (Some(key), Some((column, docs))) =
+                (key_of(in_flight), self.cache.in_column(in_flight.place))
+            {
+                column.prefetch_values(key, |rank| docs.get(rank));
             }
         }
     }

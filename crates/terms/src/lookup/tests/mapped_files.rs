@@ -20,6 +20,8 @@ struct MappedSegment {
     filter: Option<Shared>,
     keys: Shared,
     docs: Shared,
+    /// The column, if the index has no copies of the ids.
+    values: Option<Shared>,
 }
 
 const EACH: u32 = 3_000;
@@ -31,8 +33,13 @@ impl MappedSegment {
             (0..EACH).map(|doc| (id(first + doc, kind), DocId::new(doc))).collect();
         let sorted: Vec<(Vec<u8>, DocId)> = model.into_iter().collect();
         let made = IdsBuilder::new(IdOptions { form, filter_bits, seed: 1, ..IdOptions::default() })
+            .in_column(true)
             .build(&sorted[..], EACH)
             .unwrap();
+        let values = (made.meta.form == Form::Column).then(|| {
+            let values = (0..EACH).flat_map(|doc| id(first + doc, kind)).collect();
+            Shared::new(Section::Bytes, values)
+        });
         let (mut filter, mut keys, mut docs) = (None, None, None);
         let opened = made.try_map(&mut |section, bytes| {
             let shared = Shared::new(section, bytes);
@@ -44,8 +51,12 @@ impl MappedSegment {
             }
             Ok::<_, Error>(shared)
         });
-        let reader = Arc::new(IdsReader::open(opened.unwrap()).unwrap());
-        MappedSegment { reader, filter, keys: keys.unwrap(), docs: docs.unwrap() }
+        let reader = match values.clone() {
+            Some(values) => IdsReader::open_in(opened.unwrap(), values),
+            None => IdsReader::open(opened.unwrap()),
+        };
+        let reader = Arc::new(reader.unwrap());
+        MappedSegment { reader, filter, keys: keys.unwrap(), docs: docs.unwrap(), values }
     }
 
     fn asked(&self) -> [usize; 3] {
@@ -62,14 +73,14 @@ impl MappedSegment {
     }
 
     fn sections(&self) -> impl Iterator<Item = &Shared> {
-        self.filter.iter().chain([&self.keys, &self.docs])
+        self.filter.iter().chain([&self.keys, &self.docs]).chain(&self.values)
     }
 }
 
-/// Segments of all forms, newest first, of one shape of ids or of two.
+/// Segments of all forms, newest first, of one shape of ids or of two. Of the form `Column`, there is one if there are two.
 fn segments(kinds: &[u8], filter_bits: u8) -> Vec<MappedSegment> {
     let segment = |number: u32| {
-        let (kind, form) = (kinds[number as usize % kinds.len()], Form::ALL[number as usize % 3]);
+        let (kind, form) = (kinds[number as usize % kinds.len()], Form::ALL[number as usize % 4]);
         MappedSegment::new(number * EACH, kind, form, filter_bits)
     };
     (0..7).rev().map(segment).collect()
@@ -132,8 +143,12 @@ fn verified_sections_are_cached_and_read_no_more() {
         look(&mut seeker, kinds, 1_500);
         let before = asked(&segments);
         look(&mut seeker, kinds, 1_500);
-        for ([filter, keys, docs], before) in asked(&segments).into_iter().zip(before) {
-            assert!([filter, keys] == before[..2] && docs > before[2]);
+        for (([filter, keys, docs], before), segment) in
+            asked(&segments).into_iter().zip(before).zip(&segments)
+        {
+            // Ids in a column are found by their documents, so these are read from the segment together.
+            assert!(filter == before[0] && docs > before[2]);
+            assert!(keys == before[1] || segment.values.is_some());
         }
         segments.iter().for_each(MappedSegment::check);
         look(&mut seeker, kinds, 1_500);

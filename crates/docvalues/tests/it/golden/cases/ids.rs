@@ -25,6 +25,9 @@ pub(super) fn all() -> Vec<Golden> {
         of("ids-fst-ends", 200, FST, |doc| {
             Some(text(&format!("user{:03}@mail.example.org", doc * 37 % 200)))
         }),
+        of("ids-in-column", 300, IN_COLUMN, |doc| {
+            Some([mix(doc).to_be_bytes(), mix(doc + 1_000).to_be_bytes()].concat())
+        }),
         of("ids-fst-digits", 150, FST, |doc| Some(text(&format!("{:08}", doc * 7_919)))),
     ]
 }
@@ -35,6 +38,7 @@ const UNFILTERED: IdOptions = BLOCKS.filter_bits(0);
 const SEEDED: IdOptions = BLOCKS.filter_bits(9).seed(0x0123_4567_89ab_cdef);
 const TRIE: IdOptions = BLOCKS.form(IdForm::Exact);
 const FST: IdOptions = BLOCKS.form(IdForm::Fst);
+const IN_COLUMN: IdOptions = BLOCKS.form(IdForm::Column);
 
 fn of(name: &'static str, docs: u32, options: IdOptions, id: impl Fn(usize) -> Option<Vec<u8>>) -> Golden {
     let golden = golden(name, docs).binary("id", Bytes, &[], id);
