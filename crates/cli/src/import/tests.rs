@@ -167,14 +167,23 @@ fn keep_rows(rows: &RowBatch) -> Vec<OwnedValues> {
     let mut kept = vec![OwnedValues::new(); rows.docs.try_into().unwrap()];
     for index in rows.columns() {
         let column = &rows.columns[index];
-        let has_value = |row: &usize| column.validity[row / 64] >> (row % 64) & 1 == 1;
-        for row in (0..kept.len()).filter(has_value) {
-            let at = |row: usize| usize::try_from(column.offsets[row]).unwrap();
-            let value = match column.offsets.is_empty() {
-                true => Owned::Number(column.numbers[row]),
-                false => Owned::Bytes(column.bytes[at(row)..at(row + 1)].to_vec()),
+        let place = |ends: &[u64], at: usize| usize::try_from(ends[at]).unwrap();
+        let value = |at: usize| match column.offsets.is_empty() {
+            true => Owned::Number(column.numbers[at]),
+            false => {
+                let (start, end) = (place(&column.offsets, at), place(&column.offsets, at + 1));
+                Owned::Bytes(column.bytes[start..end].to_vec())
+            }
+        };
+        for (row, kept) in kept.iter_mut().enumerate() {
+            let values = match column.lists.is_empty() {
+                true if column.validity[row / 64] >> (row % 64) & 1 == 0 => row..row,
+                true => row..row + 1,
+                false => place(&column.lists, row)..place(&column.lists, row + 1),
             };
-            kept[row].push((index, vec![value]));
+            if !values.is_empty() {
+                kept.push((index, values.map(value).collect()));
+            }
         }
     }
     kept
