@@ -481,6 +481,44 @@ fn column(rows: usize) -> impl Strategy<Value = Vec<String>> {
     prop_oneof![of_sort, prop::collection::vec(cell(), rows)]
 }
 
+/// An object of JSON, with the keys of others and mostly with values of the same sorts.
+fn object() -> impl Strategy<Value = String> {
+    let other = [
+        "null",
+        "1",
+        "-2.5",
+        "1e400",
+        "\"é\\n\"",
+        "\"\\ud800\"",
+        "true",
+        "[]",
+        "{}",
+        "[1,2]",
+        "[null]",
+        "{\"f\":1}",
+        "nul",
+    ];
+    let entry = |key: &'static str, usual: &'static str| {
+        let value = prop_oneof![
+            30 => usual.prop_map(|value: String| value),
+            1 => prop::sample::select(other.to_vec()).prop_map(str::to_owned),
+        ];
+        let entry = value.prop_map(move |value| format!("\"{key}\":{value}"));
+        prop::option::weighted(0.9, entry)
+    };
+    let entries = (
+        entry("a", "-?[1-9][0-9]{0,3}"),
+        entry("b", "\"[a-cé]{0,9}\""),
+        entry("c", "\\[\"[a-c]\",\"[a-c]\"\\]"),
+        entry("d", "\\{\"e\":[0-9]\\.[0-9]{1,2},\"f\":\"2013-01-0[1-9]\"\\}"),
+        prop::option::weighted(0.02, Just("\"a\":0".to_owned())),
+    );
+    let entries = entries
+        .prop_map(|(a, b, c, d, again)| [a, b, c, d, again].into_iter().flatten().collect::<Vec<String>>());
+    let entries = prop_oneof![20 => entries, 1 => Just(vec!["\"a\" 1".to_owned()])];
+    entries.prop_map(|entries: Vec<String>| format!("{{{}}}", entries.join(",")))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
@@ -528,6 +566,16 @@ proptest! {
         skip_bad: bool,
     ) {
         let _ = import(&[("a.csv", &format!("{header}{text}"))], ImportOptions { skip_bad, ..options() });
+    }
+
+    /// `import` compares lines with chunks.
+    #[test]
+    fn any_json_has_the_same_values_and_mistakes_in_rows_and_in_chunks(
+        rows in prop::collection::vec(object(), 1..12),
+        sample in prop::sample::select(vec![0, 1, 3, u64::MAX]),
+        skip_bad: bool,
+    ) {
+        let _ = import(&[("a.ndjson", &rows.join("\n"))], ImportOptions { sample, skip_bad, ..options() });
     }
 
     /// The schema of what was inferred, asked for, gives the same documents with the same spelling.

@@ -306,3 +306,7 @@ impl<'c> ChunkRows<'c> {
         self.text.as_bytes().get(self.at..).unwrap_or_default()
     }
 }
+
+#[cfg(test)]
+#[path = "converter/tests.rs"]
+mod tests;
