@@ -15,6 +15,7 @@
 mod arrow;
 #[cfg(feature = "parquet")]
 mod arrow_rows;
+mod batch_strings;
 mod choose_types;
 mod chunk_reader;
 mod chunks;

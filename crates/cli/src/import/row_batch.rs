@@ -1,5 +1,6 @@
 //! Converted rows of a text file, column by column.
 
+use super::batch_strings::BatchStrings;
 use super::column::Column;
 use super::column_type::ColumnType;
 use super::parse_cell::Stored;
@@ -34,9 +35,8 @@ pub(crate) struct RowBatch {
 pub(super) struct BatchColumn {
     /// The numbers, unless the values are byte strings: one for each row, or those of the lists.
     pub(super) numbers: Vec<i64>,
-    /// The ends of the byte strings in `bytes`, after a 0.
-    pub(super) offsets: Vec<u64>,
-    pub(super) bytes: Vec<u8>,
+    /// The byte strings, in the same way.
+    pub(super) strings: BatchStrings,
     /// The ends of the lists of a multi-valued column, after a 0: one for each row.
     pub(super) lists: Vec<u64>,
     /// A bit for each row with a value, unless there are lists.
@@ -58,13 +58,17 @@ impl Batch for RowBatch {
     fn add_to(&self, target: &mut ColumnBatch<'_>, fields: &[Option<FieldId>]) -> writer::Result<()> {
         for (column, field) in self.columns.iter().zip(fields).filter(|(column, _)| column.rows > 0) {
             let Some(field) = field else { continue };
-            let BatchColumn { numbers, offsets, bytes, lists, validity, rows } = column;
+            let BatchColumn { numbers, strings, lists, validity, rows } = column;
+            let BatchStrings { ids, offsets, bytes, .. } = strings;
             let validity = (*rows < self.docs).then_some(&validity[..]);
-            match (lists.is_empty(), offsets.is_empty()) {
-                (true, true) => target.stored(*field, numbers, validity)?,
-                (true, false) => target.bytes(*field, offsets, bytes, validity)?,
-                (false, true) => target.stored_lists(*field, lists, numbers, None)?,
-                (false, false) => target.bytes_lists(*field, lists, offsets, bytes, None)?,
+            // Values are in one of three forms.
+            match (lists.is_empty(), numbers.is_empty(), ids.is_empty()) {
+                (true, false, _) => target.stored(*field, numbers, validity)?,
+                (true, _, false) => target.terms(*field, ids, offsets, bytes, validity)?,
+                (true, _, _) => target.bytes(*field, offsets, bytes, validity)?,
+                (false, false, _) => target.stored_lists(*field, lists, numbers, None)?,
+                (false, _, false) => target.terms_lists(*field, lists, ids, offsets, bytes, None)?,
+                (false, _, _) => target.bytes_lists(*field, lists, offsets, bytes, None)?,
             };
         }
         Ok(())
@@ -83,8 +87,7 @@ impl RowBatch {
         self.columns.resize_with(columns, BatchColumn::default);
         for column in &mut self.columns {
             column.numbers.clear();
-            column.offsets.clear();
-            column.bytes.clear();
+            column.strings.clear();
             column.lists.clear();
             column.validity.clear();
             column.rows = 0;
@@ -103,7 +106,7 @@ impl BatchColumn {
         form: Form,
         text: &str,
     ) -> Option<Stored> {
-        let (stored, mark) = column.cell_parser(ty).read(form, text, &mut self.bytes).ok()?;
+        let (stored, mark) = column.cell_parser(ty).read(form, text, &mut self.strings.bytes).ok()?;
         column.observe(mark);
         if let Stored::Number(stored) = stored {
             column.observe_spelling(stored, mark, text);
@@ -120,22 +123,18 @@ impl BatchColumn {
     #[inline]
     pub(super) fn fill(&mut self, rows: u32, ty: ColumnType) -> usize {
         let rows = rows as usize;
-        let ends = match (ty.multi, ty.logical.is_bytes()) {
-            (true, _) => &mut self.lists,
-            (false, true) => &mut self.offsets,
-            (false, false) => {
-                let gap = rows.saturating_sub(self.numbers.len());
-                if gap > 0 {
-                    self.numbers.resize(rows, 0);
-                    self.validity.resize(rows.div_ceil(64), 0);
-                }
-                return gap;
-            }
+        let filled = match (ty.multi, ty.logical.is_bytes()) {
+            (true, _) => self.lists.len().saturating_sub(1),
+            (false, true) => self.strings.len(),
+            (false, false) => self.numbers.len(),
         };
-        let gap = rows.saturating_sub(ends.len().saturating_sub(1));
+        let gap = rows.saturating_sub(filled);
         if gap > 0 {
-            let last = ends.last().copied().unwrap_or(0);
-            ends.resize(rows + 1, last);
+            match (ty.multi, ty.logical.is_bytes()) {
+                (true, _) => self.lists.resize(rows + 1, self.lists.last().copied().unwrap_or(0)),
+                (false, true) => self.strings.fill(rows),
+                (false, false) => self.numbers.resize(rows, 0),
+            }
             self.validity.resize(rows.div_ceil(64), 0);
         }
         gap
@@ -144,29 +143,28 @@ impl BatchColumn {
     /// Adds a value to the list of the current row, whose bytes are in `bytes` already if it is a byte string. Returns whether
     /// it is after the value before it.
     pub(super) fn push_element(&mut self, value: Stored) -> bool {
-        let at = |end: u64| usize::try_from(end).unwrap_or(usize::MAX);
-        let first = self.lists.last().map_or(0, |end| at(*end));
+        let first = self.lists.last().copied().unwrap_or(0);
+        // The index of the value before it, in the same list.
+        let before = self.values().checked_sub(1).filter(|before| *before as u64 >= first);
         match value {
             Stored::Number(number) => {
-                let before = self.numbers.last().filter(|_| self.numbers.len() > first);
+                let before = before.and_then(|before| self.numbers.get(before));
                 let is_after = before.is_none_or(|before| *before <= number);
                 self.numbers.push(number);
                 is_after
             }
             Stored::Bytes => {
-                if self.offsets.is_empty() {
-                    self.offsets.push(0);
-                }
-                let is_after = match self.offsets[..] {
-                    [.., start, end] if self.offsets.len() > first + 1 => {
-                        self.bytes.get(at(start)..at(end)) < self.bytes.get(at(end)..)
-                    }
-                    _ => true,
-                };
-                self.offsets.push(self.bytes.len() as u64);
+                let before = before.map(|before| self.strings.get(before));
+                let is_after = before.is_none_or(|before| before < self.strings.appended());
+                self.strings.push();
                 is_after
             }
         }
+    }
+
+    /// The number of values, of which a column has those of one of the two.
+    fn values(&self) -> usize {
+        self.numbers.len() + self.strings.len()
     }
 
     /// Ends the list of the current row, which has a value.
@@ -174,8 +172,7 @@ impl BatchColumn {
         if self.lists.is_empty() {
             self.lists.push(0);
         }
-        let values = if self.offsets.is_empty() { self.numbers.len() } else { self.offsets.len() - 1 };
-        self.lists.push(values as u64);
+        self.lists.push(self.values() as u64);
         self.rows += 1;
     }
 
@@ -189,13 +186,11 @@ impl BatchColumn {
             *word |= 1 << (row % 64);
             self.rows += 1;
         }
-        if holds_bytes {
-            if self.offsets.is_empty() {
-                self.offsets.push(0);
-            }
-            self.offsets.push(self.bytes.len() as u64);
-        } else {
-            self.numbers.push(if let Some(Stored::Number(number)) = value { number } else { 0 });
+        match value {
+            Some(Stored::Number(number)) => self.numbers.push(number),
+            Some(Stored::Bytes) => self.strings.push(),
+            None if holds_bytes => self.strings.fill(self.strings.len() + 1),
+            None => self.numbers.push(0),
         }
     }
 }

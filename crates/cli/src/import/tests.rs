@@ -168,12 +168,9 @@ fn keep_rows(rows: &RowBatch) -> Vec<OwnedValues> {
     for index in rows.columns() {
         let column = &rows.columns[index];
         let place = |ends: &[u64], at: usize| usize::try_from(ends[at]).unwrap();
-        let value = |at: usize| match column.offsets.is_empty() {
-            true => Owned::Number(column.numbers[at]),
-            false => {
-                let (start, end) = (place(&column.offsets, at), place(&column.offsets, at + 1));
-                Owned::Bytes(column.bytes[start..end].to_vec())
-            }
+        let value = |at: usize| match column.numbers.is_empty() {
+            true => Owned::Bytes(column.strings.get(at).to_vec()),
+            false => Owned::Number(column.numbers[at]),
         };
         for (row, kept) in kept.iter_mut().enumerate() {
             let values = match column.lists.is_empty() {

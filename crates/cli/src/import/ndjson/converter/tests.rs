@@ -46,8 +46,8 @@ fn converted(text: &str, fields: &Fields, exclude: &Exclude, multi: bool) -> Opt
     let place = |end: u64| usize::try_from(end).unwrap();
     for (index, (values, column)) in batch.columns.iter().zip(&columns).enumerate() {
         let text = |at: usize| {
-            let bytes = &values.bytes[place(values.offsets[at])..place(values.offsets[at + 1])];
-            (index, std::str::from_utf8(bytes).unwrap().to_owned())
+            let text = std::str::from_utf8(values.strings.get(at)).unwrap();
+            (index, text.to_owned())
         };
         let mut with_value = 0;
         for (row, texts) in texts.iter_mut().enumerate().filter(|_| values.has_values()) {
