@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures `dv` beside DuckDB: building a table from CSV, and four searches over it.
+"""Measures `dv` beside DuckDB: building a table from CSV and from NDJSON, and four searches over it.
 
     python3 -m venv venv && venv/bin/pip install duckdb
     venv/bin/python benches/peers/dv_against_duckdb.py --dv target/release/dv
@@ -78,6 +78,14 @@ def build_row(options, files):
     return Row("build from CSV", dv, sql, lambda _: None, lambda _: None)
 
 
+def json_row(options, files):
+    """`dv build`, and Parquet from NDJSON."""
+    dv = [options.dv, "build", files.ndjson, "-o", files.from_ndjson, "--threads", options.threads, "--quiet"]
+    rows = f"SELECT * FROM read_json('{files.ndjson}', format = 'newline_delimited')"
+    sql = f"COPY ({rows}) TO '{files.parquet}' (FORMAT parquet)"
+    return Row("build from NDJSON", dv, sql, lambda _: None, lambda _: None)
+
+
 def search_rows(options, files):
     """The searches over what was built."""
     dv, segment, sorted_segment = options.dv, files.segment, files.sorted
@@ -125,6 +133,9 @@ class Files:
 
     def __init__(self, folder, rows):
         self.csv = folder / f"rows-{rows}.csv"
+        self.ndjson = folder / f"rows-{rows}.ndjson"
+        self.from_ndjson = folder / "ndjson.dv"
+        self.parquet = folder / "ndjson.parquet"
         self.segment = folder / "rows.dv"
         self.sorted = folder / "sorted.dv"
         self.table = folder / "rows.duckdb"
@@ -187,12 +198,20 @@ def main():
     files = Files(options.folder, options.rows)
     if not files.csv.exists():
         duckdb.execute(CSV.format(rows=options.rows, path=files.csv))
+    if options.only != "search" and not files.ndjson.exists():
+        rows = f"SELECT * FROM read_csv('{files.csv}', types = {{'ts': 'VARCHAR'}})"
+        duckdb.execute(f"COPY ({rows}) TO '{files.ndjson}' (FORMAT json)")
     build = build_row(options, files)
     start = [statistics.median(values) for values in zip(*(duckdb_process(options, files)[1:] for _ in range(9)))]
     print(f"DuckDB {duckdb.__version__}; its start of {start[0]:.2f} s CPU, {start[1]:.2f} s is subtracted")
     print(f"{'':34} {'dv CPU':>8} {'DuckDB':>8} {'':7} {'dv wall':>8} {'DuckDB':>8} {'':7} {'dv MB':>7} {'DuckDB':>7}")
     if options.only != "search":
         measure(build, options, files, start)
+        measure(json_row(options, files), options, files, start)
+        # The same values, whatever they were read from.
+        built = [files.segment, files.from_ndjson]
+        stats = [json.loads(run([str(options.dv), "stats", str(file), "size", "--json"])[0]) for file in built]
+        assert stats[0]["columns"] == stats[1]["columns"], stats
     else:
         run([str(part) for part in build.dv])
         duckdb_process(options, files, build.sql)

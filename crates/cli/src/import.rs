@@ -7,7 +7,7 @@
 //! ```text
 //! source ── bytes ──> csv::rows | ndjson ── Row ──> Import ── Document ──> segment_input | store_input
 //!                       first pass: infer_types ──┘ └── second pass: column, parse_cell
-//!        ── bytes ──> csv::chunks ── text ────────> Import ── Batch ──> the same, several chunks at a time
+//!        ── bytes ──> chunks ── converters ───────> Import ── Batch ──> the same, several chunks at a time
 //!        ── file ───> arrow ── arrays ────────────> Import ── Batch ──> the same
 //! ```
 
@@ -15,7 +15,9 @@
 mod arrow;
 #[cfg(feature = "parquet")]
 mod arrow_rows;
+mod batch_strings;
 mod choose_types;
+mod chunk_reader;
 mod chunks;
 pub(crate) mod column;
 pub(crate) mod column_type;
@@ -49,7 +51,6 @@ use std::collections::HashMap;
 
 use self::column::{Column, MissingTokens};
 use self::column_type::ColumnType;
-use self::csv::chunks::CsvChunks;
 use self::csv::dialect::Extras;
 use self::csv::header::{Header, NewName};
 pub(crate) use self::document::Document;
@@ -290,15 +291,7 @@ impl Import {
             for mut row in sample {
                 self.add(&source, row.as_mut().map_err(|bad| bad.clone()), &mut document, &mut sink)?;
             }
-            match rows {
-                Rows::Csv(rows) => match self.chunk_size(&rows) {
-                    Some(size) => {
-                        self.add_chunks(&source, CsvChunks::after(rows, size), &mut sink)?;
-                    }
-                    None => self.add_text_rows(&source, &mut Rows::Csv(rows), &mut sink)?,
-                },
-                Rows::Ndjson(rows) => self.add_text_rows(&source, &mut Rows::Ndjson(rows), &mut sink)?,
-            }
+            self.add_text_file(&source, rows, &mut sink)?;
         }
         Ok(())
     }

@@ -54,15 +54,16 @@ use crate::error::{ErrorKind, Result, Section};
 use crate::granule::SectionRef;
 use crate::numeric::{Numeric, Role};
 
+pub use compress::{CodeSection, Codes, Compressed, Compressor, compress};
 pub use encode::{
-    BinaryOptions, Compressed, Compression, EncodeError, InMemory, Values, compress, encode, encode_offsets,
-    estimate_min_len,
+    BinaryOptions, Compression, EncodeError, InMemory, Values, encode, encode_offsets, estimate_min_len,
 };
 pub use fsst::{ESCAPE, MAX_SYMBOL};
 pub use onpair::{CODES, MAX_TOKEN, MAX_TOKENS};
 pub use read::{BinaryReader, Scratch, Strings};
 
 mod coder;
+mod compress;
 mod encode;
 mod fsst;
 mod gather;

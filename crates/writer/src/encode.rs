@@ -24,7 +24,9 @@ mod unsorted_terms;
 
 use std::convert::Infallible;
 
-use docvalues_format::binary::{self, Binary, BinaryOffsets, BinaryOptions, Coding, Compression};
+use docvalues_format::binary::{
+    self, Binary, BinaryOffsets, BinaryOptions, CodeSection, Codes, Coding, Compression, Compressor,
+};
 use docvalues_format::dictionary::Dictionary;
 use docvalues_format::error::Section;
 use docvalues_format::file::column::{Column, Statistics, Values};
@@ -39,6 +41,7 @@ use crate::buffer::{
     StringBuffer, payloads,
 };
 use crate::error::ErrorKind;
+use crate::parallel;
 use crate::schema::FieldSpec;
 use crate::sort::{DocMap, Permutation};
 
@@ -60,6 +63,8 @@ pub(crate) struct Encoder<'o> {
     pub(crate) jump_tables: bool,
     /// Whether to store zone maps.
     pub(crate) zones: bool,
+    /// The number of threads that may compress the strings of a column.
+    pub(crate) threads: usize,
 }
 
 /// An encoded column, before its sections have offsets in the file.
@@ -169,7 +174,7 @@ impl<'o> Encoder<'o> {
     fn strings(&self, column: Frame<'_>, strings: ByteStrings) -> Result<Encoded, ErrorKind> {
         let options = BinaryOptions { compression: column.spec.compressed(), jump_tables: self.jump_tables };
         let count = strings.len() as u64;
-        let (bytes, coding, offsets) = match coded(&strings, options.compression)? {
+        let (bytes, coding, offsets) = match coded(&strings, options.compression, self.threads)? {
             Some((codes, coding, ends, end)) => {
                 drop(strings);
                 let offsets = encode_offsets(end, &ends, &options)?;
@@ -241,21 +246,41 @@ fn encode_offsets(
 /// Compressed strings: their bytes, their coding, their offsets, and the last one.
 type CompressedStrings = (Payload, Coding<Payload>, SpillVec<i64>, u64);
 
+/// The fewest bytes of strings that several threads compress.
+const MANY: u64 = if cfg!(test) { 1 << 10 } else { 8 << 20 };
+
 /// Compresses the strings, if that makes them smaller; as [`encode_numbers`].
-fn coded(strings: &ByteStrings, compression: Compression) -> Result<Option<CompressedStrings>, ErrorKind> {
+fn coded(
+    strings: &ByteStrings,
+    compression: Compression,
+    threads: usize,
+) -> Result<Option<CompressedStrings>, ErrorKind> {
+    let Some(compressor) = Compressor::train(strings, compression)? else { return Ok(None) };
     let mut on_disk = strings.bytes.on_disk.as_ref().map(Scratch::sibling);
     let spill = on_disk.as_ref().map(|on_disk| on_disk.spill().clone());
     let (mut ends, mut last) = (SpillVec::default(), 0);
     if strings.offsets.len() > 0 {
         ends.in_memory.push(0);
     }
-    let each = |codes: &mut Vec<u8>, end: u64| {
-        ends.push(end.cast_signed(), spill.as_ref())?;
-        last = end;
-        drain(&mut on_disk, codes)
-    };
-    let coded = binary::compress(strings, compression, each)?;
-    Ok(coded.map(|binary::Compressed { bytes, coding }| {
+    let threads = if binary::Values::total_len(strings) < MANY { 1 } else { threads };
+    let (mut section, mut bytes) = (CodeSection::default(), Vec::new());
+    parallel::map_in_order(
+        threads,
+        2 * threads,
+        strings.groups(),
+        |_| 0,
+        |group| -> Result<Codes, ErrorKind> { Ok(compressor.codes(group?.iter())) },
+        |codes| -> Result<(), ErrorKind> {
+            let codes = codes?;
+            let start = section.append(&codes, &mut bytes);
+            for end in codes.ends() {
+                last = start + end;
+                ends.push(last.cast_signed(), spill.as_ref())?;
+            }
+            drain(&mut on_disk, &mut bytes)
+        },
+    )?;
+    Ok(compressor.finish(section, bytes).map(|binary::Compressed { bytes, coding }| {
         let bytes = Payload { on_disk, in_memory: vec![bytes] };
         let Ok(coding) = coding.try_map(|table| Ok::<_, Infallible>(Payload::from(table)));
         (bytes, coding, ends, last)

@@ -225,6 +225,14 @@ pub enum ErrorKind {
         /// The length of what the offsets index.
         len: usize,
     },
+    /// A value of a batch is a term that the batch does not have.
+    #[error("there is no term {id}: the batch has {terms}")]
+    NoSuchTerm {
+        /// The index of the term.
+        id: u32,
+        /// The number of terms.
+        terms: usize,
+    },
     /// Columns of a record batch are not in the schema.
     #[error("the schema has no field {}: add fields for these columns, or leave them out", quoted(names))]
     UnknownColumns {

@@ -211,8 +211,8 @@ impl Documents {
         let id_field =
             id_field.and_then(|(field, options)| Some((schema.get(field)?.name().to_owned(), options)));
         let docs = live.count();
-        let (encoder, threads) =
-            (Encoder { docs, doc_map: None, jump_tables, zones }, parallel::count(threads));
+        let threads = parallel::count(threads);
+        let encoder = Encoder { docs, doc_map: None, jump_tables, zones, threads };
         let mut columns = Vec::with_capacity(buffers.len());
         for (spec, mut buffer) in schema.into_fields().into_iter().zip(buffers) {
             let named = |kind| Error::from(kind).of(spec.name());

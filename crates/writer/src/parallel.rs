@@ -1,4 +1,4 @@
-//! [`map_in_order`]: encodes columns in parallel, and returns the results in order.
+//! [`map_in_order`]: encodes columns, or groups of strings, in parallel, and returns the results in order.
 //!
 //! ```text
 //! columns by name   a b c d e | f g ...     some are started ahead of the next one to return,
@@ -11,8 +11,6 @@
 //! A result that is done early waits where it was encoded: in memory, where it replaces its larger values, or in the
 //! temporary file if these were spilled. So waiting takes no additional memory, and nothing is written twice.
 
-use crate::error::Result;
-
 /// The number of threads for the option `threads`; 0 is the available parallelism of this machine.
 pub(crate) fn count(threads: usize) -> usize {
     match threads {
@@ -24,27 +22,27 @@ pub(crate) fn count(threads: usize) -> usize {
 
 /// Calls `done` with the result of `encode` for each job, in order.
 #[cfg(not(feature = "rayon"))]
-pub(crate) fn map_in_order<J, E>(
+pub(crate) fn map_in_order<J, E, X>(
     _threads: usize,
     _ahead: usize,
     jobs: impl Iterator<Item = J>,
     _weight: impl Fn(&J) -> usize,
     encode: impl Fn(J) -> E,
-    mut done: impl FnMut(E) -> Result<()>,
-) -> Result<()> {
+    mut done: impl FnMut(E) -> Result<(), X>,
+) -> Result<(), X> {
     jobs.map(encode).try_for_each(&mut done)
 }
 
 /// Calls `done` with the result of `encode` for each job, in order. At most `ahead` jobs are started and not returned.
 #[cfg(feature = "rayon")]
-pub(crate) fn map_in_order<J: Send, E: Send>(
+pub(crate) fn map_in_order<J: Send, E: Send, X>(
     threads: usize,
     ahead: usize,
     mut jobs: impl Iterator<Item = J>,
     weight: impl Fn(&J) -> usize,
     encode: impl Fn(J) -> E + Sync,
-    mut done: impl FnMut(E) -> Result<()>,
-) -> Result<()> {
+    mut done: impl FnMut(E) -> Result<(), X>,
+) -> Result<(), X> {
     use std::collections::VecDeque;
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::sync::mpsc::{SyncSender, sync_channel};
@@ -115,7 +113,7 @@ mod tests {
                 |job| {
                     assert!(begun.load(Ordering::SeqCst) - handed_over.len() <= ahead);
                     handed_over.push(job);
-                    Ok(())
+                    Ok::<(), Error>(())
                 },
             )
             .unwrap();
@@ -149,6 +147,6 @@ mod tests {
     #[should_panic(expected = "job 7")]
     fn a_panic_goes_on() {
         let encode = |job: usize| assert!(job != 7, "job {job}");
-        map_in_order(2, 4, 0..20, |_| 0, encode, |()| Ok(())).unwrap();
+        map_in_order(2, 4, 0..20, |_| 0, encode, |()| Ok::<(), Error>(())).unwrap();
     }
 }

@@ -235,7 +235,7 @@ pub(crate) enum JumpTables {
 /// Options of a writer and of its report, shared by `build` and `merge`.
 #[derive(Debug, Args)]
 pub(crate) struct WriteArgs {
-    /// Threads that read CSV and encode columns, 0 for one per core; any number writes the same file
+    /// Threads that read text and encode columns, 0 for one per core; any number writes the same file
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     pub(crate) threads: usize,
 

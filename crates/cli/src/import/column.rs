@@ -22,6 +22,8 @@ pub(crate) struct MissingTokens {
     tokens: Vec<String>,
     /// The indexes of `NA` and `null`, unless the user names them.
     defaults: Vec<usize>,
+    /// The length of the longest token.
+    longest: usize,
 }
 
 impl MissingTokens {
@@ -29,8 +31,10 @@ impl MissingTokens {
     pub(crate) fn new(plain: bool, more: &[String]) -> MissingTokens {
         let common: &[&str] = if plain { &[""] } else { &["", "NA", "null"] };
         let is_default = |index: &usize| !more.iter().any(|token| token == common[*index]);
+        let tokens: Vec<_> = common.iter().map(|&t| t.to_owned()).chain(more.iter().cloned()).collect();
         MissingTokens {
-            tokens: common.iter().map(|&t| t.to_owned()).chain(more.iter().cloned()).collect(),
+            longest: tokens.iter().map(String::len).max().unwrap_or(0),
+            tokens,
             defaults: (1..common.len()).filter(is_default).collect(),
         }
     }
@@ -42,7 +46,11 @@ impl MissingTokens {
     }
 
     /// The index of the token that equals a CSV cell.
+    #[inline]
     pub(crate) fn find(&self, text: &str) -> Option<usize> {
+        if text.len() > self.longest {
+            return None;
+        }
         self.tokens.iter().position(|token| token == text)
     }
 }

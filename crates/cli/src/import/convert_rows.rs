@@ -12,15 +12,16 @@ use super::{Import, Imported};
 use crate::text::stored_ref::StoredRef;
 
 impl Import {
-    /// Converts rows one by one.
+    /// Converts rows one by one, up to the end or until `is_enough`.
     pub(super) fn add_text_rows<E: From<InputError>>(
         &mut self,
         source: &Source,
         rows: &mut Rows,
+        is_enough: impl Fn(&Rows) -> bool,
         sink: &mut impl FnMut(&Import, Imported<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let (mut document, mut row) = (Document::default(), Row::default());
-        loop {
+        while !is_enough(&*rows) {
             let row = match rows.next(&mut self.fields, &mut row) {
                 Ok(false) => return Ok(()),
                 Ok(true) => Ok(&mut row),
@@ -33,6 +34,7 @@ impl Import {
             };
             self.add(source, row, &mut document, sink)?;
         }
+        Ok(())
     }
 
     /// Converts a row to a document, or skips it.

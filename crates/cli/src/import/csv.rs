@@ -3,6 +3,7 @@
 //! It knows no types and no documents: a cell is text.
 
 pub(super) mod chunks;
+pub(super) mod converter;
 pub(super) mod delimiter;
 pub(crate) mod dialect;
 pub(crate) mod header;

@@ -6,7 +6,11 @@
 //!
 //! Numbers are kept as text, so no digit is lost before a column's type is known.
 
+pub(super) mod chunks;
+pub(super) mod converter;
 mod entries;
+mod key_tree;
+mod tokens;
 mod values;
 
 use std::io::{self, BufRead, Read as _};
@@ -67,6 +71,19 @@ impl NdjsonRows {
             excluded: Vec::new(),
             name: String::new(),
         }
+    }
+
+    /// The lines of `reader`, of which the first is `line`.
+    fn of_lines(file: &Arc<str>, reader: Box<dyn BufRead>, exclude: &Exclude, line: u64) -> NdjsonRows {
+        let mut rows = NdjsonRows::open(file, reader, exclude);
+        rows.values.layout = Layout::Lines;
+        rows.line = line.saturating_sub(1);
+        rows
+    }
+
+    /// Whether the rest has one object a line.
+    pub(super) fn are_lines(&self) -> bool {
+        self.values.layout == Layout::Lines
     }
 
     /// Reads the next row. Returns `false` at the end of the file.

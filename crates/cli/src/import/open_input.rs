@@ -37,6 +37,11 @@ impl Rows {
             Rows::Ndjson(rows) => rows.next(fields, row),
         }
     }
+
+    /// Whether the rest has one object of JSON a line.
+    pub(super) fn are_json_lines(&self) -> bool {
+        matches!(self, Rows::Ndjson(rows) if rows.are_lines())
+    }
 }
 
 impl Import {

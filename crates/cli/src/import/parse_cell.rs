@@ -70,8 +70,10 @@ impl CellParser<'_> {
             return Err(self.refuse(text, form, &problem));
         }
         let value = match self.logical {
-            LogicalType::I64 => self.integer(text).map(|v| (Stored::Number(v), integer_mark(text))),
-            LogicalType::U64 => self.integer(text).map(|v| (Stored::Number(from_u64(v)), integer_mark(text))),
+            LogicalType::I64 => self.integer(text).map(|v| (Stored::Number(v), self.integer_mark(text))),
+            LogicalType::U64 => {
+                self.integer(text).map(|v| (Stored::Number(from_u64(v)), self.integer_mark(text)))
+            }
             LogicalType::F64 => self.float(form, text),
             LogicalType::Bool => self.boolean(text),
             LogicalType::Date => self.date(text),
@@ -97,6 +99,11 @@ impl CellParser<'_> {
 
     fn integer<T: std::str::FromStr>(&self, text: &str) -> Option<T> {
         (self.explicit || is_canonical_integer(text)).then(|| text.parse().ok())?
+    }
+
+    /// The style of an integer that was read. If the type is inferred, all are canonical.
+    fn integer_mark(&self, text: &str) -> ValueStyle {
+        lost_unless(!self.explicit || is_canonical_integer(text))
     }
 
     fn float(&self, form: Form, text: &str) -> Option<(Stored, ValueStyle)> {
@@ -211,10 +218,6 @@ pub(super) fn parse_bool(text: &str) -> Option<bool> {
         "false" | "False" | "FALSE" => Some(false),
         _ => None,
     }
-}
-
-fn integer_mark(text: &str) -> ValueStyle {
-    lost_unless(is_canonical_integer(text))
 }
 
 fn lost_unless(canonical: bool) -> ValueStyle {

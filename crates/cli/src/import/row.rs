@@ -1,6 +1,6 @@
 //! A row of an input: its cells as text, before types are known.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 /// The index of a field, in order of first appearance over all inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -42,6 +42,17 @@ impl Fields {
         }
         let known = self.paths.entry(id).or_insert_with(|| path.iter().map(|&k| k.to_owned()).collect());
         if known.iter().eq(path.iter()) { Ok(id) } else { Err(known.clone()) }
+    }
+
+    /// The fields that JSON may have, with the keys of their paths.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = (FieldId, &[String])> {
+        self.names.iter().zip(0..).filter_map(|(name, id)| {
+            let path: &[String] = match name.contains('.') {
+                true => self.paths.get(&FieldId(id))?,
+                false => std::slice::from_ref(name),
+            };
+            Some((FieldId(id), path))
+        })
     }
 
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {

@@ -1,6 +1,10 @@
 //! Converted rows of a text file, column by column.
 
+use super::batch_strings::BatchStrings;
+use super::column::Column;
+use super::column_type::ColumnType;
 use super::parse_cell::Stored;
+use super::row::Form;
 use crate::api::writer::{self, ColumnBatch, FieldId};
 
 /// Several documents, column by column.
@@ -29,14 +33,16 @@ pub(crate) struct RowBatch {
 /// The values of a column.
 #[derive(Debug, Default)]
 pub(super) struct BatchColumn {
-    /// A number for each row, unless the values are byte strings.
+    /// The numbers, unless the values are byte strings: one for each row, or those of the lists.
     pub(super) numbers: Vec<i64>,
-    /// The ends of the byte strings in `bytes`, after a 0.
-    pub(super) offsets: Vec<u64>,
-    pub(super) bytes: Vec<u8>,
-    /// A bit for each row with a value.
+    /// The byte strings, in the same way.
+    pub(super) strings: BatchStrings,
+    /// The ends of the lists of a multi-valued column, after a 0: one for each row.
+    pub(super) lists: Vec<u64>,
+    /// A bit for each row with a value, unless there are lists.
     pub(super) validity: Vec<u64>,
-    values: u32,
+    /// The number of rows with a value.
+    rows: u32,
 }
 
 impl Batch for RowBatch {
@@ -45,19 +51,25 @@ impl Batch for RowBatch {
     }
 
     fn columns(&self) -> Vec<usize> {
-        let columns = self.columns.iter().enumerate().filter(|(_, column)| column.values > 0);
+        let columns = self.columns.iter().enumerate().filter(|(_, column)| column.rows > 0);
         columns.map(|(index, _)| index).collect()
     }
 
     fn add_to(&self, target: &mut ColumnBatch<'_>, fields: &[Option<FieldId>]) -> writer::Result<()> {
-        for (column, field) in self.columns.iter().zip(fields).filter(|(column, _)| column.values > 0) {
+        for (column, field) in self.columns.iter().zip(fields).filter(|(column, _)| column.rows > 0) {
             let Some(field) = field else { continue };
-            let validity = (column.values < self.docs).then_some(&column.validity[..]);
-            if column.offsets.is_empty() {
-                target.stored(*field, &column.numbers, validity)?;
-            } else {
-                target.bytes(*field, &column.offsets, &column.bytes, validity)?;
-            }
+            let BatchColumn { numbers, strings, lists, validity, rows } = column;
+            let BatchStrings { ids, offsets, bytes, .. } = strings;
+            let validity = (*rows < self.docs).then_some(&validity[..]);
+            // Values are in one of three forms.
+            match (lists.is_empty(), numbers.is_empty(), ids.is_empty()) {
+                (true, false, _) => target.stored(*field, numbers, validity)?,
+                (true, _, false) => target.terms(*field, ids, offsets, bytes, validity)?,
+                (true, _, _) => target.bytes(*field, offsets, bytes, validity)?,
+                (false, false, _) => target.stored_lists(*field, lists, numbers, None)?,
+                (false, _, false) => target.terms_lists(*field, lists, ids, offsets, bytes, None)?,
+                (false, _, _) => target.bytes_lists(*field, lists, offsets, bytes, None)?,
+            };
         }
         Ok(())
     }
@@ -75,15 +87,95 @@ impl RowBatch {
         self.columns.resize_with(columns, BatchColumn::default);
         for column in &mut self.columns {
             column.numbers.clear();
-            column.offsets.clear();
-            column.bytes.clear();
+            column.strings.clear();
+            column.lists.clear();
             column.validity.clear();
-            column.values = 0;
+            column.rows = 0;
         }
     }
 }
 
 impl BatchColumn {
+    /// Converts a cell, whose bytes are appended if it is a byte string; `None` if it is no value of its column. Observes its
+    /// format.
+    #[inline]
+    pub(super) fn convert(
+        &mut self,
+        column: &mut Column,
+        ty: ColumnType,
+        form: Form,
+        text: &str,
+    ) -> Option<Stored> {
+        let (stored, mark) = column.cell_parser(ty).read(form, text, &mut self.strings.bytes).ok()?;
+        column.observe(mark);
+        if let Stored::Number(stored) = stored {
+            column.observe_spelling(stored, mark, text);
+        }
+        Some(stored)
+    }
+
+    /// Whether a row has a value.
+    pub(super) fn has_values(&self) -> bool {
+        self.rows > 0
+    }
+
+    /// Adds rows without a value until there are `rows`. Returns how many.
+    #[inline]
+    pub(super) fn fill(&mut self, rows: u32, ty: ColumnType) -> usize {
+        let rows = rows as usize;
+        let filled = match (ty.multi, ty.logical.is_bytes()) {
+            (true, _) => self.lists.len().saturating_sub(1),
+            (false, true) => self.strings.len(),
+            (false, false) => self.numbers.len(),
+        };
+        let gap = rows.saturating_sub(filled);
+        if gap > 0 {
+            match (ty.multi, ty.logical.is_bytes()) {
+                (true, _) => self.lists.resize(rows + 1, self.lists.last().copied().unwrap_or(0)),
+                (false, true) => self.strings.fill(rows),
+                (false, false) => self.numbers.resize(rows, 0),
+            }
+            self.validity.resize(rows.div_ceil(64), 0);
+        }
+        gap
+    }
+
+    /// Adds a value to the list of the current row, whose bytes are in `bytes` already if it is a byte string. Returns whether
+    /// it is after the value before it.
+    pub(super) fn push_element(&mut self, value: Stored) -> bool {
+        let first = self.lists.last().copied().unwrap_or(0);
+        // The index of the value before it, in the same list.
+        let before = self.values().checked_sub(1).filter(|before| *before as u64 >= first);
+        match value {
+            Stored::Number(number) => {
+                let before = before.and_then(|before| self.numbers.get(before));
+                let is_after = before.is_none_or(|before| *before <= number);
+                self.numbers.push(number);
+                is_after
+            }
+            Stored::Bytes => {
+                let before = before.map(|before| self.strings.get(before));
+                let is_after = before.is_none_or(|before| before < self.strings.appended());
+                self.strings.push();
+                is_after
+            }
+        }
+    }
+
+    /// The number of values, of which a column has those of one of the two.
+    fn values(&self) -> usize {
+        self.numbers.len() + self.strings.len()
+    }
+
+    /// Ends the list of the current row, which has a value.
+    pub(super) fn end_list(&mut self) {
+        if self.lists.is_empty() {
+            self.lists.push(0);
+        }
+        self.lists.push(self.values() as u64);
+        self.rows += 1;
+    }
+
     /// Adds the value of a row, whose bytes are in `bytes` already if it is a byte string.
     #[inline]
     pub(super) fn push(&mut self, row: u32, value: Option<Stored>, holds_bytes: bool) {
@@ -92,15 +184,13 @@ impl BatchColumn {
         }
         if let (Some(_), Some(word)) = (value, self.validity.last_mut()) {
             *word |= 1 << (row % 64);
-            self.values += 1;
+            self.rows += 1;
         }
-        if holds_bytes {
-            if self.offsets.is_empty() {
-                self.offsets.push(0);
-            }
-            self.offsets.push(self.bytes.len() as u64);
-        } else {
-            self.numbers.push(if let Some(Stored::Number(number)) = value { number } else { 0 });
+        match value {
+            Some(Stored::Number(number)) => self.numbers.push(number),
+            Some(Stored::Bytes) => self.strings.push(),
+            None if holds_bytes => self.strings.fill(self.strings.len() + 1),
+            None => self.numbers.push(0),
         }
     }
 }

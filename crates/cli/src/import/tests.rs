@@ -167,14 +167,20 @@ fn keep_rows(rows: &RowBatch) -> Vec<OwnedValues> {
     let mut kept = vec![OwnedValues::new(); rows.docs.try_into().unwrap()];
     for index in rows.columns() {
         let column = &rows.columns[index];
-        let has_value = |row: &usize| column.validity[row / 64] >> (row % 64) & 1 == 1;
-        for row in (0..kept.len()).filter(has_value) {
-            let at = |row: usize| usize::try_from(column.offsets[row]).unwrap();
-            let value = match column.offsets.is_empty() {
-                true => Owned::Number(column.numbers[row]),
-                false => Owned::Bytes(column.bytes[at(row)..at(row + 1)].to_vec()),
+        let place = |ends: &[u64], at: usize| usize::try_from(ends[at]).unwrap();
+        let value = |at: usize| match column.numbers.is_empty() {
+            true => Owned::Bytes(column.strings.get(at).to_vec()),
+            false => Owned::Number(column.numbers[at]),
+        };
+        for (row, kept) in kept.iter_mut().enumerate() {
+            let values = match column.lists.is_empty() {
+                true if column.validity[row / 64] >> (row % 64) & 1 == 0 => row..row,
+                true => row..row + 1,
+                false => place(&column.lists, row)..place(&column.lists, row + 1),
             };
-            kept[row].push((index, vec![value]));
+            if !values.is_empty() {
+                kept.push((index, values.map(value).collect()));
+            }
         }
     }
     kept
@@ -472,6 +478,44 @@ fn column(rows: usize) -> impl Strategy<Value = Vec<String>> {
     prop_oneof![of_sort, prop::collection::vec(cell(), rows)]
 }
 
+/// An object of JSON, with the keys of others and mostly with values of the same sorts.
+fn object() -> impl Strategy<Value = String> {
+    let other = [
+        "null",
+        "1",
+        "-2.5",
+        "1e400",
+        "\"é\\n\"",
+        "\"\\ud800\"",
+        "true",
+        "[]",
+        "{}",
+        "[1,2]",
+        "[null]",
+        "{\"f\":1}",
+        "nul",
+    ];
+    let entry = |key: &'static str, usual: &'static str| {
+        let value = prop_oneof![
+            30 => usual.prop_map(|value: String| value),
+            1 => prop::sample::select(other.to_vec()).prop_map(str::to_owned),
+        ];
+        let entry = value.prop_map(move |value| format!("\"{key}\":{value}"));
+        prop::option::weighted(0.9, entry)
+    };
+    let entries = (
+        entry("a", "-?[1-9][0-9]{0,3}"),
+        entry("b", "\"[a-cé]{0,9}\""),
+        entry("c", "\\[\"[a-c]\",\"[a-c]\"\\]"),
+        entry("d", "\\{\"e\":[0-9]\\.[0-9]{1,2},\"f\":\"2013-01-0[1-9]\"\\}"),
+        prop::option::weighted(0.02, Just("\"a\":0".to_owned())),
+    );
+    let entries = entries
+        .prop_map(|(a, b, c, d, again)| [a, b, c, d, again].into_iter().flatten().collect::<Vec<String>>());
+    let entries = prop_oneof![20 => entries, 1 => Just(vec!["\"a\" 1".to_owned()])];
+    entries.prop_map(|entries: Vec<String>| format!("{{{}}}", entries.join(",")))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
@@ -519,6 +563,16 @@ proptest! {
         skip_bad: bool,
     ) {
         let _ = import(&[("a.csv", &format!("{header}{text}"))], ImportOptions { skip_bad, ..options() });
+    }
+
+    /// `import` compares lines with chunks.
+    #[test]
+    fn any_json_has_the_same_values_and_mistakes_in_rows_and_in_chunks(
+        rows in prop::collection::vec(object(), 1..12),
+        sample in prop::sample::select(vec![0, 1, 3, u64::MAX]),
+        skip_bad: bool,
+    ) {
+        let _ = import(&[("a.ndjson", &rows.join("\n"))], ImportOptions { sample, skip_bad, ..options() });
     }
 
     /// The schema of what was inferred, asked for, gives the same documents with the same spelling.

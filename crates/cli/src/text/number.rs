@@ -164,9 +164,19 @@ pub(crate) fn styles(text: &str, value: f64) -> u32 {
         return ALL_STYLES;
     }
     let digits = text.strip_prefix('-').unwrap_or(text);
-    let exponent = digits.contains(['e', 'E']);
-    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    let significant = digits.bytes().filter(u8::is_ascii_digit).skip_while(|b| *b == b'0').count();
+    let (mut point, mut significant, mut exponent) = (digits.len(), 0, false);
+    for (at, byte) in digits.bytes().enumerate() {
+        match byte {
+            b'.' => point = point.min(at),
+            b'e' | b'E' => exponent = true,
+            // Leading zeros are not significant.
+            b'0' if significant == 0 => {}
+            b'0'..=b'9' => significant += 1,
+            _ => {}
+        }
+    }
+    let whole = digits.get(..point).unwrap_or_default();
+    let fraction = digits.get(point + 1..).unwrap_or_default();
     let plain = value == 0.0 || (1e-4..1e16).contains(&value.abs());
     let is_odd = whole.is_empty() || digits.ends_with('.') || is_negative_zero(value);
     if exponent || significant > SAFE_DIGITS || !plain || is_odd {

@@ -57,8 +57,10 @@ impl Unit {
 
     /// The moment as a number of units. `None` if it is not a whole number or does not fit `i64`.
     pub(crate) fn count(self, moment: Moment) -> Option<i64> {
-        let (all, nanos) = (moment.as_nanos(), i128::from(self.nanos()));
-        (all % nanos == 0).then(|| i64::try_from(all / nanos).ok())?
+        // Seconds and nanoseconds have the same sign, so their units overflow only if the sum does.
+        let (nanos, fraction) = (self.nanos(), i64::from(moment.subsec_nanos()));
+        let whole = || moment.as_secs().checked_mul(1_000_000_000 / nanos)?.checked_add(fraction / nanos);
+        (fraction % nanos == 0).then(whole)?
     }
 
     /// The unit in nanoseconds.

@@ -14,9 +14,10 @@ const MIN_FSST: u64 = 4 << 10;
 const MIN_ONPAIR: u64 = 1 << 20;
 
 /// A trained encoder.
+#[derive(Debug)]
 pub(super) enum Coder {
     Fsst(Box<fsst::Trained>),
-    OnPair(Box<onpair::Trained>, onpair::Packer),
+    OnPair(Box<onpair::Trained>),
 }
 
 impl Coder {
@@ -28,7 +29,7 @@ impl Coder {
     pub(super) fn train<S: Values>(strings: &S, compression: Compression) -> Result<Option<Coder>, S::Error> {
         let total_len = strings.total_len();
         let fsst = || Ok(Coder::Fsst(Box::new(fsst::train(strings)?)));
-        let onpair = || Ok(Coder::OnPair(Box::new(onpair::train(strings)?), onpair::Packer::default()));
+        let onpair = || Ok(Coder::OnPair(Box::new(onpair::train(strings)?)));
         Ok(Some(match compression {
             Compression::None => return Ok(None),
             Compression::Auto if total_len < MIN_FSST => return Ok(None),
@@ -49,7 +50,7 @@ impl Coder {
     pub(super) fn sample(&self) -> (usize, usize) {
         match self {
             Coder::Fsst(fsst) => (fsst.sampled, fsst.encoded),
-            Coder::OnPair(onpair, _) => (onpair.sampled, onpair.encoded),
+            Coder::OnPair(onpair) => (onpair.sampled, onpair.encoded),
         }
     }
 
@@ -64,36 +65,16 @@ impl Coder {
     pub(super) fn overhead(&self) -> u64 {
         let table = match self {
             Coder::Fsst(fsst) => fsst.matcher.section().len(),
-            Coder::OnPair(onpair, _) => onpair.tokens.len(),
+            Coder::OnPair(onpair) => onpair.tokens.len(),
         };
         table as u64 + OVERHEAD
     }
 
-    /// Appends the codes of `value`.
-    #[inline]
-    pub(super) fn push(&mut self, value: &[u8], bytes: &mut Vec<u8>) {
-        match self {
-            Coder::Fsst(fsst) => fsst.matcher.encode(value, bytes),
-            Coder::OnPair(onpair, packer) => packer.push(&onpair.matcher, value, bytes),
-        }
-    }
-
-    /// The number of codes so far, if offsets count codes and not bytes.
-    pub(super) fn end(&self) -> Option<u64> {
-        match self {
-            Coder::Fsst(_) => None,
-            Coder::OnPair(_, packer) => Some(packer.codes),
-        }
-    }
-
-    /// Appends what is missing to the codes of all values, and returns the coding.
-    pub(super) fn finish(self, total_len: u64, bytes: &mut Vec<u8>) -> Coding<Vec<u8>> {
+    /// The coding of a column with these codes.
+    pub(super) fn coding(self, total_len: u64) -> Coding<Vec<u8>> {
         match self {
             Coder::Fsst(fsst) => Coding::Fsst { total_len, symbols: fsst.matcher.section() },
-            Coder::OnPair(onpair, packer) => {
-                packer.finish(bytes);
-                Coding::OnPair { total_len, tokens: onpair.tokens }
-            }
+            Coder::OnPair(onpair) => Coding::OnPair { total_len, tokens: onpair.tokens },
         }
     }
 }

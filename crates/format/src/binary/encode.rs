@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::ops::Range;
 
 use super::coder::Coder;
+use super::compress::{Compressed, compress};
 use super::{Binary, BinaryOffsets, Coding, MAX_VALUE};
 use crate::numeric::{self, NumericOptions, Role};
 
@@ -220,54 +221,4 @@ impl Values for InMemory<'_> {
             f(rest.split_off(..len).unwrap_or_default())
         })
     }
-}
-
-/// Compressed values.
-#[derive(Clone, Debug)]
-pub struct Compressed {
-    /// The compressed bytes that the caller has not taken.
-    pub bytes: Vec<u8>,
-    /// The compression.
-    pub coding: Coding<Vec<u8>>,
-}
-
-/// Compresses byte strings; returns `None` if that does not pay.
-///
-/// Calls `each` after each string with the compressed bytes, which it may take: the section is all bytes taken, in
-/// order, followed by those returned. The number is the end of the string, in bytes of the section or, for OnPair, in
-/// codes.
-///
-/// # Errors
-///
-/// The first error of `strings` or `each`.
-pub fn compress<S: Values>(
-    strings: &S,
-    compression: Compression,
-    mut each: impl FnMut(&mut Vec<u8>, u64) -> Result<(), S::Error>,
-) -> Result<Option<Compressed>, S::Error> {
-    let total_len = strings.total_len();
-    let Some(mut coder) = Coder::train(strings, compression)? else { return Ok(None) };
-    let (sampled, encoded) = coder.sample();
-    // If the sample does not compress, the column is not worth a try.
-    if compression == Compression::Auto && encoded > sampled - sampled / 10 {
-        return Ok(None);
-    }
-    let (mut bytes, mut taken) = (Vec::new(), 0);
-    strings.for_each(|value| {
-        coder.push(value, &mut bytes);
-        let there = bytes.len();
-        let end = coder.end().unwrap_or(taken + there as u64);
-        each(&mut bytes, end)?;
-        taken += (there - bytes.len()) as u64;
-        Ok(())
-    })?;
-    let overhead = coder.overhead();
-    let coding = coder.finish(total_len, &mut bytes);
-    let limit = match compression {
-        // Decoding costs time, so it must save at least a fifth of the bytes.
-        Compression::Auto => total_len - total_len / 5,
-        _ => total_len,
-    };
-    let pays = taken + bytes.len() as u64 + overhead < limit;
-    Ok(pays.then_some(Compressed { bytes, coding }))
 }

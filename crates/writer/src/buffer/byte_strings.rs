@@ -1,16 +1,20 @@
 //! [`ByteStrings`]: byte strings with offsets, as in Arrow's binary arrays, in memory or on disk.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use docvalues_format::{binary, numeric};
 
 use super::payload::Payload;
 use super::scratch::CHUNK_LEN;
-use super::spill_vec::{SpillVec, for_each_group};
+use super::spill_vec::SpillVec;
 use crate::error::ErrorKind;
 
 /// Offsets that a search reads together.
 const PAGE: usize = 512;
+
+/// The most strings of a group.
+const GROUP: usize = if cfg!(test) { 100 } else { 2_048 };
 
 /// Byte strings in one buffer: string *i* lies from `offsets[i]` to `offsets[i + 1]`. There are no offsets without
 /// strings.
@@ -24,6 +28,30 @@ impl ByteStrings {
     /// The number of byte strings.
     pub(crate) fn len(&self) -> usize {
         self.offsets.len().saturating_sub(1)
+    }
+
+    /// All strings, in groups of up to [`GROUP`] that span at most [`CHUNK_LEN`] bytes, unless a group is a single longer
+    /// string.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = Result<StringGroup<'_>, ErrorKind>> {
+        let mut start = 0;
+        std::iter::from_fn(move || {
+            (start < self.len()).then(|| self.group(start).inspect(|group| start += group.offsets.len() - 1))
+        })
+    }
+
+    /// The group that begins with the string at `start`.
+    fn group(&self, start: usize) -> Result<StringGroup<'_>, ErrorKind> {
+        use numeric::Values as _;
+        let mut offsets = Vec::new();
+        let all = self.offsets.read(start..(start + GROUP).min(self.len()) + 1, &mut offsets)?;
+        let fits = |offset: &i64| offset.abs_diff(all[0]) <= CHUNK_LEN as u64;
+        let offsets = all[..=all[1..].partition_point(fits).max(1)].to_vec();
+        let range = offsets[0].cast_unsigned()..offsets[offsets.len() - 1].cast_unsigned();
+        let bytes = match self.bytes.borrow(&range) {
+            Some(borrowed) => Cow::Borrowed(borrowed),
+            None => Cow::Owned(binary::Values::read(self, range)?),
+        };
+        Ok(StringGroup { bytes, offsets })
     }
 }
 
@@ -68,19 +96,23 @@ impl binary::Values for ByteStrings {
     }
 
     fn for_each(&self, mut f: impl FnMut(&[u8]) -> Result<(), ErrorKind>) -> Result<(), ErrorKind> {
-        let mut bytes = Vec::new();
-        for_each_group(&self.offsets, self.len(), CHUNK_LEN as u64, &mut |range, offsets| {
-            let range = range.start.cast_unsigned()..range.end.cast_unsigned();
-            let mut rest = match self.bytes.borrow(&range) {
-                Some(borrowed) => borrowed,
-                None => {
-                    bytes.clear();
-                    self.bytes.read(range, &mut bytes)?;
-                    &bytes[..]
-                }
-            };
-            let lens = offsets.windows(2).map(|of| usize::try_from(of[1] - of[0]).unwrap_or(usize::MAX));
-            lens.into_iter().try_for_each(|len| f(rest.split_off(..len).unwrap_or_default()))
+        self.groups().try_for_each(|group| group?.iter().try_for_each(&mut f))
+    }
+}
+
+/// Consecutive strings.
+pub(crate) struct StringGroup<'s> {
+    bytes: Cow<'s, [u8]>,
+    /// The offsets of the strings, and the end of the last one.
+    offsets: Vec<i64>,
+}
+
+impl StringGroup<'_> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        let mut rest = &*self.bytes;
+        self.offsets.windows(2).map(move |of| {
+            let len = usize::try_from(of[1] - of[0]).unwrap_or(usize::MAX);
+            rest.split_off(..len).unwrap_or_default()
         })
     }
 }

@@ -3,7 +3,7 @@
 use docvalues_format::id::DocId;
 
 use super::field_buffers::{FieldBuffers, InputType};
-use super::input_column::{Bytes, InputNumber, Numbers};
+use super::input_column::{Bytes, InputColumn, InputNumber, Numbers, Terms};
 use crate::buffer::{BatchRows, Validity};
 use crate::error::Result;
 use crate::schema::FieldId;
@@ -170,7 +170,38 @@ impl<'w> ColumnBatch<'w> {
         data: &[u8],
         validity: Validity<'_>,
     ) -> Result<&mut Self> {
-        self.strings(field, BatchRows::single(validity), offsets, data)
+        let strings = Bytes { offsets, data };
+        self.bytes_column(field, BatchRows::single(validity), strings.len(), &strings)
+    }
+
+    /// Adds byte strings of which many are equal, as indexes of terms: document *i* has term `ids[i]`, and term *t* lies in
+    /// `data` from `offsets[t]` to `offsets[t + 1]`. Each term is hashed once, however many documents have it.
+    ///
+    /// ```
+    /// use docvalues_writer::{FieldSpec, LogicalType, Schema, SegmentWriter, WriterOptions};
+    ///
+    /// let mut schema = Schema::new();
+    /// let color = schema.add(FieldSpec::new("color", LogicalType::Utf8))?;
+    /// let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+    /// let mut batch = writer.batch(4)?;
+    /// batch.terms(color, &[1, 0, 1, 1], &[0, 4, 7], b"bluered", None)?; // red, blue, red, red
+    /// batch.finish();
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`bytes`](Self::bytes); also for an index without a term.
+    pub fn terms(
+        &mut self,
+        field: FieldId,
+        ids: &[u32],
+        offsets: &[u64],
+        data: &[u8],
+        validity: Validity<'_>,
+    ) -> Result<&mut Self> {
+        let terms = Terms::new(ids, Bytes { offsets, data });
+        self.bytes_column(field, BatchRows::single(validity), ids.len(), &terms)
     }
 
     /// Adds lists of values of type `i64`: that of document *i* lies from `offsets[i]` to `offsets[i + 1]`.
@@ -247,7 +278,26 @@ impl<'w> ColumnBatch<'w> {
         data: &[u8],
         validity: Validity<'_>,
     ) -> Result<&mut Self> {
-        self.strings(field, BatchRows::lists(lists, validity), offsets, data)
+        let strings = Bytes { offsets, data };
+        self.bytes_column(field, BatchRows::lists(lists, validity), strings.len(), &strings)
+    }
+
+    /// Adds sets of [terms](Self::terms): document *j* has those of the `ids` from `lists[j]` to `lists[j + 1]`.
+    ///
+    /// # Errors
+    ///
+    /// As [`terms`](Self::terms); also if the field is not multi-valued.
+    pub fn terms_lists(
+        &mut self,
+        field: FieldId,
+        lists: &[u64],
+        ids: &[u32],
+        offsets: &[u64],
+        data: &[u8],
+        validity: Validity<'_>,
+    ) -> Result<&mut Self> {
+        let terms = Terms::new(ids, Bytes { offsets, data });
+        self.bytes_column(field, BatchRows::lists(lists, validity), ids.len(), &terms)
     }
 
     /// Adds the documents to the segment. Returns the number of the first, or, for an empty batch, that of the next
@@ -270,15 +320,15 @@ impl<'w> ColumnBatch<'w> {
         Ok(self)
     }
 
-    fn strings(
+    fn bytes_column(
         &mut self,
         field: FieldId,
         rows: BatchRows<'_>,
-        offsets: &[u64],
-        data: &[u8],
+        values: usize,
+        column: &dyn InputColumn,
     ) -> Result<&mut Self> {
-        let rows = BatchRows { docs: self.docs, values: offsets.len().saturating_sub(1), ..rows };
-        self.fields.add_column(field, InputType::BYTES_OF_ANY, &rows, &Bytes { offsets, data })?;
+        let rows = BatchRows { docs: self.docs, values, ..rows };
+        self.fields.add_column(field, InputType::BYTES_OF_ANY, &rows, column)?;
         Ok(self)
     }
 }

@@ -1,6 +1,7 @@
 //! [`InputColumn`]: a column of a batch. It is checked and copied into a buffer run by run, while a run is in the
 //! cache.
 
+use std::cell::{OnceCell, RefCell};
 use std::ops::Range;
 
 use docvalues_format::bits;
@@ -177,6 +178,11 @@ pub(crate) struct Bytes<'a> {
 }
 
 impl<'a> Bytes<'a> {
+    /// The number of strings.
+    pub(crate) fn len(&self) -> usize {
+        self.offsets.len().saturating_sub(1)
+    }
+
     fn span(&self, at: usize) -> Result<Range<usize>, ErrorKind> {
         span("byte", self.offsets, at, self.data.len())
     }
@@ -253,5 +259,71 @@ impl InputColumn for Bytes<'_> {
             Values::Numbers(_) => {}
         }
         Ok(())
+    }
+}
+
+/// Byte strings as indexes of terms, each of which is interned once.
+pub(crate) struct Terms<'a> {
+    ids: &'a [u32],
+    terms: Bytes<'a>,
+    /// Whether the field can hold all terms, once it is known.
+    all_fit: OnceCell<bool>,
+    /// The id of each term in the interner of the field, once it is there.
+    interned: RefCell<Vec<Option<u32>>>,
+}
+
+impl<'a> Terms<'a> {
+    pub(crate) fn new(ids: &'a [u32], terms: Bytes<'a>) -> Terms<'a> {
+        let interned = RefCell::new(vec![None; terms.len()]);
+        Terms { ids, terms, all_fit: OnceCell::new(), interned }
+    }
+
+    fn value(&self, place: usize) -> Result<&'a [u8], ErrorKind> {
+        let (id, terms) = (self.ids[place], self.terms.len());
+        if index(id) >= terms {
+            return Err(ErrorKind::NoSuchTerm { id, terms });
+        }
+        Ok(&self.terms.data[self.terms.span(index(id))?])
+    }
+}
+
+impl InputColumn for Terms<'_> {
+    fn check(&self, rows: &BatchRows<'_>, docs: &Range<u32>, logical: LogicalType) -> Result<(), Refused> {
+        let terms = self.terms.len();
+        let all_fit = *self.all_fit.get_or_init(|| self.terms.all_fit(&(0..terms), logical));
+        if all_fit && self.ids[rows.places(docs)].iter().all(|&id| index(id) < terms) {
+            return Ok(());
+        }
+        // Terms that no document has are ignored.
+        rows.check_each(docs, |at| check_bytes(logical, self.value(at)?, false))
+    }
+
+    fn append(
+        &self,
+        mut places: Range<usize>,
+        buffer: &mut Values,
+        memory: &mut MemoryBudget,
+    ) -> Result<(), (usize, ErrorKind)> {
+        match buffer {
+            Values::Strings(strings) => places.try_for_each(|place| {
+                let pushed = self.value(place).and_then(|value| strings.push(value, memory));
+                pushed.map_err(|kind| (place, kind))
+            }),
+            Values::Terms { ids, terms } => {
+                let mut interned = self.interned.borrow_mut();
+                places.try_for_each(|place| {
+                    // `check` has compared it with the number of terms.
+                    let slot = &mut interned[index(self.ids[place])];
+                    if slot.is_none() {
+                        // In the order of documents, as if they were added one by one.
+                        let id = self.value(place).and_then(|value| terms.intern(value, memory));
+                        *slot = Some(id.map_err(|kind| (place, kind))?);
+                    }
+                    ids.values.in_memory.extend(*slot);
+                    Ok(())
+                })
+            }
+            Values::Numbers(_) => Ok(()),
+        }
     }
 }

@@ -28,11 +28,11 @@ impl Merger<'_> {
         plan::keep_last(&mut sources, &options, spill)?;
         let plan = Plan::new(&sources, &options)?;
         let WriterOptions { jump_tables, zones, budget, threads, .. } = options.writer;
-        let encoder = Encoder { docs: plan.docs, doc_map: None, jump_tables, zones };
         // Columns in progress, or waiting to be written, share the budget. Without a temporary file, one column has
         // all.
         let most = if spill.is_some() { budget / (2 * SHARE) } else { 1 };
         let mut threads = parallel::count(threads).clamp(1, most.max(1));
+        let encoder = Encoder { docs: plan.docs, doc_map: None, jump_tables, zones, threads };
         let spill_budget = SpillBudget::new(budget / threads, spill);
         let doc_map = plan.doc_map(&encoder, budget, &spill_budget)?;
         if let Some(moved) = &mut options.moved {

@@ -1,5 +1,7 @@
 //! By document and by batch of whatever size: the same bytes.
 
+use std::collections::BTreeSet;
+
 use super::*;
 use proptest::prelude::*;
 
@@ -134,7 +136,18 @@ fn flat<T: Clone>(lists: impl Iterator<Item = Vec<T>>, filler: T) -> (Vec<u64>, 
     (offsets, values)
 }
 
-/// The rows in batches of the given sizes, over and over.
+/// Strings as indexes of terms, which are in another order, with one that is not used.
+fn terms(strings: Vec<Vec<u8>>, unused: &[u8]) -> (Vec<u32>, Vec<u64>, Vec<u8>) {
+    let terms: BTreeSet<_> = strings.iter().cloned().chain([unused.to_vec()]).collect();
+    let id = |string: &Vec<u8>| {
+        u32::try_from(terms.iter().rev().position(|term| term == string).unwrap()).unwrap()
+    };
+    let ids = strings.iter().map(id).collect();
+    let (offsets, data) = flat(terms.iter().rev().cloned(), 0);
+    (ids, offsets, data)
+}
+
+/// The rows in batches of the given sizes, over and over. Those of an odd number of rows have terms.
 fn by_batch(rows: &[Row], turn: usize, sizes: &[usize]) -> Vec<u8> {
     let (schema, ids) = all(turn);
     let mut writer = in_memory(schema);
@@ -149,19 +162,30 @@ fn by_batch(rows: &[Row], turn: usize, sizes: &[usize]) -> Vec<u8> {
             batch.stored(field, &values, Some(&valid)).unwrap();
         }
         for (i, &field) in ids.strings.iter().enumerate() {
-            let (offsets, data) = flat(chunk.iter().map(|row| row.strings[i].clone().unwrap_or_default()), 0);
+            let strings = chunk.iter().map(|row| row.strings[i].clone().unwrap_or_default());
             let valid = validity(chunk, |row| row.strings[i].clone());
             let valid = chunk.iter().any(|row| row.strings[i].is_none()).then_some(&valid[..]);
-            batch.bytes(field, &offsets, &data, valid).unwrap();
+            if chunk.len() % 2 == 1 {
+                let (ids, offsets, data) = terms(strings.collect(), b"not UTF-8: \xff");
+                batch.terms(field, &ids, &offsets, &data, valid).unwrap();
+            } else {
+                let (offsets, data) = flat(strings, 0);
+                batch.bytes(field, &offsets, &data, valid).unwrap();
+            }
         }
         for (i, &field) in ids.lists.iter().enumerate() {
             let (offsets, values) = flat(chunk.iter().map(|row| row.lists[i].clone()), 0);
             batch.stored_lists(field, &offsets, &values, None).unwrap();
         }
-        let terms = chunk.iter().map(|row| row.set.clone());
-        let (lists, terms) = flat(terms, "not in a list".to_owned());
-        let (offsets, data) = flat(terms.into_iter().map(String::into_bytes), 0);
-        batch.bytes_lists(ids.set, &lists, &offsets, &data, None).unwrap();
+        let (lists, set) = flat(chunk.iter().map(|row| row.set.clone()), "not in a list".to_owned());
+        let set = set.into_iter().map(String::into_bytes);
+        if chunk.len() % 2 == 1 {
+            let (terms, offsets, data) = terms(set.collect(), b"unused");
+            batch.terms_lists(ids.set, &lists, &terms, &offsets, &data, None).unwrap();
+        } else {
+            let (offsets, data) = flat(set, 0);
+            batch.bytes_lists(ids.set, &lists, &offsets, &data, None).unwrap();
+        }
         batch.finish();
     }
     writer.finish_bytes().unwrap()
@@ -276,6 +300,22 @@ fn slices_that_do_not_fit_are_refused_and_the_batch_goes_on() {
         (
             message(batch.bytes(host, &[0, 1, 3], b"ab", None)),
             "field \"host\", document 2: byte offsets must ascend and end within the 2 that were given: 1, then 3",
+        ),
+        (
+            message(batch.terms(host, &[1, 0, 1], &[0, 1, 2], b"ab", None)),
+            "field \"host\", document 1: the batch needs 2 values, and 3 were given",
+        ),
+        (
+            message(batch.terms(host, &[1, 2], &[0, 1, 2], b"ab", None)),
+            "field \"host\", document 2: there is no term 2: the batch has 2",
+        ),
+        (
+            message(batch.terms(host, &[1, 0], &[0, 1, 2], b"\xffb", None)),
+            "field \"host\", document 2: not UTF-8 behind its first 0 bytes",
+        ),
+        (
+            message(batch.terms_lists(tags, &[0, 1, 2], &[0, 0], &[0], b"", None)),
+            "field \"tags\", document 1: there is no term 0: the batch has 0",
         ),
         (
             message(batch.bytes_lists(tags, &[0, 1], &[0, 1], b"a", None)),

@@ -9,64 +9,30 @@ use memchr::{memchr, memrchr};
 
 use super::rows::CsvRows;
 use super::tokens::{Token, Tokenizer};
+use crate::import::chunk_reader::{ChunkReader, RecordEnd};
 use crate::import::error::{InputError, Result};
-
-/// The most times the size of a chunk that a record may have.
-const LARGEST: usize = 16;
 
 /// The rest of a CSV file, in chunks.
 pub(crate) struct CsvChunks {
     /// The reader of the rest of the file. Its next line stays that of the first chunk.
     pub(crate) rows: CsvRows,
-    /// The bytes after the last chunk, before those of the reader.
-    rest: Vec<u8>,
-    /// The size of a chunk, in bytes, unless a record is larger.
-    size: usize,
-    is_at_end: bool,
-    /// Whether there are no more chunks.
-    is_done: bool,
+    chunks: ChunkReader,
 }
 
 impl CsvChunks {
     /// The records that `rows` has not read, in chunks of `size` bytes.
     pub(crate) fn after(rows: CsvRows, size: usize) -> CsvChunks {
         let rest = rows.lines.get(rows.record.end..).unwrap_or_default().to_vec();
-        CsvChunks { rows, rest, size, is_at_end: false, is_done: false }
+        CsvChunks { rows, chunks: ChunkReader::new(rest, size) }
     }
 
-    /// Reads the next chunk into `buffer`, which is emptied first. Returns `None` at the end of the file, and before a
-    /// record that does not end as it should or is too large for a chunk.
-    pub(crate) fn next(&mut self, mut buffer: Vec<u8>) -> Result<Option<Vec<u8>>> {
-        buffer.clear();
-        buffer.append(&mut self.rest);
-        for times in 1..=LARGEST {
-            if self.is_done {
-                break;
-            }
-            self.fill(&mut buffer, times * self.size)
-                .map_err(|e| InputError::unreadable(&self.rows.file, e))?;
-            let (end, is_wrong) = match record_end(&buffer, self.rows.dialect.tokenizer(), self.is_at_end) {
-                RecordEnd::At(end) => (end, false),
-                RecordEnd::Wrong(end) => (end, true),
-            };
-            self.is_done = is_wrong || self.is_at_end || times == LARGEST;
-            if end > 0 {
-                self.rest.extend_from_slice(buffer.get(end..).unwrap_or_default());
-                buffer.truncate(end);
-                return Ok(Some(buffer));
-            }
-        }
-        self.rest = buffer;
-        Ok(None)
-    }
-
-    /// Reads on until there are `size` bytes, or the end.
-    fn fill(&mut self, buffer: &mut Vec<u8>, size: usize) -> io::Result<()> {
-        while !self.is_at_end && buffer.len() < size {
-            let read = (&mut self.rows.reader).take((size - buffer.len()) as u64).read_to_end(buffer)?;
-            self.is_at_end = read == 0;
-        }
-        Ok(())
+    /// Reads the next chunk into `buffer`. Returns `None` at the end of the file, and before a record that does not end as
+    /// it should or is too large for a chunk.
+    pub(crate) fn next(&mut self, buffer: Vec<u8>) -> Result<Option<Vec<u8>>> {
+        let tokenizer = self.rows.dialect.tokenizer();
+        let end = |text: &[u8], is_at_end| record_end(text, tokenizer, is_at_end);
+        let chunk = self.chunks.next(&mut *self.rows.reader, buffer, end);
+        chunk.map_err(|e| InputError::unreadable(&self.rows.file, e))
     }
 
     /// Reads the records of a chunk one by one. The first is on `line`.
@@ -79,18 +45,12 @@ impl CsvChunks {
     /// Reads the rest one by one. The first record is on `line`.
     pub(crate) fn into_rows(self, line: u64) -> CsvRows {
         let CsvRows { file, reader, dialect, columns, .. } = self.rows;
-        CsvRows::new(file, Box::new(io::Cursor::new(self.rest).chain(reader)), dialect, columns, line)
+        let reader = Box::new(io::Cursor::new(self.chunks.into_rest()).chain(reader));
+        CsvRows::new(file, reader, dialect, columns, line)
     }
 }
 
-/// The end of the last whole record of a text that begins with a record.
-#[derive(Debug, PartialEq, Eq)]
-enum RecordEnd {
-    At(usize),
-    /// The record that begins here has a quote in a wrong place.
-    Wrong(usize),
-}
-
+/// The end of the last whole record; wrong is one with a quote in a wrong place.
 fn record_end(text: &[u8], tokenizer: Tokenizer, is_at_end: bool) -> RecordEnd {
     let line_end = |text: &[u8]| memrchr(b'\n', text).map(|at| at + 1);
     let (mut at, mut end) = (0, 0);

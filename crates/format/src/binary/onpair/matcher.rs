@@ -195,7 +195,7 @@ impl Matcher {
 
     /// Calls `each` with the codes of `value`: at each position that of the longest token that matches.
     #[inline]
-    pub(super) fn codes(&self, value: &[u8], mut each: impl FnMut(u16)) {
+    pub(in crate::binary) fn codes(&self, value: &[u8], mut each: impl FnMut(u16)) {
         let mut rest = value;
         while let Some(word) = rest.first_chunk() {
             let word = u128::from_be_bytes(*word);
@@ -248,16 +248,20 @@ impl Packer {
     /// Appends the codes of `value`, four at a time.
     #[inline]
     pub(in crate::binary) fn push(&mut self, matcher: &Matcher, value: &[u8], packed: &mut Vec<u8>) {
-        matcher.codes(value, |code| {
-            self.codes += 1;
-            self.word |= u64::from(code) << self.bits;
-            self.bits += CODE;
-            if self.bits == PACKED {
-                let [a, b, c, d, e, f, _, _] = self.word.to_le_bytes();
-                packed.extend_from_slice(&[a, b, c, d, e, f]);
-                (self.word, self.bits) = (0, 0);
-            }
-        });
+        matcher.codes(value, |code| self.push_code(code, packed));
+    }
+
+    /// Appends a code.
+    #[inline(always)]
+    pub(in crate::binary) fn push_code(&mut self, code: u16, packed: &mut Vec<u8>) {
+        self.codes += 1;
+        self.word |= u64::from(code) << self.bits;
+        self.bits += CODE;
+        if self.bits == PACKED {
+            let [a, b, c, d, e, f, _, _] = self.word.to_le_bytes();
+            packed.extend_from_slice(&[a, b, c, d, e, f]);
+            (self.word, self.bits) = (0, 0);
+        }
     }
 
     /// Appends the last codes.

@@ -1,6 +1,7 @@
 //! Values compressed by FSST and OnPair: when they are chosen, and refused input.
 
 use super::*;
+use crate::binary::{CodeSection, Compressor, InMemory, compress};
 use crate::sweep;
 
 fn urls(count: u32) -> Vec<String> {
@@ -373,4 +374,41 @@ fn agrees(made: Made) -> Result<(), TestCaseError> {
         prop_assert_eq!(single, gathered);
     }
     Ok(())
+}
+
+/// Groups that are compressed by themselves, and joined.
+#[test]
+fn groups_of_any_size_give_the_same_section() {
+    let strings = urls(2_001);
+    let bytes = strings.concat().into_bytes();
+    let ends = strings.iter().scan(0, |end, value| {
+        *end += value.len() as u64;
+        Some(*end)
+    });
+    let ends: Vec<u64> = ends.collect();
+    let all = InMemory { bytes: &bytes, ends: &ends };
+    for compression in [Compression::Fsst, Compression::OnPair] {
+        let mut expected = Vec::new();
+        let Ok(whole) = compress(&all, compression, |_, end| {
+            expected.push(end);
+            Ok(())
+        });
+        let whole = whole.unwrap();
+        for size in [1, 3, 1_000, 5_000] {
+            let Ok(compressor) = Compressor::train(&all, compression);
+            let compressor = compressor.unwrap();
+            let (mut section, mut bytes) = (CodeSection::default(), Vec::new());
+            let (mut taken, mut ends) = (Vec::new(), Vec::new());
+            for group in strings.chunks(size) {
+                let codes = compressor.codes(group.iter().map(String::as_bytes));
+                let start = section.append(&codes, &mut bytes);
+                ends.extend(codes.ends().iter().map(|end| start + end));
+                taken.append(&mut bytes);
+            }
+            let joined = compressor.finish(section, bytes).unwrap();
+            taken.extend(joined.bytes);
+            assert!(taken == whole.bytes && joined.coding == whole.coding, "{compression:?} {size}");
+            assert_eq!(ends, expected);
+        }
+    }
 }

@@ -1,0 +1,77 @@
+//! Reads a text file in chunks of whole records.
+
+use std::io::{self, BufRead, Read};
+
+/// The most times the size of a chunk that a record may have.
+const LARGEST: usize = 16;
+
+/// The rest of a file, in chunks.
+pub(super) struct ChunkReader {
+    /// The bytes after the last chunk, before those of the file.
+    rest: Vec<u8>,
+    /// The size of a chunk, in bytes, unless a record is larger.
+    size: usize,
+    is_at_end: bool,
+    /// Whether there are no more chunks.
+    is_done: bool,
+}
+
+/// The end of the last whole record of a text that begins with a record.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum RecordEnd {
+    At(usize),
+    /// The record that begins here has a mistake.
+    Wrong(usize),
+}
+
+impl ChunkReader {
+    /// Chunks of `size` bytes; `rest` comes before the bytes of the file.
+    pub(super) fn new(rest: Vec<u8>, size: usize) -> ChunkReader {
+        ChunkReader { rest, size, is_at_end: false, is_done: false }
+    }
+
+    /// Reads the next chunk from `reader` into `buffer`, which is emptied first. `end` finds where the last record of a text
+    /// ends, also given whether the file ends with the text. Returns `None` at the end of the file, and before a record that
+    /// has a mistake or is too large for a chunk.
+    pub(super) fn next(
+        &mut self,
+        reader: &mut dyn BufRead,
+        mut buffer: Vec<u8>,
+        end: impl Fn(&[u8], bool) -> RecordEnd,
+    ) -> io::Result<Option<Vec<u8>>> {
+        buffer.clear();
+        buffer.append(&mut self.rest);
+        for times in 1..=LARGEST {
+            if self.is_done {
+                break;
+            }
+            self.fill(reader, &mut buffer, times * self.size)?;
+            let (end, is_wrong) = match end(&buffer, self.is_at_end) {
+                RecordEnd::At(end) => (end, false),
+                RecordEnd::Wrong(end) => (end, true),
+            };
+            self.is_done = is_wrong || self.is_at_end || times == LARGEST;
+            if end > 0 {
+                self.rest.extend_from_slice(buffer.get(end..).unwrap_or_default());
+                buffer.truncate(end);
+                return Ok(Some(buffer));
+            }
+        }
+        self.rest = buffer;
+        Ok(None)
+    }
+
+    /// Reads on until there are `size` bytes, or the end.
+    fn fill(&mut self, reader: &mut dyn BufRead, buffer: &mut Vec<u8>, size: usize) -> io::Result<()> {
+        while !self.is_at_end && buffer.len() < size {
+            let missing = (size - buffer.len()) as u64;
+            self.is_at_end = Read::take(&mut *reader, missing).read_to_end(buffer)? == 0;
+        }
+        Ok(())
+    }
+
+    /// The bytes after the last chunk.
+    pub(super) fn into_rest(self) -> Vec<u8> {
+        self.rest
+    }
+}
