@@ -211,7 +211,7 @@ impl<T: Element> Rows<T> for Overlay<T> {
         bits: &mut [u64],
         pruned: &mut Pruning,
     ) -> Result<()> {
-        let matches = |rows: View<'_, T>, bounds| T::matches(rows, bounds, wanted);
+        let matches = |rows: View<'_, T>, bounds| T::matching(rows, bounds, wanted);
         self.add(docs, bits, matches, |found| self.below(|rows| rows.filter(docs, wanted, found, pruned)))
     }
 

@@ -28,7 +28,7 @@ pub trait Element: Lane + Default + Ord + fmt::Debug + Send + Sync + 'static {
 
     /// A bit for each of up to 64 `rows`, set if it matches. The elements of single numbers and ords, and of lists of them, lie
     /// within `bounds`. Bits after those of the rows are arbitrary.
-    fn matches(rows: View<'_, Self>, bounds: (Self, Self), wanted: &Self::Range) -> u64 {
+    fn matching(rows: View<'_, Self>, bounds: (Self, Self), wanted: &Self::Range) -> u64 {
         let _ = bounds;
         each_row(rows, |row| Self::is_within(row, wanted))
     }
@@ -50,7 +50,7 @@ impl Element for i64 {
         row.iter().any(|number| wanted.contains(number))
     }
 
-    fn matches(rows: View<'_, i64>, (low, high): (i64, i64), wanted: &RangeInclusive<i64>) -> u64 {
+    fn matching(rows: View<'_, i64>, (low, high): (i64, i64), wanted: &RangeInclusive<i64>) -> u64 {
         match rows {
             _ if high < *wanted.start() || *wanted.end() < low => 0,
             View::One(values) => within(values, *wanted.start(), *wanted.end()),
@@ -78,7 +78,7 @@ impl Element for TermOrd {
         row.iter().any(|ord| wanted.contains(*ord))
     }
 
-    fn matches(rows: View<'_, TermOrd>, (low, high): (TermOrd, TermOrd), wanted: &OrdRange) -> u64 {
+    fn matching(rows: View<'_, TermOrd>, (low, high): (TermOrd, TermOrd), wanted: &OrdRange) -> u64 {
         let is_outside = high.get() < wanted.start || wanted.end <= low.get();
         if is_outside { 0 } else { each_row(rows, |row| TermOrd::is_within(row, wanted)) }
     }

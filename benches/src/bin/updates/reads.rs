@@ -22,8 +22,10 @@ const SHARES: [f64; 4] = [0.000_01, 0.001, 0.01, 0.1];
 const BATCH: usize = 1_024;
 const GATHERS: usize = 500;
 
+type Numbers = (&'static str, RangeInclusive<i64>, fn(&mut SplitMix64) -> i64);
+
 /// The columns of numbers, each with a range that 1 % of its numbers are in, and its new values.
-const NUMBERS: [(&str, RangeInclusive<i64>, fn(&mut SplitMix64) -> i64); 2] =
+const NUMBERS: [Numbers; 2] =
     [("time", 0..=(1 << 39) / 100, number), ("size", 7 << 17..=(1 << 20) - 1, new_size)];
 
 /// A source of one column.

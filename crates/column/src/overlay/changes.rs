@@ -290,9 +290,10 @@ impl<T: Element> Recent<T> {
         if self.since.strong_count() == 0 {
             return;
         }
+        let is_full = self.chunks.len() == MOST_RECENT / CHUNK;
         match self.chunks.last_mut().filter(|chunk| chunk.len() < CHUNK) {
             Some(chunk) => Arc::make_mut(chunk).push(doc),
-            None if self.chunks.len() == MOST_RECENT / CHUNK => *self = Recent::new(),
+            None if is_full => *self = Recent::new(),
             None => self.chunks.push(Arc::new(vec![doc])),
         }
     }

@@ -50,7 +50,7 @@ impl SkipIndex for Overlay<i64> {
         self.index().map_or(Ok(()), |index| index.may_hold(level, docs, wanted, &mut open, &mut below))?;
         let decided = if level == 0 { &mut below.zones } else { &mut below.fine_zones };
         // The new numbers of zones that the column excludes, in blocks that have any.
-        let matches = |rows: View<'_, i64>, bounds| i64::matches(rows, bounds, wanted);
+        let matches = |rows: View<'_, i64>, bounds| i64::matching(rows, bounds, wanted);
         let blocks = whole_zones(docs, len).chunks(block::DOCS);
         let blocks = blocks.filter(|block| self.changes.any(*block, &matches));
         for zone in blocks.flat_map(|block| block.chunks(len as usize)) {

@@ -131,7 +131,7 @@ impl Rows<TermOrd> for TermOverlay {
             self.new.dictionary_before(wanted.end.max(wanted.start)),
         );
         let is_wanted = |row: &[TermOrd]| row.iter().any(|ord| wanted.contains(self.ord(*ord)));
-        let matches = |rows: View<'_, TermOrd>, _: (TermOrd, TermOrd)| each_row(rows, &is_wanted);
+        let matches = |rows: View<'_, TermOrd>, _: (TermOrd, TermOrd)| each_row(rows, is_wanted);
         self.rows.add(docs, bits, matches, |found| {
             self.rows.below(|rows| rows.filter(docs, &below, found, pruned))
         })

@@ -33,7 +33,7 @@ fn model() -> Vec<Document> {
             (0..below(4)).map(|_| [i64::MIN, -1, 1 << 40, i64::MAX][below(4) as usize]).collect();
         levels.sort_unstable();
         // Blocks of different widths.
-        let size = if doc / 8_192 % 2 == 0 { i64::from(below(50)) } else { i64::from(below(1 << 30)) << 10 };
+        let size = if (doc / 8_192).is_multiple_of(2) { i64::from(below(50)) } else { i64::from(below(1 << 30)) << 10 };
         // All documents of the first quarter, most of the second, few of the third.
         let price = match doc / 10_000 {
             0 => Some(7),

@@ -119,7 +119,6 @@ impl<B: SectionBytes> NumericReader<B> {
     /// Calls `each` with the values of `range`, which should be few, if the column is constant, or has a fast path and it
     /// applies. Before `None`, `each` may have been called with the first of them.
     #[inline(always)]
-    #[expect(clippy::cast_possible_truncation, reason = "all residuals of the block lie in the section")]
     pub fn run_verified(&self, range: Range<u64>, mut each: impl FnMut(i64)) -> Option<()> {
         if range.is_empty() {
             return None;

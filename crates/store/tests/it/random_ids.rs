@@ -71,7 +71,9 @@ fn documents_are_found_replaced_and_merged() {
         let deletes: Vec<Id> = ids.iter().skip(round * 400).step_by(9).take(20).copied().collect();
         apply(&store, &upserts, &deletes);
         now.extend(upserts);
-        deletes.iter().for_each(|id| drop(now.remove(id)));
+        for id in deletes {
+            now.remove(&id);
+        }
         check(&store, &now, &absent);
     }
     absent.extend(ids.iter().filter(|id| !now.contains_key(*id)));

@@ -81,7 +81,7 @@ impl Scale {
             return Err(Ordering::Greater);
         }
         // Below `256 * buckets`, because the distance is at most the span.
-        let place = u128::from(distance) * u128::from(self.factor) >> 64;
+        let place = (u128::from(distance) * u128::from(self.factor)) >> 64;
         let [head, bucket @ .., _, _, _, _, _, _, _, _, _, _, _] = place.to_le_bytes();
         Ok((u32::from_le_bytes(bucket), head))
     }

@@ -65,7 +65,7 @@ impl Merger<'_> {
                 _ => (&left[..few], threads, share),
             };
             let mut waited_for = columns.iter();
-            let merged = parallel::map_in_order(
+            let merged: Result<()> = parallel::map_in_order(
                 threads_now,
                 ahead,
                 columns.iter(),

@@ -97,7 +97,7 @@ impl<'c> ChunkRows<'c> {
         if self.take(b'}').is_some() {
             return Some(());
         }
-        let mut before = None;
+        let mut before: Option<NodeId> = None;
         loop {
             let predicted = match before {
                 None => self.seen.get(object)?.first,
