@@ -165,11 +165,8 @@ mod x86 {
                 return None;
             }
             loop {
-                // SAFETY: `at` is 0, the end of an earlier bucket, or less than that of this one. None is above
-                // `count`, and the slice has `STEP` bytes more.
-                let lows = unsafe { lows.get_unchecked(at..at + STEP) };
-                // SAFETY: as above, of documents.
-                let docs = unsafe { out.get_unchecked_mut(at..at + STEP) };
+                // Both have room for a step at any place up to `count`.
+                let (lows, docs) = (lows.get(at..at + STEP)?, out.get_mut(at..at + STEP)?);
                 for (place, low) in docs.iter_mut().zip(lows) {
                     *place = DocId::new(doc.wrapping_add(u32::from(*low)));
                 }
