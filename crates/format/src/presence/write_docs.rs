@@ -148,7 +148,7 @@ mod x86 {
 
     /// Writes whole steps for each bucket, most of which have no more. The next bucket overwrites the surplus.
     #[inline(always)]
-    fn buckets_in_steps<const STEP: usize>(
+    pub(super) fn buckets_in_steps<const STEP: usize>(
         first: u32,
         starts: &[[u8; 2]],
         lows: &[u8],
@@ -250,6 +250,47 @@ mod tests {
             for buckets in [buckets, buckets_scalar] {
                 let count = buckets(first, &starts, &lows, &mut out).unwrap();
                 prop_assert_eq!(&out[..count], &expected);
+            }
+        }
+    }
+
+    /// With the steps of every CPU, whichever runs the test.
+    #[test]
+    fn buckets_with_starts_that_are_not_valid() {
+        type Buckets = fn(u32, &[[u8; 2]], &[u8], &mut [DocId]) -> Option<usize>;
+        const ALL: &[Buckets] = &[
+            buckets_scalar,
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            x86::buckets_in_steps::<8>,
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            x86::buckets_in_steps::<16>,
+        ];
+        let lows: Vec<u8> = (0..40 + ROOM).map(|i| i as u8).collect();
+        // Starts of four buckets, the end of the last, and whether they are valid.
+        let cases: [([u16; 5], bool); 10] = [
+            ([0, 3, 20, 20, 40], true),
+            ([5, 5, 22, 30, 39], true),
+            ([7, 7, 7, 7, 7], true),
+            ([0, 20, 3, 20, 40], false),
+            ([5, 4, 22, 30, 39], false),
+            ([5, 22, 30, 4, 39], false),
+            ([0, 3, 41, 20, 40], false),
+            ([0, 3, 20, 41, 40], false),
+            ([0, 3, u16::MAX, 20, 40], false),
+            ([9, 9, 9, 9, 8], false),
+        ];
+        for (all, valid) in cases {
+            let starts = all.map(u16::to_le_bytes);
+            let mut expected = Vec::new();
+            for (bucket, ends) in (0..).zip(all.windows(2)).filter(|_| valid) {
+                let lows = &lows[usize::from(ends[0])..usize::from(ends[1])];
+                expected.extend(lows.iter().map(|low| DocId::new(1_000 + BUCKET * bucket + u32::from(*low))));
+            }
+            for buckets in ALL {
+                let mut out = vec![DocId::new(7); 40 + ROOM];
+                let count = buckets(1_000, &starts, &lows, &mut out);
+                assert_eq!(count, valid.then_some(expected.len()), "{all:?}");
+                assert_eq!(out[..expected.len()], expected, "{all:?}");
             }
         }
     }
