@@ -55,7 +55,7 @@ impl<B: SectionBytes> Blocks<B> {
     }
 
     /// Documents in block `number`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn docs_in(&self, number: u32) -> u32 {
         self.docs.saturating_sub(number.saturating_mul(BLOCK_DOCS)).min(BLOCK_DOCS)
     }

@@ -1,12 +1,13 @@
 //! Fast paths of rank look-ups, in bytes whose checksums were compared.
 //!
 //! In verified bytes, a look-up reads a jump entry, and then a rank entry and a line of bitmap, or a bucket. This
-//! module does only that, in few instructions. Everything else is left to the general code: other kinds of blocks, bytes
-//! that are not verified yet, and damage, which the general code reports.
+//! module does only that, in few instructions. Everything else is left to the general code: lists and runs, bytes that are
+//! not verified yet, and damage, which the general code reports. Batches leave full and empty blocks to it as well.
 //!
-//! [`rank`] looks up one document, in a column whose bytes are all verified. It calls no function and creates no error, so
-//! that a caller that goes on to read the value spills no registers for it. Whether a document has a value is a branch that
-//! CPUs often mispredict, so the bit that decides it is read first, before the values before it are counted.
+//! [`rank`] looks up one document, in a column whose bytes are all verified. Of a full or an empty block, it reads only
+//! the jump entry. It calls no function and creates no error, so that a caller that goes on to read the value spills no
+//! registers for it. Whether a document has a value is a branch that CPUs often mispredict, so the bit that decides it is
+//! read first, before the values before it are counted.
 //! [`VerifiedBlocks`] looks up many documents, without that branch, so that the CPU overlaps the loads of many look-ups.
 
 use std::ops::Range;
@@ -31,7 +32,7 @@ pub(super) fn rank<B: SectionBytes>(
 ) -> Option<Option<u64>> {
     let (table, bytes) = (jump.verified()?, chain.bytes.verified()?);
     let (number, low) = doc.split();
-    let (before, payload, _, kind) = BlockEntry::fields(table.as_chunks().0.get(number as usize)?);
+    let (before, payload, values, kind) = BlockEntry::fields(table.as_chunks().0.get(number as usize)?);
     let rank = match kind {
         DENSE => dense::rank_verified(bytes, payload, chain.last.ranks(number), low)?,
         SPARSE => {
@@ -39,8 +40,9 @@ pub(super) fn rank<B: SectionBytes>(
                 sparse::probe_verified(bytes, payload, chain.last.starts(number), low, AnyCpu)?;
             present.then_some(rank)
         }
-        FULL => Some(low.into()),
-        EMPTY => None,
+        // The general code refuses other counts of such blocks.
+        FULL if values == chain.docs_in(number) => Some(low.into()),
+        EMPTY if values == 0 => None,
         _ => return None,
     };
     Some(rank.map(|rank| u64::from(before) + u64::from(rank)))

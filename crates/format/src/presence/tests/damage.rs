@@ -242,3 +242,24 @@ fn wrong_sums_and_lengths_are_refused() {
     let zero = "presence at byte 0: the byte after a presence block's kind is not zero";
     assert_eq!(list(0, |blocks| blocks[1] = 9), zero);
 }
+
+#[test]
+fn entries_that_miscount_full_and_empty_blocks_are_refused() {
+    // A full block, an empty one, and a full one of 900 documents.
+    let docs = 2 * BLOCK + 900;
+    let presence = encode_bits(&bits(docs, (0..BLOCK).chain(2 * BLOCK..docs)), true);
+    let Presence::Blocks { values, blocks, jump: Some(jump) } = presence else { panic!("{presence:?}") };
+    let cases = [(0, BLOCK_DOCS, true), (1, 0, true), (2, 900, true)];
+    let bad = [(0, 7, false), (0, 0, false), (1, 1, false), (2, 899, false), (2, BLOCK_DOCS, false)];
+    for (block, count, good) in cases.into_iter().chain(bad) {
+        let mut jump = jump.clone();
+        jump[block * 16 + 8..][..4].copy_from_slice(&u32::to_le_bytes(count));
+        let presence = Presence::Blocks { values, blocks: blocks.clone(), jump: Some(jump) };
+        let reader = open(presence, docs as u32, JumpTables::Baked);
+        for low in [0, 8, 899] {
+            let doc = DocId::new(block as u32 * BLOCK_DOCS + low);
+            assert_eq!(reader.rank_verified(doc).is_some(), good, "{doc:?}, {count}");
+            assert_eq!(reader.rank(doc).is_ok(), good, "{doc:?}, {count}");
+        }
+    }
+}
