@@ -130,7 +130,9 @@ impl<B: SectionBytes> NumericReader<B> {
         if range.end > fast_path.count {
             return None;
         }
-        let Blocks::Plain(OneBlock { payload, width, mask }) = fast_path.blocks else {
+        let verified = self.meta.blocks.as_ref().and_then(B::verified);
+        let (&Blocks::Plain(OneBlock { payload, width, mask }), Some(bytes)) = (&fast_path.blocks, verified)
+        else {
             for index in range {
                 each(self.get_verified(index)?);
             }
@@ -138,9 +140,8 @@ impl<B: SectionBytes> NumericReader<B> {
         };
         // One slice for all of them.
         let (first, last) = (range.start * width, (range.end - 1) * width);
-        let bytes = payload + (first / 8) as usize..payload + (last / 8) as usize + bits::OVERREAD;
-        let bytes = self.meta.blocks.as_ref()?.slice(bytes).ok()?;
-        let mut bit = first % 8;
+        let place = payload + (first / 8) as usize..payload + (last / 8) as usize + bits::OVERREAD;
+        let (bytes, mut bit) = (bytes.get(place)?, first % 8);
         for _ in range {
             let word: &[u8; 8] = bytes.get((bit / 8) as usize..)?.first_chunk()?;
             let residual = u64::from_le_bytes(*word) >> (bit % 8) & mask;

@@ -257,6 +257,8 @@ fn neighbours_on_the_fast_path_are_values() {
                 assert_eq!(run, values[at..at + run.len()], "{len} from {index} on");
                 assert!(done.is_none() || run.len() as u64 == len, "{len} from {index} on");
                 assert!(!all || done.is_some(), "{len} from {index} on");
+                let verified = (index..index + len).all(|index| reader.get_verified(index).is_some());
+                assert_eq!(done.is_some(), verified, "{len} from {index} on");
             }
         }
         for range in [119_999..120_001, 120_000..120_001, 5..5] {
