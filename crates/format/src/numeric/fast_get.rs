@@ -23,6 +23,9 @@ use crate::source::SectionBytes;
 /// not pay for it.
 const HEADERS_PER_LOOKUP: u64 = 16;
 
+/// The number of look-ups once a thread builds the fast path.
+const BUILDING: u32 = u32::MAX;
+
 /// The fields that every look-up of a column reads.
 #[derive(Debug)]
 pub(super) struct FastPath {
@@ -222,13 +225,19 @@ impl<B: SectionBytes> NumericReader<B> {
         Some((self.meta.count, blocks, header.base))
     }
 
-    /// The number of values, and several blocks, if the jump table is in memory and there were enough look-ups.
+    /// The number of values, and several blocks, if the jump table is in memory, there were enough look-ups, and no other
+    /// thread builds the fast path.
     fn several_blocks(&self) -> Option<(u64, Blocks, u64)> {
         self.jump.partly_verified()?;
-        // The count may lose increments of other threads.
-        let asked = self.lookups.load(Ordering::Relaxed).saturating_add(1);
-        self.lookups.store(asked, Ordering::Relaxed);
-        if u64::from(asked) < self.meta.block_count() / HEADERS_PER_LOOKUP {
+        let before = self.lookups.load(Ordering::Relaxed);
+        let asked = before.saturating_add(1);
+        let enough = u64::from(asked) >= self.meta.block_count() / HEADERS_PER_LOOKUP;
+        let next = if enough { BUILDING } else { asked };
+        // One thread checks the headers. Of look-ups at the same time, one is counted.
+        if before == BUILDING
+            || self.lookups.compare_exchange(before, next, Ordering::Relaxed, Ordering::Relaxed).is_err()
+            || !enough
+        {
             return None;
         }
         let (shift, stride) = (self.meta.block_shift, self.meta.stride);

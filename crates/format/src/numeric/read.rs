@@ -53,7 +53,7 @@ pub struct NumericReader<B> {
     pub(super) table: Table,
     /// Boxed, as most open columns are never read by single look-ups.
     pub(super) fast_path: OnceLock<Box<FastPath>>,
-    /// The number of look-ups before the fast path was built.
+    /// The number of look-ups before the fast path was built, or that a thread builds it.
     pub(super) lookups: AtomicU32,
 }
 

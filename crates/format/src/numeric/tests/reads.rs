@@ -1,14 +1,15 @@
 //! The bytes that reading a column slices, and unverified bytes that it must not use.
 
 use std::ops::{Range, RangeInclusive};
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::agree::expected_bits;
 use super::*;
 use crate::error::Place;
 use crate::granule::GRANULE;
-use crate::source::SectionBytes;
 use crate::source::test_section::TestSection;
+use crate::source::{PartlyVerified, SectionBytes};
 use crate::sweep;
 
 /// A section that counts the calls of `slice`.
@@ -266,6 +267,65 @@ fn neighbours_on_the_fast_path_are_values() {
         }
         assert_eq!((reader.pair_verified(119_999), reader.pair_verified(u64::MAX)), (None, None));
     }
+}
+
+/// A section in memory without verified bytes. The first slice of all of it waits for another thread, twice.
+struct Waiting<'a> {
+    bytes: Owned,
+    slices: &'a AtomicUsize,
+    both: &'a Barrier,
+}
+
+impl SectionBytes for Waiting<'_> {
+    fn place(&self) -> Place {
+        self.bytes.place()
+    }
+
+    fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    fn slice(&self, range: Range<usize>) -> Result<&[u8]> {
+        if range == (0..self.len()) && self.slices.fetch_add(1, Ordering::Relaxed) == 0 {
+            self.both.wait();
+            self.both.wait();
+        }
+        self.bytes.slice(range)
+    }
+
+    fn verified(&self) -> Option<&[u8]> {
+        None
+    }
+
+    fn partly_verified(&self) -> Option<PartlyVerified<'_>> {
+        Some(PartlyVerified { bytes: self.bytes.verified()?, granules: Some(&[]) })
+    }
+}
+
+/// While a thread checks all headers, other threads read values, and do not check the headers as well.
+#[test]
+fn one_thread_builds_the_fast_path() {
+    let mut random = Random(49);
+    // Blocks of different widths.
+    let values: Vec<i64> = (0..120_000).map(|i| random.below(1 << 40) >> (i / 16_384 % 2 * 17)).collect();
+    let (slices, both) = (AtomicUsize::new(0), Barrier::new(2));
+    let column = in_memory(encode(&values, &VALUES))
+        .try_map(&mut |_, bytes| Ok::<_, ()>(Waiting { bytes, slices: &slices, both: &both }));
+    let reader = NumericReader::open(column.unwrap(), JumpTables::Baked).unwrap();
+    assert!(reader.meta.block_count() > 1);
+    let read = |index: u64| (index, reader.get(index));
+    let (mut before, mut during) = (Vec::new(), Vec::new());
+    std::thread::scope(|scope| {
+        scope.spawn(|| before.extend((0..reader.meta.block_count()).map(read)));
+        both.wait();
+        during.extend((0..100).map(read));
+        both.wait();
+    });
+    for (index, found) in before.into_iter().chain(during).chain([read(119_999)]) {
+        assert_eq!(found, Ok(values[index as usize]), "value {index}");
+    }
+    assert_eq!(slices.load(Ordering::Relaxed), 1);
+    assert!(reader.fast_path.get().is_some());
 }
 
 /// Zeros that nobody touches take no memory.
