@@ -47,14 +47,24 @@ impl ListReader<'_> {
     /// Appends the values of `doc`.
     pub(crate) fn read<T: Stored>(&self, doc: DocId, out: &mut Vec<T>) -> FormatResult<()> {
         let len = out.len();
-        if multiversioned(ReadVerified { lists: *self, doc, out }).is_some() {
-            return Ok(());
+        match multiversioned(ReadVerified { lists: *self, doc, out }) {
+            Some(left) if left.is_empty() => Ok(()),
+            Some(left) => self.read_long(left, out),
+            None => {
+                out.truncate(len);
+                self.read_checked(doc, out)
+            }
         }
-        out.truncate(len);
-        self.read_checked(doc, out)
     }
 
-    /// [`read`](Self::read) of long lists, and of bytes that are not verified yet.
+    /// [`read`](Self::read) of a long list.
+    #[inline(never)]
+    fn read_long<T: Stored>(&self, places: Range<u64>, out: &mut Vec<T>) -> FormatResult<()> {
+        self.list_len(places.start, places.end)?;
+        self.append(places, out)
+    }
+
+    /// [`read`](Self::read) of a list that the fast path does not return.
     #[inline(never)]
     fn read_checked<T: Stored>(&self, doc: DocId, out: &mut Vec<T>) -> FormatResult<()> {
         let Some(index) = self.core.presence.rank(doc)? else { return Ok(()) };
@@ -269,7 +279,8 @@ impl ListReader<'_> {
     }
 }
 
-/// One look-up in verified bytes. Before `None`, it may have appended some of the values.
+/// One look-up in verified bytes. It returns the places of the values that it leaves: all of a long list, or none. Before
+/// `None`, it may have appended some of the values.
 ///
 /// Compiled for several CPUs, as that of a single value is.
 struct ReadVerified<'a, T> {
@@ -279,18 +290,19 @@ struct ReadVerified<'a, T> {
 }
 
 impl<T: Stored> Work for ReadVerified<'_, T> {
-    type Output = Option<()>;
+    type Output = Option<Range<u64>>;
 
     #[inline(always)]
-    fn run(self) -> Option<()> {
+    fn run(self) -> Option<Range<u64>> {
         let ListReader { core, offsets, values } = self.lists;
-        let Some(index) = core.presence.rank_verified(self.doc)? else { return Some(()) };
+        let Some(index) = core.presence.rank_verified(self.doc)? else { return Some(0..0) };
         let (start, end) = offsets.pair_verified(index)?;
         let (start, end) = (start.cast_unsigned(), end.cast_unsigned());
         if end.checked_sub(start)? > SHORT_LIST as u64 {
-            return None;
+            return Some(start..end);
         }
-        values.run_verified(start..end, |value| self.out.push(T::of(value)))
+        values.run_verified(start..end, |value| self.out.push(T::of(value)))?;
+        Some(0..0)
     }
 }
 

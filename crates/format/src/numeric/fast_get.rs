@@ -94,7 +94,7 @@ impl<B: SectionBytes> NumericReader<B> {
         }
     }
 
-    /// Values `index` and `index + 1`, if they lie in one block, the column has a fast path and it applies.
+    /// Values `index` and `index + 1`, if the column has a fast path and it applies.
     #[inline(always)]
     pub fn pair_verified(&self, index: u64) -> Option<(i64, i64)> {
         let fast_path = self.fast_path.get()?;
@@ -109,10 +109,8 @@ impl<B: SectionBytes> NumericReader<B> {
             }
             Blocks::Several { shift, last, stride, steep } => {
                 let (header, i) = (self.header_of(index >> shift, stride)?, index & last);
-                if i == last {
-                    return None;
-                }
-                (self.in_block(header, i, steep)?, self.in_block(header, i + 1, steep)?)
+                let second = if i == last { self.header_of(next >> shift, stride)? } else { header };
+                (self.in_block(header, i, steep)?, self.in_block(second, next & last, steep)?)
             }
         };
         let (base, gcd) = (fast_path.base, fast_path.gcd);

@@ -136,7 +136,7 @@ impl<B: SectionBytes> NumericReader<B> {
         }
     }
 
-    /// [`get_pair`](Self::get_pair) of values in two blocks, or of which the fast path returns none.
+    /// [`get_pair`](Self::get_pair) of values that the fast path does not return.
     #[inline(never)]
     fn get_both(&self, index: u64) -> Result<(i64, i64)> {
         Ok((self.get(index)?, self.get(index.saturating_add(1))?))
