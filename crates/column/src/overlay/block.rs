@@ -34,7 +34,7 @@ const MANY: usize = 32;
 /// groups    256 bits: whether any of 64 documents changed
 /// docs      the documents that changed, ascending; the place of one is its rank
 /// present   a bit for each rank, set if the new row has a value; words past the end are all ones
-/// zones     for each 64 ranks, the least and the greatest element of the new rows; none for byte strings
+/// zones     for each 64 ranks, the least and the greatest element of the new rows, if any; none for byte strings
 /// rows      the new rows, by rank
 /// bitmap    if many documents changed: a bit for each document, and the rank of every 64th
 /// ```
@@ -225,8 +225,7 @@ impl<T: Element> Block<T> {
         (ranks.start / ZONE..ranks.end.div_ceil(ZONE)).map(move |zone| {
             let bounds = self.zones.get(zone).copied().unwrap_or_default();
             // A document without a value has an arbitrary one.
-            let present = self.present.get(zone).copied().unwrap_or(u64::MAX);
-            wanted(self.rows.part(self.ranks_of(zone)), bounds) & present & in_zone(ranks, zone)
+            wanted(self.rows.part(self.ranks_of(zone)), bounds) & self.present_in(zone) & in_zone(ranks, zone)
         })
     }
 
@@ -235,9 +234,28 @@ impl<T: Element> Block<T> {
         zone * ZONE..self.len().min((zone + 1) * ZONE)
     }
 
-    /// The least and the greatest element of the new rows of each zone.
-    pub(super) fn zones(&self) -> &[(T, T)] {
-        &self.zones
+    /// A bit for each rank of a zone, set if the new row has a value; bits past the last rank are ones.
+    fn present_in(&self, zone: usize) -> u64 {
+        self.present.get(zone).copied().unwrap_or(u64::MAX)
+    }
+
+    /// The least and the greatest element of the new rows of each zone that has any.
+    pub(super) fn zones(&self) -> impl Iterator<Item = (T, T)> {
+        let all = 0..self.len();
+        let zones = self.zones.iter().enumerate();
+        zones
+            .filter(move |(zone, _)| self.present_in(*zone) & in_zone(&all, *zone) != 0)
+            .map(|(_, ends)| *ends)
+    }
+
+    /// The least and the greatest element of the new rows of a zone, computed.
+    fn ends_of(&self, zone: usize) -> (T, T) {
+        let ranks = self.ranks_of(zone);
+        match self.present_in(zone) {
+            // The loop over a slice is vectorized.
+            u64::MAX => ends(self.rows.part(ranks).items().iter()),
+            _ => ends(ranks.filter_map(|rank| self.row_at(rank)).flatten()),
+        }
     }
 
     /// This block with more changes, ascending by document. Those of the same documents replace the ones before.
@@ -275,11 +293,7 @@ impl<T: Element> Block<T> {
         }
         if !T::EMPTY_IS_VALUE {
             let same = changes.first().map_or(len, |(doc, _)| self.rank((*doc).into())) / ZONE;
-            let zones = (same..len.div_ceil(ZONE)).map(|zone| {
-                let items = block.rows.part(block.ranks_of(zone)).items();
-                let any = items.first().copied().unwrap_or_default();
-                items.iter().fold((any, any), |(low, high), item| (low.min(*item), high.max(*item)))
-            });
+            let zones = (same..len.div_ceil(ZONE)).map(|zone| block.ends_of(zone));
             block.zones = self.zones[..same].iter().copied().chain(zones).collect();
         }
         block
@@ -303,6 +317,12 @@ impl<T: Element> Block<T> {
             assign(&mut self.present, rank, false);
         }
     }
+}
+
+/// The least and the greatest of some elements; the default if there are none.
+fn ends<'a, T: Element>(mut items: impl Iterator<Item = &'a T>) -> (T, T) {
+    let first = items.next().copied().unwrap_or_default();
+    items.fold((first, first), |(low, high), item| (low.min(*item), high.max(*item)))
 }
 
 /// A bit for each rank of a zone that is one of `ranks`, with which it overlaps.

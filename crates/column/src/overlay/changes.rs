@@ -213,10 +213,9 @@ impl<T: Element> Changes<T> {
         self.blocks_in(docs).any(|(block, _, docs)| block.any(docs, wanted))
     }
 
-    /// The least and the greatest element of each 64 new rows of a block; none of byte strings. Values that were removed may
-    /// count.
+    /// The least and the greatest element of each 64 new rows of a block that have any; none of byte strings.
     pub(super) fn zones(&self) -> impl Iterator<Item = (T, T)> {
-        self.blocks.iter().flatten().flat_map(|block| block.zones().iter().copied())
+        self.blocks.iter().flatten().flat_map(|block| block.zones())
     }
 
     /// Calls `each` with the places in `docs` whose documents changed, ascending, and the new rows.

@@ -449,6 +449,28 @@ fn the_first_of_a_changed_column_are_bounded() {
     assert!(profile.visited < 10_000, "{profile}");
 }
 
+/// Neither some removed values among new ones nor removed values alone are estimated.
+#[test]
+fn removed_values_do_not_bound_the_first() {
+    const DOCS: u32 = 131_072;
+    for sign in [1, -1] {
+        let numbers_from = |first: i64| (0..DOCS).map(move |doc| sign * (first + i64::from(doc)));
+        let values: Vec<i64> = numbers_from(2_000_000).collect();
+        let row = |doc: u32| {
+            let has = doc < DOCS / 2 && doc.is_multiple_of(2);
+            has.then(|| &values[doc as usize..][..1])
+        };
+        let mut changes = Changes::new(DOCS, false);
+        changes.set((0..DOCS).map(|doc| (DocId::new(doc), row(doc))));
+        let (_, column) = numbers(numbers_from(1_000_000).map(Some).collect(), changes);
+        let index = column.skip_index().unwrap();
+        for n in [1, 40, 1_000] {
+            let nth = index.estimate_nth(n, sign < 0).unwrap();
+            assert!(nth.is_some_and(|nth| nth * sign > 0), "{n}: {nth:?}");
+        }
+    }
+}
+
 /// A source that fails.
 struct Failing(ColumnInfo);
 
