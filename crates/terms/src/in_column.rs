@@ -46,7 +46,7 @@ use crate::in_column::buckets::Buckets;
 use crate::in_column::scale::Scale;
 
 pub use buckets::GROUP_BUCKETS;
-pub use build::{InColumnBuilder, Pushed};
+pub use build::{InColumnBuilder, MAX_TIES, Pushed};
 pub use scale::{BUCKET_KEYS, MAX_LEN};
 
 mod buckets;
@@ -334,10 +334,16 @@ impl<B: SectionBytes> Dictionary for InColumnKeys<'_, B> {
     fn verify(&self) -> Result<()> {
         let rule = |holds, why| self.reader.heads.place().check(0, ErrorKind::rule(holds, why));
         let mut before = None::<Vec<u8>>;
+        let (mut place, mut ties) = (None, 0);
         self.reader.read_all();
         self.each(0..self.len(), &mut |rank, key| {
             rule(before.as_ref().is_none_or(|before| &before[..] < key), "ids do not ascend")?;
             rule(self.find(key)? == Some(rank), "an id is not found at its rank")?;
+            // The ranks of its bucket, and its head.
+            let next = self.reader.buckets.find(key);
+            ties = if next == place { ties + 1 } else { 1 };
+            place = next;
+            rule(ties <= MAX_TIES, "too many ids of a bucket have the same head")?;
             let before = before.get_or_insert_default();
             before.clear();
             before.extend_from_slice(key);
