@@ -297,6 +297,21 @@ fn values_of_ids_are_verified_as_they_are_touched() {
     assert!(segment.binary("id").is_err());
 }
 
+/// A store warms a merged segment by listing its ids.
+#[test]
+fn look_ups_after_a_listing_verify_nothing_more() {
+    let docs = Docs::new(5_000, Look::Random, false, 3);
+    let options = IdOptions::new().form(IdForm::Column).filter_bits(0);
+    let segment = open(&build(&docs, Sort::None, Some(options), None));
+    let ids = segment.ids().unwrap().unwrap();
+    ids.each(|_, _| ControlFlow::Continue(())).unwrap();
+    let before = segment.bytes_touched();
+    for (doc, (_, id)) in (0..).zip(&docs.0) {
+        assert_eq!(ids.find(id.as_deref().unwrap()).unwrap(), Some(DocId::new(doc)));
+    }
+    assert_eq!(segment.bytes_touched(), before);
+}
+
 #[test]
 fn duplicate_ids_are_reported_in_input_order() {
     for (sort, budget) in
