@@ -30,7 +30,7 @@
 //!
 //! A look-up of a present key waits for three cache misses: its bucket's heads, the document, and the value. Ranks of
 //! buckets are on the heap, a sixth of a byte a key, and are verified at opening. Keys in order are values in no
-//! order: a cache miss each, of which several overlap.
+//! order: a cache miss each, of which several overlap. So many of them first read the whole column, in its order.
 
 use std::cmp::Ordering;
 use std::ops::{ControlFlow, Range};
@@ -46,7 +46,7 @@ use crate::in_column::buckets::Buckets;
 use crate::in_column::scale::Scale;
 
 pub use buckets::GROUP_BUCKETS;
-pub use build::{InColumnBuilder, Pushed};
+pub use build::{InColumnBuilder, MAX_TIES, Pushed};
 pub use scale::{BUCKET_KEYS, MAX_LEN};
 
 mod buckets;
@@ -158,6 +158,20 @@ impl<B: SectionBytes> InColumnReader<B> {
         let values = self.values.slice(docs.start.min(end) as usize * len..end as usize * len)?;
         values.chunks_exact(len).for_each(each);
         Ok(())
+    }
+
+    /// Reads values and heads in file order, 8 MiB at a time: what is requested is then requested together, and what
+    /// is mapped is paged in and verified in sequence. In the order of keys, each value would be read alone.
+    fn read_all(&self) {
+        const TOGETHER: usize = 8 << 20;
+        for section in [&self.values, &self.heads] {
+            for start in (0..section.len()).step_by(TOGETHER) {
+                // Errors are reported when the bytes are needed.
+                if section.slice(start..section.len().min(start.saturating_add(TOGETHER))).is_err() {
+                    return;
+                }
+            }
+        }
     }
 
     /// Heads and values, if all of them are verified by now.
@@ -292,9 +306,16 @@ impl<B: SectionBytes> Dictionary for InColumnKeys<'_, B> {
     ) -> Result<()> {
         /// Values that are prefetched together: more than a CPU has cache misses in flight.
         const TOGETHER: u32 = 32;
+        /// After so many, they are most likely all wanted.
+        const A_FEW: u32 = 4 * TOGETHER;
         let (len, end) = (self.reader.buckets.key_len(), ranks.end.min(self.reader.count));
+        // Most granules of the column have one of so many values.
+        let many = end.saturating_sub(ranks.start) >= self.reader.count / 64;
         let mut docs = [0_i64; TOGETHER as usize];
         for first in (ranks.start..end).step_by(TOGETHER as usize) {
+            if many && first - ranks.start == A_FEW {
+                self.reader.read_all();
+            }
             let ranks = first..end.min(first.saturating_add(TOGETHER));
             for (rank, doc) in ranks.clone().zip(&mut docs) {
                 *doc = self.docs.get(rank.into())?;
@@ -313,9 +334,16 @@ impl<B: SectionBytes> Dictionary for InColumnKeys<'_, B> {
     fn verify(&self) -> Result<()> {
         let rule = |holds, why| self.reader.heads.place().check(0, ErrorKind::rule(holds, why));
         let mut before = None::<Vec<u8>>;
+        let (mut place, mut ties) = (None, 0);
+        self.reader.read_all();
         self.each(0..self.len(), &mut |rank, key| {
             rule(before.as_ref().is_none_or(|before| &before[..] < key), "ids do not ascend")?;
             rule(self.find(key)? == Some(rank), "an id is not found at its rank")?;
+            // The ranks of its bucket, and its head.
+            let next = self.reader.buckets.find(key);
+            ties = if next == place { ties + 1 } else { 1 };
+            place = next;
+            rule(ties <= MAX_TIES, "too many ids of a bucket have the same head")?;
             let before = before.get_or_insert_default();
             before.clear();
             before.extend_from_slice(key);

@@ -74,7 +74,7 @@ fn ids_info(ids: &IdIndex, stats: &SegmentUsage) -> Json {
         ("column", ids.field().into()),
         ("term_index", ids.form().name().into()),
         ("packed_as", ids.packed_as().name().into()),
-        ("filter_bits", ids.filter_bits().into()),
+        ("filter_bits", ids.form().filter_bits(ids.filter_bits()).into()),
         ("seed", integer(ids.seed().into())),
         ("ids", ids.len().into()),
         ("bytes", stats.ids.iter().map(|section| section.bytes).sum::<u64>().into()),

@@ -275,6 +275,23 @@ fn every_form_and_filter_finds_all() {
     ended(sandbox.dv(&["build", "p.ndjson.gz", "-o", "p.dv", "--id-field", "id", "--filter-bits", "33"]), 2);
 }
 
+/// The bits that the filter has: half of those that were asked for.
+#[test]
+fn the_filter_of_ids_in_a_column() {
+    let mixed = |i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let ids: String = (0..300).map(|i| format!("{:016x}{:016x}\n", mixed(i), mixed(!i))).collect();
+    for (asked, bits) in [("16", "8"), ("1", "0")] {
+        let more = ["--type", "id=bytes:raw", "--filter-bits", asked];
+        let sandbox = of_csv(&format!("id\n{ids}"), &more);
+        let index = info(&sandbox, "a.dv")["ids"].take();
+        assert_eq!(index["term_index"], json!("column"));
+        assert_eq!(index["filter_bits"].to_string(), bits);
+        let filter = if bits == "0" { "no filter".to_owned() } else { format!("filter of {bits} bits") };
+        let text = sandbox.ok(&["info", "a.dv"]);
+        assert!(text.contains(&format!("\nids in id: column, {filter}; ")), "{text}");
+    }
+}
+
 #[test]
 fn what_cannot_be_an_id_is_named_and_nothing_is_written() {
     let sandbox = Sandbox::with("a.csv", "id,n,tags,name\nx,1,\"[\"\"a\"\"]\",p\ny,2,,q\n");

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use docvalues::reader::IdForm;
+use docvalues::reader::{IdForm, Verify};
 use docvalues::writer::{ErrorKind as WriteErrorKind, IdOptions};
 use docvalues::{
     BytesKind, DocId, FieldId, FieldSpec, LiveDocs, LogicalType, Merger, OpenOptions, Schema, Segment,
@@ -279,6 +279,37 @@ fn random_ids_are_only_in_their_column() {
         assert_eq!(form(&segment), IdForm::Blocks);
         compare(&segment, &docs);
     }
+}
+
+/// The index reads the values of the column itself, and does not verify all of them first.
+#[test]
+fn values_of_ids_are_verified_as_they_are_touched() {
+    let docs = Docs::new(5_000, Look::Random, false, 3);
+    let mut file = build(&docs, Sort::None, Some(IdOptions::new().form(IdForm::Column)), None);
+    let id = |doc: usize| docs.0[doc].1.clone().unwrap();
+    let at = file.windows(16).position(|bytes| bytes == id(2_500)).unwrap();
+    file[at] ^= 1;
+    let segment = Segment::from_bytes(file, OpenOptions::new().verify(Verify::AtOpen)).unwrap();
+    let ids = segment.ids().unwrap().unwrap();
+    assert_eq!(ids.form(), IdForm::Column);
+    assert_eq!(ids.find(&id(0)).unwrap(), Some(DocId::new(0)));
+    assert!(ids.find(&id(2_500)).is_err());
+    assert!(segment.binary("id").is_err());
+}
+
+/// A store warms a merged segment by listing its ids.
+#[test]
+fn look_ups_after_a_listing_verify_nothing_more() {
+    let docs = Docs::new(5_000, Look::Random, false, 3);
+    let options = IdOptions::new().form(IdForm::Column).filter_bits(0);
+    let segment = open(&build(&docs, Sort::None, Some(options), None));
+    let ids = segment.ids().unwrap().unwrap();
+    ids.each(|_, _| ControlFlow::Continue(())).unwrap();
+    let before = segment.bytes_touched();
+    for (doc, (_, id)) in (0..).zip(&docs.0) {
+        assert_eq!(ids.find(id.as_deref().unwrap()).unwrap(), Some(DocId::new(doc)));
+    }
+    assert_eq!(segment.bytes_touched(), before);
 }
 
 #[test]

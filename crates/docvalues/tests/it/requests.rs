@@ -1,13 +1,17 @@
 //! Segments that are read by requests: their number, and requests that fail.
 
 use std::io;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use docvalues::column::ErrorKind as ReadErrorKind;
-use docvalues::reader::{ReadAt, Verify};
-use docvalues::{ColumnSource as _, DocId, OpenOptions, Segment};
+use docvalues::reader::{IdForm, ReadAt, Verify};
+use docvalues::writer::{Compression, IdOptions};
+use docvalues::{
+    BytesKind, ColumnSource as _, DocId, FieldSpec, LogicalType, OpenOptions, Schema, Segment, SegmentWriter,
+    WriterOptions,
+};
 use docvalues_testkit::damage::cases;
 use docvalues_testkit::rng::SplitMix64;
 
@@ -176,6 +180,53 @@ fn all_columns_are_opened_in_few_waves_and_closed_together() {
     assert!(segment.column_count() >= 3 && waves() <= 2);
     segment.without_columns().open_columns().unwrap();
     assert!(waves() > 0, "other columns request their bytes themselves");
+}
+
+/// Ids that are values of a column are in no order there. All of them request it in sequence, and a few do not.
+#[test]
+fn ids_in_a_column_are_listed_and_verified_in_few_waves() {
+    const DOCS: u32 = 400_000;
+    let mut schema = Schema::new();
+    let field =
+        FieldSpec::new("id", LogicalType::Bytes).kind(BytesKind::Binary).compression(Compression::None);
+    let field = schema.add(field).unwrap();
+    let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+    writer.id_field(field, IdOptions::new().form(IdForm::Column).filter_bits(0)).unwrap();
+    let mut random = SplitMix64::new(5);
+    for _ in 0..DOCS {
+        let mut document = writer.document();
+        let id = [random.next_u64(), random.next_u64()].map(u64::to_be_bytes).concat();
+        document.bytes(field, &id).unwrap();
+        document.finish().unwrap();
+    }
+    let file = Arc::new(Counted(writer.finish_bytes().unwrap(), AtomicU64::new(0)));
+    let open = || {
+        let segment = Segment::from_reader(file.clone(), "ids", OpenOptions::new()).unwrap();
+        let ids = segment.ids().unwrap().unwrap();
+        assert_eq!(ids.form(), IdForm::Column);
+        file.1.store(0, Ordering::Relaxed);
+        (segment, ids)
+    };
+    let waves = || file.1.swap(0, Ordering::Relaxed);
+    let (_segment, ids) = open();
+    let mut listed = 0;
+    ids.each(|_, _| {
+        listed += 1;
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    let all = waves();
+    // 1,563 granules of ids, at least four of them together. The first 128 ids are read one by one.
+    assert!(listed == DOCS && all <= 160, "{listed} ids in {all} waves");
+    let (_segment, ids) = open();
+    ids.reader().verify().unwrap();
+    let verified = waves();
+    assert!(verified <= 30, "{verified} waves");
+    let (segment, ids) = open();
+    let before = segment.bytes_touched();
+    ids.prefix(&[0x80], |_, _| ControlFlow::Break(())).unwrap();
+    let touched = segment.bytes_touched() - before;
+    assert!(touched < 1 << 20, "{touched} bytes for one id");
 }
 
 #[test]

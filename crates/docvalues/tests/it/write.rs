@@ -5,12 +5,13 @@ use std::sync::LazyLock;
 use docvalues::reader::IdForm;
 use docvalues::writer::{Compression, IdOptions};
 use docvalues::{
-    BytesKind, ColumnSource as _, FieldId, FieldSpec, Kind, LogicalType, Schema, Segment, SegmentWriter,
-    WriterOptions,
+    BytesKind, ColumnSource as _, FieldId, FieldSpec, Kind, LogicalType, OpenOptions, Schema, Segment,
+    SegmentWriter, WriterOptions,
 };
 use docvalues_fuzz::{give, give_batch};
 use docvalues_testkit::conformance::check_column;
 use docvalues_testkit::damage::cases;
+use docvalues_testkit::rng::SplitMix64;
 use docvalues_testkit::shapes::{self, Dataset};
 
 /// Every compression of byte strings.
@@ -106,8 +107,8 @@ pub(crate) fn add_batches<T>(
     }
 }
 
-/// Small segments with an id index: blocks of any ids, blocks of UUIDs, a trie, and an automaton.
-pub(crate) fn with_ids() -> [Vec<u8>; 4] {
+/// Small segments with an id index: blocks of any ids, blocks of UUIDs, a trie, an automaton, and values of the column.
+pub(crate) fn with_ids() -> [Vec<u8>; 5] {
     let any = |doc: u32| match doc % 4 {
         0 => format!("same beginning {}", doc * 7),
         1 => format!("{:x}", u64::from(doc).wrapping_mul(0x9e37_79b9_7f4a_7c15)),
@@ -120,7 +121,28 @@ pub(crate) fn with_ids() -> [Vec<u8>; 4] {
         ids_of(IdForm::Blocks, uuid),
         ids_of(IdForm::Exact, any),
         ids_of(IdForm::Fst, any),
+        ids_in_column(),
     ]
+}
+
+/// 300 random ids: fewer than 256 would get blocks.
+fn ids_in_column() -> Vec<u8> {
+    let mut schema = Schema::new();
+    let field =
+        FieldSpec::new("id", LogicalType::Bytes).kind(BytesKind::Binary).compression(Compression::None);
+    let field = schema.add(field).unwrap();
+    let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+    writer.id_field(field, IdOptions::new().form(IdForm::Column)).unwrap();
+    let mut random = SplitMix64::new(256);
+    for _ in 0..300 {
+        let mut document = writer.document();
+        document.bytes(field, &random.next_u64().to_be_bytes()).unwrap();
+        document.finish().unwrap();
+    }
+    let file = writer.finish_bytes().unwrap();
+    let segment = Segment::from_bytes(file.clone(), OpenOptions::new()).unwrap();
+    assert_eq!(segment.ids().unwrap().unwrap().form(), IdForm::Column);
+    file
 }
 
 fn ids_of(form: IdForm, id: impl Fn(u32) -> String) -> Vec<u8> {

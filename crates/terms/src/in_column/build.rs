@@ -6,7 +6,7 @@ use super::scale::Scale;
 
 /// The most keys of one bucket with the same head: a look-up reads the values of as many. Of evenly distributed keys, hardly
 /// any 100 million have more than six.
-const MAX_TIES: u32 = 8;
+pub const MAX_TIES: u32 = 8;
 
 /// Builds the index of ascending keys of one length, which are values of a column.
 ///

@@ -39,9 +39,13 @@ fn make(keys: &Keys) -> Option<Made> {
     for (key, &doc) in keys.iter().zip(&order) {
         values[doc as usize * first.len()..][..first.len()].copy_from_slice(key);
     }
+    let bounds = (first.clone(), last.clone());
+    Some(Made { sections: builder.finish(), values, docs: docs(&order), count, bounds })
+}
+
+fn docs(by_rank: &[u32]) -> Numeric<Vec<u8>> {
     let options = NumericOptions { role: Role::IdDocs, doubles: false, jump_tables: true, zones: false };
-    let docs = numeric::encode(&order, &options);
-    Some(Made { sections: builder.finish(), values, docs, count, bounds: (first.clone(), last.clone()) })
+    numeric::encode(by_rank, &options)
 }
 
 type Opened = (InColumnReader<Owned>, NumericReader<Owned>);
@@ -130,6 +134,35 @@ fn sizes_at_the_edges() {
         assert_eq!(check(&tied), n <= 9, "{n}");
     }
     assert!(check(&Keys::from([[0_u8; 8], [255; 8]].map(|key| key.to_vec()))));
+}
+
+/// More keys of one head than a writer leaves: they are found, and a full check refuses them.
+#[test]
+fn too_many_ties_are_refused() {
+    for (count, is_right) in [(MAX_TIES + 1, true), (MAX_TIES + 2, false)] {
+        // But for the first, the windows are all the same.
+        let keys: Vec<_> =
+            (0..count).map(|i| [&[u8::from(i > 0); 8][..], &i.to_be_bytes()].concat()).collect();
+        let (least, greatest) = (keys[0].clone(), keys[keys.len() - 1].clone());
+        let (bucket, head) = Scale::new(&least, &greatest, count).unwrap().place(&greatest).unwrap();
+        assert_eq!(bucket, 1);
+        let mut heads = vec![head; keys.len()];
+        heads[0] = 0;
+        let mut ends = [u8::try_from(count).unwrap(); GROUP_BUCKETS];
+        ends[0] = 1;
+        let mut starts = Vec::new();
+        buckets::encode(0, &ends, &mut starts);
+        let docs = docs(&(0..count).collect::<Vec<_>>());
+        let sections = InColumn { heads, starts };
+        let made = Made { sections, values: keys.concat(), docs, count, bounds: (least, greatest) };
+        let (reader, docs) = open(&made).unwrap();
+        for (rank, key) in (0..).zip(&keys) {
+            assert_eq!(reader.find(key, &docs).unwrap(), Some(rank));
+        }
+        let verified = reader.dictionary(&docs).verify();
+        assert_eq!(verified.is_ok(), is_right);
+        assert!(verified.is_ok() || verified.unwrap_err().to_string().contains("same head"));
+    }
 }
 
 #[test]

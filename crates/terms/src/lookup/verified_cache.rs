@@ -11,6 +11,7 @@
 //! Sections that are not fully verified are reached through their segments, and enter the cache when their last
 //! granule was read.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use docvalues_format::error::Result;
@@ -177,9 +178,20 @@ impl<'a> VerifiedCache<'a> {
             if let Some(ranks) = column.prefetch_heads(key) {
                 docs.prefetch(ranks);
             }
-            let found = column.find(key, |rank| docs.get(rank));
             // Documents that are not cached are reached through the segment.
-            return found.map_or_else(|| self.find_in(place, segment.ids(), key), Ok);
+            let through_segment = Cell::new(false);
+            let found = column.find(key, |rank| {
+                docs.get(rank).or_else(|| {
+                    through_segment.set(true);
+                    segment.ids().doc(rank).ok()
+                })
+            });
+            // The search through the segment reports damage.
+            let Some(found) = found else { return self.find_in(place, segment.ids(), key) };
+            if through_segment.get() {
+                self.take_docs(place, segment.ids());
+            }
+            return Ok(found);
         }
         let found = match block {
             Some(block) => match dictionary.blocks() {

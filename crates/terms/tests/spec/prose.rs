@@ -7,7 +7,7 @@ use docvalues_terms::bloom::{LINE, MAX_BITS, lines};
 use docvalues_terms::hash::hash;
 use docvalues_terms::id_blocks::{Blocks, BlocksReader};
 use docvalues_terms::ids::{MAX_BOUND, MAX_ID_LEN};
-use docvalues_terms::in_column::{BUCKET_KEYS, GROUP_BUCKETS, MAX_LEN};
+use docvalues_terms::in_column::{BUCKET_KEYS, GROUP_BUCKETS, MAX_LEN, MAX_TIES};
 use docvalues_terms::packing::{Kind, Packed, Template};
 
 use crate::document::{Document, number};
@@ -57,6 +57,7 @@ fn constant(name: &str) -> u64 {
         "MAX_COLUMN_ID" => int(MAX_LEN),
         "BUCKET_KEYS" => BUCKET_KEYS.into(),
         "GROUP_BUCKETS" => int(GROUP_BUCKETS),
+        "MAX_TIES" => MAX_TIES.into(),
         _ => panic!("an unknown constant: {name}"),
     }
 }

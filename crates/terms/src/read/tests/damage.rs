@@ -20,7 +20,10 @@ fn with(ids: &Ids<Vec<u8>>, sections: &[Vec<u8>]) -> Ids<Vec<u8>> {
 
 /// Asks everything there is to ask. Returns how many look-ups were asked.
 fn ask(ids: Ids<Vec<u8>>, asked: &[Vec<u8>]) -> usize {
-    let Ok(reader) = open(ids) else { return 0 };
+    open(ids).map_or(0, |reader| ask_reader(&reader, asked))
+}
+
+fn ask_reader(reader: &IdsReader<Owned>, asked: &[Vec<u8>]) -> usize {
     for id in asked {
         if let Ok(Some(doc)) = reader.find(id) {
             assert!(doc.get() < reader.doc_count());
@@ -85,6 +88,31 @@ fn every_byte_of_small_indexes_damaged() {
             }
         }
     }
+}
+
+#[test]
+fn every_byte_of_ids_in_a_column_damaged() {
+    let model = in_column::ids(150);
+    let (good, column) = (in_column::build(&model, 16), in_column::values(&model));
+    let all: Vec<_> = asked(&model.keys().cloned().collect()).into_iter().step_by(37).collect();
+    // The column is the last one.
+    let bytes = [sections(&good), vec![column.slice(0..column.len()).unwrap().to_vec()]].concat();
+    let ask = |bad: &[Vec<u8>], all: &[Vec<u8>]| {
+        let Some((column, bad)) = bad.split_last() else { return 0 };
+        let column = Owned::new(Section::Bytes, column.clone());
+        in_column::open_in(with(&good, bad), column).map_or(0, |reader| ask_reader(&reader, all))
+    };
+    let mut done = 0;
+    for (section, at) in
+        bytes.iter().enumerate().flat_map(|(i, bytes)| (0..bytes.len()).map(move |at| (i, at)))
+    {
+        let mut bad = bytes.clone();
+        bad[section][at] ^= [1, 0x80, 0xff][at % 3];
+        done += ask(&bad, &all);
+        bad[section].truncate(at);
+        ask(&bad, &all[..1]);
+    }
+    assert!(done > 1_000 * all.len(), "{done}");
 }
 
 #[test]

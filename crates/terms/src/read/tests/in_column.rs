@@ -3,25 +3,25 @@
 use super::*;
 
 /// Each document has an id, evenly distributed ones, in no order.
-fn ids(count: u32) -> Model {
+pub(super) fn ids(count: u32) -> Model {
     let id = |i: u32| [hash(&i.to_le_bytes(), 3), hash(&i.to_le_bytes(), 4)].map(u64::to_be_bytes).concat();
     (0..count).map(|doc| (id(doc), doc)).collect()
 }
 
-fn build(model: &Model, filter_bits: u8) -> Ids<Vec<u8>> {
+pub(super) fn build(model: &Model, filter_bits: u8) -> Ids<Vec<u8>> {
     let sorted: Vec<_> = model.iter().map(|(id, &doc)| (id, DocId::new(doc))).collect();
     let options = IdOptions::new().form(Form::Column).filter_bits(filter_bits);
     IdsBuilder::new(options).in_column(true).build(&sorted[..], model.len() as u32).unwrap()
 }
 
 /// The values of all documents, end to end.
-fn values(model: &Model) -> Owned {
+pub(super) fn values(model: &Model) -> Owned {
     let mut by_doc: Vec<_> = model.iter().map(|(id, &doc)| (doc, id)).collect();
     by_doc.sort_unstable();
     Owned::new(Section::Bytes, by_doc.into_iter().flat_map(|(_, id)| id).copied().collect())
 }
 
-fn open_in(made: Ids<Vec<u8>>, values: Owned) -> Result<IdsReader<Owned>> {
+pub(super) fn open_in(made: Ids<Vec<u8>>, values: Owned) -> Result<IdsReader<Owned>> {
     IdsReader::open_in(made.try_map(&mut |section, bytes| Ok(Owned::new(section, bytes)))?, values)
 }
 
