@@ -302,6 +302,34 @@ fn ndjson_comes_out_as_it_went_in() {
 }
 
 #[test]
+fn missing_values_copy_no_string() {
+    let long = "x".repeat(20_000);
+    // More than half of the values differ, at last.
+    let json: String = (0..10_000).map(|n| format!("{{\"a\":\"s{n}\"}}\n")).collect();
+    let json = format!("{{}}\n{{}}\n{{\"a\":\"{long}\"}}\n{}{json}", "{}\n".repeat(9_000));
+    let csv: String = (0..10_000).map(|n| format!("s{n},1\n")).collect();
+    let csv = format!("a,b\n{long},1\n{}{csv}", ",1\n".repeat(9_000));
+    for (name, text) in [("a.ndjson", json), ("a.csv", csv)] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        fs::write(&path, &text).unwrap();
+        let options = ImportOptions { chunk_threads: Some(1), ..options() };
+        let mut import = Import::prepare(vec![Source::new(&path)], options).unwrap();
+        let mut in_batches = 0;
+        let run = import.run(|_, added| {
+            if let Imported::Batch(batch) = added {
+                in_batches += batch.docs();
+                let strings = &batch.rows().columns[0].strings;
+                assert!(strings.ids.is_empty() && strings.bytes.len() < text.len(), "{name}");
+            }
+            Ok::<(), InputError>(())
+        });
+        run.unwrap();
+        assert!(in_batches >= 19_000, "{name}");
+    }
+}
+
+#[test]
 fn inputs_of_several_formats_are_united_by_name() {
     let files =
         [("a.csv", "a,b\n1,x\n"), ("b.tsv", "b\ta\ny\t2.5\n"), ("c.ndjson", "{\"c\":true,\"a\":3}\n")];
