@@ -10,7 +10,7 @@ pub(super) struct ChunkReader {
     /// The bytes after the last chunk, before those of the file.
     rest: Vec<u8>,
     /// The size of a chunk, in bytes, unless a record is larger.
-    size: usize,
+    pub(super) size: usize,
     is_at_end: bool,
     /// Whether there are no more chunks.
     is_done: bool,

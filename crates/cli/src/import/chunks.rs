@@ -101,7 +101,7 @@ impl Import {
         let mut converter = Arc::new(chunks.converter(self));
         let (mut waiting, mut spare) = (VecDeque::<Receiver<Chunk>>::new(), Vec::new());
         loop {
-            while waiting.len() < most {
+            while waiting.len() < most && self.columns.len() <= chunks.most_columns() {
                 let mut chunk = spare.pop().unwrap_or_else(|| Chunk::new(&self.columns, &converter));
                 let Some(text) = chunks.next(std::mem::take(&mut chunk.text))? else { break };
                 let (done, converted) = sync_channel(1);
@@ -162,6 +162,15 @@ impl Chunks {
         match self {
             Chunks::Csv(chunks) => chunks.next(buffer),
             Chunks::Ndjson(chunks) => chunks.next(buffer),
+        }
+    }
+
+    /// The most columns that chunks may have, as each has its own. More than so many are read one by one.
+    fn most_columns(&self) -> usize {
+        match self {
+            // A row names all columns.
+            Chunks::Csv(_) => usize::MAX,
+            Chunks::Ndjson(chunks) => chunks.most_columns(),
         }
     }
 

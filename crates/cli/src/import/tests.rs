@@ -330,6 +330,33 @@ fn missing_values_copy_no_string() {
 }
 
 #[test]
+fn lines_with_many_keys_are_read_one_by_one() {
+    let usual = "{\"n\":1}\n".repeat(200);
+    let keys: String = (0..40).map(|n| format!("{{\"n\":1,\"counts\":{{\"user_{n}\":1}}}}\n")).collect();
+    let text = format!("{usual}{keys}{usual}");
+    let options = ImportOptions { sample: 100, batch_bytes: 100, ..options() };
+    assert_eq!(import(&[("a.ndjson", &text)], options.clone()).unwrap().import.columns.len(), 41);
+    for chunk_threads in [1, 3] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.ndjson");
+        fs::write(&path, &text).unwrap();
+        let options = ImportOptions { chunk_threads: Some(chunk_threads), ..options.clone() };
+        let mut import = Import::prepare(vec![Source::new(&path)], options).unwrap();
+        let mut in_batch = Vec::new();
+        let run = import.run(|_, added| {
+            match added {
+                Imported::Batch(batch) => in_batch.extend((0..batch.docs()).map(|_| true)),
+                _ => in_batch.push(false),
+            }
+            Ok::<(), InputError>(())
+        });
+        run.unwrap();
+        assert_eq!(in_batch.len(), 440);
+        assert!(in_batch[..200].contains(&true) && !in_batch[340..].contains(&true));
+    }
+}
+
+#[test]
 fn inputs_of_several_formats_are_united_by_name() {
     let files =
         [("a.csv", "a,b\n1,x\n"), ("b.tsv", "b\ta\ny\t2.5\n"), ("c.ndjson", "{\"c\":true,\"a\":3}\n")];
