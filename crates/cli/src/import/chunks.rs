@@ -100,17 +100,26 @@ impl Import {
         let mut line = chunks.next_line();
         let mut converter = Arc::new(chunks.converter(self));
         let (mut waiting, mut spare) = (VecDeque::<Receiver<Chunk>>::new(), Vec::new());
+        let mut read = Ok(());
         loop {
-            while waiting.len() < most && self.columns.len() <= chunks.most_columns() {
+            while waiting.len() < most && read.is_ok() && self.columns.len() <= chunks.most_columns() {
                 let mut chunk = spare.pop().unwrap_or_else(|| Chunk::new(&self.columns, &converter));
-                let Some(text) = chunks.next(std::mem::take(&mut chunk.text))? else { break };
+                let text = match chunks.next(std::mem::take(&mut chunk.text)) {
+                    Ok(Some(text)) => text,
+                    Ok(None) => break,
+                    // Mistakes in the chunks before it come first, whatever the number of threads.
+                    Err(error) => {
+                        read = Err(error);
+                        break;
+                    }
+                };
                 let (done, converted) = sync_channel(1);
                 waiting.push_back(converted);
                 convert(Chunk { text, ..chunk }, done);
             }
             // Nothing comes from a thread that panicked, which the scope propagates.
             let next = waiting.pop_front().and_then(|converted| converted.recv().ok());
-            let Some(mut chunk) = next else { return Ok(line) };
+            let Some(mut chunk) = next else { return Ok(read.map(|()| line)?) };
             let next_line = line + chunk.lines;
             if chunk.is_converted {
                 self.add_chunk(&mut chunk, sink)?;

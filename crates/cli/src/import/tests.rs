@@ -356,6 +356,42 @@ fn lines_with_many_keys_are_read_one_by_one() {
     }
 }
 
+/// A reader that fails.
+struct Broken;
+
+impl Read for Broken {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::Error::other("broken"))
+    }
+}
+
+#[test]
+fn a_mistake_before_an_error_of_the_file_comes_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.ndjson");
+    let rows = "{\"a\":1}\n".repeat(30);
+    fs::write(&path, &rows).unwrap();
+    for chunk_threads in [1, 8] {
+        // The error, and the number of documents before it.
+        let found = |text: &str| {
+            let options = ImportOptions { chunk_threads: Some(chunk_threads), batch_bytes: 100, ..options() };
+            let source = Source::new(&path);
+            let mut import = Import::prepare(vec![source.clone()], options).unwrap();
+            let reader =
+                Box::new(io::Cursor::new(text.as_bytes().to_vec()).chain(io::BufReader::new(Broken)));
+            let rows = ndjson::NdjsonRows::open(&"a.ndjson".into(), reader, &Exclude::default());
+            let mut sink = |_: &Import, _: Imported<'_>| Ok::<(), InputError>(());
+            let error = import.add_text_file(&source, Rows::Ndjson(rows), &mut sink).unwrap_err();
+            (error.to_string(), import.documents)
+        };
+        let (error, documents) = found(&format!("{rows}{{\"a\":}}\n{rows}"));
+        assert!(error.starts_with("a.ndjson:31:") && documents == 30, "{error}: {documents}");
+        // The last chunk is not whole.
+        let (error, documents) = found(&format!("{rows}{rows}"));
+        assert!(error.contains("broken") && documents >= 40, "{error}: {documents}");
+    }
+}
+
 #[test]
 fn inputs_of_several_formats_are_united_by_name() {
     let files =
