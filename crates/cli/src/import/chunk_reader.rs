@@ -2,6 +2,9 @@
 
 use std::io::{self, BufRead, Read};
 
+/// The size of a chunk, in bytes, unless memory is scarce.
+pub(super) const CHUNK: usize = 512 << 10;
+
 /// The most times the size of a chunk that a record may have.
 const LARGEST: usize = 16;
 

@@ -10,6 +10,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use rayon::ThreadPoolBuilder;
 
+use super::chunk_reader::CHUNK;
 use super::column::Column;
 use super::csv::chunks::CsvChunks;
 use super::csv::converter::CsvConverter;
@@ -22,9 +23,6 @@ use super::row::FieldId;
 use super::row_batch::RowBatch;
 use super::source::Source;
 use super::{Import, Imported};
-
-/// The size of a chunk, in bytes, unless memory is scarce.
-const CHUNK: usize = 512 << 10;
 
 impl Import {
     /// Converts the rows of a text file, in chunks if possible.

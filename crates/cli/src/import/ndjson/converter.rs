@@ -10,12 +10,13 @@ use serde::de::IgnoredAny;
 
 use super::key_tree::{KeyTree, NodeId, is_usual};
 use super::tokens::{number_end, string_end};
+use crate::import::chunk_reader::CHUNK;
 use crate::import::column::{Column, Missing};
 use crate::import::row::{Fields, Form};
 use crate::import::row_batch::RowBatch;
 
-/// The most rows without a value to add to columns for each byte of a chunk, so that columns with few values take little
-/// memory.
+/// The most rows without a value to add to columns for each of the first [`CHUNK`] bytes of a chunk, so that columns with
+/// few values take little memory.
 const MAX_GAPS: usize = 2;
 
 /// The most empty objects of a row whose keys are not in the tree.
@@ -42,7 +43,7 @@ impl NdjsonConverter {
             batch,
             seen: vec![Seen::default(); self.keys.len()],
             empty: Vec::new(),
-            gaps: MAX_GAPS * text.len(),
+            gaps: MAX_GAPS * text.len().min(CHUNK),
         };
         while chunk.at < text.len() {
             chunk.line()?;
