@@ -203,14 +203,14 @@ impl<'c> ChunkRows<'c> {
         Some(())
     }
 
-    /// Skips an array with any values.
+    /// Skips an array with any values, which ends on its line.
     fn skip_array(&mut self) -> Option<()> {
         let rest = self.text.get(self.at..)?;
-        let line = rest.get(..memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len()))?;
-        let mut values = serde_json::Deserializer::from_str(line).into_iter::<IgnoredAny>();
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<IgnoredAny>();
         values.next()?.ok()?;
-        self.at += values.byte_offset();
-        Some(())
+        let array = rest.get(..values.byte_offset())?;
+        self.at += array.len();
+        memchr(b'\n', array.as_bytes()).is_none().then_some(())
     }
 
     /// Adds the value of a field, which is no array.
