@@ -52,6 +52,22 @@ fn a_pause_within_a_row_loses_nothing() {
 }
 
 #[test]
+fn after_a_pause_the_rest_begins_within_a_line() {
+    let pausing = PausingReader::new(b"{\"a\":1}\n{\"a\":2}\n", Rc::new(Cell::new(true)));
+    let mut rows = NdjsonRows::open(&"a.ndjson".into(), Box::new(pausing), &Exclude::new(&[]));
+    let (mut fields, mut row) = (Fields::default(), Row::default());
+    let mut are_lines = Vec::new();
+    loop {
+        match rows.next(&mut fields, &mut row) {
+            Ok(true) => are_lines.push(rows.are_lines()),
+            Ok(false) => break,
+            Err(error) => assert!(error.is_pause() && !rows.are_lines()),
+        }
+    }
+    assert_eq!(are_lines, [false, true]);
+}
+
+#[test]
 fn values_of_excluded_fields_fit_no_column() {
     let text = br#"{"o":[{"x":1}],"a":1,"p":{"q":[[1]],"r":2},"s":[null]}"#;
     let rows = |exclude: &str| rows_without(Box::new(Cursor::new(text.to_vec())), &[exclude.to_owned()]);
