@@ -267,9 +267,10 @@ fn coded(
     parallel::map_in_order(
         threads,
         2 * threads,
-        strings.groups(),
-        |_| 0,
-        |group| -> Result<Codes, ErrorKind> { Ok(compressor.codes(group?.iter())) },
+        strings.groups().enumerate(),
+        // The first one is waited for.
+        |(at, _)| usize::MAX - at,
+        |(_, group)| -> Result<Codes, ErrorKind> { Ok(compressor.codes(group?.iter())) },
         |codes| -> Result<(), ErrorKind> {
             let codes = codes?;
             let start = section.append(&codes, &mut bytes);
