@@ -262,7 +262,9 @@ fn coded(
     if strings.offsets.len() > 0 {
         ends.in_memory.push(0);
     }
-    let threads = if binary::Values::total_len(strings) < MANY { 1 } else { threads };
+    // Each thread takes memory for a group, so large ones come one by one.
+    let is_alone = threads == 1 || binary::Values::total_len(strings) < MANY || strings.has_large_group()?;
+    let threads = if is_alone { 1 } else { threads };
     let (mut section, mut bytes) = (CodeSection::default(), Vec::new());
     parallel::map_in_order(
         threads,
