@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 
 use criterion::{BenchmarkId, Throughput, criterion_group, criterion_main};
 use docvalues::column::Lists;
-use docvalues::format::binary::InMemory;
+use docvalues::format::binary::{CodeSection, Compressor, InMemory};
 use docvalues::prelude::*;
 use docvalues::writer::Compression;
 use docvalues::{Binary, BytesKind};
@@ -94,17 +94,20 @@ fn columns(c: &mut Bench) {
 fn encode(c: &mut Bench) {
     let urls = data::urls(docvalues_benches::docs());
     let (bytes, ends) = (&urls.bytes[..], &urls.offsets[1..]);
+    let value = |pair: &[u64]| &bytes[pair[0] as usize..pair[1] as usize];
+    let values: Vec<&[u8]> = urls.offsets.windows(2).map(value).collect();
     let mut group = c.benchmark_group("binary-encode");
     group.throughput(Throughput::Elements(ends.len() as u64)).sample_size(10);
     for (way, compression) in [("fsst", Compression::Fsst), ("onpair", Compression::OnPair)] {
         group.bench_function(BenchmarkId::new(way, "url"), |b| {
             b.iter(|| {
-                let made = docvalues::format::binary::compress(
-                    &InMemory { bytes, ends },
-                    compression,
-                    |_, _| Ok(()),
-                );
-                made.map(|made| made.expect("shorter").bytes.len())
+                let Ok(compressor) = Compressor::train(&InMemory { bytes, ends }, compression);
+                let compressor = compressor.expect("shorter");
+                let (mut section, mut made) = (CodeSection::default(), Vec::new());
+                for group in values.chunks(BATCH) {
+                    section.append(&compressor.codes(group.iter().copied()), &mut made);
+                }
+                compressor.finish(section, made).expect("shorter").bytes.len()
             });
         });
     }

@@ -54,7 +54,7 @@ use crate::error::{ErrorKind, Result, Section};
 use crate::granule::SectionRef;
 use crate::numeric::{Numeric, Role};
 
-pub use compress::{CodeSection, Codes, Compressed, Compressor, compress};
+pub use compress::{CodeSection, Codes, Compressed, Compressor};
 pub use encode::{
     BinaryOptions, Compression, EncodeError, InMemory, Values, encode, encode_offsets, estimate_min_len,
 };

@@ -262,14 +262,17 @@ fn coded(
     if strings.offsets.len() > 0 {
         ends.in_memory.push(0);
     }
-    let threads = if binary::Values::total_len(strings) < MANY { 1 } else { threads };
+    // Each thread takes memory for a group, so large ones come one by one.
+    let is_alone = threads == 1 || binary::Values::total_len(strings) < MANY || strings.has_large_group()?;
+    let threads = if is_alone { 1 } else { threads };
     let (mut section, mut bytes) = (CodeSection::default(), Vec::new());
     parallel::map_in_order(
         threads,
         2 * threads,
-        strings.groups(),
-        |_| 0,
-        |group| -> Result<Codes, ErrorKind> { Ok(compressor.codes(group?.iter())) },
+        strings.groups().enumerate(),
+        // The first one is waited for.
+        |(at, _)| usize::MAX - at,
+        |(_, group)| -> Result<Codes, ErrorKind> { Ok(compressor.codes(group?.iter())) },
         |codes| -> Result<(), ErrorKind> {
             let codes = codes?;
             let start = section.append(&codes, &mut bytes);

@@ -212,7 +212,9 @@ impl Documents {
             id_field.and_then(|(field, options)| Some((schema.get(field)?.name().to_owned(), options)));
         let docs = live.count();
         let threads = parallel::count(threads);
-        let encoder = Encoder { docs, doc_map: None, jump_tables, zones, threads };
+        // Each column has the threads that the other columns leave.
+        let of_column = threads.div_ceil(threads.min(buffers.len()).max(1));
+        let encoder = Encoder { docs, doc_map: None, jump_tables, zones, threads: of_column };
         let mut columns = Vec::with_capacity(buffers.len());
         for (spec, mut buffer) in schema.into_fields().into_iter().zip(buffers) {
             let named = |kind| Error::from(kind).of(spec.name());

@@ -51,20 +51,21 @@ impl BatchStrings {
         self.offsets.last().map_or(0, |end| to_usize(*end))
     }
 
-    /// Adds the value whose bytes were appended.
+    /// Adds the value whose bytes were appended. `validity` has a bit for each value so far that a row has; `None` if all
+    /// are of rows.
     #[inline]
-    pub(super) fn push(&mut self) {
+    pub(super) fn push(&mut self, validity: Option<&[u64]>) {
         if self.offsets.is_empty() {
             self.offsets.push(0);
         }
         if self.hardly_repeat {
             self.offsets.push(self.bytes.len() as u64);
         } else {
-            self.push_term();
+            self.push_term(validity);
         }
     }
 
-    fn push_term(&mut self) {
+    fn push_term(&mut self, validity: Option<&[u64]>) {
         let start = self.end();
         let BatchStrings { offsets, bytes, ids, table, hash, .. } = self;
         let value = bytes.get(start..).unwrap_or_default();
@@ -81,7 +82,7 @@ impl BatchStrings {
             let rehash = |id: &u32| hash.hash_one(string_at(offsets, bytes, *id as usize));
             table.insert_unique(hashed, id, rehash);
             if self.strings() > FEW.max(self.ids.len() / 2) {
-                self.repeat_strings();
+                self.repeat_strings(validity);
             }
         }
     }
@@ -96,13 +97,17 @@ impl BatchStrings {
         }
     }
 
-    /// Gives each value a string of its own, from now on.
+    /// Gives each value a string of its own, from now on. It is empty if no row has the value.
     #[cold]
-    fn repeat_strings(&mut self) {
+    fn repeat_strings(&mut self, validity: Option<&[u64]>) {
+        let is_valid =
+            |words: &[u64], at: usize| words.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 == 1);
         let (old_offsets, old_bytes) = (std::mem::take(&mut self.offsets), std::mem::take(&mut self.bytes));
         self.offsets.push(0);
-        for id in self.ids.drain(..) {
-            self.bytes.extend_from_slice(string_at(&old_offsets, &old_bytes, id as usize));
+        for (at, id) in self.ids.drain(..).enumerate() {
+            if validity.is_none_or(|words| is_valid(words, at)) {
+                self.bytes.extend_from_slice(string_at(&old_offsets, &old_bytes, id as usize));
+            }
             self.offsets.push(self.bytes.len() as u64);
         }
         self.table.clear();
@@ -139,13 +144,14 @@ mod tests {
         let mut strings = BatchStrings::default();
         for (distinct, repeat) in [(1, true), (250, true), (300, false), (2_000, false), (1, false)] {
             strings.clear();
-            let mut expected = Vec::new();
+            let (mut expected, mut validity) = (Vec::new(), vec![0_u64; 32]);
             for n in 0..2_000 {
                 let value = (n % 7 != 3).then(|| "x".repeat(n % 5) + &(n % distinct).to_string());
                 if let Some(value) = &value {
                     strings.bytes.extend_from_slice(value.as_bytes());
                     assert_eq!(strings.appended(), value.as_bytes());
-                    strings.push();
+                    validity[n / 64] |= 1 << (n % 64);
+                    strings.push(Some(&validity));
                 } else {
                     strings.fill(n + 1);
                 }

@@ -2,6 +2,9 @@
 
 use std::io::{self, BufRead, Read};
 
+/// The size of a chunk, in bytes, unless memory is scarce.
+pub(super) const CHUNK: usize = 512 << 10;
+
 /// The most times the size of a chunk that a record may have.
 const LARGEST: usize = 16;
 
@@ -10,7 +13,7 @@ pub(super) struct ChunkReader {
     /// The bytes after the last chunk, before those of the file.
     rest: Vec<u8>,
     /// The size of a chunk, in bytes, unless a record is larger.
-    size: usize,
+    pub(super) size: usize,
     is_at_end: bool,
     /// Whether there are no more chunks.
     is_done: bool,

@@ -10,6 +10,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use rayon::ThreadPoolBuilder;
 
+use super::chunk_reader::CHUNK;
 use super::column::Column;
 use super::csv::chunks::CsvChunks;
 use super::csv::converter::CsvConverter;
@@ -22,9 +23,6 @@ use super::row::FieldId;
 use super::row_batch::RowBatch;
 use super::source::Source;
 use super::{Import, Imported};
-
-/// The size of a chunk, in bytes, unless memory is scarce.
-const CHUNK: usize = 512 << 10;
 
 impl Import {
     /// Converts the rows of a text file, in chunks if possible.
@@ -100,17 +98,26 @@ impl Import {
         let mut line = chunks.next_line();
         let mut converter = Arc::new(chunks.converter(self));
         let (mut waiting, mut spare) = (VecDeque::<Receiver<Chunk>>::new(), Vec::new());
+        let mut read = Ok(());
         loop {
-            while waiting.len() < most {
+            while waiting.len() < most && read.is_ok() && self.columns.len() <= chunks.most_columns() {
                 let mut chunk = spare.pop().unwrap_or_else(|| Chunk::new(&self.columns, &converter));
-                let Some(text) = chunks.next(std::mem::take(&mut chunk.text))? else { break };
+                let text = match chunks.next(std::mem::take(&mut chunk.text)) {
+                    Ok(Some(text)) => text,
+                    Ok(None) => break,
+                    // Mistakes in the chunks before it come first, whatever the number of threads.
+                    Err(error) => {
+                        read = Err(error);
+                        break;
+                    }
+                };
                 let (done, converted) = sync_channel(1);
                 waiting.push_back(converted);
                 convert(Chunk { text, ..chunk }, done);
             }
             // Nothing comes from a thread that panicked, which the scope propagates.
             let next = waiting.pop_front().and_then(|converted| converted.recv().ok());
-            let Some(mut chunk) = next else { return Ok(line) };
+            let Some(mut chunk) = next else { return Ok(read.map(|()| line)?) };
             let next_line = line + chunk.lines;
             if chunk.is_converted {
                 self.add_chunk(&mut chunk, sink)?;
@@ -162,6 +169,15 @@ impl Chunks {
         match self {
             Chunks::Csv(chunks) => chunks.next(buffer),
             Chunks::Ndjson(chunks) => chunks.next(buffer),
+        }
+    }
+
+    /// The most columns that chunks may have, as each has its own. More than so many are read one by one.
+    fn most_columns(&self) -> usize {
+        match self {
+            // A row names all columns.
+            Chunks::Csv(_) => usize::MAX,
+            Chunks::Ndjson(chunks) => chunks.most_columns(),
         }
     }
 

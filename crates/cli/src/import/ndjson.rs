@@ -81,9 +81,9 @@ impl NdjsonRows {
         rows
     }
 
-    /// Whether the rest has one object a line.
+    /// Whether the rest has one object a line, and begins with a line.
     pub(super) fn are_lines(&self) -> bool {
-        self.values.layout == Layout::Lines
+        self.values.layout == Layout::Lines && !self.is_cut
     }
 
     /// Reads the next row. Returns `false` at the end of the file.

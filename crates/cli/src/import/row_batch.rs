@@ -156,7 +156,7 @@ impl BatchColumn {
             Stored::Bytes => {
                 let before = before.map(|before| self.strings.get(before));
                 let is_after = before.is_none_or(|before| before < self.strings.appended());
-                self.strings.push();
+                self.strings.push(None);
                 is_after
             }
         }
@@ -188,7 +188,7 @@ impl BatchColumn {
         }
         match value {
             Some(Stored::Number(number)) => self.numbers.push(number),
-            Some(Stored::Bytes) => self.strings.push(),
+            Some(Stored::Bytes) => self.strings.push(Some(&self.validity)),
             None if holds_bytes => self.strings.fill(self.strings.len() + 1),
             None => self.numbers.push(0),
         }

@@ -302,6 +302,97 @@ fn ndjson_comes_out_as_it_went_in() {
 }
 
 #[test]
+fn missing_values_copy_no_string() {
+    let long = "x".repeat(20_000);
+    // More than half of the values differ, at last.
+    let json: String = (0..10_000).map(|n| format!("{{\"a\":\"s{n}\"}}\n")).collect();
+    let json = format!("{{}}\n{{}}\n{{\"a\":\"{long}\"}}\n{}{json}", "{}\n".repeat(9_000));
+    let csv: String = (0..10_000).map(|n| format!("s{n},1\n")).collect();
+    let csv = format!("a,b\n{long},1\n{}{csv}", ",1\n".repeat(9_000));
+    for (name, text) in [("a.ndjson", json), ("a.csv", csv)] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        fs::write(&path, &text).unwrap();
+        let options = ImportOptions { chunk_threads: Some(1), ..options() };
+        let mut import = Import::prepare(vec![Source::new(&path)], options).unwrap();
+        let mut in_batches = 0;
+        let run = import.run(|_, added| {
+            if let Imported::Batch(batch) = added {
+                in_batches += batch.docs();
+                let strings = &batch.rows().columns[0].strings;
+                assert!(strings.ids.is_empty() && strings.bytes.len() < text.len(), "{name}");
+            }
+            Ok::<(), InputError>(())
+        });
+        run.unwrap();
+        assert!(in_batches >= 19_000, "{name}");
+    }
+}
+
+#[test]
+fn lines_with_many_keys_are_read_one_by_one() {
+    let usual = "{\"n\":1}\n".repeat(200);
+    let keys: String = (0..40).map(|n| format!("{{\"n\":1,\"counts\":{{\"user_{n}\":1}}}}\n")).collect();
+    let text = format!("{usual}{keys}{usual}");
+    let options = ImportOptions { sample: 100, batch_bytes: 100, ..options() };
+    assert_eq!(import(&[("a.ndjson", &text)], options.clone()).unwrap().import.columns.len(), 41);
+    for chunk_threads in [1, 3] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.ndjson");
+        fs::write(&path, &text).unwrap();
+        let options = ImportOptions { chunk_threads: Some(chunk_threads), ..options.clone() };
+        let mut import = Import::prepare(vec![Source::new(&path)], options).unwrap();
+        let mut in_batch = Vec::new();
+        let run = import.run(|_, added| {
+            match added {
+                Imported::Batch(batch) => in_batch.extend((0..batch.docs()).map(|_| true)),
+                _ => in_batch.push(false),
+            }
+            Ok::<(), InputError>(())
+        });
+        run.unwrap();
+        assert_eq!(in_batch.len(), 440);
+        assert!(in_batch[..200].contains(&true) && !in_batch[340..].contains(&true));
+    }
+}
+
+/// A reader that fails.
+struct Broken;
+
+impl Read for Broken {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::Error::other("broken"))
+    }
+}
+
+#[test]
+fn a_mistake_before_an_error_of_the_file_comes_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.ndjson");
+    let rows = "{\"a\":1}\n".repeat(30);
+    fs::write(&path, &rows).unwrap();
+    for chunk_threads in [1, 8] {
+        // The error, and the number of documents before it.
+        let found = |text: &str| {
+            let options = ImportOptions { chunk_threads: Some(chunk_threads), batch_bytes: 100, ..options() };
+            let source = Source::new(&path);
+            let mut import = Import::prepare(vec![source.clone()], options).unwrap();
+            let reader =
+                Box::new(io::Cursor::new(text.as_bytes().to_vec()).chain(io::BufReader::new(Broken)));
+            let rows = ndjson::NdjsonRows::open(&"a.ndjson".into(), reader, &Exclude::default());
+            let mut sink = |_: &Import, _: Imported<'_>| Ok::<(), InputError>(());
+            let error = import.add_text_file(&source, Rows::Ndjson(rows), &mut sink).unwrap_err();
+            (error.to_string(), import.documents)
+        };
+        let (error, documents) = found(&format!("{rows}{{\"a\":}}\n{rows}"));
+        assert!(error.starts_with("a.ndjson:31:") && documents == 30, "{error}: {documents}");
+        // The last chunk is not whole.
+        let (error, documents) = found(&format!("{rows}{rows}"));
+        assert!(error.contains("broken") && documents >= 40, "{error}: {documents}");
+    }
+}
+
+#[test]
 fn inputs_of_several_formats_are_united_by_name() {
     let files =
         [("a.csv", "a,b\n1,x\n"), ("b.tsv", "b\ta\ny\t2.5\n"), ("c.ndjson", "{\"c\":true,\"a\":3}\n")];

@@ -1,4 +1,4 @@
-//! Compresses byte strings: one after the other, or groups of them side by side.
+//! Compresses byte strings: all together, or groups of them side by side.
 
 use super::Coding;
 use super::coder::Coder;
@@ -14,34 +14,11 @@ pub struct Compressed {
     pub coding: Coding<Vec<u8>>,
 }
 
-/// Compresses byte strings; returns `None` if that does not pay.
-///
-/// Calls `each` after each string with the compressed bytes, which it may take: the section is all bytes taken, in
-/// order, followed by those returned. The number is the end of the string, in bytes of the section or, for OnPair, in
-/// codes.
-///
-/// # Errors
-///
-/// The first error of `strings` or `each`.
-pub fn compress<S: Values>(
-    strings: &S,
-    compression: Compression,
-    mut each: impl FnMut(&mut Vec<u8>, u64) -> Result<(), S::Error>,
-) -> Result<Option<Compressed>, S::Error> {
-    let Some(compressor) = Compressor::train(strings, compression)? else { return Ok(None) };
-    let (mut section, mut bytes) = (CodeSection::default(), Vec::new());
-    strings.for_each(|value| {
-        let end = section.push(&compressor, value, &mut bytes);
-        each(&mut bytes, end)
-    })?;
-    Ok(compressor.finish(section, bytes))
-}
-
 /// An encoder that is trained for the strings of a column. Several threads may compress groups of them, which a
-/// [`CodeSection`] joins: the section is the same as that of [`compress`].
+/// [`CodeSection`] joins: the section is the same, whatever the groups.
 ///
 /// ```
-/// use docvalues_format::binary::{CodeSection, Compression, Compressor, InMemory, compress};
+/// use docvalues_format::binary::{CodeSection, Compression, Compressor, InMemory};
 ///
 /// let bytes = b"tea and teapots, ".repeat(10_000);
 /// let ends: Vec<u64> = (1..=10_000).map(|n| n * 17).collect();
@@ -53,11 +30,9 @@ pub fn compress<S: Values>(
 ///     let start = section.append(&group, &mut joined);
 ///     ends.extend(group.ends().iter().map(|end| start + end));
 /// }
+/// assert_eq!(ends, compressor.codes(bytes.chunks(17)).ends());
 /// let joined = compressor.finish(section, joined).ok_or("not shorter")?;
-///
-/// let mut expected = Vec::new();
-/// let one_by_one = compress(&strings, Compression::OnPair, |_, end| Ok(expected.push(end)))?;
-/// assert_eq!((joined.bytes, ends), (one_by_one.ok_or("not shorter")?.bytes, expected));
+/// assert!(joined.bytes.len() < bytes.len());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -169,20 +144,5 @@ impl CodeSection {
         };
         self.len += (bytes.len() - before) as u64;
         start
-    }
-
-    /// Appends the codes of `value` to `bytes`. Returns the end of the string, in bytes of the section or in codes.
-    #[inline]
-    fn push(&mut self, compressor: &Compressor, value: &[u8], bytes: &mut Vec<u8>) -> u64 {
-        let before = bytes.len();
-        match &compressor.coder {
-            Coder::Fsst(fsst) => fsst.matcher.encode(value, bytes),
-            Coder::OnPair(onpair) => self.packer.push(&onpair.matcher, value, bytes),
-        }
-        self.len += (bytes.len() - before) as u64;
-        match compressor.coder {
-            Coder::Fsst(_) => self.len,
-            Coder::OnPair(_) => self.packer.codes,
-        }
     }
 }

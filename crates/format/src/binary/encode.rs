@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::ops::Range;
 
 use super::coder::Coder;
-use super::compress::{Compressed, compress};
+use super::compress::{CodeSection, Compressed, Compressor};
 use super::{Binary, BinaryOffsets, Coding, MAX_VALUE};
 use crate::numeric::{self, NumericOptions, Role};
 
@@ -77,15 +77,20 @@ impl From<Infallible> for EncodeError {
 ///
 /// [`EncodeError`] if a value is too long, or `ends` do not ascend to the length of `bytes`.
 pub fn encode(bytes: Vec<u8>, ends: &[u64], options: &BinaryOptions) -> Result<Binary<Vec<u8>>, EncodeError> {
-    let (count, mut moved) = (ends.len() as u64, Vec::new());
+    let count = ends.len() as u64;
     let offsets = in_memory(bytes.len() as u64, ends, options)?;
-    let Ok(coded) = compress(&InMemory { bytes: &bytes, ends }, options.compression, |_, end| {
-        moved.push(end);
-        Ok(())
+    let strings = InMemory { bytes: &bytes, ends };
+    let Ok(compressor) = Compressor::train(&strings, options.compression);
+    let coded = compressor.and_then(|compressor| {
+        let (mut section, mut bytes) = (CodeSection::default(), Vec::new());
+        let codes = compressor.codes(strings.iter());
+        section.append(&codes, &mut bytes);
+        Some((compressor.finish(section, bytes)?, codes))
     });
     Ok(match coded {
-        Some(Compressed { bytes, coding }) => {
-            let offsets = in_memory(moved.last().copied().unwrap_or(0), &moved, options)?;
+        Some((Compressed { bytes, coding }, codes)) => {
+            let ends = codes.ends();
+            let offsets = in_memory(ends.last().copied().unwrap_or(0), ends, options)?;
             Binary { count, bytes: Some(bytes), coding, offsets }
         }
         None => Binary { count, bytes: (!bytes.is_empty()).then_some(bytes), coding: Coding::Raw, offsets },
@@ -196,6 +201,17 @@ pub struct InMemory<'a> {
     pub ends: &'a [u64],
 }
 
+impl<'a> InMemory<'a> {
+    /// The strings.
+    fn iter(self) -> impl Iterator<Item = &'a [u8]> {
+        let (mut rest, mut start) = (self.bytes, 0);
+        self.ends.iter().map(move |&end| {
+            let len = usize::try_from(end - std::mem::replace(&mut start, end)).unwrap_or(usize::MAX);
+            rest.split_off(..len).unwrap_or_default()
+        })
+    }
+}
+
 impl Values for InMemory<'_> {
     type Error = Infallible;
 
@@ -214,11 +230,7 @@ impl Values for InMemory<'_> {
         Ok(self.bytes.get(start..end).unwrap_or_default().to_vec())
     }
 
-    fn for_each(&self, mut f: impl FnMut(&[u8]) -> Result<(), Infallible>) -> Result<(), Infallible> {
-        let (mut rest, mut start) = (self.bytes, 0);
-        self.ends.iter().try_for_each(|&end| {
-            let len = usize::try_from(end - std::mem::replace(&mut start, end)).unwrap_or(usize::MAX);
-            f(rest.split_off(..len).unwrap_or_default())
-        })
+    fn for_each(&self, f: impl FnMut(&[u8]) -> Result<(), Infallible>) -> Result<(), Infallible> {
+        self.iter().try_for_each(f)
     }
 }

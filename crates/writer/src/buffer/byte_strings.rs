@@ -39,6 +39,18 @@ impl ByteStrings {
         })
     }
 
+    /// Whether a group is a single string of more than [`CHUNK_LEN`] bytes.
+    pub(crate) fn has_large_group(&self) -> Result<bool, ErrorKind> {
+        let (mut before, mut is_large) = (0, false);
+        self.offsets.for_each(&mut |offsets| {
+            for offset in offsets {
+                is_large |= offset.abs_diff(before) > CHUNK_LEN as u64;
+                before = *offset;
+            }
+        })?;
+        Ok(is_large)
+    }
+
     /// The group that begins with the string at `start`.
     fn group(&self, start: usize) -> Result<StringGroup<'_>, ErrorKind> {
         use numeric::Values as _;
@@ -128,7 +140,24 @@ mod tests {
     use docvalues_storage::Spill;
     use proptest::prelude::*;
 
+    use super::CHUNK_LEN;
     use crate::buffer::StringBuffer;
+
+    #[test]
+    fn a_group_is_large_only_if_a_string_is() {
+        for (len, is_large) in [(0, false), (CHUNK_LEN, false), (CHUNK_LEN + 1, true)] {
+            let spill = Spill::in_folder(std::env::temp_dir());
+            let mut buffer = StringBuffer::default();
+            for len in [1, 40_000, 40_000, len, 3] {
+                buffer.push_to(&spill, &vec![b'x'; len]).unwrap();
+            }
+            assert_eq!(buffer.strings.has_large_group().unwrap(), is_large, "{len}");
+            let on_disk = buffer.into_disk(&spill).unwrap();
+            assert_eq!(on_disk.has_large_group().unwrap(), is_large, "{len}");
+            let most = on_disk.groups().map(|group| group.unwrap().bytes.len()).max().unwrap();
+            assert_eq!(most > CHUNK_LEN, is_large, "{len}");
+        }
+    }
 
     proptest! {
         /// Whatever the lengths of the strings, a search finds what a search in memory finds.

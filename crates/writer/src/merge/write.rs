@@ -64,6 +64,9 @@ impl Merger<'_> {
                 0 | 1 => (&left[..1], 1, budget),
                 _ => (&left[..few], threads, share),
             };
+            // Each column has the threads that the other columns leave.
+            let of_column = threads.div_ceil(threads_now.min(columns.len()));
+            let encoder = Encoder { threads: of_column, ..encoder };
             let mut waited_for = columns.iter();
             let merged: Result<()> = parallel::map_in_order(
                 threads_now,

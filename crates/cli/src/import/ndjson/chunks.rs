@@ -8,6 +8,12 @@ use super::NdjsonRows;
 use crate::import::chunk_reader::{ChunkReader, RecordEnd};
 use crate::import::error::{InputError, Result};
 
+/// The bytes of a chunk for each of the columns, which every chunk has.
+const COLUMN: usize = 256;
+
+/// The number of columns that even a small chunk may have.
+const FEW_COLUMNS: usize = 16;
+
 /// The rest of a file of lines, in chunks.
 pub(crate) struct NdjsonChunks {
     /// The reader of the rest of the file.
@@ -26,6 +32,12 @@ impl NdjsonChunks {
     pub(crate) fn next(&mut self, buffer: Vec<u8>) -> Result<Option<Vec<u8>>> {
         let chunk = self.chunks.next(&mut *self.rows.reader, buffer, lines_end);
         chunk.map_err(|e| InputError::unreadable(&self.rows.file, e))
+    }
+
+    /// The most columns that chunks may have. With more, lines are read one by one, so that lines with a new key each cost
+    /// no chunk of all columns.
+    pub(crate) fn most_columns(&self) -> usize {
+        FEW_COLUMNS.max(self.chunks.size / COLUMN)
     }
 
     /// The line on which the first chunk begins, from 1.

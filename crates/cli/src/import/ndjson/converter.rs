@@ -10,12 +10,13 @@ use serde::de::IgnoredAny;
 
 use super::key_tree::{KeyTree, NodeId, is_usual};
 use super::tokens::{number_end, string_end};
+use crate::import::chunk_reader::CHUNK;
 use crate::import::column::{Column, Missing};
 use crate::import::row::{Fields, Form};
 use crate::import::row_batch::RowBatch;
 
-/// The most rows without a value to add to columns for each byte of a chunk, so that columns with few values take little
-/// memory.
+/// The most rows without a value to add to columns for each of the first [`CHUNK`] bytes of a chunk, so that columns with
+/// few values take little memory.
 const MAX_GAPS: usize = 2;
 
 /// The most empty objects of a row whose keys are not in the tree.
@@ -42,7 +43,7 @@ impl NdjsonConverter {
             batch,
             seen: vec![Seen::default(); self.keys.len()],
             empty: Vec::new(),
-            gaps: MAX_GAPS * text.len(),
+            gaps: MAX_GAPS * text.len().min(CHUNK),
         };
         while chunk.at < text.len() {
             chunk.line()?;
@@ -202,14 +203,14 @@ impl<'c> ChunkRows<'c> {
         Some(())
     }
 
-    /// Skips an array with any values.
+    /// Skips an array with any values, which ends on its line.
     fn skip_array(&mut self) -> Option<()> {
         let rest = self.text.get(self.at..)?;
-        let line = rest.get(..memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len()))?;
-        let mut values = serde_json::Deserializer::from_str(line).into_iter::<IgnoredAny>();
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<IgnoredAny>();
         values.next()?.ok()?;
-        self.at += values.byte_offset();
-        Some(())
+        let array = rest.get(..values.byte_offset())?;
+        self.at += array.len();
+        memchr(b'\n', array.as_bytes()).is_none().then_some(())
     }
 
     /// Adds the value of a field, which is no array.

@@ -52,6 +52,28 @@ fn a_pause_within_a_row_loses_nothing() {
 }
 
 #[test]
+fn chunks_begin_with_a_line_even_after_a_pause() {
+    let text = b"{\"a\":1}\n{\"a\":2}\n";
+    // A call reads a row, or up to the next pause.
+    for calls in 0..40 {
+        let pausing = PausingReader::new(text, Rc::new(Cell::new(true)));
+        let mut rows = NdjsonRows::open(&"a.ndjson".into(), Box::new(pausing), &Exclude::new(&[]));
+        let (mut fields, mut row, mut count) = (Fields::default(), Row::default(), 0);
+        for call in 0.. {
+            if call == calls && rows.are_lines() {
+                rows = chunks::NdjsonChunks::after(rows, 100).into_rows(2);
+            }
+            match rows.next(&mut fields, &mut row) {
+                Ok(true) => count += 1,
+                Ok(false) => break,
+                Err(error) => assert!(error.is_pause(), "{error}"),
+            }
+        }
+        assert_eq!(count, 2, "{calls}");
+    }
+}
+
+#[test]
 fn values_of_excluded_fields_fit_no_column() {
     let text = br#"{"o":[{"x":1}],"a":1,"p":{"q":[[1]],"r":2},"s":[null]}"#;
     let rows = |exclude: &str| rows_without(Box::new(Cursor::new(text.to_vec())), &[exclude.to_owned()]);

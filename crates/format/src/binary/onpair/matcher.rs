@@ -233,7 +233,7 @@ const CODE: u32 = CODES.ilog2();
 /// Bits of the codes that are packed together: four, in 6 bytes.
 const PACKED: u32 = 4 * CODE;
 
-/// Packs codes into bytes.
+/// Packs codes into bytes, four at a time.
 #[derive(Debug, Default)]
 pub(in crate::binary) struct Packer {
     /// The number of codes.
@@ -245,12 +245,6 @@ pub(in crate::binary) struct Packer {
 }
 
 impl Packer {
-    /// Appends the codes of `value`, four at a time.
-    #[inline]
-    pub(in crate::binary) fn push(&mut self, matcher: &Matcher, value: &[u8], packed: &mut Vec<u8>) {
-        matcher.codes(value, |code| self.push_code(code, packed));
-    }
-
     /// Appends a code.
     #[inline(always)]
     pub(in crate::binary) fn push_code(&mut self, code: u16, packed: &mut Vec<u8>) {

@@ -59,7 +59,7 @@ proptest! {
         let (matcher, table) = (matcher(&tokens), table(&tokens));
         let (mut packer, mut packed, mut ends, mut all) = (Packer::default(), Vec::new(), vec![0], Vec::new());
         for value in &values {
-            packer.push(&matcher, value, &mut packed);
+            matcher.codes(value, |code| packer.push_code(code, &mut packed));
             all.extend(cut(&tokens, value));
             ends.push(packer.codes);
             prop_assert_eq!(packer.codes, all.len() as u64);
@@ -110,7 +110,9 @@ proptest! {
         let tokens: BTreeSet<&[u8]> = lens.iter().map(|&len| rest.split_off(..len.into()).unwrap()).collect();
         prop_assert_eq!((tokens.len(), rest.len()), (count, 0));
         let (mut packer, mut packed) = (Packer::default(), Vec::new());
-        values.iter().for_each(|value| packer.push(&trained.matcher, value, &mut packed));
+        for value in &values {
+            trained.matcher.codes(value, |code| packer.push_code(code, &mut packed));
+        }
         packer.finish(&mut packed);
         prop_assert_eq!((trained.sampled, trained.encoded), (bytes.len(), packed.len()));
     }
@@ -126,8 +128,9 @@ fn groups_and_chunks_have_edges() {
         for before in 0..2 {
             let value = b"abcdefghijklmnop".repeat(len);
             let (mut packer, mut packed) = (Packer::default(), Vec::new());
-            packer.push(&matcher, &b"z"[..before], &mut packed);
-            packer.push(&matcher, &value, &mut packed);
+            for value in [&b"z"[..before], &value[..]] {
+                matcher.codes(value, |code| packer.push_code(code, &mut packed));
+            }
             packer.finish(&mut packed);
             let (first, last) = place_of(before as u64, (before + len) as u64);
             let packed = &packed[usize::try_from(first).unwrap()..usize::try_from(last).unwrap()];

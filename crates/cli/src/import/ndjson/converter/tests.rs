@@ -160,6 +160,10 @@ fn columns_with_few_values_are_left() {
     assert!(is_converted(&rows(5, 100), &[], false));
     assert!(!is_converted(&rows(50, 10_000), &[], false));
     assert!(!is_converted(&rows(50, 10_000), &[], true));
+    // A long line makes a chunk longer, which has no more such rows for that.
+    let long = format!("{{\"a\":\"{}\"}}\n", "x".repeat(2 * CHUNK));
+    assert!(is_converted(&format!("{long}{}", rows(50, 10_000)), &[], false));
+    assert!(!is_converted(&format!("{long}{}", rows(110, 10_000)), &[], false));
 }
 
 /// Values, some of them wrong.
