@@ -71,31 +71,29 @@ fn seal(store: &Store, most: usize) -> Result<Option<Arc<FrozenBuffer>>> {
 /// Starts a thread that writes a buffer. `None` if there can be none.
 fn start_writing(store: &Store, buffer: Arc<FrozenBuffer>) -> Option<Writing> {
     let number = store.take_segment_number().ok()?;
-    let (directory, options, sealed) = (store.directory.clone(), store.options, buffer.clone());
+    let (directory, options) = (store.directory.clone(), store.options);
     let ids = store.snapshot().has_table().then(|| store.ids.clone());
     let write = move || {
-        let (file, new_numbers) = write_segment(&directory, options.writer, number, &sealed)?;
+        let (file, new_numbers) = write_segment(&directory, options.writer, number, &buffer)?;
         let segment = StoreSegment::open(&*directory, file, options.open)?;
         if let Some(ids) = ids {
             ids.add_alone(&segment);
         }
         Ok((SegmentState::new(Arc::new(segment)), new_numbers))
     };
-    Writing::start(buffer, number, write).ok()
+    Writing::start(number, write).ok()
 }
 
-/// The thread that writes a buffer, if one does.
-fn take_writing(store: &Store, buffer: &Arc<FrozenBuffer>) -> Option<Writing> {
-    let writing = lock(&store.writing).take()?;
-    if Arc::ptr_eq(&writing.buffer, buffer) {
-        return Some(writing);
+/// Waits for the thread that writes a buffer, if one does, and gives up its segment, as a replica took over other documents. The
+/// caller holds `flushing`.
+pub(crate) fn give_up_writing(store: &Store) {
+    let writing = lock(&store.writing).take();
+    if let Some(writing) = writing {
+        let number = writing.number;
+        drop(writing);
+        store.ids.remove(&[number]);
+        store.with_writer(|writer| writer.files.add(FileName::Segment(number)));
     }
-    // A replica took over other documents meanwhile.
-    let number = writing.number;
-    drop(writing);
-    store.ids.remove(&[number]);
-    store.with_writer(|writer| writer.files.add(FileName::Segment(number)));
-    None
 }
 
 /// Writes a buffer that could not be written before, if there is one. The caller holds `flushing`.
@@ -107,7 +105,8 @@ pub(crate) fn flush_left(store: &Store) -> Result<()> {
 /// Writes what is sealed to a segment. Returns it as it was written. The caller holds `flushing`.
 pub(super) fn write_buffer(store: &Store, buffer: Arc<FrozenBuffer>) -> Result<SegmentState> {
     let mut began = Instant::now();
-    let (created, opened) = match take_writing(store, &buffer) {
+    let writing = lock(&store.writing).take();
+    let (created, opened) = match writing {
         Some(writing) => {
             let created = vec![FileName::Segment(writing.number)];
             let (written, took) = writing.finish();

@@ -30,7 +30,7 @@ fn background(stores: &[&Arc<Store>]) -> Background {
 }
 
 /// Waits until something is so, for a minute at most.
-fn wait_until(mut is_so: impl FnMut() -> bool) {
+pub(crate) fn wait_until(mut is_so: impl FnMut() -> bool) {
     let began = Instant::now();
     while !is_so() {
         assert!(began.elapsed() < Duration::from_secs(60), "it is not so after a minute");
