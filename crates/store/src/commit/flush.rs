@@ -28,29 +28,32 @@ const IN_THREAD: usize = 1 << 20;
 /// callers go on, until the next buffer is full, too.
 pub(crate) fn flush(store: &Store, most: usize) -> Result<()> {
     let _flushing = lock(&store.flushing);
-    let flushed = seal(store, most)?.map_or(Ok(()), |buffer| write_buffer(store, buffer).map(drop));
-    // The next call tries again, before it adds to what is in memory.
-    store.has_failed_flush.store(flushed.is_err(), Ordering::Relaxed);
-    flushed
+    write_sealed(store, seal(store, most)?)
 }
 
 /// As [`flush`], but a thread writes a large buffer. Once it [is written](is_written), a flush puts the segment in its place.
 pub(crate) fn begin_flush(store: &Store, most: usize) -> Result<()> {
-    // Observers look at a segment in the call that publishes it.
-    if store.observer.is_some() || store.buffered.load(Ordering::Relaxed) < IN_THREAD {
-        return flush(store, most);
-    }
-    let flushing = lock(&store.flushing);
-    let Some(buffer) = seal(store, most)? else { return Ok(()) };
-    let mut writing = lock(&store.writing);
-    if writing.is_none() {
-        *writing = start_writing(store, buffer);
-    }
-    if writing.is_some() {
+    let _flushing = lock(&store.flushing);
+    if lock(&store.writing).is_some() {
+        // Another call has begun it.
         return Ok(());
     }
-    drop((writing, flushing));
-    flush(store, most)
+    let sealed = seal(store, most)?;
+    // Observers look at a segment in the call that publishes it.
+    let large = sealed.as_ref().filter(|buffer| store.observer.is_none() && buffer.bytes >= IN_THREAD);
+    if let Some(writing) = large.and_then(|buffer| start_writing(store, buffer.clone())) {
+        *lock(&store.writing) = Some(writing);
+        return Ok(());
+    }
+    write_sealed(store, sealed)
+}
+
+/// Writes what is sealed, if anything is. The caller holds `flushing`.
+fn write_sealed(store: &Store, sealed: Option<Arc<FrozenBuffer>>) -> Result<()> {
+    let written = sealed.map_or(Ok(()), |buffer| write_buffer(store, buffer).map(drop));
+    // The next call tries again, before it adds to what is in memory.
+    store.has_failed_flush.store(written.is_err(), Ordering::Relaxed);
+    written
 }
 
 /// Whether a thread has written a buffer; `None` if there is none.
@@ -166,4 +169,65 @@ fn write_segment(
     let note = |old, new| new_numbers.push(old, new);
     let summary = writer.finish_moved(note).map_err(FinishError::into_error)?;
     Ok((FileEntry::of(number, &summary), Arc::new(new_numbers)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+    use std::thread;
+    use std::time::Duration;
+
+    use docvalues_column::{Field, Kind, LogicalType};
+    use docvalues_storage::Step;
+    use docvalues_testkit::faults::{FaultyDirectory, PowerLossDirectory};
+
+    use super::*;
+    use crate::options::StoreOptions;
+    use crate::schema::StoreSchema;
+
+    /// A store whose threads sync no segment until the result is set.
+    fn waiting() -> (Store, Arc<AtomicBool>) {
+        let is_done = Arc::new(AtomicBool::new(false));
+        let done = is_done.clone();
+        let disk = Arc::new(PowerLossDirectory::new("/disk"));
+        let directory = FaultyDirectory::new(disk.clone(), move |call| {
+            let is_flush = thread::current().name() == Some("dv-flush") && call.step == Step::Sync;
+            while is_flush && !done.load(Ordering::Relaxed) {
+                thread::sleep(Duration::from_millis(1));
+            }
+            Ok(call.bytes)
+        });
+        let id = Field::new("id", Kind::Binary, LogicalType::Utf8);
+        let schema = StoreSchema::new().with_field(id).unwrap().with_id_field("id").unwrap();
+        drop(Store::create_in(disk, schema, StoreOptions::default()).unwrap());
+        (Store::open_in(Arc::new(directory), StoreOptions::default()).unwrap(), is_done)
+    }
+
+    fn apply(store: &Store, ids: std::ops::Range<u32>) {
+        let mut batch = store.batch().unwrap();
+        let id = batch.field("id").unwrap();
+        for number in ids {
+            let mut doc = batch.upsert();
+            doc.str(id, &number.to_string()).unwrap();
+            doc.finish().unwrap();
+        }
+        store.apply(batch).unwrap();
+    }
+
+    /// A second call that found the same full buffer does not wait for the thread, though the new buffer is small.
+    #[test]
+    fn a_thread_that_writes_is_not_waited_for() {
+        let (store, is_done) = waiting();
+        apply(&store, 0..100_000);
+        begin_flush(&store, 0).unwrap();
+        apply(&store, 0..1);
+        begin_flush(&store, 0).unwrap();
+        let found = is_written(&store);
+        is_done.store(true, Ordering::Relaxed);
+        assert_eq!(found, Some(false));
+        flush(&store, 0).unwrap();
+        assert_eq!(is_written(&store), None);
+        store.refresh().unwrap();
+        assert_eq!((store.snapshot().docs(), store.snapshot().segments().len()), (100_000, 1));
+    }
 }
