@@ -31,16 +31,19 @@ pub(crate) fn flush(store: &Store, most: usize) -> Result<()> {
     write_sealed(store, seal(store, most)?)
 }
 
-/// As [`flush`], but a thread writes a large buffer. Once it [is written](is_written), a flush puts the segment in its place.
+/// As [`flush`], but a thread writes a large buffer that did not fail before. Once it [is written](is_written), a flush puts the
+/// segment in its place.
 pub(crate) fn begin_flush(store: &Store, most: usize) -> Result<()> {
     let _flushing = lock(&store.flushing);
     if lock(&store.writing).is_some() {
         // Another call has begun it.
         return Ok(());
     }
+    // If a buffer is left, the call fails as long as the disk does: else it would add to what is in memory. Observers look at a
+    // segment in the call that publishes it.
+    let may_start = store.sealed.load(Ordering::Relaxed) == 0 && store.observer.is_none();
     let sealed = seal(store, most)?;
-    // Observers look at a segment in the call that publishes it.
-    let large = sealed.as_ref().filter(|buffer| store.observer.is_none() && buffer.bytes >= IN_THREAD);
+    let large = sealed.as_ref().filter(|buffer| may_start && buffer.bytes >= IN_THREAD);
     if let Some(writing) = large.and_then(|buffer| start_writing(store, buffer.clone())) {
         *lock(&store.writing) = Some(writing);
         return Ok(());
