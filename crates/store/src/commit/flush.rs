@@ -117,6 +117,10 @@ pub(super) fn write_buffer(store: &Store, buffer: Arc<FrozenBuffer>) -> Result<S
             let created = vec![FileName::Segment(writing.number)];
             let (written, took) = writing.finish();
             began = Instant::now().checked_sub(took).unwrap_or(began);
+            if let Ok((state, _)) = &written {
+                // The table may have been filled since the thread began.
+                add_ids(store, &state.segment);
+            }
             (created, written)
         }
         None => write_now(store, &buffer)?,
@@ -144,12 +148,17 @@ fn write_now(store: &Store, buffer: &FrozenBuffer) -> Result<(Vec<FileName>, Res
     let opened = written.and_then(|(file, new_numbers)| {
         let origin = Origin::Blocks(&buffer.blocks, &new_numbers);
         let segment = store.open_observed(file, origin, &mut created)?;
-        if store.snapshot().has_table() {
-            store.ids.add_alone(&segment);
-        }
+        add_ids(store, &segment);
         Ok((SegmentState::new(Arc::new(segment)), new_numbers))
     });
     Ok((created, opened))
+}
+
+/// Adds the ids of a segment that no snapshot has yet to the table of all ids, if there is one.
+fn add_ids(store: &Store, segment: &StoreSegment) {
+    if store.snapshot().has_table() {
+        store.ids.add_alone(segment);
+    }
 }
 
 /// Writes the live documents of a buffer. Returns the file, and the number of each document in it.
@@ -192,8 +201,7 @@ mod tests {
     fn waiting() -> (Store, Arc<AtomicBool>) {
         let is_done = Arc::new(AtomicBool::new(false));
         let done = is_done.clone();
-        let disk = Arc::new(PowerLossDirectory::new("/disk"));
-        let directory = FaultyDirectory::new(disk.clone(), move |call| {
+        let directory = FaultyDirectory::new(Arc::new(PowerLossDirectory::new("/disk")), move |call| {
             let is_flush = thread::current().name() == Some("dv-flush") && call.step == Step::Sync;
             while is_flush && !done.load(Ordering::Relaxed) {
                 thread::sleep(Duration::from_millis(1));
@@ -202,8 +210,7 @@ mod tests {
         });
         let id = Field::new("id", Kind::Binary, LogicalType::Utf8);
         let schema = StoreSchema::new().with_field(id).unwrap().with_id_field("id").unwrap();
-        drop(Store::create_in(disk, schema, StoreOptions::default()).unwrap());
-        (Store::open_in(Arc::new(directory), StoreOptions::default()).unwrap(), is_done)
+        (Store::create_in(Arc::new(directory), schema, StoreOptions::default()).unwrap(), is_done)
     }
 
     fn apply(store: &Store, ids: std::ops::Range<u32>) {
@@ -232,5 +239,35 @@ mod tests {
         assert_eq!(is_written(&store), None);
         store.refresh().unwrap();
         assert_eq!((store.snapshot().docs(), store.snapshot().segments().len()), (100_000, 1));
+    }
+
+    /// It has the segment, though it had none when the thread began.
+    #[test]
+    fn a_table_is_filled_beside_a_thread_that_writes() {
+        let (store, is_done) = waiting();
+        apply(&store, 0..100_000);
+        let mut segment = store.new_segment().unwrap();
+        let id = segment.field("id").unwrap();
+        let mut doc = segment.document();
+        doc.str(id, "another").unwrap();
+        doc.finish().unwrap();
+        segment.finish().unwrap();
+        let before = store.snapshot();
+        begin_flush(&store, 0).unwrap();
+        store.ids.fill(before.opened());
+        let filled = store.change(|writer| {
+            writer.segments_changed();
+            Ok(())
+        });
+        let (filled, now) = (filled.map(|()| store.snapshot().has_table()), is_written(&store));
+        is_done.store(true, Ordering::Relaxed);
+        assert_eq!((before.has_table(), filled.unwrap(), now), (false, true, Some(false)));
+        flush(&store, 0).unwrap();
+        let now = store.snapshot();
+        assert!(now.has_table());
+        // None is added twice.
+        now.opened().iter().for_each(|segment| store.ids.add_alone(segment));
+        let lookup = store.ids.lookup(now.opened()).unwrap().lookup;
+        assert_eq!((now.opened().len(), lookup.segments().len()), (2, 2));
     }
 }

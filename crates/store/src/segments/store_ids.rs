@@ -79,10 +79,12 @@ impl StoreIds {
         lock(&self.adding)
     }
 
-    /// Adds a segment that no snapshot has yet, outside of the lock of the writer.
+    /// Adds a segment that no snapshot has yet, unless the table has it, outside of the lock of the writer.
     pub(crate) fn add_alone(&self, segment: &StoreSegment) {
         let _adding = self.wait_for_added();
-        self.add(segment);
+        if !lock(&self.members).contains_key(&segment.number) {
+            self.add(segment);
+        }
     }
 
     /// Adds a segment that no snapshot has yet. O(its ids). If its ids are damaged, the look-up goes on by filters, and
