@@ -7,6 +7,9 @@
 //! | `tasks` | what background threads are asked for |
 //! | `writing` | a thread that writes a buffer, if there are no such threads |
 //!
+//! A thread that takes several locks takes them in this order: `merging`, `flushing`, `adding` of [`StoreIds`], `writer`, `members`
+//! of [`StoreIds`], and that of its table. `writing` is locked for a moment, in which no other lock is taken.
+//!
 //! The calls that change a store are methods of [`Store`] in the modules that use this one, one `impl` in the head of each:
 //! `commit`, `merge`, `write`, `open` and `replica`. Functions over the store do the work.
 
