@@ -50,7 +50,8 @@ use crate::versions;
 /// [`refresh`](Self::refresh), and durable after the next [`commit`](Self::commit). What was not committed is lost when the
 /// store is dropped, or the process ends, unless a log has it: [`Durability`](crate::Durability).
 ///
-/// All methods take `&self`: a store is shared by threads. Readers never wait for a writer.
+/// All methods take `&self`: a store is shared by threads. Readers never wait for a writer. Dropping a store waits for a thread
+/// that writes a segment of it.
 ///
 /// # Examples
 ///
