@@ -157,7 +157,7 @@ fn a_large_buffer_is_written_beside_batches() {
 #[test]
 fn a_large_buffer_cannot_be_written() {
     // The new buffer is smaller than what a thread writes, and larger.
-    for size in [1_000, 50_000] {
+    for size in [1_000, 40_000] {
         let disk = PowerLossDirectory::new("/disk");
         let (directory, is_full) = filling_up(&disk, "seg-");
         let store = create(directory, StoreOptions::new().buffer_bytes(4 << 20));
