@@ -38,7 +38,7 @@ use std::time::Instant;
 
 use deltas::write_deltas;
 use flush::write_buffer;
-pub(crate) use flush::{begin_flush, flush, flush_left, is_written};
+pub(crate) use flush::{begin_flush, flush, flush_left, give_up_writing, is_written};
 pub(crate) use removal::{remove_all_but, remove_unnamed};
 
 use crate::error::{Error, Result};

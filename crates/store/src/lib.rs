@@ -44,8 +44,9 @@
 //!
 //! # From an async runtime
 //!
-//! Calls that wait for a disk belong on a thread that may block, such as one of tokio's `spawn_blocking`. So do searches, which
-//! take their time, with a deadline: a search goes on when the future that waits for it is dropped.
+//! Calls that wait for a disk belong on a thread that may block, such as one of tokio's `spawn_blocking`. So does dropping the last
+//! `Arc` of a [`Store`], which waits for a segment that is being written, and so do searches, which take their time, with a
+//! deadline: a search goes on when the future that waits for it is dropped.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -7,6 +7,9 @@
 //! | `tasks` | what background threads are asked for |
 //! | `writing` | a thread that writes a buffer, if there are no such threads |
 //!
+//! A thread that takes several locks takes them in this order: `merging`, `flushing`, `adding` of [`StoreIds`], `writer`, `members`
+//! of [`StoreIds`], and that of its table. `writing` is locked for a moment, in which no other lock is taken.
+//!
 //! The calls that change a store are methods of [`Store`] in the modules that use this one, one `impl` in the head of each:
 //! `commit`, `merge`, `write`, `open` and `replica`. Functions over the store do the work.
 
@@ -47,7 +50,8 @@ use crate::versions;
 /// [`refresh`](Self::refresh), and durable after the next [`commit`](Self::commit). What was not committed is lost when the
 /// store is dropped, or the process ends, unless a log has it: [`Durability`](crate::Durability).
 ///
-/// All methods take `&self`: a store is shared by threads. Readers never wait for a writer.
+/// All methods take `&self`: a store is shared by threads. Readers never wait for a writer. Dropping a store waits for a thread
+/// that writes a segment of it.
 ///
 /// # Examples
 ///

@@ -70,7 +70,8 @@ impl Store {
     /// for each other only while a batch is put into the buffer. If the buffer takes half of
     /// [`buffer_bytes`](crate::StoreOptions::buffer_bytes), a thread writes it to a segment, and calls wait once the other half
     /// is full, too. Without a [`Background`](crate::Background), the store starts that thread, or the call writes the buffer: if
-    /// it takes less than 1 MiB, or the store has an [`Observer`](crate::Observer).
+    /// it takes less than 1 MiB or more than `buffer_bytes`, if it could not be written before, or if the store has an
+    /// [`Observer`](crate::Observer).
     ///
     /// O(operations), and for each id the look-up in the segments; and for updates, O(changed documents of the blocks of 16,384
     /// that they touch).

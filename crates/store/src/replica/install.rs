@@ -18,7 +18,7 @@ use docvalues_storage::NewFile;
 
 use super::Replica;
 use super::epoch::restart_log;
-use crate::commit::{remove_unnamed, write_commit_file};
+use crate::commit::{give_up_writing, remove_unnamed, write_commit_file};
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, MAX_NUMBER, Position, copy, random_id};
 use crate::locks::lock;
@@ -242,6 +242,8 @@ fn switch_to_leader(store: &Store, leader: &CommitFile) -> Result<()> {
     let state = CommitState::of(&*store.directory, number, commit, store.options.open, Some(&before))?;
     let adopted = switch_to(store, state, leader, (before.number, before.file.checksum));
     store.poison_after(adopted)?;
+    // Its documents are no longer there.
+    give_up_writing(store);
     remove_unnamed(store)
 }
 

@@ -79,14 +79,16 @@ impl StoreIds {
         lock(&self.adding)
     }
 
-    /// Adds a segment that no snapshot has yet, outside of the lock of the writer.
+    /// Adds a segment that no snapshot has yet, unless the table has it, outside of the lock of the writer.
     pub(crate) fn add_alone(&self, segment: &StoreSegment) {
         let _adding = self.wait_for_added();
-        self.add(segment);
+        if !lock(&self.members).contains_key(&segment.number) {
+            self.add(segment);
+        }
     }
 
-    /// Adds a segment that no snapshot has yet. O(its ids). If its ids are damaged, the look-up goes on by filters, and
-    /// reports it.
+    /// Adds a segment that no snapshot has yet. The caller [waits](Self::wait_for_added) before. O(its ids). If its ids are
+    /// damaged, the look-up goes on by filters, and reports it.
     pub(crate) fn add(&self, segment: &StoreSegment) {
         if let Ok(Some(ids)) = segment.ids()
             && let Ok(id) = self.table.add(ids)
@@ -142,15 +144,11 @@ impl StoreIds {
 
     /// Adds the segments that the table lacks, and removes others. O(ids).
     pub(crate) fn fill(&self, segments: &[Arc<StoreSegment>]) {
-        let lacking: Vec<_> = {
-            let mut members = lock(&self.members);
-            let now: HashSet<u64> = segments.iter().map(|segment| segment.number).collect();
-            let gone: Vec<SegmentId> =
-                members.extract_if(|number, _| !now.contains(number)).map(|(_, id)| id).collect();
-            let _ = self.table.remove(&gone);
-            segments.iter().filter(|segment| !members.contains_key(&segment.number)).collect()
-        };
-        lacking.into_iter().for_each(|segment| self.add_alone(segment));
+        let now: HashSet<u64> = segments.iter().map(|segment| segment.number).collect();
+        let gone: Vec<u64> =
+            lock(&self.members).keys().copied().filter(|number| !now.contains(number)).collect();
+        self.remove(&gone);
+        segments.iter().for_each(|segment| self.add_alone(segment));
         self.asked.store(0, Ordering::Relaxed);
     }
 }

@@ -1,4 +1,4 @@
-//! [`Writing`]: a thread that writes one buffer to a segment.
+//! [`Writing`]: a thread that writes the sealed buffer to a segment.
 
 use std::io;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
-use crate::segments::{FrozenBuffer, NewNumbers, SegmentState};
+use crate::segments::{NewNumbers, SegmentState};
 
 /// The segment of a buffer, and the number of each document in it.
 pub(crate) type Written = (SegmentState, Arc<NewNumbers>);
@@ -14,16 +14,14 @@ pub(crate) type Written = (SegmentState, Arc<NewNumbers>);
 /// A thread that writes a sealed buffer. Dropping it waits for the thread.
 #[derive(Debug)]
 pub(crate) struct Writing {
-    pub(crate) buffer: Arc<FrozenBuffer>,
     /// The number of the segment.
     pub(crate) number: u64,
     thread: Option<JoinHandle<(Result<Written>, Duration)>>,
 }
 
 impl Writing {
-    /// Starts a thread that writes a buffer to the segment with a number.
+    /// Starts a thread that writes the sealed buffer to the segment with a number.
     pub(crate) fn start(
-        buffer: Arc<FrozenBuffer>,
         number: u64,
         write: impl FnOnce() -> Result<Written> + Send + 'static,
     ) -> io::Result<Writing> {
@@ -32,7 +30,7 @@ impl Writing {
             (write(), began.elapsed())
         };
         let thread = thread::Builder::new().name("dv-flush".to_owned()).spawn(timed)?;
-        Ok(Writing { buffer, number, thread: Some(thread) })
+        Ok(Writing { number, thread: Some(thread) })
     }
 
     /// Whether [`finish`](Self::finish) would not wait.

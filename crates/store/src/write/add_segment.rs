@@ -124,7 +124,10 @@ pub(super) fn add_copy(store: &Store, path: &Path) -> Result<Added> {
 fn add(store: &Store, number: u64, written: Result<FileEntry>) -> Result<Added> {
     let mut created = vec![FileName::Segment(number)];
     let opened = written.and_then(|file| store.open_observed(file, Origin::Outside, &mut created));
+    let adding = store.ids.wait_for_added();
     change_and_commit(store, |writer| {
+        // Until the end of the change: a commit may add ids, too.
+        let _adding = adding;
         let added = writer.synced(opened).and_then(|segment| add_to(store, writer, segment));
         writer.note_created(&*store.directory, created, added.is_err());
         added
@@ -177,5 +180,43 @@ fn refuse_versions(schema: &StoreSchema) -> Result<()> {
         Some(field) => Err(Error::Request(format!(
             "expected a store without versions, found the version field \"{field}\": apply batches of documents instead"
         ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+    use std::time::Duration;
+
+    use docvalues_column::{Field, Kind, LogicalType};
+    use docvalues_testkit::faults::PowerLossDirectory;
+
+    use super::*;
+    use crate::options::StoreOptions;
+
+    /// Or it would wait for them in the lock of the writer, and others for it.
+    #[test]
+    fn a_segment_waits_for_ids_that_are_added_without_the_lock() {
+        let id = Field::new("id", Kind::Binary, LogicalType::Utf8);
+        let schema = StoreSchema::new().with_field(id).unwrap().with_id_field("id").unwrap();
+        let disk = Arc::new(PowerLossDirectory::new("/disk"));
+        let store = Store::create_in(disk, schema, StoreOptions::default()).unwrap();
+        let before = store.position();
+        let adding = store.ids.wait_for_added();
+        thread::scope(|scope| {
+            let added = scope.spawn(|| {
+                let mut segment = store.new_segment().unwrap();
+                let id = segment.field("id").unwrap();
+                let mut doc = segment.document();
+                doc.str(id, "a").unwrap();
+                doc.finish().unwrap();
+                segment.finish().unwrap()
+            });
+            thread::sleep(Duration::from_millis(20));
+            assert_eq!(store.position(), before);
+            drop(adding);
+            assert_eq!(added.join().unwrap().docs, 1);
+        });
+        assert_ne!(store.position(), before);
     }
 }

@@ -21,9 +21,13 @@ pub(crate) fn make_room(store: &Store) -> Result<()> {
         refresh_and_commit(store)?;
         // Without a sealed buffer, no thread writes one.
         let is_written = if sealed > 0 { is_written(store) } else { None };
+        if is_written.is_some_and(|is_written| is_written || buffer.saturating_add(sealed) > most) {
+            flush(store, most / 2)?;
+        }
         return match is_written {
+            // A batch that takes all of the memory is written before the next.
+            _ if buffer > most => flush(store, most / 2),
             None if should_flush => begin_flush(store, most / 2),
-            Some(is_written) if is_written || buffer.saturating_add(sealed) > most => flush(store, most / 2),
             _ => Ok(()),
         };
     };

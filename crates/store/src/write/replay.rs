@@ -25,7 +25,11 @@ pub(crate) fn replay(store: &Store) -> Result<u64> {
 /// Applies a batch of a log again, which must follow the last one.
 pub(crate) fn replay_frame(store: &Store, frame: Queued) -> Result<()> {
     let sequence = frame.sequence;
-    let applied = decode_next(store, frame).and_then(|frame| replay_decoded(store, frame));
+    let applied = decode_next(store, frame).and_then(|frame| {
+        // A replica makes room before it decodes a frame.
+        flush(store, store.options.buffer_bytes / 2)?;
+        replay_decoded(store, frame)
+    });
     applied.map_err(|what| match what {
         Wrong::Frame(what) => {
             let file = store.directory.path().display().to_string();
@@ -107,7 +111,6 @@ fn replay_batch(store: &Store, batch: BatchBody, frame: FrameBody, decided: Deci
         operation.is_refused = !decided.took_place.is_empty() && !bits::get(&decided.took_place, at);
     }
     batch.set_operations(operations, deleted);
-    flush(store, store.options.buffer_bytes / 2)?;
     let prepared = Prepared { body: frame, replayed: Some(decided), ..prepare(store, batch)? };
     apply_prepared(store, prepared)?;
     Ok(())

@@ -30,7 +30,7 @@ fn background(stores: &[&Arc<Store>]) -> Background {
 }
 
 /// Waits until something is so, for a minute at most.
-fn wait_until(mut is_so: impl FnMut() -> bool) {
+pub(crate) fn wait_until(mut is_so: impl FnMut() -> bool) {
     let began = Instant::now();
     while !is_so() {
         assert!(began.elapsed() < Duration::from_secs(60), "it is not so after a minute");
@@ -153,26 +153,29 @@ fn a_large_buffer_is_written_beside_batches() {
     assert_eq!(store.snapshot().docs(), committed);
 }
 
-/// The batch that finds it returns the error, and changes nothing.
+/// The batch that finds it returns the error, and so does each one after it: they change nothing, and memory does not grow.
 #[test]
 fn a_large_buffer_cannot_be_written() {
-    let disk = PowerLossDirectory::new("/disk");
-    let (directory, is_full) = filling_up(&disk, "seg-");
-    let store = create(directory, StoreOptions::new().buffer_bytes(4 << 20));
-    is_full.store(true, Relaxed);
-    let mut applied = 0;
-    let error = loop {
-        match apply(&store, &docs(applied..applied + 1_000)) {
-            Ok(_) => applied += 1_000,
-            Err(error) => break error.to_string(),
+    // The new buffer is smaller than what a thread writes, and larger.
+    for size in [1_000, 40_000] {
+        let disk = PowerLossDirectory::new("/disk");
+        let (directory, is_full) = filling_up(&disk, "seg-");
+        let store = create(directory, StoreOptions::new().buffer_bytes(4 << 20));
+        is_full.store(true, Relaxed);
+        let mut applied = 0;
+        while apply(&store, &docs(applied..applied + size)).is_ok() {
+            applied += size;
         }
-    };
-    assert!(error.contains("/disk/seg-"), "{error}");
-    assert_eq!(store.stats().unwrap().docs, u64::from(applied));
-    is_full.store(false, Relaxed);
-    apply(&store, &docs(applied..applied + 1_000)).unwrap();
-    store.commit().unwrap();
-    assert_eq!(store.snapshot().docs(), u64::from(applied) + 1_000);
+        for _ in 0..5 {
+            let error = apply(&store, &docs(applied..applied + size)).unwrap_err().to_string();
+            assert!(error.contains("/disk/seg-"), "{error}");
+            assert_eq!(store.stats().unwrap().docs, u64::from(applied));
+        }
+        is_full.store(false, Relaxed);
+        apply(&store, &docs(applied..applied + size)).unwrap();
+        store.commit().unwrap();
+        assert_eq!(store.snapshot().docs(), u64::from(applied + size));
+    }
 }
 
 /// The next batch returns the error and changes nothing. When there is room again, nothing was lost.
@@ -364,6 +367,22 @@ fn a_large_batch_is_written_before_the_next() {
     let _background = background(&[&store]);
     for batch in 0..10 {
         apply(&store, &docs(batch * 2_000..batch * 2_000 + 2_000)).unwrap();
+        apply(&store, &docs(0..1)).unwrap();
+        let stats = store.stats().unwrap();
+        assert!(stats.buffer_bytes + stats.sealed_bytes < 10_000, "{stats:?}");
+    }
+}
+
+/// Also without such threads, whether or not one of the store writes the buffer before it.
+#[test]
+fn a_large_batch_is_written_before_the_next_by_the_call() {
+    let store = create(Arc::new(PowerLossDirectory::new("/disk")), StoreOptions::new().buffer_bytes(2 << 20));
+    for has_thread in [false, true, true] {
+        while has_thread && store.stats().unwrap().sealed_bytes == 0 {
+            apply(&store, &docs(0..2_000)).unwrap();
+        }
+        apply(&store, &docs(0..80_000)).unwrap();
+        assert!(store.stats().unwrap().buffer_bytes > 2 << 20);
         apply(&store, &docs(0..1)).unwrap();
         let stats = store.stats().unwrap();
         assert!(stats.buffer_bytes + stats.sealed_bytes < 10_000, "{stats:?}");

@@ -15,6 +15,7 @@ use docvalues_store::{
 };
 use docvalues_testkit::faults::{FaultyDirectory, PowerLossDirectory};
 
+use crate::background::wait_until;
 use crate::fixture::{Stop, add, apply, contents, schema};
 use crate::replicas::{empty, frames, install, now, pair, pump, with_frames};
 
@@ -532,4 +533,52 @@ fn files_of_the_leader_are_not_merged_in_the_background() {
     install(&store, &replica).unwrap();
     assert!(!merges(replica.store()));
     assert!(merges(&replica.promote().unwrap()), "as a leader does");
+}
+
+/// Frames go on while a thread writes a large buffer. A commit that discards its documents takes its file, too.
+#[test]
+fn a_switch_beside_the_writing_of_a_large_buffer() {
+    let disk = PowerLossDirectory::new("/replica");
+    let (is_writing, is_done) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    let (writing, done) = (is_writing.clone(), is_done.clone());
+    let directory = FaultyDirectory::new(Arc::new(disk.clone()), move |call| {
+        let is_flush = std::thread::current().name() == Some("dv-flush") && call.step == Step::Sync;
+        while is_flush && !done.load(Relaxed) {
+            writing.store(true, Relaxed);
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(call.bytes)
+    });
+    let options = StoreOptions::new().buffer_bytes(4 << 20);
+    let replica = Replica::open_in(Arc::new(directory), options).unwrap();
+    let _stop = Stop(&is_done);
+    let (leader, _) = pair();
+    install(&leader, &replica).unwrap();
+    let (held, start) = (leader.hold_commit(None).unwrap(), leader.position());
+    let mut applied = 0;
+    let mut take_some = || {
+        let docs: Vec<_> = (applied..applied + 2_000).map(|number| (number, Some(1))).collect();
+        apply(&leader, &docs).unwrap();
+        applied += 2_000;
+        for frame in frames(&leader, replica.position().sequence) {
+            replica.apply_frame(&frame.bytes).unwrap();
+        }
+        replica.store().stats().unwrap()
+    };
+    while take_some().sealed_bytes == 0 {}
+    // The thread waits.
+    wait_until(|| is_writing.load(Relaxed));
+    assert_eq!(take_some().flushes.count, 0);
+    is_done.store(true, Relaxed);
+    replica.install_over(held.files(), |file| held.open(file)).unwrap();
+    assert_eq!(replica.position(), start);
+    let named: Vec<String> = held.files().files().map(|file| file.name()).collect();
+    let names = disk.list().unwrap().into_iter().map(|entry| entry.name.to_string_lossy().into_owned());
+    let segments: Vec<String> = names.filter(|name| name.starts_with("seg-")).collect();
+    assert!(!segments.is_empty() && segments.iter().all(|name| named.contains(name)), "{segments:?}");
+    // The same frames again.
+    for frame in frames(&leader, start.sequence) {
+        replica.apply_frame(&frame.bytes).unwrap();
+    }
+    assert_equal(&replica, &leader);
 }
