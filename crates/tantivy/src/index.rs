@@ -36,8 +36,8 @@ pub struct Options {
     /// The options of the columns. The index itself decides when they are durable, and keeps two commits or more: it sets the
     /// durability, the times of refreshes and commits, and the bytes of logs.
     pub columns: StoreOptions,
-    /// How segments of the columns are merged before each commit; `None` leaves it to [`Index::merge_columns`]. tantivy merges
-    /// the text by itself.
+    /// The policy by which a commit first merges segments of the columns. If it is `None`, only [`Index::merge_columns`] merges
+    /// them. tantivy merges the text by itself.
     pub merge: Option<MergePolicy>,
 }
 

@@ -84,7 +84,7 @@ impl Places {
     }
 }
 
-/// Where documents of an older snapshot went.
+/// The moves of documents since an older snapshot.
 pub(crate) struct Moved {
     /// By the part in which they were, ascending.
     runs: HashMap<PartId, Vec<Move>>,

@@ -1,4 +1,4 @@
-//! What an index and its writer share: text, columns, and the view of both that the next searchers have.
+//! [`Shared`]: text, columns, and the view of both that the next searchers have.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -8,7 +8,7 @@ use tantivy::IndexReader;
 use crate::error::Result;
 use crate::searcher::View;
 
-/// What the index and its writer share.
+/// The state of an index, which it shares with its writer.
 pub(crate) struct Shared {
     pub(crate) text: tantivy::Index,
     pub(crate) reader: IndexReader,

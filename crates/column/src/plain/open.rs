@@ -336,3 +336,27 @@ impl Terms for SortedTerms {
         Ok(TermOrd::new(low))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use docvalues_format::file::kind::{Kind, LogicalType};
+
+    use super::super::{PlainColumn, PlainValues};
+    use crate::Field;
+
+    fn numbers(lists: Option<Vec<u64>>) -> PlainColumn {
+        PlainColumn::new(2, PlainValues::Numbers(vec![7, 512]), None, lists).unwrap()
+    }
+
+    #[test]
+    #[should_panic(expected = "a column of 2 documents in a source of 1")]
+    fn a_source_with_fewer_documents_panics() {
+        numbers(None).open(Field::new("size", Kind::Numeric, LogicalType::I64), 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "lists in a column of single values")]
+    fn lists_of_a_field_of_single_values_panic() {
+        numbers(Some(vec![0, 2, 2])).open(Field::new("size", Kind::Numeric, LogicalType::I64), 2);
+    }
+}

@@ -1,18 +1,19 @@
-//! [`Parts`]: sources that are searched together, with what searches keep about them. In `added_column`, a column beside those
-//! of the sources.
+//! [`Parts`]: sources that are searched together, with what searches keep about them: in `open_part`, about a source; in
+//! `added_column`, a column beside those of the sources.
 
 mod added_column;
+mod open_part;
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
-use docvalues_column::{
-    Bitset, Column, ColumnSource, Field, LiveDocs, Part, Result as ColumnResult, SortKey, Terms, bits,
-};
+use docvalues_column::{ColumnSource, Field, LiveDocs, Part, bits};
+
+pub(crate) use open_part::OpenPart;
 
 use super::columns::ColumnSet;
 use super::interrupt::Interrupt;
-use super::term_ids::{PartIds, TermIds, TermTable};
+use super::term_ids::{TermIds, TermTable};
 use super::threads::lock;
 use crate::error::{Error, Result};
 
@@ -73,34 +74,6 @@ pub struct TermMemory {
     pub table: usize,
     /// The bytes of the maps from ords to identities, of all parts but the first.
     pub maps: usize,
-}
-
-/// A source, its live documents, and its opened columns.
-pub(crate) struct OpenPart<'s> {
-    pub(crate) source: Arc<dyn ColumnSource + Send + Sync + 's>,
-    /// The live documents; `None` if none is deleted.
-    live: Option<LiveDocs>,
-    /// The same as bits, which the first search makes.
-    live_bits: OnceLock<Arc<Bitset>>,
-    opened: Arc<Mutex<Opened>>,
-    /// The column that [`Parts::with_column`] added, by name, and the part without it, which keeps all others.
-    added: Option<(String, Arc<OpenPart<'s>>)>,
-}
-
-/// The opened columns of a source, and the ids of their terms.
-#[derive(Default)]
-struct Opened {
-    columns: HashMap<String, Arc<dyn Column>>,
-    /// The ids of the terms of a column, by name.
-    ids: HashMap<String, KnownIds>,
-}
-
-/// The ids of the terms of a column, the table that they belong to, and how many terms there were.
-#[derive(Clone)]
-struct KnownIds {
-    table: Arc<TermTable>,
-    terms: u32,
-    ids: PartIds,
 }
 
 /// The columns and term tables that the searches of a set of parts share.
@@ -258,90 +231,6 @@ impl Parts {
     }
 }
 
-impl OpenPart<'static> {
-    fn new(part: Part) -> OpenPart<'static> {
-        let live = part.live.unwrap_or_else(|| Arc::new(LiveDocs::all(part.source.docs())));
-        OpenPart::of_source(part.source).with_live(&live)
-    }
-
-    /// The part with another source, in which some columns are others.
-    fn with_columns(&self, with: Part, columns: &[String]) -> OpenPart<'static> {
-        if let Some((_, part)) = &self.added {
-            return part.with_columns(with, columns);
-        }
-        let before = lock(&self.opened);
-        let mut opened = Opened { columns: before.columns.clone(), ids: before.ids.clone() };
-        columns.iter().for_each(|column| drop(opened.columns.remove(column)));
-        OpenPart { opened: Arc::new(Mutex::new(opened)), ..OpenPart::new(with) }
-    }
-}
-
-impl<'s> OpenPart<'s> {
-    /// A source of which nothing is deleted.
-    pub(crate) fn of(source: &'s (dyn ColumnSource + Sync)) -> OpenPart<'s> {
-        OpenPart::of_source(Arc::new(Borrowed(source)))
-    }
-
-    fn of_source(source: Arc<dyn ColumnSource + Send + Sync + 's>) -> OpenPart<'s> {
-        OpenPart { source, live: None, live_bits: OnceLock::new(), opened: Arc::default(), added: None }
-    }
-
-    /// The same source with other live documents.
-    pub(crate) fn with_live(&self, live: &LiveDocs) -> OpenPart<'s> {
-        let some = !live.are_all() || live.docs() != self.source.docs();
-        OpenPart {
-            source: self.source.clone(),
-            live: some.then(|| live.clone()),
-            live_bits: OnceLock::new(),
-            opened: self.opened.clone(),
-            added: self.added.clone(),
-        }
-    }
-
-    /// The live documents; `None` if none is deleted. O(documents / 64) the first time.
-    pub(crate) fn live(&self) -> Option<&Arc<Bitset>> {
-        let (live, docs) = (self.live.as_ref()?, self.source.docs());
-        Some(self.live_bits.get_or_init(|| {
-            let bits = live.to_bitset();
-            Arc::new(if bits.docs() == docs { bits } else { bits.resized(docs) })
-        }))
-    }
-
-    /// The column `name`, which is opened once.
-    pub(crate) fn column(&self, name: &str) -> ColumnResult<Arc<dyn Column>> {
-        let opened = self.opened(name);
-        if let Some(column) = lock(opened).columns.get(name) {
-            return Ok(column.clone());
-        }
-        let column = self.source.column(name)?;
-        Ok(lock(opened).columns.entry(name.to_owned()).or_insert(column).clone())
-    }
-
-    /// The ids of the terms of `column`, which are found once.
-    fn ids(&self, column: &dyn Column, table: &Arc<TermTable>, stop: &Interrupt) -> Result<PartIds> {
-        let name = &column.info().field.name;
-        let (opened, terms) = (self.opened(name), column.values().terms().map_or(0, Terms::term_count));
-        if let Some(known) = lock(opened).ids.get(name)
-            && Arc::ptr_eq(&known.table, table)
-            && known.terms == terms
-        {
-            return Ok(known.ids.clone());
-        }
-        let ids = table.add(column, stop)?;
-        let known = KnownIds { table: table.clone(), terms, ids: ids.clone() };
-        lock(opened).ids.insert(name.clone(), known);
-        Ok(ids)
-    }
-
-    /// The opened columns that have, or will have, the column `name`.
-    fn opened(&self, name: &str) -> &Mutex<Opened> {
-        match &self.added {
-            Some((added, part)) if added != name => part.opened(name),
-            _ => &self.opened,
-        }
-    }
-}
-
 impl Kept {
     /// The declared field of this name.
     pub(crate) fn declared(&self, name: &str) -> Option<&Field> {
@@ -406,26 +295,5 @@ impl Kept {
         let table = Arc::<TermTable>::default();
         lock(&kept.terms).insert(name.to_owned(), table.clone());
         in_table(table)
-    }
-}
-
-/// A borrowed source.
-struct Borrowed<'s>(&'s (dyn ColumnSource + Sync));
-
-impl ColumnSource for Borrowed<'_> {
-    fn docs(&self) -> u32 {
-        self.0.docs()
-    }
-
-    fn fields(&self) -> ColumnResult<Vec<docvalues_column::Field>> {
-        self.0.fields()
-    }
-
-    fn column(&self, name: &str) -> ColumnResult<Arc<dyn Column>> {
-        self.0.column(name)
-    }
-
-    fn sort(&self) -> &[SortKey] {
-        self.0.sort()
     }
 }

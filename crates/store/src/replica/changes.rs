@@ -151,12 +151,14 @@ impl StoreReader {
         };
         let mut known = newest()?;
         loop {
-            let (changes, now) = (Changes::open(&directory, known.clone(), from_sequence), newest()?);
-            match changes {
-                // The batches after the commit that was known went meanwhile.
-                Err(Error::TooOld { .. }) if now.1 > known.1 => known = now,
-                changes => return changes,
+            let changes = Changes::open(&directory, known.clone(), from_sequence);
+            let Err(Error::TooOld { .. }) = changes else { return changes };
+            // The batches after the commit that was known may be gone since.
+            let now = newest()?;
+            if now.1 == known.1 {
+                return changes;
             }
+            known = now;
         }
     }
 }

@@ -83,7 +83,7 @@ fn a_store_is_rebuilt_from_a_snapshot_and_the_changes_since() {
     }
 }
 
-/// Who follows computes what the update computed.
+/// A reader of changes computes the numbers that the update computed.
 #[test]
 fn computed_numbers_follow_from_those_before() {
     let folder = tempfile::tempdir().unwrap();

@@ -9,11 +9,11 @@ use std::sync::{Arc, OnceLock, Weak};
 
 use docvalues_column::{Field, Kind, LogicalType};
 use docvalues_reader::OpenOptions;
-use docvalues_storage::FsDirectory;
+use docvalues_storage::{FsDirectory, Step};
 use docvalues_store::{
     Durability, Error, KeepCommits, Observer, Publication, Replica, Store, StoreOptions, StoreReader,
 };
-use docvalues_testkit::faults::PowerLossDirectory;
+use docvalues_testkit::faults::{FaultyDirectory, PowerLossDirectory};
 
 use crate::fixture::{add, apply, contents, count, files, id, problems, schema};
 use crate::id_files::{Ids, check, side_files};
@@ -177,6 +177,33 @@ fn an_error_of_another_store_does_not_poison() {
     assert_eq!(contents(&store.snapshot()), [(1, 1)].into());
 }
 
+/// Hides that its side file could not be written.
+struct Hides;
+
+impl Observer for Hides {
+    fn publish(&self, publication: &mut Publication<'_>) -> Result<(), Box<dyn StdError + Send + Sync>> {
+        drop(publication.write("ids", |out| out.write_all(b"some")));
+        Ok(())
+    }
+}
+
+#[test]
+fn a_side_file_that_was_not_written_fails_the_publication() {
+    let directory = FaultyDirectory::new(Arc::new(PowerLossDirectory::new("/disk")), |call| {
+        match call.step == Step::Sync && Path::new(call.name).extension().is_some_and(|end| end == "side") {
+            true => Err(io::Error::other("no sync")),
+            false => Ok(call.bytes),
+        }
+    });
+    let options = StoreOptions::default();
+    let store = Store::create_in_with(Arc::new(directory), schema(), options, Arc::new(Hides)).unwrap();
+    apply(&store, &[(1, Some(1))]).unwrap();
+    let error = store.commit().unwrap_err();
+    assert!(matches!(&error, Error::Storage(error) if error.step() == Step::Sync), "{error}");
+    let error = store.commit().unwrap_err();
+    assert!(matches!(error, Error::Poisoned { .. }), "{error}");
+}
+
 #[test]
 fn names_are_checked() {
     let folder = tempfile::tempdir().unwrap();
@@ -230,6 +257,36 @@ fn replicas_get_side_files_and_write_their_own() {
     store.merge_to(1).unwrap();
     store.commit().unwrap();
     assert_eq!(side_files(&**store.directory()), check(&store.snapshot()));
+}
+
+/// The first frame of a new leader has a replica write its buffer, which its observer may fail.
+#[test]
+fn a_replica_whose_observer_failed_goes_on() {
+    let disk = |name: &str| Arc::new(PowerLossDirectory::new(name));
+    let options = StoreOptions::new().durability(Durability::EachBatch).keep_frames(1 << 20);
+    let store = Store::create_in_with(disk("/leader"), schema(), options, Ids::new()).unwrap();
+    let observer = Ids::new();
+    let first = Replica::open_in_with(disk("/first"), options, Ids::new()).unwrap();
+    let second = Replica::open_in_with(disk("/second"), options, observer.clone()).unwrap();
+    let start = store.position().sequence;
+    apply(&store, &[(5, Some(5))]).unwrap();
+    for replica in [&first, &second] {
+        install(&store, replica).unwrap();
+        replica.apply_frame(&frames(&store, start)[0].bytes).unwrap();
+    }
+    let leader = first.promote().unwrap();
+    apply(&leader, &[(6, Some(6))]).unwrap();
+    let frames = frames(&leader, start);
+    observer.fails.store(true, Relaxed);
+    let failed = frames.iter().map(|frame| second.apply_frame(&frame.bytes)).find_map(Result::err).unwrap();
+    assert!(matches!(failed, Error::Observer { .. }), "{failed}");
+    observer.fails.store(false, Relaxed);
+    for frame in &frames {
+        second.apply_frame(&frame.bytes).unwrap();
+    }
+    assert_eq!(second.position(), leader.position());
+    second.store().refresh().unwrap();
+    assert_eq!(contents(&second.snapshot()), [(5, 5), (6, 6)].into());
 }
 
 /// The names and bytes of all files but the lock's.

@@ -83,3 +83,60 @@ fn a_text_that_is_ahead_is_refused() {
     let opened = Index::open(&path, options()).map(drop);
     assert!(matches!(opened, Err(Error::Apart { .. })), "{opened:?}");
 }
+
+/// tantivy gives the first operation of a writer the stamp of the last commit, and a merge takes a deletion with it for one from
+/// before.
+#[test]
+fn a_merge_leaves_an_uncommitted_deletion_uncommitted() {
+    let folder = tempfile::tempdir().unwrap();
+    let (index, mut writer) = create(folder.path(), columns());
+    let mut before = Contents::new();
+    for key in 1..5 {
+        add(&index, &mut writer, key, &doc("ant", 1));
+        before.insert(key, doc("ant", 1));
+        writer.commit().unwrap();
+    }
+    drop((index, writer));
+
+    for _ in 0..2 {
+        let (index, mut writer) = Index::open(folder.path(), options()).unwrap();
+        check(&index.searcher(), &before);
+        writer.delete(3).unwrap();
+        writer.merge().unwrap();
+        check(&index.searcher(), &before);
+    }
+    let (index, mut writer) = Index::open(folder.path(), options()).unwrap();
+    writer.delete(3).unwrap();
+    writer.merge().unwrap();
+    writer.commit().unwrap();
+    before.remove(&3);
+    check(&index.searcher(), &before);
+}
+
+/// A kill after tantivy wrote the deletions of a segment and before it named them: the same commit writes the same name again.
+#[test]
+fn files_of_a_killed_commit_do_not_stop_the_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let [path, both] = ["index", "both"].map(|name| folder.path().join(name));
+    let (index, mut writer) = create(&path, columns());
+    let before = Contents::from([(1, doc("ant", 1)), (2, doc("bee", 2))]);
+    before.iter().for_each(|(key, doc)| add(&index, &mut writer, *key, doc));
+    writer.commit().unwrap();
+    drop((index, writer));
+    let meta = fs::read(path.join("text/meta.json")).unwrap();
+
+    let replace = |path: &Path| {
+        let (index, mut writer) = Index::open(path, options()).unwrap();
+        check(&index.searcher(), &before);
+        add(&index, &mut writer, 1, &doc("cow", 5));
+        writer.commit().unwrap();
+        check(&index.searcher(), &Contents::from([(1, doc("cow", 5)), (2, doc("bee", 2))]));
+    };
+    replace(&path);
+    copy(&path.join("text"), &both.join("text"));
+    copy(&path.join("columns"), &both.join("columns"));
+    fs::write(both.join("text/meta.json"), meta).unwrap();
+    let deletions = fs::read_dir(both.join("text")).unwrap().map(|entry| entry.unwrap().path());
+    assert!(deletions.into_iter().any(|path| path.extension().is_some_and(|end| end == "del")));
+    replace(&both);
+}

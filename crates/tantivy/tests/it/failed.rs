@@ -43,6 +43,10 @@ fn a_document_whose_columns_fail_is_not_added() {
     let size = writer.field("size").unwrap();
     let added = writer.add(1, TantivyDocument::new(), |row| row.str(size, "no number").map(drop));
     assert!(matches!(added, Err(Error::Columns(_))));
+    let mut text = TantivyDocument::new();
+    text.add_u64(index.text().schema().get_field(KEY).unwrap(), 7);
+    let added = writer.add(1, text, |_| Ok(()));
+    assert!(matches!(added, Err(Error::Schema { field }) if field == KEY));
     add(&index, &mut writer, 2, &doc("ant", 1));
     writer.commit().unwrap();
     check(&index.searcher(), &Contents::from([(2, doc("ant", 1))]));

@@ -40,7 +40,7 @@ fn changes(round: u32) -> Vec<Change> {
     changes
 }
 
-/// What the index contains after a round.
+/// The contents of the index after a round.
 fn apply(contents: &mut Contents, round: u32) {
     for change in changes(round) {
         match change {

@@ -48,6 +48,10 @@ fn updates_write_no_text() {
     assert!(writer.pending_bytes() < waiting);
     new.insert(4, doc("bee", 44));
     check(&index.searcher(), &new);
+
+    let before = writer.pending_bytes();
+    writer.delete(1).unwrap();
+    assert!(writer.pending_bytes() > before, "deletions wait in memory, too");
 }
 
 /// Tells another thread to stop when it is dropped, also by a panic.

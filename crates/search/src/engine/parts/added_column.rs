@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use docvalues_column::{Changes, ColumnChanges, DocId, ErrorKind, Field, Kind, Number, OverlaySource};
+use docvalues_column::{Changes, DocId, ErrorKind, Field, Kind, Number};
 
 use super::{Kept, OpenPart, Parts};
 use crate::error::{Error, Result};
@@ -90,22 +90,6 @@ impl Parts {
             }
         }
         Ok(())
-    }
-}
-
-impl OpenPart<'static> {
-    /// The part with one more column.
-    fn with_added(self: &Arc<Self>, field: &Field, changes: Changes<i64>) -> OpenPart<'static> {
-        let changes = [(field.clone(), ColumnChanges::Numbers(changes))];
-        // So that the sets with other columns share the bits.
-        self.live();
-        OpenPart {
-            source: Arc::new(OverlaySource::new(self.source.clone(), changes)),
-            live: self.live.clone(),
-            live_bits: self.live_bits.clone(),
-            opened: Arc::default(),
-            added: Some((field.name.clone(), self.clone())),
-        }
     }
 }
 
