@@ -109,7 +109,7 @@ struct Args {
 /// A work to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Work {
-    /// Documents without and with ids, into an empty index
+    /// Documents without and with ids, into an empty index; into the store also with an observer
     Adds,
     /// Documents with versions, the ids looked up in the segments that are there
     Upserts,

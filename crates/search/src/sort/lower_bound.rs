@@ -72,14 +72,21 @@ fn best(part: &PassPart<'_>, keys: &Keys, after: Option<&Entry>) -> Result<Optio
         (None, _) | (_, Bounds::Unknown) => return Ok(None),
         (Some(_), bounds) => bounds.range(),
     };
-    let best = match after.map(|after| key.since(&after.values[0])) {
+    let best = match after.map(|after| key.since(&after.values[0], true)) {
         None if key.descending => *bounds.end(),
         None => *bounds.start(),
         Some(Some(since)) if key.descending => *since.end(),
         Some(Some(since)) => *since.start(),
         Some(None) => return Ok(None),
     };
-    let found = skip::first_zone(column, DocRange::new(0, part.total), &(best..=best))?;
+    // Of equal values, those of later documents follow.
+    let is_here = |after: &&Entry| after.address.part == len_u32(part.columns.part());
+    let from = after.filter(is_here).map_or(0, |after| after.address.doc.get().min(part.total));
+    let first = |from| skip::first_zone(column, DocRange::new(from, part.total), &(best..=best));
+    let found = match first(from)? {
+        None if from > 0 => first(0)?,
+        found => found,
+    };
     Ok(found.map(|zone| zone.clip(zone.start.saturating_add(ZONE_DOCS))))
 }
 

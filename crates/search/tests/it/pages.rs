@@ -90,6 +90,26 @@ proptest! {
 }
 
 #[test]
+fn a_page_among_equal_values_visits_few_documents() {
+    let docs = 300_000;
+    let sizes = (0..docs).map(|doc| (doc % 7 != 0).then_some(i64::from(doc % 4))).collect();
+    let field = Field::new("size", Kind::Numeric, LogicalType::I64);
+    let source = MemSource::new(docs, [(field, ModelColumn::Numeric(sizes))]);
+    let search = Search::new(&source).threads(1);
+    let up = SortKey::of("size");
+    for (key, at) in [(&up, 100_000), (&up, 299_000), (&up.clone().descending(), 140_003)] {
+        let keys = [key.clone()];
+        let sorted = search.sorted(Docs::All, &keys).unwrap();
+        let place = sorted.iter().position(|found| found.doc.get() >= at).unwrap();
+        let last = search.sort_cursor(&keys, sorted[place]).unwrap();
+        let answer = search.request(&SearchRequest::new().sort(keys.clone()).top(20).after(last)).unwrap();
+        assert_eq!(answer.top, sorted[place + 1..][..20], "after {at} by {keys:?}");
+        let visited = answer.top_profile.visited;
+        assert!(visited < 12_000, "{visited} documents visited after {at} by {keys:?}");
+    }
+}
+
+#[test]
 fn a_term_that_no_document_has_is_a_position() {
     const DOCS: u8 = 60;
     let term = |doc: u8| (!doc.is_multiple_of(5)).then(|| vec![b'b' + doc % 5 * 2]);
