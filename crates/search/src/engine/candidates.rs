@@ -16,7 +16,7 @@ use docvalues_format::bits::retain::{DOCS_PER_GROUP, GroupBits, retain};
 
 use super::collector::{Collector, Competitive};
 use super::columns::PartColumns;
-use super::docs::docs_before;
+use super::docs::{docs_before, len_u32};
 use crate::error::Result;
 
 /// Documents in a block, the unit in which collectors report competitive documents.
@@ -29,7 +29,8 @@ const FILTER_ONE_IN: usize = 16;
 /// At least one document in this many must be in a list before a collector consults skip indexes at all.
 const SKIP_INDEX_ONE_IN: usize = 4_096;
 
-/// At least one document in this many must be a candidate for columns to be read as if all were.
+/// At least one document in this many, from the first candidate to the last, must be one for columns to be read as if all
+/// were.
 const RUN_ONE_IN: usize = 2;
 
 /// The candidates of a block or a chunk.
@@ -196,8 +197,21 @@ impl CandidateBuffers {
 
 /// The documents of a block whose bits are set.
 fn by_density<'c>(listed: &'c mut Vec<DocId>, block: DocRange, set: &'c [u64]) -> Candidates<'c> {
-    if bits::count(set) * RUN_ONE_IN >= block.len() {
-        return Candidates::MostOf(block, set);
+    let (count, is_set) = (bits::count(set), |word: &u64| *word != 0);
+    // To list a few documents takes less time than to find the first and the last one.
+    if !is_sparse(count, block)
+        && let Some((first, last)) = set.iter().position(is_set).zip(set.iter().rposition(is_set))
+    {
+        let doc = |at: usize| block.start.saturating_add(len_u32(at)).min(block.end);
+        let start = 64 * first + set[first].trailing_zeros() as usize;
+        let end = 64 * (last + 1) - set[last].leading_zeros() as usize;
+        if count == end - start {
+            return Candidates::Run(DocRange::new(doc(start), doc(end)));
+        }
+        let words = DocRange::new(doc(64 * first), doc(64 * (last + 1)));
+        if count * RUN_ONE_IN >= words.len() {
+            return Candidates::MostOf(words, &set[first..=last]);
+        }
     }
     listed.clear();
     bits::push_docs(set, block.start, listed);

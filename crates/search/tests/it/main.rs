@@ -12,6 +12,7 @@ mod chunks;
 mod export;
 mod group;
 mod histograms;
+mod hits;
 mod interrupts;
 mod missing;
 mod pages;
