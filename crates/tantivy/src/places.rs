@@ -333,6 +333,16 @@ mod tests {
         }
     }
 
+    #[test]
+    fn documents_of_a_run_take_2_bits_each() {
+        let mut places = Places::new(ids(0), 64_000);
+        for doc in (0..64_000).map(DocId::new) {
+            places.push(Some(DocAddress { part: 1, doc }), 1);
+        }
+        assert_eq!((size_of_val(&*places.starts), size_of_val(&*places.before)), (8_000, 8_000));
+        assert_eq!(size_of_val(&*places.runs), 8);
+    }
+
     /// Moves of the first part, which is gone, and of the second one, which stays; the last one stays as it is.
     fn moves(rng: &mut SplitMix64) -> Moved {
         let mut runs = HashMap::new();
