@@ -101,8 +101,8 @@ impl Places {
         Some(DocAddress { part, doc: DocId::new(doc.wrapping_add(run.shift)) })
     }
 
-    /// Sets the bits of the places of `hits` in `sets`, which are those of the parts of a snapshot. A hit is the number of a word of
-    /// 64 documents, and a bit for each of them. O(hits and their runs).
+    /// Sets the bits of the places of `hits` in `sets`, one for each part of a snapshot. `hits` are bits by words: the number of each
+    /// word of 64 documents, and its bits. At most O(hits): those of a run in the same word are moved at once.
     pub(crate) fn add_to(&self, hits: &[(u32, u64)], parts: &[Option<u32>], sets: &mut [Vec<u64>]) {
         for &(word, hits) in hits {
             let Some(&starts) = self.starts.get(word as usize) else { continue };
@@ -294,7 +294,7 @@ mod tests {
         (places, model)
     }
 
-    fn check(places: &Places, model: &Model, rng: &mut SplitMix64) {
+    fn check(places: &Places, model: &[Option<DocAddress>], rng: &mut SplitMix64) {
         // The second time, one of the parts is not in the snapshot.
         for parts in [[Some(0), Some(1), Some(2)], [Some(1), None, Some(0)]] {
             let expected = |doc: usize| -> Option<DocAddress> {
