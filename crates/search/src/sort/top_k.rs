@@ -66,13 +66,16 @@ pub(crate) struct TopKCollector<K> {
     max_threads: usize,
     /// The part whose documents are collected.
     part: u32,
-    /// The competitive ords of the part, with what they depend on: the part, the last document, and the ties of both ends.
-    ords: Option<((u32, DocAddress, Ties), Option<RangeInclusive<i64>>)>,
+    /// The competitive ords of a part, with what they depend on.
+    ords: Option<(OrdsKey, Option<RangeInclusive<i64>>)>,
 }
 
 /// Whether documents that are equal by the first key to [`last`](TopKQueue::last) may be competitive, and whether those that
 /// are equal to [`not_before`](TopKQueue::not_before) may.
 type Ties = (bool, bool);
+
+/// What competitive ords depend on: the part, the last document, and ties.
+type OrdsKey = (u32, DocAddress, Ties);
 
 /// Statistics of a top-k search.
 ///
@@ -160,7 +163,7 @@ impl<K: TopKQueue> TopKCollector<K> {
         ties: Ties,
     ) -> Result<Option<RangeInclusive<i64>>> {
         let Some((key, last)) = self.keys.as_slice().first().zip(self.queue.last()) else { return Ok(None) };
-        let depends = (self.part, last.address, ties);
+        let depends: OrdsKey = (self.part, last.address, ties);
         if let Some((before, ords)) = &self.ords
             && *before == depends
         {
