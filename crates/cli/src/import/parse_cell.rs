@@ -4,6 +4,7 @@ use std::net::IpAddr;
 
 use jiff::tz::Offset;
 
+use crate::api::search::Value;
 use crate::api::{LogicalType, from_f64, from_u64};
 
 use super::column_type::value_name;
@@ -90,6 +91,15 @@ impl CellParser<'_> {
             _ => None,
         };
         value.ok_or_else(|| self.refuse(text, form, ""))
+    }
+
+    /// Parses a cell as a value of its own.
+    pub(crate) fn value(&self, form: Form, text: &str) -> Result<Value, TypeMismatch> {
+        let mut bytes = Vec::new();
+        Ok(match self.read(form, text, &mut bytes)? {
+            (Stored::Number(number), _) => Value::of(self.logical, number),
+            (Stored::Bytes, _) => Value::Bytes(bytes),
+        })
     }
 
     /// Whether the column takes a value of its type that may be printed in another format.
