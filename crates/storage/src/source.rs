@@ -22,7 +22,7 @@ use crate::request_waves::{ReadAt, Requests};
 ///
 /// | | opening | first touch of 4 KiB | memory |
 /// | --- | --- | --- | --- |
-/// | [`map`](Source::map) | O(1) | a page fault, unless the page is cached | the kernel's page cache, shared by processes; a copy of a file of up to 64 KiB |
+/// | [`map`](Source::map) | O(1) | a page fault, unless the page is cached | the kernel's page cache, shared by processes; a copy of a file of up to 64 KiB, and of the last 4 KiB of a longer one |
 /// | [`read`](Source::read) | O(1) | a `pread` and a copy | this process's, for the bytes touched |
 /// | [`requests`](Source::requests) | two ranges | a part of a request, see [`in_waves`](Source::in_waves) | as `read` |
 /// | [`memory`](Source::memory) | O(1) | nothing | the bytes given |
@@ -141,7 +141,7 @@ impl Source {
                 file.read_exact(&mut bytes).map_err(|e| Error::new(Step::Open, path, e))?;
                 Backend::Memory(bytes.into())
             }
-            _ => Backend::Mapped(Map::of(&file, len).map_err(|e| Error::new(Step::Map, path, e))?),
+            _ => Backend::Mapped(Map::of(file, len).map_err(|e| Error::new(Step::Map, path, e))?),
         };
         Ok(Source::new(Some(path), len, bytes))
     }
@@ -307,7 +307,11 @@ impl Source {
 
     fn slice(&self, offset: u64, len: usize) -> Option<&[u8]> {
         let start = usize::try_from(offset).ok()?;
-        self.whole()?.get(start..start.checked_add(len)?)
+        match &self.bytes {
+            Backend::Mapped(map) => map.part(start, len),
+            Backend::Memory(bytes) => bytes.as_slice().get(start..start.checked_add(len)?),
+            Backend::Read(_) | Backend::Requests(_) => None,
+        }
     }
 
     /// Fills `bytes` from `offset` on, from any backend.
@@ -359,6 +363,8 @@ fn open_at_once(path: &Path) -> io::Result<File> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+
     use super::*;
 
     /// The same bytes in each of the four ways; small files are read in place of a mapping.
@@ -404,6 +410,33 @@ mod tests {
             assert_eq!(*source.read_at(Role::Header, 0, 0).unwrap(), b""[..]);
             assert!(source.read_at(Role::Header, 0, 1).is_err());
             source.advise(Advice::Random).unwrap();
+        }
+    }
+
+    /// The first 64 bytes and the last 4 KiB of a mapped file are copies.
+    #[test]
+    fn ranges_near_the_ends_of_a_long_file() {
+        for len in [SMALL + 1, SMALL + 70, 3 * SMALL] {
+            let bytes: Vec<u8> = (0..len).map(|i| ((i * 31) ^ (i >> 8)).to_le_bytes()[0]).collect();
+            let (folder, sources) = sources(&bytes);
+            for start in [0, 1, 63, 64, 65, len - 4_097, len - 4_096, len - 4_095, len - 64, len] {
+                for part in [0, 1, 63, 64, 65, 4_096, len] {
+                    for source in &sources {
+                        let read = source.read_at(Role::DirectoryPage, start as u64, part);
+                        match bytes.get(start..start + part) {
+                            Some(expected) => assert_eq!(*read.unwrap(), *expected, "{part} at {start}"),
+                            None => assert!(read.is_err(), "{part} at {start} of {len}"),
+                        }
+                    }
+                }
+            }
+            // Of bytes that change in place, the mapping has the new ones.
+            let mut file = File::options().write(true).open(folder.path().join("a.dv")).unwrap();
+            file.write_all(&vec![0; len]).unwrap();
+            let [source, ..] = sources;
+            let read = |start: usize, len| source.read_at(Role::Header, start as u64, len).unwrap();
+            assert_eq!((&*read(0, 64), &*read(len - 4_096, 4_096)), (&bytes[..64], &bytes[len - 4_096..]));
+            assert_eq!(*read(64, len - 4_160), vec![0; len - 4_160]);
         }
     }
 
