@@ -70,6 +70,12 @@ impl Map {
         Ok(Map { first: read(0, first)?, last: read(map.len() - last, last)?, map })
     }
 
+    /// Of the copy of the last bytes, frees those before `from`.
+    pub(crate) fn keep_end(&mut self, from: usize) {
+        let before = from.saturating_sub(self.map.len() - self.last.len());
+        self.last = Box::from(&self.last[before.min(self.last.len())..]);
+    }
+
     /// The `len` bytes at `start`: the copies, if the range lies in one of them.
     pub(crate) fn part(&self, start: usize, len: usize) -> Option<&[u8]> {
         let end = start.checked_add(len)?;
