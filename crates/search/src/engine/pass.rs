@@ -82,7 +82,7 @@ impl PassPart<'_> {
 }
 
 impl Pass<'_> {
-    /// [`within`](Self::within) that leaves out nothing.
+    /// The documents that are visited if none is left out.
     pub(crate) const EVERYWHERE: DocRange = DocRange::new(0, u32::MAX);
 
     /// Runs `collector` over all documents of the pass.
