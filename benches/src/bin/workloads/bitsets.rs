@@ -9,10 +9,10 @@
 //! `SET` is `90%`, `half`, `10%-bits` or `1%-bits`: the pass reads a run, lists documents, or looks at skip indexes only. With
 //! `all` in place of `SET`, and as `count/size`, the same is measured for all documents.
 
-use docvalues::{Bitset, LiveDocs};
 use docvalues::prelude::*;
 use docvalues::search::facet::Facet;
 use docvalues::search::{Docs, Search};
+use docvalues::{Bitset, LiveDocs};
 use docvalues_benches::data;
 
 use super::time;
