@@ -33,6 +33,9 @@ const SKIP_INDEX_ONE_IN: usize = 4_096;
 /// were.
 const RUN_ONE_IN: usize = 2;
 
+/// Words of a set that are counted at once, until it is known whether the set is sparse.
+const COUNTED_WORDS: usize = 128;
+
 /// The candidates of a block or a chunk.
 pub(super) enum Candidates<'c> {
     /// All documents of a range.
@@ -76,7 +79,14 @@ impl CandidateBuffers {
         set: &'c [u64],
         collector: &mut dyn Collector,
     ) -> Result<Candidates<'c>> {
-        let count = bits::count(set);
+        // The first words tell of most sets that they are not sparse.
+        let mut count = 0;
+        for words in set.chunks(COUNTED_WORDS) {
+            count += bits::count(words);
+            if !is_sparse(count, block) {
+                break;
+            }
+        }
         if count == 0 {
             return Ok(Candidates::List(&[]));
         }
@@ -86,6 +96,13 @@ impl CandidateBuffers {
         } else {
             match self.competitive_in(columns, block, collector)? {
                 Competitive::All => set,
+                // Fewer than one in a word are looked up in the set.
+                Competitive::Bits if bits::count(&self.block_bits) < set.len() => {
+                    self.listed.clear();
+                    bits::push_docs(&self.block_bits, block.start, &mut self.listed);
+                    self.listed.retain(|doc| bits::get(set, block.place(*doc)));
+                    return Ok(Candidates::List(&self.listed));
+                }
                 Competitive::Bits => {
                     self.block_bits.iter_mut().zip(set).for_each(|(bits, set)| *bits &= set);
                     self.block_bits.as_slice()

@@ -192,16 +192,19 @@ impl Docs<'_> {
         Ok(words)
     }
 
-    /// The documents that lie in `docs`, which must be within the source. O(docs).
-    pub(crate) fn within(&self, docs: DocRange) -> Vec<DocId> {
+    /// The number of documents that lie in `docs`, which begins and ends at multiples of 64, or at the end of the source.
+    /// O(docs / 64).
+    pub(crate) fn count_within(&self, docs: DocRange) -> usize {
         match *self {
-            Docs::All => docs.iter().collect(),
-            Docs::Range(from, to) => docs.intersection(DocRange::new(from, to)).iter().collect(),
+            Docs::All => docs.len(),
+            Docs::Range(from, to) => docs.intersection(DocRange::new(from, to)).len(),
             Docs::List(list) => {
                 let below = |end| list.partition_point(|doc| doc.get() < end);
-                list[below(docs.start)..below(docs.end)].to_vec()
+                below(docs.end) - below(docs.start)
             }
-            Docs::Bits(bits) => docs.iter().filter(|doc| bits.contains(*doc)).collect(),
+            Docs::Bits(bits) => {
+                bits::count(&bits.words()[docs.start as usize / 64..docs.end.div_ceil(64) as usize])
+            }
         }
     }
 

@@ -146,7 +146,8 @@ impl Search<'_> {
         };
         let queue = TopDocs::bounded(top, bound).after(Some(&after));
         let collector = TopKCollector::new(keys, queue).max_threads(request.memory() / bytes.max(1));
-        let pass = Pass { parts: &parts, threads: request.threads(), stop: request.stop() };
+        let (within, threads) = (Pass::EVERYWHERE, request.threads());
+        let pass = Pass { parts: &parts, within, threads, stop: request.stop() };
         let (found, mut profile) = pass.run(collector)?.finish();
         profile.visited += visited;
         Ok((found.finish(&request)?, profile))

@@ -20,7 +20,7 @@ use docvalues_column::{Bounds, DocAddress, DocId, DocRange};
 use super::key::{Entry, Keys};
 use super::sort_value::SortValue;
 use super::top_k::{TopDocs, TopKCollector, TopKQueue as _};
-use crate::engine::{BLOCK, DocList, Docs, Pass, PassPart, Request, len_u32, skip};
+use crate::engine::{BLOCK, Pass, PassPart, Request, len_u32, skip};
 use crate::error::Result;
 
 /// The documents of a zone, which are visited around the best value.
@@ -46,10 +46,12 @@ pub(super) fn from_best_zone(
     let Some(mut around) = best(part, keys, after)? else { return Ok((None, 0)) };
     let mut visited = 0;
     loop {
-        let (list, is_widest) = (docs.within(around), around.len() >= BLOCK.min(total) as usize);
-        if is_widest || list.len() >= top {
-            let parts = [PassPart { docs: Docs::List(DocList(&list)), ..*part }];
-            let pass = Pass { parts: &parts, threads: 1, stop: request.stop() };
+        // Whole words of a bitset.
+        let within =
+            DocRange::new(around.start / 64 * 64, around.end.div_ceil(64).saturating_mul(64).min(total));
+        let is_widest = around.len() >= BLOCK.min(total) as usize;
+        if is_widest || docs.count_within(within) >= top {
+            let pass = Pass { parts: std::slice::from_ref(part), within, threads: 1, stop: request.stop() };
             let queue = TopDocs::new(top).after(after);
             let (found, profile) = pass.run(TopKCollector::new(keys.clone(), queue))?.finish();
             visited += profile.visited;

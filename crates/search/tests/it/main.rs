@@ -9,6 +9,7 @@
 mod added_columns;
 mod bounds;
 mod chunks;
+mod deleted;
 mod export;
 mod group;
 mod histograms;
