@@ -222,7 +222,7 @@ mod tests {
             let SnapshotIds { lookup, parts } = ids.lookup(now.opened()).unwrap();
             assert_eq!(parts, [4, 3, 2, 1, 0], "the newest first, and none twice");
             let mut seeker = lookup.seeker();
-            for number in 0..3_000 {
+            for number in 0..3_000_usize {
                 let hit = seeker.find(number.to_string().as_bytes()).unwrap().unwrap();
                 assert_eq!(parts[hit.segment], number / 600);
             }
