@@ -23,6 +23,7 @@ pub(crate) use std::{sync::RwLock, thread::yield_now};
 #[cfg(docvalues_lock_times)]
 pub(crate) use timed::{Condvar, Mutex, MutexGuard};
 #[cfg(docvalues_lock_times)]
+#[doc(hidden)]
 pub use timed::{LockTime, take_lock_times};
 
 /// The locks of threads that `shuttle` does not run.

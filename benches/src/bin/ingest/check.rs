@@ -32,7 +32,7 @@ impl Ours<'_> {
         let absent = docs(there..there + operations, |_| 1 << 40);
         let present = docs(random(there, operations as usize), |_| 1 << 40);
         // So few that the table of all ids is not made.
-        let few = &absent[..absent.len().min(there as usize / 10)];
+        let few = &absent[..absent.len().min((there / (self.segments / 2).max(10)) as usize)];
         let [mut by_filters, mut new, mut replaced] = [(); 3].map(|()| Costs::default());
         for round in 0..=ROUNDS {
             let pair = |costs: &mut Costs, some: &[Versioned], store: &Store, outcome: Outcome| {

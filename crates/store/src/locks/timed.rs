@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 /// How long a lock was waited for and held, once.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
+#[doc(hidden)]
 pub struct LockTime {
     /// The file in the sources, and the line, of the call that locked it.
     pub file: &'static str,
@@ -37,6 +38,7 @@ thread_local! {
 }
 
 /// The times of all locks that were released since the last call.
+#[doc(hidden)]
 pub fn take_lock_times() -> Vec<LockTime> {
     let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
     let taken = all

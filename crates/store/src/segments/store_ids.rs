@@ -15,8 +15,8 @@ use super::segment::StoreSegment;
 use crate::error::Result;
 use crate::locks::{Mutex, MutexGuard, lock};
 
-/// A table is filled when one id was looked up for this many that it will have. Filling takes 55 ns an id, and saves about
-/// as much of each look-up for each four segments.
+/// A table is filled when one id was looked up for this many that it will have, or for a quarter of the segments if that is
+/// more: filling takes 55 ns an id, and saves about as much of each look-up for each four segments.
 const PAYS_AT: u64 = 8;
 
 /// The ids after which no further segment is added to a table at once. Each addition also takes O(segments), and a flush may wait
@@ -143,7 +143,7 @@ impl StoreIds {
     pub(crate) fn would_pay(&self, ids: usize, segments: &[Arc<StoreSegment>]) -> bool {
         let asked = self.asked.fetch_add(ids as u64, Ordering::Relaxed) + ids as u64;
         let there = segments.iter().map(|segment| u64::from(segment.segment.docs())).sum::<u64>();
-        asked.saturating_mul(PAYS_AT) >= there
+        asked.saturating_mul(PAYS_AT.max(segments.len() as u64 / 4)) >= there
     }
 
     /// Adds the segments that the table lacks, and removes others. O(ids), and O(segments) for each [`ADDED_AT_ONCE`] ids.
@@ -198,7 +198,7 @@ mod tests {
     use super::*;
     use crate::{Store, StoreOptions, StoreSchema};
 
-    /// In three additions: of two segments, two, and one.
+    /// When it pays, and in three additions: of two segments, two, and one.
     #[test]
     fn a_table_is_filled_by_some_segments_at_a_time() {
         let folder = tempfile::tempdir().unwrap();
@@ -217,6 +217,10 @@ mod tests {
             store.commit().unwrap();
         }
         let (now, ids) = (store.snapshot(), StoreIds::default());
+        let few = &now.opened()[..1];
+        assert!(!ids.would_pay(74, few) && ids.would_pay(1, few), "600 ids, of which 75 were looked up");
+        let (many, ids) = (vec![few[0].clone(); 400], StoreIds::default());
+        assert!(!ids.would_pay(2_399, &many) && ids.would_pay(1, &many), "240,000 ids in 400 segments");
         for _ in 0..2 {
             ids.fill(now.opened());
             let SnapshotIds { lookup, parts } = ids.lookup(now.opened()).unwrap();
