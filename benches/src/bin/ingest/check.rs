@@ -2,11 +2,11 @@
 
 use docvalues::store::{Outcome, Store, StoreOptions, StoreSchema, WriteBatch};
 use docvalues_benches::ids::random;
+use docvalues_benches::process::thread_cpu;
 
 use super::Figures;
 use super::mixed::SMALL;
 use super::ours::{BATCH, Ours, ROUNDS, Versioned, batch, docs, fields, median, remove, schema};
-use super::process::thread_cpu;
 
 /// Documents a second of apache/lucene#15820: 32 batches of 20.
 const A_SECOND: f64 = 640.0;
