@@ -31,8 +31,8 @@ impl Step {
         let cells = [
             figure(wall * 1e3),
             figure(spent * 1e3),
-            (cached - self.faults[0]).to_string(),
-            (of_disk - self.faults[1]).to_string(),
+            cached.saturating_sub(self.faults[0]).to_string(),
+            of_disk.saturating_sub(self.faults[1]).to_string(),
             maps().to_string(),
             handles().to_string(),
             figure(mib("VmRSS")),
