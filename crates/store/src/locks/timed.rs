@@ -197,3 +197,27 @@ fn wait_by<'a, T, R>(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_notes_where_it_was_taken_and_how_long_it_was_held() {
+        let (mutex, condition, pause) = (Mutex::new(1), Condvar::new(), Duration::from_millis(2));
+        let line = line!() + 1;
+        let mut guard = mutex.lock().unwrap();
+        *guard += 1;
+        std::thread::sleep(pause);
+        let (guard, timeout) = condition.wait_timeout_while(guard, pause, |_| true).unwrap();
+        assert!(timeout.timed_out() && *guard == 2);
+        assert!(matches!(mutex.try_lock(), Err(TryLockError::WouldBlock)));
+        drop(guard);
+        // Other tests lock elsewhere.
+        let is_here = |time: &LockTime| time.file == file!();
+        let times: Vec<LockTime> = take_lock_times().into_iter().filter(is_here).collect();
+        let [before, after] = times[..] else { panic!("{times:?}") };
+        assert!((before.line, after.line) == (line, line) && before.held >= pause, "{times:?}");
+        assert!(mutex.try_lock().is_ok());
+    }
+}
