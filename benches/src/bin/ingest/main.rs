@@ -15,7 +15,6 @@ mod million;
 mod mixed;
 mod ours;
 mod plot;
-mod process;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

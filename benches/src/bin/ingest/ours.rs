@@ -10,11 +10,11 @@ use docvalues_benches::ingest::IngestDoc;
 pub(super) use docvalues_benches::ingest::{
     Versioned, batch, store_fields as fields, store_schema as schema,
 };
+use docvalues_benches::process::cpu;
 
 use super::base::refreshed;
 use super::child::child;
 use super::memory;
-use super::process::cpu;
 use super::{Args, Figures, Work};
 
 pub(super) const ROUNDS: usize = 3;
