@@ -134,27 +134,32 @@ proptest! {
     }
 }
 
-/// A column alone has all threads.
+/// Threads share the columns, and the strings of the last ones.
 #[test]
-fn threads_compress_the_strings_of_a_column_to_the_same_bytes() {
+fn threads_compress_the_strings_of_columns_to_the_same_bytes() {
     let folder = tempfile::tempdir().unwrap();
     for compression in [Compression::Fsst, Compression::OnPair] {
         let written = |threads, budget| {
-            let spec = FieldSpec::new("text", LogicalType::Utf8).kind(BytesKind::Binary);
-            let (schema, [field]) = schema([spec.compression(compression)]);
+            let spec = |name: &str| FieldSpec::new(name, LogicalType::Utf8).kind(BytesKind::Binary);
+            let (schema, fields) = schema(["a", "b", "c"].map(|name| spec(name).compression(compression)));
             let options = WriterOptions { budget, threads, ..WriterOptions::default() };
             let mut writer = SegmentWriter::in_memory(schema, options);
             writer.spill_to(docvalues_storage::Spill::in_folder(folder.path()));
             for i in 0..20_000 {
                 let mut doc = writer.document();
-                let text = format!("https://www.example.org/{}/{}", mix(i, 10) % 10, mix(i, 11));
-                doc.str(field, &text).unwrap();
+                // Columns of two lengths, and a short one.
+                for (field, every) in fields.into_iter().zip([1, 3, 1_000]) {
+                    let text = format!("https://www.example.org/{}/{}", mix(i, 10) % 10, mix(i, every));
+                    if mix(i, 12).is_multiple_of(every) {
+                        doc.str(field, &text).unwrap();
+                    }
+                }
                 doc.finish().unwrap();
             }
             writer.finish_bytes().unwrap()
         };
         let expected = written(1, usize::MAX);
-        for (threads, budget) in [(3, usize::MAX), (3, 300_000), (8, 1_000_000)] {
+        for (threads, budget) in [(2, usize::MAX), (3, usize::MAX), (3, 300_000), (8, 1_000_000)] {
             assert!(
                 written(threads, budget) == expected,
                 "{compression:?}: {threads} threads, {budget} bytes"
