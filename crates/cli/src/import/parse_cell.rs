@@ -9,7 +9,9 @@ use crate::api::{LogicalType, from_f64, from_u64};
 use super::column_type::value_name;
 use super::row::Form;
 use super::schema::TimeRequest;
-use crate::text::number::{float_keeps, is_canonical_integer, keeps_number, parse_float, styles};
+use crate::text::number::{
+    float_keeps, has_leading_zero, is_canonical_integer, keeps_number, parse_decimal, parse_float, styles,
+};
 use crate::text::print_value::print_ip;
 use crate::text::quoting::append_hex;
 use crate::text::time::{Moment, Rfc3339, TimeFormat, Unit, days, parse_date, unit_of};
@@ -107,6 +109,12 @@ impl CellParser<'_> {
     }
 
     fn float(&self, form: Form, text: &str) -> Option<(Stored, ValueStyle)> {
+        if let Some((value, styles)) = parse_decimal(text)
+            && (self.explicit || !has_leading_zero(text))
+        {
+            let mark = ValueStyle::Float { styles, json: !form.is_csv() };
+            return Some((Stored::Number(from_f64(value)), mark));
+        }
         let value = if self.explicit {
             text.parse()
                 .ok()
