@@ -3,11 +3,12 @@
 use std::io;
 use std::path::Path;
 
-use docvalues_storage::{AtomicFile, Step};
+use docvalues_storage::{AtomicFile, Spill, Step};
 use docvalues_testkit::faults::faulty_file;
 use proptest::prelude::*;
 
 use super::*;
+use crate::buffer::{FieldBuffer, MemoryBudget};
 use crate::{Compression, Error};
 
 pub(super) fn specs(compression: Compression) -> [FieldSpec; 9] {
@@ -144,7 +145,7 @@ fn threads_compress_the_strings_of_columns_to_the_same_bytes() {
             let (schema, fields) = schema(["a", "b", "c"].map(|name| spec(name).compression(compression)));
             let options = WriterOptions { budget, threads, ..WriterOptions::default() };
             let mut writer = SegmentWriter::in_memory(schema, options);
-            writer.spill_to(docvalues_storage::Spill::in_folder(folder.path()));
+            writer.spill_to(Spill::in_folder(folder.path()));
             for i in 0..20_000 {
                 let mut doc = writer.document();
                 // Columns of two lengths, and a short one.
@@ -166,6 +167,16 @@ fn threads_compress_the_strings_of_columns_to_the_same_bytes() {
             );
         }
     }
+}
+
+/// The heaviest columns are begun first.
+#[test]
+fn strings_in_a_temporary_file_weigh_as_much() {
+    let spec = FieldSpec::new("text", LogicalType::Utf8).kind(BytesKind::Binary);
+    let (mut field, mut memory) = (FieldBuffer::new(&spec), MemoryBudget::new(usize::MAX));
+    (0..100).for_each(|_| field.push_bytes(&[b'x'; 1_000], &mut memory).unwrap());
+    field.spill(&Spill::in_folder(std::env::temp_dir()), &mut memory).unwrap();
+    assert!(field.heap() == 0 && field.weight() >= 100_000);
 }
 
 /// Without a look at the strings that are in a file, a column would be of the other kind.
@@ -226,7 +237,7 @@ fn values_in_a_temporary_file_are_no_plain_columns() {
         let (schema, [field]) = schema([spec]);
         let mut writer =
             SegmentWriter::in_memory(schema, WriterOptions { budget: 40_000, ..WriterOptions::default() });
-        writer.spill_to(docvalues_storage::Spill::in_folder(folder.path()));
+        writer.spill_to(Spill::in_folder(folder.path()));
         let is_term = writer.schema().get(field).unwrap().logical() == LogicalType::Utf8;
         for doc in 0..20_000_u32 {
             let mut document = writer.document();
