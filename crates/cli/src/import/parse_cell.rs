@@ -10,7 +10,8 @@ use super::column_type::value_name;
 use super::row::Form;
 use super::schema::TimeRequest;
 use crate::text::number::{
-    float_keeps, has_leading_zero, is_canonical_integer, keeps_number, parse_decimal, parse_float, styles,
+    float_keeps, has_leading_zero, is_canonical_integer, keeps_number, parse_decimal, parse_float,
+    parse_short_integer, styles,
 };
 use crate::text::print_value::print_ip;
 use crate::text::quoting::append_hex;
@@ -99,7 +100,10 @@ impl CellParser<'_> {
         self.explicit || *mark == ValueStyle::Canonical
     }
 
-    fn integer<T: std::str::FromStr>(&self, text: &str) -> Option<T> {
+    fn integer<T: std::str::FromStr + TryFrom<i64>>(&self, text: &str) -> Option<T> {
+        if let Some(number) = parse_short_integer(text) {
+            return T::try_from(number).ok();
+        }
         (self.explicit || is_canonical_integer(text)).then(|| text.parse().ok())?
     }
 

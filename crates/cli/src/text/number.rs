@@ -12,6 +12,17 @@ pub(crate) fn is_canonical_integer(text: &str) -> bool {
     }
 }
 
+/// Parses a canonical integer, unless it has more than 18 digits.
+pub(crate) fn parse_short_integer(text: &str) -> Option<i64> {
+    let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
+    if digits.len() > 18 || !matches!(digits, [b'1'..=b'9', ..]) {
+        return (text == "0").then_some(0);
+    }
+    let digit = |b: &u8| b.is_ascii_digit().then(|| i64::from(b - b'0'));
+    let number = digits.iter().try_fold(0, |number, b| Some(10 * number + digit(b)?))?;
+    Some(if digits.len() < text.len() { -number } else { number })
+}
+
 /// Parses a decimal number without a leading plus sign or zeros, or NaN or an infinity as DuckDB, NumPy, pandas, PostgreSQL or
 /// R writes it. Returns `None` if the number is too large for a double.
 pub(crate) fn parse_float(text: &str) -> Option<f64> {
@@ -352,6 +363,13 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2000))]
+        #[test]
+        fn a_short_integer_is_a_canonical_one(text in "-?[0-9]{0,20}[-. a]?") {
+            let parsed = text.parse::<i64>().ok().filter(|_| is_canonical_integer(&text));
+            let has_few_digits = text.trim_start_matches('-').len() <= 18;
+            prop_assert_eq!(parse_short_integer(&text), parsed.filter(|_| has_few_digits));
+        }
+
         #[test]
         fn a_decimal_number_is_parsed_as_any_float(text in "-?[0-9]{0,10}(\\.[0-9]{0,9})?[e.]?") {
             if let Some((value, set)) = parse_decimal(&text) {
