@@ -45,9 +45,8 @@ pub(crate) fn has_leading_zero(text: &str) -> bool {
     matches!(text.strip_prefix('-').unwrap_or(text).as_bytes(), [b'0', b'0'..=b'9', ..])
 }
 
-/// Parses a decimal number without an exponent, such as `-12.50`: its double, and the set of [`styles`] that print it so. A
-/// zero at its start counts as not there. `None` for all other texts, and for numbers of more than [`SAFE_DIGITS`] digits, of
-/// less than 0.0001, and -0.
+/// Parses a decimal number without an exponent, such as `-12.50` or `007`: its double, and the set of [`styles`] that print it
+/// so. `None` for all other texts, and for numbers of more than [`SAFE_DIGITS`] digits, for those below 0.0001, and for -0.
 pub(crate) fn parse_decimal(text: &str) -> Option<(f64, u32)> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     // 19 digits do not overflow.
