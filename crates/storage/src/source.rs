@@ -425,7 +425,8 @@ mod tests {
     #[test]
     fn ranges_near_the_ends_of_a_long_file() {
         for len in [SMALL + 1, SMALL + 70, 3 * SMALL] {
-            let bytes: Vec<u8> = (0..len).map(|i| ((i * 31) ^ (i >> 8)).to_le_bytes()[0]).collect();
+            let bytes: Vec<u8> =
+                (0..len).map(|i| u8::try_from(((i * 31) ^ (i >> 8)) & 0xff).unwrap()).collect();
             let (folder, mut sources) = sources(&bytes);
             for start in [0, 1, 63, 64, 65, len - 4_097, len - 4_096, len - 4_095, len - 64, len] {
                 for part in [0, 1, 63, 64, 65, 4_096, len] {

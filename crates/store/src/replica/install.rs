@@ -56,7 +56,7 @@ impl Replica {
 
     /// Whether the file is here, whole.
     pub fn has(&self, file: &StoredFile) -> bool {
-        let named: HashMap<_, _> = self.store.with_writer(|writer| {
+        let named = self.store.with_writer(|writer| {
             writer.last_commit().1.named_files().any(|known| known == (file.name, file.entry))
         });
         named || self.verify(file).is_ok()
