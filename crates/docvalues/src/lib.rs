@@ -162,8 +162,8 @@ pub mod prelude {
     };
 }
 
-/// The code of the README runs as a test.
-#[cfg(doctest)]
+/// The code of the README is compiled.
+#[cfg(all(doctest, feature = "store"))]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
@@ -181,3 +181,18 @@ struct Stores;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/search.md")]
 struct Searches;
+
+/// The code of docs/facet-over-hits.md runs as a test.
+#[cfg(all(doctest, feature = "store"))]
+#[doc = include_str!("../../../docs/facet-over-hits.md")]
+struct FacetOverHits;
+
+/// The code of docs/update-a-price.md runs as a test.
+#[cfg(all(doctest, feature = "store"))]
+#[doc = include_str!("../../../docs/update-a-price.md")]
+struct UpdateAPrice;
+
+/// The code of docs/own-columns.md runs as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/own-columns.md")]
+struct OwnColumns;
