@@ -70,13 +70,8 @@ fn report() -> Vec<Page> {
 
 /// The report, and other pages with its figures or commands.
 fn all_pages() -> Vec<Page> {
-    let others = [
-        "README.md",
-        "CONTRIBUTING.md",
-        "docs/measuring.md",
-        "docs/testing.md",
-        "benches/peers/README.md",
-    ];
+    let others =
+        ["README.md", "CONTRIBUTING.md", "docs/measuring.md", "docs/testing.md", "benches/peers/README.md"];
     let others = others.map(Page::read);
     report().into_iter().chain(others).collect()
 }
@@ -293,7 +288,8 @@ fn prose(text: &str) -> impl Iterator<Item = &str> {
 
 /// The links of a page to files and headings.
 fn links(text: &str) -> impl Iterator<Item = &str> {
-    let links = prose(text).flat_map(|part| part.split("](").skip(1)).filter_map(|rest| rest.split(')').next());
+    let links =
+        prose(text).flat_map(|part| part.split("](").skip(1)).filter_map(|rest| rest.split(')').next());
     links.filter(|link| !link.starts_with("http"))
 }
 
@@ -302,7 +298,7 @@ fn anchors(text: &str) -> impl Iterator<Item = String> {
     let headings = prose(text).flat_map(str::lines).filter_map(|line| line.strip_prefix('#'));
     headings.map(|heading| {
         let words = heading.trim_start_matches('#').trim().to_lowercase().replace(' ', "-");
-        words.chars().filter(|c| c.is_alphanumeric() || ['-', '_'].contains(c)).collect()
+        words.chars().filter(|c| c.is_alphanumeric() || ['-', '_'].contains(c)).collect::<String>()
     })
 }
 
