@@ -35,10 +35,14 @@
 //! | [typed values](_guide::typed_values) | numbers, dates, timestamps, strings, and the way each is stored |
 //! | [live documents](_guide::live_documents) | deletes, updates, merges |
 //! | [updates](_guide/updates/index.html) | with the feature `store`: update or upsert, two ways to change a document |
+//! | [hits](_guide/hits/index.html) | with the feature `store`: documents and scores of an inverted index |
 //! | [several segments](_guide::several_segments) | look-ups of ids, searches and merges over many segments |
 //! | [threads and memory](_guide::threads_and_memory) | sharing, parallel searches, memory budgets |
 //! | [custom sources](_guide::custom_sources) | columns of your own that searches and merges read |
 //! | [untrusted files](_guide::untrusted_files) | checksums, hostile files, limits |
+//!
+//! The [docs of the repository](https://github.com/docvalues/docvalues/blob/main/docs/README.md) have a page for each task, such as
+//! updating a price or replicating to a bucket, and describe `dv`, stores and the file format.
 //!
 //! # Overview
 //!
