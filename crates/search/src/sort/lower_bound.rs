@@ -81,9 +81,10 @@ fn best(part: &PassPart<'_>, keys: &Keys, after: Option<&Entry>) -> Result<Optio
         Some(Some(since)) => *since.start(),
         Some(None) => return Ok(None),
     };
-    // Of equal values, those of later documents follow.
+    // Of equal values, those of later documents follow, if there are any.
     let is_here = |after: &&Entry| after.address.part == len_u32(part.columns.part());
-    let from = after.filter(is_here).map_or(0, |after| after.address.doc.get().min(part.total));
+    let from = after.filter(is_here).map(|after| after.address.doc.get());
+    let from = from.filter(|from| *from < part.total).unwrap_or(0);
     let first = |from| skip::first_zone(column, DocRange::new(from, part.total), &(best..=best));
     let found = match first(from)? {
         None if from > 0 => first(0)?,

@@ -201,7 +201,7 @@ impl<K: TopKQueue> TopKCollector<K> {
         let word = |entry: Option<&Entry>, spare: u32| {
             let here = entry.filter(|entry| entry.address.part == self.part)?;
             let doc = here.address.doc.get().clamp(docs.start, docs.end) - docs.start;
-            Some((docs.start + (doc + spare) / 64 * 64).min(docs.end))
+            Some(docs.start.saturating_add((doc + spare) / 64 * 64).min(docs.end))
         };
         let first = word(self.queue.not_before(), 0).unwrap_or(docs.start);
         let last = word(self.queue.last(), 63).unwrap_or(docs.end).max(first);
@@ -270,6 +270,10 @@ impl<K: TopKQueue> Collector for TopKCollector<K> {
         competitive: &mut [u64],
     ) -> Result<Competitive> {
         for range in self.cut_at_ties(docs).into_iter().filter(|range| !range.is_empty()) {
+            let is_past_values = |after: &Entry| after.values.first() == Some(&SortValue::Last);
+            if self.queue.not_before().is_some_and(is_past_values) && !self.ties(Some(range)).1 {
+                continue; // Documents without a value come last, and these come before the position.
+            }
             let numbers = self.competitive(columns, Some(range))?;
             let Some((key, last)) = self.first_key().zip(self.queue.last()) else {
                 return Ok(Competitive::All);
