@@ -31,7 +31,8 @@ use crate::request_waves::{ReadAt, Requests};
 ///
 /// # Hazard
 ///
-/// A mapping shows the file as it is *now*. If another process **truncates** a mapped file, touching the lost part
+/// A mapping shows the file as it is *now*, but [`read_at`](Self::read_at) returns the first 64 bytes of a long file, and the last
+/// ones that [`keep_end`](Self::keep_end) leaves, as they were at opening. If another process **truncates** a mapped file, touching the lost part
 /// kills this process with `SIGBUS` (on Linux, and much the same elsewhere). If it **overwrites** parts, the change
 /// shows, and bytes that were verified before are not verified again: results may be wrong, but memory safety
 /// holds. Files published by [`AtomicFile`](crate::AtomicFile) are replaced, never changed, and a mapping keeps the

@@ -46,7 +46,8 @@ pub fn take_lock_times() -> Vec<LockTime> {
         .flat_map(|times| std::mem::take(&mut *times.lock().unwrap_or_else(PoisonError::into_inner)))
         .collect();
     // Of threads that ended.
-    all.retain(|times| Arc::strong_count(times) > 1);
+    let is_empty = |times: &Times| times.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
+    all.retain(|times| Arc::strong_count(times) > 1 || !is_empty(times));
     taken
 }
 
