@@ -92,7 +92,9 @@ fn best(part: &PassPart<'_>, keys: &Keys, after: Option<&Entry>) -> Result<Optio
     };
     Ok(found.map(|zone| {
         let start = zone.start.max(from);
-        DocRange::new(start, zone.end).clip(start.saturating_add(ZONE_DOCS))
+        // The position may be near the end of its zone.
+        let end = if after.is_some() { part.total } else { zone.end };
+        DocRange::new(start, end).clip(start.saturating_add(ZONE_DOCS))
     }))
 }
 
