@@ -34,6 +34,7 @@ mod read_keys;
 mod runs;
 mod sort_all;
 mod sort_value;
+mod top_docs;
 mod top_k;
 
 use std::collections::HashMap;
@@ -46,8 +47,9 @@ pub use after::SortCursor;
 pub(crate) use key::{Entry, Keys};
 pub(crate) use read_keys::read_keys;
 pub(crate) use sort_value::SortValue;
+pub(crate) use top_docs::TopDocs;
 pub use top_k::TopProfile;
-pub(crate) use top_k::{TopDocs, TopKCollector, TopKQueue};
+pub(crate) use top_k::{TopKCollector, TopKQueue};
 
 impl Search<'_> {
     /// Returns the first `top` documents of `docs` in the order of `keys`. Ties are ordered by document id; so are

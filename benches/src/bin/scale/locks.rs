@@ -53,7 +53,7 @@ const WRITER: &str = "writer";
 /// Functions in the table of all locks: those with the longest times.
 const MOST_FUNCTIONS: usize = 24;
 
-/// What so many threads did.
+/// The work of some threads, and the times of their locks.
 struct Round {
     docs: f64,
     batches: f64,

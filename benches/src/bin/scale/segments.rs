@@ -22,7 +22,7 @@ pub(crate) struct Arguments {
     /// Documents of each
     #[arg(long, value_name = "N", default_value = "1_000", value_parser = docvalues_benches::count)]
     docs: u32,
-    /// How often the process opens the store at a time, at most
+    /// The most readers of the store that the process opens, one beside the other
     #[arg(long, value_name = "N", default_value_t = 8)]
     openings: u32,
     /// Folder of the store, which is removed

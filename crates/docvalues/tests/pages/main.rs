@@ -293,7 +293,7 @@ fn links(text: &str) -> impl Iterator<Item = &str> {
     links.filter(|link| !link.starts_with("http"))
 }
 
-/// What links call the headings of a page, on GitHub and in the book.
+/// The anchors of the headings of a page, on GitHub and in the book.
 fn anchors(text: &str) -> impl Iterator<Item = String> {
     let headings = prose(text).flat_map(str::lines).filter_map(|line| line.strip_prefix('#'));
     headings.map(|heading| {

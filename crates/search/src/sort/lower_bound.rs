@@ -19,7 +19,8 @@ use docvalues_column::{Bounds, DocAddress, DocId, DocRange};
 
 use super::key::{Entry, Keys};
 use super::sort_value::SortValue;
-use super::top_k::{TopDocs, TopKCollector, TopKQueue as _};
+use super::top_docs::TopDocs;
+use super::top_k::{TopKCollector, TopKQueue as _};
 use crate::engine::{BLOCK, Pass, PassPart, Request, len_u32, skip};
 use crate::error::Result;
 

@@ -1,6 +1,5 @@
-//! Top-k: collecting the first documents, with pruning by skip indexes.
+//! Top-k: collecting the first documents into a queue, with pruning by skip indexes.
 
-use std::collections::BinaryHeap;
 use std::fmt;
 use std::ops::{AddAssign, RangeInclusive};
 
@@ -11,8 +10,8 @@ use super::key::{Entry, Key, Keys};
 use super::sort_value::SortValue;
 use crate::describe::{describe_pruning, with_separators};
 use crate::engine::{
-    Cells, Collector, Competitive, Interrupt, NO_ORD, PartColumns, PassPart, Request, Slot, Window, len_u32,
-    threads, value_bounds,
+    Cells, Collector, Competitive, Interrupt, NO_ORD, PartColumns, PassPart, Slot, Window, len_u32,
+    value_bounds,
 };
 use crate::error::Result;
 
@@ -74,7 +73,7 @@ pub(crate) struct TopKCollector<K> {
 /// are equal to [`not_before`](TopKQueue::not_before) may.
 type Ties = (bool, bool);
 
-/// What competitive ords depend on: the part, the last document, and ties.
+/// Competitive ords stay the same while these do: the part, the last document, and ties.
 type OrdsKey = (u32, DocAddress, Ties);
 
 /// Statistics of a top-k search.
@@ -358,90 +357,5 @@ fn common(
             Some(if start <= end { start..=end } else { RangeInclusive::new(i64::MAX, i64::MIN) })
         }
         (numbers, _) => numbers,
-    }
-}
-
-/// The first `top` documents.
-pub(crate) struct TopDocs {
-    top: usize,
-    /// An entry that all of them come before.
-    bound: Option<Entry>,
-    /// An entry that none of them comes before. Groups have a queue each, and no such entry.
-    not_before: Option<Box<Entry>>,
-    /// The last of the kept documents is on top.
-    heap: BinaryHeap<Entry>,
-}
-
-impl TopDocs {
-    pub(crate) fn new(top: usize) -> TopDocs {
-        TopDocs { top, bound: None, not_before: None, heap: BinaryHeap::new() }
-    }
-
-    /// As [`new`](Self::new), if all of the first documents are known not to come after `last`.
-    pub(crate) fn bounded(top: usize, last: Option<Entry>) -> TopDocs {
-        let next = |of: DocAddress| DocAddress { doc: DocId::new(of.doc.get().saturating_add(1)), ..of };
-        let successor = |last: Entry| Entry { address: next(last.address), ..last };
-        TopDocs { bound: last.map(successor), ..TopDocs::new(top) }
-    }
-
-    /// Leaves out the documents that come before `after`.
-    pub(super) fn after(self, after: Option<&Entry>) -> TopDocs {
-        TopDocs { not_before: after.cloned().map(Box::new), ..self }
-    }
-
-    /// The documents, in order.
-    pub(crate) fn finish(self, request: &Request<'_>) -> Result<Vec<DocAddress>> {
-        let mut found = self.heap.into_vec();
-        threads::sort(&mut found, request.threads(), request.stop())?;
-        Ok(found.into_iter().map(|entry| entry.address).collect())
-    }
-}
-
-impl TopKQueue for TopDocs {
-    fn fork(&self) -> TopDocs {
-        let (bound, not_before) = (self.bound.clone(), self.not_before.clone());
-        TopDocs { bound, not_before, ..TopDocs::new(self.top) }
-    }
-
-    fn last(&self) -> Option<&Entry> {
-        if self.heap.len() < self.top { self.bound.as_ref() } else { self.heap.peek() }
-    }
-
-    fn not_before(&self) -> Option<&Entry> {
-        self.not_before.as_deref()
-    }
-
-    fn has_ties(&self) -> bool {
-        self.heap.len() < self.top
-    }
-
-    fn collect(&mut self, keys: &Keys, window: &Window<'_>, at: usize) -> Result<()> {
-        if let Some(last) = self.last()
-            && !keys.comes_before(window, at, last)?
-        {
-            return Ok(());
-        }
-        if let Some(after) = &self.not_before
-            && keys.comes_before(window, at, after)?
-        {
-            return Ok(());
-        }
-        let entry = keys.entry(window, at)?;
-        if self.heap.len() < self.top {
-            self.heap.push(entry);
-        } else if let Some(mut last) = self.heap.peek_mut() {
-            *last = entry;
-        }
-        Ok(())
-    }
-
-    fn merge(&mut self, other: TopDocs, stop: &Interrupt) -> Result<()> {
-        self.heap.extend(other.heap);
-        let mut pace = stop.pace();
-        while self.heap.len() > self.top {
-            pace.step()?;
-            self.heap.pop();
-        }
-        Ok(())
     }
 }

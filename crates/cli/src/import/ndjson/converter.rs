@@ -52,7 +52,8 @@ impl NdjsonConverter {
     }
 }
 
-/// What was read of a key, which predicts the next one: most objects have the keys of the one before, in the same order.
+/// The row and the neighbours of a key when it was last read. They predict the next key: most objects have the keys of the object
+/// before, in the same order.
 #[derive(Clone, Copy, Default)]
 struct Seen {
     /// The number of the last row that has the key, from 1.
