@@ -32,7 +32,7 @@ impl TimeZone {
     ///
     /// If there is no such zone, or no database.
     pub fn get(name: &str) -> Result<TimeZone> {
-        let found = DateTimeParser::new().parse_time_zone(name);
+        let found = tz::TimeZone::get(name).or_else(|_| DateTimeParser::new().parse_time_zone(name));
         found.map(TimeZone).map_err(|error| Error::Request(format!("time zone {name:?}: {error}")))
     }
 

@@ -7,7 +7,9 @@
 //! | sorted | binary, with many documents | the bytes of its terms |
 //! | integers | doubles | doubles, exactly |
 //! | unsigned integers | signed integers | signed integers, exactly |
+//! | timestamps | timestamps of a finer unit | that unit |
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use docvalues_column::{
@@ -90,11 +92,24 @@ pub(crate) fn promoted(column: Arc<dyn Column>, field: &Field) -> Arc<dyn Column
 pub fn widened(column: Arc<dyn Column>, field: &Field) -> Arc<dyn Column> {
     let mut info = column.info().clone();
     if info.field.logical != field.logical {
-        // An integer may have no double, so ends are not converted.
-        (info.bounds, info.sum) = (Bounds::Unknown, None);
+        (info.bounds, info.sum) = (bounds_as(&info, field.logical), None);
     }
     info.field = field.clone();
     Arc::new(PromotedColumn { inner: column, info })
+}
+
+/// The bounds of a column as another type. An integer may have no double, so that reading it fails: only timestamps have
+/// bounds.
+fn bounds_as(info: &ColumnInfo, to: LogicalType) -> Bounds {
+    let from = info.field.logical;
+    let convert = |end: &i64| promotion::convert(*end, from, to);
+    let bounds = |range: &RangeInclusive<i64>| Some(convert(range.start())?..=convert(range.end())?);
+    if matches!(to, LogicalType::TimestampMicros | LogicalType::TimestampNanos)
+        && let Some(range) = bounds(&info.bounds.range())
+    {
+        return if info.bounds.exact().is_some() { Bounds::Exact(range) } else { Bounds::Within(range) };
+    }
+    Bounds::Unknown
 }
 
 impl PromotedColumn {
