@@ -14,6 +14,7 @@ use jiff::fmt::strtime::BrokenDownTime;
 use jiff::tz::Offset;
 
 use crate::api::LogicalType;
+use crate::api::search::calendar::TimeZone;
 
 #[cfg(test)]
 mod tests;
@@ -200,6 +201,11 @@ impl TimeFormat {
         TimeFormat::new("%Y-%m-%dT%H:%M:%S%.fZ")
     }
 
+    /// [`canonical`](TimeFormat::canonical), with an offset.
+    pub(crate) fn with_offset() -> TimeFormat {
+        TimeFormat::new("%Y-%m-%dT%H:%M:%S%.f%:z")
+    }
+
     /// An RFC 3339 date-time with a fraction of so many digits, or as many as needed
     /// ([`Rfc3339::SHORTEST`]).
     pub(crate) fn rfc3339(separator: char, digits: u8, suffix: &str) -> Option<TimeFormat> {
@@ -251,6 +257,14 @@ impl TimeFormat {
     #[must_use]
     pub(crate) fn print(&self, moment: Moment, out: &mut String) -> bool {
         self.print_at(self.offset, moment, out)
+    }
+
+    /// [`print`](TimeFormat::print), with the offset of `zone` at this moment.
+    #[must_use]
+    pub(crate) fn print_in(&self, zone: &TimeZone, moment: Moment, out: &mut String) -> bool {
+        let second = moment.as_secs() - i64::from(moment.subsec_nanos() < 0);
+        let offset = Offset::from_seconds(zone.offset_at(second)).unwrap_or(Offset::UTC);
+        self.print_at(offset, moment, out)
     }
 
     /// [`print`](TimeFormat::print), for the start of a day, in days since 1970.
