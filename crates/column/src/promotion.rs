@@ -25,8 +25,14 @@ pub fn common(a: LogicalType, b: LogicalType) -> Option<LogicalType> {
     }
 }
 
-/// The units of a timestamp in a second.
-fn per_second(logical: LogicalType) -> Option<i64> {
+/// The units of a timestamp in a second; `None` for other types.
+///
+/// ```
+/// use docvalues_column::{LogicalType, promotion};
+///
+/// assert_eq!(promotion::per_second(LogicalType::TimestampMillis), Some(1_000));
+/// ```
+pub fn per_second(logical: LogicalType) -> Option<i64> {
     match logical {
         LogicalType::TimestampMillis => Some(1_000),
         LogicalType::TimestampMicros => Some(1_000_000),

@@ -17,7 +17,7 @@ mod time_zone;
 use std::fmt;
 
 pub(crate) use step_column::column_set;
-pub(crate) use steps::{Steps, too_many};
+pub(crate) use steps::{LastRun, Steps, too_many};
 pub use time_zone::TimeZone;
 
 use crate::error::{Error, Result};
@@ -98,11 +98,6 @@ impl Unit {
             _ => None,
         }
     }
-
-    /// Whether times of different days are in one step.
-    fn recurs(self) -> bool {
-        matches!(self, Unit::HourOfDay | Unit::Weekday)
-    }
 }
 
 impl CalendarStep {
@@ -136,7 +131,7 @@ impl CalendarStep {
         let unit = of_name(name).or_else(|| name.strip_suffix('s').and_then(of_name));
         let count = if count.is_empty() { Some(1) } else { count.parse().ok() };
         let step = unit.zip(count).map(|(unit, count)| CalendarStep::of(unit).times(count));
-        step.filter(|step| step.count > 0 && (step.count == 1 || !step.unit.recurs())).ok_or_else(|| {
+        step.filter(|step| step.count > 0 && (step.count == 1 || !step.recurs())).ok_or_else(|| {
             let units = NAMES.map(|(_, names)| names[0]).join(", ");
             Error::Request(format!("expected {units}, or a number of them such as `15min`, found {text:?}"))
         })
@@ -144,7 +139,7 @@ impl CalendarStep {
 
     /// Whether times of different days are in one step, so that steps are numbers and no times.
     pub(crate) fn recurs(&self) -> bool {
-        self.unit.recurs()
+        matches!(self.unit, Unit::HourOfDay | Unit::Weekday)
     }
 }
 

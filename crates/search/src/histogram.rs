@@ -19,7 +19,7 @@ use docvalues_column::{Field, LogicalType};
 use docvalues_format::file::kind::to_f64;
 
 pub use crate::calendar::Unit;
-use crate::calendar::{self, CalendarStep};
+use crate::calendar::{self, CalendarStep, LastRun};
 use crate::engine::{Cells, Collector, DocsByPart, Elements, Interrupt, Request, Search, Slot, Window};
 use crate::error::{Error, Result};
 use crate::facet::{Facet, FacetCounts};
@@ -233,8 +233,7 @@ pub(crate) struct BucketCounter {
     docs: u64,
     missing: u64,
     outside: u64,
-    /// The bucket of the last value: from, up to and excluding, and its position. Empty at first.
-    last: (i64, i64, usize),
+    last: LastRun,
     /// Metrics and a facet of the documents of each bucket.
     sub: Option<SubAggregations>,
 }
@@ -283,7 +282,16 @@ impl BucketCounter {
 
     fn counting(slot: Slot, buckets: Buckets, sub: Option<SubAggregations>) -> BucketCounter {
         let counts = vec![0; buckets.starts().len()];
-        BucketCounter { slot, buckets, counts, docs: 0, missing: 0, outside: 0, last: (0, 0, 0), sub }
+        BucketCounter {
+            slot,
+            buckets,
+            counts,
+            docs: 0,
+            missing: 0,
+            outside: 0,
+            last: LastRun::default(),
+            sub,
+        }
     }
 
     pub(crate) fn finish(self, request: &Request<'_>) -> Result<HistogramCounts> {

@@ -1,14 +1,16 @@
 //! A virtual column of the calendar steps that the times of another column are in: the first number of each or, if they
 //! recur, hours of the day and weekdays.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use docvalues_column::promotion::per_second;
 use docvalues_column::{
     BatchDocs, Bounds, Column, ColumnInfo, DocRange, Each, Field, Gathered, LogicalType,
     Result as ColumnResult, Rows, Values, bits, scan_by_gather,
 };
 
-use super::steps::{Steps, per_second};
+use super::steps::{LastRun, Steps};
 use super::{CalendarStep, Unit};
 use crate::engine::ColumnSet;
 use crate::error::{Error, Result};
@@ -24,26 +26,14 @@ struct StepColumn {
 }
 
 /// From a time to its step.
-enum StepOf {
-    /// Its first number.
-    Start(Steps),
-    /// The hour that clocks show.
-    Hour(Clocks),
-    /// The weekday.
-    Weekday(Clocks),
+struct StepOf {
+    /// Steps or, if they recur, periods between changes of clocks.
+    runs: Steps,
+    /// The value of each: the first number of a step, or the seconds by which clocks are ahead of UTC.
+    values: Vec<i64>,
+    /// Steps that recur, and the numbers of the column in a second, or 0 if it has days.
+    recurs: Option<(Unit, i64)>,
 }
-
-/// The clocks of a zone, for the numbers of a column.
-struct Clocks {
-    /// Numbers per second; `None` for days.
-    per_second: Option<i64>,
-    /// The first number of each period between changes, ascending, and the seconds by which clocks are ahead of UTC.
-    periods: Vec<(i64, i64)>,
-}
-
-/// Numbers that follow each other in time often have one step, or one period: its first number, the one after its last,
-/// and the step, or the seconds.
-type Last = (i64, i64, i64);
 
 impl CalendarStep {
     /// The description of a column's steps.
@@ -71,12 +61,8 @@ pub(crate) fn column_set(set: &ColumnSet, step: &CalendarStep) -> Result<ColumnS
         return Err(Error::Kind { field: info.field.name.clone(), kind: info.field.kind, cannot });
     }
     let (field, bounds) = (step.field(&info.field), info.bounds.range());
-    let (step_of, bounds) = if bounds.is_empty() {
-        (StepOf::Start(Steps::default()), Bounds::NONE)
-    } else {
-        StepOf::new(step, &info.field, *bounds.start(), *bounds.end())?
-    };
-    let step_of = Arc::new(step_of);
+    let step_of = Arc::new(StepOf::new(step, &info.field, bounds)?);
+    let bounds = step_of.bounds();
     let part = |inner: &Arc<dyn Column>| {
         let info = inner.info().clone();
         let info = ColumnInfo { field: field.clone(), bounds: bounds.clone(), sum: None, ..info };
@@ -87,73 +73,46 @@ pub(crate) fn column_set(set: &ColumnSet, step: &CalendarStep) -> Result<ColumnS
 }
 
 impl StepOf {
-    /// For numbers of `field` from `low` to `high`, with the bounds of their steps.
-    fn new(step: &CalendarStep, field: &Field, low: i64, high: i64) -> Result<(StepOf, Bounds)> {
+    fn new(step: &CalendarStep, field: &Field, bounds: RangeInclusive<i64>) -> Result<StepOf> {
+        let (low, high) = if bounds.is_empty() { (0, 0) } else { bounds.into_inner() };
         if !step.recurs() {
-            let steps = step.between(field, low, high, MAX_STEPS)?;
-            let ends = steps.starts().first().zip(steps.starts().last());
-            let bounds = ends.map_or(Bounds::NONE, |(first, last)| Bounds::Within(*first..=*last));
-            return Ok((StepOf::Start(steps), bounds));
+            let runs = step.between(field, low, high, MAX_STEPS)?;
+            return Ok(StepOf { values: runs.starts().to_vec(), runs, recurs: None });
         }
-        let clocks = Clocks::new(step, field, low, high)?;
-        Ok(match step.unit {
-            Unit::HourOfDay => (StepOf::Hour(clocks), Bounds::Within(0..=23)),
-            _ => (StepOf::Weekday(clocks), Bounds::Within(1..=7)),
-        })
+        step.check(field)?;
+        let per = per_second(field.logical);
+        let zone = step.zone.as_ref().zip(per);
+        let periods = zone.map_or_else(Vec::new, |(zone, per)| {
+            let stored = |second: i128| i64::try_from(second * i128::from(per)).unwrap_or(i64::MIN);
+            let periods = zone.periods(low.div_euclid(per).into(), high.div_euclid(per).into());
+            let seconds = |offset: i128| i64::try_from(offset).unwrap_or_default();
+            periods.into_iter().map(|(from, offset)| (stored(from), seconds(offset))).collect()
+        });
+        let (runs, values) = periods.into_iter().unzip();
+        Ok(StepOf { runs: Steps::whole(runs), values, recurs: Some((step.unit, per.unwrap_or(0))) })
+    }
+
+    /// The bounds of all steps.
+    fn bounds(&self) -> Bounds {
+        match (self.recurs, self.values.first().zip(self.values.last())) {
+            (Some((Unit::HourOfDay, _)), _) => Bounds::Within(0..=23),
+            (Some(_), _) => Bounds::Within(1..=7),
+            (None, ends) => ends.map_or(Bounds::NONE, |(first, last)| Bounds::Within(*first..=*last)),
+        }
     }
 
     #[inline]
-    fn step(&self, number: i64, last: &mut Last) -> i64 {
-        match self {
-            StepOf::Start(steps) => {
-                if !(last.0..last.1).contains(&number) {
-                    let (run, (from, until)) = run_of(&steps.runs, number);
-                    let start = steps.starts().get(steps.of_run(run)).copied();
-                    *last = (from, until, start.unwrap_or(number));
-                }
-                last.2
-            }
-            StepOf::Hour(clocks) => clocks.show(number, last).1,
+    fn step(&self, number: i64, last: &mut LastRun) -> i64 {
+        let value = self.runs.find(number, last).and_then(|run| self.values.get(run).copied());
+        let Some((unit, per_second)) = self.recurs else { return value.unwrap_or(number) };
+        let second = number.checked_div_euclid(per_second).map(|second| second + value.unwrap_or(0));
+        match (unit, second) {
+            (Unit::HourOfDay, second) => second.unwrap_or(0).rem_euclid(86_400) / 3_600,
             // 1970-01-01 was a Thursday.
-            StepOf::Weekday(clocks) => (clocks.show(number, last).0.rem_euclid(7) + 3) % 7 + 1,
-        }
-    }
-}
-
-/// The run of a number, of those that begin with `runs`; its first number and the one after its last.
-fn run_of(runs: &[i64], number: i64) -> (usize, (i64, i64)) {
-    let after = runs.partition_point(|from| *from <= number).max(1);
-    let from = runs.get(after - 1).copied().unwrap_or(number);
-    (after - 1, (from, runs.get(after).copied().unwrap_or(i64::MAX)))
-}
-
-impl Clocks {
-    fn new(step: &CalendarStep, field: &Field, low: i64, high: i64) -> Result<Clocks> {
-        let per_second = per_second(step, field)?;
-        let periods = match (&step.zone, per_second) {
-            (Some(zone), Some(per)) => {
-                let found = zone.periods(low.div_euclid(per).into(), high.div_euclid(per).into()).into_iter();
-                let stored = |second: i128| i64::try_from(second * i128::from(per)).unwrap_or(i64::MIN);
-                found
-                    .map(|(from, offset)| (stored(from), i64::try_from(offset).unwrap_or_default()))
-                    .collect()
+            (_, second) => {
+                (second.map_or(number, |second| second.div_euclid(86_400)).rem_euclid(7) + 3) % 7 + 1
             }
-            _ => vec![(low, 0)],
-        };
-        Ok(Clocks { per_second, periods })
-    }
-
-    /// The day since 1970 and the hour that clocks show.
-    #[inline]
-    fn show(&self, number: i64, last: &mut Last) -> (i64, i64) {
-        let Some(per_second) = self.per_second else { return (number, 0) };
-        if !(last.0..last.1).contains(&number) {
-            let after = self.periods.partition_point(|(from, _)| *from <= number).max(1);
-            let (from, offset) = self.periods.get(after - 1).copied().unwrap_or((number, 0));
-            *last = (from, self.periods.get(after).map_or(i64::MAX, |(next, _)| *next), offset);
         }
-        let second = number.div_euclid(per_second) + last.2;
-        (second.div_euclid(86_400), second.rem_euclid(86_400) / 3_600)
     }
 }
 
@@ -182,8 +141,7 @@ impl Rows<i64> for StepColumn {
         rows.gather(docs, &mut own)?;
         let fill = out.fill();
         let (steps, mut presence) = out.begin_one(docs.len());
-        // Empty: the first number is looked up.
-        let mut last = (0, 0, 0);
+        let mut last = LastRun::default();
         for (at, step) in steps.iter_mut().enumerate() {
             match own.present() {
                 Some(present) if !bits::get(present, at) => {

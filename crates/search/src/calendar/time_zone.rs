@@ -110,7 +110,7 @@ impl serde::Serialize for TimeZone {
 #[cfg(feature = "serde")]
 impl<'de> serde::Deserialize<'de> for TimeZone {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> std::result::Result<TimeZone, D::Error> {
-        let name = String::deserialize(from)?;
+        let name = <String as serde::Deserialize>::deserialize(from)?;
         TimeZone::get(&name).map_err(serde::de::Error::custom)
     }
 }

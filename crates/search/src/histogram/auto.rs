@@ -6,34 +6,16 @@ use docvalues_column::{Field, LogicalType};
 use docvalues_format::file::kind::{to_f64, to_u64};
 
 use super::Step;
-use crate::calendar::{CalendarStep, TimeZone, Unit};
+use crate::calendar::{CalendarStep, TimeZone};
 
-/// The most buckets of a step that is chosen. Steps are up to four times as wide as the next smaller one.
-const MOST: f64 = 60.0;
+/// The most buckets of a step that is chosen. Each step is up to four times as wide as the one before.
+const MOST: u8 = 60;
 
-/// Steps of times, with the seconds of one, or nearly.
-const STEPS: [(u32, Unit, f64); 18] = [
-    (1, Unit::Second, 1.0),
-    (5, Unit::Second, 5.0),
-    (15, Unit::Second, 15.0),
-    (1, Unit::Minute, 60.0),
-    (5, Unit::Minute, 300.0),
-    (15, Unit::Minute, 900.0),
-    (1, Unit::Hour, 3_600.0),
-    (3, Unit::Hour, 10_800.0),
-    (6, Unit::Hour, 21_600.0),
-    (1, Unit::Day, 86_400.0),
-    (2, Unit::Day, 172_800.0),
-    (1, Unit::Week, 604_800.0),
-    (2, Unit::Week, 1_209_600.0),
-    (1, Unit::Month, 2_629_746.0),
-    (1, Unit::Quarter, 7_889_238.0),
-    (1, Unit::Year, YEAR),
-    (2, Unit::Year, 2.0 * YEAR),
-    (5, Unit::Year, 5.0 * YEAR),
+/// Steps of times, each of a number that divides the next longer unit.
+const STEPS: [&str; 24] = [
+    "1s", "5s", "15s", "1min", "5min", "15min", "1h", "3h", "6h", "1d", "2d", "1w", "2w", "month", "quarter",
+    "1y", "2y", "5y", "10y", "20y", "50y", "100y", "200y", "500y",
 ];
-
-const YEAR: f64 = 31_556_952.0;
 
 impl Step {
     /// A round step that divides `bounds`, stored numbers of `field`, into about 40 buckets: 15 to 60 if they are far
@@ -52,38 +34,24 @@ impl Step {
     /// ```
     pub fn auto(field: &Field, bounds: RangeInclusive<i64>, zone: Option<TimeZone>) -> Step {
         let (low, high) = bounds.into_inner();
+        let steps = STEPS.iter().filter_map(|text| CalendarStep::parse(text).ok());
+        let mut steps = steps.filter(|step| step.check(field).is_ok());
+        if let Some(step) = steps.find(|step| step.count_between(field, low, high) <= MOST.into()) {
+            return Step::Every(step.zone(zone));
+        }
         #[expect(clippy::cast_precision_loss, reason = "a rough number will do")]
         let span = match field.logical {
             LogicalType::F64 => to_f64(high) - to_f64(low),
             LogicalType::U64 => to_u64(high) as f64 - to_u64(low) as f64,
             _ => high as f64 - low as f64,
         };
-        let per_second = match field.logical {
-            LogicalType::Date => 1.0 / 86_400.0,
-            LogicalType::TimestampMillis => 1e3,
-            LogicalType::TimestampMicros => 1e6,
-            LogicalType::TimestampNanos => 1e9,
-            logical => return of_numbers(span / MOST, logical == LogicalType::F64),
-        };
-        let least = span / per_second / MOST;
-        let is_fine = |(_, unit, _): &&(u32, Unit, f64)| {
-            field.logical != LogicalType::Date || !matches!(unit, Unit::Second | Unit::Minute | Unit::Hour)
-        };
-        let found = STEPS.iter().filter(is_fine).find(|(_, _, seconds)| *seconds >= least);
+        let least = span / f64::from(MOST);
+        if field.logical == LogicalType::F64 {
+            return Step::Width(Some(rounded(least)).filter(|width| width.is_finite()).unwrap_or(1.0));
+        }
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
-        let (count, unit) = found
-            .map_or_else(|| (rounded(least / YEAR) as u32, Unit::Year), |(count, unit, _)| (*count, *unit));
-        Step::Every(CalendarStep::of(unit).times(count).zone(zone))
+        Step::Whole(rounded(least.max(1.0)) as u64)
     }
-}
-
-/// The least round step of numbers of at least `least`.
-fn of_numbers(least: f64, are_doubles: bool) -> Step {
-    if are_doubles {
-        return Step::Width(Some(rounded(least)).filter(|width| width.is_finite()).unwrap_or(1.0));
-    }
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
-    Step::Whole(rounded(least.max(1.0)) as u64)
 }
 
 /// The least of 1, 2 and 5 times a power of ten that is not below `least`.

@@ -6,7 +6,7 @@ use docvalues_column::{Field, LogicalType};
 use docvalues_format::file::kind::{from_f64, from_u64, to_f64, to_u64};
 
 use super::{MAX_BUCKETS, Step};
-use crate::calendar::{Steps, too_many};
+use crate::calendar::{LastRun, Steps, too_many};
 use crate::error::{Error, Result};
 
 /// Buckets, of which the last has no end. NaN is in none.
@@ -53,23 +53,16 @@ impl Buckets {
         self.steps.starts()
     }
 
-    /// The bucket of a number. `last` caches the bounds and the position of the last result.
-    pub(super) fn place(&self, number: i64, last: &mut (i64, i64, usize)) -> Option<usize> {
-        let Buckets { doubles, steps, is_given } = self;
-        // −0.0 is 0.0, unless edges were given as numbers.
-        let is_zero = *doubles && !is_given && number == from_f64(-0.0);
-        let number = if is_zero { from_f64(0.0) } else { number };
-        if (last.0..last.1).contains(&number) {
-            return Some(last.2);
-        }
-        if *doubles && to_f64(number).is_nan() {
-            return None;
-        }
-        let runs = &steps.runs;
-        let after = runs.partition_point(|from| *from <= number);
-        let run = after.checked_sub(1)?;
-        *last = (runs[run], runs.get(after).copied().unwrap_or(number), steps.of_run(run));
-        Some(last.2)
+    /// The bucket of a number. `last` caches the last one.
+    #[inline]
+    pub(super) fn place(&self, number: i64, last: &mut LastRun) -> Option<usize> {
+        let number = match self.doubles {
+            // −0.0 is 0.0, unless edges were given as numbers.
+            true if !self.is_given && number == from_f64(-0.0) => from_f64(0.0),
+            true if to_f64(number).is_nan() => return None,
+            _ => number,
+        };
+        self.steps.find(number, last)
     }
 }
 
