@@ -14,6 +14,7 @@ use crate::args::filter::WhereArgs;
 use crate::error::CliError;
 use crate::open::columns;
 use crate::open::segments::Segments;
+use crate::text::query_time;
 
 /// Answers `request` for the documents that match `--where` and, if there is one, the condition `more`.
 pub(super) fn answer<'s>(
@@ -61,7 +62,7 @@ pub(super) fn histogram(
             let field = segments.field(&column)?;
             let mut edges: Vec<Literal> =
                 spec.edges.iter().map(|TextOrNumber(text)| Literal::read(text)).collect();
-            edges.iter_mut().for_each(|edge| segments.literal(&field, edge));
+            edges.iter_mut().for_each(|edge| query_time::convert(&field, segments.zone(), edge));
             match Step::edges(&field, &edges) {
                 Err(SearchError::Request(what)) => return Err(wrong(what)),
                 step => step?,

@@ -24,7 +24,7 @@ use crate::console::Console;
 use crate::error::CliError;
 use crate::text::json::Json;
 use crate::text::number::FloatStyle;
-use crate::text::query_time::query_time;
+use crate::text::query_time::convert;
 use crate::text::quoting::{NAMED, first_few, thousands};
 use crate::text::sort_keys;
 use crate::text::text_format::TextFormat;
@@ -269,7 +269,7 @@ impl Segments {
         is_there.then(|| self.field(name)).transpose()
     }
 
-    /// Converts dates and times of a query, as [`literal`](Self::literal) does.
+    /// Converts dates and times of a query: see [`query_time`](crate::text::query_time).
     pub(crate) fn read_times(&self, query: &mut Query) {
         let mut fields: HashMap<String, Option<Field>> = HashMap::new();
         query.map_literals(&mut |column, literal| {
@@ -281,19 +281,10 @@ impl Segments {
                     is_time.then(|| self.field(column).ok())?
                 };
                 if let Some(field) = fields.entry(column.to_owned()).or_insert_with(open) {
-                    self.literal(field, literal);
+                    convert(field, self.zone(), literal);
                 }
             }
         });
-    }
-
-    /// Converts a date or time that is printed as those of `field` are, for a query. One without an offset is in the zone.
-    pub(crate) fn literal(&self, field: &Field, literal: &mut Literal) {
-        if let Literal::Text(text) = literal
-            && let Some(read) = query_time(field, self.zone.as_ref(), text)
-        {
-            *text = read;
-        }
     }
 
     /// Gives a field of an answer the text format that all segments have in common, or that of the zone.

@@ -5,11 +5,21 @@ use jiff::fmt::temporal::Pieces;
 use super::text_format::TextFormat;
 use super::time::{TimeFormat, days, unit_of};
 use crate::api::search::calendar::TimeZone;
+use crate::api::search::query::Literal;
 use crate::api::{Field, LogicalType};
+
+/// Converts a literal that is compared with values of `field`, if it is a date or a time.
+pub(crate) fn convert(field: &Field, zone: Option<&TimeZone>, literal: &mut Literal) {
+    if let Literal::Text(text) = literal
+        && let Some(read) = query_time(field, zone, text)
+    {
+        *text = read;
+    }
+}
 
 /// A date or time as text of a query, if a query does not read `text` so: printed in the format of `field`, or without an
 /// offset, if there is a zone.
-pub(crate) fn query_time(field: &Field, zone: Option<&TimeZone>, text: &str) -> Option<String> {
+fn query_time(field: &Field, zone: Option<&TimeZone>, text: &str) -> Option<String> {
     let (is_date, unit) = (field.logical == LogicalType::Date, unit_of(field.logical));
     if !is_date && unit.is_none() {
         return None;
