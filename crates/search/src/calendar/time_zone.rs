@@ -11,8 +11,7 @@ use crate::error::{Error, Result};
 
 /// A time zone.
 ///
-/// The rules of named zones come from the time zone database of the system or, with the feature `tzdb`, from one that is
-/// built in if the system has none.
+/// The rules of named zones come from the time zone database of the system.
 ///
 /// ```
 /// use docvalues_search::calendar::TimeZone;
