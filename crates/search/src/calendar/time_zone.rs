@@ -11,7 +11,8 @@ use crate::error::{Error, Result};
 
 /// A time zone.
 ///
-/// The rules of named zones come from the time zone database of the system.
+/// The rules of named zones come from the time zone database of the system or, with the feature `tzdb`, from one that is
+/// built in if the system has none.
 ///
 /// ```
 /// use docvalues_search::calendar::TimeZone;
