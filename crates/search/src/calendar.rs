@@ -6,8 +6,8 @@
 //! | shorter units | when clocks show a multiple of it | it goes on, unless clocks show such a multiple again: 2:00 twice begins two hours |
 //! | [`Unit::HourOfDay`], [`Unit::Weekday`] | | each time is what clocks show |
 //!
-//! A column's times are compared with a table of steps and changes of clocks between its bounds, so that a zone costs no
-//! more than UTC. Beyond the years -9999 to 9999, clocks do not change.
+//! Changes of clocks are looked up once, for the bounds of a column: its times are compared with a table of steps. Beyond
+//! the years -9999 to 9999, clocks do not change.
 
 mod days;
 mod step_column;

@@ -123,7 +123,7 @@ impl Step {
     /// The beginning of every calendar step, such as a [`Unit`] in UTC.
     ///
     /// ```
-    /// use docvalues_search::calendar::{CalendarStep, Unit, TimeZone};
+    /// use docvalues_search::calendar::{CalendarStep, TimeZone, Unit};
     /// use docvalues_search::histogram::Step;
     ///
     /// let months = Step::every(Unit::Month);

@@ -215,6 +215,7 @@ mod tests {
                 ..TextFormat::default()
             },
             full,
+            TextFormat::default().in_zone(&TimeZone::get("Europe/Berlin").unwrap()),
         ] {
             assert_eq!(TextFormat::parse(&text_format.to_string()), text_format, "{text_format}");
         }
