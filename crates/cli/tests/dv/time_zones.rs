@@ -1,5 +1,6 @@
 //! Time zones: steps, groups, conditions, and what is printed.
 
+use docvalues_testkit::damage::cases;
 use serde_json::{Value, from_str, json};
 
 use crate::sandbox::{Sandbox, without_bars};
@@ -121,4 +122,17 @@ fn timestamps_of_different_units_are_one_column() {
 fn an_unknown_zone_is_a_wrong_command_line() {
     let run = sandbox().dv(&["count", "t.dv", "--tz", "Europe/Atlantis"]);
     assert!(run.code == 2 && run.err.contains("Europe/Atlantis"), "{run:?}");
+}
+
+/// A part of the zones, or all in the full sweep.
+#[test]
+fn days_weeks_and_hours_are_those_of_python() {
+    let sandbox = Sandbox::new();
+    let script = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/time_zones.py");
+    let mut python = std::process::Command::new("python3");
+    python.arg(script).arg(env!("CARGO_BIN_EXE_dv")).arg(sandbox.path("")).arg(cases(29, 1).to_string());
+    let Ok(run) = python.output() else { return eprintln!("SKIPPED: no python3 to compare zones with") };
+    let [out, err] = [run.stdout, run.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+    assert!(run.status.success(), "{err}");
+    assert!(out.lines().filter(|line| line.starts_with("same:")).count() > 10, "{out}");
 }
