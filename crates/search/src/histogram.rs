@@ -282,16 +282,7 @@ impl BucketCounter {
 
     fn counting(slot: Slot, buckets: Buckets, sub: Option<SubAggregations>) -> BucketCounter {
         let counts = vec![0; buckets.starts().len()];
-        BucketCounter {
-            slot,
-            buckets,
-            counts,
-            docs: 0,
-            missing: 0,
-            outside: 0,
-            last: LastRun::default(),
-            sub,
-        }
+        BucketCounter { slot, buckets, counts, docs: 0, missing: 0, outside: 0, last: (0, 0, 0), sub }
     }
 
     pub(crate) fn finish(self, request: &Request<'_>) -> Result<HistogramCounts> {

@@ -2,7 +2,7 @@
 
 use crate::answer::search_answer::Answer;
 use crate::api::SearchError;
-use crate::api::search::calendar::CalendarStep;
+use crate::api::search::calendar::{CalendarStep, TimeZone};
 use crate::api::search::facet::Facet;
 use crate::api::search::group::{Group, GroupOrder, Metric};
 use crate::api::search::histogram::{Histogram, Step};
@@ -54,10 +54,7 @@ pub(super) fn histogram(
             return Err(wrong("expected either a step or edges, found both".into()));
         }
         Some(TextOrNumber(text)) if text == "auto" => auto(segments, &column, of)?,
-        Some(TextOrNumber(text)) => match step(text).map_err(wrong)? {
-            Step::Every(step) => Step::Every(step.zone(segments.zone().cloned())),
-            step => step,
-        },
+        Some(TextOrNumber(text)) => step(text, segments.zone()).map_err(wrong)?,
         None => {
             let field = segments.field(&column)?;
             let mut edges: Vec<Literal> =
@@ -86,10 +83,10 @@ fn auto(segments: &Segments, column: &str, of: (&WhereArgs, Option<&str>)) -> Re
     Ok(Step::auto(&segments.field(column)?, first..=last, segments.zone().cloned()))
 }
 
-/// Parses a step: a calendar step, or a number as in a query. Integers are exact.
-fn step(text: &str) -> Result<Step, String> {
+/// Parses a step: a calendar step in the zone, or a number as in a query. Integers are exact.
+fn step(text: &str, zone: Option<&TimeZone>) -> Result<Step, String> {
     if let Ok(step) = CalendarStep::parse(text) {
-        return Ok(Step::Every(step));
+        return Ok(Step::Every(step.zone(zone.cloned())));
     }
     let parsed = |text: &str| text.parse().ok().map(Step::Width);
     let width = match Literal::read(text) {

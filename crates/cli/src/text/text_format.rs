@@ -59,7 +59,8 @@ impl TextFormat {
 
     /// The format of timestamps in a zone: RFC 3339 with the offset of each.
     pub(crate) fn in_zone(self, zone: &TimeZone) -> TextFormat {
-        TextFormat { time: Some(TimeFormat::with_offset()), zone: Some(zone.clone()), epoch: false, ..self }
+        let time = Some(TimeFormat::new("%Y-%m-%dT%H:%M:%S%.f%:z"));
+        TextFormat { time, zone: Some(zone.clone()), epoch: false, ..self }
     }
 
     /// The entries that both have in common; the rank is that of `self`.

@@ -201,11 +201,6 @@ impl TimeFormat {
         TimeFormat::new("%Y-%m-%dT%H:%M:%S%.fZ")
     }
 
-    /// [`canonical`](TimeFormat::canonical), with an offset.
-    pub(crate) fn with_offset() -> TimeFormat {
-        TimeFormat::new("%Y-%m-%dT%H:%M:%S%.f%:z")
-    }
-
     /// An RFC 3339 date-time with a fraction of so many digits, or as many as needed
     /// ([`Rfc3339::SHORTEST`]).
     pub(crate) fn rfc3339(separator: char, digits: u8, suffix: &str) -> Option<TimeFormat> {

@@ -9,7 +9,6 @@
 //! | unsigned integers | signed integers | signed integers, exactly |
 //! | timestamps | timestamps of a finer unit | that unit |
 
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use docvalues_column::{
@@ -101,15 +100,11 @@ pub fn widened(column: Arc<dyn Column>, field: &Field) -> Arc<dyn Column> {
 /// The bounds of a column as another type. An integer may have no double, so that reading it fails: only timestamps have
 /// bounds.
 fn bounds_as(info: &ColumnInfo, to: LogicalType) -> Bounds {
-    let from = info.field.logical;
-    let convert = |end: &i64| promotion::convert(*end, from, to);
-    let bounds = |range: &RangeInclusive<i64>| Some(convert(range.start())?..=convert(range.end())?);
-    if matches!(to, LogicalType::TimestampMicros | LogicalType::TimestampNanos)
-        && let Some(range) = bounds(&info.bounds.range())
-    {
-        return if info.bounds.exact().is_some() { Bounds::Exact(range) } else { Bounds::Within(range) };
-    }
-    Bounds::Unknown
+    let are_times = promotion::per_second(to).is_some();
+    let convert = |end: &i64| promotion::convert(*end, info.field.logical, to).filter(|_| are_times);
+    let range = info.bounds.range();
+    let ends = convert(range.start()).zip(convert(range.end()));
+    ends.map_or(Bounds::Unknown, |(low, high)| Bounds::Within(low..=high))
 }
 
 impl PromotedColumn {
