@@ -119,6 +119,22 @@ fn timestamps_of_different_units_are_one_column() {
 }
 
 #[test]
+fn timestamps_of_a_store_get_a_finer_unit() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["store", "create", "st", "--id-field", "id", "--type", "at=timestamp[ms]"]);
+    let put = |row: &str| {
+        let rows = format!("id,at\n{row}\n");
+        sandbox.dv_with(&["put", "st", "-", "--input-format", "csv", "-q"], rows.as_bytes()).code
+    };
+    let (first, second) = ("a,2024-03-31T00:00:00Z", "b,2024-03-31T00:00:00.000000001Z");
+    assert_eq!((put(first), put(second)), (0, 1));
+    sandbox.ok(&["store", "alter", "st", "--type", "at=timestamp[ns]"]);
+    assert_eq!(put(second), 0);
+    assert_eq!(sandbox.ok(&["count", "st"]), "2\n");
+    assert_eq!(sandbox.ok(&["count", "st", "--where", "at > '2024-03-31'"]), "1\n");
+}
+
+#[test]
 fn an_unknown_zone_is_a_wrong_command_line() {
     let run = sandbox().dv(&["count", "t.dv", "--tz", "Europe/Atlantis"]);
     assert!(run.code == 2 && run.err.contains("Europe/Atlantis"), "{run:?}");
