@@ -52,7 +52,7 @@ pub enum Unit {
 /// A number of calendar units in a time zone, such as 15 minutes or a day in Berlin.
 ///
 /// ```
-/// use docvalues_search::calendar::{CalendarStep, Unit, TimeZone};
+/// use docvalues_search::calendar::{CalendarStep, TimeZone, Unit};
 ///
 /// let days = CalendarStep::of(Unit::Day).zone(TimeZone::get("Europe/Berlin")?);
 /// assert_eq!(CalendarStep::parse("15min")?, CalendarStep::of(Unit::Minute).times(15));
@@ -74,7 +74,7 @@ pub struct CalendarStep {
     pub zone: Option<TimeZone>,
 }
 
-/// The names of units, longest first. A plural has an "s".
+/// The names of units; the first is printed. A plural has an "s".
 const NAMES: [(Unit, &[&str]); 10] = [
     (Unit::Second, &["second", "sec", "s"]),
     (Unit::Minute, &["minute", "min"]),
