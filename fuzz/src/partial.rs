@@ -52,7 +52,7 @@ fn genuine() -> &'static Genuine {
             all.facets.extend(search.partial_facet(Docs::All, &facet));
             let number = || numbers[at % numbers.len()].to_owned();
             let (sum, max) = (Metric::Sum(number()), Metric::Max(number()));
-            for step in [Step::Whole(10), Step::Width(0.5), Step::Every(Unit::Month), Step::Edges(vec![0, 9])]
+            for step in [Step::Whole(10), Step::Width(0.5), Step::every(Unit::Month), Step::Edges(vec![0, 9])]
             {
                 let plain = Histogram::of(name(), step);
                 let whole = plain.clone().metric(sum.clone()).facet(Facet::of(other()));

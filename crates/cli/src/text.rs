@@ -6,6 +6,7 @@ pub(crate) mod fit;
 pub(crate) mod json;
 pub(crate) mod number;
 pub(crate) mod print_value;
+pub(crate) mod query_time;
 pub(crate) mod quoting;
 pub(crate) mod sort_keys;
 pub(crate) mod stored_ref;

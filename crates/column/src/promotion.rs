@@ -4,8 +4,8 @@ use docvalues_format::file::kind::{LogicalType, from_f64, to_u64};
 
 /// The common type of two types; `None` if there is no conversion.
 ///
-/// Integers and doubles have the common type `f64`, signed and unsigned integers `i64`. Every other type is common only
-/// with itself.
+/// Integers and doubles have the common type `f64`, signed and unsigned integers `i64`, and timestamps the finer of their
+/// units. Every other type is common only with itself.
 ///
 /// ```
 /// use docvalues_column::{LogicalType, promotion};
@@ -18,12 +18,31 @@ pub fn common(a: LogicalType, b: LogicalType) -> Option<LogicalType> {
     match (a, b) {
         (I64 | U64, F64) | (F64, I64 | U64) => Some(F64),
         (I64, U64) | (U64, I64) => Some(I64),
-        _ => (a == b).then_some(a),
+        _ => match (per_second(a), per_second(b)) {
+            (Some(first), Some(second)) => Some(if first < second { b } else { a }),
+            _ => (a == b).then_some(a),
+        },
+    }
+}
+
+/// The units of a timestamp in a second; `None` for other types.
+///
+/// ```
+/// use docvalues_column::{LogicalType, promotion};
+///
+/// assert_eq!(promotion::per_second(LogicalType::TimestampMillis), Some(1_000));
+/// ```
+pub fn per_second(logical: LogicalType) -> Option<i64> {
+    match logical {
+        LogicalType::TimestampMillis => Some(1_000),
+        LogicalType::TimestampMicros => Some(1_000_000),
+        LogicalType::TimestampNanos => Some(1_000_000_000),
+        _ => None,
     }
 }
 
 /// Converts a stored number of type `from` to type `to`, as [`common`] allows; `None` if the result is not exact: a
-/// double has 53 bits, and an `i64` ends at 2^63 - 1.
+/// double has 53 bits, and an `i64` ends at 2^63 - 1, as nanoseconds in the year 2262.
 ///
 /// ```
 /// use docvalues_column::{LogicalType, Number, promotion};
@@ -31,10 +50,16 @@ pub fn common(a: LogicalType, b: LogicalType) -> Option<LogicalType> {
 /// let stored = promotion::convert(3, LogicalType::I64, LogicalType::F64);
 /// assert_eq!(stored, Some(3.0_f64.to_stored()));
 /// assert_eq!(promotion::convert((1 << 53) + 1, LogicalType::I64, LogicalType::F64), None);
+///
+/// let (millis, micros) = (LogicalType::TimestampMillis, LogicalType::TimestampMicros);
+/// assert_eq!(promotion::convert(-5, millis, micros), Some(-5_000));
 /// ```
 pub fn convert(stored: i64, from: LogicalType, to: LogicalType) -> Option<i64> {
     if from == to {
         return Some(stored);
+    }
+    if let (Some(from), Some(to)) = (per_second(from), per_second(to)) {
+        return if from < to { stored.checked_mul(to / from) } else { None };
     }
     let value = integer(stored, from);
     if to == LogicalType::F64 { exact_f64(value).map(from_f64) } else { i64::try_from(value).ok() }

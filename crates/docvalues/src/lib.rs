@@ -122,6 +122,7 @@
 //! | `tracing` | no | with `store`, events of what a store does, for the crate `tracing` |
 //! | `derive` | no | [`document`](https://docs.rs/docvalues): `#[derive(Document)]`, for structs that are written and read |
 //! | `serde` | no | with `search`, partial results and requests can be serialised |
+//! | `tzdb` | no | with `search`, a time zone database for systems that have none |
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -9,6 +9,8 @@
 //! Rows are in an array if values are dense, else in a hash table. If the rows exceed [`Search::memory`], several
 //! passes accumulate a part of the values each: a range of ords, or of hashes.
 //!
+//! Dates and timestamps are grouped by [calendar steps](crate::calendar) as well: a virtual column has the step of each.
+//!
 //! Several columns, and one if documents without a value are grouped as well, form tuples, which are grouped as the byte strings or the numbers of one column: see `tuple_column.rs`
 //! and `tuple_numbers.rs`.
 //!
@@ -32,6 +34,7 @@ use std::sync::Arc;
 
 use docvalues_column::{DocAddress, Field, Value};
 
+use crate::calendar::{self, CalendarStep};
 use crate::engine::{DocsByPart, Request, Search, Slot, Stored, memory};
 use crate::error::{Error, Result};
 use crate::metrics::{Distinct, Layout};
@@ -127,12 +130,19 @@ struct GroupColumn {
 }
 
 impl GroupColumn {
-    /// Opens the column. Call it after all columns that are opened by name: tuples have none.
     fn open(request: &mut Request<'_>, group: &Group) -> Result<GroupColumn> {
-        if let ([only], false) = (group.by.as_slice(), group.with_missing) {
+        if let ([only], false, []) = (group.by.as_slice(), group.with_missing, group.steps.as_slice()) {
             return Ok(GroupColumn { slot: request.id_slot(only)?, tuples: None });
         }
-        let sets = group.by.iter().map(|name| request.column_set(name)).collect::<Result<Vec<_>>>()?;
+        let set = |(at, name): (usize, &String)| {
+            let set = request.column_set(name)?;
+            let Some(step) = group.step(at) else { return Ok(set) };
+            Ok(Arc::new(calendar::column_set(&set, step)?))
+        };
+        let sets = group.by.iter().enumerate().map(set).collect::<Result<Vec<_>>>()?;
+        if let ([only], false) = (sets.as_slice(), group.with_missing) {
+            return Ok(GroupColumn { slot: request.add_unnamed(Arc::clone(only)), tuples: None });
+        }
         let numbers = (request.parts() == 1).then(|| TupleNumbers::over(&sets, group.with_missing)).flatten();
         let (set, tuples) = match numbers {
             Some((set, tuples)) => (set, Some(tuples)),
@@ -182,7 +192,9 @@ impl Search<'_> {
         are_all: bool,
     ) -> Result<FoundGroups> {
         let mut request = Request::open(self, docs)?;
-        let fields = group.by.iter().map(|name| self.group_field(name)).collect::<Result<Vec<_>>>()?;
+        let fields = group.by.iter().enumerate();
+        let fields = fields.map(|(at, name)| self.group_field(name, group.step(at)));
+        let fields = fields.collect::<Result<Vec<_>>>()?;
         validate(group)?;
         let layout = Arc::new(Layout::new(&mut request, &group.metrics)?);
         let having = group.having.as_ref().map(|query| Having::bind(query, &layout, &request)).transpose()?;
@@ -202,9 +214,11 @@ impl Search<'_> {
         Ok(FoundGroups { fields, groups, distinct, docs, missing, layout })
     }
 
-    /// The description of a column to group by.
-    fn group_field(&self, name: &str) -> Result<Field> {
-        let field = self.column_set(name)?.info().field.clone();
+    /// The description of a column to group by, or of its steps.
+    fn group_field(&self, name: &str, step: Option<&CalendarStep>) -> Result<Field> {
+        let set = self.column_set(name)?;
+        let field = &set.info().field;
+        let field = step.filter(|_| !set.is_absent()).map_or_else(|| field.clone(), |step| step.field(field));
         if field.kind.is_multi_valued() {
             let cannot = "has several values a document, so that they have no group";
             return Err(Error::Kind { field: field.name, kind: field.kind, cannot });

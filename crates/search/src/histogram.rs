@@ -3,21 +3,23 @@
 //! | step | buckets | column types |
 //! | --- | --- | --- |
 //! | [`Step::Width`], [`Step::Whole`] | of equal width; one begins at 0 | numbers, dates (days), timestamps (stored units) |
-//! | [`Step::Every`] | calendar units in UTC: hours, days, months ... | dates, timestamps |
+//! | [`Step::Every`] | [calendar steps](crate::calendar) in a time zone: 15 minutes, days, months, weekdays ... | dates, timestamps |
 //! | [`Step::Edges`] | from each edge to the next | numbers, dates, timestamps |
 //!
 //! Buckets cover the column's values from the least to the greatest or, if those are too many, the values of the
 //! documents searched. There is a counter for each. Finding a value's bucket takes a comparison with the last bucket
 //! and otherwise a binary search.
 
+mod auto;
 mod buckets;
-mod calendar;
 mod edges;
 mod sub_aggregations;
 
 use docvalues_column::{Field, LogicalType};
 use docvalues_format::file::kind::to_f64;
 
+pub use crate::calendar::Unit;
+use crate::calendar::{self, CalendarStep, LastRun};
 use crate::engine::{
     Cells, Collector, ConstantColumn, DocsByPart, Elements, Interrupt, Request, Search, Slot, Window,
 };
@@ -40,7 +42,7 @@ pub const MAX_BUCKETS: usize = 1 << 16;
 ///
 /// let by_size = Histogram::of("size", Step::Whole(1_000));
 /// // Of each month the five hosts with most documents, and how many bytes they all have.
-/// let by_month = Histogram::of("at", Step::Every(Unit::Month))
+/// let by_month = Histogram::of("at", Step::every(Unit::Month))
 ///     .facet(Facet::of("host").top(5))
 ///     .metric(Metric::Sum("size".into()));
 /// # drop((by_month, by_size));
@@ -94,7 +96,7 @@ impl Histogram {
 ///
 /// let prices = Step::Width(0.25);
 /// let ids = Step::Whole(1 << 60); // exact, also above 2^53
-/// let months = Step::Every(Unit::Month);
+/// let months = Step::every(Unit::Month);
 ///
 /// let size = Field::new("size", Kind::Numeric, LogicalType::I64);
 /// let classes = Step::edges(&size, &["0", "1kB", "10MB"].map(Literal::read))?;
@@ -111,34 +113,34 @@ pub enum Step {
     Width(#[cfg_attr(feature = "serde", serde(with = "crate::serial::double"))] f64),
     /// Every multiple of a whole number of at least 1: a double is inexact above 2^53.
     Whole(u64),
-    /// The beginning of every calendar unit.
-    Every(Unit),
+    /// The beginning of every calendar step. Hours of the day and weekdays are buckets of these numbers, for a column with
+    /// at most one time a document.
+    Every(CalendarStep),
     /// The given stored numbers, ascending. Values below the first are in no bucket. [`Step::edges`] converts them
     /// from literals.
     Edges(Vec<i64>),
 }
 
-/// A unit of the calendar, in UTC.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[non_exhaustive]
-pub enum Unit {
-    /// 1 s.
-    Second,
-    /// 60 s.
-    Minute,
-    /// 60 minutes.
-    Hour,
-    /// 24 hours.
-    Day,
-    /// A week from Monday.
-    Week,
-    /// A month from its first day.
-    Month,
-    /// A quarter from the first of January, April, July or October.
-    Quarter,
-    /// A year from the first of January.
-    Year,
+impl Step {
+    /// The beginning of every calendar step, such as a [`Unit`] in UTC.
+    ///
+    /// ```
+    /// use docvalues_search::calendar::{CalendarStep, TimeZone, Unit};
+    /// use docvalues_search::histogram::Step;
+    ///
+    /// let months = Step::every(Unit::Month);
+    /// let days = Step::every(CalendarStep::of(Unit::Day).zone(TimeZone::get("Europe/Berlin")?));
+    /// # drop((months, days));
+    /// # Ok::<(), docvalues_search::Error>(())
+    /// ```
+    pub fn every(step: impl Into<CalendarStep>) -> Step {
+        Step::Every(step.into())
+    }
+
+    /// The calendar step whose buckets are numbers of their own: hours of the day, weekdays.
+    pub(crate) fn recurring(&self) -> Option<&CalendarStep> {
+        if let Step::Every(step) = self { Some(step).filter(|step| step.recurs()) } else { None }
+    }
 }
 
 /// The buckets of a histogram and their counts.
@@ -233,8 +235,7 @@ pub(crate) struct BucketCounter {
     docs: u64,
     missing: u64,
     outside: u64,
-    /// The bucket of the last value: from, up to and excluding, and its position. Empty at first.
-    last: (i64, i64, usize),
+    last: LastRun,
     /// Whether the column's description has the answer.
     is_known: bool,
     /// Metrics and a facet of the documents of each bucket.
@@ -249,7 +250,13 @@ impl BucketCounter {
         histogram: &Histogram,
         bytes: usize,
     ) -> Result<BucketCounter> {
-        let slot = request.slot(&histogram.column)?;
+        let slot = match histogram.step.recurring() {
+            Some(step) => {
+                let set = calendar::column_set(&request.column_set(&histogram.column)?, step)?;
+                request.add_unnamed(set)
+            }
+            None => request.slot(&histogram.column)?,
+        };
         let column = request.columns().get(slot);
         let field = &column.info().field;
         if column.elements() != Elements::Numbers {
@@ -273,8 +280,8 @@ impl BucketCounter {
                 Buckets::new(&histogram.step, field, ends)?
             }
         };
-        let sub = SubAggregations::new(request, histogram, slot, buckets.edges().len(), bytes)?;
-        let (counts, known) = (vec![0; buckets.edges().len()], request.constant(slot));
+        let sub = SubAggregations::new(request, histogram, slot, buckets.starts().len(), bytes)?;
+        let (counts, known) = (vec![0; buckets.starts().len()], request.constant(slot));
         let (docs, missing, outside, last) = (0, 0, 0, (0, 0, 0));
         let is_known = false;
         let mut counter =
@@ -310,7 +317,7 @@ impl BucketCounter {
                 Some(sub) => (sub.measures(at), sub.facet(at, request)?),
                 None => Default::default(),
             };
-            Ok(Bucket { from: buckets.edges()[at], count: counts[at], metrics, facet })
+            Ok(Bucket { from: buckets.starts()[at], count: counts[at], metrics, facet })
         };
         let shown = shown.map(range).collect::<Result<_>>()?;
         Ok(HistogramCounts { field, buckets: shown, docs, missing, outside })
@@ -328,7 +335,7 @@ impl BucketCounter {
                 Some(sub) => (sub.measure_states(at), sub.facet(at, request)?),
                 None => Default::default(),
             };
-            each(FoundBucket { from: self.buckets.edges()[at], count, measures, facet })?;
+            each(FoundBucket { from: self.buckets.starts()[at], count, measures, facet })?;
         }
         Ok([self.docs, self.missing, self.outside])
     }

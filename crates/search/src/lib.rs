@@ -10,6 +10,7 @@
 //! | statistics | count, range, sum, spread, percentiles and distinct values of a column | [`stats`] |
 //! | export | the values of many documents, in any order | [`export`] |
 //! | retrieve | the values of a few documents, repeatedly | [`retrieve`] |
+//! | calendar steps | days, weeks and hours in a time zone, for histograms and groups | [`calendar`] |
 //! | partial results | answers that merge with those of other machines | [`partial`] |
 //!
 //! A search takes a set of documents ([`Docs`]) and column names. It reads columns in batches of up to 32,768
@@ -23,6 +24,7 @@
 
 #[cfg(feature = "arrow")]
 pub mod arrow;
+pub mod calendar;
 mod describe;
 mod engine;
 mod error;

@@ -25,6 +25,7 @@
 //!   of groups by such a metric.
 //! - Distinct byte strings without a dictionary are counted exactly up to a 16th of [`Search::memory`], of which the
 //!   least of all searches counts.
+//! - Calendar steps in a time zone depend on the time zone database of each machine.
 //! - A column that has another kind or type in another partial result is an error, also with
 //!   [`MixedTypes::Promote`](crate::MixedTypes::Promote). A column that no part of a shard has is not, with
 //!   [`MissingColumns::NoValues`](crate::MissingColumns::NoValues).

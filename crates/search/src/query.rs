@@ -27,7 +27,8 @@
 //! - For doubles, -0.0 equals 0.0. NaN is in no range and equals nothing, not even itself. It is a value, so NaN
 //!   `exists`, and is `!= 1`.
 //! - A day, compared with a timestamp, is its first moment (midnight, UTC). In `=`, `!=` and `in (…)` it is equal to
-//!   every moment of the day.
+//!   every moment of the day. A zone may follow the day or the time in brackets: `at = "2024-03-31[Europe/Berlin]"` matches
+//!   23 hours. A time that clocks show twice is the first, and one that they skip is as much later.
 //! - A network (`"10.0.0.0/8"`) is equal to each of its addresses, and has no other comparison. An IPv4 address is
 //!   stored as `::ffff:a.b.c.d`.
 //!
@@ -35,7 +36,7 @@
 //! | --- | --- |
 //! | `i64`, `u64`, `f64` | numbers |
 //! | `bool` | `true`, `false` |
-//! | `date`, `timestamp[…]` | ISO 8601 as text: a day, or a day and a time, in UTC unless there is an offset; or the stored number |
+//! | `date`, `timestamp[…]` | ISO 8601 as text: a day, or a day and a time, in UTC unless there is an offset or, for timestamps, a zone; or the stored number |
 //! | `ip` | an address or a network as text; 16 or 4 bytes |
 //! | `uuid` | 32 hexadecimal digits as text, with or without the four dashes; 16 bytes |
 //! | `string`, `bytes` | text, bytes |
@@ -329,6 +330,39 @@ impl Query {
     /// [`Error::Query`], with the position in the text and what was expected there.
     pub fn parse(text: &str) -> Result<Query> {
         Ok(grammar::parse(text)?)
+    }
+
+    /// Calls `map` with each literal that values equal or are less or greater than, and its column.
+    ///
+    /// ```
+    /// use docvalues_search::Query;
+    /// use docvalues_search::query::Literal;
+    ///
+    /// let mut query = Query::parse("at >= '2024-03-31' and host = '2024'")?;
+    /// query.map_literals(&mut |column, literal| {
+    ///     if let (Literal::Text(text), "at") = (literal, column) {
+    ///         text.push_str("[Europe/Berlin]");
+    ///     }
+    /// });
+    /// assert_eq!(query.to_string(), r#"at >= "2024-03-31[Europe/Berlin]" and host = "2024""#);
+    /// # Ok::<(), docvalues_search::Error>(())
+    /// ```
+    pub fn map_literals(&mut self, map: &mut dyn FnMut(&str, &mut Literal)) {
+        match self {
+            Query::And(parts) | Query::Or(parts) => parts.iter_mut().for_each(|part| part.map_literals(map)),
+            Query::Not(part) => part.map_literals(map),
+            Query::Condition(Condition { column, test: Test::In(values) | Test::NotIn(values), .. }) => {
+                values.iter_mut().for_each(|value| map(column, value));
+            }
+            Query::Condition(Condition { column, test: Test::Range(low, high), .. }) => {
+                for end in [low, high] {
+                    if let ops::Bound::Included(value) | ops::Bound::Excluded(value) = end {
+                        map(column, value);
+                    }
+                }
+            }
+            Query::All | Query::None | Query::Docs(_) | Query::Hits(_) | Query::Condition(_) => {}
+        }
     }
 
     /// The names of the query's columns, sorted, each once.

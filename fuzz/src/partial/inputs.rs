@@ -106,7 +106,7 @@ fn histograms(name: &str, other: &str, turn: usize) -> Vec<Histogram> {
         Step::Width(1e300),
         Step::Edges(Vec::new()),
         Step::Edges(vec![i64::MIN, 0, 9]),
-        Step::Every(UNITS[turn % UNITS.len()]),
+        Step::every(UNITS[turn % UNITS.len()]),
     ];
     let [sum, _, max, mean, distinct] = metrics(other);
     let of = |step: Step| {

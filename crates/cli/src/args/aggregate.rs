@@ -112,14 +112,17 @@ Examples:
   dv group packages.dv source --docs 2 --sort=-size --json --columns package,size
   dv group packages.dv section --by best --sort=-size --docs 1 --where 'tags = \"role::program\"'
 
+With a segment of web server hits that has their times in a column \"at\":
+  dv group hits.dv at:weekday,at:hour-of-day --tz Europe/Berlin --by value --top 0
+
 Exit codes: 0 done, 1 a column does not exist or is damaged, 2 the query is wrong, 3 the file cannot be read.";
 
 /// A grouping, on the command line and in a request.
 #[derive(Debug, Args, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct GroupSpec {
-    /// The columns to group by
-    #[arg(value_name = "COLUMN,…")]
+    /// The columns to group by; COLUMN:STEP groups times by calendar steps as in `dv histogram --step`: at:day, at:weekday
+    #[arg(value_name = "COLUMN[:STEP],…")]
     pub(crate) column: Names,
 
     /// Number of groups to show; 0 for all
@@ -230,6 +233,7 @@ Examples:
 With a segment of web server hits that has their times in a column \"at\":
   dv histogram hits.dv at --step month --where 'status = 404'
   dv histogram hits.dv at --step month --facet host --sum size
+  dv histogram hits.dv at --step 6h --tz Europe/Berlin --where 'at = \"2024-03-31\"'
   dv histogram hits.dv at --edges 2023-12-01,2024-03-01,2024-06-01
 
 Exit codes: 0 done, 1 the column does not exist, has no numbers or is damaged, 2 wrong command line, 3 the file
@@ -244,7 +248,10 @@ pub(crate) struct HistogramSpec {
     #[arg(value_name = "COLUMN")]
     pub(crate) column: String,
 
-    /// The width of the ranges: a number, or second, minute, hour, day, week, month, quarter, year (UTC)
+    /// The width of the ranges: a number, a calendar step, or auto for about 40 ranges
+    ///
+    /// Calendar steps are second, minute, hour, day, week (from Monday), month, quarter and year, or several such as 15min, 6h
+    /// and '2 weeks', in the zone of --tz. weekday (1 is Monday) and hour-of-day count the values of all weeks and days.
     #[arg(long, value_name = "STEP", allow_hyphen_values = true)]
     pub(crate) step: Option<TextOrNumber>,
 

@@ -2,6 +2,8 @@
 
 use clap::Args;
 
+use crate::api::search::calendar::TimeZone;
+
 /// `--where` and the options of its evaluation.
 #[derive(Debug, Args)]
 pub(crate) struct WhereArgs {
@@ -12,6 +14,13 @@ pub(crate) struct WhereArgs {
     /// quotes, and unusual column names in backticks. `dv help where` explains it all.
     #[arg(long = "where", value_name = "QUERY")]
     pub(crate) query: Option<String>,
+
+    /// The time zone of timestamps, such as Europe/Berlin or +02:00, in conditions, steps, groups and output
+    ///
+    /// Days and hours are those that clocks there show. Times of a condition without an offset are in it, too. Default:
+    /// UTC, and the output as the input was written.
+    #[arg(long, value_name = "ZONE", value_parser = TimeZone::get)]
+    pub(crate) tz: Option<TimeZone>,
 
     /// Leave out files that cannot be opened, or a column of which cannot be opened, and name them on standard error
     ///

@@ -37,8 +37,8 @@ pub(crate) enum StoreCommand {
 }
 
 const ALTER_LONG: &str = "\
-Make columns of a store wider: whole numbers become doubles (f64), and columns of one value a document become columns of \
-several (i64[], string[]). Every value stays the same; a number that f64 does not have is an error.
+Make columns of a store wider: whole numbers become doubles (f64), timestamps get a finer unit, and columns of \
+one value a document become columns of several (i64[], string[]). Every value stays the same; a number that f64 does not have is an error.
 
 All segments that have the column are written again, in one commit. Older commits stay as they are, and replicas get the \
 files of the commit.";

@@ -10,7 +10,7 @@ A condition compares a column with a value, and a document matches if one of its
   size >= 10MiB                numbers: -1_000, 1.5, 1e9, 10kB, 10MiB, inf
   host = \"www.example.com\"     text in double or single quotes
   title = \"a \"\"b\"\"\"            a quote in text is doubled; a backslash stands for itself
-  day = \"2024-02-29\"           a day or a time in UTC: \"2024-02-29T12:30:00\"
+  day = \"2024-02-29\"           a day or a time, in UTC or --tz: \"2024-02-29T12:30:00\"
   client = \"10.0.0.0/8\"        an address or a network
   done = true
   sent > received              another column

@@ -9,7 +9,8 @@ use crate::open::opener::Opener;
 use crate::open::segments::Segments;
 
 pub(crate) fn run(args: &CountArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let segments = Segments::open(opener, &args.files, args.filter.skip_damaged, console)?;
+    let segments =
+        Segments::open(opener, &args.files, args.filter.skip_damaged, console)?.in_zone(&args.filter.tz);
     let answer = answer(&segments, (&args.filter, None), SearchRequest::default())?;
     if args.json {
         answer.print_json([], console)?;

@@ -27,7 +27,8 @@ pub(crate) fn run(args: &ExportArgs, opener: &Opener, console: &mut Console<'_>)
             refuse_file(path, format)?;
         }
     }
-    let segments = Segments::open(opener, &files, args.filter.skip_damaged, console)?;
+    let segments =
+        Segments::open(opener, &files, args.filter.skip_damaged, console)?.in_zone(&args.filter.tz);
     let docs = if args.filter.query.is_some() || !args.sort.is_empty() || args.limit.is_some() {
         DocSelection::found(args, &segments, console)?
     } else {

@@ -16,7 +16,8 @@ pub(crate) fn run(args: &FacetArgs, opener: &Opener, console: &mut Console<'_>) 
     if columns.is_empty() {
         return Err(CliError::usage("no column to count").hint("name columns after the files"));
     }
-    let segments = Segments::open(opener, &files, args.filter.skip_damaged, console)?;
+    let segments =
+        Segments::open(opener, &files, args.filter.skip_damaged, console)?.in_zone(&args.filter.tz);
     // An unknown column gets a hint with the closest name.
     let fields = segments.select(&columns)?;
     let (by, prefix) = (args.by, args.prefix.as_deref());

@@ -11,7 +11,8 @@ use crate::open::opener::Opener;
 use crate::open::segments::Segments;
 
 pub(crate) fn run(args: &GroupArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let segments = Segments::open(opener, &args.files, args.filter.skip_damaged, console)?;
+    let segments =
+        Segments::open(opener, &args.files, args.filter.skip_damaged, console)?.in_zone(&args.filter.tz);
     let groups = vec![group(&segments, &args.spec)?];
     let request = SearchRequest::new().groups(groups);
     let answer = answer(&segments, (&args.filter, None), request)?;

@@ -15,10 +15,11 @@ pub(crate) fn run(
     opener: &Opener,
     console: &mut Console<'_>,
 ) -> Result<Exit, CliError> {
-    let segments = Segments::open(opener, &args.files, args.filter.skip_damaged, console)?;
+    let segments =
+        Segments::open(opener, &args.files, args.filter.skip_damaged, console)?.in_zone(&args.filter.tz);
     // An unknown column gets a hint with the closest name.
     segments.select(std::slice::from_ref(&args.spec.column))?;
-    let histograms = vec![histogram(&segments, &args.spec)?];
+    let histograms = vec![histogram(&segments, &args.spec, (&args.filter, None))?];
     let request = SearchRequest::new().histograms(histograms);
     let answer = answer(&segments, (&args.filter, None), request)?;
     if args.json {

@@ -19,6 +19,7 @@ use crate::api::search::facet::Facet;
 use crate::api::search::stats::Stats;
 use crate::api::search::{SearchAnswer, SearchRequest};
 use crate::args::aggregate::{FacetBy, GroupSpec, HistogramSpec};
+use crate::args::filter::WhereArgs;
 use crate::args::search::QueryArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
@@ -107,10 +108,12 @@ struct StatsRequest {
 }
 
 pub(crate) fn run(args: &QueryArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let segments = Segments::open(opener, &args.files, args.filter.skip_damaged, console)?;
+    let segments =
+        Segments::open(opener, &args.files, args.filter.skip_damaged, console)?.in_zone(&args.filter.tz);
     let asked = parse(&args.request)?;
     let query = asked.query.as_deref();
-    let answer = answer(&segments, (&args.filter, query), request(&segments, &asked)?)?;
+    let of = (&args.filter, query);
+    let answer = answer(&segments, of, request(&segments, &asked, of)?)?;
     let found = &answer.found;
     let top = records::json(&segments, &found.top, &asked.columns)?;
     let groups = asked.groups.iter().enumerate();
@@ -144,8 +147,12 @@ fn parse(argument: &str) -> Result<QueryRequest, CliError> {
 }
 
 /// Converts a request for the library, without its condition.
-fn request(segments: &Segments, asked: &QueryRequest) -> Result<SearchRequest, CliError> {
-    let histograms = asked.histograms.iter().map(|spec| histogram(segments, spec));
+fn request(
+    segments: &Segments,
+    asked: &QueryRequest,
+    of: (&WhereArgs, Option<&str>),
+) -> Result<SearchRequest, CliError> {
+    let histograms = asked.histograms.iter().map(|spec| histogram(segments, spec, of));
     let groups = asked.groups.iter().map(|NameOr(spec)| group(segments, spec));
     Ok(SearchRequest::new()
         .facets(asked.facets.iter().map(|NameOr(asked)| asked.facet()))

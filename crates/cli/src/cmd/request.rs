@@ -2,27 +2,19 @@
 
 use crate::answer::search_answer::Answer;
 use crate::api::SearchError;
+use crate::api::search::calendar::{CalendarStep, TimeZone};
 use crate::api::search::facet::Facet;
 use crate::api::search::group::{Group, GroupOrder, Metric};
-use crate::api::search::histogram::{Histogram, Step, Unit};
+use crate::api::search::histogram::{Histogram, Step};
 use crate::api::search::query::Literal;
-use crate::api::search::{Query, SearchRequest};
+use crate::api::search::stats::Stats;
+use crate::api::search::{Query, SearchRequest, Value};
 use crate::args::aggregate::{FacetBy, GroupBy, GroupSpec, HistogramSpec, TextOrNumber};
 use crate::args::filter::WhereArgs;
 use crate::error::CliError;
 use crate::open::columns;
 use crate::open::segments::Segments;
-
-const UNITS: [(&str, Unit); 8] = [
-    ("second", Unit::Second),
-    ("minute", Unit::Minute),
-    ("hour", Unit::Hour),
-    ("day", Unit::Day),
-    ("week", Unit::Week),
-    ("month", Unit::Month),
-    ("quarter", Unit::Quarter),
-    ("year", Unit::Year),
-];
+use crate::text::query_time;
 
 /// Answers `request` for the documents that match `--where` and, if there is one, the condition `more`.
 pub(super) fn answer<'s>(
@@ -32,7 +24,8 @@ pub(super) fn answer<'s>(
 ) -> Result<Answer<'s>, CliError> {
     let parse = |text| Query::parse(text).map_err(|error| columns::unparsed(segments.all(), text, error));
     let queries = [args.query.as_deref(), more].into_iter().flatten().map(parse);
-    let query = Query::all_of(queries.collect::<Result<Vec<_>, _>>()?);
+    let mut query = Query::all_of(queries.collect::<Result<Vec<_>, _>>()?);
+    segments.read_times(&mut query);
     Answer::of(segments, request.query(query).explain(args.explain), args.threads)
 }
 
@@ -48,19 +41,26 @@ pub(super) fn facet(column: &str, top: usize, by: FacetBy, min_count: u64, prefi
     facet
 }
 
-/// A histogram.
-pub(super) fn histogram(segments: &Segments, spec: &HistogramSpec) -> Result<Histogram, CliError> {
+/// A histogram of the documents that match `--where` and, if there is one, the condition `more`.
+pub(super) fn histogram(
+    segments: &Segments,
+    spec: &HistogramSpec,
+    of: (&WhereArgs, Option<&str>),
+) -> Result<Histogram, CliError> {
     let column = spec.column.clone();
     let wrong = |what: String| CliError::usage(format!("histogram of {column:?}: {what}"));
     let step = match &spec.step {
         Some(_) if !spec.edges.is_empty() => {
             return Err(wrong("expected either a step or edges, found both".into()));
         }
-        Some(TextOrNumber(text)) => step(text).map_err(wrong)?,
+        Some(TextOrNumber(text)) if text == "auto" => auto(segments, &column, of)?,
+        Some(TextOrNumber(text)) => step(text, segments.zone()).map_err(wrong)?,
         None => {
-            let edges: Vec<Literal> =
+            let field = segments.field(&column)?;
+            let mut edges: Vec<Literal> =
                 spec.edges.iter().map(|TextOrNumber(text)| Literal::read(text)).collect();
-            match Step::edges(&segments.field(&column)?, &edges) {
+            edges.iter_mut().for_each(|edge| query_time::convert(&field, segments.zone(), edge));
+            match Step::edges(&field, &edges) {
                 Err(SearchError::Request(what)) => return Err(wrong(what)),
                 step => step?,
             }
@@ -75,10 +75,18 @@ pub(super) fn histogram(segments: &Segments, spec: &HistogramSpec) -> Result<His
     Ok(histogram)
 }
 
-/// Parses a step: a calendar unit, or a number as in a query. Integers are exact.
-fn step(text: &str) -> Result<Step, String> {
-    if let Some((_, unit)) = UNITS.iter().find(|(name, _)| *name == text) {
-        return Ok(Step::Every(*unit));
+/// A step that makes about 40 ranges of the values that are found.
+fn auto(segments: &Segments, column: &str, of: (&WhereArgs, Option<&str>)) -> Result<Step, CliError> {
+    let found = answer(segments, of, SearchRequest::new().stats([Stats::of(column)]))?.found;
+    let end = |end: &Option<Value>| end.as_ref().and_then(Value::stored).unwrap_or_default();
+    let (first, last) = (end(&found.stats[0].min), end(&found.stats[0].max));
+    Ok(Step::auto(&segments.field(column)?, first..=last, segments.zone().cloned()))
+}
+
+/// Parses a step: a calendar step in the zone, or a number as in a query. Integers are exact.
+fn step(text: &str, zone: Option<&TimeZone>) -> Result<Step, String> {
+    if let Ok(step) = CalendarStep::parse(text) {
+        return Ok(Step::Every(step.zone(zone.cloned())));
     }
     let parsed = |text: &str| text.parse().ok().map(Step::Width);
     let width = match Literal::read(text) {
@@ -89,8 +97,10 @@ fn step(text: &str) -> Result<Step, String> {
         _ => parsed(&text.replace('_', "")),
     };
     width.ok_or_else(|| {
-        let units = UNITS.map(|(name, _)| name).join(", ");
-        format!("expected a step that is a number or one of {units}, found {text:?}")
+        format!(
+            "expected a step that is a number or one of second, minute, hour, day, week, month, quarter, year, several of \
+             them such as 15min, weekday, hour-of-day or auto, found {text:?}"
+        )
     })
 }
 
@@ -109,10 +119,8 @@ pub(super) fn group(segments: &Segments, args: &GroupSpec) -> Result<Group, CliE
     if args.column.0.is_empty() {
         return Err(CliError::usage("group: expected the name of a column, found an empty list"));
     }
-    // An unknown column gets a hint with the closest name.
-    let names = segments.select(&args.column.0)?.into_iter().map(|field| field.name);
     let mut group = Group::of("");
-    group.by = names.collect();
+    (group.by, group.steps) = group_keys(segments, &args.column.0)?;
     group.with_missing = args.missing;
     group.having = args.having.as_deref().map(Query::parse).transpose()?;
     group.top = all_if_zero(args.top);
@@ -137,6 +145,37 @@ pub(super) fn group(segments: &Segments, args: &GroupSpec) -> Result<Group, CliE
         GroupBy::Metric => GroupOrder::Metric(0),
     };
     Ok(group)
+}
+
+/// The columns to group by: names, or `NAME:STEP` for the calendar steps of a column.
+fn group_keys(
+    segments: &Segments,
+    columns: &[String],
+) -> Result<(Vec<String>, Vec<(usize, CalendarStep)>), CliError> {
+    let (mut by, mut steps, mut plain) = (Vec::new(), Vec::new(), Vec::new());
+    for argument in columns {
+        let is_whole = segments.find_field(argument)?.is_some();
+        let names = if is_whole { vec![argument.as_str()] } else { argument.split(',').collect() };
+        for name in names {
+            let parts = name.rsplit_once(':').filter(|_| !is_whole);
+            match parts.and_then(|(column, step)| Some((column, CalendarStep::parse(step).ok()?))) {
+                Some((column, step)) if segments.find_field(name)?.is_none() => {
+                    // An unknown column gets a hint with the closest name.
+                    segments.select(&[column.to_owned()])?;
+                    steps.push((by.len(), step.zone(segments.zone().cloned())));
+                    by.push(column.to_owned());
+                }
+                _ => {
+                    plain.push(name.to_owned());
+                    by.push(name.to_owned());
+                }
+            }
+        }
+    }
+    if !plain.is_empty() {
+        segments.select(&plain)?;
+    }
+    Ok((by, steps))
 }
 
 /// The metrics of --sum, --min, --max, --mean and --distinct.

@@ -15,7 +15,8 @@ use crate::open::segments::Segments;
 use crate::text::quoting;
 
 pub(crate) fn run(args: &SortArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let segments = Segments::open(opener, &args.files, args.filter.skip_damaged, console)?;
+    let segments =
+        Segments::open(opener, &args.files, args.filter.skip_damaged, console)?.in_zone(&args.filter.tz);
     let (sort, top) = (segments.sort_keys("--by", &args.by)?, all_if_zero(args.count));
     let after = args.after.as_deref().map(|after| read(&segments, &sort, after)).transpose()?;
     // After a position, the hits do not tell whether there are more: one more document does.

@@ -19,7 +19,8 @@ use crate::open::segments::Segments;
 pub(crate) fn run(args: &StatsArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let (files, mut columns) = files::split(&args.arguments);
     columns.extend_from_slice(&args.columns);
-    let segments = Segments::open(opener, &files, args.filter.skip_damaged, console)?;
+    let segments =
+        Segments::open(opener, &files, args.filter.skip_damaged, console)?.in_zone(&args.filter.tz);
     let fields = segments.select(&columns)?;
     let stats = fields.iter().map(|field| asked(field, args, !columns.is_empty()));
     let request = SearchRequest::new().stats(stats);

@@ -18,9 +18,8 @@ use super::row_batch::RowBatch;
 use super::source::Source;
 use super::{Import, Imported};
 use crate::api::writer::{self, ColumnBatch, FieldId};
-use crate::api::{Holds, LogicalType, MAX_NAME, Stored, promotion, weight};
+use crate::api::{Holds, MAX_NAME, Stored, promotion, weight};
 use crate::text::quoting::option;
-use crate::text::time::unit_of;
 
 /// The length to which messages cut the name of a type, in characters.
 const SHOWN: usize = 48;
@@ -246,7 +245,7 @@ impl Column {
             return Ok(());
         };
         old.ty.multi |= new.ty.multi;
-        match common(old.ty.logical, new.ty.logical) {
+        match promotion::common(old.ty.logical, new.ty.logical) {
             Some(logical) => {
                 old.ty = ColumnType { logical, ..old.ty };
                 Ok(())
@@ -262,12 +261,6 @@ impl Column {
             )),
         }
     }
-}
-
-/// The type that stores the values of both, or most of them.
-fn common(a: LogicalType, b: LogicalType) -> Option<LogicalType> {
-    let finer = || Some(if unit_of(a)? >= unit_of(b)? { a } else { b });
-    promotion::common(a, b).or_else(finer)
 }
 
 /// The error for columns whose types have no equivalent in a segment.

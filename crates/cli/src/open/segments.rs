@@ -11,7 +11,9 @@ use super::files::expand;
 use super::opener::Opener;
 use super::segment::OpenSegment;
 use super::store_source::{StoreFields, StoreSource};
-use crate::api::search::{MixedTypes, Parts};
+use crate::api::search::calendar::TimeZone;
+use crate::api::search::query::Literal;
+use crate::api::search::{MixedTypes, Parts, Query};
 use crate::api::store::{SnapshotSegment, StoreSchema};
 use crate::api::writer::{BytesKind, FieldSpec, FinishError, Schema, SegmentWriter, WriterOptions};
 use crate::api::{
@@ -22,9 +24,11 @@ use crate::console::Console;
 use crate::error::CliError;
 use crate::text::json::Json;
 use crate::text::number::FloatStyle;
+use crate::text::query_time::convert;
 use crate::text::quoting::{NAMED, first_few, thousands};
 use crate::text::sort_keys;
 use crate::text::text_format::TextFormat;
+use crate::text::time::unit_of;
 
 /// Open segments, in the order of the command line.
 pub(crate) struct Segments {
@@ -36,6 +40,8 @@ pub(crate) struct Segments {
     are_several: bool,
     /// The fields of the first store, if there is one, in its order.
     order: Option<Vec<Field>>,
+    /// The zone in which timestamps are printed, and read if they say none.
+    zone: Option<TimeZone>,
 }
 
 /// The segments of a file or of a store.
@@ -88,7 +94,16 @@ impl Segments {
         let order = opened.iter().find_map(|(_, found)| found.order.clone());
         let segments: Vec<OpenSegment> = opened.into_iter().flat_map(|(_, found)| found.segments).collect();
         let parts = Parts::new(segments.iter().map(OpenSegment::part));
-        Segments { segments, parts, names, are_several, order }
+        Segments { segments, parts, names, are_several, order, zone: None }
+    }
+
+    /// The same, with timestamps in `zone`; `None` for UTC, and for what their text formats say.
+    pub(crate) fn in_zone(self, zone: &Option<TimeZone>) -> Segments {
+        Segments { zone: zone.clone(), ..self }
+    }
+
+    pub(crate) fn zone(&self) -> Option<&TimeZone> {
+        self.zone.as_ref()
     }
 
     /// A search over all of them. Columns of different kinds or types are read in those that they have in common.
@@ -214,8 +229,9 @@ impl Segments {
     /// The fields that the user named, in that order, or all fields: see [`columns::select`]. Each has the kind, the type
     /// and the text format of all segments together.
     pub(crate) fn select(&self, columns: &[String]) -> Result<Vec<Field>, CliError> {
-        let fields = self.in_order(columns::select(&self.segments, columns)?, columns);
+        let mut fields = self.in_order(columns::select(&self.segments, columns)?, columns);
         if self.only().is_some() {
+            fields.iter_mut().try_for_each(|field| self.describe(field))?;
             return Ok(fields);
         }
         fields.iter().map(|field| self.field(&field.name)).collect()
@@ -234,7 +250,9 @@ impl Segments {
     /// As [`select`](Self::select), for one column whose name may contain commas.
     pub(crate) fn field(&self, name: &str) -> Result<Field, CliError> {
         if let Some(only) = self.only() {
-            return Ok(only.source.column(name)?.info().field.clone());
+            let mut field = only.source.column(name)?.info().field.clone();
+            self.describe(&mut field)?;
+            return Ok(field);
         }
         let opened = self.search().retriever(&[name]).map_err(|error| self.failure(error))?;
         let Some(field) = opened.fields().next() else {
@@ -251,8 +269,36 @@ impl Segments {
         is_there.then(|| self.field(name)).transpose()
     }
 
-    /// Gives a field of an answer the text format that all segments have in common.
+    /// Converts dates and times of a query: see [`query_time`](crate::text::query_time).
+    pub(crate) fn read_times(&self, query: &mut Query) {
+        let mut fields: HashMap<String, Option<Field>> = HashMap::new();
+        query.map_literals(&mut |column, literal| {
+            if let Literal::Text(_) = literal {
+                // The search finds out about columns that cannot be opened.
+                let open = || {
+                    let first = columns::find(&self.segments, column).ok()??;
+                    let is_time = first.logical == LogicalType::Date || unit_of(first.logical).is_some();
+                    is_time.then(|| self.field(column).ok())?
+                };
+                if let Some(field) = fields.entry(column.to_owned()).or_insert_with(open) {
+                    convert(field, self.zone(), literal);
+                }
+            }
+        });
+    }
+
+    /// Gives a field of an answer the text format that all segments have in common, or that of the zone.
     pub(crate) fn describe(&self, field: &mut Field) -> Result<(), CliError> {
+        self.in_common(field)?;
+        if let Some(zone) = self.zone.as_ref().filter(|_| unit_of(field.logical).is_some()) {
+            let format = TextFormat::parse(field.format.as_deref().unwrap_or_default());
+            field.format = Some(format.in_zone(zone).to_string());
+        }
+        Ok(())
+    }
+
+    /// Gives a field the text format that all segments have in common.
+    fn in_common(&self, field: &mut Field) -> Result<(), CliError> {
         if self.only().is_some() {
             return Ok(());
         }

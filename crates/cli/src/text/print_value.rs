@@ -190,7 +190,10 @@ impl Printer {
         use std::fmt::Write as _;
         let is_printed = match (self.logical, unit_of(self.logical)) {
             (LogicalType::Date, _) => self.time.print_day(stored, out),
-            (_, Some(unit)) if !self.text_format.epoch => self.time.print(unit.moment(stored), out),
+            (_, Some(unit)) if !self.text_format.epoch => match &self.text_format.zone {
+                Some(zone) => self.time.print_in(zone, unit.moment(stored), out),
+                None => self.time.print(unit.moment(stored), out),
+            },
             _ => false,
         };
         if is_printed {

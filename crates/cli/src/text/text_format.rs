@@ -10,12 +10,15 @@ use jiff::tz::Offset;
 
 use super::number::FloatStyle;
 use super::time::{TimeFormat, parse_offset, print_offset};
+use crate::api::search::calendar::TimeZone;
 
 /// The text format of a column, which export needs beyond the type. The default is the canonical format.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TextFormat {
     /// The format of a date or timestamp.
     pub(crate) time: Option<TimeFormat>,
+    /// Timestamps are printed in this zone, whatever the offset of their format. No segment stores it.
+    pub(crate) zone: Option<TimeZone>,
     /// Timestamps are printed as integers: units since 1970.
     pub(crate) epoch: bool,
     /// The format of an `f64`.
@@ -54,6 +57,12 @@ impl TextFormat {
         (!text.is_empty()).then_some(text)
     }
 
+    /// The format of timestamps in a zone: RFC 3339 with the offset of each.
+    pub(crate) fn in_zone(self, zone: &TimeZone) -> TextFormat {
+        let time = Some(TimeFormat::new("%Y-%m-%dT%H:%M:%S%.f%:z"));
+        TextFormat { time, zone: Some(zone.clone()), epoch: false, ..self }
+    }
+
     /// The entries that both have in common; the rank is that of `self`.
     pub(crate) fn common(self, other: TextFormat) -> TextFormat {
         fn same<T: PartialEq>(a: Option<T>, b: &Option<T>) -> Option<T> {
@@ -61,6 +70,7 @@ impl TextFormat {
         }
         TextFormat {
             time: same(self.time, &other.time),
+            zone: same(self.zone, &other.zone),
             epoch: self.epoch && other.epoch,
             float: same(self.float, &other.float),
             missing: same(self.missing, &other.missing),
@@ -91,6 +101,7 @@ impl TextFormat {
                 "separator" if !value.is_empty() => text_format.separator = Some(value),
                 "order" => text_format.order = value.parse().ok(),
                 "epoch" => text_format.epoch = true,
+                "zone" => text_format.zone = TimeZone::get(&value).ok(),
                 "offset" => {
                     if let (Some(time), Some(offset)) = (&mut text_format.time, parse_offset(&value)) {
                         time.offset = offset;
@@ -115,6 +126,7 @@ impl fmt::Display for TextFormat {
                 entries.push(format!("offset={}", print_offset(time.offset)));
             }
         }
+        entries.extend(self.zone.as_ref().map(|zone| format!("zone={}", escape(&zone.to_string()))));
         match self.float {
             Some(FloatStyle::Shortest) => entries.push("float=shortest".to_owned()),
             Some(FloatStyle::Cell) => entries.push("float=cell".to_owned()),
@@ -182,6 +194,7 @@ mod tests {
         time.offset = Offset::constant(-5);
         let full = TextFormat {
             time: Some(time),
+            zone: None,
             epoch: false,
             float: Some(FloatStyle::Fixed(2)),
             missing: Some(r"\N;=\s".to_owned()),
@@ -203,6 +216,7 @@ mod tests {
                 ..TextFormat::default()
             },
             full,
+            TextFormat::default().in_zone(&TimeZone::get("Europe/Berlin").unwrap()),
         ] {
             assert_eq!(TextFormat::parse(&text_format.to_string()), text_format, "{text_format}");
         }

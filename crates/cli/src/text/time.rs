@@ -14,6 +14,7 @@ use jiff::fmt::strtime::BrokenDownTime;
 use jiff::tz::Offset;
 
 use crate::api::LogicalType;
+use crate::api::search::calendar::TimeZone;
 
 #[cfg(test)]
 mod tests;
@@ -251,6 +252,14 @@ impl TimeFormat {
     #[must_use]
     pub(crate) fn print(&self, moment: Moment, out: &mut String) -> bool {
         self.print_at(self.offset, moment, out)
+    }
+
+    /// [`print`](TimeFormat::print), with the offset of `zone` at this moment.
+    #[must_use]
+    pub(crate) fn print_in(&self, zone: &TimeZone, moment: Moment, out: &mut String) -> bool {
+        let second = moment.as_secs() - i64::from(moment.subsec_nanos() < 0);
+        let offset = Offset::from_seconds(zone.offset_at(second)).unwrap_or(Offset::UTC);
+        self.print_at(offset, moment, out)
     }
 
     /// [`print`](TimeFormat::print), for the start of a day, in days since 1970.

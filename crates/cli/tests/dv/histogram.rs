@@ -178,7 +178,7 @@ fn requests_have_the_same_histograms() {
         ),
         (r#"{"histograms": [{"column": "size", "step": 5, "edges": [1, 2]}]}"#, "either a step or edges"),
         (r#"{"histograms": [{"column": "size", "edges": [2, 1]}]}"#, "edge 2, 1, is not above"),
-        (r#"{"histograms": [{"column": "size", "step": "fortnight"}]}"#, "year, found \"fortnight\""),
+        (r#"{"histograms": [{"column": "size", "step": "fortnight"}]}"#, "or auto, found \"fortnight\""),
     ] {
         let run = sandbox.dv(&["query", "t.dv", request]);
         assert_eq!((run.code, run.out.as_str()), (2, ""), "{run:?}");

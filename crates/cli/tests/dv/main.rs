@@ -58,6 +58,7 @@ mod store_killed;
 #[cfg(unix)]
 mod terminal;
 mod terms;
+mod time_zones;
 mod types_round_trip;
 #[cfg(target_os = "linux")]
 mod unfinished_files;

@@ -169,7 +169,7 @@ impl Columns {
         self.by_name.get(name).copied()
     }
 
-    /// Adds a column. Add those without a name after all others.
+    /// Adds a column, of a name or made of others.
     pub(crate) fn add(&mut self, name: Option<&str>, set: Arc<ColumnSet>) -> Slot {
         self.columns.push((set, None));
         let slot = Slot(self.columns.len() - 1);

@@ -82,9 +82,9 @@ impl<'r> Request<'r> {
         self.search.column_set(name)
     }
 
-    /// Adds a column that is made of others, and returns its slot. Call it after all columns that are opened by name.
-    pub(crate) fn add_unnamed(&mut self, set: ColumnSet) -> Slot {
-        self.columns.add(None, Arc::new(set))
+    /// Adds a column that is made of others, and returns its slot.
+    pub(crate) fn add_unnamed(&mut self, set: impl Into<Arc<ColumnSet>>) -> Slot {
+        self.columns.add(None, set.into())
     }
 
     pub(crate) fn columns(&self) -> &Columns {

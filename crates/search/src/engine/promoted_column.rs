@@ -7,6 +7,7 @@
 //! | sorted | binary, with many documents | the bytes of its terms |
 //! | integers | doubles | doubles, exactly |
 //! | unsigned integers | signed integers | signed integers, exactly |
+//! | timestamps | timestamps of a finer unit | that unit |
 
 use std::sync::Arc;
 
@@ -90,11 +91,20 @@ pub(crate) fn promoted(column: Arc<dyn Column>, field: &Field) -> Arc<dyn Column
 pub fn widened(column: Arc<dyn Column>, field: &Field) -> Arc<dyn Column> {
     let mut info = column.info().clone();
     if info.field.logical != field.logical {
-        // An integer may have no double, so ends are not converted.
-        (info.bounds, info.sum) = (Bounds::Unknown, None);
+        (info.bounds, info.sum) = (bounds_as(&info, field.logical), None);
     }
     info.field = field.clone();
     Arc::new(PromotedColumn { inner: column, info })
+}
+
+/// The bounds of a column as another type. An integer may have no double, so that reading it fails: only timestamps have
+/// bounds.
+fn bounds_as(info: &ColumnInfo, to: LogicalType) -> Bounds {
+    let are_times = promotion::per_second(to).is_some();
+    let convert = |end: &i64| promotion::convert(*end, info.field.logical, to).filter(|_| are_times);
+    let range = info.bounds.range();
+    let ends = convert(range.start()).zip(convert(range.end()));
+    ends.map_or(Bounds::Unknown, |(low, high)| Bounds::Within(low..=high))
 }
 
 impl PromotedColumn {

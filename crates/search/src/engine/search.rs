@@ -40,8 +40,8 @@ pub enum MixedTypes {
     /// It is an error. The default.
     #[default]
     Refuse,
-    /// The column is read in the kind and type that hold the values of all parts: integers as doubles, single values
-    /// as lists, terms as byte strings, or byte strings as terms if their part has at most 65,536 documents. A number that has no exact double is an error, and so are kinds and types
+    /// The column is read in the kind and type that hold the values of all parts: integers as doubles, timestamps
+    /// in the finer unit, single values as lists, terms as byte strings, or byte strings as terms if their part has at most 65,536 documents. A number that has no exact double is an error, and so are kinds and types
     /// that have nothing in common. Such parts are read more slowly.
     Promote,
 }

@@ -2,6 +2,7 @@
 
 use docvalues_column::SortKey;
 
+use crate::calendar::CalendarStep;
 use crate::error::{Error, Result};
 use crate::metrics::Metric;
 use crate::query::Query;
@@ -28,6 +29,9 @@ use crate::query::Query;
 pub struct Group {
     /// The columns, one or more: numeric, sorted or binary.
     pub by: Vec<String>,
+    /// Calendar steps of dates and timestamps to group by instead of their values, each with the index in
+    /// [`by`](Self::by) of its column.
+    pub steps: Vec<(usize, CalendarStep)>,
     /// A condition on the groups to return, if any: on `count`, and on the [metrics](Self::metrics) by their
     /// [names](Metric::name), such as `sum(size)`.
     #[cfg_attr(feature = "serde", serde(with = "crate::query::serial"))]
@@ -68,6 +72,7 @@ impl Group {
     pub fn of(column: impl Into<String>) -> Group {
         Group {
             by: vec![column.into()],
+            steps: Vec::new(),
             having: None,
             top: 10,
             order: GroupOrder::Count,
@@ -83,6 +88,39 @@ impl Group {
     pub fn and(mut self, column: impl Into<String>) -> Group {
         self.by.push(column.into());
         self
+    }
+
+    /// Groups by calendar steps of the last column instead of its values: a group has the first moment of its step as
+    /// value or, of hours of the day and weekdays, their number. There are at most 2^20 steps between the least and the
+    /// greatest value of the column.
+    ///
+    /// ```
+    /// # use docvalues_column::{Field, Kind, LogicalType};
+    /// # use docvalues_testkit::model::{MemSource, ModelColumn};
+    /// # let at = Field::new("at", Kind::Numeric, LogicalType::TimestampMillis);
+    /// # let times = [1_711_839_600_000_i64, 1_711_846_800_000, 1_711_926_000_000]; // 00:00, 03:00; the next day, 01:00
+    /// # let source = MemSource::new(3, [(at, ModelColumn::Numeric(times.map(Some).to_vec()))]);
+    /// use docvalues_search::calendar::{CalendarStep, TimeZone, Unit};
+    /// use docvalues_search::group::Group;
+    /// use docvalues_search::{Docs, Search, Value};
+    ///
+    /// // On 2024-03-31, clocks in Berlin went from 2:00 to 3:00.
+    /// let day = CalendarStep::of(Unit::Day).zone(TimeZone::get("Europe/Berlin")?);
+    /// let found = Search::new(&source).group(Docs::All, &Group::of("at").every(day))?;
+    /// let groups: Vec<_> = found.groups.iter().map(|group| (group.values[0].clone(), group.count)).collect();
+    /// let start = |millis| Some(Value::of(LogicalType::TimestampMillis, millis));
+    /// assert_eq!(groups, [(start(1_711_839_600_000), 2), (start(1_711_922_400_000), 1)]);
+    /// # Ok::<(), docvalues_search::Error>(())
+    /// ```
+    #[must_use]
+    pub fn every(mut self, step: impl Into<CalendarStep>) -> Group {
+        self.steps.push((self.by.len().saturating_sub(1), step.into()));
+        self
+    }
+
+    /// The calendar step of the column at index `at`.
+    pub(crate) fn step(&self, at: usize) -> Option<&CalendarStep> {
+        self.steps.iter().find(|(of, _)| *of == at).map(|(_, step)| step)
     }
 
     /// Groups documents without a value in a column, too, as if that were a value after all others.
@@ -176,6 +214,9 @@ pub(crate) fn validate(group: &Group) -> Result<()> {
         }
         _ if group.by.is_empty() => {
             return Err(Error::Request("expected a column to group by, found none".into()));
+        }
+        _ if group.steps.iter().any(|(at, _)| *at >= group.by.len()) => {
+            return Err(Error::Request("expected calendar steps of columns to group by".into()));
         }
         _ => {}
     }

@@ -1,19 +1,19 @@
-//! Bucket edges, and the bucket of a number.
+//! Starts of buckets, and the bucket of a number.
 
 use std::ops::RangeInclusive;
 
 use docvalues_column::{Field, LogicalType};
 use docvalues_format::file::kind::{from_f64, from_u64, to_f64, to_u64};
 
-use super::calendar::{first_day, unit_of};
-use super::{MAX_BUCKETS, Step, Unit};
+use super::{MAX_BUCKETS, Step};
+use crate::calendar::{LastRun, Steps, too_many};
 use crate::error::{Error, Result};
 
-/// The edges of buckets: bucket `i` begins at `edges[i]`, and the last has no end. NaN is in none.
+/// Buckets, of which the last has no end. NaN is in none.
 #[derive(Clone, Debug)]
 pub(crate) struct Buckets {
     doubles: bool,
-    edges: Vec<i64>,
+    steps: Steps,
     /// Whether the request listed the edges.
     pub(crate) is_given: bool,
 }
@@ -34,45 +34,36 @@ impl Buckets {
                     "expected at most {MAX_BUCKETS} edges in ascending order"
                 )));
             }
-            Step::Every(unit) => calendar(*unit, field, low, high)?,
+            Step::Every(step) if step.recurs() => of_integers(1, field, low, high)?,
+            Step::Every(step) => {
+                let steps = step.between(field, low, high, MAX_BUCKETS)?;
+                return Ok(Buckets { doubles, steps, is_given: false });
+            }
             Step::Width(width) if doubles => of_doubles(*width, field, to_f64(low), to_f64(high))?,
             #[expect(clippy::cast_precision_loss, reason = "values are no more exact")]
             Step::Whole(width) if doubles => of_doubles(*width as f64, field, to_f64(low), to_f64(high))?,
             Step::Width(width) => of_integers(whole(*width), field, low, high)?,
             Step::Whole(width) => of_integers(*width, field, low, high)?,
         };
-        Ok(Buckets { doubles, edges, is_given: matches!(step, Step::Edges(_)) })
+        Ok(Buckets { doubles, steps: Steps::whole(edges), is_given: matches!(step, Step::Edges(_)) })
     }
 
     /// The starts of the buckets, as stored numbers.
-    pub(crate) fn edges(&self) -> &[i64] {
-        &self.edges
+    pub(crate) fn starts(&self) -> &[i64] {
+        self.steps.starts()
     }
 
-    /// The bucket of a number. `last` caches the bounds and the position of the last result.
-    pub(super) fn place(&self, number: i64, last: &mut (i64, i64, usize)) -> Option<usize> {
-        let Buckets { doubles, edges, is_given } = self;
-        // −0.0 is 0.0, unless edges were given as numbers.
-        let is_zero = *doubles && !is_given && number == from_f64(-0.0);
-        let number = if is_zero { from_f64(0.0) } else { number };
-        if (last.0..last.1).contains(&number) {
-            return Some(last.2);
-        }
-        if *doubles && to_f64(number).is_nan() {
-            return None;
-        }
-        let after = edges.partition_point(|edge| *edge <= number);
-        let at = after.checked_sub(1)?;
-        *last = (edges[at], edges.get(after).copied().unwrap_or(number), at);
-        Some(at)
+    /// The bucket of a number. `last` caches the last one.
+    #[inline]
+    pub(super) fn place(&self, number: i64, last: &mut LastRun) -> Option<usize> {
+        let number = match self.doubles {
+            // −0.0 is 0.0, unless edges were given as numbers.
+            true if !self.is_given && number == from_f64(-0.0) => from_f64(0.0),
+            true if to_f64(number).is_nan() => return None,
+            _ => number,
+        };
+        self.steps.find(number, last)
     }
-}
-
-fn too_many(field: &Field) -> Error {
-    Error::Request(format!(
-        "column \"{}\" would need more than {MAX_BUCKETS} buckets: choose a greater width",
-        field.name
-    ))
 }
 
 /// The integer value of a width, or 0.
@@ -94,7 +85,7 @@ fn of_integers(width: u64, field: &Field, low: i64, high: i64) -> Result<Vec<i64
     let width = i128::from(width);
     let (first, last) = (plain(low).div_euclid(width), plain(high).div_euclid(width));
     if last - first >= MAX_BUCKETS as i128 {
-        return Err(too_many(field));
+        return Err(too_many(field, MAX_BUCKETS));
     }
     // The first edge may lie below all numbers of the type.
     let stored = |edge: i128| match u64::try_from(edge) {
@@ -119,7 +110,7 @@ fn of_doubles(width: f64, field: &Field, low: f64, high: f64) -> Result<Vec<i64>
     // Also rejects NaN and infinities.
     #[expect(clippy::cast_precision_loss, reason = "it is 65,536")]
     if !(len >= 1.0 && len <= MAX_BUCKETS as f64) {
-        return Err(too_many(field));
+        return Err(too_many(field, MAX_BUCKETS));
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it was just looked at")]
     let len = len as u32;
@@ -159,45 +150,4 @@ fn decimal(double: f64) -> Option<(i128, i32)> {
     let digits = format!("{whole}{fraction}");
     let power = power.parse::<i32>().ok()? - i32::try_from(fraction.len()).ok()?;
     (digits.len() <= 15).then(|| Some((digits.parse().ok()?, power)))?
-}
-
-/// The starts of calendar units, as stored numbers, from the one of `low` to the one of `high`.
-fn calendar(unit: Unit, field: &Field, low: i64, high: i64) -> Result<Vec<i64>> {
-    let per_second: i64 = match field.logical {
-        LogicalType::Date => 0,
-        LogicalType::TimestampMillis => 1_000,
-        LogicalType::TimestampMicros => 1_000_000,
-        LogicalType::TimestampNanos => 1_000_000_000,
-        other => {
-            let ty = other.name();
-            return Err(Error::Request(format!(
-                "column \"{}\" is {ty}: expected a date or a timestamp for calendar units",
-                field.name
-            )));
-        }
-    };
-    let seconds = match unit {
-        Unit::Second => Some(1),
-        Unit::Minute => Some(60),
-        Unit::Hour => Some(3_600),
-        Unit::Day | Unit::Week | Unit::Month | Unit::Quarter | Unit::Year => None,
-    };
-    if let Some(seconds) = seconds {
-        if per_second == 0 {
-            return Err(Error::Request(format!(
-                "column \"{}\" has days: expected a unit of at least a day",
-                field.name
-            )));
-        }
-        return of_integers(seconds * per_second.unsigned_abs(), field, low, high);
-    }
-    let per_day = i128::from(if per_second == 0 { 1 } else { 86_400 * per_second });
-    let number = |stored: i64| unit_of(unit, i128::from(stored).div_euclid(per_day));
-    let (first, last) = (number(low), number(high));
-    if last - first >= MAX_BUCKETS as i128 {
-        return Err(too_many(field));
-    }
-    // The first edge may lie below all numbers of the type.
-    let stored = |edge: i128| i64::try_from(edge).unwrap_or(i64::MIN);
-    Ok((first..=last).map(|at| stored(first_day(unit, at) * per_day)).collect())
 }

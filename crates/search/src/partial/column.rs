@@ -2,6 +2,7 @@
 
 use docvalues_column::Field;
 
+use crate::calendar::CalendarStep;
 use crate::engine::Search;
 use crate::error::{Error, Result};
 
@@ -43,6 +44,14 @@ impl PartialColumn {
             Described::ByType
         };
         Ok(PartialColumn { field: info.field.clone(), described })
+    }
+
+    /// The column of the calendar steps of this one, if there are any.
+    pub(super) fn of_step(self, step: Option<&CalendarStep>) -> PartialColumn {
+        match step.filter(|_| !self.is_absent()) {
+            Some(step) => PartialColumn { field: step.field(&self.field), ..self },
+            None => self,
+        }
     }
 
     /// Whether no part has the column, so that nothing is known of its type.

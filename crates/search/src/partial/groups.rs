@@ -106,9 +106,10 @@ impl Search<'_> {
         crate::group::validate(group)?;
         check_merges(group)?;
         let found = self.find_groups(docs, &all, true)?;
+        let by = group.by.iter().enumerate().map(|(at, name)| Ok(column(name)?.of_step(group.step(at))));
         let mut partial = PartialGroups {
             group: group.clone(),
-            by: group.by.iter().map(|name| column(name)).collect::<Result<_>>()?,
+            by: by.collect::<Result<_>>()?,
             metrics: group.metrics.iter().map(|metric| column(metric.column())).collect::<Result<_>>()?,
             keys: group.sort.iter().map(|key| column(&key.column)).collect::<Result<_>>()?,
             parts: len_u32(self.parts.len()),

@@ -78,7 +78,7 @@ impl Search<'_> {
         let mut request = Request::open(self, docs.into())?;
         let mut partial = PartialHistogram {
             histogram: histogram.clone(),
-            column: column(&histogram.column)?,
+            column: column(&histogram.column)?.of_step(histogram.step.recurring()),
             metrics: histogram.metrics.iter().map(|metric| column(metric.column())).collect::<Result<_>>()?,
             facet: histogram.facet.as_ref().map(|facet| column(&facet.column)).transpose()?,
             buckets: Vec::new(),
@@ -134,9 +134,12 @@ impl PartialHistogram {
         let field = self.column.field.clone();
         let found = std::mem::take(&mut self.buckets);
         let ends = found.first().zip(found.last()).map(|(first, last)| first.from..=last.from);
-        let is_empty = ends.is_none();
+        let first = ends.as_ref().map(|ends| *ends.start());
         let all = Buckets::new(&self.histogram.step, &field, ends)?;
-        let shown = if is_empty && !all.is_given { &[] } else { all.edges() };
+        // Where clocks go back over midnight, numbers from the first on may be in the step before.
+        let after =
+            first.map_or(all.starts().len(), |first| all.starts().partition_point(|from| *from < first));
+        let shown = if all.is_given { all.starts() } else { &all.starts()[after..] };
         memory::limit(shown.len().saturating_mul(self.bucket_bytes()), memory::DEFAULT)?;
         let (mut buckets, mut found) = (Vec::with_capacity(shown.len()), found.into_iter().peekable());
         for &from in shown {

@@ -37,9 +37,9 @@ fn expected(logical: LogicalType) -> Mismatch {
 /// The stored numbers that equal `literal`.
 pub(super) fn equal_numbers(logical: LogicalType, literal: &Literal) -> Result<RangeSet<i64>, Mismatch> {
     if let (Some(unit), Literal::Text(text)) = (nanos_of_unit(logical), literal)
-        && let Some(DateOrTime::Day(start)) = DateOrTime::parse(text)
+        && let Some(DateOrTime::Day(day, next)) = DateOrTime::parse(text)
     {
-        let (first, next) = (Point::of_nanos(start, unit), Point::of_nanos(start.saturating_add(DAY), unit));
+        let (first, next) = (Point::of_nanos(day, unit), Point::of_nanos(next, unit));
         return Ok(numbers(integers(logical, Bound::Included(first), Bound::Excluded(next))));
     }
     number_range(logical, Bound::Included(literal), Bound::Included(literal))

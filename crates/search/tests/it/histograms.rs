@@ -56,7 +56,7 @@ fn too_many_buckets_of_the_column_fall_back_to_those_of_the_documents() {
     check(&doubles, Step::Width(1.0), &[0, 2, 3, 4], Some(&[(from_f64(0.0), 2), (from_f64(1.0), 1)]));
     check(&doubles, Step::Width(1.0), &[0, 1], None);
     let seconds = source(LogicalType::TimestampMillis, &[1_500, 4_000_000_000_000, 2_000]);
-    check(&seconds, Step::Every(Unit::Second), &[0, 2], Some(&[(1_000, 1), (2_000, 1)]));
+    check(&seconds, Step::every(Unit::Second), &[0, 2], Some(&[(1_000, 1), (2_000, 1)]));
 }
 
 /// The starts and counts of the buckets with values, and the number of values in none.
@@ -90,7 +90,7 @@ fn every_calendar_unit_has_the_ends_of_every_type() {
         let ends = [i64::MIN, i64::MIN + 1, -1, 0, i64::MAX - 1, i64::MAX];
         for number in of_days.flat_map(|start| [start, start + per_day - 1]).chain(ends) {
             for unit in units.into_iter().skip(if per_day == 1 { 3 } else { 0 }) {
-                let (buckets, outside) = found(&source(logical, &[number]), Step::Every(unit));
+                let (buckets, outside) = found(&source(logical, &[number]), Step::every(unit));
                 let [(from, 1)] = buckets[..] else { panic!("{logical:?} {unit:?} {number}: {buckets:?}") };
                 let days = match unit {
                     Unit::Week => 7,
@@ -113,16 +113,16 @@ fn every_calendar_unit_has_the_ends_of_every_type() {
 fn a_sentinel_at_an_end_of_the_calendar_is_in_a_bucket() {
     let nanos = source(LogicalType::TimestampNanos, &[i64::MIN, 1_357_020_000_000_000_000, i64::MAX]);
     for unit in [Unit::Week, Unit::Month, Unit::Quarter, Unit::Year] {
-        let (buckets, outside) = found(&nanos, Step::Every(unit));
+        let (buckets, outside) = found(&nanos, Step::every(unit));
         assert_eq!((buckets.len(), buckets[0], outside), (3, (i64::MIN, 1), 0), "{unit:?}");
     }
     let micros = source(LogicalType::TimestampMicros, &[1_357_020_000_000_000, 253_402_300_799_999_999]);
     let years = [(1_356_998_400_000_000, 1), (253_370_764_800_000_000, 1)];
-    assert_eq!(found(&micros, Step::Every(Unit::Year)), (years.to_vec(), 0));
+    assert_eq!(found(&micros, Step::every(Unit::Year)), (years.to_vec(), 0));
     // Months of 8,000 years.
-    check(&micros, Step::Every(Unit::Month), &[0], Some(&[(1_356_998_400_000_000, 1)]));
+    check(&micros, Step::every(Unit::Month), &[0], Some(&[(1_356_998_400_000_000, 1)]));
     let millis = source(LogicalType::TimestampMillis, &[i64::MAX, 0]);
-    check(&millis, Step::Every(Unit::Year), &[1], Some(&[(0, 1)]));
+    check(&millis, Step::every(Unit::Year), &[1], Some(&[(0, 1)]));
 }
 
 #[test]

@@ -8,6 +8,7 @@
 
 mod added_columns;
 mod bounds;
+mod calendar;
 mod chunks;
 mod deleted;
 mod export;

@@ -38,15 +38,19 @@ fn columns_of_every_shape_in_a_wider_kind() {
 }
 
 #[test]
-fn integers_in_a_wider_type() {
+fn numbers_in_a_wider_type() {
     const DOCS: u32 = 300;
-    use LogicalType::{F64, I64, U64};
+    use LogicalType::{F64, I64, TimestampMicros, TimestampMillis, TimestampNanos, U64};
+    let times = |times: i64| [3, 0, -7, i64::MAX / times].map(|time| (time, time * times)).to_vec();
     let signed = [(3, 3.0), (0, 0.0), (-7, -7.0), (1 << 53, 2_f64.powi(53)), (i64::MIN, -(2_f64.powi(63)))];
     let unsigned = [(3_u64, 3.0), (0, 0.0), (1 << 53, 2_f64.powi(53)), (1 << 62, 2_f64.powi(62))];
     let types = [
         (I64, F64, signed.map(|(number, double)| (number, from_f64(double))).to_vec()),
         (U64, F64, unsigned.map(|(number, double)| (from_u64(number), from_f64(double))).to_vec()),
         (U64, I64, unsigned.map(|(number, _)| (from_u64(number), number.cast_signed())).to_vec()),
+        (TimestampMillis, TimestampMicros, times(1_000)),
+        (TimestampMillis, TimestampNanos, times(1_000_000)),
+        (TimestampMicros, TimestampNanos, times(1_000)),
     ];
     for (from, to, numbers) in &types {
         let number = |at: u32| numbers[at as usize % numbers.len()];

@@ -120,7 +120,7 @@ fn steps(column: &RowColumn, all: &[i64]) -> Vec<Step> {
         _ => false,
     };
     steps.extend(
-        few.then_some([Unit::Day, Unit::Week, Unit::Month, Unit::Quarter, Unit::Year].map(Step::Every))
+        few.then_some([Unit::Day, Unit::Week, Unit::Month, Unit::Quarter, Unit::Year].map(Step::every))
             .into_iter()
             .flatten(),
     );
@@ -142,7 +142,7 @@ fn range_of(column: &RowColumn, step: &Step, number: i64) -> Option<i64> {
         Step::Edges(edges) => edges.iter().rev().find(|edge| **edge <= number).copied(),
         Step::Width(width) => Some(of_width(column.field.logical, *width, *width as u64, number)),
         Step::Whole(width) => Some(of_width(column.field.logical, *width as f64, *width, number)),
-        Step::Every(unit) => Some(of_calendar(column.field.logical, *unit, number)),
+        Step::Every(step) => Some(of_calendar(column.field.logical, step.unit, number)),
         step => panic!("no expected result for {step:?}"),
     }
 }

@@ -78,7 +78,7 @@ fn a_shard_need_not_have_a_column() {
     let whole = over(&all);
     for order in [[0, 1], [1, 0]] {
         let shards = order.map(|at: usize| over(&shards[at]));
-        let months = Histogram::of("day", Step::Every(Unit::Month));
+        let months = Histogram::of("day", Step::every(Unit::Month));
         let histograms = [
             months.clone().facet(Facet::of("name").prefix("a")).metric(Metric::Max("day".into())),
             Histogram::of("day", Step::Edges(vec![0, 40])).facet(Facet::of("name")),
@@ -101,7 +101,7 @@ fn a_shard_need_not_have_a_column() {
     }
     // In one search, the type of the column is not known.
     let [_, lacking] = shards.each_ref().map(over);
-    let months = Histogram::of("day", Step::Every(Unit::Month));
+    let months = Histogram::of("day", Step::every(Unit::Month));
     let partial = lacking.partial_histogram(Docs::All, &months).unwrap();
     assert!(partial.finish().is_err() && lacking.histogram(Docs::All, &months).is_err());
 }

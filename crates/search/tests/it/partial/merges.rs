@@ -127,7 +127,7 @@ fn groups(field: &Field, other: &Field, fields: &[&Field]) -> Vec<Group> {
 fn histograms(field: &Field, other: &Field, low: i64, high: i64) -> Vec<Histogram> {
     let middle = low.midpoint(high);
     let span = high.abs_diff(low);
-    let mut steps = vec![Step::Edges(vec![middle]), Step::Whole(1), Step::Every(Unit::Hour)];
+    let mut steps = vec![Step::Edges(vec![middle]), Step::Whole(1), Step::every(Unit::Hour)];
     if low < middle {
         steps.push(Step::Edges(vec![low, middle]));
     }
@@ -137,7 +137,7 @@ fn histograms(field: &Field, other: &Field, low: i64, high: i64) -> Vec<Histogra
     } else {
         steps.push(Step::Whole((span / 37).max(1) | 1));
     }
-    steps.extend([Unit::Week, Unit::Month, Unit::Year].map(Step::Every));
+    steps.extend([Unit::Week, Unit::Month, Unit::Year].map(Step::every));
     let histogram = |step| {
         let mut asked = Histogram::of(&*field.name, step);
         if field.kind == Kind::Numeric && other.kind != Kind::Binary {

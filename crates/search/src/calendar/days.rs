@@ -35,6 +35,7 @@ fn months(unit: Unit) -> Option<i128> {
         Unit::Quarter => Some(3),
         Unit::Year => Some(12),
         Unit::Second | Unit::Minute | Unit::Hour | Unit::Day | Unit::Week => None,
+        Unit::HourOfDay | Unit::Weekday => None,
     }
 }
 

@@ -1,0 +1,154 @@
+//! Time zones: steps, groups, conditions, and what is printed.
+
+use docvalues_testkit::damage::cases;
+use serde_json::{Value, from_str, json};
+
+use crate::sandbox::{Sandbox, without_bars};
+
+/// Times around 2024-03-31 in Berlin, where clocks went from 2:00 to 3:00.
+fn sandbox() -> Sandbox {
+    let csv = "at,size\n\
+        2024-03-30T22:59:59Z,1\n\
+        2024-03-30T23:00:00Z,2\n\
+        2024-03-31T00:59:59Z,3\n\
+        2024-03-31T01:00:00Z,4\n\
+        2024-03-31T21:59:59Z,5\n\
+        2024-03-31T22:00:00Z,6\n";
+    let sandbox = Sandbox::with("t.csv", csv);
+    sandbox.ok(&["build", "t.csv", "-o", "t.dv", "-q"]);
+    sandbox
+}
+
+const BERLIN: [&str; 2] = ["--tz", "Europe/Berlin"];
+
+fn ok(sandbox: &Sandbox, args: &[&str]) -> String {
+    sandbox.ok(&[args, &BERLIN[..]].concat())
+}
+
+#[test]
+fn days_and_their_parts_are_those_of_clocks() {
+    let sandbox = sandbox();
+    let days = ok(&sandbox, &["histogram", "t.dv", "at", "--step", "day"]);
+    let expected = "\
+at: 6 documents, 0 without a value
+  2024-03-30T00:00:00+01:00  1
+  2024-03-31T00:00:00+01:00  4
+  2024-04-01T00:00:00+02:00  1
+";
+    assert_eq!(without_bars(&days), expected);
+    let parts = ok(&sandbox, &["histogram", "t.dv", "at", "--step", "12h", "--where", "at = '2024-03-31'"]);
+    let expected = "  2024-03-31T00:00:00+01:00  3\n  2024-03-31T12:00:00+02:00  1\n";
+    assert!(without_bars(&parts).ends_with(expected), "{parts}");
+    let hours = ok(&sandbox, &["histogram", "t.dv", "at", "--step", "hour-of-day", "--json"]);
+    let hours: Value = from_str(&hours).unwrap();
+    let hours = hours["ranges"].as_array().unwrap().iter().filter(|range| range["count"] != 0);
+    let hours: Vec<_> = hours.map(|range| (range["from"].as_u64(), range["count"].as_u64())).collect();
+    assert_eq!(hours, [(0, 2), (1, 1), (3, 1), (23, 2)].map(|(hour, count)| (Some(hour), Some(count))));
+    let auto = ok(&sandbox, &["histogram", "t.dv", "at", "--step", "auto", "--where", "size < 3"]);
+    assert!(without_bars(&auto).contains("2024-03-31T00:00:00+01:00  1"), "{auto}");
+}
+
+#[test]
+fn groups_have_weekdays_and_hours() {
+    let sandbox = sandbox();
+    let groups = |args: &[&str]| {
+        let json: Value = from_str(&ok(&sandbox, &[args, &["--json"]].concat())).unwrap();
+        let group = |group: &Value| (group["values"].clone(), group["count"].as_u64().unwrap());
+        json["groups"].as_array().unwrap().iter().map(group).collect::<Vec<_>>()
+    };
+    let day = |day: &str, count| (json!({ "day(at)": day }), count);
+    let expected = [
+        day("2024-03-30T00:00:00+01:00", 1),
+        day("2024-03-31T00:00:00+01:00", 4),
+        day("2024-04-01T00:00:00+02:00", 1),
+    ];
+    assert_eq!(groups(&["group", "t.dv", "at:day", "--by", "value"]), expected);
+    let at = |day: u8, hour: u8| (json!({ "weekday(at)": day, "hour of day(at)": hour }), 1);
+    let expected = [at(1, 0), at(6, 23), at(7, 0), at(7, 1), at(7, 3), at(7, 23)];
+    assert_eq!(groups(&["group", "t.dv", "at:weekday,at:hour-of-day"]), expected);
+    let run = sandbox.dv(&["group", "t.dv", "size:day"]);
+    assert!(run.code != 0 && run.err.contains("expected a date or a timestamp"), "{run:?}");
+}
+
+#[test]
+fn what_is_printed_is_read() {
+    let sandbox = sandbox();
+    let printed = ok(&sandbox, &["export", "t.dv", "--format", "csv", "--columns", "at"]);
+    let times: Vec<&str> = printed.lines().skip(1).collect();
+    assert_eq!(times[2..4], ["2024-03-31T01:59:59+01:00", "2024-03-31T03:00:00+02:00"]);
+    for (at, time) in times.iter().enumerate() {
+        let query = format!("at <= '{time}'");
+        assert_eq!(ok(&sandbox, &["count", "t.dv", "--where", &query]).trim(), (at + 1).to_string());
+        assert_eq!(sandbox.ok(&["count", "t.dv", "--where", &query]).trim(), (at + 1).to_string());
+    }
+    let edges = format!("{},{}", times[1], times[4]);
+    let found = ok(&sandbox, &["histogram", "t.dv", "at", "--edges", &edges]);
+    assert!(without_bars(&found).ends_with(&format!("  {}  3\n  {}  2\n", times[1], times[4])), "{found}");
+    // Without an offset, a time is in the zone; 2:30 is skipped.
+    for (query, count) in
+        [("at < '2024-03-31'", 1), ("at < '2024-03-31 02:30'", 4), ("at >= '2024-04-01'", 1)]
+    {
+        assert_eq!(ok(&sandbox, &["count", "t.dv", "--where", query]).trim(), count.to_string(), "{query}");
+    }
+
+    // In the format of the input, too.
+    sandbox.write(
+        "log.csv",
+        "when,day\n10/Oct/2000:13:55:36 -0700,31.01.2024\n10/Oct/2000:13:55:37 -0700,01.02.2024\n",
+    );
+    let schema = "[columns.when]\ntype = \"timestamp[ms]\"\nformat = \"%d/%b/%Y:%H:%M:%S %z\"\n\
+        [columns.day]\ntype = \"date\"\nformat = \"%d.%m.%Y\"\n";
+    sandbox.write("log.toml", schema);
+    sandbox.ok(&["build", "log.csv", "-o", "log.dv", "-q", "--schema", "log.toml"]);
+    for query in ["when > '10/Oct/2000:13:55:36 -0700'", "day = '31.01.2024'"] {
+        assert_eq!(sandbox.ok(&["count", "log.dv", "--where", query]), "1\n", "{query}");
+    }
+    let edges = sandbox.ok(&["histogram", "log.dv", "day", "--edges", "31.01.2024,01.02.2024"]);
+    assert!(without_bars(&edges).ends_with("  31.01.2024  1\n  01.02.2024  1\n"), "{edges}");
+}
+
+#[test]
+fn timestamps_of_different_units_are_one_column() {
+    let sandbox = sandbox();
+    sandbox.write("nanos.csv", "at,size\n2024-03-31T00:00:00.000000001Z,7\n");
+    sandbox.ok(&["build", "nanos.csv", "-o", "nanos.dv", "-q"]);
+    let days = ok(&sandbox, &["histogram", "t.dv", "nanos.dv", "at", "--step", "day"]);
+    assert!(without_bars(&days).contains("2024-03-31T00:00:00+01:00  5\n"), "{days}");
+    let days = ok(&sandbox, &["group", "t.dv", "nanos.dv", "at:day", "--by", "count", "--top", "1"]);
+    assert!(days.contains("2024-03-31T00:00:00+01:00          5"), "{days}");
+}
+
+#[test]
+fn timestamps_of_a_store_get_a_finer_unit() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["store", "create", "st", "--id-field", "id", "--type", "at=timestamp[ms]"]);
+    let put = |row: &str| {
+        let rows = format!("id,at\n{row}\n");
+        sandbox.dv_with(&["put", "st", "-", "--input-format", "csv", "-q"], rows.as_bytes()).code
+    };
+    let (first, second) = ("a,2024-03-31T00:00:00Z", "b,2024-03-31T00:00:00.000000001Z");
+    assert_eq!((put(first), put(second)), (0, 1));
+    sandbox.ok(&["store", "alter", "st", "--type", "at=timestamp[ns]"]);
+    assert_eq!(put(second), 0);
+    assert_eq!(sandbox.ok(&["count", "st"]), "2\n");
+    assert_eq!(sandbox.ok(&["count", "st", "--where", "at > '2024-03-31'"]), "1\n");
+}
+
+#[test]
+fn an_unknown_zone_is_a_wrong_command_line() {
+    let run = sandbox().dv(&["count", "t.dv", "--tz", "Europe/Atlantis"]);
+    assert!(run.code == 2 && run.err.contains("Europe/Atlantis"), "{run:?}");
+}
+
+/// A part of the zones, or all in the full sweep.
+#[test]
+fn days_weeks_and_hours_are_those_of_python() {
+    let sandbox = Sandbox::new();
+    let script = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/time_zones.py");
+    let mut python = std::process::Command::new("python3");
+    python.arg(script).arg(env!("CARGO_BIN_EXE_dv")).arg(sandbox.path("")).arg(cases(29, 1).to_string());
+    let Ok(run) = python.output() else { return eprintln!("SKIPPED: no python3 to compare zones with") };
+    let [out, err] = [run.stdout, run.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+    assert!(run.status.success(), "{err}");
+    assert!(out.lines().filter(|line| line.starts_with("same:")).count() > 10, "{out}");
+}
