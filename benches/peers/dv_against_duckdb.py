@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures `dv` beside DuckDB: building a table from CSV and from NDJSON, and four searches over it.
+"""Measures `dv` beside DuckDB: building a table from CSV and from NDJSON, and five searches over it.
 
     python3 -m venv venv && venv/bin/pip install duckdb
     venv/bin/python benches/peers/dv_against_duckdb.py --dv target/release/dv
@@ -99,6 +99,13 @@ def search_rows(options, files):
             lambda rows: rows[0][0],
         ),
         Row(
+            "percentiles of 10,000 groups",
+            [dv, "group", segment, "host", "--metric", "p50(size), p99(size)", "-n", "0", "--by", "value", "--json"],
+            "SELECT host, count(*), quantile_disc(size, [0.5, 0.99]) FROM t GROUP BY host ORDER BY host",
+            lambda out: [group_of_dv(group) for group in json.loads(out)["groups"]],
+            lambda rows: rows,
+        ),
+        Row(
             "distinct strings, all different",
             [dv, "stats", segment, "url", "--distinct", "--json"],
             # Both estimate; DuckDB's error is larger. `dv stats` also finds the minimum and maximum.
@@ -121,6 +128,11 @@ def search_rows(options, files):
             lambda rows: rows[0][0],
         ),
     ]
+
+
+def group_of_dv(group):
+    """The value, the count and the percentiles of a group."""
+    return [group["value"], group["count"], [group["metrics"][name]["size"] for name in ("p50", "p99")]]
 
 
 def distinct_of_dv(column, rows):

@@ -68,6 +68,9 @@ fn genuine() -> &'static Genuine {
             all.groups.extend(search.partial_group(Docs::All, &group.clone().order(GroupOrder::Best)));
             let group = group.metric(sum).metric(max).order(GroupOrder::Metric(0));
             all.groups.extend(search.partial_group(Docs::All, &group));
+            let last = Metric::Last(name(), number());
+            let kept = Group::of(other()).metric(Metric::Percentile(number(), 50.0)).metric(last);
+            all.groups.extend(search.partial_group(Docs::All, &kept.metric(Metric::Distinct(name()))));
             all.tops.extend(search.partial_top(Docs::All, &sort, 5));
         }
         all

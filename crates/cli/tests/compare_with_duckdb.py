@@ -254,13 +254,33 @@ class Asker:
             metrics.append(("distinct", name))
             values = f"flatten(list({column(name)}))" if self.data.is_list(name) else f"list({column(name)})"
             selected.append(f"len(list_distinct({values}))")
+        named = []
+        if numbers and rng.random() < 0.4:
+            name = rng.choice(numbers)
+            # Doubles have these exactly.
+            percent = rng.choice([25, 50, 75, 100])
+            selected.append(f"quantile_disc({column(name)}, {percent / 100})")
+            metrics.append((f"p{percent}", name))
+            named.append(f"p{percent}({dv_name(name)})")
+        if numbers and rng.random() < 0.4:
+            name, key = rng.choice(singles), rng.choice(numbers)
+            function = rng.choice(["first", "last"])
+            there = f"{column(name)} is not null and {column(key)} is not null"
+            selected.append(f"{function}({column(name)} order by {column(key)}, _doc) filter (where {there})")
+            metrics.append((function, name))
+            named.append(f"{function}({dv_name(name)} by {dv_name(key)})")
         having, having_sql = [], ""
         if rng.random() < 0.4:
             least = rng.randint(1, 20)
             having, having_sql = ["--having", f"count >= {least}"], f"having count(*) >= {least}"
-            if metrics and metrics[-1][0] == "distinct":
-                having[1] += f" and distinct({dv_name(metrics[-1][1])}) in 1..5"
-                having_sql += f" and coalesce({selected[-1]}, 0) in (1, 2, 3, 4)"
+            last = next((at for at, metric in enumerate(metrics) if metric[0] == "distinct"), None)
+            if last is not None:
+                having[1] += f" and distinct({dv_name(metrics[last][1])}) in 1..5"
+                having_sql += f" and coalesce({selected[last]}, 0) in (1, 2, 3, 4)"
+            last = next((at for at, metric in enumerate(metrics) if metric[0].startswith("p")), None)
+            if last is not None:
+                having[1] += f" and {metrics[last][0]}({dv_name(metrics[last][1])}) exists"
+                having_sql += f" and {selected[last]} is not null"
         order = rng.choice(["count", "value"])
         keys = ", ".join(column(name) for name in by)
         there = " and ".join(f"{column(name)} is not null" for name in by)
@@ -276,12 +296,17 @@ class Asker:
         if rng.random() < 0.3 or any("," in name for name in by):
             request = {"column": by, "by": order} | ({"having": having[1]} if having else {})
             for function, name in metrics:
-                request.setdefault(function, []).append(name)
+                if function in ("sum", "min", "max", "mean", "distinct"):
+                    request.setdefault(function, []).append(name)
+            request |= {"metric": named} if named else {}
             asked = ["query", self.data.segment, json.dumps({"groups": [request]}), *where]
             return asked, query, lambda found: list(rows(found["groups"][0]))
         asked = ["group", self.data.segment, ",".join(by), "--by", order, *having, *where, "--json"]
         for function, name in metrics:
-            asked += [f"--{function}", name]
+            if function in ("sum", "min", "max", "mean", "distinct"):
+                asked += [f"--{function}", name]
+        for metric in named:
+            asked += ["--metric", metric]
         return asked, query, lambda found: list(rows(found))
 
     def stats(self, where, sql):

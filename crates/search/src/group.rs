@@ -14,6 +14,9 @@
 //! Several columns, and one if documents without a value are grouped as well, form tuples, which are grouped as the byte strings or the numbers of one column: see `tuple_column.rs`
 //! and `tuple_numbers.rs`.
 //!
+//! Distinct values are in a hash set of pairs of row and value, numbers for percentiles in a log of pairs. Both share the
+//! memory of the rows. If groups are merged with others, the values and numbers of each are kept.
+//!
 //! Documents with -0.0 are in the group of 0.0.
 //!
 //! Sums of doubles depend on the order of addition, so a single thread adds them.
@@ -24,6 +27,7 @@ mod found_groups;
 mod group_request;
 mod group_value;
 mod having;
+mod kept_values;
 mod second_pass;
 #[cfg(test)]
 mod tests;
@@ -37,7 +41,7 @@ use docvalues_column::{DocAddress, Field, Value};
 use crate::calendar::{self, CalendarStep};
 use crate::engine::{DocsByPart, Request, Search, Slot, Stored, memory};
 use crate::error::{Error, Result};
-use crate::metrics::{Distinct, Layout};
+use crate::metrics::{Distinct, Kept, Layout};
 pub use crate::metrics::{Measure, Metric};
 use crate::sort::{Keys, TopKCollector};
 use best_groups::BestGroups;
@@ -161,6 +165,8 @@ struct TopGroup {
 /// The groups to return, and counts of all.
 struct Found {
     winners: Vec<TopGroup>,
+    /// The states of metrics that their rows do not hold.
+    kept: Kept,
     /// The best documents of each, if they were requested.
     best: Vec<Vec<DocAddress>>,
     /// The number of all groups, if it is known.
@@ -177,9 +183,9 @@ impl Search<'_> {
     /// # Errors
     ///
     /// If there is no such column, it has several values a document, a metric's column has no numbers, memory is far
-    /// too small, or a column is damaged; [`Error::Request`] if there is no column to group by, or if a condition or
-    /// [`Metric::Distinct`] is combined with [`GroupOrder::Best`]; [`Error::Query`] if the condition has other names than
-    /// `count` and the metrics.
+    /// too small, or a column is damaged; [`Error::Request`] if there is no column to group by, a percentile is not from 0 to
+    /// 100, or if a condition, [`Metric::Distinct`] or [`Metric::Percentile`] is combined with [`GroupOrder::Best`];
+    /// [`Error::Query`] if the condition has other names than `count` and the metrics that are numbers.
     pub fn group<'d>(&self, docs: impl Into<DocsByPart<'d>>, group: &Group) -> Result<Groups> {
         Ok(self.find_groups(docs.into(), group, false)?.finish(group.with_missing))
     }
@@ -196,22 +202,25 @@ impl Search<'_> {
         let fields = fields.map(|(at, name)| self.group_field(name, group.step(at)));
         let fields = fields.collect::<Result<Vec<_>>>()?;
         validate(group)?;
-        let layout = Arc::new(Layout::new(&mut request, &group.metrics)?);
+        let layout = Arc::new(Layout::new(&mut request, &group.metrics, are_all)?);
         let having = group.having.as_ref().map(|query| Having::bind(query, &layout, &request)).transpose()?;
         let keys = Keys::open(&mut request, &group.sort)?;
+        let by_key = kept_values::open(&mut request, &group.metrics)?;
         let by = GroupColumn::open(&mut request, group)?;
         let having = having.as_ref();
         let found = match self.one_group(docs, &request, (&by, &layout, having), group)? {
             Some(found) => found,
             None if group.order == GroupOrder::Best => by_best(&request, by.slot, &layout, keys, group)?,
             None => {
-                let found = all_groups::find(&request, by.slot, &layout, (group.order, group.top, having))?;
+                let asked = (group.order, group.top, having, are_all);
+                let found = all_groups::find(&request, by.slot, &layout, asked)?;
                 with_docs(found, &request, (by.slot, &layout, keys), (group.docs, are_all))?
             }
         };
-        let Found { winners, best, distinct, docs, missing } = found;
+        let Found { mut winners, mut kept, best, distinct, docs, missing } = found;
+        kept_values::read((&request, &layout), &by_key, (&mut winners, &mut kept))?;
         let groups = found_groups::resolve(&request, &by, winners, best)?;
-        Ok(FoundGroups { fields, groups, distinct, docs, missing, layout })
+        Ok(FoundGroups { fields, groups, kept, distinct, docs, missing, layout })
     }
 
     /// The description of a column to group by, or of its steps.
@@ -250,7 +259,7 @@ impl Search<'_> {
         let has_docs = group.docs > 0 && !winners.is_empty();
         let best = has_docs.then(|| self.top(docs, &group.sort, group.docs)).transpose()?;
         let (best, missing) = (best.into_iter().collect(), known.docs - known.with_value);
-        Ok(Some(Found { winners, best, distinct, docs: known.docs, missing }))
+        Ok(Some(Found { winners, kept: Kept::new(), best, distinct, docs: known.docs, missing }))
     }
 }
 
@@ -312,5 +321,5 @@ fn by_best(
     let (rows, best) = pass.finish(request)?;
     let rows = rows.chunks(layout.words()).map(<[u64]>::to_vec);
     let winners = values.into_iter().zip(rows).map(|(value, row)| TopGroup { value, row }).collect();
-    Ok(Found { winners, best, distinct: None, docs, missing })
+    Ok(Found { winners, kept: Kept::new(), best, distinct: None, docs, missing })
 }

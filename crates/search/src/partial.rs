@@ -9,7 +9,7 @@
 //! | [`Search::facet`] | [`PartialFacet`] | the count of every value | O(values) |
 //! | [`Search::histogram`] | [`PartialHistogram`] | the buckets with values; with a facet, the counts of every value in each | O(buckets + values) |
 //! | [`Search::stats`] | [`PartialStats`] | sums; for percentiles, the count of every number; for distinct values, these or a sketch of 16 KiB | O(values) |
-//! | [`Search::group`] | [`PartialGroups`] | the accumulators and the best documents of every group | O(groups · log groups) |
+//! | [`Search::group`] | [`PartialGroups`] | the accumulators and the best documents of every group; for percentiles, the count of every number of each; its distinct values | O(groups · log groups + values) |
 //! | [`Search::top`] | [`PartialTop`] | the first documents with the values of their sort keys | O(top) |
 //!
 //! # The rule

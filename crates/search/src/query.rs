@@ -58,7 +58,9 @@
 //!           | "exists" | "missing" ;
 //! column    = metric | name ;
 //! name      = word | "`" { character | "``" } "`" ;
-//! metric    = ( "sum" | "min" | "max" | "mean" | "distinct" ) "(" name ")" ;
+//! metric    = ( "sum" | "min" | "max" | "mean" | "distinct" | percentile ) "(" name ")"
+//!           | ( "first" | "last" ) "(" name "by" name ")" ;
+//! percentile = "p" digit { digit } [ "." { digit } ] ;
 //! word      = ( letter | "_" | "@" ) { letter | digit | "_" | "." | "-" } ;
 //! literal   = number | text | bytes | "true" | "false" ;
 //! number    = [ sign ] ( digits [ "." digits ] [ exponent | unit ] | "inf" ) | "nan" ;
@@ -77,7 +79,7 @@
 //! 1<..5` excludes the 1 as well. A column name that is not a word, or is `and`, `or`, `not`, `true` or `false`, is
 //! quoted in backticks; so is `inf`, `nan` or `null` after a comparison. A number with a point or an exponent is a double; its comparison with integers is exact.
 //!
-//! A metric, such as `sum(size)`, is valid only in [`Group::having`](crate::group::Group::having).
+//! A metric, such as `sum(size)` or `p99(size)`, is valid only in [`Group::having`](crate::group::Group::having).
 //!
 //! Parentheses and `not`s are nested at most [`MAX_DEPTH`] deep, and a text has at most [`MAX_TEXT`] bytes.
 //!

@@ -22,6 +22,7 @@ use docvalues_column::{Field, LogicalType, Value};
 use crate::engine::{ColumnView, DocsByPart, Elements, Request, Search, Slot};
 use crate::error::{Error, Result};
 pub use crate::metrics::{Distinct, Sum};
+use crate::metrics::{check_percentile, place};
 pub(crate) use distinct::{DistinctValues, MAX_EXACT, Sketch, Sketched, is_dense};
 pub(crate) use numbers::Numbers;
 pub(crate) use values::ValueStats;
@@ -223,28 +224,7 @@ pub(crate) type ByteRange = (Vec<u8>, Vec<u8>);
 
 /// Returns an error if a percentile is not from 0 to 100.
 pub(crate) fn check_percentiles(stats: &Stats) -> Result<()> {
-    match stats.percentiles.iter().find(|percentile| !(0.0..=100.0).contains(*percentile)) {
-        None => Ok(()),
-        Some(percentile) => {
-            Err(Error::Request(format!("expected a percentile from 0 to 100, found {percentile}")))
-        }
-    }
-}
-
-/// The position of a percentile among `count` sorted values, by nearest rank.
-pub(crate) fn place(percentile: f64, count: u64) -> u64 {
-    #[expect(clippy::cast_precision_loss, reason = "percentiles are no exact places")]
-    let rank = percentile * count as f64 / 100.0;
-    // The double nearest to the intended decimal number, with two roundings, is a few units in the last place off.
-    let whole = rank.round();
-    let rank = if (rank - whole).abs() <= whole * 4.0 * f64::EPSILON { whole } else { rank.ceil() };
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "it is positive, and `as` saturates"
-    )]
-    let rank = rank as u64;
-    rank.clamp(1, count.max(1)) - 1
+    stats.percentiles.iter().try_for_each(|percentile| check_percentile(*percentile))
 }
 
 /// The statistics of the numbers of all documents from the directory, if it has everything that is requested.
@@ -319,26 +299,5 @@ impl Search<'_> {
         let (plans, reading): (Vec<_>, Vec<_>) = plans.into_iter().unzip();
         let reading = request.run(reading)?;
         plans.into_iter().zip(reading).map(|(plan, reading)| plan.finish(&request, reading)).collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn percentiles_are_exact_decimal_numbers() {
-        for count in [1, 7, 10, 100, 999, 1_000, 100_000, 300_000, 1 << 40] {
-            for tenths in 0..=1_000_u64 {
-                let rank = (tenths * count).div_ceil(1_000).max(1);
-                #[expect(clippy::cast_precision_loss, reason = "1,000 at most")]
-                let percentile = tenths as f64 / 10.0;
-                assert_eq!(place(percentile, count), rank - 1, "{percentile} of {count}");
-            }
-        }
-        assert_eq!(
-            [place(f64::MIN_POSITIVE, 100), place(100.0, u64::MAX), place(50.0, 0)],
-            [0, u64::MAX - 1, 0]
-        );
     }
 }

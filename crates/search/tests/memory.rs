@@ -61,7 +61,10 @@ fn memory_holds() {
 fn groups(source: &MemSource) {
     const MEMORY: usize = 1 << 20;
     for (by, turn) in NAMES.iter().zip(0..) {
-        let asked = Group::of(*by).metric(Metric::Sum("near".into()));
+        // Percentiles of some groups in each of several passes.
+        let metric =
+            if *by == "near" { Metric::Percentile("near".into(), 50.0) } else { Metric::Sum("near".into()) };
+        let asked = Group::of(*by).metric(metric);
         // By turns, but for the full sweep.
         for threads in [1, 2].into_iter().skip(cases(turn % 2, 0)).take(cases(1, 2)) {
             let search = Search::new(source).threads(threads);

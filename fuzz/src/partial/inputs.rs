@@ -138,8 +138,22 @@ fn groups(name: &str, other: &str, turn: usize) -> Vec<Group> {
         by.clone().with_missing().order(GroupOrder::Value).docs(2).having(having.clone()),
         by.clone().and(other).with_missing().order(GroupOrder::Best).sort(sort(other, name)).docs(1),
         measured.clone().order(GroupOrder::Metric(turn % 5)).having(having),
+        kept(&by, name, other),
+        kept(&by, other, name),
         measured.and(other).order(GroupOrder::Metric(4)).having(Query::exists(metrics[0].name())),
     ]
+}
+
+/// Groups with metrics that keep values.
+fn kept(by: &Group, column: &str, other: &str) -> Group {
+    let (column, key) = (column.to_owned(), other.to_owned());
+    by.clone()
+        .metric(Metric::Percentile(key.clone(), 99.9))
+        .metric(Metric::Percentile(key.clone(), 0.0))
+        .metric(Metric::First(column.clone(), key.clone()))
+        .metric(Metric::Last(column.clone(), key))
+        .metric(Metric::Distinct(column))
+        .order(GroupOrder::Metric(0))
 }
 
 fn metrics(column: &str) -> [Metric; 5] {

@@ -39,7 +39,7 @@ pub(super) fn metric_cells(
     metrics: &[RequestedMetric],
 ) -> impl Iterator<Item = String> {
     found.iter().zip(metrics).map(|(measure, requested)| {
-        let figure = measure.as_ref().map(|figure| text(figure, &Printer::of(&requested.field)));
+        let figure = measure.as_ref().map(|figure| printable(&text(figure, &Printer::of(&requested.field))));
         figure.unwrap_or_default()
     })
 }
@@ -51,6 +51,8 @@ pub(super) fn metrics_json(found: &[Option<Measure>], metrics: &[RequestedMetric
         let figure = measure.as_ref().map_or(Json::NONE, |figure| json(figure, &Printer::of(field)));
         let entry = (field.name.clone().into(), figure);
         match by_name.iter_mut().find(|(known, _)| known == name) {
+            // The condition may need the first document by another key as well.
+            Some((_, Json::Object(columns))) if columns.iter().any(|(known, _)| *known == entry.0) => {}
             Some((_, Json::Object(columns))) => columns.push(entry),
             _ => by_name.push((name.clone().into(), Json::Object(vec![entry]))),
         }

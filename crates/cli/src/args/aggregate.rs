@@ -92,7 +92,7 @@ pub(crate) enum GroupBy {
     Value,
     /// By their best document: in the order of --sort, or of the segment
     Best,
-    /// By the first metric, in the order sum, min, max, mean, distinct; greatest first
+    /// By the first metric, in the order sum, min, max, mean, distinct, others; greatest first
     Metric,
 }
 
@@ -109,6 +109,7 @@ Examples:
   dv group packages.dv section --sum size --json | jq '.groups[] | {value, size: .metrics.sum.size}'
   dv group packages.dv source --missing --top 3
   dv group packages.dv section,priority --having 'count >= 10 and mean(size) > 1MB'
+  dv group packages.dv section --metric 'p50(size), p99(size), last(package by size)'
   dv group packages.dv source --docs 2 --sort=-size --json --columns package,size
   dv group packages.dv section --by best --sort=-size --docs 1 --where 'tags = \"role::program\"'
 
@@ -165,10 +166,18 @@ pub(crate) struct GroupSpec {
     #[serde(default)]
     pub(crate) distinct: Vec<String>,
 
+    /// Other metrics: 'p99(size)' is the 99th percentile, 'last(status by time)' the status at the greatest time
+    ///
+    /// Exact percentiles from 0 to 100 of numbers, and `first(NAME by KEY)` and `last(NAME by KEY)`: the value in the document
+    /// with the least or the greatest KEY, a column of numbers or times. Documents without a value in both do not count.
+    #[arg(long, value_name = "METRIC,…")]
+    #[serde(default)]
+    pub(crate) metric: Vec<String>,
+
     /// Condition on groups, such as 'count > 10 and sum(size) >= 1MB'
     ///
-    /// A condition as in --where, on `count` (of documents) and on `sum(NAME)`, `min(NAME)`, `max(NAME)`, `mean(NAME)` and
-    /// `distinct(NAME)`. These metrics are added to the output. Not with --by best.
+    /// A condition as in --where, on `count` (of documents) and on `sum(NAME)`, `min(NAME)`, `max(NAME)`, `mean(NAME)`,
+    /// `distinct(NAME)` and those of --metric that are numbers. These metrics are added to the output. Not with --by best.
     #[arg(long, value_name = "QUERY")]
     pub(crate) having: Option<String>,
 

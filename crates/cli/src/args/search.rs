@@ -91,8 +91,8 @@ A request is JSON or TOML with any of these keys:
   facets      columns whose values to count: names, or {column, top, by, min_count, prefix}, as in `dv facet`
   histograms  columns whose values to count by range: {column, step} or {column, edges}, as in `dv histogram`
   stats       columns to compute statistics of: names, or {column, percentiles, spread, distinct}
-  groups      columns to group by: names, or {column, top, by, missing, sum, min, max, mean, distinct, having, docs, sort,
-              columns}, as in `dv group`; `column` is a name or a list
+  groups      columns to group by: names, or {column, top, by, missing, sum, min, max, mean, distinct, metric, having, docs,
+              sort, columns}, as in `dv group`; `column` is a name or a list
   sort        columns to sort documents by, with - before a name in descending order
   top         number of documents to print in that order; default: 20 if `sort` or `columns` is given
   columns     columns to print of these documents; default: all

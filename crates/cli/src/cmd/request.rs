@@ -129,9 +129,12 @@ pub(super) fn group(segments: &Segments, args: &GroupSpec) -> Result<Group, CliE
     let columns = [&args.sum, &args.min, &args.max, &args.mean, &args.distinct];
     group.metrics = metrics(segments, columns.map(Vec::as_slice))?;
     // What --having needs is computed as well, after what was asked for.
-    for metric in group.having.iter().flat_map(Query::columns).filter_map(Metric::from_name) {
+    let needed = group.having.iter().flat_map(Query::columns).filter_map(Metric::from_name);
+    for metric in named_metrics(&args.metric)?.into_iter().chain(needed) {
         if !group.metrics.contains(&metric) {
-            segments.select(&[metric.column().to_owned()])?;
+            for column in [Some(metric.column()), metric.key()].into_iter().flatten() {
+                segments.select(&[column.to_owned()])?;
+            }
             group.metrics.push(metric);
         }
     }
@@ -188,4 +191,20 @@ fn metrics(segments: &Segments, columns: [&[String]; 5]) -> Result<Vec<Metric>, 
         metrics.extend(segments.select(columns)?.into_iter().map(|field| metric(field.name)));
     }
     Ok(metrics)
+}
+
+/// The metrics of --metric, by the names that they have in conditions.
+fn named_metrics(lists: &[String]) -> Result<Vec<Metric>, CliError> {
+    let metric = |name: &str| {
+        // The query language has the name in lower case, and without backticks.
+        let metric = match Query::parse(&format!("{name} exists")) {
+            Ok(Query::Condition(condition)) => Metric::from_name(condition.column()),
+            _ => None,
+        };
+        let message = format!("--metric: expected the name of a metric, found {name:?}");
+        let hint = "such as p99(NAME), first(NAME by KEY) or last(NAME by KEY)";
+        metric.ok_or_else(|| CliError::usage(message).hint(hint))
+    };
+    let names = lists.iter().flat_map(|list| list.split_inclusive("),"));
+    names.map(|name| metric(name.trim_end_matches(','))).collect()
 }

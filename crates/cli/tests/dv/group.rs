@@ -95,6 +95,58 @@ b.example          2            8
     wrong(&["host,host"], "named twice");
 }
 
+#[test]
+fn metrics_by_name() {
+    let sandbox = sandbox();
+    let metrics = "p50(size), P99 ( size ),first(agent by size)";
+    let expected = "\
+host       documents  p50 of size  p99 of size  first of agent  last of a,b  last of size
+─────────────────────────────────────────────────────────────────────────────────────────
+a.example          3           10           20            curl            y            20
+b.example          2            1            7            curl            y             7
+2 groups, 6 documents, 1 without a value
+";
+    let args = ["group", "t.dv", "host", "--metric", metrics, "--metric", "last(`a,b` by size)"];
+    let args = [&args[..], &["--having", "p99(size) < 1kB and last(size by size) exists"]].concat();
+    assert_eq!(sandbox.ok(&args), expected);
+    let json: Value = from_str(&sandbox.ok(&[&args[..], &["--json"]].concat())).unwrap();
+    let first = json!({
+        "p50": { "size": 10 }, "p99": { "size": 20 }, "first": { "agent": "curl" }, "last": { "a,b": "y", "size": 20 },
+    });
+    assert_eq!(json["groups"][0]["metrics"].to_string(), first.to_string());
+    let request = json!({
+        "groups": [{ "column": "host", "metric": ["p99(size)"], "by": "metric", "having": "p99(size) > 7" }]
+    });
+    let json: Value = from_str(&sandbox.ok(&["query", "t.dv", &request.to_string()])).unwrap();
+    assert_eq!(json["groups"][0]["groups"].as_array().unwrap().len(), 1);
+    let best = ["--by", "best", "--sort=-size", "--metric", "last(agent by size)"];
+    let text = sandbox.ok(&[&["group", "t.dv", "host"][..], &best].concat());
+    let rows: Vec<Vec<&str>> = text.lines().skip(2).map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(rows[..2], [["a.example", "3", "wget"], ["b.example", "2", "curl"]]);
+    // What a cell holds does not move the cursor.
+    sandbox.write("c.csv", "name,text,n\nx,\"a\u{1b}[2J\",1\n");
+    sandbox.ok(&["build", "c.csv", "-o", "c.dv", "-q"]);
+    let text = sandbox.ok(&["group", "c.dv", "name", "--metric", "first(text by n)"]);
+    assert!(text.contains("a\\u{1b}[2J"), "{text}");
+
+    for (metric, code, said) in [
+        ("size", 2, "--metric: expected the name of a metric, found \"size\""),
+        ("p50(size),", 0, ""),
+        ("p101(size)", 2, "--metric: expected the name of a metric, found \"p101(size)\""),
+        ("p50(size) = 1 or p50(size)", 2, "--metric: expected the name of a metric"),
+        ("first(agent)", 2, "--metric: expected the name of a metric"),
+        ("p50(siz)", 1, "siz"),
+        ("last(size by siz)", 1, "siz"),
+        ("p50(agent)", 1, "no numbers"),
+    ] {
+        let run = sandbox.dv(&["group", "t.dv", "host", "--metric", metric]);
+        assert!(run.code == code && run.err.contains(said), "{metric}: {run:?}");
+    }
+    let having = ["--metric", "last(agent by size)", "--having", "last(agent by size) = \"curl\""];
+    let run = sandbox.dv(&[&["group", "t.dv", "host"][..], &having].concat());
+    assert!(run.code == 2 && run.err.contains("expected a metric that is a number"), "{run:?}");
+}
+
 /// Keys that differ only after their beginning stay apart in a pipe.
 #[test]
 fn a_pipe_gets_whole_cells() {

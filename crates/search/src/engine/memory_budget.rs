@@ -33,7 +33,7 @@ impl MemoryBudget {
     }
 
     /// Takes `bytes`. Returns false if that exceeds the limit.
-    fn take(&self, bytes: usize) -> bool {
+    pub(crate) fn take(&self, bytes: usize) -> bool {
         let used = self.used.fetch_add(bytes, Ordering::Relaxed);
         let fits = used.checked_add(bytes).is_some_and(|used| used <= self.bytes);
         fits || self.refuse()

@@ -26,7 +26,8 @@ pub(crate) struct MultiPass {
 }
 
 impl MultiPass {
-    /// Runs a collector over all documents for each part of the values, and passes each finished collector to `done`.
+    /// Runs a collector over all documents for each part of the values, and passes each finished collector to `done`,
+    /// which has no effect if the memory runs out there.
     pub(crate) fn run<C: Collector>(
         self,
         request: &Request<'_>,
@@ -45,11 +46,13 @@ impl MultiPass {
             let part = all.other(start..start.saturating_add(width).min(places));
             let budget = Arc::new(MemoryBudget::new(bytes, request.stop()));
             let pass = request.run(make(&part, Arc::clone(&budget))?)?;
+            if !budget.is_over() {
+                done(pass)?;
+            }
             if budget.is_over() {
                 width /= 2;
                 continue;
             }
-            done(pass)?;
             start = part.range().end;
             if start >= places {
                 return Ok(());

@@ -9,23 +9,24 @@ use super::having::Having;
 use super::{Found, GroupOrder, TopGroup};
 use crate::engine::{
     Collector, Interrupt, MemoryBudget, MultiPass, Request, RowTable, Slot, Stored, TermReader, TermSpace,
-    ValueSpace, Window, ord_of, threads,
+    ValueSpace, Window, memory, ord_of, threads,
 };
 use crate::error::Result;
-use crate::metrics::{DistinctSet, Layout, OrderValue};
+use crate::metrics::{DistinctSet, Kept, Layout, MeasureState, NumberLog, OrderValue};
 
-/// Finds the first `top` groups in the given order, without their documents.
+/// Finds the first `top` groups in the given order, without their documents. If they `are_all` for a merge, with all values
+/// of distinct values and percentiles.
 pub(super) fn find(
     request: &Request<'_>,
     by: Slot,
     layout: &Arc<Layout>,
-    (order, top, having): (GroupOrder, usize, Option<&Having>),
+    (order, top, having, are_all): (GroupOrder, usize, Option<&Having>, bool),
 ) -> Result<Found> {
     let column = request.columns().get(by);
     let space = ValueSpace::of(column, request.hits());
     let bytes = request.memory();
-    // Distinct values share the memory of the rows.
-    let of_rows = if layout.has_distinct() { bytes / 2 } else { bytes };
+    // Sets of values share the memory of the rows.
+    let of_rows = if layout.has_sets() { bytes / 2 } else { bytes };
     let rows = match space {
         // One row is for documents in no group.
         ValueSpace::Dense { .. } => (of_rows / layout.bytes()).saturating_sub(1).max(1),
@@ -36,20 +37,28 @@ pub(super) fn find(
     // Equal groups are in the order of terms, which ids do not tell.
     let ids = if let Some(TermSpace::Ids(ids)) = column.terms() { Some(ids.read()) } else { None };
     let (mut distinct, mut docs, mut missing) = (0, 0, 0);
+    let mut kept = Kept::new();
     MultiPass { places: space.len(), width, bytes }.run(
         request,
         |part, budget| {
             let keys = space.keys(part, column);
-            Ok(AllGroups::new(by, keys, Arc::clone(layout), layout.distinct_sets(request), budget))
+            Ok(AllGroups::new(by, keys, Arc::clone(layout), layout.sets(request), budget))
         },
-        |pass| {
+        |mut pass| {
+            let before = kept.len();
+            pass.complete(request, are_all.then_some(&mut kept))?;
+            if pass.budget.is_over() {
+                kept.truncate(before);
+                return Ok(());
+            }
+            memory::limit(kept.iter().map(MeasureState::heap_bytes).sum(), bytes)?;
             (docs, missing) = (pass.docs, pass.missing);
             distinct += pass.offer(&mut candidates, having, ids.as_ref(), request.stop())?;
             Ok(())
         },
     )?;
     let winners = candidates.finish(request, ids.is_some())?;
-    Ok(Found { winners, best: Vec::new(), distinct: Some(distinct), docs, missing })
+    Ok(Found { winners, kept, best: Vec::new(), distinct: Some(distinct), docs, missing })
 }
 
 /// A row of accumulators for each value in the pass's part.
@@ -60,6 +69,8 @@ struct AllGroups {
     rows: Vec<u64>,
     /// The distinct values of groups.
     sets: Vec<DistinctSet>,
+    /// The numbers of groups, for percentiles.
+    logs: Vec<NumberLog>,
     budget: Arc<MemoryBudget>,
     /// The row of each document of a window.
     places: Vec<u32>,
@@ -72,17 +83,17 @@ impl AllGroups {
         by: Slot,
         keys: RowTable,
         layout: Arc<Layout>,
-        sets: Vec<DistinctSet>,
+        (sets, logs): (Vec<DistinctSet>, Vec<NumberLog>),
         budget: Arc<MemoryBudget>,
     ) -> AllGroups {
         let words = keys.rows() * layout.words();
         let mut rows = Vec::new();
         // The rows of a table grow on demand. A pass without room for the rows of an array is repeated.
         let is_dense = matches!(keys, RowTable::Dense { .. });
-        if is_dense && (sets.is_empty() || budget.grow(&mut rows, words)) {
+        if is_dense && (sets.is_empty() && logs.is_empty() || budget.grow(&mut rows, words)) {
             rows.resize(words, 0);
         }
-        AllGroups { by, keys, layout, rows, sets, budget, places: Vec::new(), docs: 0, missing: 0 }
+        AllGroups { by, keys, layout, rows, sets, logs, budget, places: Vec::new(), docs: 0, missing: 0 }
     }
 
     /// Adds rows for new keys. Returns false if the memory budget is exhausted.
@@ -100,10 +111,21 @@ impl AllGroups {
     fn held(&self) -> usize {
         let rows = self.rows.capacity() * size_of::<u64>();
         let sets: usize = self.sets.iter().map(DistinctSet::bytes).sum();
+        let logs: usize = self.logs.iter().map(NumberLog::bytes).sum();
         match &self.keys {
-            RowTable::Dense { .. } if self.sets.is_empty() => 0,
-            keys => keys.bytes() + rows + sets,
+            RowTable::Dense { .. } if !self.layout.has_sets() => 0,
+            keys => keys.bytes() + rows + sets + logs,
         }
+    }
+
+    /// Completes the rows by what the sets and logs hold, or appends that to `kept`.
+    fn complete(&mut self, request: &Request<'_>, mut kept: Option<&mut Kept>) -> Result<()> {
+        let AllGroups { layout, rows, sets, logs, budget, .. } = self;
+        for log in logs {
+            log.complete((rows, layout.words()), (request, budget), kept.as_deref_mut())?;
+        }
+        let Some(kept) = kept else { return Ok(()) };
+        sets.iter().try_for_each(|set| set.keep((rows, layout.words()), (request, budget), kept))
     }
 
     /// Offers all groups to `candidates`. Returns their number.
@@ -137,7 +159,8 @@ impl Collector for AllGroups {
     fn fork(&self) -> AllGroups {
         let (keys, layout) = (self.keys.fork(), Arc::clone(&self.layout));
         let sets = self.sets.iter().map(DistinctSet::fork).collect();
-        AllGroups::new(self.by, keys, layout, sets, Arc::clone(&self.budget))
+        let logs = self.logs.iter().map(NumberLog::fork).collect();
+        AllGroups::new(self.by, keys, layout, (sets, logs), Arc::clone(&self.budget))
     }
 
     fn max_threads(&self) -> usize {
@@ -163,20 +186,21 @@ impl Collector for AllGroups {
             for set in &mut self.sets {
                 set.add(&mut self.rows, words, (&self.places, other), window, &self.budget);
             }
+            self.logs.iter_mut().for_each(|log| log.add((&self.places, other), window, &self.budget));
         }
         Ok(())
     }
 
-    fn merge(&mut self, other: AllGroups, stop: &Interrupt) -> Result<()> {
+    fn merge(&mut self, mut other: AllGroups, stop: &Interrupt) -> Result<()> {
         self.docs += other.docs;
         self.missing += other.missing;
         let words = self.layout.words();
-        let AllGroups { keys, layout, rows, sets, budget, .. } = self;
+        let AllGroups { keys, layout, rows, sets, logs, budget, .. } = self;
         if budget.is_over() {
             return Ok(());
         }
         let mut rows_of: Vec<u32> = Vec::new();
-        if !sets.is_empty() {
+        if layout.has_sets() {
             if !budget.grow(&mut rows_of, other.keys.rows()) {
                 return Ok(());
             }
@@ -198,6 +222,11 @@ impl Collector for AllGroups {
         for (set, other) in sets.iter_mut().zip(&other.sets) {
             if !budget.is_over() {
                 set.merge(other, &rows_of, (rows, words), budget, stop)?;
+            }
+        }
+        for (log, other) in logs.iter_mut().zip(&mut other.logs) {
+            if !budget.is_over() {
+                log.merge(other, &rows_of, budget, stop)?;
             }
         }
         budget.give(other.held() + rows_of.capacity() * size_of::<u32>());

@@ -7,12 +7,14 @@ use docvalues_column::{DocAddress, Field, Value};
 use super::{GroupColumn, GroupFound, Groups, TopGroup, tuple_column};
 use crate::engine::Request;
 use crate::error::Result;
-use crate::metrics::{Distinct, Layout};
+use crate::metrics::{Distinct, Kept, Layout};
 
 /// The first groups, before their metrics are computed.
 pub(crate) struct FoundGroups {
     pub(crate) fields: Vec<Field>,
     pub(crate) groups: Vec<FoundGroup>,
+    /// The states of metrics that the accumulators do not hold.
+    pub(crate) kept: Kept,
     /// The number of all groups, if it is known.
     pub(crate) distinct: Option<u64>,
     pub(crate) docs: u64,
@@ -29,12 +31,12 @@ pub(crate) struct FoundGroup {
 
 impl FoundGroups {
     pub(super) fn finish(self, with_missing: bool) -> Groups {
-        let FoundGroups { fields, groups, distinct, docs, missing, layout } = self;
+        let FoundGroups { fields, groups, kept, distinct, docs, missing, layout } = self;
         let found = |FoundGroup { value, row, docs }| GroupFound {
             values: values(value, &fields, with_missing),
             count: row[0],
             docs,
-            metrics: layout.measures(&row),
+            metrics: layout.measures(&row, &kept),
         };
         let groups = groups.into_iter().map(found).collect();
         Groups { fields, groups, distinct: distinct.map(Distinct::Exact), docs, missing }

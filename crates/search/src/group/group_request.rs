@@ -4,7 +4,7 @@ use docvalues_column::SortKey;
 
 use crate::calendar::CalendarStep;
 use crate::error::{Error, Result};
-use crate::metrics::Metric;
+use crate::metrics::{Metric, check_percentile};
 use crate::query::Query;
 
 /// A request to group documents by the values of a column.
@@ -63,7 +63,8 @@ pub enum GroupOrder {
     Value,
     /// By the best document of each group in the order of [`Group::sort`].
     Best,
-    /// By a descending metric, given by its index in [`Group::metrics`]. Groups without a metric come last.
+    /// By a descending metric, given by its index in [`Group::metrics`]. Groups without a metric come last, and those with
+    /// a string.
     Metric(usize),
 }
 
@@ -198,14 +199,17 @@ impl Group {
     }
 }
 
-/// Validates a request: there is a column to group by, the order's metric exists, and neither a condition nor distinct
-/// values are combined with the order of best documents.
+/// Validates a request: there is a column to group by, the order's metric exists, percentiles are from 0 to 100, and
+/// neither they nor a condition nor distinct values are combined with the order of best documents.
 pub(crate) fn validate(group: &Group) -> Result<()> {
-    let has_distinct = group.metrics.iter().any(|metric| matches!(metric, Metric::Distinct(_)));
-    let needs_all = match group.having {
-        Some(_) => Some("a condition on groups"),
-        None => has_distinct.then_some("distinct values in groups"),
-    };
+    let mut needs_all = group.having.as_ref().map(|_| "a condition on groups");
+    for metric in &group.metrics {
+        needs_all = needs_all.or(match metric {
+            Metric::Distinct(_) => Some("distinct values in groups"),
+            Metric::Percentile(_, p) => check_percentile(*p).map(|()| Some("percentiles of groups"))?,
+            _ => None,
+        });
+    }
     match (group.order, needs_all) {
         (GroupOrder::Best, Some(what)) => {
             return Err(Error::Request(format!(

@@ -26,7 +26,7 @@ impl Having {
     /// Binds a condition to the metrics of a layout: see [`new`](Self::new).
     pub(super) fn bind(query: &Query, layout: &Layout, request: &Request<'_>) -> Result<Having> {
         let (metrics, logicals) = layout.metric_types(request);
-        Having::new(query, &metrics, &logicals)
+        Having::new(query, metrics, &logicals)
     }
 
     /// Binds a condition. The types are those of the columns of the metrics; `None` if no part has the column.
@@ -71,16 +71,20 @@ impl Having {
             (Metric::Distinct(_), _) => None,
             // Nothing is known of the literals' type.
             (_, None) => return Ok(Having::Test(Some(at), NumberTest::of_missing(condition))),
-            (Metric::Min(_) | Metric::Max(_), logical) => logical,
+            (Metric::First(..) | Metric::Last(..), Some(logical)) if logical.is_bytes() => {
+                let what = format!("expected a metric that is a number, found `{name}`");
+                return Err(Error::Query(condition.refuse(what)));
+            }
             (Metric::Sum(_), logical) => logical.filter(|logical| *logical == LogicalType::F64),
             (Metric::Mean(_), _) => Some(LogicalType::F64),
+            (_, logical) => logical,
         };
         Ok(Having::Test(Some(at), NumberTest::new(condition, logical)?))
     }
 
     /// Whether the group of a row passes.
     pub(super) fn passes_row(&self, layout: &Layout, row: &[u64]) -> bool {
-        self.passes(row[0], &|metric| layout.measure(row, metric))
+        self.passes(row[0], &|metric| layout.measure(row, metric, &[]))
     }
 
     /// Whether a group passes.

@@ -50,11 +50,14 @@ impl SubAggregations {
             let cannot = "may have several values a document, which may be in several buckets";
             return Err(Error::Kind { field: info.field.name.clone(), kind: info.field.kind, cannot });
         }
-        if let Some(metric) = metrics.iter().find(|metric| matches!(metric, Metric::Distinct(_))) {
+        let is_simple = |metric: &&Metric| {
+            matches!(metric, Metric::Sum(_) | Metric::Min(_) | Metric::Max(_) | Metric::Mean(_))
+        };
+        if let Some(metric) = metrics.iter().find(|metric| !is_simple(metric)) {
             let what = format!("expected sum, min, max or mean in a histogram, found {}", metric.name());
             return Err(Error::Request(what));
         }
-        let layout = Layout::new(request, metrics)?;
+        let layout = Layout::new(request, metrics, false)?;
         let values =
             facet.as_ref().map(|facet| FacetByBucket::new(request, facet, ranges, bytes)).transpose()?;
         let rows = vec![0; (ranges + 1) * layout.words()];
@@ -124,12 +127,12 @@ impl SubAggregations {
 
     /// The metrics of a bucket.
     pub(super) fn measures(&self, range: usize) -> Vec<Option<Measure>> {
-        self.layout.measures(self.row(range))
+        self.layout.measures(self.row(range), &[])
     }
 
     /// As [`measures`](Self::measures), before they are merged with others.
     pub(super) fn measure_states(&self, range: usize) -> Vec<Option<MeasureState>> {
-        self.layout.measure_states(self.row(range))
+        self.layout.measure_states(self.row(range), &[])
     }
 
     fn row(&self, range: usize) -> &[u64] {

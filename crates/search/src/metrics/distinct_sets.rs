@@ -3,9 +3,11 @@
 //! One hash set of pairs of a row and a value id serves all rows. A new pair increments the count in its row. Value ids
 //! are assigned in the order of first use, so that a pair fits 64 bits.
 
+use super::measure_state::{Kept, MeasureState};
 use crate::engine::hash_tables::{ByteStringTable, NumberTable, ValuePart, low};
 use crate::engine::{
-    Cells, ColumnView, Elements, Interrupt, MemoryBudget, NO_ORD, RowTable, Slot, TermSpace, Window,
+    Cells, ColumnView, Elements, Interrupt, MemoryBudget, NO_ORD, Request, RowTable, Slot, Stored, TermSpace,
+    Window,
 };
 use crate::error::Result;
 
@@ -127,6 +129,47 @@ impl DistinctSet {
             }
         }
         budget.give(ids.capacity() * size_of::<u32>());
+        Ok(())
+    }
+
+    /// Appends the values of each row to `kept`, with ords for terms, and writes their place there, counted from 1, to the
+    /// row. Ends when the budget is exhausted.
+    ///
+    /// # Errors
+    ///
+    /// If the search is interrupted.
+    pub(crate) fn keep(
+        &self,
+        (rows, words): (&mut [u64], usize),
+        (request, budget): (&Request<'_>, &MemoryBudget),
+        kept: &mut Kept,
+    ) -> Result<()> {
+        let (all_rows, values) = (rows.len() / words, self.pairs.len() * 2);
+        if !budget.take(self.bytes() + all_rows * size_of::<Vec<u8>>() + values * size_of::<Stored>()) {
+            return Ok(());
+        }
+        let mut numbers = Vec::new();
+        if let RowTable::Numbers(table) = &self.values {
+            numbers.resize(self.values.rows(), 0);
+            table.iter().for_each(|(number, id)| numbers[low(id) as usize] = number);
+        }
+        let (mut lists, mut pace) = (vec![Vec::new(); all_rows], request.stop().pace());
+        for (pair, _) in self.pairs.iter() {
+            pace.step()?;
+            let (row, id) = halves(pair);
+            lists[row as usize].push(match &self.values {
+                RowTable::Dense { .. } => Stored::Number(id.into()),
+                RowTable::Numbers(_) => Stored::Number(numbers[id as usize]),
+                RowTable::Bytes(table) => Stored::Bytes(table.get(id as usize).to_vec()),
+            });
+        }
+        for (row, mut values) in lists.into_iter().enumerate().filter(|(_, values)| !values.is_empty()) {
+            pace.step()?;
+            values.sort_unstable();
+            values.shrink_to_fit();
+            kept.push(MeasureState::Values(values));
+            rows[row * words + self.at] = kept.len() as u64;
+        }
         Ok(())
     }
 }

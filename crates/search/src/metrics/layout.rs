@@ -1,14 +1,14 @@
 //! The layout of the accumulators of metrics.
 
-use docvalues_column::LogicalType;
-use docvalues_format::file::kind::to_f64;
+use docvalues_column::{DocAddress, LogicalType};
 
+use super::accumulator::{Accumulator, AccumulatorKind, Rows};
 use super::distinct_sets::DistinctSet;
-use super::measure_state::MeasureState;
+use super::measure_state::{Kept, MeasureState};
 use super::metric::{Measure, Metric};
+use super::number_log::NumberLog;
 use super::order_value::OrderValue;
-use super::sum::Compensated;
-use crate::engine::{Elements, Numbers, Request, Slot, Window};
+use crate::engine::{Elements, Request, Slot, Stored, Window};
 use crate::error::{Error, Result};
 
 /// The layout of the accumulators of some documents, such as those of a group or a bucket: a row of words, all 0 at
@@ -24,86 +24,66 @@ use crate::error::{Error, Result};
 pub(crate) struct Layout {
     words: usize,
     accumulators: Vec<Accumulator>,
+    metrics: Vec<Metric>,
     /// The index of each metric's accumulator.
-    metrics: Vec<(Metric, usize)>,
-}
-
-/// An accumulator and its position in a row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Accumulator {
-    slot: Slot,
-    logical: LogicalType,
-    kind: AccumulatorKind,
-    at: usize,
-    /// The position of its count; 0, the number of documents, if each has a number.
-    count: usize,
-}
-
-/// The kind of an accumulator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum AccumulatorKind {
-    /// A sum that fits an `i64`.
-    Sum,
-    /// A sum that fits an `i128`: two words, the lower one first.
-    WideSum,
-    /// A compensated sum of doubles.
-    Doubles,
-    /// The least number, as the complement of its [`rank`]; 0 for none.
-    Least,
-    /// The greatest number, as its [`rank`].
-    Greatest,
-    /// The number of distinct values, which a [`DistinctSet`] counts.
-    Distinct,
-}
-
-impl AccumulatorKind {
-    fn words(self) -> usize {
-        if matches!(self, AccumulatorKind::WideSum | AccumulatorKind::Doubles) { 2 } else { 1 }
-    }
-}
-
-/// Maps stored numbers to unsigned ones, in order.
-fn rank(number: i64) -> u64 {
-    number.cast_unsigned() ^ (1 << 63)
-}
-
-fn of_rank(rank: u64) -> i64 {
-    (rank ^ (1 << 63)).cast_signed()
+    accumulator_of: Vec<usize>,
+    /// Whether results are merged with others: then distinct values, and the numbers for percentiles, are kept apart, and
+    /// a row has the place of their state, counted from 1.
+    keeps_all: bool,
 }
 
 impl Layout {
-    pub(crate) fn new(request: &mut Request<'_>, metrics: &[Metric]) -> Result<Layout> {
-        let mut layout = Layout { words: 1, accumulators: Vec::new(), metrics: Vec::new() };
+    /// The layout for these metrics; for results that are merged with others if `keeps_all`.
+    pub(crate) fn new(request: &mut Request<'_>, metrics: &[Metric], keeps_all: bool) -> Result<Layout> {
+        let (accumulators, accumulator_of) = (Vec::new(), Vec::new());
+        let mut layout =
+            Layout { words: 1, accumulators, metrics: metrics.to_vec(), accumulator_of, keeps_all };
         for metric in metrics {
             let slot = match metric {
                 Metric::Distinct(column) => request.id_slot(column)?,
                 metric => request.slot(metric.column())?,
             };
-            let at = layout.accumulator(request, slot, metric)?;
-            layout.metrics.push((metric.clone(), at));
+            let key = metric.key().map(|key| request.slot(key)).transpose()?;
+            let at = layout.accumulator(request, (slot, key), metric)?;
+            layout.accumulator_of.push(at);
         }
         Ok(layout)
     }
 
     /// The index of the accumulator for `metric`, which is added if necessary.
-    fn accumulator(&mut self, request: &Request<'_>, slot: Slot, metric: &Metric) -> Result<usize> {
+    fn accumulator(
+        &mut self,
+        request: &Request<'_>,
+        (slot, key): (Slot, Option<Slot>),
+        metric: &Metric,
+    ) -> Result<usize> {
         let column = request.columns().get(slot);
         let info = column.info();
         let field = &info.field;
-        if let Metric::Distinct(_) = metric {
-            return Ok(self.add_distinct(slot, field.logical));
-        }
-        if info.is_multi_valued() || column.elements() != Elements::Numbers {
-            let cannot = "has no numbers, or several a document, for a metric";
+        let is_distinct = matches!(metric, Metric::Distinct(_));
+        let of_number = key.map_or(column, |key| request.columns().get(key));
+        let cannot = match of_number.info() {
+            _ if is_distinct => None,
+            number if number.is_multi_valued() || of_number.elements() != Elements::Numbers => {
+                Some((&number.field, "has no numbers, or several a document, for a metric"))
+            }
+            _ if info.is_multi_valued() => {
+                Some((field, "has several values a document, of which none is the first"))
+            }
+            _ => None,
+        };
+        if let Some((field, cannot)) = cannot {
             return Err(Error::Kind { field: field.name.clone(), kind: field.kind, cannot });
         }
         let bounds = info.bounds.range();
         let farthest = bounds.start().unsigned_abs().max(bounds.end().unsigned_abs());
-        let kind = match metric {
-            Metric::Min(_) => AccumulatorKind::Least,
-            Metric::Max(_) => AccumulatorKind::Greatest,
-            // Counts need no numbers: see above.
-            Metric::Distinct(_) => AccumulatorKind::Distinct,
+        let kind = match (metric, key) {
+            (Metric::Distinct(_), _) => AccumulatorKind::Distinct,
+            (metric, Some(key)) => AccumulatorKind::ByKey(key, matches!(metric, Metric::Last(..))),
+            (Metric::Percentile(..), _) if self.keeps_all => AccumulatorKind::Percentile(0),
+            (Metric::Percentile(_, percentile), _) => AccumulatorKind::Percentile(percentile.to_bits()),
+            (Metric::Min(_), _) => AccumulatorKind::Least,
+            (Metric::Max(_), _) => AccumulatorKind::Greatest,
             _ if field.logical == LogicalType::F64 => AccumulatorKind::Doubles,
             _ if u128::from(farthest) * u128::from(request.hits()) < 1 << 63 => AccumulatorKind::Sum,
             _ => AccumulatorKind::WideSum,
@@ -113,8 +93,8 @@ impl Layout {
         }
         let at = self.words;
         self.words += kind.words();
-        let all = field.logical != LogicalType::F64 && info.all_present();
-        let count = if all {
+        let all = field.logical != LogicalType::F64 && info.all_present() && key.is_none();
+        let count = if all || is_distinct {
             0
         } else {
             self.words += 1;
@@ -124,35 +104,37 @@ impl Layout {
         Ok(self.accumulators.len() - 1)
     }
 
-    /// The index of the accumulator for distinct values, which is added if necessary.
-    fn add_distinct(&mut self, slot: Slot, logical: LogicalType) -> usize {
-        let kind = AccumulatorKind::Distinct;
-        let known = self.accumulators.iter().position(|one| one.slot == slot && one.kind == kind);
-        known.unwrap_or_else(|| {
-            self.accumulators.push(Accumulator { slot, logical, kind, at: self.words, count: 0 });
-            self.words += 1;
-            self.accumulators.len() - 1
-        })
+    /// Whether rows need [sets](Self::sets).
+    pub(crate) fn has_sets(&self) -> bool {
+        let is_of_set = |kind| matches!(kind, AccumulatorKind::Distinct | AccumulatorKind::Percentile(_));
+        self.accumulators.iter().any(|one| is_of_set(one.kind))
     }
 
-    /// Whether a metric counts distinct values.
-    pub(crate) fn has_distinct(&self) -> bool {
-        self.accumulators.iter().any(|one| one.kind == AccumulatorKind::Distinct)
-    }
-
-    /// The sets that count distinct values.
-    pub(crate) fn distinct_sets(&self, request: &Request<'_>) -> Vec<DistinctSet> {
-        let all = self.accumulators.iter().filter(|one| one.kind == AccumulatorKind::Distinct);
-        all.map(|one| DistinctSet::new(one.slot, one.at, request.columns().get(one.slot))).collect()
+    /// The sets that count distinct values, and the numbers for percentiles.
+    pub(crate) fn sets(&self, request: &Request<'_>) -> (Vec<DistinctSet>, Vec<NumberLog>) {
+        let (mut sets, mut logs): (Vec<_>, Vec<NumberLog>) = (Vec::new(), Vec::new());
+        for one in &self.accumulators {
+            if one.kind == AccumulatorKind::Distinct {
+                sets.push(DistinctSet::new(one.slot, one.at, request.columns().get(one.slot)));
+            }
+            if let AccumulatorKind::Percentile(bits) = one.kind {
+                let known = logs.iter().position(|log| log.slot == one.slot).unwrap_or(logs.len());
+                if known == logs.len() {
+                    logs.push(NumberLog::new(one.slot, one.logical));
+                }
+                logs[known].percentiles.push((f64::from_bits(bits), (one.at, one.count)));
+            }
+        }
+        (sets, logs)
     }
 
     /// The metrics, and the type of each one's column; `None` if no part has the column.
-    pub(crate) fn metric_types(&self, request: &Request<'_>) -> (Vec<Metric>, Vec<Option<LogicalType>>) {
-        let logical = |at: usize| {
-            let Accumulator { slot, logical, .. } = self.accumulators[at];
+    pub(crate) fn metric_types(&self, request: &Request<'_>) -> (&[Metric], Vec<Option<LogicalType>>) {
+        let logical = |at: &usize| {
+            let Accumulator { slot, logical, .. } = self.accumulators[*at];
             (!request.columns().get(slot).is_absent()).then_some(logical)
         };
-        self.metrics.iter().map(|(metric, at)| (metric.clone(), logical(*at))).unzip()
+        (&self.metrics, self.accumulator_of.iter().map(logical).collect())
     }
 
     /// The words of a row.
@@ -165,12 +147,21 @@ impl Layout {
         let mut row = vec![0; self.words];
         row[0] = docs;
         for one in &self.accumulators {
-            let known = request.constant(one.slot)?;
+            let known = request.constant(one.slot).filter(|_| !self.needs_docs(one.kind))?;
             if let Some(number) = known.value {
                 one.add_known(&mut row, number, known.values);
             }
         }
         Some(row)
+    }
+
+    /// Whether an accumulator needs more than the column's only value.
+    fn needs_docs(&self, kind: AccumulatorKind) -> bool {
+        match kind {
+            AccumulatorKind::Percentile(_) | AccumulatorKind::ByKey(..) => true,
+            AccumulatorKind::Distinct => self.keeps_all,
+            _ => false,
+        }
     }
 
     /// The bytes of a row.
@@ -185,7 +176,12 @@ impl Layout {
 
     /// Reads the columns of the metrics.
     pub(crate) fn read(&self, window: &mut Window<'_>) -> Result<()> {
-        Ok(self.accumulators.iter().try_for_each(|one| window.read(one.slot))?)
+        Ok(self.accumulators.iter().try_for_each(|one| {
+            if let AccumulatorKind::ByKey(key, _) = one.kind {
+                window.read_stored(key)?;
+            }
+            window.read(one.slot)
+        })?)
     }
 
     /// Adds the documents of a window to rows: document `i` to row `places[i]`.
@@ -203,9 +199,14 @@ impl Layout {
             }
             accumulators => {
                 places.iter().for_each(|&row| rows[row as usize * self.words] += 1);
-                for one in accumulators.iter().filter(|one| one.kind != AccumulatorKind::Distinct) {
-                    let numbers = window.numbers(one.slot);
-                    one.add(&mut Rows { words: self.words, rows, places }, &numbers);
+                for one in accumulators {
+                    let rows = &mut Rows { words: self.words, rows, places };
+                    match one.kind {
+                        // Sets have these.
+                        AccumulatorKind::Distinct | AccumulatorKind::Percentile(_) => {}
+                        AccumulatorKind::ByKey(key, is_last) => one.add_by_key(rows, (key, is_last), window),
+                        _ => one.add(rows, &window.numbers(one.slot)),
+                    }
                 }
             }
         }
@@ -219,33 +220,78 @@ impl Layout {
         }
     }
 
-    /// The metrics of a row.
-    pub(crate) fn measures(&self, row: &[u64]) -> Vec<Option<Measure>> {
-        (0..self.metrics.len()).map(|metric| self.measure(row, metric)).collect()
+    /// The metrics of a row, some of whose states may be `kept` apart.
+    pub(crate) fn measures(&self, row: &[u64], kept: &[MeasureState]) -> Vec<Option<Measure>> {
+        (0..self.metrics.len()).map(|metric| self.measure(row, metric, kept)).collect()
     }
 
     /// A metric of a row, given by its index.
-    pub(crate) fn measure(&self, row: &[u64], metric: usize) -> Option<Measure> {
-        let (asked, accumulator) = &self.metrics[metric];
-        let logical = self.accumulators[*accumulator].logical;
-        self.measure_state(row, metric).map(|measure| measure.finish(asked, logical))
+    pub(crate) fn measure(&self, row: &[u64], metric: usize, kept: &[MeasureState]) -> Option<Measure> {
+        let logical = self.accumulators[self.accumulator_of[metric]].logical;
+        self.measure_state(row, metric, kept).map(|state| state.finish(&self.metrics[metric], logical))
     }
 
-    /// The metrics of a row, before they are merged with others.
-    pub(crate) fn measure_states(&self, row: &[u64]) -> Vec<Option<MeasureState>> {
-        (0..self.metrics.len()).map(|metric| self.measure_state(row, metric)).collect()
+    /// The metrics of a row, before they are merged with others. A metric with the [state of another](Metric::state_of)
+    /// has none.
+    pub(crate) fn measure_states(&self, row: &[u64], kept: &[MeasureState]) -> Vec<Option<MeasureState>> {
+        let own = |metric: &usize| Metric::state_of(&self.metrics, *metric) == *metric;
+        let state = |metric| Some(metric).filter(own).and_then(|own| self.measure_state(row, own, kept));
+        (0..self.metrics.len()).map(state).collect()
     }
 
-    fn measure_state(&self, row: &[u64], metric: usize) -> Option<MeasureState> {
-        let one = &self.accumulators[self.metrics[metric].1];
+    fn measure_state(&self, row: &[u64], metric: usize, kept: &[MeasureState]) -> Option<MeasureState> {
+        let one = &self.accumulators[self.accumulator_of[metric]];
         let count = row[one.count];
-        (count > 0).then(|| one.measure_state(row, count))
+        if count == 0 {
+            return None;
+        }
+        let Some(at) = self.kept_at(one, row) else { return Some(one.measure_state(row, count)) };
+        // A group without distinct values has no set of them. Of strings, nothing is kept before groups are chosen.
+        let none = || (one.kind == AccumulatorKind::Distinct).then(|| MeasureState::Values(Vec::new()));
+        kept.get(at).cloned().or_else(none)
+    }
+
+    /// The place of an accumulator's state among those that are kept apart, beyond them if it has none; `None` if it is in
+    /// the row.
+    fn kept_at(&self, one: &Accumulator, row: &[u64]) -> Option<usize> {
+        let is_kept = match one.kind {
+            AccumulatorKind::Distinct | AccumulatorKind::Percentile(_) => self.keeps_all,
+            AccumulatorKind::ByKey(..) => one.logical.is_bytes(),
+            _ => false,
+        };
+        is_kept.then(|| usize::try_from(row[one.at]).unwrap_or(0).wrapping_sub(1))
+    }
+
+    /// Where a row has the place of a metric's string, if it is that of a first or last document: see
+    /// [`Accumulator::by_key`].
+    pub(crate) fn string_by_key(&self, row: &[u64], metric: usize) -> Option<(usize, bool, i64, DocAddress)> {
+        let one = &self.accumulators[self.accumulator_of[metric]];
+        one.by_key(row).filter(|_| one.logical.is_bytes() && row[one.count] > 0)
+    }
+
+    /// Replaces the ords among the distinct values of a row, which are `kept` apart, by their terms.
+    ///
+    /// # Errors
+    ///
+    /// If a dictionary is damaged, or the search is interrupted.
+    pub(crate) fn read_terms(&self, row: &[u64], request: &Request<'_>, kept: &mut Kept) -> Result<()> {
+        for one in self.accumulators.iter().filter(|one| one.kind == AccumulatorKind::Distinct) {
+            let column = request.columns().get(one.slot);
+            if let (Some(at), Some(_)) = (self.kept_at(one, row), column.terms())
+                && let Some(MeasureState::Values(values)) = kept.get_mut(at)
+            {
+                let ords = std::mem::take(values).into_iter().map(|ord| (ord, ()));
+                *values = column.resolve(ords, request.stop(), |term, ()| Ok(Stored::of(term)))?;
+                values.sort_unstable();
+            }
+        }
+        Ok(())
     }
 
     /// The word of a row whose order as an `i64` is that of a metric, if there is one: a sum.
     pub(crate) fn sum(&self, metric: usize) -> Option<usize> {
-        let (metric, accumulator) = self.metrics.get(metric)?;
-        let one = self.accumulators.get(*accumulator)?;
+        let (metric, accumulator) = (self.metrics.get(metric)?, *self.accumulator_of.get(metric)?);
+        let one = self.accumulators.get(accumulator)?;
         // The word of an unsigned sum needs the count as well: see `Accumulator::measure_state`.
         let is_it = one.kind == AccumulatorKind::Sum && one.logical != LogicalType::U64;
         (is_it && matches!(metric, Metric::Sum(_))).then_some(one.at)
@@ -253,140 +299,6 @@ impl Layout {
 
     /// The value by which groups are ordered: greater ones come first, and `None` last.
     pub(crate) fn order_value(&self, row: &[u64], metric: usize) -> Option<OrderValue> {
-        OrderValue::of(&self.measure(row, metric)?)
+        OrderValue::of(&self.measure(row, metric, &[])?)
     }
-}
-
-/// Rows, and the row of each document of a window.
-struct Rows<'a> {
-    words: usize,
-    rows: &'a mut [u64],
-    places: &'a [u32],
-}
-
-impl Rows<'_> {
-    /// Calls `each` with the row of every document that has a number.
-    #[inline]
-    fn each(&mut self, numbers: &Numbers<'_>, mut each: impl FnMut(&mut [u64], i64)) {
-        numbers.each(|at, number| {
-            let start = self.places[at] as usize * self.words;
-            each(&mut self.rows[start..start + self.words], number);
-        });
-    }
-}
-
-impl Accumulator {
-    fn add(&self, rows: &mut Rows<'_>, numbers: &Numbers<'_>) {
-        // Counts numbers if some documents have none; else position 0 counts documents already.
-        let Accumulator { at, count, .. } = *self;
-        let more = u64::from(count != 0);
-        let is_double = self.logical == LogicalType::F64;
-        let extreme = |row: &mut [u64], number: i64, rank: u64| {
-            if !(is_double && to_f64(number).is_nan()) {
-                row[count] += more;
-                row[at] = row[at].max(rank);
-            }
-        };
-        match self.kind {
-            AccumulatorKind::Sum => rows.each(numbers, |row, number| {
-                row[count] += more;
-                row[at] = row[at].wrapping_add(number.cast_unsigned());
-            }),
-            AccumulatorKind::WideSum => rows.each(numbers, |row, number| {
-                row[count] += more;
-                add_wide(row, at, number.into());
-            }),
-            AccumulatorKind::Doubles => rows.each(numbers, |row, number| {
-                let number = to_f64(number);
-                if !number.is_nan() {
-                    row[count] += more;
-                    let mut sum = compensated(row, at);
-                    sum.add(number);
-                    (row[at], row[at + 1]) = (sum.sum.to_bits(), sum.lost.to_bits());
-                }
-            }),
-            // Sets count these.
-            AccumulatorKind::Distinct => {}
-            AccumulatorKind::Least => rows.each(numbers, |row, number| extreme(row, number, !rank(number))),
-            AccumulatorKind::Greatest => rows.each(numbers, |row, number| extreme(row, number, rank(number))),
-        }
-    }
-
-    /// Adds a number `times` times.
-    #[expect(clippy::cast_precision_loss, reason = "a sum of doubles is no count")]
-    fn add_known(&self, row: &mut [u64], number: i64, times: u64) {
-        let Accumulator { at, count, .. } = *self;
-        let is_double = self.logical == LogicalType::F64;
-        if is_double && to_f64(number).is_nan() {
-            return;
-        }
-        if count != 0 {
-            row[count] += times;
-        }
-        match self.kind {
-            AccumulatorKind::Sum => {
-                row[at] = row[at].wrapping_add(number.cast_unsigned().wrapping_mul(times))
-            }
-            AccumulatorKind::WideSum => add_wide(row, at, i128::from(number) * i128::from(times)),
-            AccumulatorKind::Doubles => {
-                let mut all = compensated(row, at);
-                all.add(to_f64(number) * times as f64);
-                (row[at], row[at + 1]) = (all.sum.to_bits(), all.lost.to_bits());
-            }
-            AccumulatorKind::Least => row[at] = row[at].max(!rank(number)),
-            AccumulatorKind::Greatest => row[at] = row[at].max(rank(number)),
-            AccumulatorKind::Distinct => row[at] = 1,
-        }
-    }
-
-    fn merge(&self, to: &mut [u64], from: &[u64]) {
-        let Accumulator { at, count, .. } = *self;
-        if count != 0 {
-            to[count] += from[count];
-        }
-        match self.kind {
-            AccumulatorKind::Sum => to[at] = to[at].wrapping_add(from[at]),
-            AccumulatorKind::WideSum => add_wide(to, at, wide(from, at)),
-            AccumulatorKind::Doubles => {
-                let sum = compensated(to, at).and(&compensated(from, at));
-                (to[at], to[at + 1]) = (sum.sum.to_bits(), sum.lost.to_bits());
-            }
-            AccumulatorKind::Least | AccumulatorKind::Greatest => to[at] = to[at].max(from[at]),
-            AccumulatorKind::Distinct => {}
-        }
-    }
-
-    /// The result of `count` numbers, at least one.
-    fn measure_state(&self, row: &[u64], count: u64) -> MeasureState {
-        // Stored numbers are less by 2^63.
-        let shift = if self.logical == LogicalType::U64 { i128::from(count) << 63 } else { 0 };
-        let word = row[self.at];
-        match self.kind {
-            AccumulatorKind::Sum => MeasureState::Integers(count, i128::from(word.cast_signed()) + shift),
-            AccumulatorKind::WideSum => MeasureState::Integers(count, wide(row, self.at) + shift),
-            AccumulatorKind::Doubles => MeasureState::Doubles(count, compensated(row, self.at)),
-            AccumulatorKind::Least => MeasureState::Least(of_rank(!word)),
-            AccumulatorKind::Greatest => MeasureState::Greatest(of_rank(word)),
-            AccumulatorKind::Distinct => MeasureState::Distinct(word),
-        }
-    }
-}
-
-fn compensated(row: &[u64], at: usize) -> Compensated {
-    Compensated { sum: f64::from_bits(row[at]), lost: f64::from_bits(row[at + 1]) }
-}
-
-/// The sum in two words.
-fn wide(row: &[u64], at: usize) -> i128 {
-    (u128::from(row[at]) | u128::from(row[at + 1]) << 64).cast_signed()
-}
-
-fn add_wide(row: &mut [u64], at: usize, number: i128) {
-    let sum = wide(row, at).wrapping_add(number).cast_unsigned();
-    let [low, high] = [sum, sum >> 64].map(|word| {
-        #[expect(clippy::cast_possible_truncation, reason = "one half, then the other")]
-        let word = word as u64;
-        word
-    });
-    (row[at], row[at + 1]) = (low, high);
 }

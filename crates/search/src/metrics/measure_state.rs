@@ -3,10 +3,12 @@
 use docvalues_column::{LogicalType, Value};
 
 use super::metric::{Measure, Metric};
+use super::percentile::{nth, place};
 use super::sum::{Compensated, Sum};
+use crate::engine::Stored;
 
 /// A metric of some documents, of which at least one has a number.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) enum MeasureState {
     /// The number of integers, and their sum.
@@ -19,25 +21,48 @@ pub(crate) enum MeasureState {
     Greatest(i64),
     /// The number of distinct values. It does not merge, and is in no partial result.
     Distinct(u64),
+    /// A percentile. It does not merge either.
+    Percentile(i64),
+    /// The distinct values, ascending.
+    Values(Vec<Stored>),
+    /// Each number and its count, ascending, for percentiles.
+    Numbers(Vec<(i64, u64)>),
+    /// Whether it is of the last document and not of the first; its key and value.
+    ByKey(bool, Box<(i64, Stored)>),
 }
+
+/// States of metrics, apart from rows, which have their places here.
+pub(crate) type Kept = Vec<MeasureState>;
 
 impl MeasureState {
     /// The value of `metric`, over a column of type `logical`.
-    pub(crate) fn finish(self, metric: &Metric, logical: LogicalType) -> Measure {
+    pub(crate) fn finish(&self, metric: &Metric, logical: LogicalType) -> Measure {
         let (count, sum) = match self {
-            MeasureState::Least(number) | MeasureState::Greatest(number) => {
+            MeasureState::Least(number)
+            | MeasureState::Greatest(number)
+            | MeasureState::Percentile(number) => {
+                return Measure::Value(Value::of(logical, *number));
+            }
+            MeasureState::Distinct(count) => return Measure::Distinct(*count),
+            MeasureState::Values(values) => return Measure::Distinct(values.len() as u64),
+            MeasureState::Numbers(counts) => {
+                let all = counts.iter().fold(0_u64, |all, (_, count)| all.saturating_add(*count));
+                let percentile =
+                    if let Metric::Percentile(_, percentile) = metric { *percentile } else { 0.0 };
+                // There is a number, as there is a state.
+                let number = nth(counts, place(percentile, all)).unwrap_or_default();
                 return Measure::Value(Value::of(logical, number));
             }
-            MeasureState::Distinct(count) => return Measure::Distinct(count),
-            MeasureState::Integers(count, sum) => (count, Sum::Integer(sum)),
-            MeasureState::Doubles(count, sum) => (count, Sum::Double(sum.total())),
+            MeasureState::ByKey(_, found) => return Measure::Value(found.1.clone().into_value(logical)),
+            MeasureState::Integers(count, sum) => (*count, Sum::Integer(*sum)),
+            MeasureState::Doubles(count, sum) => (*count, Sum::Double(sum.total())),
         };
         #[expect(clippy::cast_precision_loss, reason = "a mean is no count")]
         let mean = || sum.to_f64() / count as f64;
         if let Metric::Mean(_) = metric { Measure::Mean(mean()) } else { Measure::Sum(sum) }
     }
 
-    /// The metric of the documents of both. Sums saturate.
+    /// The metric of the documents of both, those of `other` after the others. Sums saturate.
     fn merge(self, other: MeasureState) -> MeasureState {
         match (self, other) {
             (MeasureState::Integers(count, sum), MeasureState::Integers(more, other)) => {
@@ -48,8 +73,39 @@ impl MeasureState {
             }
             (MeasureState::Least(a), MeasureState::Least(b)) => MeasureState::Least(a.min(b)),
             (MeasureState::Greatest(a), MeasureState::Greatest(b)) => MeasureState::Greatest(a.max(b)),
+            // A stable sort merges two ascending lists in linear time.
+            (MeasureState::Values(mut all), MeasureState::Values(more)) => {
+                all.extend(more);
+                all.sort();
+                all.dedup();
+                MeasureState::Values(all)
+            }
+            (MeasureState::Numbers(mut all), MeasureState::Numbers(more)) => {
+                all.extend(more);
+                all.sort_by_key(|(number, _)| *number);
+                all.dedup_by(|(number, more), (kept, count)| {
+                    *count = count.saturating_add(if number == kept { *more } else { 0 });
+                    number == kept
+                });
+                MeasureState::Numbers(all)
+            }
+            (MeasureState::ByKey(is_last, a), MeasureState::ByKey(_, b)) => {
+                let is_second = if is_last { b.0 >= a.0 } else { b.0 < a.0 };
+                MeasureState::ByKey(is_last, if is_second { b } else { a })
+            }
             // Two measures of the same metric have the same form.
             (this, _) => this,
+        }
+    }
+
+    /// Bytes on the heap.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        let heap = |value: &Stored| size_of::<Stored>() + value.heap_bytes();
+        match self {
+            MeasureState::Values(values) => values.iter().map(heap).sum(),
+            MeasureState::Numbers(counts) => size_of_val(counts.as_slice()),
+            MeasureState::ByKey(_, found) => size_of::<i64>() + heap(&found.1),
+            _ => 0,
         }
     }
 

@@ -167,7 +167,7 @@ impl PartialHistogram {
     }
 
     fn bucket(&self, found: PartialBucket) -> Bucket {
-        let metrics = measure::finish(found.measures, &self.histogram.metrics, &self.metrics);
+        let metrics = measure::finish(&found.measures, &self.histogram.metrics, &self.metrics);
         let facet = self.histogram.facet.as_ref().zip(self.facet.as_ref());
         let counts = found.facet.unwrap_or_default();
         let facet = facet.map(|(facet, column)| counts.finish(facet, column.field.clone()));

@@ -10,6 +10,7 @@ use super::merge_sorted;
 use crate::engine::{DocsByPart, Request, Search, Stored, memory};
 use crate::error::Result;
 use crate::facet::Facet;
+use crate::metrics::{nth, place};
 use crate::stats::{self, ByteRange, ColumnStats, DistinctValues, Numbers, Stats, ValueStats, is_dense};
 
 /// Statistics over some parts. See [the module](super).
@@ -137,7 +138,7 @@ impl PartialStats {
         let logical = self.column.field.logical;
         let count = self.numbers.values - self.numbers.nans;
         let value = |percentile: &f64| {
-            let number = nth(&self.counts, stats::place(*percentile, count))?;
+            let number = nth(&self.counts, place(*percentile, count))?;
             Some((*percentile, Value::of(logical, number)))
         };
         let percentiles = self.stats.percentiles.iter().filter_map(value).collect();
@@ -157,14 +158,4 @@ impl PartialStats {
         super::check(name, fits, "ascending values of the column's type")?;
         super::check(name, distinct.is_some() == stats.distinct, "distinct values as requested")
     }
-}
-
-/// The number at a position among all, in order.
-fn nth(counts: &[(i64, u64)], place: u64) -> Option<i64> {
-    let mut before = 0_u64;
-    let found = counts.iter().find(|(_, count)| {
-        before = before.saturating_add(*count);
-        before > place
-    });
-    found.map(|(number, _)| *number)
 }

@@ -15,6 +15,7 @@ use super::sql_hints::refuse_sql;
 use super::tokens::{Input, Parsed, Refusal, blanks, keyword, literal, refuse, symbol, word};
 use super::{Comparison, Condition, Literal, MAX_DEPTH, MAX_TEXT, Pattern, PatternKind};
 use super::{Position, Query, QueryError, Test};
+use crate::metrics::Metric;
 
 /// Words that must be quoted as column names.
 pub(super) const RESERVED: [&str; 5] = ["and", "or", "not", "true", "false"];
@@ -113,16 +114,25 @@ fn condition(input: &mut Input<'_>) -> Parsed<Query> {
 
 fn column(input: &mut Input<'_>) -> Parsed<String> {
     let at = input.current_token_start();
-    let function = opt((word.verify(is_metric), blanks, '(')).parse_next(input)?;
+    let function = opt((word.verify(Metric::is_function), blanks, '(')).parse_next(input)?;
     let Some((function, ..)) = function else { return name(input, at) };
     blanks(input)?;
     // No metric of a metric: the nesting would have no limit.
     let at = input.current_token_start();
     let of = name(input, at)?;
+    let function = function.to_ascii_lowercase();
+    let mut by = String::new();
+    if matches!(function.as_str(), "first" | "last") {
+        if !keyword(input, "by")? {
+            return refuse(input.current_token_start(), "expected `by` and the column of the key");
+        }
+        let at = input.current_token_start();
+        by = format!(" by {}", name(input, at)?);
+    }
     if !symbol(input, ")")? {
         return refuse(input.current_token_start(), "expected `)`");
     }
-    Ok(format!("{}({of})", function.to_ascii_lowercase()))
+    Ok(format!("{function}({of}{by})"))
 }
 
 /// A column's own name, at `at`.
@@ -138,11 +148,6 @@ fn name(input: &mut Input<'_>, at: usize) -> Parsed<String> {
         Some(_) => refuse(at, A_KEYWORD),
         None => refuse(at, "expected a column, `not` or `(`"),
     }
-}
-
-/// Whether a word before a parenthesis names a metric of a column.
-fn is_metric(word: &str) -> bool {
-    ["sum", "min", "max", "mean", "distinct"].iter().any(|metric| metric.eq_ignore_ascii_case(word))
 }
 
 /// A quoted name after its opening backtick at `at`.

@@ -18,7 +18,7 @@ use crate::chunks::{DOCS, SOURCE};
 type Asked = (&'static str, fn(&Search<'_>, Docs<'_>) -> Result<String>);
 
 /// One request of each kind, with its result as text.
-const REQUESTS: [Asked; 17] = [
+const REQUESTS: [Asked; 18] = [
     ("filter", |search, _| {
         let query = Query::range("number", 9..).and(Query::eq("term", "term 007"));
         Ok(format!("{:?}", search.filter(&query)?))
@@ -60,6 +60,12 @@ const REQUESTS: [Asked; 17] = [
     ("group", |search, docs| {
         let group =
             Group::of("term").metric(Metric::Sum("number".into())).order(GroupOrder::Metric(0)).docs(2);
+        Ok(format!("{:?}", search.group(docs, &group)?))
+    }),
+    ("percentiles of groups", |search, docs| {
+        let median = Metric::Percentile("number".into(), 50.0);
+        let last = Metric::Last("term".into(), "number".into());
+        let group = Group::of("term").metric(median).metric(last).metric(Metric::Distinct("number".into()));
         Ok(format!("{:?}", search.group(docs, &group)?))
     }),
     ("top", |search, docs| Ok(format!("{:?}", search.top(docs, &[SortKey::of("term").descending()], 9)?))),

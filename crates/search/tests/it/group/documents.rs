@@ -148,11 +148,20 @@ pub(crate) fn metrics(choice: u8) -> Vec<Metric> {
     let all = COLUMNS.iter().flat_map(|(name, _)| {
         [Metric::Sum, Metric::Min, Metric::Max, Metric::Mean].map(|metric| metric((*name).to_owned()))
     });
+    let percentiles =
+        [("all", 50.0), ("doubles", 33.3), ("unsigned", 99.9), ("doubles", 0.0), ("some", 100.0)];
+    let percentiles = percentiles.map(|(name, percentile)| Metric::Percentile(name.into(), percentile));
     match choice {
         0 => Vec::new(),
         1 => vec![Metric::Sum("all".into())],
         2 => vec![Metric::Mean("doubles".into()), Metric::Max("some".into()), Metric::Sum("wide".into())],
         3 => vec![Metric::Min("all".into()), Metric::Sum("some".into()), Metric::Mean("some".into())],
+        4 => vec![
+            Metric::First("some".into(), "doubles".into()),
+            Metric::Last("wide".into(), "doubles".into()),
+            Metric::Last("unsigned".into(), "some".into()),
+        ],
+        5 => percentiles.into(),
         _ => all.collect(),
     }
 }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use docvalues_column::{DocAddress, DocId, LogicalType, SortKey};
-use docvalues_format::file::kind::{to_f64, to_u64};
+use docvalues_format::file::kind::{from_f64, to_f64, to_u64};
 use docvalues_search::Value;
 use docvalues_search::group::{Group, GroupFound, GroupOrder, Measure, Metric};
 use docvalues_search::stats::Sum;
@@ -81,7 +81,25 @@ fn compare(a: &Row, b: &Row, keys: &[SortKey]) -> Ordering {
     keys.iter().map(compare).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
 }
 
+/// The value of the first or last document by the number of another column.
+fn by_key(rows: &[Row], docs: &[u32], metric: &Metric, key: &str) -> Option<Measure> {
+    let ((at, logical), (key, of_key)) = (column(metric.column()), column(key));
+    let keyed = docs.iter().filter_map(|&doc| {
+        let numbers = rows[doc as usize].numbers;
+        let (value, key) = (numbers[at]?, numbers[key]?);
+        let is_double = of_key == LogicalType::F64;
+        // −0.0 is 0.0.
+        let key = if is_double && to_f64(key) == 0.0 { from_f64(0.0) } else { key };
+        (!is_double || !to_f64(key).is_nan()).then_some((key, doc, value))
+    });
+    let found = if let Metric::First(..) = metric { keyed.min() } else { keyed.max() };
+    found.map(|(_, _, value)| Measure::Value(Value::of(logical, value)))
+}
+
 fn measure(rows: &[Row], docs: &[u32], metric: &Metric) -> Option<Measure> {
+    if let Some(key) = metric.key() {
+        return by_key(rows, docs, metric, key);
+    }
     let (at, logical) = column(metric.column());
     let is_nan = |value: &i64| logical == LogicalType::F64 && to_f64(*value).is_nan();
     let values: Vec<i64> = docs
@@ -101,6 +119,12 @@ fn measure(rows: &[Row], docs: &[u32], metric: &Metric) -> Option<Measure> {
         Metric::Min(_) => number(values.iter().min()),
         Metric::Max(_) => number(values.iter().max()),
         Metric::Mean(_) => Measure::Mean(sum.to_f64() / count),
+        Metric::Percentile(_, percentile) => {
+            let mut values = values.clone();
+            values.sort_unstable();
+            let rank = (values.len() * (percentile * 10.0).round() as usize).div_ceil(1_000).max(1);
+            number(values.get(rank - 1))
+        }
         other => panic!("nothing is expected of {other:?}"),
     })
 }

@@ -61,6 +61,44 @@ fn several_chunks_with_any_number_of_threads() {
     }
 }
 
+/// Percentiles in one pass and in several, on threads whose rows are the same and whose rows differ.
+#[test]
+fn percentiles_of_several_chunks() {
+    const GROUPS: i64 = 1_003;
+    let mut numbers = vec![Vec::new(); usize::try_from(GROUPS).unwrap()];
+    for doc in (0..i64::from(DOCS)).filter(|doc| doc % 11 != 0) {
+        numbers[usize::try_from(doc * 7 % GROUPS).unwrap()].push(doc % 1_000);
+    }
+    numbers.iter_mut().for_each(|numbers| numbers.sort_unstable());
+    let of_hundred =
+        |numbers: &[i64], percent: usize| numbers[(numbers.len() * percent).div_ceil(100).max(1) - 1];
+    for apart in [1, 1 << 40] {
+        let source = patterned(GROUPS, apart);
+        let asked = Group::of("by").top(usize::MAX).order(GroupOrder::Value);
+        let percentiles = [99, 0, 50].map(|percent| (percent, f64::from(u32::try_from(percent).unwrap())));
+        let asked = percentiles.iter().fold(asked, |asked, (_, percentile)| {
+            asked.metric(Metric::Percentile("number".into(), *percentile))
+        });
+        for (threads, budget) in [(1, 1 << 28), (2, 1 << 28), (2, 4 << 20), (8, 1 << 20)] {
+            let found =
+                Search::new(&source).threads(threads).memory(budget).group(Docs::All, &asked).unwrap();
+            assert_eq!(found.groups.len(), numbers.len());
+            for (group, numbers) in found.groups.iter().zip(&numbers) {
+                let expected = percentiles
+                    .map(|(percent, _)| Some(Measure::Value(Value::I64(of_hundred(numbers, percent)))));
+                assert_eq!(group.metrics, expected, "{apart} apart, {threads} threads, {budget} bytes");
+            }
+        }
+    }
+    // The numbers of one group take 7 MB.
+    let source = patterned(1, 1);
+    let asked = Group::of("by").metric(Metric::Percentile("number".into(), 50.0));
+    let refused = Search::new(&source).memory(4 << 20).group(Docs::All, &asked).unwrap_err().to_string();
+    assert!(refused.contains("raise `Search::memory`"), "{refused}");
+    let found = Search::new(&source).memory(64 << 20).group(Docs::All, &asked).unwrap();
+    assert_eq!(found.groups[0].metrics, [Some(Measure::Value(Value::I64(500)))]);
+}
+
 #[test]
 fn best_documents_of_several_chunks() {
     let source = patterned(1_009, 1);

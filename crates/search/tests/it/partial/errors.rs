@@ -141,7 +141,8 @@ fn results_beyond_the_memory_limit_are_errors() {
     let wide = |name: &str| numbers(name, LogicalType::I64, (0..docs).map(|doc| doc * 1_000_003));
     let text: Vec<String> = (0..docs).map(|doc| format!("{doc:09}")).collect();
     let text: Vec<&str> = text.iter().map(String::as_str).collect();
-    let parts = shard(u32::try_from(docs).unwrap(), [wide("it"), wide("other"), terms("text", &text)]);
+    let one = numbers("one", LogicalType::I64, vec![1; text.len()]);
+    let parts = shard(u32::try_from(docs).unwrap(), [wide("it"), wide("other"), terms("text", &text), one]);
     for threads in [1, 2] {
         let search = Search::over(&parts).memory(1 << 17).threads(threads);
         let is_memory = |error: &Error| matches!(error, Error::Memory { .. });
@@ -160,6 +161,11 @@ fn results_beyond_the_memory_limit_are_errors() {
                 search.partial_top(Docs::All, &[SortKey::of(column)], 9).unwrap().entries().count(),
                 9
             );
+        }
+        for metric in [Metric::Percentile("it".into(), 50.0), Metric::Distinct("text".into())] {
+            let group = Group::of("one").metric(metric);
+            assert!(search.partial_group(Docs::All, &group).is_err());
+            assert!(Search::over(&parts).partial_group(Docs::All, &group).is_ok());
         }
         let stats = Stats::of("it").percentiles([50.0]);
         assert!(is_memory(&search.partial_stats(Docs::All, &stats).unwrap_err()));

@@ -112,6 +112,17 @@ fn groups(field: &Field, other: &Field, fields: &[&Field]) -> Vec<Group> {
         group(GroupOrder::Count).top(3).docs(3).sort(sort.to_vec()),
         group(GroupOrder::Value).top(usize::MAX).docs(1).with_missing(),
     ];
+    let kept = numbers.iter().take(1).flat_map(|number| {
+        let percentile = |percentile| Metric::Percentile(number.name.clone(), percentile);
+        let by_key =
+            [Metric::First, Metric::Last].map(|metric| metric(other.name.clone(), number.name.clone()));
+        // NaN equals nothing.
+        let has_first = !other.kind.is_multi_valued() && other.logical != LogicalType::F64;
+        let by_key = by_key.into_iter().filter(move |_| has_first);
+        [percentile(50.0), percentile(99.9)].into_iter().chain(by_key)
+    });
+    let kept = kept.chain([Metric::Distinct(other.name.clone())]);
+    all.push(kept.fold(Group::of(&*field.name), Group::metric).order(GroupOrder::Value).top(usize::MAX));
     if !other.kind.is_multi_valued() {
         all.push(group(GroupOrder::Best).docs(2).sort(sort.to_vec()).and(&*other.name).with_missing());
     }

@@ -103,6 +103,32 @@ fn invalid_groups_are_refused() {
     assert_eq!(error, "expected one of 1 metrics as order of groups, found metric 1");
     let error = refused(&groups, &[("/keys", json!([]))]);
     assert_eq!(error, format!("{column} a column for each metric and sort key"));
+
+    let last = Metric::Last("term".into(), "number".into());
+    let group = Group::of("term").metric(Metric::Percentile("number".into(), 50.0));
+    let group = group.metric(Metric::Percentile("number".into(), 99.0)).metric(last);
+    let group = group.metric(Metric::Distinct("number".into()));
+    let groups: PartialGroups = Search::over(&parts).partial_group(Docs::All, &group).unwrap();
+    for (metric, measure) in [
+        (0, json!({"Numbers": []})),
+        (0, json!({"Numbers": [[2, 1], [1, 1]]})),
+        (0, json!({"Numbers": [[1, 0]]})),
+        (0, json!({"Percentile": 1})),
+        // The numbers are those of the first percentile.
+        (1, json!({"Numbers": [[1, 1]]})),
+        (2, json!({"ByKey": [true, [1, {"Number": 1}]]})),
+        (2, json!({"ByKey": [false, [1, {"Bytes": [97]}]]})),
+        (3, json!({"Values": [{"Number": 2}, {"Number": 1}]})),
+        (3, json!({"Values": [{"Bytes": [97]}]})),
+        (3, json!({"Distinct": 1})),
+    ] {
+        let error = refused(&groups, &[(&*format!("/groups/0/measures/{metric}"), measure)]);
+        assert_eq!(error, format!("{column} measures of the requested metrics"));
+    }
+    let error = refused(&groups, &[("/group/metrics/0/Percentile/1", json!(f64::NAN.to_bits()))]);
+    assert_eq!(error, "expected a percentile from 0 to 100, found NaN");
+    let error = refused(&groups, &[("/keys", json!([]))]);
+    assert_eq!(error, format!("{column} a column for each metric and sort key"));
 }
 
 #[test]
