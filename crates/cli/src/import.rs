@@ -101,6 +101,34 @@ pub(crate) struct ImportOptions {
     pub(crate) end: Option<EndSignal>,
 }
 
+impl ImportOptions {
+    /// The options without any of the command line: rows come one by one, with types by the first 10,000.
+    pub(crate) fn usual() -> ImportOptions {
+        ImportOptions {
+            format: None,
+            encoding: Encoding::Utf8,
+            delimiter: None,
+            quotes: true,
+            header: Header::FirstRow,
+            extras: Extras::default(),
+            missing: MissingTokens::new(false, &[]),
+            schema: Schema::default(),
+            exclude: Exclude::default(),
+            sample: 10_000,
+            skip_bad: false,
+            widens: false,
+            shown: 5,
+            chunk_threads: None,
+            batch_bytes: 1 << 20,
+            batch_rows: usize::MAX,
+            ids: None,
+            shard: None,
+            of_store: None,
+            end: None,
+        }
+    }
+}
+
 /// One of several stores that share documents by their ids: see [`shard_of`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shard {

@@ -86,9 +86,6 @@ Patterns of dates and timestamps (all of them: https://docs.rs/jiff/latest/jiff/
 Exit codes: 0 built, 1 a bad row or value, 2 wrong command line, 3 a file cannot be read or written.
 If the build fails, an existing output file stays as it was.";
 
-/// The number of bad rows to report at the end.
-const SHOWN: usize = 5;
-
 /// The maximum size of a batch of rows, in bytes.
 const MAX_BATCH_BYTES: usize = 8 << 20;
 
@@ -210,15 +207,8 @@ impl InputArgs {
             exclude: Exclude::new(&self.exclude),
             sample: self.sample,
             skip_bad: self.skip_bad,
-            widens: false,
-            shown: SHOWN,
-            chunk_threads: None,
             batch_bytes: MAX_BATCH_BYTES.min(memory / 16),
-            batch_rows: usize::MAX,
-            ids: None,
-            shard: None,
-            of_store: None,
-            end: None,
+            ..ImportOptions::usual()
         })
     }
 }

@@ -7,6 +7,7 @@ use clap::Args;
 use super::filter::WhereArgs;
 use crate::answer::records::RecordOptions;
 use crate::answer::rows::RecordFormat;
+use crate::import::source::InputFormat;
 
 /// Options of commands that print documents.
 #[derive(Debug, Args)]
@@ -67,15 +68,24 @@ pub(crate) struct GetArgs {
 const HEAD_EXAMPLES: &str = "\
 Examples:
   dv head packages.dv
-  dv head packages.dv -n 3 --columns package,tags";
+  dv head packages.dv -n 3 --columns package,tags
+  dv head packages.ndjson.gz -n 3";
 
-/// Print the first documents
+/// Print the first documents, or the first rows of a CSV, JSON, Parquet or Arrow file
+///
+/// Rows of other files are printed as `dv build` would store them, and a note has the types that it would infer, here from the
+/// first 2,000 rows. Bad rows are left out and named. The rest of the file is not read, however large it is. `dv schema` has
+/// options for files without a header, with another encoding and so on.
 #[derive(Debug, Args)]
 #[command(after_help = HEAD_EXAMPLES)]
 pub(crate) struct HeadArgs {
-    /// The segment, or the folder of a store
-    #[arg(value_name = "FILE.dv")]
+    /// The segment, the folder of a store, or a file that `dv build` reads; `-` is standard input
+    #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
+
+    /// The format of a file that is no segment; default: by its name or content
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) input_format: Option<InputFormat>,
 
     /// Number of documents
     #[arg(short = 'n', long = "docs", alias = "limit", value_name = "COUNT", default_value_t = 10)]

@@ -83,6 +83,12 @@ impl Segments {
         Ok(Segments::of(opened, are_several))
     }
 
+    /// A segment in memory, whose documents are of `file`.
+    pub(crate) fn in_memory(opener: &Opener, file: &PathBuf, bytes: Vec<u8>) -> Result<Segments, CliError> {
+        let segment = Segment::from_reader(Arc::new(bytes), file, opener.options())?;
+        Ok(Segments::of(vec![(file, Opened::of(segment))], false))
+    }
+
     fn of(opened: Vec<(&PathBuf, Opened)>, are_several: bool) -> Segments {
         let names = opened.iter().map(|(file, _)| file.to_string_lossy().into_owned()).collect();
         let order = opened.iter().find_map(|(_, found)| found.order.clone());
@@ -310,6 +316,12 @@ impl Segments {
 }
 
 impl Opened {
+    /// A segment of its own.
+    fn of(segment: Segment) -> Opened {
+        let (source, live) = (Arc::new(segment.clone()), LiveDocs::all(segment.docs()));
+        Opened { segments: vec![OpenSegment { segment, source, live }], order: None }
+    }
+
     /// The same, if `all` after a check that each column can be opened.
     fn with_columns(self, all: bool) -> Result<Opened, CliError> {
         for OpenSegment { source, .. } in self.segments.iter().filter(|_| all) {
@@ -322,10 +334,7 @@ impl Opened {
 /// Opens a file, or a store if the path is a folder.
 fn open(opener: &Opener, path: &Path) -> Result<Opened, CliError> {
     if !path.is_dir() {
-        let segment = opener.segment(path)?;
-        let (source, live) = (Arc::new(segment.clone()), LiveDocs::all(segment.docs()));
-        let opened = OpenSegment { segment, source, live };
-        return Ok(Opened { segments: vec![opened], order: None });
+        return Ok(Opened::of(opener.segment(path)?));
     }
     let snapshot = opener.store(path)?;
     let schema = snapshot.schema();

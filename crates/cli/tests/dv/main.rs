@@ -16,6 +16,7 @@ mod export;
 #[cfg(feature = "parquet")]
 mod export_parquet;
 mod group;
+mod head;
 #[cfg(unix)]
 mod hints;
 mod histogram;
