@@ -25,11 +25,11 @@ pub(crate) enum RecordFormat {
     /// One JSON object a line
     #[value(alias = "jsonl", alias = "json")]
     Ndjson,
-    /// Apache Parquet (`export` only)
-    #[value(alias = "pq")]
+    /// Apache Parquet. Only `export` writes it, so other commands do not show it.
+    #[value(alias = "pq", hide = true)]
     Parquet,
-    /// Arrow IPC (`export` only): the file format in a file, the stream format elsewhere
-    #[value(alias = "feather")]
+    /// Arrow IPC, as Parquet: the file format in a file, the stream format elsewhere
+    #[value(alias = "feather", hide = true)]
     Arrow,
 }
 

@@ -129,7 +129,7 @@ pub(crate) struct TermsArgs {
     pub(crate) prefix: Option<String>,
 
     /// Print at most this many
-    #[arg(long, value_name = "COUNT")]
+    #[arg(short = 'n', long, value_name = "COUNT")]
     pub(crate) limit: Option<u32>,
 
     /// Print the number of documents with each term before it, separated by a tab

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::build::{WriteArgs, parse_size};
+use super::build::{INDEX, RESOURCES, WriteArgs, parse_size};
 use super::commit::{CommitArgs, parse_count};
 use super::ids::IdArgs;
 
@@ -60,7 +60,7 @@ pub(crate) struct MergeArgs {
     pub(crate) output: Option<PathBuf>,
 
     /// Replace an existing file, whatever it is; by default, only a segment is replaced
-    #[arg(long, requires = "output")]
+    #[arg(long, requires = "output", hide_short_help = true)]
     pub(crate) force: bool,
 
     /// Merge the segments of a store until there are at most this many
@@ -79,11 +79,11 @@ pub(crate) struct MergeArgs {
     pub(crate) commit: CommitArgs,
 
     /// Columns to sort the documents by, as in dv build --help
-    #[arg(long, value_name = "NAME,…", allow_hyphen_values = true)]
+    #[arg(long, value_name = "NAME,…", allow_hyphen_values = true, help_heading = INDEX)]
     pub(crate) sort_by: Vec<String>,
 
     /// Do not sort, even if all segments have the same index sort
-    #[arg(long, conflicts_with = "sort_by")]
+    #[arg(long, conflicts_with = "sort_by", help_heading = INDEX, hide_short_help = true)]
     pub(crate) no_sort: bool,
 
     /// If segments differ in a column's numeric type, convert to f64 or i64; a number that would change is an error
@@ -98,11 +98,11 @@ pub(crate) struct MergeArgs {
     pub(crate) ids: IdArgs,
 
     /// Build no index of ids, even if all segments have one; same as --term-index none
-    #[arg(long, conflicts_with_all = ["id_field", "term_index", "filter_bits"])]
+    #[arg(long, conflicts_with_all = ["id_field", "term_index", "filter_bits"], help_heading = INDEX, hide_short_help = true)]
     pub(crate) no_ids: bool,
 
     /// Memory for the values of one column; beyond it they spill to a temporary file beside the output
-    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = parse_size)]
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = parse_size, help_heading = RESOURCES, hide_short_help = true)]
     pub(crate) memory: usize,
 
     #[command(flatten)]

@@ -162,7 +162,7 @@ fewer digits than their unit has.
 Parquet and Arrow (if dv was built with the feature `parquet`) get one column for each, of its type: timestamps in \
 UTC, several values as a list, ip and uuid as 16 bytes with a marker by which `dv build` recognizes them. Parquet is \
 compressed with zstd. Arrow is written in the file format to a file, and in the stream format to standard output and \
-pipes.
+pipes. --format parquet and --format arrow choose them, or the extension of -o.
 
 If there are several files, --doc-ids prints the file in a column `_file` before the number, in text formats.";
 

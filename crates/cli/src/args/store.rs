@@ -109,7 +109,7 @@ pub(crate) struct CreateArgs {
     #[arg(long = "type", value_name = "NAME=TYPE,…")]
     pub(crate) types: Vec<String>,
 
-    /// A file with the types of columns; see "Schema file" in dv build --help
+    /// A file with the types of columns; its keys are in dv schema --help
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) schema: Option<PathBuf>,
 

@@ -48,7 +48,7 @@ pub(crate) struct DiffArgs {
     pub(crate) columns: Vec<String>,
 
     /// Documents to show; further ones are only counted
-    #[arg(long, value_name = "COUNT", default_value_t = 10)]
+    #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 10)]
     pub(crate) limit: u32,
 
     /// Print JSON

@@ -43,7 +43,7 @@ fn heading(import: &Import) -> String {
         false => String::new(),
     };
     format!(
-        "# {}{of}. Pass this file to dv build --schema; dv build --help explains its keys.\n",
+        "# {}{of}. Pass this file to dv build --schema; dv schema --help explains its keys.\n",
         counted(columns, "column", "columns"),
     )
 }

@@ -61,7 +61,7 @@ fn every_command_has_a_page() {
     }
     let page = sandbox.ok(&["man"]);
     assert_eq!(page.as_bytes(), sandbox.read("share/man1/dv.1"));
-    assert!(page.contains("dv\\-build(1)") && page.contains(".nf\nExit codes:\n  0  done\n"), "{page}");
+    assert!(page.contains("dv\\-build(1)") && page.contains("\nExit codes:\n  0  done\n"), "{page}");
 }
 
 #[cfg(feature = "man")]
@@ -82,4 +82,29 @@ fn the_error_says_how_to_get_pages() {
     let expected = "dv: this dv was built without pages of the manual; --help has the same text\n    \
                     hint: install it from a checkout: cargo install --path crates/cli --features man\n";
     assert_eq!((run.code, run.err.as_str(), run.out.as_str()), (1, expected, ""));
+}
+
+#[test]
+fn what_another_tool_calls_it_is_hinted() {
+    let sandbox = Sandbox::with("a.csv", "a\n1\n");
+    sandbox.ok(&["build", "a.csv", "-o", "a.dv", "-q"]);
+    for (command, hint) in [
+        (&["head", "a.dv", "-25"][..], "-n 25\n"),
+        (&["cat", "a.dv", "-5"], "dv head -n 10"),
+        (&["cat", "a.dv", "-n", "5"], "dv head -n 10"),
+        (&["sql", "select 1", "a.dv", "-n", "5"], "limit 10"),
+        (&["export", "a.dv", "--delimiter", ";"], "--format tsv"),
+        (&["build", "a.csv", "-o", "b.dv", "-d", ";"], "--delimiter ';'"),
+        (&["build", "a.csv", "-o", "b.dv", "--no-header"], "--header no"),
+        (&["sort", "a.dv", "--by", "a", "-r"], "--by=-size"),
+        (&["export", "a.dv", "-f", "a"], "--columns"),
+        (&["frequency", "a.dv", "a"], "dv facet FILE.dv COLUMN"),
+        (&["delete", "a.dv", "a"], "dv rm STORE ID"),
+    ] {
+        let run = sandbox.dv(command);
+        let (_, hinted) = run.err.split_once("    hint: ").unwrap_or_else(|| panic!("{command:?} {run:?}"));
+        assert!(run.code == 2 && hinted.contains(hint), "{command:?} {run:?}");
+    }
+    let run = sandbox.dv(&["head", "a.dv", "--nothing"]);
+    assert!(run.code == 2 && !run.err.contains("hint:"), "{run:?}");
 }

@@ -3,11 +3,11 @@
 use std::io;
 use std::path::Path;
 
-use clap::{Command, CommandFactory as _};
+use clap::Command;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 
-use crate::args::CommandLine;
+use crate::args;
 use crate::args::shell::ManArgs;
 use crate::console::Console;
 use crate::console::destination::{is_stdout, refuse_other_format};
@@ -19,7 +19,7 @@ const PAGE: &[u8] = b".ie \\n(.g";
 
 pub(super) fn run(args: &ManArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     // `build` sets the full names of subcommands. A page on `help` would be empty.
-    let mut dv = CommandLine::command().disable_help_subcommand(true);
+    let mut dv = args::commands().disable_help_subcommand(true);
     dv.build();
     match (&args.output, &args.command) {
         (Some(output), _) if is_stdout(output) => {
