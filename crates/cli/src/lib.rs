@@ -109,7 +109,7 @@ fn dispatch(line: &CommandLine, console: &mut Console<'_>) -> Result<Exit, CliEr
         Command::Recover(args) => cmd::recover::run(args, opener, console),
         Command::Replicate(args) => cmd::replicate::run(args, console),
         Command::Replica(args) => cmd::replica::run(args, opener, console),
-        Command::Completions(args) => cmd::completions::run(args, console),
+        Command::Completions(args) => cmd::completions::run(args, opener, console),
         Command::Man(args) => cmd::man::run(args, console),
         Command::Where(_) => cmd::where_guide::run(console),
     }

@@ -1,5 +1,6 @@
 //! Arguments of `completions` and `man`.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -11,18 +12,22 @@ Examples:
   dv completions zsh > ~/.zfunc/_dv                       # a folder in $fpath
   dv completions fish > ~/.config/fish/completions/dv.fish";
 
-/// Print a shell script that completes dv's commands and options
+/// Print a shell script that completes dv's commands and options, in bash, zsh and fish also names of columns
 #[derive(Debug, Args)]
 #[command(after_help = COMPLETIONS_EXAMPLES)]
 pub(crate) struct CompletionsArgs {
     /// The shell
     #[arg(value_name = "SHELL")]
     pub(crate) shell: Shell,
+
+    /// The words of a command line, to print the names of the columns of their files
+    #[arg(last = true, hide = true)]
+    pub(crate) words: Vec<OsString>,
 }
 
 const MAN_EXAMPLES: &str = "\
 Examples:
-  dv man build | man -l -
+  dv man build
   dv man store create
   dv man -o ~/.local/share/man/man1 && man dv-build
 

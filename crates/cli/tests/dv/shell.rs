@@ -25,14 +25,52 @@ fn completions_know_every_command() {
     assert!(run.code == 2 && run.err.contains("[possible values: bash, elvish, fish"), "{run:?}");
 }
 
+/// What bash completes the last of these words to.
+#[cfg(unix)]
+fn completed(sandbox: &Sandbox, words: &[&str]) -> Option<Vec<String>> {
+    let quoted: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
+    let (words, at) = (quoted.join(" "), quoted.len() - 1);
+    let (last, before) = (&quoted[at], &quoted[at - 1]);
+    let script = format!(
+        "source dv.bash; COMP_WORDS=({words}); COMP_CWORD={at}; _dv_with_columns dv {last} {before}; \
+         printf '%s\\n' \"${{COMPREPLY[@]}}\""
+    );
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_dv")).parent().unwrap();
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
+    let run = std::process::Command::new("bash")
+        .args(["-c", &script])
+        .env("PATH", path)
+        .current_dir(sandbox.path("."))
+        .output()
+        .ok()?;
+    let shown = String::from_utf8(run.stdout).unwrap();
+    Some(shown.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect())
+}
+
+#[cfg(unix)]
 #[test]
-fn the_bash_script_is_one() {
-    let sandbox = Sandbox::new();
+fn bash_completes_commands_and_columns() {
+    let sandbox = Sandbox::with("a.csv", "size,section,my col,$(touch x)\n1,a,b,c\n");
+    sandbox.ok(&["build", "a.csv", "-o", "a.dv", "-q"]);
     sandbox.write("dv.bash", sandbox.ok(&["completions", "bash"]));
-    let script = "source dv.bash; COMP_WORDS=(dv bu); COMP_CWORD=1; _dv dv bu dv; echo \"${COMPREPLY[*]}\"";
-    let run = std::process::Command::new("bash").args(["-c", script]).current_dir(sandbox.path(".")).output();
-    let Ok(run) = run else { return eprintln!("SKIPPED: there is no bash") };
-    assert_eq!(String::from_utf8(run.stdout).unwrap(), "build\n");
+    let Some(commands) = completed(&sandbox, &["dv", "bu"]) else {
+        return eprintln!("SKIPPED: there is no bash");
+    };
+    assert_eq!(commands, ["build"]);
+    let complete = |words: &[&str]| completed(&sandbox, words).unwrap();
+    assert_eq!(complete(&["dv", "facet", "a.dv", "s"]), ["size", "section"]);
+    assert_eq!(complete(&["dv", "head", "a.dv", "--columns", "size,se"]), ["size,section"]);
+    assert_eq!(complete(&["dv", "sort", "a.dv", "--by", "=", "-si"]), ["-size"]);
+    assert_eq!(complete(&["dv", "head", "a.dv", "--columns", "my"]), ["my\\ col"]);
+    assert_eq!(complete(&["dv", "facet", "a.dv", "--by", "c"]), ["count"]);
+    assert_eq!(complete(&["dv", "head", "a.dv", "--columns", "$"]), ["\\$\\(touch\\ x\\)"]);
+    assert!(!sandbox.exists("x"));
+    // Other shells ask in the same way.
+    let names = sandbox.ok(&["completions", "zsh", "--", "dv", "head", "a.dv", "--columns"]);
+    assert_eq!(names, "size\nsection\nmy col\n$(touch x)\n");
+    assert!(sandbox.ok(&["completions", "zsh"]).contains(":_dv_columns'"));
+    assert!(sandbox.ok(&["completions", "fish"]).contains("-l columns -d"));
+    assert!(sandbox.ok(&["completions", "fish"]).contains("-r -f -a \"(__fish_dv_columns)\""));
 }
 
 #[cfg(feature = "man")]
