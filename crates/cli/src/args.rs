@@ -117,6 +117,9 @@ const WITHOUT_COMMIT: [&str; 16] = [
 /// Commands that read no segment.
 const WITHOUT_SEGMENTS: [&str; 5] = ["build", "schema", "completions", "man", "where"];
 
+/// Options that stores need even less than segments.
+const LAYOUT: [&str; 2] = ["jump_tables", "no_zone_maps"];
+
 /// The commands. Those that refuse a global option do not show it.
 pub(crate) fn commands() -> clap::Command {
     let dv = CommandLine::command();
@@ -133,7 +136,10 @@ pub(crate) fn commands() -> clap::Command {
         let refused: Vec<Arg> = refused.cloned().collect();
         let command = command.args(refused);
         // `dv build --help` has them, too.
-        let is_rare = |arg: &Arg| arg.get_help_heading() == Some(build::CSV) && arg.is_hide_short_help_set();
+        let is_rare = |arg: &Arg| {
+            let is_of_csv = arg.get_help_heading() == Some(build::CSV);
+            is_of_csv && arg.is_hide_short_help_set() || LAYOUT.contains(&arg.get_id().as_str())
+        };
         command.mut_args(|arg| if is_put && is_rare(&arg) { arg.hide(true) } else { arg })
     })
 }

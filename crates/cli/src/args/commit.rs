@@ -19,6 +19,22 @@ pub(crate) struct CommitArgs {
     pub(crate) keep_commits: Option<KeepCommits>,
 }
 
+/// Options of commands that need the store for themselves.
+#[derive(Debug, Args)]
+pub(crate) struct WaitArgs {
+    /// Wait for another process that writes the store, for 10 s or so long, as in --wait=2min
+    #[arg(
+        long = "wait",
+        value_name = "TIME",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "10s",
+        value_parser = parse_duration,
+        help_heading = COMMITS,
+    )]
+    pub(crate) time: Option<Duration>,
+}
+
 /// Parses a number of commits, or a time.
 fn parse_keep(text: &str) -> Result<KeepCommits, String> {
     let days = text.strip_suffix('d').and_then(|days| days.parse().ok()).filter(|days: &u64| *days > 0);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::build::{INDEX, RESOURCES, WriteArgs, parse_size};
-use super::commit::{CommitArgs, parse_count};
+use super::commit::{CommitArgs, WaitArgs, parse_count};
 use super::ids::IdArgs;
 
 const LONG: &str = "\
@@ -77,6 +77,9 @@ pub(crate) struct MergeArgs {
 
     #[command(flatten)]
     pub(crate) commit: CommitArgs,
+
+    #[command(flatten)]
+    pub(crate) wait: WaitArgs,
 
     /// Columns to sort the documents by, as in dv build --help
     #[arg(long, value_name = "NAME,…", allow_hyphen_values = true, help_heading = INDEX)]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 use super::build::{InputArgs, RESOURCES, WriteArgs, parse_size};
-use super::commit::{COMMITS, CommitArgs, parse_count, parse_time};
+use super::commit::{COMMITS, CommitArgs, WaitArgs, parse_count, parse_time};
 use crate::api::store::Durability;
 use crate::import::Shard;
 
@@ -20,7 +20,7 @@ With --partial, each document changes the one with the same id: it has an id and
 as they are, also those with a missing value. A document without a version leaves the version as it is. Ids that are not there \
 are counted, and the exit code is 1.
 
-Inputs are read as `dv build` reads them, with its options for CSV (`dv build --help`). Columns that the store has keep their types; new ones get the type of the input, for \
+Inputs are read as `dv build` reads them, with its options for CSV and layout (`dv build --help`). Columns that the store has keep their types; new ones get the type of the input, for \
 good. Files are committed at the end, so an error leaves the store as it was. A pipe is committed every second, also while it \
 pauses (--commit-every); its sample (--sample) ends a second after its first row, and its segments are merged meanwhile. After an \
 error, what was committed before it stays, and the message says how many documents that are. Ctrl-C (SIGINT) and SIGTERM end \
@@ -94,6 +94,9 @@ pub(crate) struct PutArgs {
 
     #[command(flatten)]
     pub(crate) commit: CommitArgs,
+
+    #[command(flatten)]
+    pub(crate) wait: WaitArgs,
 
     /// Memory, such as 64MiB or 8GiB: documents that take a quarter of it are written to a segment
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = parse_size, help_heading = RESOURCES, hide_short_help = true)]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::commit::CommitArgs;
+use super::commit::{CommitArgs, WaitArgs};
 
 const LONG: &str = "\
 Change some columns of documents of a store. Their other columns stay as they are.
@@ -61,6 +61,9 @@ pub(crate) struct SetArgs {
 
     #[command(flatten)]
     pub(crate) commit: CommitArgs,
+
+    #[command(flatten)]
+    pub(crate) wait: WaitArgs,
 
     /// Print JSON
     #[arg(long)]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::commit::CommitArgs;
+use super::commit::{CommitArgs, WaitArgs};
 
 const STORE_LONG: &str = "\
 Create a store: a folder of segments that changes.
@@ -65,6 +65,9 @@ pub(crate) struct AlterArgs {
 
     #[command(flatten)]
     pub(crate) commit: CommitArgs,
+
+    #[command(flatten)]
+    pub(crate) wait: WaitArgs,
 }
 
 const CREATE_LONG: &str = "\
@@ -148,6 +151,9 @@ pub(crate) struct RmArgs {
 
     #[command(flatten)]
     pub(crate) commit: CommitArgs,
+
+    #[command(flatten)]
+    pub(crate) wait: WaitArgs,
 
     /// Print JSON
     #[arg(long)]
@@ -268,6 +274,9 @@ pub(crate) struct RecoverArgs {
     /// Lose the batches of the log, or those from this number on, as in --discard-log=107
     #[arg(long, value_name = "BATCH", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
     pub(crate) discard_log: Option<u64>,
+
+    #[command(flatten)]
+    pub(crate) wait: WaitArgs,
 
     /// Print JSON
     #[arg(long)]

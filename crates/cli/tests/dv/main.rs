@@ -4,6 +4,7 @@
 
 #[cfg(feature = "parquet")]
 mod arrow;
+mod back_up;
 mod bad_input;
 mod cat_and_sample;
 mod compare_with_python;
