@@ -48,11 +48,11 @@ Examples:
 
 Exit codes:
   0  done
-  1  a segment is damaged, a row is bad, something was not found, or two segments differ
+  1  a segment is damaged, a row is bad, columns do not fit, something was not found, or two segments differ
   2  the command line is wrong
-  3  a file cannot be read or written, or is not a segment that this release can read
+  3  a file cannot be read or written, is not a segment that this release can read, or another process writes the store
   4  `dv replica`: batches are missing between what it has and what came
-  5  `dv replica`, `dv replicate`: the leader does not have what the replica has, or was replaced
+  5  `dv replica`, `dv replicate`, `dv changes`: the leader does not have what the replica has, or was replaced
   130, 143  `dv put` was ended by Ctrl-C or SIGTERM, and has committed what it had read; others ended, too
 
 Data goes to standard output, everything else to standard error.";
@@ -95,30 +95,19 @@ pub(crate) struct CommandLine {
 }
 
 /// Commands that read no store, or all of its commits: they refuse --commit.
-const WITHOUT_COMMIT: [&str; 16] = [
-    "build",
-    "schema",
-    "check",
-    "store",
-    "put",
-    "set",
-    "rm",
-    "commits",
-    "log",
-    "changes",
-    "recover",
-    "replicate",
-    "replica",
-    "completions",
-    "man",
-    "where",
-];
+const WITHOUT_COMMIT: &str = "build schema check store put set rm commits log changes recover replicate replica completions \
+                              man where";
 
 /// Commands that read no segment.
-const WITHOUT_SEGMENTS: [&str; 5] = ["build", "schema", "completions", "man", "where"];
+const WITHOUT_SEGMENTS: &str = "build schema completions man where";
 
 /// Options that stores need even less than segments.
-const LAYOUT: [&str; 2] = ["jump_tables", "no_zone_maps"];
+const LAYOUT: &str = "jump_tables no_zone_maps";
+
+/// Whether a word is one of `words`.
+fn is_of(word: &str, words: &str) -> bool {
+    words.split(' ').any(|other| other == word)
+}
 
 /// The commands. Those that refuse a global option do not show it.
 pub(crate) fn commands() -> clap::Command {
@@ -127,20 +116,18 @@ pub(crate) fn commands() -> clap::Command {
     let hidden: Vec<Arg> = globals.map(|arg| arg.clone().hide(true)).collect();
     dv.mut_subcommands(|command| {
         let (name, is_put) = (command.get_name(), command.get_name() == "put");
-        let refuses = |option: &str| match option {
-            "commit" => WITHOUT_COMMIT.contains(&name),
-            "any_docs" | "no_mmap" => WITHOUT_SEGMENTS.contains(&name),
-            _ => false,
+        let without = |arg: &Arg| match arg.get_id().as_str() {
+            "commit" => WITHOUT_COMMIT,
+            "any_docs" | "no_mmap" => WITHOUT_SEGMENTS,
+            _ => "",
         };
-        let refused = hidden.iter().filter(|arg| refuses(arg.get_id().as_str()));
-        let refused: Vec<Arg> = refused.cloned().collect();
-        let command = command.args(refused);
-        // `dv build --help` has them, too.
-        let is_rare = |arg: &Arg| {
-            let is_of_csv = arg.get_help_heading() == Some(build::CSV);
-            is_of_csv && arg.is_hide_short_help_set() || LAYOUT.contains(&arg.get_id().as_str())
+        let refused: Vec<Arg> = hidden.iter().filter(|arg| is_of(name, without(arg))).cloned().collect();
+        // `dv build --help` has these, too.
+        let is_rare = |arg: &Arg| match arg.get_help_heading() {
+            Some(build::CSV) => arg.is_hide_short_help_set(),
+            _ => is_of(arg.get_id().as_str(), LAYOUT),
         };
-        command.mut_args(|arg| if is_put && is_rare(&arg) { arg.hide(true) } else { arg })
+        command.args(refused).mut_args(|arg| if is_put && is_rare(&arg) { arg.hide(true) } else { arg })
     })
 }
 
@@ -155,7 +142,7 @@ impl CommandLine {
         let mut line = CommandLine::from_arg_matches(&matches)?;
         let merges_a_store = matches!(&line.command, Command::Merge(args) if args.output.is_none());
         let name = matches.subcommand_name().unwrap_or_default();
-        line.reads_a_commit = !WITHOUT_COMMIT.contains(&name) && !merges_a_store;
+        line.reads_a_commit = !is_of(name, WITHOUT_COMMIT) && !merges_a_store;
         Ok(line)
     }
 
@@ -212,7 +199,7 @@ mod tests {
         commands().debug_assert();
         help::with_help(commands(), &["dv".into(), "--help".into()]).debug_assert();
         let names: Vec<String> = commands().get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
-        let known = |name: &&str| names.iter().any(|known| known == name);
-        assert!(WITHOUT_COMMIT.iter().chain(&WITHOUT_SEGMENTS).all(known));
+        let mut words = [WITHOUT_COMMIT, WITHOUT_SEGMENTS].into_iter().flat_map(|words| words.split(' '));
+        assert!(words.all(|word| names.iter().any(|name| name == word)));
     }
 }

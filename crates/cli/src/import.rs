@@ -66,7 +66,7 @@ use crate::api::store::shard_of;
 use crate::process::end_signal::EndSignal;
 
 /// The options of the command line on inputs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct ImportOptions {
     pub(crate) format: Option<InputFormat>,
     pub(crate) encoding: Encoding,
@@ -105,26 +105,13 @@ impl ImportOptions {
     /// The options without any of the command line: rows come one by one, with types by the first 10,000.
     pub(crate) fn usual() -> ImportOptions {
         ImportOptions {
-            format: None,
-            encoding: Encoding::Utf8,
-            delimiter: None,
             quotes: true,
-            header: Header::FirstRow,
-            extras: Extras::default(),
             missing: MissingTokens::new(false, &[]),
-            schema: Schema::default(),
-            exclude: Exclude::default(),
             sample: 10_000,
-            skip_bad: false,
-            widens: false,
             shown: 5,
-            chunk_threads: None,
             batch_bytes: 1 << 20,
             batch_rows: usize::MAX,
-            ids: None,
-            shard: None,
-            of_store: None,
-            end: None,
+            ..ImportOptions::default()
         }
     }
 }

@@ -41,10 +41,7 @@ Examples:
   psql -c 'copy hits to stdout csv header' | dv build - --input-format csv -o hits.dv
   dv build dirty.csv -o clean.dv --skip-bad --missing - --missing unknown
   dv build packages.ndjson.gz -o packages.dv --sort-by section,-size
-  dv build users.csv -o users.dv --type key=uuid --id-field key
-
-Exit codes: 0 built, 1 a bad row or value, 2 wrong command line, 3 a file cannot be read or written.
-If the build fails, an existing output file stays as it was.";
+  dv build users.csv -o users.dv --type key=uuid --id-field key";
 
 /// Groups of options in help.
 pub(super) const CSV: &str = "CSV";
@@ -149,7 +146,7 @@ impl InputArgs {
             encoding: self.encoding,
             delimiter: self.delimiter,
             quotes: !self.no_quotes,
-            header: self.header.clone().unwrap_or(Header::FirstRow),
+            header: self.header.clone().unwrap_or_default(),
             extras: Extras {
                 skip_lines: self.skip_lines,
                 comment: self.comment,
@@ -308,10 +305,7 @@ Patterns of dates and timestamps (all of them: https://docs.rs/jiff/latest/jiff/
   %.3f %.f                  a point and three decimals of the second, or as many as needed
   %z %:z                    +0200, +02:00; without an offset, a time is UTC
   %F %T %D %R               %Y-%m-%d, %H:%M:%S, %m/%d/%y, %H:%M
-  %s %% %-d %_d             seconds since 1970; a percent sign; without, or with blank, padding
-
-Exit codes: 0 printed, 1 a bad row, or values of a column that have no type in common, 2 wrong command line, \
-3 a file cannot be read.";
+  %s %% %-d %_d             seconds since 1970; a percent sign; without, or with blank, padding";
 
 /// Print the types that dv infers from inputs, as a schema file to edit
 #[derive(Debug, Args)]

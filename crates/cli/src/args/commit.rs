@@ -23,15 +23,8 @@ pub(crate) struct CommitArgs {
 #[derive(Debug, Args)]
 pub(crate) struct WaitArgs {
     /// Wait for another process that writes the store, for 10 s or so long, as in --wait=2min
-    #[arg(
-        long = "wait",
-        value_name = "TIME",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "10s",
-        value_parser = parse_duration,
-        help_heading = COMMITS,
-    )]
+    #[arg(long = "wait", value_name = "TIME", num_args = 0..=1, require_equals = true, default_missing_value = "10s",
+          value_parser = parse_duration, help_heading = COMMITS)]
     pub(crate) time: Option<Duration>,
 }
 

@@ -14,7 +14,9 @@ pub(super) fn with_help(dv: Command, args: &[OsString]) -> Command {
     let words = args.iter().map(|arg| arg.to_string_lossy()).take_while(|word| word != "--");
     let words: Vec<String> = words.map(|word| word.into_owned()).collect();
     let help = Arg::new("help").short('h').long("help").action(ArgAction::HelpShort).global(true);
-    let help = help.help("Print help: -h one screen, --help all options").display_order(1000);
+    let help = help
+        .help("Print help: -h one screen, --help all options; dv --help has exit codes")
+        .display_order(1000);
     let dv = dv.disable_help_flag(true).arg(help);
     if words.iter().any(|word| word == "--help") {
         return in_full(dv, &words);

@@ -1,90 +1,47 @@
-//! What other tools call an option or a command.
+//! What other tools call an option.
 
 use std::ffi::OsString;
 
 use clap::Error;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-/// Commands that take -n.
-const COUNTING: [&str; 9] =
-    ["facet", "group", "histogram", "head", "sample", "sort", "export", "terms", "diff"];
+use super::is_of;
 
-/// Commands that read text.
-const READING: [&str; 3] = ["build", "schema", "put"];
+/// Commands that take -n, and those that read text.
+const COUNTING: &str = "facet group histogram head sample sort export terms diff";
+const READING: &str = "build schema put";
 
-/// Names of commands of other tools, and what does the same here.
-const COMMANDS: [(&[&str], &str); 13] = [
-    (&["frequency", "freq", "uniq", "top", "value-counts"], "dv facet FILE.dv COLUMN"),
-    (&["select", "cut", "convert", "dump"], "dv export FILE.dv --columns NAME,NAME"),
-    (&["filter", "grep", "search"], "dv export FILE.dv --where QUERY"),
-    (&["headers", "columns", "describe", "ls"], "dv info FILE.dv"),
-    (&["summary", "summarize", "summarise"], "dv stats FILE.dv"),
-    (&["agg", "aggregate"], "dv group FILE.dv COLUMN"),
-    (&["import", "load", "index"], "dv build FILE.csv -o FILE.dv"),
-    (&["insert", "append", "upsert", "add"], "dv put STORE FILE.csv"),
-    (&["update"], "dv set STORE ID FIELD=VALUE"),
-    (&["delete", "remove"], "dv rm STORE ID"),
-    (&["vacuum", "compact", "optimize"], "dv merge STORE"),
-    (&["validate", "verify", "fsck"], "dv check FILE.dv"),
-    (&["join"], "dv sql QUERY FILE.dv FILE.dv"),
+/// What options of other tools mean: in commands that write text, and in those that read it.
+const OPTIONS: [(&str, &str); 5] = [
+    (
+        "-n --limit --head",
+        "dv head, dv sample and dv export print as many documents as -n says; in SQL: limit 10",
+    ),
+    ("-d -F --delimiter --sep --separator --fs", "--format csv, or --format tsv for tabs between cells"),
+    ("-c -f --fields --select --column", "--columns NAME,NAME"),
+    ("-r --reverse --desc", "a minus before the name: --by=-size, --sort=-size"),
+    ("--filter --grep --query", "--where 'size > 10'; dv where explains it"),
+];
+const INPUT_OPTIONS: [(&str, &str); 2] = [
+    ("-d -F --sep --separator --fs", "--delimiter ';'"),
+    ("-H --no-header --no-headers", "--header no, or --header NAME,NAME"),
 ];
 
-/// What an option or command that dv does not have is called here.
+/// What an option that dv does not have is called here.
 pub(crate) fn of_other_tools(args: &[OsString], error: &Error) -> Option<String> {
-    let text = |kind| match error.get(kind) {
-        Some(ContextValue::String(text)) => Some(text.as_str()),
-        _ => None,
-    };
-    match error.kind() {
-        ErrorKind::UnknownArgument => {
-            let words: Vec<_> = args.iter().map(|arg| arg.to_string_lossy()).collect();
-            let digits =
-                |word: &str| word.strip_prefix('-').filter(|n| n.parse::<u32>().is_ok()).map(str::to_owned);
-            let number = words.iter().find_map(|word| digits(&**word));
-            option(words.get(1)?, text(ContextKind::InvalidArg)?, number)
-        }
-        ErrorKind::InvalidSubcommand => {
-            let name = text(ContextKind::InvalidSubcommand)?;
-            let found = COMMANDS.iter().find(|(names, _)| names.contains(&name));
-            found.map(|(_, command)| format!("{command} does this"))
-        }
-        _ => None,
-    }
-}
-
-/// The option for that of another tool; `number` is the first argument such as -5.
-fn option(command: &str, unknown: &str, number: Option<String>) -> Option<String> {
-    let is_number = unknown.strip_prefix('-').is_some_and(|n| n.starts_with(|c: char| c.is_ascii_digit()));
-    let number = number.filter(|_| is_number);
-    let hint = match unknown {
-        "-n" | "--limit" | "--head" if command == "sql" => "write it in the query: limit 10",
-        _ if is_number && COUNTING.contains(&command) => return Some(format!("-n {}", number?)),
-        "-n" | "--limit" | "--head" => {
-            "dv head -n 10, dv sample -n 10 and dv export -n 10 print some documents"
-        }
-        _ if is_number => "dv head -n 10, dv sample -n 10 and dv export -n 10 print some documents",
-        "-d" | "-F" | "--sep" | "--separator" | "--fs" | "--ifs" if READING.contains(&command) => {
-            "--delimiter ';' reads cells between semicolons"
-        }
-        "-d" | "-F" | "--delimiter" | "--sep" | "--separator" | "--fs" | "--ofs" => {
-            "--format csv and --format tsv print cells between commas and tabs"
-        }
-        "--no-header" | "--no-headers" | "--noheader" | "-H" if READING.contains(&command) => {
-            "--header no names columns c1, c2, …; --header id,name names them so"
-        }
-        "-c" | "-f" | "--fields" | "--select" | "--cols" | "--column" => {
-            "--columns NAME,NAME chooses columns"
-        }
-        "-r" | "--reverse" | "--desc" | "--descending" => {
-            "- before a name is descending order: --by=-size, --sort=-size"
-        }
-        "-k" | "--key" | "--order-by" => "--by NAME of dv sort, and --sort NAME of others, give the order",
-        "-w" | "--filter" | "--grep" | "--query" => "--where 'size > 10' filters; see dv where",
-        "-g" | "--group-by" | "--groupby" => "dv group FILE.dv COLUMN groups documents",
-        "--csv" | "--tsv" | "--ndjson" | "--jsonl" | "--markdown" => {
-            return Some(format!("--format {}", unknown.trim_start_matches('-')));
-        }
+    let unknown = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(unknown)) if error.kind() == ErrorKind::UnknownArgument => unknown,
         _ => return None,
     };
-    Some(hint.to_owned())
+    let mut words = args.iter().map(|arg| arg.to_string_lossy());
+    let command = words.nth(1)?;
+    let mut numbers = words.filter_map(|word| word.strip_prefix('-')?.parse::<u32>().ok());
+    let number = numbers.next().filter(|_| unknown.trim_start_matches('-').parse::<u32>().is_ok());
+    let (known, name) = match number {
+        Some(number) if is_of(&command, COUNTING) => return Some(format!("-n {number}")),
+        Some(_) => (&OPTIONS[..], "-n"),
+        None if is_of(&command, READING) => (&INPUT_OPTIONS[..], unknown.as_str()),
+        None => (&OPTIONS[..], unknown.as_str()),
+    };
+    known.iter().find(|(names, _)| is_of(name, names)).map(|(_, ours)| (*ours).to_owned())
 }

@@ -55,9 +55,7 @@ Examples:
   dv stats packages.dv
   dv stats packages.dv size section
   dv stats packages.dv size --percentiles 50,90,99 --spread --where 'section = \"libs\"'
-  dv stats packages.dv --json | jq '.columns[] | select(.mean) | {name, mean}'
-
-Exit codes: 0 done, 1 a column does not exist or is damaged, 2 wrong command line, 3 the file cannot be read.";
+  dv stats packages.dv --json | jq '.columns[] | select(.mean) | {name, mean}'";
 
 /// Show the number of values of columns, their minimum, maximum, sum and mean
 #[derive(Debug, Args)]
@@ -103,10 +101,7 @@ Examples:
   dv terms packages.dv section
   dv terms packages.dv tags --prefix role:: --counts
   dv terms packages.dv section --counts | sort -rn | head
-  dv terms packages.dv --id --prefix 5de1 --json
-
-Exit codes: 0 done, 1 the column does not exist, has no dictionary or is damaged, or there is no index of
-ids, 3 the file cannot be read.";
+  dv terms packages.dv --id --prefix 5de1 --json";
 
 /// Print the distinct values of a column with a dictionary, or all ids, in order
 #[derive(Debug, Args)]

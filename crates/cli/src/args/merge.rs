@@ -41,11 +41,7 @@ Examples:
   dv merge old.dv -o sorted.dv --sort-by section,-size
   dv merge old.dv -o indexed.dv --id-field id --term-index exact-trie
   dv merge store --to 1
-  dv rm people ada@example.com && dv merge people --purge
-
-Exit codes: 0 merged, 1 a segment is damaged or columns do not fit together, 2 wrong command line, 3 a file
-cannot be read or written, or --purge could not remove a file. If the merge fails, an existing output file
-stays as it was.";
+  dv rm people ada@example.com && dv merge people --purge";
 
 /// Merge several segments into one, or those of a store
 #[derive(Debug, Args)]

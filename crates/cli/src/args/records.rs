@@ -45,9 +45,7 @@ impl RecordArgs {
 const GET_EXAMPLES: &str = "\
 Examples:
   dv get packages.dv 0 17 3524
-  dv get packages.dv 17 --columns package,version --json
-
-Exit codes: 0 done, 1 a document or column does not exist or is damaged, 3 the file cannot be read.";
+  dv get packages.dv 17 --columns package,version --json";
 
 /// Print documents by number
 #[derive(Debug, Args)]
@@ -127,9 +125,7 @@ pub(crate) struct SampleArgs {
 const CAT_EXAMPLES: &str = "\
 Examples:
   dv cat 2023.dv 2024.dv > all.ndjson
-  dv cat 2023.dv 2024.dv --format csv | dv build - --input-format csv -o all.dv
-
-Exit codes: 0 done, 1 a column does not exist or is damaged, 3 a file cannot be read.";
+  dv cat 2023.dv 2024.dv --format csv | dv build - --input-format csv -o all.dv";
 
 /// Print all documents of several segments, one segment after the other
 ///
@@ -178,10 +174,7 @@ Several files are searched as if all documents were in one:
   dv export logs/*.dv --where 'status = 404' --sort=-size -o errors.csv
 
 With the feature `parquet`:
-  dv export packages.dv -o packages.parquet
-
-Exit codes: 0 done, 1 a document or column does not exist or is damaged, 2 wrong command line, 3 a file
-cannot be read or written.";
+  dv export packages.dv -o packages.parquet";
 
 /// Write documents as NDJSON, CSV, TSV, Parquet or Arrow
 #[derive(Debug, Args)]

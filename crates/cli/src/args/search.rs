@@ -13,9 +13,7 @@ Examples:
   dv count packages.dv --where 'section = \"libs\" and size > 10MiB' --explain
 
 Several files are searched as if all documents were in one:
-  dv count logs/*.dv --where 'status = 404'
-
-Exit codes: 0 done, 1 a column does not exist or is damaged, 2 the query is wrong, 3 the file cannot be read.";
+  dv count logs/*.dv --where 'status = 404'";
 
 /// Count the documents that match a query
 #[derive(Debug, Args)]
@@ -46,9 +44,7 @@ const SORT_EXAMPLES: &str = "\
 Examples:
   dv sort packages.dv --by=-size -n 5 --columns package,size
   dv sort packages.dv --by=section,-size --where 'tags ^= \"role::\"' --json
-  dv sort packages.dv --by=-size -n 5 --columns package,size --after 141993064,583
-
-Exit codes: 0 done, 1 a column does not exist or is damaged, 2 the query is wrong, 3 the file cannot be read.";
+  dv sort packages.dv --by=-size -n 5 --columns package,size --after 141993064,583";
 
 /// Print the first documents in the order of some columns
 #[derive(Debug, Args)]
@@ -103,9 +99,7 @@ const QUERY_EXAMPLES: &str = "\
 Examples:
   dv query packages.dv '{\"where\": \"size > 10MB\", \"facets\": [\"section\"], \"stats\": [\"size\"]}'
   dv query packages.dv request.toml --where 'section = \"games\"' --explain
-  generate-request | dv query packages.dv - | jq .facets
-
-Exit codes: 0 done, 1 a column does not exist or is damaged, 2 the request is wrong, 3 a file cannot be read.";
+  generate-request | dv query packages.dv - | jq .facets";
 
 /// Answer one request for facets, histograms, statistics, groups and documents
 #[derive(Debug, Args)]

@@ -12,7 +12,7 @@ Examples:
   dv completions zsh > ~/.zfunc/_dv                       # a folder in $fpath
   dv completions fish > ~/.config/fish/completions/dv.fish";
 
-/// Print a shell script that completes dv's commands and options, in bash, zsh and fish also names of columns
+/// Print a shell script that completes dv's commands and options, in bash also names of columns
 #[derive(Debug, Args)]
 #[command(after_help = COMPLETIONS_EXAMPLES)]
 pub(crate) struct CompletionsArgs {
@@ -29,9 +29,7 @@ const MAN_EXAMPLES: &str = "\
 Examples:
   dv man build
   dv man store create
-  dv man -o ~/.local/share/man/man1 && man dv-build
-
-Exit codes: 0 done, 1 dv was built without the feature `man`, 2 no such command, 3 the folder cannot be written.";
+  dv man -o ~/.local/share/man/man1 && man dv-build";
 
 /// Print a page of the manual, or write all of them to a folder
 #[derive(Debug, Args)]

@@ -26,10 +26,7 @@ Examples:
   dv sql 'select host, sum(bytes) from logs group by host' 'logs/*.dv' --json | jq .host
   dv sql 'select name, bytes from hits join hosts on hits.host = hosts.id' hits.dv hosts=machines/
   dv sql 'select * from hits where _doc in (7, 512)' hits.dv
-  dv sql - hits.dv --format csv < report.sql > report.csv
-
-Exit codes: 0 done, 1 a column does not exist or is damaged, or the query failed, 2 the query is wrong, 3 a file
-cannot be read.";
+  dv sql - hits.dv --format csv < report.sql > report.csv";
 
 /// Answer a query in SQL over segments and stores
 #[derive(Debug, Args)]

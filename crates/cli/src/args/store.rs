@@ -46,10 +46,7 @@ files of the commit.";
 const ALTER_EXAMPLES: &str = "\
 Examples:
   dv store alter prices --type price=f64
-  dv store alter packages --type tags=string[],size=i64[]
-
-Exit codes: 0 committed, 1 a type is not wider, or a value would change, 2 wrong command line,
-3 a file cannot be read or written, or another process writes the store.";
+  dv store alter packages --type tags=string[],size=i64[]";
 
 /// Make columns of a store wider
 #[derive(Debug, Args)]
@@ -81,10 +78,7 @@ Examples:
   dv store create packages --id-field id
   dv store create users --id-field key --version-field changed
   dv store create hits --type at=timestamp[ms],url=string:binary --sort-by -at
-  dv schema hits.csv > hits.toml && dv store create hits --schema hits.toml
-
-Exit codes: 0 created, 1 there is a store already, or columns do not fit together, 2 wrong command line,
-3 a file cannot be read or written.";
+  dv schema hits.csv > hits.toml && dv store create hits --schema hits.toml";
 
 /// Create a store
 #[derive(Debug, Args)]
@@ -128,10 +122,7 @@ const RM_EXAMPLES: &str = "\
 Examples:
   dv rm packages 5de1086c79cbf431697cc6a993a7378fe46488599cc640f5834caa9f9f3c517d
   dv rm hits --where 'at < \"2013-01-01\"'
-  cut -f1 gone.tsv | dv rm packages -
-
-Exit codes: 0 committed, 1 an id was not found, or the query does not fit, 2 wrong command line,
-3 a file cannot be read or written, or another process writes the store.";
+  cut -f1 gone.tsv | dv rm packages -";
 
 /// Delete documents of a store
 #[derive(Debug, Args)]
@@ -168,9 +159,7 @@ const COMMITS_EXAMPLES: &str = "\
 Examples:
   dv commits packages
   dv count packages --commit 41
-  dv commits packages --json | jq '.[].documents'
-
-Exit codes: 0 done, 1 a commit is damaged, 3 the folder has no store.";
+  dv commits packages --json | jq '.[].documents'";
 
 /// List the commits of a store, and when each was made
 #[derive(Debug, Args)]
@@ -194,9 +183,7 @@ Whoever opens the store to write it applies them again.
 const LOG_EXAMPLES: &str = "\
 Examples:
   dv log packages
-  dv log packages --json | jq 'length'
-
-Exit codes: 0 done, 1 a batch that was durable is damaged, 3 the folder has no store.";
+  dv log packages --json | jq 'length'";
 
 /// List the batches in the log of a store
 #[derive(Debug, Args)]
@@ -224,10 +211,7 @@ products in \"compute\".";
 const CHANGES_EXAMPLES: &str = "\
 Examples:
   dv changes packages
-  dv changes packages --from 107 | jq -r 'select(.change == \"delete\").id'
-
-Exit codes: 0 done, 1 the log does not have all changes, or is damaged, 2 wrong command line,
-3 a file cannot be read, 5 the store has no such batch.";
+  dv changes packages --from 107 | jq -r 'select(.change == \"delete\").id'";
 
 /// List the upserts, updates and deletes of a store after a batch
 #[derive(Debug, Args)]
@@ -254,10 +238,7 @@ The files of the lost commits stay until the next command that writes the store 
 const RECOVER_EXAMPLES: &str = "\
 Examples:
   dv recover packages --to 41
-  dv recover packages --to 41 --discard-log
-
-Exit codes: 0 done, 1 there is no such commit, one of its files is damaged, or batches of the log would be lost,
-2 wrong command line, 3 a file cannot be read or written, or another process writes the store.";
+  dv recover packages --to 41 --discard-log";
 
 /// Go back to an older commit of a store
 #[derive(Debug, Args)]

@@ -13,12 +13,11 @@ use crate::error::CliError;
 const PAUSE: Duration = Duration::from_millis(20);
 
 impl Opener {
-    /// Opens a store to change it. Waits so long for another process that writes it.
+    /// Opens a store to change it, which then keeps these commits. Waits so long for another process that writes it.
     pub(crate) fn store_to_change(
         &self,
         folder: &Path,
-        keep_commits: Option<KeepCommits>,
-        wait: Option<Duration>,
+        (keep_commits, wait): (Option<KeepCommits>, Option<Duration>),
         writer: WriterOptions,
     ) -> Result<Store, CliError> {
         let options = self.store_options(keep_commits, writer);

@@ -27,9 +27,9 @@ pub(super) fn run(args: &InfoArgs, opener: &Opener, console: &mut Console<'_>) -
     let usage = snapshot.segments().map(|part| part.segment.usage()).collect::<Result<Vec<_>, _>>()?;
     let columns = columns(&snapshot, &usage);
     let file = args.file.to_string_lossy();
-    let logged = opener.commit.map_or_else(|| Logged::after(&args.file, &snapshot), |_| Logged::default());
+    let logged = opener.commit.map_or_else(|| logged(&args.file, snapshot.sequence()), |_| (0, None));
     if args.json {
-        console.json(&json((&file, &snapshot), &usage, &columns, &logged))?;
+        console.json(&json((&file, &snapshot), &usage, &columns, logged))?;
         return Ok(Exit::Ok);
     }
     let (docs, all_bytes) = (thousands(snapshot.docs()), usage.iter().map(|usage| usage.bytes).sum());
@@ -51,11 +51,10 @@ pub(super) fn run(args: &InfoArgs, opener: &Opener, console: &mut Console<'_>) -
         let keys: Vec<_> = schema.sort().iter().map(|key| printable(&key.to_string())).collect();
         console.line(format_args!("sorted by {}", keys.join(", then ")))?;
     }
-    if logged.batches > 0 {
-        let batches = counted(logged.batches, "batch", "batches");
-        let docs = logged.docs.map(|docs| format!(", {}", counted(docs, "document", "documents")));
-        let docs = docs.unwrap_or_default();
-        console.line(format_args!("in the log, and in no commit yet: {batches}{docs}"))?;
+    if let (batches @ 1.., docs) = logged {
+        let docs = docs.map_or_else(|| "documents".to_owned(), |docs| counted(docs, "document", "documents"));
+        let batches = counted(batches, "batch", "batches");
+        console.line(format_args!("in the log, and in no commit yet: {docs} in {batches}"))?;
     }
     writeln!(console.out)?;
     column_table(&columns, all_bytes).print(console)?;
@@ -66,26 +65,12 @@ pub(super) fn run(args: &InfoArgs, opener: &Opener, console: &mut Console<'_>) -
     Ok(Exit::Ok)
 }
 
-/// What the log has after the newest commit.
-#[derive(Default)]
-struct Logged {
-    batches: u64,
-    /// The documents that they put, update and delete; `None` if the log does not tell.
-    docs: Option<u64>,
-}
-
-impl Logged {
-    fn after(folder: &Path, snapshot: &Snapshot) -> Logged {
-        let commit = snapshot.sequence();
-        let frames = StoreReader::log_frames(folder).into_iter().flatten().map_while(Result::ok);
-        let batches = frames.filter(|frame| frame.sequence > commit).count() as u64;
-        if batches == 0 {
-            return Logged::default();
-        }
-        let changes = StoreReader::changes(folder, commit)
-            .and_then(|mut changes| changes.try_fold(0, |docs, change| change.map(|_| docs + 1)));
-        Logged { batches, docs: changes.ok() }
-    }
+/// The batches that the log has after a commit, and the documents that they put, update and delete, if it tells.
+fn logged(folder: &Path, commit: u64) -> (u64, Option<u64>) {
+    let frames = StoreReader::log_frames(folder).into_iter().flatten().map_while(Result::ok);
+    let batches = frames.filter(|frame| frame.sequence > commit).count() as u64;
+    let count = || StoreReader::changes(folder, commit)?.try_fold(0, |docs, change| change.map(|_| docs + 1));
+    (batches, if batches > 0 { count().ok() } else { None })
 }
 
 /// A column in all segments, with deleted documents.
@@ -175,7 +160,7 @@ fn json(
     (file, snapshot): (&str, &Snapshot),
     usage: &[SegmentUsage],
     columns: &[Column],
-    logged: &Logged,
+    (batches, docs): (u64, Option<u64>),
 ) -> Json {
     let schema = snapshot.schema();
     let column = |column: &Column| {
@@ -208,8 +193,8 @@ fn json(
         ("id_field", schema.id_field().into()),
         ("version_field", schema.version_field().into()),
         ("sort", sort_json(schema.sort())),
-        ("logged_batches", (logged.batches > 0).then_some(logged.batches).into()),
-        ("logged_documents", logged.docs.into()),
+        ("logged_batches", (batches > 0).then_some(batches).into()),
+        ("logged_documents", docs.into()),
         ("columns", columns.iter().map(column).collect()),
         ("segments", snapshot.segments().map(segment).collect()),
     ])
