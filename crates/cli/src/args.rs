@@ -1,6 +1,7 @@
 //! The command line: subcommands, options and their help.
 
 pub(crate) mod aggregate;
+mod answer;
 pub(crate) mod build;
 mod commit;
 pub(crate) mod filter;
@@ -22,9 +23,11 @@ pub(crate) mod verify;
 pub(crate) mod where_guide;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use clap::{Arg, ColorChoice, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
+use crate::answer::rows::RecordFormat;
 use crate::open::opener::Opener;
 
 const ABOUT: &str = "Build, inspect, search, export, merge, compare and check docvalues segments and stores";
@@ -92,6 +95,12 @@ pub(crate) struct CommandLine {
     /// Whether the command reads stores at a commit, so that --commit means something.
     #[arg(skip)]
     pub(crate) reads_a_commit: bool,
+
+    /// The format of the answer and the file that it goes to, of commands that have these options.
+    #[arg(skip)]
+    pub(crate) format: Option<RecordFormat>,
+    #[arg(skip)]
+    pub(crate) output: Option<PathBuf>,
 }
 
 /// Commands that read no store, or all of its commits: they refuse --commit.
@@ -127,6 +136,8 @@ pub(crate) fn commands() -> clap::Command {
             Some(build::CSV) => arg.is_hide_short_help_set(),
             _ => is_of(arg.get_id().as_str(), LAYOUT),
         };
+        let has_formats = is_of(name, answer::ANSWERS);
+        let command = if has_formats { answer::with_formats(command) } else { command };
         command.args(refused).mut_args(|arg| if is_put && is_rare(&arg) { arg.hide(true) } else { arg })
     })
 }
@@ -141,7 +152,13 @@ impl CommandLine {
         let matches = help::with_help(commands(), &args).try_get_matches_from(args)?;
         let mut line = CommandLine::from_arg_matches(&matches)?;
         let merges_a_store = matches!(&line.command, Command::Merge(args) if args.output.is_none());
-        let name = matches.subcommand_name().unwrap_or_default();
+        let Some((name, matches)) = matches.subcommand() else { return Ok(line) };
+        if is_of(name, answer::ANSWERS) {
+            line.output = matches.get_one("output").cloned();
+            let output = line.output.as_deref().filter(|path| !path.to_string_lossy().contains(".json"));
+            let by_name = output.and_then(|path| RecordFormat::of_file(path).ok().flatten());
+            line.format = matches.get_one("format").copied().or(by_name);
+        }
         line.reads_a_commit = !is_of(name, WITHOUT_COMMIT) && !merges_a_store;
         Ok(line)
     }

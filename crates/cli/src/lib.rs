@@ -35,8 +35,10 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 pub use console::Console;
 pub use error::Exit;
 
+use answer::answer_rows;
 use args::hints::of_other_tools;
 use args::{Command, CommandLine};
+use console::destination::{Destination, refuse_no_text};
 use error::CliError;
 use text::quoting::for_terminal;
 
@@ -52,7 +54,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, console: &mut Console<'_>) 
         }
     }
     let result = match CommandLine::parse(args.clone()) {
-        Ok(line) => console.escaped(|console| dispatch(&line, console)),
+        Ok(line) => console.escaped(|console| run_command(&line, console)),
         Err(error) => usage(&args, &error, console),
     };
     let result = result.and_then(|exit| console.finish().map(|()| exit).map_err(CliError::from));
@@ -70,6 +72,23 @@ pub fn run(args: impl IntoIterator<Item = OsString>, console: &mut Console<'_>) 
             failure.exit
         }
     }
+}
+
+/// Runs a command, whose answer goes where --output says.
+fn run_command(line: &CommandLine, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    let destination = Destination::of(line.output.as_deref())?;
+    if let Destination::File(path) = &destination {
+        refuse_no_text(path)?;
+    }
+    let mut exit = Exit::Ok;
+    destination.write(console, |console| {
+        console.answers = line.format.map(|_| Vec::new());
+        exit = dispatch(line, console)?;
+        let answers = console.answers.take().unwrap_or_default();
+        let mut formats = line.format.iter().zip(&answers);
+        formats.try_for_each(|(format, answer)| answer_rows::print(answer, *format, console))
+    })?;
+    Ok(exit)
 }
 
 fn dispatch(line: &CommandLine, console: &mut Console<'_>) -> Result<Exit, CliError> {

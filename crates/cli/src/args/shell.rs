@@ -12,7 +12,7 @@ Examples:
   dv completions zsh > ~/.zfunc/_dv                       # a folder in $fpath
   dv completions fish > ~/.config/fish/completions/dv.fish";
 
-/// Print a shell script that completes dv's commands and options, in bash also names of columns
+/// Print a shell script that completes dv's commands and options, in bash also columns
 #[derive(Debug, Args)]
 #[command(after_help = COMPLETIONS_EXAMPLES)]
 pub(crate) struct CompletionsArgs {

@@ -24,7 +24,7 @@ pub(crate) fn run(args: &RecoverArgs, opener: &Opener, console: &mut Console<'_>
         let discarded = recovered.discarded.as_ref().map_or(Json::NONE, |batches| {
             Json::object([("first", (*batches.start()).into()), ("last", (*batches.end()).into())])
         });
-        console.json(&Json::object([
+        console.json(Json::object([
             ("store", args.folder.to_string_lossy().into_owned().into()),
             ("to", args.to.into()),
             ("now", info_json(&recovered.commit)),

@@ -17,7 +17,7 @@ pub(crate) fn run(args: &SchemaArgs, console: &mut Console<'_>) -> Result<Exit, 
     if args.json {
         let columns = columns(&import).map(|column| Entry::new(column).to_json());
         let schema = [("sampled_rows", import.sampled.into()), ("columns", columns.collect())];
-        console.json(&Json::object(schema))?;
+        console.json(Json::object(schema))?;
     } else {
         write!(console.out, "{}", to_toml(&import))?;
     }

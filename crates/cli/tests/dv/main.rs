@@ -16,6 +16,7 @@ mod explain;
 mod export;
 #[cfg(feature = "parquet")]
 mod export_parquet;
+mod formats;
 mod group;
 mod head;
 #[cfg(unix)]
