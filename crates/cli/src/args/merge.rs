@@ -10,36 +10,22 @@ use super::ids::IdArgs;
 
 const LONG: &str = "\
 Merge several segments into one: the documents of all of them, one segment after the other. Or, without -o, merge the \
-segments of a store.
+small segments of a store, and those of which many documents are deleted, in a commit; readers never wait for it. With -o, a \
+store is read as its segments are, without deleted documents.
 
-A store: small segments are merged until few are left, with about ten of each size, and segments of which many documents \
-are deleted; --to 1 merges all. It is a commit; readers of the store never wait for it. With -o, a store is read as its \
-segments are, without deleted documents.
+Columns are united by name. Those with one name must have one type, and either one value a document or several, in all \
+segments. --promote converts numbers of different types: i64 and u64 beside f64 become f64, u64 beside i64 becomes i64. A \
+number that would change is an error.
 
-Columns are united by name. Documents of a segment without a column have no value in it; --same-columns makes that an \
-error. Columns with one name must have one type, and either one value a document or several, in all segments. \
---promote converts numbers of different types: i64 and u64 beside f64 become f64, u64 beside i64 becomes i64. A number \
-that would change is an error. If `dv build` chose sorted for a column in one segment and binary in another, the merge \
-chooses again.
-
-Index sort: if all segments are sorted by the same first columns, the merged segment is sorted by them, too. --sort-by \
-sorts by other columns, --no-sort keeps one segment after the other.
-
-Index of ids: if all segments with documents have an index of the same column, the merged segment gets one, with the \
-structure and filter of the first. --id-field adds one or chooses another column; --no-ids leaves it out. No two \
-documents may have the same id.
-
-The text format of values is kept if the segments agree on it. Values are verified and encoded anew, so the result is as \
-small as if it had been built at once.";
+If all segments are sorted by the same first columns, or have an index of the same column of ids, so has the merged one. No two \
+documents may have the same id. Values are verified and encoded anew, so the result is as small as if it had been built at \
+once; their text format is kept if the segments agree on it.";
 
 const EXAMPLES: &str = "\
 Examples:
   dv merge january.dv february.dv -o winter.dv
-  dv merge parts/*.dv -o whole.dv --memory 8GiB
-  dv merge old.dv -o new.dv --jump-tables none
   dv merge whole-euros.dv euros.dv -o prices.dv --promote
-  dv merge old.dv -o sorted.dv --sort-by section,-size
-  dv merge old.dv -o indexed.dv --id-field id --term-index exact-trie
+  dv merge old.dv -o new.dv --sort-by section,-size --id-field id
   dv merge store --to 1
   dv rm people ada@example.com && dv merge people --purge";
 

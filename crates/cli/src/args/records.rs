@@ -144,37 +144,32 @@ pub(crate) struct CatArgs {
 }
 
 const EXPORT_LONG: &str = "\
-Write documents as NDJSON, CSV, TSV, Parquet or Arrow IPC.
+Write documents as NDJSON, CSV, TSV, Markdown, Parquet or Arrow IPC.
 
-Text formats print values as the input wrote them, if all values of the column were written alike (see `dv build \
---help`). Otherwise they print the canonical form: floats in the fewest digits, with a point, timestamps as RFC 3339 in UTC, \
-bytes in hexadecimal. Several values of a document come in ascending order. In JSON, NaN and infinity are null. In CSV, \
-several values are a JSON array, a missing value is an empty cell, and an empty string is \"\".
+Text formats print values as the input wrote them, if all values of the column were written alike. Otherwise they print the \
+canonical form: floats in the fewest digits, with a point, timestamps as RFC 3339 in UTC, bytes in hexadecimal. Several values \
+of a document come in ascending order. In JSON, NaN and infinity are null. In CSV, several values are a JSON array, a missing \
+value is an empty cell, and an empty string is \"\".
 
-`dv build` infers the same types again, but for what the text does not say. Name the types of these with --type: bytes, \
-several values in CSV, strings that all look like another type, u64 if all values fit i64, timestamps whose values need \
-fewer digits than their unit has.
+`dv build` infers the same types again. Name those that the text does not say with --type: bytes, several values in CSV, \
+strings that all look like another type, u64 if all values fit i64, timestamps whose values need fewer digits than their unit.
 
-Parquet and Arrow (if dv was built with the feature `parquet`) get one column for each, of its type: timestamps in \
-UTC, several values as a list, ip and uuid as 16 bytes with a marker by which `dv build` recognizes them. Parquet is \
-compressed with zstd. Arrow is written in the file format to a file, and in the stream format to standard output and \
-pipes. --format parquet and --format arrow choose them, or the extension of -o.
+Parquet and Arrow (if dv was built with the feature `parquet`; by --format or by the extension of -o) get a column for each, of its \
+type: timestamps in UTC, several values as a list, ip and uuid as 16 bytes with a marker by which `dv build` recognizes them. \
+Parquet is compressed with zstd. Arrow has the file format in a file, and the stream format elsewhere.
 
 If there are several files, --doc-ids prints the file in a column `_file` before the number, in text formats.";
 
 const EXPORT_EXAMPLES: &str = "\
 Examples:
   dv export packages.dv --format csv > packages.csv
-  dv export packages.dv -o packages.tsv --columns package,size
+  dv export packages.dv -o packages.tsv.gz --columns package,size
   dv export packages.dv --columns package,tags --docs 1000..2000
   dv export packages.dv --where 'section = \"games\"' --sort=-size --limit 100 --format csv
   jq .doc hits.ndjson | dv export packages.dv --docs - --format csv
 
 Several files are searched as if all documents were in one:
-  dv export logs/*.dv --where 'status = 404' --sort=-size -o errors.csv
-
-With the feature `parquet`:
-  dv export packages.dv -o packages.parquet";
+  dv export logs/*.dv --where 'status = 404' --sort=-size -o errors.csv";
 
 /// Write documents as NDJSON, CSV, TSV, Parquet or Arrow
 #[derive(Debug, Args)]

@@ -63,12 +63,10 @@ The folder is made if it is not there. A replica is read as any store is, also m
 on is refused.
 
 dv commits batches every second (--commit-every) and at the end. A killed replica loses batches that it neither committed \
-nor logged (--keep-frames). Start again from --position, which prints the last batch that it has. Exit code 4 means that \
-the stream begins after it.
+nor logged (--keep-frames). Start again from --position, which prints the last batch that it has.
 
-Exit code 5 means that the leader lost batches that the replica has, that it is another store, or that a new leader replaced \
-it. If it lost batches, send --from 0 to --discard, which drops them from the replica. For another store, use an empty \
-folder.";
+If the leader lost batches that the replica has (exit code 5), send --from 0 to --discard, which drops them from the replica. \
+For another store, use an empty folder.";
 
 const REPLICA_EXAMPLES: &str = "\
 Examples:

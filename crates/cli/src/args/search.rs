@@ -10,10 +10,7 @@ use super::records::RecordArgs;
 const COUNT_EXAMPLES: &str = "\
 Examples:
   dv count packages.dv
-  dv count packages.dv --where 'section = \"libs\" and size > 10MiB' --explain
-
-Several files are searched as if all documents were in one:
-  dv count logs/*.dv --where 'status = 404'";
+  dv count packages.dv --where 'section = \"libs\" and size > 10MiB' --explain";
 
 /// Count the documents that match a query
 #[derive(Debug, Args)]

@@ -67,10 +67,7 @@ Examples:
   dv check store
 
 In a store, all commits and their files are checked, that no two documents have the same id, and which
-files no commit names.
-
-Exit codes: 0 all intact, 1 a segment is damaged, 2 wrong command line, 3 a file cannot be read or is not
-a segment.";
+files no commit names.";
 
 /// Read every byte of segments and stores and verify all checksums and structures
 #[derive(Debug, Args)]
