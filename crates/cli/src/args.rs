@@ -155,8 +155,7 @@ impl CommandLine {
         let Some((name, matches)) = matches.subcommand() else { return Ok(line) };
         if is_of(name, answer::ANSWERS) {
             line.output = matches.get_one("output").cloned();
-            let output = line.output.as_deref().filter(|path| !path.to_string_lossy().contains(".json"));
-            let by_name = output.and_then(|path| RecordFormat::of_file(path).ok().flatten());
+            let by_name = line.output.as_deref().and_then(RecordFormat::of_answer);
             line.format = matches.get_one("format").copied().or(by_name);
         }
         line.reads_a_commit = !is_of(name, WITHOUT_COMMIT) && !merges_a_store;

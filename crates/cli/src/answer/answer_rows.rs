@@ -53,6 +53,9 @@ pub(crate) fn print(answer: &Json, format: RecordFormat, console: &mut Console<'
             columns.push((name.clone(), Align::Left));
         }
     }
+    if columns.is_empty() {
+        return Ok(());
+    }
     let mut printer = RowPrinter::begin(&columns, 0, format, console.out)?;
     for row in &rows {
         let find = |name: &str| row.iter().find(|(own, _)| own == name).map(|(_, value)| *value);
@@ -159,6 +162,6 @@ mod tests {
         assert!(printed(&answer, RecordFormat::Ndjson).starts_with(first));
         let one = Json::object([("documents", 3_u64.into()), ("matching", 2_u64.into())]);
         assert_eq!(printed(&one, RecordFormat::Csv), "documents,matching\n3,2\n");
-        assert_eq!(printed(&Json::List(Vec::new()), RecordFormat::Ndjson), "");
+        assert_eq!(printed(&Json::List(Vec::new()), RecordFormat::Csv), "");
     }
 }

@@ -49,6 +49,12 @@ impl RecordFormat {
         }
     }
 
+    /// The format of an answer by the extension of its file; `None` for an object of JSON.
+    pub(crate) fn of_answer(path: &Path) -> Option<RecordFormat> {
+        let is_object = unpacked(path).extension().is_some_and(|ending| ending == "json");
+        RecordFormat::of_file(path).ok().flatten().filter(|_| !is_object)
+    }
+
     /// The extensions of all formats.
     pub(crate) fn endings() -> impl Iterator<Item = String> {
         let formats = RecordFormat::value_variants().iter().filter(|format| **format != RecordFormat::Table);

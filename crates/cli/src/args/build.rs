@@ -41,7 +41,7 @@ Examples:
   psql -c 'copy hits to stdout csv header' | dv build - --input-format csv -o hits.dv
   dv build dirty.csv -o clean.dv --skip-bad --missing - --missing unknown
   dv build packages.ndjson.gz -o packages.dv --sort-by section,-size
-  dv build users.csv -o users.dv --type key=uuid --id-field key";
+  dv build packages.ndjson.gz -o packages.dv --id-field id";
 
 /// Groups of options in help.
 pub(super) const CSV: &str = "CSV";
