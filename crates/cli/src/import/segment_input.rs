@@ -137,7 +137,7 @@ pub(crate) fn first(import: &mut Import, count: u32) -> Result<Vec<u8>, CliError
     let mut are_enough = false;
     let added = import.run(|import, added| {
         input.add_imported(import, added)?;
-        are_enough = import.documents >= count.into();
+        are_enough = import.documents >= u64::from(count);
         // An error ends the import.
         if are_enough { Err(CliError::failed("enough")) } else { Ok(()) }
     });

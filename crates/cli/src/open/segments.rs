@@ -58,7 +58,7 @@ impl Segments {
         let (mut opened, mut left_out) = (Vec::new(), None);
         for file in &files {
             match open(opener, file).and_then(|found| found.with_columns(skip_damaged)) {
-                Ok(found) => opened.push((file, found)),
+                Ok(found) => opened.push((file.as_path(), found)),
                 Err(error) if skip_damaged => {
                     console.note(&format!("dv: left out: {}", error.message));
                     left_out = Some(error);
@@ -77,19 +77,19 @@ impl Segments {
         opener: &Opener,
         files: impl IntoIterator<Item = &'p PathBuf>,
     ) -> Result<Segments, CliError> {
-        let open = |file: &'p PathBuf| Ok((file, open(opener, file)?));
+        let open = |file: &'p PathBuf| Ok((file.as_path(), open(opener, file)?));
         let opened = files.into_iter().map(open).collect::<Result<Vec<_>, CliError>>()?;
         let are_several = opened.len() > 1;
         Ok(Segments::of(opened, are_several))
     }
 
     /// A segment in memory, whose documents are of `file`.
-    pub(crate) fn in_memory(opener: &Opener, file: &PathBuf, bytes: Vec<u8>) -> Result<Segments, CliError> {
+    pub(crate) fn in_memory(opener: &Opener, file: &Path, bytes: Vec<u8>) -> Result<Segments, CliError> {
         let segment = Segment::from_reader(Arc::new(bytes), file, opener.options())?;
         Ok(Segments::of(vec![(file, Opened::of(segment))], false))
     }
 
-    fn of(opened: Vec<(&PathBuf, Opened)>, are_several: bool) -> Segments {
+    fn of(opened: Vec<(&Path, Opened)>, are_several: bool) -> Segments {
         let names = opened.iter().map(|(file, _)| file.to_string_lossy().into_owned()).collect();
         let order = opened.iter().find_map(|(_, found)| found.order.clone());
         let segments: Vec<OpenSegment> = opened.into_iter().flat_map(|(_, found)| found.segments).collect();

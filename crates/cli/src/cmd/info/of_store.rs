@@ -29,7 +29,7 @@ pub(super) fn run(args: &InfoArgs, opener: &Opener, console: &mut Console<'_>) -
     let file = args.file.to_string_lossy();
     let logged = opener.commit.map_or_else(|| logged(&args.file, snapshot.sequence()), |_| (0, None));
     if args.json {
-        console.json(json((&file, &snapshot), &usage, &columns, logged))?;
+        console.json(json((&*file, &snapshot), &usage, &columns, logged))?;
         return Ok(Exit::Ok);
     }
     let (docs, all_bytes) = (thousands(snapshot.docs()), usage.iter().map(|usage| usage.bytes).sum());
