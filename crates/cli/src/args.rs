@@ -47,7 +47,6 @@ Examples:
   dv build hits.csv -o hits.dv
   dv facet hits.dv host --where 'status = 404'
   dv sort hits.dv --by=-size -n 5
-  dv COMMAND --help
 
 Exit codes:
   0  done

@@ -14,26 +14,6 @@ use crate::import::schema::requested;
 use crate::import::source::{Encoding, InputFormat, Source};
 use crate::import::{Exclude, ImportOptions};
 
-const BUILD_LONG: &str = "\
-Build a segment from CSV, TSV, JSON, Parquet or Arrow IPC files.
-
-Several inputs make one segment; their columns are united by name. An input may be compressed with gzip or zstd, or be the only \
-file of a zip archive. Its name, first bytes or first line gives its format. JSON has one object a line (NDJSON), an array of \
-objects, or objects one after the other; a nested object makes columns with dotted names. `dv schema --help` says how types \
-are inferred, and lists the keys of schema files and the patterns of dates.
-
-A missing value is in CSV an empty cell, NA or null, unless it is quoted in a column of strings; in JSON null, [] and an absent \
-key. An array of scalars is several values of a document, in CSV in a column such as --type tags=string[]. They are stored in \
-ascending order, and a string once.
-
-Parquet and Arrow files (if dv was built with the feature `parquet`) declare their types: integers become i64 or u64; floats \
-and decimals f64; decimals without a fraction, times of day and durations i64. Lists make columns with several values, \
-structs columns with dotted names. A value that would change is an error. Leave out columns of other types, such as maps, with \
---exclude. Of these formats, only an Arrow stream can be read from a pipe.
-
-If all values of a column are written alike (the format of a timestamp, the digits of a number, the token for a \
-missing value), the segment stores that format and `dv export` prints them the same way.";
-
 const BUILD_EXAMPLES: &str = "\
 Examples:
   dv build packages.ndjson.gz -o packages.dv
@@ -217,8 +197,26 @@ impl WriteArgs {
 }
 
 /// Build a segment from CSV, TSV, JSON, Parquet or Arrow files
+///
+/// Several inputs make one segment; their columns are united by name. An input may be compressed with gzip or zstd,
+/// or be the only file of a zip archive. Its name, first bytes or first line gives its format. JSON has one object a
+/// line (NDJSON), an array of objects, or objects one after the other; a nested object makes columns with dotted
+/// names. `dv schema --help` says how types are inferred, and lists the keys of schema files and the patterns of
+/// dates.
+///
+/// A missing value is in CSV an empty cell, NA or null, unless it is quoted in a column of strings; in JSON null, []
+/// and an absent key. An array of scalars is several values of a document, in CSV in a column such as --type
+/// tags=string[]. They are stored in ascending order, and a string once.
+///
+/// Parquet and Arrow files (if dv was built with the feature `parquet`) declare their types: integers become i64 or
+/// u64; floats and decimals f64; decimals without a fraction, times of day and durations i64. Lists make columns with
+/// several values, structs columns with dotted names. A value that would change is an error. Leave out columns of
+/// other types, such as maps, with --exclude. Of these formats, only an Arrow stream can be read from a pipe.
+///
+/// If all values of a column are written alike (the format of a timestamp, the digits of a number, the token for a
+/// missing value), the segment stores that format and `dv export` prints them the same way.
 #[derive(Debug, Args)]
-#[command(long_about = BUILD_LONG, after_long_help = BUILD_EXAMPLES)]
+#[command(after_long_help = BUILD_EXAMPLES)]
 pub(crate) struct BuildArgs {
     /// The segment to write, which appears when it is complete; `-` is standard output
     #[arg(short, long, value_name = "FILE.dv")]
@@ -256,23 +254,6 @@ pub(crate) struct BuildArgs {
     pub(crate) write: WriteArgs,
 }
 
-const SCHEMA_LONG: &str = "\
-Print the types that dv infers from a sample of the inputs, as a schema file to edit.
-
-Pass the file to `dv build --schema`. If you do not edit it, the segment is the same as without --schema. But a type in \
-a schema file accepts more values than the same type inferred from a sample (see --type), so some rows that are bad \
-without --schema are good with it. A column without a value in the sample is written as a comment if its type is \
-unknown.
-
-Types: dv picks the first of bool, i64, u64, f64, date (2013-01-31), timestamp (RFC 3339, in ms, us or ns as its digits need; \
-UTC without an offset), ip, uuid and string that holds every value of the sample. 007 and +5 make a column of strings; so do \
-numbers that a double rounds, such as 9007199254740993.0 beside 1.5, and timestamps with different UTC offsets. Other decimals \
-are numbers, also with an exponent (1e5). If cells become one number although they differ, such as 2.5 and 2.50 or 1e3 and \
-1000, a note of `dv build` names them, also with --quiet. If a later value does not fit, `dv build` reads the files again and \
-infers the types from all rows, with a note. In a pipe, with --strict or in `dv put`, it is an error that names the option to \
-use. A column without a value in the sample is a string in CSV; in JSON, its first value decides, and a field without \
-any value is left out unless --type names it.";
-
 const SCHEMA_EXAMPLES: &str = "\
 Examples:
   dv schema hits.csv > hits.toml
@@ -308,8 +289,23 @@ Patterns of dates and timestamps (all of them: https://docs.rs/jiff/latest/jiff/
   %s %% %-d %_d             seconds since 1970; a percent sign; without, or with blank, padding";
 
 /// Print the types that dv infers from inputs, as a schema file to edit
+///
+/// Pass the file to `dv build --schema`. If you do not edit it, the segment is the same as without --schema. But a
+/// type in a schema file accepts more values than the same type inferred from a sample (see --type), so some rows
+/// that are bad without --schema are good with it. A column without a value in the sample is written as a comment if
+/// its type is unknown.
+///
+/// Types: dv picks the first of bool, i64, u64, f64, date (2013-01-31), timestamp (RFC 3339, in ms, us or ns as its
+/// digits need; UTC without an offset), ip, uuid and string that holds every value of the sample. 007 and +5 make a
+/// column of strings; so do numbers that a double rounds, such as 9007199254740993.0 beside 1.5, and timestamps with
+/// different UTC offsets. Other decimals are numbers, also with an exponent (1e5). If cells become one number
+/// although they differ, such as 2.5 and 2.50 or 1e3 and 1000, a note of `dv build` names them, also with --quiet. If
+/// a later value does not fit, `dv build` reads the files again and infers the types from all rows, with a note. In a
+/// pipe, with --strict or in `dv put`, it is an error that names the option to use. A column without a value in the
+/// sample is a string in CSV; in JSON, its first value decides, and a field without any value is left out unless
+/// --type names it.
 #[derive(Debug, Args)]
-#[command(long_about = SCHEMA_LONG, after_long_help = SCHEMA_EXAMPLES)]
+#[command(after_long_help = SCHEMA_EXAMPLES)]
 pub(crate) struct SchemaArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,

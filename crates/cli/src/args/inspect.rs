@@ -14,15 +14,12 @@ Examples:
   dv info packages.dv --sections
   dv info packages.dv --json | jq '.columns[] | {name, bytes}'";
 
-const INFO_LONG: &str = "\
-Show the columns of a segment or a store with their types, ranges and sizes.
-
-Minimum and maximum are the bounds that the file stores. Those of a store are of all documents, deleted ones included. \
-A bound that is NaN is not shown; `dv stats` computes the range of the other numbers.";
-
 /// Show the columns of a segment or a store with their types, ranges and sizes
+///
+/// Minimum and maximum are the bounds that the file stores. Those of a store are of all documents, deleted ones
+/// included. A bound that is NaN is not shown; `dv stats` computes the range of the other numbers.
 #[derive(Debug, Args)]
-#[command(long_about = INFO_LONG, after_help = INFO_EXAMPLES)]
+#[command(after_help = INFO_EXAMPLES)]
 pub(crate) struct InfoArgs {
     /// The segment, or the folder of a store
     #[arg(value_name = "FILE.dv")]
@@ -41,15 +38,6 @@ pub(crate) struct InfoArgs {
     pub(crate) json: bool,
 }
 
-const STATS_LONG: &str = "\
-Show the number of values of columns, and their minimum, maximum, sum, mean and number of distinct values.
-
-Most of it is read from the segment's directory. Sums of floats, the minimum and maximum of strings without a \
-dictionary, and everything about the documents of a --where need a scan of the column. The number of distinct values \
-is shown if the directory has it, as it does for every column with a dictionary; --distinct counts it, as it must for several files. NaN is not \
-part of minimum, maximum, sum or mean. Dates and timestamps have a mean and no sum; the sum of a bool column is the \
-number of true values.";
-
 const STATS_EXAMPLES: &str = "\
 Examples:
   dv stats packages.dv
@@ -58,9 +46,14 @@ Examples:
   dv stats packages.dv --json | jq '.columns[] | select(.mean) | {name, mean}'";
 
 /// Show the number of values of columns, their minimum, maximum, sum and mean
+///
+/// Most of it is read from the segment's directory. Sums of floats, the minimum and maximum of strings without a
+/// dictionary, and everything about the documents of a --where need a scan of the column. The number of distinct
+/// values is shown if the directory has it, as it does for every column with a dictionary; --distinct counts it, as
+/// it must for several files. NaN is not part of minimum, maximum, sum or mean. Dates and timestamps have a mean and
+/// no sum; the sum of a bool column is the number of true values.
 #[derive(Debug, Args)]
 #[command(
-    long_about = STATS_LONG,
     after_long_help = STATS_EXAMPLES,
     override_usage = "dv stats [OPTIONS] <FILE.dv>... [COLUMN]..."
 )]

@@ -8,19 +8,6 @@ use super::build::{INDEX, RESOURCES, WriteArgs, parse_size};
 use super::commit::{CommitArgs, WaitArgs, parse_count};
 use super::ids::IdArgs;
 
-const LONG: &str = "\
-Merge several segments into one: the documents of all of them, one segment after the other. Or, without -o, merge the \
-small segments of a store, and those of which many documents are deleted, in a commit; readers never wait for it. With -o, a \
-store is read as its segments are, without deleted documents.
-
-Columns are united by name. Those with one name must have one type, and either one value a document or several, in all \
-segments. --promote converts numbers of different types: i64 and u64 beside f64 become f64, u64 beside i64 becomes i64. A \
-number that would change is an error.
-
-If all segments are sorted by the same first columns, or have an index of the same column of ids, so has the merged one. No two \
-documents may have the same id. Values are verified and encoded anew, so the result is as small as if it had been built at \
-once; their text format is kept if the segments agree on it.";
-
 const EXAMPLES: &str = "\
 Examples:
   dv merge january.dv february.dv -o winter.dv
@@ -30,8 +17,20 @@ Examples:
   dv rm people ada@example.com && dv merge people --purge";
 
 /// Merge several segments into one, or those of a store
+///
+/// The result has the documents of all of them, one segment after the other. Without -o, the small segments of a
+/// store are merged, and those of which many documents are deleted, in a commit; readers never wait for it. With -o,
+/// a store is read as its segments are, without deleted documents.
+///
+/// Columns are united by name. Those with one name must have one type, and either one value a document or several, in
+/// all segments. --promote converts numbers of different types: i64 and u64 beside f64 become f64, u64 beside i64
+/// becomes i64. A number that would change is an error.
+///
+/// If all segments are sorted by the same first columns, or have an index of the same column of ids, so has the
+/// merged one. No two documents may have the same id. Values are verified and encoded anew, so the result is as small
+/// as if it had been built at once; their text format is kept if the segments agree on it.
 #[derive(Debug, Args)]
-#[command(long_about = LONG, after_long_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES)]
 pub(crate) struct MergeArgs {
     /// The segments, in the order of their documents in the result, or the folder of a store
     #[arg(required = true, value_name = "FILE.dv|DIR")]

@@ -10,21 +10,6 @@ use super::commit::{COMMITS, CommitArgs, WaitArgs, parse_count, parse_time};
 use crate::api::store::Durability;
 use crate::import::Shard;
 
-const LONG: &str = "\
-Put documents from CSV, TSV, JSON, Parquet or Arrow IPC files into a store, batch by batch.
-
-In a store with a column of ids, every document must have one; it replaces the one with the same id, and the last one of the \
-input stays. In a store with a column of versions, the highest version stays; others are counted as stale.
-
-With --partial, each document changes the one with the same id: it has an id and the columns to change, and the others stay \
-as they are, also those with a missing value. A document without a version leaves the version as it is. Ids that are not there \
-are counted, and the exit code is 1.
-
-Inputs are read as `dv build` reads them, with its options for CSV and layout (`dv build --help`). Columns that the store has \
-keep their types; new ones get the type of the input, for good. Files are committed at the end, so an error leaves the store as \
-it was. A pipe is committed every second, also while it pauses; its sample (--sample) ends a second after its first row, and its \
-segments are merged meanwhile. Ctrl-C (SIGINT) and SIGTERM end the input: what was read is committed and reported.";
-
 const EXAMPLES: &str = "\
 Examples:
   dv put packages packages.ndjson.gz
@@ -37,9 +22,23 @@ Exit codes: 0 committed, 1 a bad row or value, a column has another type, --part
 --strict-versions met a stale document, 2 wrong command line, 3 a file cannot be read or written, or another
 process writes the store, 130 or 143 ended by SIGINT or SIGTERM.";
 
-/// Put documents into a store
+/// Put documents from CSV, TSV, JSON, Parquet or Arrow files into a store, batch by batch
+///
+/// In a store with a column of ids, every document must have one; it replaces the one with the same id, and the last
+/// one of the input stays. In a store with a column of versions, the highest version stays; others are counted as
+/// stale.
+///
+/// With --partial, each document changes the one with the same id: it has an id and the columns to change, and the
+/// others stay as they are, also those with a missing value. A document without a version leaves the version as it
+/// is. Ids that are not there are counted, and the exit code is 1.
+///
+/// Inputs are read as `dv build` reads them, with its options for CSV and layout (`dv build --help`). Columns that
+/// the store has keep their types; new ones get the type of the input, for good. Files are committed at the end, so
+/// an error leaves the store as it was. A pipe is committed every second, also while it pauses; its sample (--sample)
+/// ends a second after its first row, and its segments are merged meanwhile. Ctrl-C (SIGINT) and SIGTERM end the
+/// input: what was read is committed and reported.
 #[derive(Debug, Args)]
-#[command(long_about = LONG, after_long_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES)]
 pub(crate) struct PutArgs {
     /// The folder of the store
     #[arg(value_name = "DIR")]

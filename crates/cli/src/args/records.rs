@@ -143,23 +143,6 @@ pub(crate) struct CatArgs {
     pub(crate) records: RecordArgs,
 }
 
-const EXPORT_LONG: &str = "\
-Write documents as NDJSON, CSV, TSV, Markdown, Parquet or Arrow IPC.
-
-Text formats print values as the input wrote them, if all values of the column were written alike. Otherwise they print the \
-canonical form: floats in the fewest digits, with a point, timestamps as RFC 3339 in UTC, bytes in hexadecimal. Several values \
-of a document come in ascending order. In JSON, NaN and infinity are null. In CSV, several values are a JSON array, a missing \
-value is an empty cell, and an empty string is \"\".
-
-`dv build` infers the same types again. Name those that the text does not say with --type: bytes, several values in CSV, \
-strings that all look like another type, u64 if all values fit i64, timestamps whose values need fewer digits than their unit.
-
-Parquet and Arrow (if dv was built with the feature `parquet`; by --format or by the extension of -o) get a column for each, of its \
-type: timestamps in UTC, several values as a list, ip and uuid as 16 bytes with a marker by which `dv build` recognizes them. \
-Parquet is compressed with zstd. Arrow has the file format in a file, and the stream format elsewhere.
-
-If there are several files, --doc-ids prints the file in a column `_file` before the number, in text formats.";
-
 const EXPORT_EXAMPLES: &str = "\
 Examples:
   dv export packages.dv --format csv > packages.csv
@@ -171,9 +154,25 @@ Examples:
 Several files are searched as if all documents were in one:
   dv export logs/*.dv --where 'status = 404' --sort=-size -o errors.csv";
 
-/// Write documents as NDJSON, CSV, TSV, Parquet or Arrow
+/// Write documents as NDJSON, CSV, TSV, Markdown, Parquet or Arrow
+///
+/// Text formats print values as the input wrote them, if all values of the column were written alike. Otherwise they
+/// print the canonical form: floats in the fewest digits, with a point, timestamps as RFC 3339 in UTC, bytes in
+/// hexadecimal. Several values of a document come in ascending order. In JSON, NaN and infinity are null. In CSV,
+/// several values are a JSON array, a missing value is an empty cell, and an empty string is "".
+///
+/// `dv build` infers the same types again. Name those that the text does not say with --type: bytes, several values
+/// in CSV, strings that all look like another type, u64 if all values fit i64, timestamps whose values need fewer
+/// digits than their unit.
+///
+/// Parquet and Arrow (if dv was built with the feature `parquet`; by --format or by the extension of -o) get a column
+/// for each, of its type: timestamps in UTC, several values as a list, ip and uuid as 16 bytes with a marker by which
+/// `dv build` recognizes them. Parquet is compressed with zstd. Arrow has the file format in a file, and the stream
+/// format elsewhere.
+///
+/// If there are several files, --doc-ids prints the file in a column `_file` before the number, in text formats.
 #[derive(Debug, Args)]
-#[command(long_about = EXPORT_LONG, after_long_help = EXPORT_EXAMPLES)]
+#[command(after_long_help = EXPORT_EXAMPLES)]
 pub(crate) struct ExportArgs {
     /// Segments and stores, or patterns such as 'logs/*.dv'
     #[arg(value_name = "FILE.dv", required = true)]

@@ -28,15 +28,6 @@ pub(crate) struct CountArgs {
     pub(crate) json: bool,
 }
 
-const SORT_LONG: &str = "\
-Print the first documents in the order of some columns.
-
-`-` before a name sorts in descending order, :missing-first after it puts documents without a value first instead of last. \
-NaN sorts after all numbers. A document with several values sorts by the least, or in descending order by the greatest. \
-Equal documents stay in the order of the segment, and of the files. If there are several files, --doc-ids prints the file \
-in a column `_file` before the number. If there are more documents, the option for the next page is printed on standard \
-error.";
-
 const SORT_EXAMPLES: &str = "\
 Examples:
   dv sort packages.dv --by=-size -n 5 --columns package,size
@@ -44,8 +35,14 @@ Examples:
   dv sort packages.dv --by=-size -n 5 --columns package,size --after 141993064,583";
 
 /// Print the first documents in the order of some columns
+///
+/// `-` before a name sorts in descending order, :missing-first after it puts documents without a value first instead
+/// of last. NaN sorts after all numbers. A document with several values sorts by the least, or in descending order by
+/// the greatest. Equal documents stay in the order of the segment, and of the files. If there are several files,
+/// --doc-ids prints the file in a column `_file` before the number. If there are more documents, the option for the
+/// next page is printed on standard error.
 #[derive(Debug, Args)]
-#[command(long_about = SORT_LONG, after_long_help = SORT_EXAMPLES)]
+#[command(after_long_help = SORT_EXAMPLES)]
 pub(crate) struct SortArgs {
     /// Segments and stores, or patterns such as 'logs/*.dv'
     #[arg(value_name = "FILE.dv", required = true)]

@@ -41,17 +41,12 @@ pub(crate) fn waiting<T>(
     open: impl Fn() -> Result<T, store::Error>,
 ) -> Result<T, CliError> {
     let began = Instant::now();
+    let waits = || time.is_some_and(|time| began.elapsed() < time) && !is_ended();
     loop {
         match open() {
-            Err(store::Error::Busy { .. })
-                if time.is_some_and(|time| began.elapsed() < time) && !is_ended() =>
-            {
-                std::thread::sleep(PAUSE);
-            }
+            Err(store::Error::Busy { .. }) if waits() => std::thread::sleep(PAUSE),
             Err(error @ store::Error::Busy { .. }) => {
-                return Err(
-                    CliError::from(error).hint("wait until it is done, or with --wait, as in --wait=1min")
-                );
+                return Err(CliError::from(error).hint("wait until it is done, or with --wait=1min"));
             }
             done => return Ok(done?),
         }
