@@ -137,7 +137,11 @@ pub(crate) fn commands() -> clap::Command {
         };
         let has_formats = is_of(name, answer::ANSWERS);
         let command = if has_formats { answer::with_formats(command) } else { command };
-        command.args(refused).mut_args(|arg| if is_put && is_rare(&arg) { arg.hide(true) } else { arg })
+        let command = command.args(refused);
+        match is_put {
+            true => command.mut_args(|arg| if is_rare(&arg) { arg.hide(true) } else { arg }),
+            false => command,
+        }
     })
 }
 

@@ -10,8 +10,7 @@ use super::filter::WhereArgs;
 const INFO_EXAMPLES: &str = "\
 Examples:
   dv info packages.dv
-  dv info packages.dv --encodings
-  dv info packages.dv --sections
+  dv info packages.dv --encodings --sections
   dv info packages.dv --json | jq '.columns[] | {name, bytes}'";
 
 /// Show the columns of a segment or a store with their types, ranges and sizes

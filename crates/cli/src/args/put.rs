@@ -22,7 +22,7 @@ Exit codes: 0 committed, 1 a bad row or value, a column has another type, --part
 --strict-versions met a stale document, 2 wrong command line, 3 a file cannot be read or written, or another
 process writes the store, 130 or 143 ended by SIGINT or SIGTERM.";
 
-/// Put documents from CSV, TSV, JSON, Parquet or Arrow files into a store, batch by batch
+/// Put documents from CSV, TSV, JSON, Parquet or Arrow files into a store
 ///
 /// In a store with a column of ids, every document must have one; it replaces the one with the same id, and the last
 /// one of the input stays. In a store with a column of versions, the highest version stays; others are counted as

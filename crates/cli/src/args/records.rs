@@ -96,8 +96,7 @@ pub(crate) struct HeadArgs {
 const SAMPLE_EXAMPLES: &str = "\
 Examples:
   dv sample packages.dv
-  dv sample packages.dv -n 1000 --seed 7 --format csv > some.csv
-  dv sample packages.dv -n 20 --doc-ids --columns package,size";
+  dv sample packages.dv -n 20 --seed 7 --doc-ids --columns package,size";
 
 /// Print random documents, each at most once, in the order of the segment
 ///

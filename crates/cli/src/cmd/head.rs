@@ -57,10 +57,8 @@ fn rows(args: &HeadArgs, opener: &Opener, console: &mut Console<'_>) -> Result<E
         let ty = column.ty.map_or_else(|| "unknown".to_owned(), |ty| ty.to_string());
         format!("{} {ty}", printable(&column.name))
     });
-    let by = match import.is_text() {
-        true => format!(" by {}", counted(import.sampled, "row", "rows")),
-        false => String::new(),
-    };
+    let rows = counted(import.sampled, "row", "rows");
+    let by = if import.is_text() { format!(" by {rows}") } else { String::new() };
     console.note(&format!("note: types{by}: {}", types.collect::<Vec<_>>().join(", ")));
     Ok(Exit::Ok)
 }
