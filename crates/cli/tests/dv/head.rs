@@ -32,6 +32,8 @@ fn any_input_of_a_build_has_a_head() {
     let run = sandbox.dv(&["head", "a"]);
     assert!(run.code > 0 && run.err.contains("--input-format"), "{run:?}");
     assert_eq!(sandbox.ok(&["head", "a", "--input-format", "csv"]), "{\"x\":1}\n");
+    let run = sandbox.dv(&["head", "nothing.csv"]);
+    assert!(run.code == 3 && run.err.contains("nothing.csv: No such file"), "{run:?}");
     // A segment is one under any name.
     sandbox.ok(&["build", "a.ndjson", "-o", "a.dv", "-q"]);
     std::fs::copy(sandbox.path("a.dv"), sandbox.path("b.csv")).unwrap();
