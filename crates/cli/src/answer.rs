@@ -2,6 +2,7 @@
 //!
 //! It knows no input and no command line.
 
+pub(crate) mod answer_rows;
 mod bars;
 #[cfg(feature = "sql")]
 pub(crate) mod batch_rows;

@@ -1,9 +1,12 @@
 //! The command line: subcommands, options and their help.
 
 pub(crate) mod aggregate;
+mod answer;
 pub(crate) mod build;
 mod commit;
 pub(crate) mod filter;
+mod help;
+pub(crate) mod hints;
 mod ids;
 pub(crate) mod inspect;
 pub(crate) mod lookup;
@@ -19,8 +22,12 @@ pub(crate) mod store;
 pub(crate) mod verify;
 pub(crate) mod where_guide;
 
-use clap::{ColorChoice, Parser, Subcommand};
+use std::ffi::OsString;
+use std::path::PathBuf;
 
+use clap::{Arg, ColorChoice, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+
+use crate::answer::rows::RecordFormat;
 use crate::open::opener::Opener;
 
 const ABOUT: &str = "Build, inspect, search, export, merge, compare and check docvalues segments and stores";
@@ -35,14 +42,19 @@ commands read one.
 A store is a folder of segments that changes: `dv store create`, `dv put`, `dv set`, `dv rm`, `dv merge`. Commands that read a \
 segment read a store, too.";
 
-const EXIT_CODES: &str = "\
+const NOTES: &str = "\
+Examples:
+  dv build hits.csv -o hits.dv
+  dv facet hits.dv host --where 'status = 404'
+  dv sort hits.dv --by=-size -n 5
+
 Exit codes:
   0  done
-  1  a segment is damaged, a row is bad, something was not found, or two segments differ
+  1  a segment is damaged, a row is bad, columns do not fit, something was not found, or two segments differ
   2  the command line is wrong
-  3  a file cannot be read or written, or is not a segment that this release can read
+  3  a file cannot be read or written, is not a segment that this release can read, or another process writes the store
   4  `dv replica`: batches are missing between what it has and what came
-  5  `dv replica`, `dv replicate`: the leader does not have what the replica has, or was replaced
+  5  `dv replica`, `dv replicate`, `dv changes`: the leader does not have what the replica has, or was replaced
   130, 143  `dv put` was ended by Ctrl-C or SIGTERM, and has committed what it had read; others ended, too
 
 Data goes to standard output, everything else to standard error.";
@@ -54,7 +66,7 @@ Data goes to standard output, everything else to standard error.";
     version,
     about = ABOUT,
     long_about = LONG_ABOUT,
-    after_help = EXIT_CODES,
+    after_long_help = NOTES,
     max_term_width = 100,
     arg_required_else_help = true,
     subcommand_required = true
@@ -71,16 +83,88 @@ pub(crate) struct CommandLine {
     #[arg(long, global = true)]
     pub(crate) no_mmap: bool,
 
-    /// When to colour help and messages; `auto` colours terminals and respects NO_COLOR and CLICOLOR_FORCE
+    /// When to colour messages; `auto` respects NO_COLOR and CLICOLOR_FORCE
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: ColorChoice,
 
     /// Read stores at this commit instead of the newest; `dv commits` lists those that are kept
     #[arg(long, global = true, value_name = "COMMIT")]
     pub(crate) commit: Option<u64>,
+
+    /// Whether the command reads stores at a commit, so that --commit means something.
+    #[arg(skip)]
+    pub(crate) reads_a_commit: bool,
+
+    /// The format of the answer and the file that it goes to, of commands that have these options.
+    #[arg(skip)]
+    pub(crate) format: Option<RecordFormat>,
+    #[arg(skip)]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// Commands that read no store, or all of its commits: they refuse --commit.
+const WITHOUT_COMMIT: &str = "build schema check store put set rm commits log changes recover replicate replica completions \
+                              man where";
+
+/// Commands that read no segment.
+const WITHOUT_SEGMENTS: &str = "build schema completions man where";
+
+/// Options that stores need even less than segments.
+const LAYOUT: &str = "jump_tables no_zone_maps";
+
+/// Whether a word is one of `words`.
+fn is_of(word: &str, words: &str) -> bool {
+    words.split(' ').any(|other| other == word)
+}
+
+/// The commands. Those that refuse a global option do not show it.
+pub(crate) fn commands() -> clap::Command {
+    let dv = CommandLine::command();
+    let globals = dv.get_arguments().filter(|arg| arg.is_global_set());
+    let hidden: Vec<Arg> = globals.map(|arg| arg.clone().hide(true)).collect();
+    dv.mut_subcommands(|command| {
+        let (name, is_put) = (command.get_name(), command.get_name() == "put");
+        let without = |arg: &Arg| match arg.get_id().as_str() {
+            "commit" => WITHOUT_COMMIT,
+            "any_docs" | "no_mmap" => WITHOUT_SEGMENTS,
+            _ => "",
+        };
+        let refused: Vec<Arg> = hidden.iter().filter(|arg| is_of(name, without(arg))).cloned().collect();
+        // `dv build --help` has these, too.
+        let is_rare = |arg: &Arg| match arg.get_help_heading() {
+            Some(build::CSV) => arg.is_hide_short_help_set(),
+            _ => is_of(arg.get_id().as_str(), LAYOUT),
+        };
+        let has_formats = is_of(name, answer::ANSWERS);
+        let command = if has_formats { answer::with_formats(command) } else { command };
+        let command = command.args(refused);
+        match is_put {
+            true => command.mut_args(|arg| if is_rare(&arg) { arg.hide(true) } else { arg }),
+            false => command,
+        }
+    })
 }
 
 impl CommandLine {
+    /// Parses the arguments of the process, the first of which is its name.
+    pub(crate) fn parse(mut args: Vec<OsString>) -> Result<CommandLine, clap::Error> {
+        if args.get(1).is_some_and(|word| word == "help") {
+            args.remove(1);
+            args.push("--help".into());
+        }
+        let matches = help::with_help(commands(), &args).try_get_matches_from(args)?;
+        let mut line = CommandLine::from_arg_matches(&matches)?;
+        let merges_a_store = matches!(&line.command, Command::Merge(args) if args.output.is_none());
+        let Some((name, matches)) = matches.subcommand() else { return Ok(line) };
+        if is_of(name, answer::ANSWERS) {
+            line.output = matches.get_one("output").cloned();
+            let by_name = line.output.as_deref().and_then(RecordFormat::of_answer);
+            line.format = matches.get_one("format").copied().or(by_name);
+        }
+        line.reads_a_commit = !is_of(name, WITHOUT_COMMIT) && !merges_a_store;
+        Ok(line)
+    }
+
     /// Opens segments and stores as the global options say.
     pub(crate) fn opener(&self) -> Opener {
         Opener { any_docs: self.any_docs, no_mmap: self.no_mmap, commit: self.commit }
@@ -125,39 +209,16 @@ pub(crate) enum Command {
     Where(where_guide::WhereGuideArgs),
 }
 
-impl Command {
-    /// Whether the command reads stores, so that --commit means something.
-    pub(crate) fn reads_stores(&self) -> bool {
-        match self {
-            Command::Build(_)
-            | Command::Schema(_)
-            | Command::Check(_)
-            | Command::Store(_)
-            | Command::Put(_)
-            | Command::Set(_)
-            | Command::Rm(_)
-            | Command::Commits(_)
-            | Command::Log(_)
-            | Command::Changes(_)
-            | Command::Recover(_)
-            | Command::Replicate(_)
-            | Command::Replica(_)
-            | Command::Completions(_)
-            | Command::Man(_)
-            | Command::Where(_) => false,
-            Command::Merge(args) => args.output.is_some(),
-            _ => true,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory as _;
 
     #[test]
     fn the_definition_is_sound() {
-        CommandLine::command().debug_assert();
+        commands().debug_assert();
+        help::with_help(commands(), &["dv".into(), "--help".into()]).debug_assert();
+        let names: Vec<String> = commands().get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
+        let mut words = [WITHOUT_COMMIT, WITHOUT_SEGMENTS].into_iter().flat_map(|words| words.split(' '));
+        assert!(words.all(|word| names.iter().any(|name| name == word)));
     }
 }

@@ -11,9 +11,8 @@ use std::io::{self, IsTerminal, Write};
 #[cfg(unix)]
 use std::os::fd::AsFd;
 
-use serde::Serialize;
-
 use crate::text::fit::message;
+use crate::text::json::Json;
 use crate::text::quoting::for_terminal;
 
 /// The two outputs of a command.
@@ -30,6 +29,8 @@ pub struct Console<'a> {
     pub out_colours: bool,
     /// Whether messages in `err` have colours.
     pub err_colours: bool,
+    /// The answers in JSON that are kept for another format; `None` prints them.
+    pub(crate) answers: Option<Vec<Json>>,
     /// Whether cells of tables were cut.
     is_cut: bool,
     /// The change that the command made already, such as "commit 7 of st was made". Printed if its report cannot be written.
@@ -39,9 +40,9 @@ pub struct Console<'a> {
 impl<'a> Console<'a> {
     /// A console that is not a terminal.
     pub fn plain(out: &'a mut dyn Write, err: &'a mut dyn Write) -> Console<'a> {
-        let (out_width, err_width) = (None, None);
-        let (out_colours, err_colours) = (false, false);
-        Console { out, err, out_width, err_width, out_colours, err_colours, is_cut: false, done: None }
+        let (out_width, err_width, answers) = (None, None, None);
+        let (out_colours, err_colours, is_cut, done) = (false, false, false, None);
+        Console { out, err, out_width, err_width, out_colours, err_colours, answers, is_cut, done }
     }
 
     /// A console over the standard output and error of this process.
@@ -49,12 +50,16 @@ impl<'a> Console<'a> {
         let (out_width, err_width) = (width(io::stdout()), width(io::stderr()));
         let out_colours = colours::by_default(&io::stdout());
         let err_colours = colours::by_default(&io::stderr());
-        Console { out, err, out_width, err_width, out_colours, err_colours, is_cut: false, done: None }
+        Console { out_width, err_width, out_colours, err_colours, ..Console::plain(out, err) }
     }
 
-    /// Prints indented JSON.
-    pub(crate) fn json(&mut self, value: &impl Serialize) -> io::Result<()> {
-        writeln!(self.out, "{}", serde_json::to_string_pretty(value).unwrap_or_default())
+    /// Prints indented JSON, or keeps it for another format.
+    pub(crate) fn json(&mut self, answer: Json) -> io::Result<()> {
+        match &mut self.answers {
+            Some(answers) => answers.push(answer),
+            None => writeln!(self.out, "{}", serde_json::to_string_pretty(&answer).unwrap_or_default())?,
+        }
+        Ok(())
     }
 
     /// Prints a message to `out`, folded on a terminal.
@@ -77,7 +82,8 @@ impl<'a> Console<'a> {
         out: &mut dyn Write,
         write: impl FnOnce(&mut Console<'_>) -> T,
     ) -> T {
-        let mut console = Console { out, err: &mut *self.err, out_width: None, done: None, ..*self };
+        let mut console =
+            Console { out, err: &mut *self.err, out_width: None, done: None, answers: None, ..*self };
         let written = write(&mut console);
         self.is_cut = console.is_cut;
         written
@@ -89,7 +95,7 @@ impl<'a> Console<'a> {
             return write(self);
         }
         let mut out = Escaped(&mut *self.out);
-        let mut console = Console { out: &mut out, err: &mut *self.err, done: None, ..*self };
+        let mut console = Console { out: &mut out, err: &mut *self.err, done: None, answers: None, ..*self };
         let written = write(&mut console);
         (self.is_cut, self.done) = (console.is_cut, console.done);
         written

@@ -66,7 +66,7 @@ use crate::api::store::shard_of;
 use crate::process::end_signal::EndSignal;
 
 /// The options of the command line on inputs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct ImportOptions {
     pub(crate) format: Option<InputFormat>,
     pub(crate) encoding: Encoding,
@@ -99,6 +99,21 @@ pub(crate) struct ImportOptions {
     pub(crate) of_store: Option<String>,
     /// Reports pauses of pipes until this signal, which ends them.
     pub(crate) end: Option<EndSignal>,
+}
+
+impl ImportOptions {
+    /// The options without any of the command line: rows come one by one, with types by the first 10,000.
+    pub(crate) fn usual() -> ImportOptions {
+        ImportOptions {
+            quotes: true,
+            missing: MissingTokens::new(false, &[]),
+            sample: 10_000,
+            shown: 5,
+            batch_bytes: 1 << 20,
+            batch_rows: usize::MAX,
+            ..ImportOptions::default()
+        }
+    }
 }
 
 /// One of several stores that share documents by their ids: see [`shard_of`].

@@ -29,15 +29,17 @@ mod text;
 use std::borrow::Cow;
 use std::ffi::OsString;
 
+use clap::ColorChoice;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{ColorChoice, Parser as _};
 
 pub use console::Console;
 pub use error::Exit;
 
+use answer::answer_rows;
+use args::hints::of_other_tools;
 use args::{Command, CommandLine};
+use console::destination::{Destination, refuse_no_text};
 use error::CliError;
-use open::opener::Opener;
 use text::quoting::for_terminal;
 
 /// Runs the command line `args`, whose first element is the program's name.
@@ -51,12 +53,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>, console: &mut Console<'_>) 
             (console.out_colours, console.err_colours) = (always, always);
         }
     }
-    let result = match CommandLine::try_parse_from(args) {
-        Ok(line) => {
-            let opener = line.opener();
-            console.escaped(|console| dispatch(&line.command, &opener, console))
-        }
-        Err(error) => usage(&error, console),
+    let result = match CommandLine::parse(args.clone()) {
+        Ok(line) => console.escaped(|console| run_command(&line, console)),
+        Err(error) => usage(&args, &error, console),
     };
     let result = result.and_then(|exit| console.finish().map(|()| exit).map_err(CliError::from));
     match result {
@@ -75,11 +74,29 @@ pub fn run(args: impl IntoIterator<Item = OsString>, console: &mut Console<'_>) 
     }
 }
 
-fn dispatch(command: &Command, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    if opener.commit.is_some() && !command.reads_stores() {
+/// Runs a command, whose answer goes where --output says.
+fn run_command(line: &CommandLine, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    let destination = Destination::of(line.output.as_deref())?;
+    if let Destination::File(path) = &destination {
+        refuse_no_text(path)?;
+    }
+    let mut exit = Exit::Ok;
+    destination.write(console, |console| {
+        console.answers = line.format.map(|_| Vec::new());
+        exit = dispatch(line, console)?;
+        let answers = console.answers.take().unwrap_or_default();
+        let mut formats = line.format.iter().zip(&answers);
+        formats.try_for_each(|(format, answer)| answer_rows::print(answer, *format, console))
+    })?;
+    Ok(exit)
+}
+
+fn dispatch(line: &CommandLine, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    let opener = &line.opener();
+    if opener.commit.is_some() && !line.reads_a_commit {
         return Err(CliError::usage("--commit: this command reads no store, or all of its commits"));
     }
-    match command {
+    match &line.command {
         Command::Build(args) => cmd::build::run(args, console),
         Command::Schema(args) => cmd::schema::run(args, console),
         Command::Merge(args) => cmd::merge::run(args, opener, console),
@@ -111,14 +128,14 @@ fn dispatch(command: &Command, opener: &Opener, console: &mut Console<'_>) -> Re
         Command::Recover(args) => cmd::recover::run(args, opener, console),
         Command::Replicate(args) => cmd::replicate::run(args, console),
         Command::Replica(args) => cmd::replica::run(args, opener, console),
-        Command::Completions(args) => cmd::completions::run(args, console),
+        Command::Completions(args) => cmd::completions::run(args, opener, console),
         Command::Man(args) => cmd::man::run(args, console),
         Command::Where(_) => cmd::where_guide::run(console),
     }
 }
 
 /// Prints help if it was asked for, and an error otherwise.
-fn usage(error: &clap::Error, console: &mut Console<'_>) -> Result<Exit, CliError> {
+fn usage(args: &[OsString], error: &clap::Error, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let (text, is_error) = (error.render(), error.use_stderr());
     let (has_colours, width) = match is_error {
         true => (console.err_colours, console.err_width),
@@ -137,6 +154,9 @@ fn usage(error: &clap::Error, console: &mut Console<'_>) -> Result<Exit, CliErro
             console.note(
                 "    hint: -o is followed by the file to write, such as -o all.dv; other names are inputs",
             );
+        }
+        if let Some(hint) = of_other_tools(args, error) {
+            console.note(&format!("    hint: {hint}"));
         }
         return Ok(Exit::Usage);
     }

@@ -32,7 +32,7 @@ pub(crate) fn print_json(
         ("documents", snapshot.docs().into()),
         ("segments", snapshot.segments().len().into()),
     ];
-    Ok(console.json(&Json::object(entries.into_iter().chain(more)))?)
+    Ok(console.json(Json::object(entries.into_iter().chain(more)))?)
 }
 
 /// A commit as a JSON object.

@@ -10,6 +10,7 @@ use clap::ValueEnum;
 
 use super::table::{Align, Row, Table};
 use crate::console::Console;
+use crate::console::destination::{is_packed, unpacked};
 use crate::error::CliError;
 use crate::text::quoting::{json_text, printable, quote_csv};
 
@@ -22,25 +23,36 @@ pub(crate) enum RecordFormat {
     Csv,
     /// Tab-separated values with a header
     Tsv,
+    /// A table in Markdown
+    #[value(alias = "md")]
+    Markdown,
     /// One JSON object a line
     #[value(alias = "jsonl", alias = "json")]
     Ndjson,
-    /// Apache Parquet (`export` only)
-    #[value(alias = "pq")]
+    /// Apache Parquet. Only `export` writes it, so other commands do not show it.
+    #[value(alias = "pq", hide = true)]
     Parquet,
-    /// Arrow IPC (`export` only): the file format in a file, the stream format elsewhere
-    #[value(alias = "feather")]
+    /// Arrow IPC, as Parquet: the file format in a file, the stream format elsewhere
+    #[value(alias = "feather", hide = true)]
     Arrow,
 }
 
 impl RecordFormat {
     /// The format by the extension of a file, if it has one. An unknown extension is returned as an error.
     pub(crate) fn of_file(path: &Path) -> Result<Option<RecordFormat>, Cow<'_, str>> {
-        let Some(ending) = path.extension() else { return Ok(None) };
+        let Some(ending) = unpacked(path).extension() else { return Ok(None) };
         match ending.to_str().and_then(|ending| RecordFormat::from_str(ending, true).ok()) {
             None | Some(RecordFormat::Table) => Err(ending.to_string_lossy()),
+            // These are packed inside.
+            Some(RecordFormat::Parquet | RecordFormat::Arrow) if is_packed(path) => Err("gz".into()),
             format => Ok(format),
         }
+    }
+
+    /// The format of an answer by the extension of its file; `None` for an object of JSON.
+    pub(crate) fn of_answer(path: &Path) -> Option<RecordFormat> {
+        let is_object = unpacked(path).extension().is_some_and(|ending| ending == "json");
+        RecordFormat::of_file(path).ok().flatten().filter(|_| !is_object)
     }
 
     /// The extensions of all formats.
@@ -104,6 +116,10 @@ impl RowPrinter {
             }
             writeln!(out, "{line}")?;
         }
+        if format == RecordFormat::Markdown {
+            writeln!(out, "{}", markdown(heading.iter().map(|(name, _)| name.clone())))?;
+            writeln!(out, "{}", markdown(heading.iter().map(|_| "---".to_owned())))?;
+        }
         Ok(RowPrinter { format, keys, table, has_table: false, line: String::new() })
     }
 
@@ -138,6 +154,9 @@ impl RowPrinter {
                 cell.plain(line);
                 printable(line)
             };
+            if *format == RecordFormat::Markdown {
+                return Ok(writeln!(out, "{}", markdown(cells.map(plain)))?);
+            }
             table.rows.push(Row::Cells { cells: cells.map(plain).collect(), title: Some(title()) });
             return Ok(());
         }
@@ -167,4 +186,10 @@ fn delimiter(format: RecordFormat) -> Option<char> {
         RecordFormat::Tsv => Some('\t'),
         _ => None,
     }
+}
+
+/// A line of a table in Markdown.
+fn markdown(cells: impl Iterator<Item = String>) -> String {
+    let cells: Vec<String> = cells.map(|cell| cell.replace('|', "\\|")).collect();
+    format!("| {} |", cells.join(" | "))
 }

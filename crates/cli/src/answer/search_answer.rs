@@ -49,6 +49,6 @@ impl<'s> Answer<'s> {
             ("documents", self.segments.docs().into()),
             ("matching", self.found.hits.into()),
         ];
-        Ok(console.json(&Json::object(documents.into_iter().chain(entries)))?)
+        Ok(console.json(Json::object(documents.into_iter().chain(entries)))?)
     }
 }

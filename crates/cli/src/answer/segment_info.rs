@@ -49,7 +49,7 @@ pub(crate) fn report(
     let segment = Segment::open(path)?;
     let stats = stats(&segment)?;
     if json {
-        return Ok(console.json(&Json::object(info(&segment, &stats)?.chain(more)))?);
+        return Ok(console.json(Json::object(info(&segment, &stats)?.chain(more)))?);
     }
     column_table(&stats, segment.docs()).print(console)?;
     writeln!(console.out)?;

@@ -39,9 +39,7 @@ Examples:
   dv facet packages.dv section --json | jq '.facets[0].values[] | {value, count}'
 
 Several files are searched as if all documents were in one:
-  dv facet logs/*.dv host status --top 5
-
-Exit codes: 0 done, 1 a column does not exist or is damaged, 2 the query is wrong, 3 the file cannot be read.";
+  dv facet logs/*.dv host status --top 5";
 
 /// Count the documents with each value of columns
 #[derive(Debug, Args)]
@@ -114,9 +112,7 @@ Examples:
   dv group packages.dv section --by best --sort=-size --docs 1 --where 'tags = \"role::program\"'
 
 With a segment of web server hits that has their times in a column \"at\":
-  dv group hits.dv at:weekday,at:hour-of-day --tz Europe/Berlin --by value --top 0
-
-Exit codes: 0 done, 1 a column does not exist or is damaged, 2 the query is wrong, 3 the file cannot be read.";
+  dv group hits.dv at:weekday,at:hour-of-day --tz Europe/Berlin --by value --top 0";
 
 /// A grouping, on the command line and in a request.
 #[derive(Debug, Args, Deserialize)]
@@ -243,10 +239,7 @@ With a segment of web server hits that has their times in a column \"at\":
   dv histogram hits.dv at --step month --where 'status = 404'
   dv histogram hits.dv at --step month --facet host --sum size
   dv histogram hits.dv at --step 6h --tz Europe/Berlin --where 'at = \"2024-03-31\"'
-  dv histogram hits.dv at --edges 2023-12-01,2024-03-01,2024-06-01
-
-Exit codes: 0 done, 1 the column does not exist, has no numbers or is damaged, 2 wrong command line, 3 the file
-cannot be read.";
+  dv histogram hits.dv at --edges 2023-12-01,2024-03-01,2024-06-01";
 
 /// A column and its ranges, on the command line and in a request.
 #[derive(Debug, Args, Deserialize)]

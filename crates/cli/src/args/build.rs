@@ -14,80 +14,20 @@ use crate::import::schema::requested;
 use crate::import::source::{Encoding, InputFormat, Source};
 use crate::import::{Exclude, ImportOptions};
 
-const BUILD_LONG: &str = "\
-Build a segment from CSV, TSV, JSON, Parquet or Arrow IPC files.
-
-Inputs: `-` is standard input. Several inputs make one segment; their columns are united by name. An input may be \
-compressed with gzip or zstd, or be the only file of a zip archive. The name, the first bytes or the first line of an input gives its format; \
---input-format overrides that. JSON has one object a line (NDJSON), an array of objects, or objects one after the other.
-
-Types: dv reads a sample of the rows and picks the first of bool, i64, u64, f64, date (2013-01-31), timestamp \
-(RFC 3339, in ms, us or ns as its digits need; UTC without an offset), ip, uuid and string that holds every value \
-of the sample. 007 and +5 make a column of strings; so do numbers that a double rounds, such as 9007199254740993.0 beside \
-1.5, and timestamps with different UTC offsets. Other decimals are numbers, also with an exponent (1e5). If cells become one \
-number although they differ, such as 2.5 and 2.50 or 1e3 and 1000, a note names them, also with --quiet. If a later value \
-does not fit, dv reads the files again and infers the types from all rows, with a note. In a pipe, with --strict or in `dv put`, it is an error that names the \
-option to use. A column without a value in the sample is a string in CSV; in NDJSON, its first value decides, and \
-a field without any value is left out unless --type names it.
-
-Missing values: in CSV, an empty cell, NA or null, unless it is quoted in a column of strings; in JSON, null, [] and \
-an absent key.
-
-Several values a document: a JSON array of scalars makes a column with several values a document. Values are stored \
-in ascending order; a string is stored once. In CSV, a cell of such a column (--type tags=string[]) holds a JSON \
-array. A nested JSON object makes columns with dotted names.
-
-Parquet and Arrow files (if dv was built with the feature `parquet`) declare the types of their columns. Integers \
-become i64 or u64; floats and decimals f64; decimals without a fraction i64; text string; binary bytes; times of day \
-and durations i64, in their own unit. Lists make columns with several values, structs columns with dotted names; null and an empty list are \
-missing. A value that would change is an error. Leave out columns of other types, such as maps, with --exclude. \
-Parquet and the Arrow file format cannot be read from a pipe; the Arrow stream format can.
-
-If all values of a column are written alike (the format of a timestamp, the digits of a number, the token for a \
-missing value), the segment stores that format and `dv export` prints them the same way.";
-
 const BUILD_EXAMPLES: &str = "\
 Examples:
   dv build packages.ndjson.gz -o packages.dv
   dv build 2023.csv 2024.csv.zst -o all.dv --type zip=string,size=u64
   psql -c 'copy hits to stdout csv header' | dv build - --input-format csv -o hits.dv
-  dv build 2023.parquet 2024.parquet -o all.dv --exclude raw,person.address
   dv build dirty.csv -o clean.dv --skip-bad --missing - --missing unknown
   dv build packages.ndjson.gz -o packages.dv --sort-by section,-size
-  dv build hits.csv -o hits.dv --sort-by at:missing-first
-  dv build packages.ndjson.gz -o packages.dv --id-field id
-  dv build users.csv -o users.dv --type key=uuid --id-field key --term-index fst --filter-bits 8
+  dv build packages.ndjson.gz -o packages.dv --id-field id";
 
-Schema file (--schema):
-  [columns.size]
-  type = \"u64\"              # i64 u64 f64 bool date timestamp timestamp[ms|us|ns]
-                            # ip uuid string bytes; with [] after it: several values
-  [columns.host]
-  type = \"string\"
-  kind = \"sorted\"           # or \"binary\", \"raw\", \"fsst\", \"onpair\" (see --type);
-                            # default: the smaller of sorted and binary
-  [columns.\"Flight Date\"]
-  type = \"date\"
-  format = \"%d.%m.%Y\"       # a strftime pattern, or \"epoch\": units since 1970
-  [columns.tags]
-  type = \"string\"
-  multi = true
-  separator = \"|\"           # within a CSV cell
-
-Patterns of dates and timestamps (all of them: https://docs.rs/jiff/latest/jiff/fmt/strtime):
-  %Y %y %m %d %j            year, two-digit year, month, day, day of the year
-  %b %B %a %A               Jan, January, Thu, Thursday
-  %H %M %S %I %p            hour, minute, second; hour of 1 to 12, AM or PM
-  %.3f %.f                  a point and three decimals of the second, or as many as needed
-  %z %:z                    +0200, +02:00; without an offset, a time is UTC
-  %F %T %D %R               %Y-%m-%d, %H:%M:%S, %m/%d/%y, %H:%M
-  %s %% %-d %_d             seconds since 1970; a percent sign; without, or with blank, padding
-
-Exit codes: 0 built, 1 a bad row or value, 2 wrong command line, 3 a file cannot be read or written.
-If the build fails, an existing output file stays as it was.";
-
-/// The number of bad rows to report at the end.
-const SHOWN: usize = 5;
+/// Groups of options in help.
+pub(super) const CSV: &str = "CSV";
+const TYPES: &str = "Types of columns";
+pub(super) const INDEX: &str = "Order and ids";
+pub(super) const RESOURCES: &str = "Memory, threads and layout";
 
 /// The maximum size of a batch of rows, in bytes.
 const MAX_BATCH_BYTES: usize = 8 << 20;
@@ -100,83 +40,75 @@ pub(crate) struct InputArgs {
     pub(crate) inputs: Vec<PathBuf>,
 
     /// The format of all inputs; default: each by its name or content
-    #[arg(long, value_name = "FORMAT")]
+    #[arg(long, value_name = "FORMAT", hide_short_help = true)]
     pub(crate) input_format: Option<InputFormat>,
 
     /// The encoding of text without a byte order mark
-    #[arg(long, value_name = "NAME", value_enum, default_value_t)]
+    #[arg(long, value_name = "NAME", value_enum, default_value_t, hide_short_help = true)]
     pub(crate) encoding: Encoding,
 
     /// The character between CSV cells, such as ';' or '\t'; default: by the first lines
-    #[arg(long, value_name = "CHAR", value_parser = parse_delimiter)]
+    #[arg(long, value_name = "CHAR", value_parser = parse_delimiter, help_heading = CSV)]
     pub(crate) delimiter: Option<u8>,
 
     /// The columns of CSV files without a header: their names, or `no` for c1, c2, …
     ///
-    /// The first row is then data. Names are separated by commas, as in a header: a name in double quotes may contain a
-    /// comma. Write --header '"no"' for a single column that is called no.
-    #[arg(long, value_name = "no|NAME,…", value_parser = Header::parse)]
+    /// Names are as in a header: double quotes may enclose a comma, or a single column that is called "no".
+    #[arg(long, value_name = "no|NAME,…", value_parser = Header::parse, help_heading = CSV)]
     pub(crate) header: Option<Header>,
 
-    /// The earlier name of --header no
-    #[arg(long, hide = true, conflicts_with = "header")]
-    pub(crate) no_header: bool,
-
     /// Read quotes as text, not as CSV quoting
-    #[arg(long)]
+    #[arg(long, help_heading = CSV, hide_short_help = true)]
     pub(crate) no_quotes: bool,
 
-    /// Lines to leave out before the header of each CSV file, such as a title
-    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    /// Lines to leave out before each header, such as a title
+    #[arg(long, value_name = "COUNT", default_value_t = 0, help_heading = CSV, hide_short_help = true)]
     pub(crate) skip_lines: u64,
 
-    /// Leave out lines of CSV that begin with this character, such as '#'
-    #[arg(long, value_name = "CHAR", value_parser = parse_delimiter)]
+    /// Leave out lines that begin with this character, such as '#'
+    #[arg(long, value_name = "CHAR", value_parser = parse_delimiter, help_heading = CSV, hide_short_help = true)]
     pub(crate) comment: Option<u8>,
 
-    /// The character before a quote within a quoted CSV cell, such as '\'; a doubled quote is one anyway
-    #[arg(long, value_name = "CHAR", value_parser = parse_delimiter, conflicts_with = "no_quotes")]
+    /// The character before a quote within quotes, such as '\'; or double it
+    #[arg(long, value_name = "CHAR", value_parser = parse_delimiter, conflicts_with = "no_quotes", help_heading = CSV, hide_short_help = true)]
     pub(crate) escape: Option<u8>,
 
     /// Leave out blanks around CSV cells without quotes
-    #[arg(long)]
+    #[arg(long, help_heading = CSV, hide_short_help = true)]
     pub(crate) trim: bool,
 
     /// Types of columns, instead of inferred ones
     ///
-    /// NAME=TYPE, separated by commas. Types: i64 u64 f64 bool date timestamp timestamp[ms]
-    /// timestamp[us] timestamp[ns] ip uuid string bytes. Add `[]` for several values a document.
-    /// Add one of these to string, bytes, ip or uuid: `:sorted` for a dictionary, `:binary` for values
-    /// without a dictionary, compressed if that pays, `:raw` for uncompressed values, `:fsst` or `:onpair`
-    /// for values compressed one by one. A given type accepts more than an inferred one: numbers such as 007 or
-    /// +5, timestamps with any or no offset, numbers as strings.
-    #[arg(long = "type", value_name = "NAME=TYPE,…")]
+    /// NAME=TYPE, separated by commas: i64 u64 f64 bool date timestamp timestamp[ms|us|ns] ip uuid string bytes, with `[]` for several
+    /// values a document. After string, bytes, ip or uuid, `:sorted` gives a dictionary, `:binary` none, compressed if that pays,
+    /// `:raw` none and uncompressed, `:fsst` or `:onpair` values compressed one by one. A given type accepts more than an inferred
+    /// one: 007 and +5, timestamps with any or no offset, numbers as strings.
+    #[arg(long = "type", value_name = "NAME=TYPE,…", help_heading = TYPES)]
     pub(crate) types: Vec<String>,
 
-    /// A file with the types of columns; see "Schema file" in dv build --help
-    #[arg(long, value_name = "FILE.toml")]
+    /// A file with the types of columns; its keys are in dv schema --help
+    #[arg(long, value_name = "FILE.toml", help_heading = TYPES)]
     pub(crate) schema: Option<PathBuf>,
 
-    /// A CSV cell that stands for a missing value, beside NA and null; the option can be repeated
-    #[arg(long, value_name = "TOKEN", allow_hyphen_values = true)]
+    /// A cell that is a missing value, beside NA and null; can be repeated
+    #[arg(long, value_name = "TOKEN", allow_hyphen_values = true, help_heading = CSV)]
     pub(crate) missing: Vec<String>,
 
-    /// Read NA and null as text; only empty cells and the tokens of --missing are missing values
-    #[arg(long)]
+    /// Read NA and null as text; only empty cells and --missing are missing
+    #[arg(long, help_heading = CSV, hide_short_help = true)]
     pub(crate) no_default_missing: bool,
 
     /// Rows of each input to infer types from, or `all`
-    #[arg(long, value_name = "ROWS", default_value = "10000", value_parser = parse_sample)]
+    #[arg(long, value_name = "ROWS", default_value = "10000", value_parser = parse_sample, help_heading = TYPES, hide_short_help = true)]
     pub(crate) sample: u64,
 
-    /// Columns to leave out
+    /// Columns to leave out, separated by commas
     ///
-    /// Names separated by commas; the option can be repeated. The name of an object or struct leaves out all of its
-    /// columns. Give a name that contains a comma in an option of its own.
+    /// The name of an object or struct leaves out all of its columns. Give a name that contains a comma in an option of its own.
     #[arg(long, value_name = "NAME,…")]
     pub(crate) exclude: Vec<String>,
 
-    /// Skip bad rows instead of stopping; `build` prints their number and the first few at the end
+    /// Skip bad rows instead of stopping; the first few are named at the end
     #[arg(long)]
     pub(crate) skip_bad: bool,
 }
@@ -194,11 +126,7 @@ impl InputArgs {
             encoding: self.encoding,
             delimiter: self.delimiter,
             quotes: !self.no_quotes,
-            header: match &self.header {
-                Some(header) => header.clone(),
-                None if self.no_header => Header::Numbered,
-                None => Header::FirstRow,
-            },
+            header: self.header.clone().unwrap_or_default(),
             extras: Extras {
                 skip_lines: self.skip_lines,
                 comment: self.comment,
@@ -210,15 +138,8 @@ impl InputArgs {
             exclude: Exclude::new(&self.exclude),
             sample: self.sample,
             skip_bad: self.skip_bad,
-            widens: false,
-            shown: SHOWN,
-            chunk_threads: None,
             batch_bytes: MAX_BATCH_BYTES.min(memory / 16),
-            batch_rows: usize::MAX,
-            ids: None,
-            shard: None,
-            of_store: None,
-            end: None,
+            ..ImportOptions::usual()
         })
     }
 }
@@ -236,15 +157,15 @@ pub(crate) enum JumpTables {
 #[derive(Debug, Args)]
 pub(crate) struct WriteArgs {
     /// Threads that read text and encode columns, 0 for one per core; any number writes the same file
-    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    #[arg(long, value_name = "COUNT", default_value_t = 0, help_heading = RESOURCES, hide_short_help = true)]
     pub(crate) threads: usize,
 
     /// Jump tables, with which a reader finds any document without scanning
-    #[arg(long, value_name = "WHERE", value_enum, default_value_t = JumpTables::Baked)]
+    #[arg(long, value_name = "WHERE", value_enum, default_value_t = JumpTables::Baked, help_heading = RESOURCES, hide_short_help = true)]
     pub(crate) jump_tables: JumpTables,
 
     /// Store no zone maps; range filters then read every value
-    #[arg(long)]
+    #[arg(long, help_heading = RESOURCES, hide_short_help = true)]
     pub(crate) no_zone_maps: bool,
 
     /// Print the result as JSON
@@ -276,15 +197,33 @@ impl WriteArgs {
 }
 
 /// Build a segment from CSV, TSV, JSON, Parquet or Arrow files
+///
+/// Several inputs make one segment; their columns are united by name. An input may be compressed with gzip or zstd,
+/// or be the only file of a zip archive. Its name, first bytes or first line gives its format. JSON has one object a
+/// line (NDJSON), an array of objects, or objects one after the other; a nested object makes columns with dotted
+/// names. `dv schema --help` says how types are inferred, and lists the keys of schema files and the patterns of
+/// dates.
+///
+/// A missing value is in CSV an empty cell, NA or null, unless it is quoted in a column of strings; in JSON null, []
+/// and an absent key. An array of scalars is several values of a document, in CSV in a column such as --type
+/// tags=string[]. They are stored in ascending order, and a string once.
+///
+/// Parquet and Arrow files (if dv was built with the feature `parquet`) declare their types: integers become i64 or
+/// u64; floats and decimals f64; decimals without a fraction, times of day and durations i64. Lists make columns with
+/// several values, structs columns with dotted names. A value that would change is an error. Leave out columns of
+/// other types, such as maps, with --exclude. Of these formats, only an Arrow stream can be read from a pipe.
+///
+/// If all values of a column are written alike (the format of a timestamp, the digits of a number, the token for a
+/// missing value), the segment stores that format and `dv export` prints them the same way.
 #[derive(Debug, Args)]
-#[command(long_about = BUILD_LONG, after_long_help = BUILD_EXAMPLES)]
+#[command(after_long_help = BUILD_EXAMPLES)]
 pub(crate) struct BuildArgs {
-    /// The segment to write; it replaces an existing segment when it is complete. `-` is standard output
+    /// The segment to write, which appears when it is complete; `-` is standard output
     #[arg(short, long, value_name = "FILE.dv")]
     pub(crate) output: PathBuf,
 
     /// Replace an existing file, whatever it is; by default, only a segment is replaced
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) force: bool,
 
     #[command(flatten)]
@@ -292,38 +231,28 @@ pub(crate) struct BuildArgs {
 
     /// Columns to sort the documents by (index sort), the most significant first
     ///
-    /// Names separated by commas; the option can be repeated. `-` before a name sorts it in descending order.
-    /// Documents without a value come last, or first with `:missing-first` after the name. Equal documents stay
-    /// in the order of the input. A range filter on the first column is then two binary searches, and columns that
-    /// correlate with it take fewer bytes.
-    #[arg(long, value_name = "NAME,…", allow_hyphen_values = true)]
+    /// `-` before a name sorts it in descending order. Documents without a value come last, or first with `:missing-first` after the
+    /// name; equal documents stay in the order of the input. A range filter on the first column is then two binary searches, and
+    /// columns that correlate with it take fewer bytes.
+    #[arg(long, value_name = "NAME,…", allow_hyphen_values = true, help_heading = INDEX)]
     pub(crate) sort_by: Vec<String>,
 
     #[command(flatten)]
     pub(crate) ids: IdArgs,
 
-    /// Fail at a value that does not fit the type of the sample
+    /// Fail at a value that does not fit the type of the sample, instead of inferring types from all rows
     ///
-    /// Without it, dv reads the files again and infers the types from all rows. Pipes cannot be read again, and with
-    /// --skip-bad such rows are skipped.
-    #[arg(long)]
+    /// Pipes cannot be read again; with --skip-bad, such rows are skipped.
+    #[arg(long, help_heading = TYPES, hide_short_help = true)]
     pub(crate) strict: bool,
 
     /// Memory for values, such as 64MiB or 8GiB; beyond it they spill to a temporary file beside the output
-    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = parse_size)]
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = parse_size, help_heading = RESOURCES, hide_short_help = true)]
     pub(crate) memory: usize,
 
     #[command(flatten)]
     pub(crate) write: WriteArgs,
 }
-
-const SCHEMA_LONG: &str = "\
-Print the types that dv infers from a sample of the inputs, as a schema file to edit.
-
-Pass the file to `dv build --schema`. If you do not edit it, the segment is the same as without --schema. But a type in \
-a schema file accepts more values than the same type inferred from a sample (see --type), so some rows that are bad \
-without --schema are good with it. A column without a value in the sample is written as a comment if its type is \
-unknown.";
 
 const SCHEMA_EXAMPLES: &str = "\
 Examples:
@@ -334,14 +263,49 @@ Examples:
   dv schema hits.csv --type zip=string --sample all
   dv schema hits.csv --json | jq -r '.columns[].name'
 
-`dv build --help` explains the keys of a schema file.
+Schema file:
+  [columns.size]
+  type = \"u64\"              # i64 u64 f64 bool date timestamp timestamp[ms|us|ns]
+                            # ip uuid string bytes; with [] after it: several values
+  [columns.host]
+  type = \"string\"
+  kind = \"sorted\"           # or \"binary\", \"raw\", \"fsst\", \"onpair\" (see --type);
+                            # default: the smaller of sorted and binary
+  [columns.\"Flight Date\"]
+  type = \"date\"
+  format = \"%d.%m.%Y\"       # a strftime pattern, or \"epoch\": units since 1970
+  [columns.tags]
+  type = \"string\"
+  multi = true
+  separator = \"|\"           # within a CSV cell
 
-Exit codes: 0 printed, 1 a bad row, or values of a column that have no type in common, 2 wrong command line, \
-3 a file cannot be read.";
+Patterns of dates and timestamps (all of them: https://docs.rs/jiff/latest/jiff/fmt/strtime):
+  %Y %y %m %d %j            year, two-digit year, month, day, day of the year
+  %b %B %a %A               Jan, January, Thu, Thursday
+  %H %M %S %I %p            hour, minute, second; hour of 1 to 12, AM or PM
+  %.3f %.f                  a point and three decimals of the second, or as many as needed
+  %z %:z                    +0200, +02:00; without an offset, a time is UTC
+  %F %T %D %R               %Y-%m-%d, %H:%M:%S, %m/%d/%y, %H:%M
+  %s %% %-d %_d             seconds since 1970; a percent sign; without, or with blank, padding";
 
 /// Print the types that dv infers from inputs, as a schema file to edit
+///
+/// Pass the file to `dv build --schema`. If you do not edit it, the segment is the same as without --schema. But a
+/// type in a schema file accepts more values than the same type inferred from a sample (see --type), so some rows
+/// that are bad without --schema are good with it. A column without a value in the sample is written as a comment if
+/// its type is unknown.
+///
+/// Types: dv picks the first of bool, i64, u64, f64, date (2013-01-31), timestamp (RFC 3339, in ms, us or ns as its
+/// digits need; UTC without an offset), ip, uuid and string that holds every value of the sample. 007 and +5 make a
+/// column of strings; so do numbers that a double rounds, such as 9007199254740993.0 beside 1.5, and timestamps with
+/// different UTC offsets. Other decimals are numbers, also with an exponent (1e5). If cells become one number
+/// although they differ, such as 2.5 and 2.50 or 1e3 and 1000, a note of `dv build` names them, also with --quiet. If
+/// a later value does not fit, `dv build` reads the files again and infers the types from all rows, with a note. In a
+/// pipe, with --strict or in `dv put`, it is an error that names the option to use. A column without a value in the
+/// sample is a string in CSV; in JSON, its first value decides, and a field without any value is left out unless
+/// --type names it.
 #[derive(Debug, Args)]
-#[command(long_about = SCHEMA_LONG, after_long_help = SCHEMA_EXAMPLES)]
+#[command(after_long_help = SCHEMA_EXAMPLES)]
 pub(crate) struct SchemaArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,

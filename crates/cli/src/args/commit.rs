@@ -6,16 +6,26 @@ use clap::Args;
 
 use crate::api::store::KeepCommits;
 
+/// A group of options in help.
+pub(super) const COMMITS: &str = "Batches and commits";
+
 /// Options of commands that change a store.
 #[derive(Debug, Args)]
 pub(crate) struct CommitArgs {
-    /// Commits that the store keeps from now on, with their files: a number, or a time such as 30d [default: as before; 2 for
-    /// a new store]
+    /// Commits to keep for `dv recover`: a number, or a time such as 30d [default: as before; 2 for a new store]
     ///
-    /// `dv recover` can go back to them. With a time, these are the commits that were the newest within it. The newest
-    /// commit always stays.
-    #[arg(long, value_name = "COUNT|TIME", value_parser = parse_keep)]
+    /// With a time, those that were the newest within it. The newest commit always stays.
+    #[arg(long, value_name = "N|TIME", value_parser = parse_keep, help_heading = COMMITS, hide_short_help = true)]
     pub(crate) keep_commits: Option<KeepCommits>,
+}
+
+/// Options of commands that need the store for themselves.
+#[derive(Debug, Args)]
+pub(crate) struct WaitArgs {
+    /// Wait for another process that writes the store, for 10 s or so long, as in --wait=2min
+    #[arg(long = "wait", value_name = "TIME", num_args = 0..=1, require_equals = true, default_missing_value = "10s",
+          value_parser = parse_duration, help_heading = COMMITS)]
+    pub(crate) time: Option<Duration>,
 }
 
 /// Parses a number of commits, or a time.

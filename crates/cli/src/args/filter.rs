@@ -25,16 +25,16 @@ pub(crate) struct WhereArgs {
     /// Leave out files that cannot be opened, or a column of which cannot be opened, and name them on standard error
     ///
     /// Damage of values is found when they are read, and is still an error.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) skip_damaged: bool,
 
     /// Threads to use; default: one per core
-    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..), hide_short_help = true)]
     pub(crate) threads: Option<u16>,
 
     /// Print to standard error how the query was evaluated, what each index skipped, and the time of each step
     ///
     /// With --json, this is JSON, too.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) explain: bool,
 }

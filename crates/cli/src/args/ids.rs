@@ -2,6 +2,7 @@
 
 use clap::{Args, ValueEnum, value_parser};
 
+use super::build::INDEX;
 use crate::api::{IdForm, IdOptions, MAX_FILTER_BITS};
 use crate::error::CliError;
 use crate::import::ids::{IdIndexPlan, no_field};
@@ -39,17 +40,17 @@ impl TermIndex {
 pub(crate) struct IdArgs {
     /// The column of ids, for `dv lookup`
     ///
-    /// Its type is string, bytes, ip or uuid, with at most one value a document. No two documents may have the same id.
-    /// The column is stored without a dictionary (:binary), and the segment gets an index of its values.
-    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
+    /// Its type is string, bytes, ip or uuid, with at most one value a document; no two documents have the same. It is stored without a
+    /// dictionary (:binary), and the segment gets an index of its values.
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true, help_heading = INDEX)]
     pub(crate) id_field: Option<String>,
 
     /// The structure of the index of ids; default: column
-    #[arg(long, value_name = "FORM", value_enum)]
+    #[arg(long, value_name = "FORM", value_enum, help_heading = INDEX, hide_short_help = true)]
     pub(crate) term_index: Option<TermIndex>,
 
     /// Filter bits per id; the filter rejects most unknown ids without a search; 0 for none; default: 16
-    #[arg(long, value_name = "0..32", value_parser = value_parser!(u8).range(..=i64::from(MAX_FILTER_BITS)))]
+    #[arg(long, value_name = "0..32", value_parser = value_parser!(u8).range(..=i64::from(MAX_FILTER_BITS)), help_heading = INDEX, hide_short_help = true)]
     pub(crate) filter_bits: Option<u8>,
 }
 

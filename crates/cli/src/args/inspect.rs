@@ -10,19 +10,15 @@ use super::filter::WhereArgs;
 const INFO_EXAMPLES: &str = "\
 Examples:
   dv info packages.dv
-  dv info packages.dv --encodings
-  dv info packages.dv --sections
+  dv info packages.dv --encodings --sections
   dv info packages.dv --json | jq '.columns[] | {name, bytes}'";
 
-const INFO_LONG: &str = "\
-Show the columns of a segment or a store with their types, ranges and sizes.
-
-Minimum and maximum are the bounds that the file stores. Those of a store are of all documents, deleted ones included. \
-A bound that is NaN is not shown; `dv stats` computes the range of the other numbers.";
-
 /// Show the columns of a segment or a store with their types, ranges and sizes
+///
+/// Minimum and maximum are the bounds that the file stores. Those of a store are of all documents, deleted ones
+/// included. A bound that is NaN is not shown; `dv stats` computes the range of the other numbers.
 #[derive(Debug, Args)]
-#[command(long_about = INFO_LONG, after_help = INFO_EXAMPLES)]
+#[command(after_help = INFO_EXAMPLES)]
 pub(crate) struct InfoArgs {
     /// The segment, or the folder of a store
     #[arg(value_name = "FILE.dv")]
@@ -41,28 +37,22 @@ pub(crate) struct InfoArgs {
     pub(crate) json: bool,
 }
 
-const STATS_LONG: &str = "\
-Show the number of values of columns, and their minimum, maximum, sum, mean and number of distinct values.
-
-Most of it is read from the segment's directory. Sums of floats, the minimum and maximum of strings without a \
-dictionary, and everything about the documents of a --where need a scan of the column. The number of distinct values \
-is shown if the directory has it, as it does for every column with a dictionary; --distinct counts it, as it must for several files. NaN is not \
-part of minimum, maximum, sum or mean. Dates and timestamps have a mean and no sum; the sum of a bool column is the \
-number of true values.";
-
 const STATS_EXAMPLES: &str = "\
 Examples:
   dv stats packages.dv
   dv stats packages.dv size section
   dv stats packages.dv size --percentiles 50,90,99 --spread --where 'section = \"libs\"'
-  dv stats packages.dv --json | jq '.columns[] | select(.mean) | {name, mean}'
-
-Exit codes: 0 done, 1 a column does not exist or is damaged, 2 wrong command line, 3 the file cannot be read.";
+  dv stats packages.dv --json | jq '.columns[] | select(.mean) | {name, mean}'";
 
 /// Show the number of values of columns, their minimum, maximum, sum and mean
+///
+/// Most of it is read from the segment's directory. Sums of floats, the minimum and maximum of strings without a
+/// dictionary, and everything about the documents of a --where need a scan of the column. The number of distinct
+/// values is shown if the directory has it, as it does for every column with a dictionary; --distinct counts it, as
+/// it must for several files. NaN is not part of minimum, maximum, sum or mean. Dates and timestamps have a mean and
+/// no sum; the sum of a bool column is the number of true values.
 #[derive(Debug, Args)]
 #[command(
-    long_about = STATS_LONG,
     after_long_help = STATS_EXAMPLES,
     override_usage = "dv stats [OPTIONS] <FILE.dv>... [COLUMN]..."
 )]
@@ -103,10 +93,7 @@ Examples:
   dv terms packages.dv section
   dv terms packages.dv tags --prefix role:: --counts
   dv terms packages.dv section --counts | sort -rn | head
-  dv terms packages.dv --id --prefix 5de1 --json
-
-Exit codes: 0 done, 1 the column does not exist, has no dictionary or is damaged, or there is no index of
-ids, 3 the file cannot be read.";
+  dv terms packages.dv --id --prefix 5de1 --json";
 
 /// Print the distinct values of a column with a dictionary, or all ids, in order
 #[derive(Debug, Args)]
@@ -129,7 +116,7 @@ pub(crate) struct TermsArgs {
     pub(crate) prefix: Option<String>,
 
     /// Print at most this many
-    #[arg(long, value_name = "COUNT")]
+    #[arg(short = 'n', long, value_name = "COUNT")]
     pub(crate) limit: Option<u32>,
 
     /// Print the number of documents with each term before it, separated by a tab

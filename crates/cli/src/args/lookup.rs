@@ -6,16 +6,6 @@ use clap::Args;
 
 use super::records::RecordArgs;
 
-const LONG: &str = "\
-Print the documents with these ids, in the order of the ids.
-
-The segments need an index of ids; `dv build --id-field` and `dv merge --id-field` add one. The last segment is searched \
-first: if several segments have an id, the document of the last one is printed.
-
-Arguments up to the last one that ends in .dv or is a file are segments; the rest are ids. `-` reads ids from standard \
-input, one a line. With --id, or with ids after `--`, all other arguments are segments. Write ids as `dv get` prints \
-them: text as it is, bytes in hexadecimal, UUIDs with or without hyphens.";
-
 const EXAMPLES: &str = "\
 Examples:
   dv lookup packages.dv 5de1086c79cbf431697cc6a993a7378fe46488599cc640f5834caa9f9f3c517d
@@ -27,9 +17,17 @@ Exit codes: 0 all found, 1 an id was not found, or a segment has no index or is 
 2 wrong command line, 3 a file cannot be read.";
 
 /// Print the documents with these ids
+///
+/// They come in the order of the ids.
+///
+/// The segments need an index of ids; `dv build --id-field` and `dv merge --id-field` add one. The last segment is
+/// searched first: if several segments have an id, the document of the last one is printed.
+///
+/// Arguments up to the last one that ends in .dv or is a file are segments; the rest are ids. `-` reads ids from
+/// standard input, one a line. With --id, or with ids after `--`, all other arguments are segments. Write ids as `dv
+/// get` prints them: text as it is, bytes in hexadecimal, UUIDs with or without hyphens.
 #[derive(Debug, Args)]
 #[command(
-    long_about = LONG,
     after_long_help = EXAMPLES,
     override_usage = "dv lookup [OPTIONS] <FILE.dv>... <ID>...|-\n       dv lookup [OPTIONS] <FILE.dv>... -- <ID>..."
 )]

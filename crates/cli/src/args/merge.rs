@@ -4,52 +4,33 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::build::{WriteArgs, parse_size};
-use super::commit::{CommitArgs, parse_count};
+use super::build::{INDEX, RESOURCES, WriteArgs, parse_size};
+use super::commit::{CommitArgs, WaitArgs, parse_count};
 use super::ids::IdArgs;
-
-const LONG: &str = "\
-Merge several segments into one: the documents of all of them, one segment after the other. Or, without -o, merge the \
-segments of a store.
-
-A store: small segments are merged until few are left, with about ten of each size, and segments of which many documents \
-are deleted; --to 1 merges all. It is a commit; readers of the store never wait for it. With -o, a store is read as its \
-segments are, without deleted documents.
-
-Columns are united by name. Documents of a segment without a column have no value in it; --same-columns makes that an \
-error. Columns with one name must have one type, and either one value a document or several, in all segments. \
---promote converts numbers of different types: i64 and u64 beside f64 become f64, u64 beside i64 becomes i64. A number \
-that would change is an error. If `dv build` chose sorted for a column in one segment and binary in another, the merge \
-chooses again.
-
-Index sort: if all segments are sorted by the same first columns, the merged segment is sorted by them, too. --sort-by \
-sorts by other columns, --no-sort keeps one segment after the other.
-
-Index of ids: if all segments with documents have an index of the same column, the merged segment gets one, with the \
-structure and filter of the first. --id-field adds one or chooses another column; --no-ids leaves it out. No two \
-documents may have the same id.
-
-The text format of values is kept if the segments agree on it. Values are verified and encoded anew, so the result is as \
-small as if it had been built at once.";
 
 const EXAMPLES: &str = "\
 Examples:
   dv merge january.dv february.dv -o winter.dv
-  dv merge parts/*.dv -o whole.dv --memory 8GiB
-  dv merge old.dv -o new.dv --jump-tables none
   dv merge whole-euros.dv euros.dv -o prices.dv --promote
-  dv merge old.dv -o sorted.dv --sort-by section,-size
-  dv merge old.dv -o indexed.dv --id-field id --term-index exact-trie
+  dv merge old.dv -o new.dv --sort-by section,-size --id-field id
   dv merge store --to 1
-  dv rm people ada@example.com && dv merge people --purge
-
-Exit codes: 0 merged, 1 a segment is damaged or columns do not fit together, 2 wrong command line, 3 a file
-cannot be read or written, or --purge could not remove a file. If the merge fails, an existing output file
-stays as it was.";
+  dv rm people ada@example.com && dv merge people --purge";
 
 /// Merge several segments into one, or those of a store
+///
+/// The result has the documents of all of them, one segment after the other. Without -o, the small segments of a
+/// store are merged, and those of which many documents are deleted, in a commit; readers never wait for it. With -o,
+/// a store is read as its segments are, without deleted documents.
+///
+/// Columns are united by name. Those with one name must have one type, and either one value a document or several, in
+/// all segments. --promote converts numbers of different types: i64 and u64 beside f64 become f64, u64 beside i64
+/// becomes i64. A number that would change is an error.
+///
+/// If all segments are sorted by the same first columns, or have an index of the same column of ids, so has the
+/// merged one. No two documents may have the same id. Values are verified and encoded anew, so the result is as small
+/// as if it had been built at once; their text format is kept if the segments agree on it.
 #[derive(Debug, Args)]
-#[command(long_about = LONG, after_long_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES)]
 pub(crate) struct MergeArgs {
     /// The segments, in the order of their documents in the result, or the folder of a store
     #[arg(required = true, value_name = "FILE.dv|DIR")]
@@ -60,7 +41,7 @@ pub(crate) struct MergeArgs {
     pub(crate) output: Option<PathBuf>,
 
     /// Replace an existing file, whatever it is; by default, only a segment is replaced
-    #[arg(long, requires = "output")]
+    #[arg(long, requires = "output", hide_short_help = true)]
     pub(crate) force: bool,
 
     /// Merge the segments of a store until there are at most this many
@@ -78,12 +59,15 @@ pub(crate) struct MergeArgs {
     #[command(flatten)]
     pub(crate) commit: CommitArgs,
 
+    #[command(flatten)]
+    pub(crate) wait: WaitArgs,
+
     /// Columns to sort the documents by, as in dv build --help
-    #[arg(long, value_name = "NAME,…", allow_hyphen_values = true)]
+    #[arg(long, value_name = "NAME,…", allow_hyphen_values = true, help_heading = INDEX)]
     pub(crate) sort_by: Vec<String>,
 
     /// Do not sort, even if all segments have the same index sort
-    #[arg(long, conflicts_with = "sort_by")]
+    #[arg(long, conflicts_with = "sort_by", help_heading = INDEX, hide_short_help = true)]
     pub(crate) no_sort: bool,
 
     /// If segments differ in a column's numeric type, convert to f64 or i64; a number that would change is an error
@@ -98,11 +82,11 @@ pub(crate) struct MergeArgs {
     pub(crate) ids: IdArgs,
 
     /// Build no index of ids, even if all segments have one; same as --term-index none
-    #[arg(long, conflicts_with_all = ["id_field", "term_index", "filter_bits"])]
+    #[arg(long, conflicts_with_all = ["id_field", "term_index", "filter_bits"], help_heading = INDEX, hide_short_help = true)]
     pub(crate) no_ids: bool,
 
     /// Memory for the values of one column; beyond it they spill to a temporary file beside the output
-    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = parse_size)]
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = parse_size, help_heading = RESOURCES, hide_short_help = true)]
     pub(crate) memory: usize,
 
     #[command(flatten)]

@@ -5,52 +5,40 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use super::build::{InputArgs, WriteArgs, parse_size};
-use super::commit::{CommitArgs, parse_count, parse_time};
+use super::build::{InputArgs, RESOURCES, WriteArgs, parse_size};
+use super::commit::{COMMITS, CommitArgs, WaitArgs, parse_count, parse_time};
 use crate::api::store::Durability;
 use crate::import::Shard;
 
-const LONG: &str = "\
-Put documents from CSV, TSV, JSON, Parquet or Arrow IPC files into a store, batch by batch.
-
-In a store with a column of ids, a document replaces the one with the same id, and the last one of the input stays. Every \
-document must have an id. In a store with a column of versions, the highest version stays, and other documents are \
-counted as stale; --strict-versions makes that an error.
-
-With --partial, each document changes the one with the same id: it has an id and the columns to change, and the others stay \
-as they are, also those with a missing value. Documents whose id is not there are counted and left out, and the exit code \
-is 1. A document without a version leaves the version as it is.
-
-Inputs are read as `dv build` reads them. Columns that the store has keep their types; others are added with the type \
-that the input gives them, for good.
-
-Files are committed at the end, so an error leaves the store as it was. A pipe, such as standard input, is committed \
-every second, also while it pauses (--commit-every), until it ends; if it is compressed, or an Arrow stream, only as rows \
-arrive. Its segments are merged meanwhile. Its sample (--sample) ends a second after its first row, unless that is to have \
-all rows. After an error, what was committed before it stays, and the message says how many documents that are; so do \
-batches if --durability is not `commit`.
-
-Ctrl-C (SIGINT) and SIGTERM end the input: what was read is committed and reported. A second one ends dv at once.";
-
 const EXAMPLES: &str = "\
 Examples:
-  dv store create packages --id-field id
   dv put packages packages.ndjson.gz
-  psql -c 'copy hits to stdout csv header' | dv put hits - --input-format csv --commit-every end
   dv put packages prices.csv --partial
-  dv put hits today.csv --type code=string && dv count hits --where 'code = \"007\"'
-  tail -n +1 -f hits.ndjson | dv put hits - --input-format ndjson
+  psql -c 'copy hits to stdout csv header' | dv put hits - --input-format csv --commit-every end
   tail -n +1 -f hits.ndjson | dv put hits - --durability batch --progress json 2>> hits.progress
-  dv put packages monday.ndjson.gz --keep-frames 256MiB
+  dv put packages monday.ndjson.gz --keep-frames 256MiB --wait
 
 Exit codes: 0 committed, 1 a bad row or value, a column has another type, --partial did not find an id, or
---strict-versions met a stale document,
-2 wrong command line, 3 a file cannot be read or written, or another process writes the store,
-130 or 143 ended by SIGINT or SIGTERM.";
+--strict-versions met a stale document, 2 wrong command line, 3 a file cannot be read or written, or another
+process writes the store, 130 or 143 ended by SIGINT or SIGTERM.";
 
-/// Put documents into a store
+/// Put documents from CSV, TSV, JSON, Parquet or Arrow files into a store
+///
+/// In a store with a column of ids, every document must have one; it replaces the one with the same id, and the last
+/// one of the input stays. In a store with a column of versions, the highest version stays; others are counted as
+/// stale.
+///
+/// With --partial, each document changes the one with the same id: it has an id and the columns to change, and the
+/// others stay as they are, also those with a missing value. A document without a version leaves the version as it
+/// is. Ids that are not there are counted, and the exit code is 1.
+///
+/// Inputs are read as `dv build` reads them, with its options for CSV and layout (`dv build --help`). Columns that
+/// the store has keep their types; new ones get the type of the input, for good. Files are committed at the end, so
+/// an error leaves the store as it was. A pipe is committed every second, also while it pauses; its sample (--sample)
+/// ends a second after its first row, and its segments are merged meanwhile. Ctrl-C (SIGINT) and SIGTERM end the
+/// input: what was read is committed and reported.
 #[derive(Debug, Args)]
-#[command(long_about = LONG, after_long_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES)]
 pub(crate) struct PutArgs {
     /// The folder of the store
     #[arg(value_name = "DIR")]
@@ -59,61 +47,57 @@ pub(crate) struct PutArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
 
-    /// Change the columns that the documents of the input have, and keep the others
+    /// Change only the columns that a document of the input has
     #[arg(long)]
     pub(crate) partial: bool,
 
-    /// Put only the documents of one shard, such as 0/4: the first of four
+    /// Put only the documents of one shard by a hash of their ids, such as 0/4: the first of four
     ///
-    /// A hash of the id determines the shard. To distribute an input over four stores, run the command once for each
-    /// store, with 0/4 to 3/4.
-    #[arg(long, value_name = "I/N", value_parser = parse_shard, allow_hyphen_values = true)]
+    /// To distribute an input over four stores, run the command once for each store, with 0/4 to 3/4.
+    #[arg(long, value_name = "I/N", value_parser = parse_shard, allow_hyphen_values = true, help_heading = COMMITS, hide_short_help = true)]
     pub(crate) shard: Option<Shard>,
 
-    /// The most documents of a batch
+    /// The most documents of a batch, which is applied whole or not at all
     ///
-    /// A batch is applied whole or not at all. It ends earlier at 4 MiB, before a document with a new column, and if it
-    /// comes from a pipe, when that pauses, and after a second.
-    #[arg(long, value_name = "DOCUMENTS", default_value_t = 1000, value_parser = parse_count)]
+    /// It ends earlier at 4 MiB, before a document with a new column, and in a pipe that pauses.
+    #[arg(long, value_name = "DOCUMENTS", default_value_t = 1000, value_parser = parse_count, help_heading = COMMITS, hide_short_help = true)]
     pub(crate) batch: usize,
 
-    /// The moment from which documents survive a crash: `commit`, `batch`, or a time such as 200ms
+    /// From when on documents survive a crash: `commit`, `batch`, or a time such as 200ms
     ///
-    /// `commit`: the next commit. `batch`: their batch is in the log of the store, which is synced after each batch. A
-    /// time: as `batch`, but the log is synced only after this time; batches survive the end of dv, but a loss of power
-    /// may lose those since the last sync.
-    #[arg(long, value_name = "MOMENT", default_value = "commit", value_parser = parse_durability)]
+    /// `commit`: from the next one. `batch`: when their batch is in the log, synced after each. A time: the log is synced after it; a
+    /// loss of power may lose batches since, the end of dv does not.
+    #[arg(long, value_name = "MOMENT", default_value = "commit", value_parser = parse_durability, help_heading = COMMITS, hide_short_help = true)]
     pub(crate) durability: Durability,
 
-    /// Bytes of old logs to keep, such as 256MiB, from which `dv replicate` sends batches after they are committed
+    /// Bytes of old logs to keep for `dv replicate`, such as 256MiB
     ///
-    /// If not 0, dv writes a log with every --durability. The store does not remember this option: a command without a
-    /// log removes the logs at its commit, and replicas then get files.
-    #[arg(long, value_name = "SIZE", default_value = "0", value_parser = parse_size)]
+    /// If not 0, dv writes a log with every --durability. A command without it removes the logs at its commit; replicas then get files.
+    #[arg(long, value_name = "SIZE", default_value = "0", value_parser = parse_size, help_heading = COMMITS, hide_short_help = true)]
     pub(crate) keep_frames: usize,
 
-    /// The time between commits, such as 5s or 500ms, or `end` [default: 1s if an input is a pipe, otherwise end]
-    ///
-    /// A commit is durable, and other commands see what it contains.
-    #[arg(long, value_name = "TIME", value_parser = parse_commit_every)]
+    /// The time between commits, which others then see, such as 5s or 500ms, or `end` [default: 1s for a pipe, otherwise end]
+    #[arg(long, value_name = "TIME", value_parser = parse_commit_every, help_heading = COMMITS, hide_short_help = true)]
     pub(crate) commit_every: Option<CommitEvery>,
 
     /// Fail with exit code 1 if documents are stale; the others are put
-    #[arg(long)]
+    #[arg(long, help_heading = COMMITS, hide_short_help = true)]
     pub(crate) strict_versions: bool,
 
-    /// Progress: a line on a terminal, or one JSON object a line on standard error
+    /// Progress: a line on a terminal, or with `json` lines on standard error
     ///
-    /// `json` writes a line when more documents are committed, or as durable as --durability says:
-    /// {"documents":3000,"skipped_rows":0}. These are the first rows of the input.
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = ProgressFormat::Auto, conflicts_with = "quiet")]
+    /// A line comes when more documents, the first rows of the input, are as durable as asked: {"documents":3000,"skipped_rows":0}.
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = ProgressFormat::Auto, conflicts_with = "quiet", help_heading = COMMITS, hide_short_help = true)]
     pub(crate) progress: ProgressFormat,
 
     #[command(flatten)]
     pub(crate) commit: CommitArgs,
 
+    #[command(flatten)]
+    pub(crate) wait: WaitArgs,
+
     /// Memory, such as 64MiB or 8GiB: documents that take a quarter of it are written to a segment
-    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = parse_size)]
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = parse_size, help_heading = RESOURCES, hide_short_help = true)]
     pub(crate) memory: usize,
 
     #[command(flatten)]

@@ -7,6 +7,7 @@ use clap::Args;
 use super::filter::WhereArgs;
 use crate::answer::records::RecordOptions;
 use crate::answer::rows::RecordFormat;
+use crate::import::source::InputFormat;
 
 /// Options of commands that print documents.
 #[derive(Debug, Args)]
@@ -44,9 +45,7 @@ impl RecordArgs {
 const GET_EXAMPLES: &str = "\
 Examples:
   dv get packages.dv 0 17 3524
-  dv get packages.dv 17 --columns package,version --json
-
-Exit codes: 0 done, 1 a document or column does not exist or is damaged, 3 the file cannot be read.";
+  dv get packages.dv 17 --columns package,version --json";
 
 /// Print documents by number
 #[derive(Debug, Args)]
@@ -67,15 +66,24 @@ pub(crate) struct GetArgs {
 const HEAD_EXAMPLES: &str = "\
 Examples:
   dv head packages.dv
-  dv head packages.dv -n 3 --columns package,tags";
+  dv head packages.dv -n 3 --columns package,tags
+  dv head packages.ndjson.gz -n 3";
 
-/// Print the first documents
+/// Print the first documents, or the first rows of a CSV, JSON, Parquet or Arrow file
+///
+/// Rows of other files are printed as `dv build` would store them, and a note has the types that it would infer, here from the
+/// first 2,000 rows. Bad rows are left out and named. The rest of the file is not read, however large it is. `dv schema` has
+/// options for files without a header, with another encoding and so on.
 #[derive(Debug, Args)]
 #[command(after_help = HEAD_EXAMPLES)]
 pub(crate) struct HeadArgs {
-    /// The segment, or the folder of a store
-    #[arg(value_name = "FILE.dv")]
+    /// The segment, the folder of a store, or a file that `dv build` reads; `-` is standard input
+    #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
+
+    /// The format of a file that is no segment; default: by its name or content
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) input_format: Option<InputFormat>,
 
     /// Number of documents
     #[arg(short = 'n', long = "docs", alias = "limit", value_name = "COUNT", default_value_t = 10)]
@@ -88,8 +96,7 @@ pub(crate) struct HeadArgs {
 const SAMPLE_EXAMPLES: &str = "\
 Examples:
   dv sample packages.dv
-  dv sample packages.dv -n 1000 --seed 7 --format csv > some.csv
-  dv sample packages.dv -n 20 --doc-ids --columns package,size";
+  dv sample packages.dv -n 20 --seed 7 --doc-ids --columns package,size";
 
 /// Print random documents, each at most once, in the order of the segment
 ///
@@ -117,9 +124,7 @@ pub(crate) struct SampleArgs {
 const CAT_EXAMPLES: &str = "\
 Examples:
   dv cat 2023.dv 2024.dv > all.ndjson
-  dv cat 2023.dv 2024.dv --format csv | dv build - --input-format csv -o all.dv
-
-Exit codes: 0 done, 1 a column does not exist or is damaged, 3 a file cannot be read.";
+  dv cat 2023.dv 2024.dv --format csv | dv build - --input-format csv -o all.dv";
 
 /// Print all documents of several segments, one segment after the other
 ///
@@ -137,45 +142,36 @@ pub(crate) struct CatArgs {
     pub(crate) records: RecordArgs,
 }
 
-const EXPORT_LONG: &str = "\
-Write documents as NDJSON, CSV, TSV, Parquet or Arrow IPC.
-
-Text formats print values as the input wrote them, if all values of the column were written alike (see `dv build \
---help`). Otherwise they print the canonical form: floats in the fewest digits, with a point, timestamps as RFC 3339 in UTC, \
-bytes in hexadecimal. Several values of a document come in ascending order. In JSON, NaN and infinity are null. In CSV, \
-several values are a JSON array, a missing value is an empty cell, and an empty string is \"\".
-
-`dv build` infers the same types again, but for what the text does not say. Name the types of these with --type: bytes, \
-several values in CSV, strings that all look like another type, u64 if all values fit i64, timestamps whose values need \
-fewer digits than their unit has.
-
-Parquet and Arrow (if dv was built with the feature `parquet`) get one column for each, of its type: timestamps in \
-UTC, several values as a list, ip and uuid as 16 bytes with a marker by which `dv build` recognizes them. Parquet is \
-compressed with zstd. Arrow is written in the file format to a file, and in the stream format to standard output and \
-pipes.
-
-If there are several files, --doc-ids prints the file in a column `_file` before the number, in text formats.";
-
 const EXPORT_EXAMPLES: &str = "\
 Examples:
   dv export packages.dv --format csv > packages.csv
-  dv export packages.dv -o packages.tsv --columns package,size
+  dv export packages.dv -o packages.tsv.gz --columns package,size
   dv export packages.dv --columns package,tags --docs 1000..2000
   dv export packages.dv --where 'section = \"games\"' --sort=-size --limit 100 --format csv
   jq .doc hits.ndjson | dv export packages.dv --docs - --format csv
 
 Several files are searched as if all documents were in one:
-  dv export logs/*.dv --where 'status = 404' --sort=-size -o errors.csv
+  dv export logs/*.dv --where 'status = 404' --sort=-size -o errors.csv";
 
-With the feature `parquet`:
-  dv export packages.dv -o packages.parquet
-
-Exit codes: 0 done, 1 a document or column does not exist or is damaged, 2 wrong command line, 3 a file
-cannot be read or written.";
-
-/// Write documents as NDJSON, CSV, TSV, Parquet or Arrow
+/// Write documents as NDJSON, CSV, TSV, Markdown, Parquet or Arrow
+///
+/// Text formats print values as the input wrote them, if all values of the column were written alike. Otherwise they
+/// print the canonical form: floats in the fewest digits, with a point, timestamps as RFC 3339 in UTC, bytes in
+/// hexadecimal. Several values of a document come in ascending order. In JSON, NaN and infinity are null. In CSV,
+/// several values are a JSON array, a missing value is an empty cell, and an empty string is "".
+///
+/// `dv build` infers the same types again. Name those that the text does not say with --type: bytes, several values
+/// in CSV, strings that all look like another type, u64 if all values fit i64, timestamps whose values need fewer
+/// digits than their unit.
+///
+/// Parquet and Arrow (if dv was built with the feature `parquet`; by --format or by the extension of -o) get a column
+/// for each, of its type: timestamps in UTC, several values as a list, ip and uuid as 16 bytes with a marker by which
+/// `dv build` recognizes them. Parquet is compressed with zstd. Arrow has the file format in a file, and the stream
+/// format elsewhere.
+///
+/// If there are several files, --doc-ids prints the file in a column `_file` before the number, in text formats.
 #[derive(Debug, Args)]
-#[command(long_about = EXPORT_LONG, after_long_help = EXPORT_EXAMPLES)]
+#[command(after_long_help = EXPORT_EXAMPLES)]
 pub(crate) struct ExportArgs {
     /// Segments and stores, or patterns such as 'logs/*.dv'
     #[arg(value_name = "FILE.dv", required = true)]

@@ -7,17 +7,6 @@ use clap::Args;
 use super::commit::parse_duration;
 use crate::api::store::Position;
 
-const REPLICATE_LONG: &str = "\
-Send the changes of a store to a replica: through a pipe to `dv replica`, or into a folder that both see.
-
-Through a pipe, dv sends each batch when it is in the log of the store (`dv put --keep-frames`). If there is no log, or it \
-lacks the batches, dv sends the files of a commit. Other commands may write the store meanwhile, and do not wait for \
-replicas. The command runs until the pipe is closed.
-
-With --to, the files of each new commit are put into a folder, and those that the two newest commits do not need are \
-removed from it. Files that are there already are compared with those of the store when the command begins; damaged ones are \
-named and put again. Any number of replicas may read them: `dv replica DIR --follow FOLDER`.";
-
 const REPLICATE_EXAMPLES: &str = "\
 Examples:
   dv replicate packages --from \"$(ssh host dv replica packages --position)\" | ssh host dv replica packages
@@ -28,8 +17,18 @@ Exit codes: 0 done, 1 a file is damaged, or there is nothing to send yet, 2 wron
 3 a file cannot be read or written, 5 the replica has what the store lost: give it an empty folder, or send --from 0 to dv replica --discard.";
 
 /// Send the changes of a store to a replica
+///
+/// They go through a pipe to `dv replica`, or into a folder that both see.
+///
+/// Through a pipe, dv sends each batch when it is in the log of the store (`dv put --keep-frames`). If there is no
+/// log, or it lacks the batches, dv sends the files of a commit. Other commands may write the store meanwhile, and do
+/// not wait for replicas. The command runs until the pipe is closed.
+///
+/// With --to, the files of each new commit are put into a folder, and those that the two newest commits do not need
+/// are removed from it. Files that are there already are compared with those of the store when the command begins;
+/// damaged ones are named and put again. Any number of replicas may read them: `dv replica DIR --follow FOLDER`.
 #[derive(Debug, Args)]
-#[command(long_about = REPLICATE_LONG, after_long_help = REPLICATE_EXAMPLES)]
+#[command(after_long_help = REPLICATE_EXAMPLES)]
 pub(crate) struct ReplicateArgs {
     /// The folder of the store
     #[arg(value_name = "DIR")]
@@ -54,21 +53,6 @@ pub(crate) struct ReplicateArgs {
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration, requires = "to")]
     pub(crate) every: std::time::Duration,
 }
-
-const REPLICA_LONG: &str = "\
-Take what `dv replicate` sends, into a replica of its store: from standard input, or from a folder that both see.
-
-The folder is made if it is not there. A replica is read as any store is, also meanwhile. Only its leader changes it: \
-`dv put` and others refuse to, until `dv replica --promote` makes it a store of its own. What the old leader sends from then \
-on is refused.
-
-dv commits batches every second (--commit-every) and at the end. A killed replica loses batches that it neither committed \
-nor logged (--keep-frames). Start again from --position, which prints the last batch that it has. Exit code 4 means that \
-the stream begins after it.
-
-Exit code 5 means that the leader lost batches that the replica has, that it is another store, or that a new leader replaced \
-it. If it lost batches, send --from 0 to --discard, which drops them from the replica. For another store, use an empty \
-folder.";
 
 const REPLICA_EXAMPLES: &str = "\
 Examples:
@@ -109,8 +93,20 @@ fn parse_from(text: &str) -> Result<From, String> {
 }
 
 /// Take the changes of a store into a replica
+///
+/// `dv replicate` sends them, to standard input, or to a folder that both see.
+///
+/// The folder is made if it is not there. A replica is read as any store is, also meanwhile. Only its leader changes
+/// it: `dv put` and others refuse to, until `dv replica --promote` makes it a store of its own. What the old leader
+/// sends from then on is refused.
+///
+/// dv commits batches every second (--commit-every) and at the end. A killed replica loses batches that it neither
+/// committed nor logged (--keep-frames). Start again from --position, which prints the last batch that it has.
+///
+/// If the leader lost batches that the replica has (exit code 5), send --from 0 to --discard, which drops them from
+/// the replica. For another store, use an empty folder.
 #[derive(Debug, Args)]
-#[command(long_about = REPLICA_LONG, after_long_help = REPLICA_EXAMPLES)]
+#[command(after_long_help = REPLICA_EXAMPLES)]
 pub(crate) struct ReplicaArgs {
     /// The folder of the replica
     #[arg(value_name = "DIR")]

@@ -10,12 +10,7 @@ use super::records::RecordArgs;
 const COUNT_EXAMPLES: &str = "\
 Examples:
   dv count packages.dv
-  dv count packages.dv --where 'section = \"libs\" and size > 10MiB' --explain
-
-Several files are searched as if all documents were in one:
-  dv count logs/*.dv --where 'status = 404'
-
-Exit codes: 0 done, 1 a column does not exist or is damaged, 2 the query is wrong, 3 the file cannot be read.";
+  dv count packages.dv --where 'section = \"libs\" and size > 10MiB' --explain";
 
 /// Count the documents that match a query
 #[derive(Debug, Args)]
@@ -33,26 +28,21 @@ pub(crate) struct CountArgs {
     pub(crate) json: bool,
 }
 
-const SORT_LONG: &str = "\
-Print the first documents in the order of some columns.
-
-`-` before a name sorts in descending order, :missing-first after it puts documents without a value first instead of last. \
-NaN sorts after all numbers. A document with several values sorts by the least, or in descending order by the greatest. \
-Equal documents stay in the order of the segment, and of the files. If there are several files, --doc-ids prints the file \
-in a column `_file` before the number. If there are more documents, the option for the next page is printed on standard \
-error.";
-
 const SORT_EXAMPLES: &str = "\
 Examples:
   dv sort packages.dv --by=-size -n 5 --columns package,size
   dv sort packages.dv --by=section,-size --where 'tags ^= \"role::\"' --json
-  dv sort packages.dv --by=-size -n 5 --columns package,size --after 141993064,583
-
-Exit codes: 0 done, 1 a column does not exist or is damaged, 2 the query is wrong, 3 the file cannot be read.";
+  dv sort packages.dv --by=-size -n 5 --columns package,size --after 141993064,583";
 
 /// Print the first documents in the order of some columns
+///
+/// `-` before a name sorts in descending order, :missing-first after it puts documents without a value first instead
+/// of last. NaN sorts after all numbers. A document with several values sorts by the least, or in descending order by
+/// the greatest. Equal documents stay in the order of the segment, and of the files. If there are several files,
+/// --doc-ids prints the file in a column `_file` before the number. If there are more documents, the option for the
+/// next page is printed on standard error.
 #[derive(Debug, Args)]
-#[command(long_about = SORT_LONG, after_long_help = SORT_EXAMPLES)]
+#[command(after_long_help = SORT_EXAMPLES)]
 pub(crate) struct SortArgs {
     /// Segments and stores, or patterns such as 'logs/*.dv'
     #[arg(value_name = "FILE.dv", required = true)]
@@ -103,9 +93,7 @@ const QUERY_EXAMPLES: &str = "\
 Examples:
   dv query packages.dv '{\"where\": \"size > 10MB\", \"facets\": [\"section\"], \"stats\": [\"size\"]}'
   dv query packages.dv request.toml --where 'section = \"games\"' --explain
-  generate-request | dv query packages.dv - | jq .facets
-
-Exit codes: 0 done, 1 a column does not exist or is damaged, 2 the request is wrong, 3 a file cannot be read.";
+  generate-request | dv query packages.dv - | jq .facets";
 
 /// Answer one request for facets, histograms, statistics, groups and documents
 #[derive(Debug, Args)]

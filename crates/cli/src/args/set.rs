@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::commit::CommitArgs;
+use super::commit::{CommitArgs, WaitArgs};
 
 const LONG: &str = "\
 Change some columns of documents of a store. Their other columns stay as they are.
@@ -29,11 +29,7 @@ Examples:
   dv set goods 4711 stock-=1 price*=1.1
   dv set packages --where 'section = \"games\"' section=play --unset source
   dv set users ann name=Ann changed=8
-  cut -f1 seen.tsv | dv set packages - seen=true
-
-Exit codes: 0 committed, 1 an id was not found, a version is stale, a number is out of range, or a
-column cannot be changed, 2 wrong command line, 3 a file cannot be read or written, or another
-process writes the store.";
+  cut -f1 seen.tsv | dv set packages - seen=true";
 
 /// Change some columns of documents of a store
 #[derive(Debug, Args)]
@@ -61,6 +57,9 @@ pub(crate) struct SetArgs {
 
     #[command(flatten)]
     pub(crate) commit: CommitArgs,
+
+    #[command(flatten)]
+    pub(crate) wait: WaitArgs,
 
     /// Print JSON
     #[arg(long)]

@@ -1,5 +1,6 @@
 //! Arguments of `completions` and `man`.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -11,22 +12,24 @@ Examples:
   dv completions zsh > ~/.zfunc/_dv                       # a folder in $fpath
   dv completions fish > ~/.config/fish/completions/dv.fish";
 
-/// Print a shell script that completes dv's commands and options
+/// Print a shell script that completes dv's commands and options, in bash also columns
 #[derive(Debug, Args)]
 #[command(after_help = COMPLETIONS_EXAMPLES)]
 pub(crate) struct CompletionsArgs {
     /// The shell
     #[arg(value_name = "SHELL")]
     pub(crate) shell: Shell,
+
+    /// The words of a command line, to print the names of the columns of their files
+    #[arg(last = true, hide = true)]
+    pub(crate) words: Vec<OsString>,
 }
 
 const MAN_EXAMPLES: &str = "\
 Examples:
-  dv man build | man -l -
+  dv man build
   dv man store create
-  dv man -o ~/.local/share/man/man1 && man dv-build
-
-Exit codes: 0 done, 1 dv was built without the feature `man`, 2 no such command, 3 the folder cannot be written.";
+  dv man -o ~/.local/share/man/man1 && man dv-build";
 
 /// Print a page of the manual, or write all of them to a folder
 #[derive(Debug, Args)]

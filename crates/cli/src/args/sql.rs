@@ -7,33 +7,30 @@ use clap::Args;
 use super::build::parse_size;
 use crate::answer::rows::RecordFormat;
 
-const LONG: &str = "\
-Answer a query in SQL, with joins, subqueries and window functions (if dv was built with the feature `sql`).
-
-Each argument after the query is one table: a segment, the folder of a store, a folder of segments, or a pattern in \
-quotes such as 'logs/*.dv'. A table is named after its file or folder, in lower case, with `_` for each character that \
-is not a letter or a digit. A pattern is named after the text before its first `*`, or after its folder: hits.dv is \
-hits, 'logs/*.dv' is logs, and 'logs/web-*.dv' is web. NAME=PATH sets another name.
-
-Values are printed as `dv export` prints them in canonical form; null is a missing value. Structs and maps are JSON \
-objects. `explain` shows the plan of a query, `explain analyze` also what each step took. `show tables` and `describe \
-TABLE` list tables and columns. In text, a quote is doubled and a backslash stands for itself, as in --where. A query \
-that names `_part` or `_doc` gets these columns: the number of a row's segment, from 0 on, and that of its document there. Put names with capitals or special characters in double quotes. Queries only read.";
-
 const EXAMPLES: &str = "\
 Examples:
   dv sql 'select section, count(*), max(size) from packages group by section' packages.dv
   dv sql 'select host, sum(bytes) from logs group by host' 'logs/*.dv' --json | jq .host
   dv sql 'select name, bytes from hits join hosts on hits.host = hosts.id' hits.dv hosts=machines/
   dv sql 'select * from hits where _doc in (7, 512)' hits.dv
-  dv sql - hits.dv --format csv < report.sql > report.csv
-
-Exit codes: 0 done, 1 a column does not exist or is damaged, or the query failed, 2 the query is wrong, 3 a file
-cannot be read.";
+  dv sql - hits.dv --format csv < report.sql > report.csv";
 
 /// Answer a query in SQL over segments and stores
+///
+/// It may have joins, subqueries and window functions (if dv was built with the feature `sql`).
+///
+/// Each argument after the query is one table: a segment, the folder of a store, a folder of segments, or a pattern
+/// in quotes such as 'logs/*.dv'. A table is named after its file or folder, in lower case, with `_` for each
+/// character that is not a letter or a digit. A pattern is named after the text before its first `*`, or after its
+/// folder: hits.dv is hits, 'logs/*.dv' is logs, and 'logs/web-*.dv' is web. NAME=PATH sets another name.
+///
+/// Values are printed as `dv export` prints them in canonical form; null is a missing value. Structs and maps are
+/// JSON objects. `explain` shows the plan of a query, `explain analyze` also what each step took. `show tables` and
+/// `describe TABLE` list tables and columns. In text, a quote is doubled and a backslash stands for itself, as in
+/// --where. A query that names `_part` or `_doc` gets these columns: the number of a row's segment, from 0 on, and
+/// that of its document there. Put names with capitals or special characters in double quotes. Queries only read.
 #[derive(Debug, Args)]
-#[command(long_about = LONG, after_long_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES)]
 pub(crate) struct SqlArgs {
     /// The query, or - for standard input
     #[arg(value_name = "QUERY")]

@@ -4,27 +4,22 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::commit::CommitArgs;
-
-const STORE_LONG: &str = "\
-Create a store: a folder of segments that changes.
-
-`dv put` adds documents, `dv set` changes some, `dv rm` deletes some, `dv merge` makes few segments of many. Each of these makes a commit, which \
-is whole or not there, even after a crash. All commands that read a segment read a store as well, while another process \
-writes it.";
+use super::commit::{CommitArgs, WaitArgs};
 
 const STORE_EXAMPLES: &str = "\
 Examples:
   dv store create packages --id-field id
-  dv put packages monday.ndjson.gz
-  dv put packages tuesday.ndjson.gz
-  dv rm packages --where 'section = \"games\"'
-  dv facet packages section
-  dv merge packages";
+  dv put packages monday.ndjson.gz && dv put packages tuesday.ndjson.gz
+  dv rm packages --where 'section = \"games\"' && dv merge packages
+  dv facet packages section";
 
 /// Create a store, a folder of segments that changes
+///
+/// `dv put` adds documents, `dv set` changes some, `dv rm` deletes some, `dv merge` makes few segments of many. Each
+/// of these makes a commit, which is whole or not there, even after a crash. All commands that read a segment read a
+/// store as well, while another process writes it.
 #[derive(Debug, Args)]
-#[command(long_about = STORE_LONG, after_long_help = STORE_EXAMPLES)]
+#[command(after_long_help = STORE_EXAMPLES)]
 pub(crate) struct StoreArgs {
     #[command(subcommand)]
     pub(crate) command: StoreCommand,
@@ -36,24 +31,20 @@ pub(crate) enum StoreCommand {
     Alter(AlterArgs),
 }
 
-const ALTER_LONG: &str = "\
-Make columns of a store wider: whole numbers become doubles (f64), timestamps get a finer unit, and columns of \
-one value a document become columns of several (i64[], string[]). Every value stays the same; a number that f64 does not have is an error.
-
-All segments that have the column are written again, in one commit. Older commits stay as they are, and replicas get the \
-files of the commit.";
-
 const ALTER_EXAMPLES: &str = "\
 Examples:
   dv store alter prices --type price=f64
-  dv store alter packages --type tags=string[],size=i64[]
-
-Exit codes: 0 committed, 1 a type is not wider, or a value would change, 2 wrong command line,
-3 a file cannot be read or written, or another process writes the store.";
+  dv store alter packages --type tags=string[],size=i64[]";
 
 /// Make columns of a store wider
+///
+/// Whole numbers become doubles (f64), timestamps get a finer unit, and columns of one value a document become columns
+/// of several (i64[], string[]). Every value stays the same; a number that f64 does not have is an error.
+///
+/// All segments that have the column are written again, in one commit. Older commits stay as they are, and replicas
+/// get the files of the commit.
 #[derive(Debug, Args)]
-#[command(long_about = ALTER_LONG, after_long_help = ALTER_EXAMPLES)]
+#[command(after_long_help = ALTER_EXAMPLES)]
 pub(crate) struct AlterArgs {
     /// The folder of the store
     #[arg(value_name = "DIR")]
@@ -65,27 +56,26 @@ pub(crate) struct AlterArgs {
 
     #[command(flatten)]
     pub(crate) commit: CommitArgs,
+
+    #[command(flatten)]
+    pub(crate) wait: WaitArgs,
 }
-
-const CREATE_LONG: &str = "\
-Create a store in a folder, which is made if it is not there.
-
---schema and --type set the types of some columns; the first `dv put` with a new column fixes its type. Later, \
-`dv store alter` makes columns wider. Columns of strings get a dictionary, unless the type says :binary.";
 
 const CREATE_EXAMPLES: &str = "\
 Examples:
   dv store create packages --id-field id
   dv store create users --id-field key --version-field changed
   dv store create hits --type at=timestamp[ms],url=string:binary --sort-by -at
-  dv schema hits.csv > hits.toml && dv store create hits --schema hits.toml
-
-Exit codes: 0 created, 1 there is a store already, or columns do not fit together, 2 wrong command line,
-3 a file cannot be read or written.";
+  dv schema hits.csv > hits.toml && dv store create hits --schema hits.toml";
 
 /// Create a store
+///
+/// The folder is made if it is not there.
+///
+/// --schema and --type set the types of some columns; the first `dv put` with a new column fixes its type. Later, `dv
+/// store alter` makes columns wider. Columns of strings get a dictionary, unless the type says :binary.
 #[derive(Debug, Args)]
-#[command(long_about = CREATE_LONG, after_long_help = CREATE_EXAMPLES)]
+#[command(after_long_help = CREATE_EXAMPLES)]
 pub(crate) struct CreateArgs {
     /// The folder of the store
     #[arg(value_name = "DIR")]
@@ -109,7 +99,7 @@ pub(crate) struct CreateArgs {
     #[arg(long = "type", value_name = "NAME=TYPE,…")]
     pub(crate) types: Vec<String>,
 
-    /// A file with the types of columns; see "Schema file" in dv build --help
+    /// A file with the types of columns; its keys are in dv schema --help
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) schema: Option<PathBuf>,
 
@@ -125,10 +115,7 @@ const RM_EXAMPLES: &str = "\
 Examples:
   dv rm packages 5de1086c79cbf431697cc6a993a7378fe46488599cc640f5834caa9f9f3c517d
   dv rm hits --where 'at < \"2013-01-01\"'
-  cut -f1 gone.tsv | dv rm packages -
-
-Exit codes: 0 committed, 1 an id was not found, or the query does not fit, 2 wrong command line,
-3 a file cannot be read or written, or another process writes the store.";
+  cut -f1 gone.tsv | dv rm packages -";
 
 /// Delete documents of a store
 #[derive(Debug, Args)]
@@ -149,6 +136,9 @@ pub(crate) struct RmArgs {
     #[command(flatten)]
     pub(crate) commit: CommitArgs,
 
+    #[command(flatten)]
+    pub(crate) wait: WaitArgs,
+
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -162,9 +152,7 @@ const COMMITS_EXAMPLES: &str = "\
 Examples:
   dv commits packages
   dv count packages --commit 41
-  dv commits packages --json | jq '.[].documents'
-
-Exit codes: 0 done, 1 a commit is damaged, 3 the folder has no store.";
+  dv commits packages --json | jq '.[].documents'";
 
 /// List the commits of a store, and when each was made
 #[derive(Debug, Args)]
@@ -179,22 +167,19 @@ pub(crate) struct CommitsArgs {
     pub(crate) json: bool,
 }
 
-const LOG_LONG: &str = "\
-List the batches in the log of a store: those that were applied since its newest commit, by a program that keeps a log. \
-Whoever opens the store to write it applies them again.
-
-\"durable\" is \"yes\" if the log says so. The last batches may be durable, too, which only what follows would tell.";
-
 const LOG_EXAMPLES: &str = "\
 Examples:
   dv log packages
-  dv log packages --json | jq 'length'
-
-Exit codes: 0 done, 1 a batch that was durable is damaged, 3 the folder has no store.";
+  dv log packages --json | jq 'length'";
 
 /// List the batches in the log of a store
+///
+/// These were applied since its newest commit, by a program that keeps a log. Whoever opens the store to write it
+/// applies them again.
+///
+/// "durable" is "yes" if the log says so. The last batches may be durable, too, which only what follows would tell.
 #[derive(Debug, Args)]
-#[command(long_about = LOG_LONG, after_long_help = LOG_EXAMPLES)]
+#[command(after_long_help = LOG_EXAMPLES)]
 pub(crate) struct LogArgs {
     /// The folder of the store
     #[arg(value_name = "DIR")]
@@ -205,27 +190,23 @@ pub(crate) struct LogArgs {
     pub(crate) json: bool,
 }
 
-const CHANGES_LONG: &str = "\
-List the upserts, updates and deletes of a store after a batch, in order, each as a line of JSON: for caches, queues and indexes \
-beside the store.
-
-They are read from the log of the store, so `dv put --keep-frames` says how far back they reach. The log lacks what was changed by \
-a query. There, and before its oldest batch, dv fails and says how to go on from all documents.
-
-An update has the new values in \"set\" (null if they are removed), those of lists in \"add\" and \"remove\", and sums and \
-products in \"compute\".";
-
 const CHANGES_EXAMPLES: &str = "\
 Examples:
   dv changes packages
-  dv changes packages --from 107 | jq -r 'select(.change == \"delete\").id'
-
-Exit codes: 0 done, 1 the log does not have all changes, or is damaged, 2 wrong command line,
-3 a file cannot be read, 5 the store has no such batch.";
+  dv changes packages --from 107 | jq -r 'select(.change == \"delete\").id'";
 
 /// List the upserts, updates and deletes of a store after a batch
+///
+/// They come in order, each as a line of JSON: for caches, queues and indexes beside the store.
+///
+/// They are read from the log of the store, so `dv put --keep-frames` says how far back they reach. The log lacks
+/// what was changed by a query. There, and before its oldest batch, dv fails and says how to go on from all
+/// documents.
+///
+/// An update has the new values in "set" (null if they are removed), those of lists in "add" and "remove", and sums
+/// and products in "compute".
 #[derive(Debug, Args)]
-#[command(long_about = CHANGES_LONG, after_long_help = CHANGES_EXAMPLES)]
+#[command(after_long_help = CHANGES_EXAMPLES)]
 pub(crate) struct ChangesArgs {
     /// The folder of the store
     #[arg(value_name = "DIR")]
@@ -236,26 +217,23 @@ pub(crate) struct ChangesArgs {
     pub(crate) from: u64,
 }
 
-const RECOVER_LONG: &str = "\
-Go back to an older commit of a store, whose newest one is damaged or contains what it should not.
-
-A new commit gets the contents of the older one, and the batches of the log (`dv log`), as far as they follow the older one; it \
-prints what is lost. If batches of the log cannot be applied to it, nothing is changed, and an error says which.
-
-The files of the lost commits stay until the next command that writes the store removes what --keep-commits does not keep. \
-`dv commits` lists the commits that are there.";
-
 const RECOVER_EXAMPLES: &str = "\
 Examples:
   dv recover packages --to 41
-  dv recover packages --to 41 --discard-log
-
-Exit codes: 0 done, 1 there is no such commit, one of its files is damaged, or batches of the log would be lost,
-2 wrong command line, 3 a file cannot be read or written, or another process writes the store.";
+  dv recover packages --to 41 --discard-log";
 
 /// Go back to an older commit of a store
+///
+/// For a store whose newest commit is damaged or contains what it should not.
+///
+/// A new commit gets the contents of the older one, and the batches of the log (`dv log`), as far as they follow the
+/// older one; it prints what is lost. If batches of the log cannot be applied to it, nothing is changed, and an error
+/// says which.
+///
+/// The files of the lost commits stay until the next command that writes the store removes what --keep-commits does
+/// not keep. `dv commits` lists the commits that are there.
 #[derive(Debug, Args)]
-#[command(long_about = RECOVER_LONG, after_long_help = RECOVER_EXAMPLES)]
+#[command(after_long_help = RECOVER_EXAMPLES)]
 pub(crate) struct RecoverArgs {
     /// The folder of the store
     #[arg(value_name = "DIR")]
@@ -268,6 +246,9 @@ pub(crate) struct RecoverArgs {
     /// Lose the batches of the log, or those from this number on, as in --discard-log=107
     #[arg(long, value_name = "BATCH", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
     pub(crate) discard_log: Option<u64>,
+
+    #[command(flatten)]
+    pub(crate) wait: WaitArgs,
 
     /// Print JSON
     #[arg(long)]

@@ -4,14 +4,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-const DIFF_LONG: &str = "\
-Compare two segments or stores: their columns, then their documents by number, or with --by those with the same value \
-of a column, in any order.
-
-`-` marks what only the first segment has, `+` what only the second has. Columns are compared by name, kind, type \
-and text format. Values are compared if the types agree; encodings and indexes are not compared. Nothing is printed if \
-the segments are the same.";
-
 const DIFF_EXAMPLES: &str = "\
 Examples:
   dv diff old.dv new.dv
@@ -23,8 +15,15 @@ Examples:
 Exit codes: 0 the same, 1 different, 2 wrong command line, 3 a segment is damaged or cannot be read.";
 
 /// Compare two segments or stores, column by column and document by document
+///
+/// First their columns, then their documents by number, or with --by those with the same value of a column, in any
+/// order.
+///
+/// `-` marks what only the first segment has, `+` what only the second has. Columns are compared by name, kind, type
+/// and text format. Values are compared if the types agree; encodings and indexes are not compared. Nothing is
+/// printed if the segments are the same.
 #[derive(Debug, Args)]
-#[command(long_about = DIFF_LONG, after_long_help = DIFF_EXAMPLES)]
+#[command(after_long_help = DIFF_EXAMPLES)]
 pub(crate) struct DiffArgs {
     /// The first segment, or the folder of a store
     #[arg(value_name = "A.dv")]
@@ -48,7 +47,7 @@ pub(crate) struct DiffArgs {
     pub(crate) columns: Vec<String>,
 
     /// Documents to show; further ones are only counted
-    #[arg(long, value_name = "COUNT", default_value_t = 10)]
+    #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 10)]
     pub(crate) limit: u32,
 
     /// Print JSON
@@ -67,10 +66,7 @@ Examples:
   dv check store
 
 In a store, all commits and their files are checked, that no two documents have the same id, and which
-files no commit names.
-
-Exit codes: 0 all intact, 1 a segment is damaged, 2 wrong command line, 3 a file cannot be read or is not
-a segment.";
+files no commit names.";
 
 /// Read every byte of segments and stores and verify all checksums and structures
 #[derive(Debug, Args)]

@@ -18,7 +18,7 @@ pub(crate) fn run(args: &CommitsArgs, console: &mut Console<'_>) -> Result<Exit,
             Ok(commit) => info_json(commit),
             Err(error) => Json::object([("commit", (*number).into()), ("damage", error.to_string().into())]),
         });
-        console.json(&json.collect::<Json>())?;
+        console.json(json.collect::<Json>())?;
     } else {
         let mut infos = commits.iter().filter_map(|(_, commit)| commit.as_ref().ok());
         let has_user_data = infos.any(|info| !info.user_data.is_empty());

@@ -11,7 +11,7 @@ use crate::api::search::SearchRequest;
 use crate::api::{DocAddress, DocId, Field};
 use crate::args::records::ExportArgs;
 use crate::console::Console;
-use crate::console::destination::{Destination, is_text, refuse_input, refuse_other_format};
+use crate::console::destination::{Destination, refuse_input, refuse_no_text, refuse_other_format};
 use crate::error::{CliError, Exit};
 use crate::open::files;
 use crate::open::opener::Opener;
@@ -68,9 +68,7 @@ fn refuse_file(path: &Path, format: RecordFormat) -> Result<(), CliError> {
             refuse_other_format(path, "a Parquet file", |head| head.starts_with(b"PAR1"))
         }
         RecordFormat::Arrow => refuse_other_format(path, "an Arrow file", |head| head.starts_with(b"ARROW1")),
-        RecordFormat::Table | RecordFormat::Csv | RecordFormat::Tsv | RecordFormat::Ndjson => {
-            refuse_other_format(path, "a text file", is_text)
-        }
+        _ => refuse_no_text(path),
     }
 }
 

@@ -19,7 +19,7 @@ pub(crate) fn run(args: &InfoArgs, opener: &Opener, console: &mut Console<'_>) -
     let segment = opener.segment(&args.file)?;
     let stats = stats(&segment)?;
     if args.json {
-        console.json(&Json::object(info(&segment, &stats)?))?;
+        console.json(Json::object(info(&segment, &stats)?))?;
         return Ok(Exit::Ok);
     }
     let [major, minor, patch] = segment.writer_version();

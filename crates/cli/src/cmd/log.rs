@@ -17,7 +17,7 @@ pub(crate) fn run(args: &LogArgs, console: &mut Console<'_>) -> Result<Exit, Cli
         }
     }
     if args.json {
-        console.json(&frames.iter().map(json).collect::<Json>())?;
+        console.json(frames.iter().map(json).collect::<Json>())?;
     } else {
         let heading = [
             ("batch", Align::Right),

@@ -48,7 +48,8 @@ fn merge_store(
         return Err(CliError::usage("a store has its own columns, order and ids")
             .hint("these options are for -o; --to, --purge, --memory and --threads are for a store"));
     }
-    let store = opener.store_to_change(folder, args.commit.keep_commits, args.write.options(args.memory))?;
+    let how = (args.commit.keep_commits, args.wait.time);
+    let store = opener.store_to_change(folder, how, args.write.options(args.memory))?;
     let before = store.snapshot().segments().len();
     match args.to {
         Some(segments) => store.merge_to(segments)?,

@@ -13,7 +13,7 @@ use crate::import::notes::{tell_joined_numbers, tell_notes};
 use crate::import::store_input::{Outcomes, PutPlan, StoreInput};
 use crate::import::{Import, ImportOptions, store_schema};
 use crate::open::opener::Opener;
-use crate::open::store::note_commit;
+use crate::open::store::{note_commit, waiting};
 use crate::process::end_signal::EndSignal;
 use crate::text::json::Json;
 use crate::text::quoting::{counted, thousands};
@@ -24,7 +24,10 @@ const SECOND: Duration = Duration::from_secs(1);
 pub(crate) fn run(args: &PutArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let end = EndSignal::watch().map_err(|error| CliError::failed(format!("signals: {error}")))?;
     // The store first: another writer would make the work in vain.
-    let store = Arc::new(open(args, opener)?);
+    let store = match open(args, opener, &end) {
+        Err(_) if let Some(exit) = end.exit() => return Ok(exit),
+        store => Arc::new(store?),
+    };
     require_ids(args, &store)?;
     let sources = args.input.sources();
     let has_pipe = sources.iter().any(|source| !source.is_replayable());
@@ -62,11 +65,12 @@ pub(crate) fn run(args: &PutArgs, opener: &Opener, console: &mut Console<'_>) ->
     Ok(end.exit().unwrap_or(done))
 }
 
-fn open(args: &PutArgs, opener: &Opener) -> Result<Store, CliError> {
+fn open(args: &PutArgs, opener: &Opener, end: &EndSignal) -> Result<Store, CliError> {
     let options = opener.store_options(args.commit.keep_commits, args.write.options(args.memory));
     let options = options.durability(args.durability).keep_frames(args.keep_frames as u64);
     // When half of it is used, it is written to a segment, which takes the rest.
-    Ok(Store::open(&args.folder, options.buffer_bytes(args.memory / 2))?)
+    let options = options.buffer_bytes(args.memory / 2);
+    waiting(args.wait.time, || end.exit().is_some(), || Store::open(&args.folder, options))
 }
 
 /// Merges segments, of which a pipe that goes on adds one with each commit.

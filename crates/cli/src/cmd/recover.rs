@@ -6,12 +6,14 @@ use crate::args::store::RecoverArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::open::opener::Opener;
+use crate::open::store::waiting;
 use crate::text::json::Json;
 use crate::text::quoting::thousands;
 
 pub(crate) fn run(args: &RecoverArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let options = StoreOptions::new().open(opener.options());
-    let recovered = Store::recover(&args.folder, args.to, args.discard_log, options)?;
+    let recover = || Store::recover(&args.folder, args.to, args.discard_log, options);
+    let recovered = waiting(args.wait.time, || false, recover)?;
     let (folder, number) = (args.folder.display(), recovered.commit.number);
     console.done = Some(format!("{folder} went back, in commit {number}"));
     if args.json {
@@ -22,7 +24,7 @@ pub(crate) fn run(args: &RecoverArgs, opener: &Opener, console: &mut Console<'_>
         let discarded = recovered.discarded.as_ref().map_or(Json::NONE, |batches| {
             Json::object([("first", (*batches.start()).into()), ("last", (*batches.end()).into())])
         });
-        console.json(&Json::object([
+        console.json(Json::object([
             ("store", args.folder.to_string_lossy().into_owned().into()),
             ("to", args.to.into()),
             ("now", info_json(&recovered.commit)),

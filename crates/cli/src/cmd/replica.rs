@@ -169,7 +169,7 @@ fn follow(
 fn print_position(args: &ReplicaArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let position = StoreReader::position(&args.folder)?;
     match args.json {
-        true => console.json(&Json::object(json(position)))?,
+        true => console.json(Json::object(json(position)))?,
         false => writeln!(console.out, "{position}")?,
     }
     Ok(Exit::Ok)
@@ -190,7 +190,7 @@ fn report(
             ]
         });
         return Ok(
-            console.json(&Json::object(json(position).into_iter().chain(counts.into_iter().flatten())))?
+            console.json(Json::object(json(position).into_iter().chain(counts.into_iter().flatten())))?
         );
     }
     let folder = args.folder.display();

@@ -13,7 +13,8 @@ use crate::text::quoting::{counted, printable};
 
 pub(crate) fn run(args: &RmArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let query = args.query.as_deref().map(Query::parse).transpose()?;
-    let store = opener.store_to_change(&args.folder, args.commit.keep_commits, WriterOptions::default())?;
+    let how = (args.commit.keep_commits, args.wait.time);
+    let store = opener.store_to_change(&args.folder, how, WriterOptions::default())?;
     let mut not_found = Vec::new();
     let deleted = match &query {
         Some(query) => store.delete_where(query)?,

@@ -17,7 +17,7 @@ pub(crate) fn run(args: &SchemaArgs, console: &mut Console<'_>) -> Result<Exit, 
     if args.json {
         let columns = columns(&import).map(|column| Entry::new(column).to_json());
         let schema = [("sampled_rows", import.sampled.into()), ("columns", columns.collect())];
-        console.json(&Json::object(schema))?;
+        console.json(Json::object(schema))?;
     } else {
         write!(console.out, "{}", to_toml(&import))?;
     }
@@ -43,7 +43,7 @@ fn heading(import: &Import) -> String {
         false => String::new(),
     };
     format!(
-        "# {}{of}. Pass this file to dv build --schema; dv build --help explains its keys.\n",
+        "# {}{of}. Pass this file to dv build --schema; dv schema --help explains its keys.\n",
         counted(columns, "column", "columns"),
     )
 }

@@ -31,7 +31,8 @@ struct Updated {
 
 pub(crate) fn run(args: &SetArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let query = args.query.as_deref().map(Query::parse).transpose()?;
-    let store = opener.store_to_change(&args.folder, args.commit.keep_commits, WriterOptions::default())?;
+    let how = (args.commit.keep_commits, args.wait.time);
+    let store = opener.store_to_change(&args.folder, how, WriterOptions::default())?;
     let (id, changes) = match (&query, args.arguments.split_first()) {
         (Some(_), _) => (None, args.arguments.as_slice()),
         (None, Some((id, changes))) => (Some(id), changes),

@@ -32,7 +32,8 @@ fn create(args: &CreateArgs, console: &mut Console<'_>) -> Result<Exit, CliError
 
 fn alter(args: &AlterArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let requests = requested(None, &args.types)?;
-    let store = opener.store_to_change(&args.folder, args.commit.keep_commits, WriterOptions::default())?;
+    let how = (args.commit.keep_commits, args.wait.time);
+    let store = opener.store_to_change(&args.folder, how, WriterOptions::default())?;
     store.alter(store_schema::altered(store.snapshot().schema(), &requests)?)?;
     commit(&store, console)?;
     console.line(format_args!("{}: {}", args.folder.display(), commit_line(&store)))?;

@@ -1,13 +1,11 @@
 //! `dv where`: the guide to `--where`, as `dv help where` prints it.
 
-use clap::CommandFactory as _;
-
-use crate::args::CommandLine;
+use crate::args;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 
 pub(crate) fn run(console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let mut dv = CommandLine::command();
+    let mut dv = args::commands();
     // `build` sets the full names of subcommands.
     dv.build();
     if let Some(guide) = dv.find_subcommand_mut("where") {

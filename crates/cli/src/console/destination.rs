@@ -4,6 +4,9 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
 use super::Console;
 use crate::api::{AtomicFile, MAGIC, writer};
 use crate::error::{CliError, Exit};
@@ -56,7 +59,13 @@ impl Destination {
             Destination::File(path) => {
                 unfinished_files::remove_at_end()?;
                 let mut file = AtomicFile::create(path).map_err(writer::Error::from)?;
-                console.redirected(&mut file, write)?;
+                if is_packed(path) {
+                    let mut packed = GzEncoder::new(&mut file, Compression::default());
+                    console.redirected(&mut packed, write)?;
+                    packed.finish()?;
+                } else {
+                    console.redirected(&mut file, write)?;
+                }
                 Ok(file.commit().map_err(writer::Error::from)?)
             }
         }
@@ -145,8 +154,26 @@ pub(crate) fn refuse_no_segment(output: &Path) -> Result<(), CliError> {
     refuse_other_format(output, "a segment", |head| head.starts_with(&MAGIC))
 }
 
+/// Fails if the output exists and is no text, or not packed as its name says.
+pub(crate) fn refuse_no_text(output: &Path) -> Result<(), CliError> {
+    match is_packed(output) {
+        true => refuse_other_format(output, "a gzip file", |head| head.starts_with(&[0x1f, 0x8b])),
+        false => refuse_other_format(output, "a text file", is_text),
+    }
+}
+
+/// The name of a file without the extension of gzip.
+pub(crate) fn unpacked(path: &Path) -> &Path {
+    path.file_stem().filter(|_| is_packed(path)).map_or(path, Path::new)
+}
+
+/// Whether a file is packed by gzip, by its name.
+pub(crate) fn is_packed(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "gz")
+}
+
 /// Whether a file that begins with these bytes is text. A character may be cut at their end.
-pub(crate) fn is_text(head: &[u8]) -> bool {
+fn is_text(head: &[u8]) -> bool {
     let is_utf8 = std::str::from_utf8(head).map_or_else(|error| error.error_len().is_none(), |_| true);
     is_utf8 && !head.contains(&0)
 }

@@ -17,7 +17,7 @@ use crate::text::text_format::{JsonMissing, TextFormat};
 use crate::text::time::{Rfc3339, TimeFormat, unit_of};
 
 /// The CSV cells that stand for a missing value.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct MissingTokens {
     tokens: Vec<String>,
     /// The indexes of `NA` and `null`, unless the user names them.

@@ -4,7 +4,9 @@ use super::column_type::{ColumnType, Layout};
 use super::ids::{IdIndexPlan, refused};
 use super::notes::{column_notes, empty_inputs, input_notes, without_values};
 use super::{Batch, Document, Import, Imported};
-use crate::api::writer::{self, BytesKind, FieldId, FieldSpec, SegmentWriter, Target};
+use crate::api::writer::{
+    self, BytesKind, FieldId, FieldSpec, FinishError, SegmentWriter, Target, WriterOptions,
+};
 use crate::api::{Compression, LogicalType, SortKey};
 use crate::console::progress::Progress;
 use crate::error::CliError;
@@ -26,14 +28,18 @@ impl<T> SegmentInput<'_, T> {
     fn add_all(&mut self, import: &mut Import, progress: &mut Progress) -> Result<(), CliError> {
         import.run(|import, added| {
             progress.show(import.documents, import.bytes_read());
-            match added {
-                Imported::Document(document) => self.add(import, document),
-                Imported::Batch(batch) => self.add_batch(import, batch),
-                Imported::Pause => Ok(()),
-            }
+            self.add_imported(import, added)
         })?;
         progress.show_step("writing");
         refuse_nothing(import)
+    }
+
+    fn add_imported(&mut self, import: &Import, added: Imported<'_>) -> Result<(), CliError> {
+        match added {
+            Imported::Document(document) => self.add(import, document),
+            Imported::Batch(batch) => self.add_batch(import, batch),
+            Imported::Pause => Ok(()),
+        }
     }
 
     fn add(&mut self, import: &Import, document: &Document) -> Result<(), CliError> {
@@ -122,6 +128,24 @@ pub(crate) fn write<T: Target>(
     let written = notes.and_then(|notes| Ok((finish(writer, import, ids, sort_by)?, notes)));
     progress.clear();
     written
+}
+
+/// The first documents as a segment in memory: at least `count`, if there are so many.
+pub(crate) fn first(import: &mut Import, count: u32) -> Result<Vec<u8>, CliError> {
+    let mut writer = SegmentWriter::in_memory(writer::Schema::new(), WriterOptions::default());
+    let mut input = SegmentInput { writer: &mut writer, ids: None, fields: Vec::new() };
+    let mut are_enough = false;
+    let added = import.run(|import, added| {
+        input.add_imported(import, added)?;
+        are_enough = import.documents >= u64::from(count);
+        // An error ends the import.
+        if are_enough { Err(CliError::failed("enough")) } else { Ok(()) }
+    });
+    if !are_enough {
+        added?;
+    }
+    input.finish(import)?;
+    Ok(writer.finish_bytes().map_err(FinishError::into_error)?)
 }
 
 /// Sorts and writes the segment.

@@ -51,28 +51,7 @@ impl BufRead for PausingReader {
 }
 
 fn options() -> ImportOptions {
-    ImportOptions {
-        format: None,
-        encoding: Encoding::Utf8,
-        delimiter: None,
-        quotes: true,
-        header: Header::FirstRow,
-        extras: Extras::default(),
-        missing: MissingTokens::new(false, &[]),
-        schema: Schema::default(),
-        exclude: Exclude::default(),
-        sample: 10_000,
-        skip_bad: false,
-        widens: false,
-        shown: 5,
-        chunk_threads: None,
-        batch_bytes: 1 << 20,
-        batch_rows: usize::MAX,
-        ids: None,
-        shard: None,
-        of_store: None,
-        end: None,
-    }
+    ImportOptions::usual()
 }
 
 fn typed(types: &str) -> ImportOptions {

@@ -65,7 +65,7 @@ pub(crate) fn split(arguments: &[OsString]) -> (Vec<PathBuf>, Vec<String>) {
 }
 
 /// Whether a file begins like a segment, or a folder is a store.
-fn is_readable(path: &Path) -> bool {
+pub(crate) fn is_readable(path: &Path) -> bool {
     let mut magic = [0; MAGIC.len()];
     is_store(path)
         || path.is_file()

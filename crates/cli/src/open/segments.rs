@@ -64,7 +64,7 @@ impl Segments {
         let (mut opened, mut left_out) = (Vec::new(), None);
         for file in &files {
             match open(opener, file).and_then(|found| found.with_columns(skip_damaged)) {
-                Ok(found) => opened.push((file, found)),
+                Ok(found) => opened.push((file.as_path(), found)),
                 Err(error) if skip_damaged => {
                     console.note(&format!("dv: left out: {}", error.message));
                     left_out = Some(error);
@@ -83,13 +83,19 @@ impl Segments {
         opener: &Opener,
         files: impl IntoIterator<Item = &'p PathBuf>,
     ) -> Result<Segments, CliError> {
-        let open = |file: &'p PathBuf| Ok((file, open(opener, file)?));
+        let open = |file: &'p PathBuf| Ok((file.as_path(), open(opener, file)?));
         let opened = files.into_iter().map(open).collect::<Result<Vec<_>, CliError>>()?;
         let are_several = opened.len() > 1;
         Ok(Segments::of(opened, are_several))
     }
 
-    fn of(opened: Vec<(&PathBuf, Opened)>, are_several: bool) -> Segments {
+    /// A segment in memory, whose documents are of `file`.
+    pub(crate) fn in_memory(opener: &Opener, file: &Path, bytes: Vec<u8>) -> Result<Segments, CliError> {
+        let segment = Segment::from_reader(Arc::new(bytes), file, opener.options())?;
+        Ok(Segments::of(vec![(file, Opened::of(segment))], false))
+    }
+
+    fn of(opened: Vec<(&Path, Opened)>, are_several: bool) -> Segments {
         let names = opened.iter().map(|(file, _)| file.to_string_lossy().into_owned()).collect();
         let order = opened.iter().find_map(|(_, found)| found.order.clone());
         let segments: Vec<OpenSegment> = opened.into_iter().flat_map(|(_, found)| found.segments).collect();
@@ -356,6 +362,12 @@ impl Segments {
 }
 
 impl Opened {
+    /// A segment of its own.
+    fn of(segment: Segment) -> Opened {
+        let (source, live) = (Arc::new(segment.clone()), LiveDocs::all(segment.docs()));
+        Opened { segments: vec![OpenSegment { segment, source, live }], order: None }
+    }
+
     /// The same, if `all` after a check that each column can be opened.
     fn with_columns(self, all: bool) -> Result<Opened, CliError> {
         for OpenSegment { source, .. } in self.segments.iter().filter(|_| all) {
@@ -368,10 +380,7 @@ impl Opened {
 /// Opens a file, or a store if the path is a folder.
 fn open(opener: &Opener, path: &Path) -> Result<Opened, CliError> {
     if !path.is_dir() {
-        let segment = opener.segment(path)?;
-        let (source, live) = (Arc::new(segment.clone()), LiveDocs::all(segment.docs()));
-        let opened = OpenSegment { segment, source, live };
-        return Ok(Opened { segments: vec![opened], order: None });
+        return Ok(Opened::of(opener.segment(path)?));
     }
     let snapshot = opener.store(path)?;
     let schema = snapshot.schema();

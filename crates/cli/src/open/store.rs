@@ -1,22 +1,27 @@
 //! Stores that a command changes.
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use super::opener::Opener;
-use crate::api::store::{KeepCommits, Store, StoreOptions};
+use crate::api::store::{self, KeepCommits, Store, StoreOptions};
 use crate::api::writer::WriterOptions;
 use crate::console::Console;
 use crate::error::CliError;
 
+/// The time between looks whether another process still writes a store.
+const PAUSE: Duration = Duration::from_millis(20);
+
 impl Opener {
-    /// Opens a store to change it.
+    /// Opens a store to change it, which then keeps these commits. Waits so long for another process that writes it.
     pub(crate) fn store_to_change(
         &self,
         folder: &Path,
-        keep_commits: Option<KeepCommits>,
+        (keep_commits, wait): (Option<KeepCommits>, Option<Duration>),
         writer: WriterOptions,
     ) -> Result<Store, CliError> {
-        Ok(Store::open(folder, self.store_options(keep_commits, writer))?)
+        let options = self.store_options(keep_commits, writer);
+        waiting(wait, || false, || Store::open(folder, options))
     }
 
     /// The options of a store to change.
@@ -26,6 +31,25 @@ impl Opener {
         writer: WriterOptions,
     ) -> StoreOptions {
         StoreOptions::new().keep_commits(keep_commits).open(self.options()).writer(writer)
+    }
+}
+
+/// Calls `open` again while another process writes the store: for `time`, or until `is_ended`.
+pub(crate) fn waiting<T>(
+    time: Option<Duration>,
+    is_ended: impl Fn() -> bool,
+    open: impl Fn() -> Result<T, store::Error>,
+) -> Result<T, CliError> {
+    let began = Instant::now();
+    let waits = || time.is_some_and(|time| began.elapsed() < time) && !is_ended();
+    loop {
+        match open() {
+            Err(store::Error::Busy { .. }) if waits() => std::thread::sleep(PAUSE),
+            Err(error @ store::Error::Busy { .. }) => {
+                return Err(CliError::from(error).hint("wait until it is done, or with --wait=1min"));
+            }
+            done => return Ok(done?),
+        }
     }
 }
 

@@ -338,7 +338,7 @@ fn a_schema_says_what_the_file_says() {
     ]);
     let sandbox = Sandbox::with("a.parquet", parquet(&rows));
     let schema = sandbox.ok(&["schema", "a.parquet"]);
-    let expected = "# 2 columns. Pass this file to dv build --schema; dv build --help explains its keys.\n\n\
+    let expected = "# 2 columns. Pass this file to dv build --schema; dv schema --help explains its keys.\n\n\
                     [columns.n] # Int64\ntype = \"i64\"\n\n\
                     [columns.t] # Timestamp(µs)\ntype = \"timestamp[us]\"\n";
     assert_eq!(schema, expected);

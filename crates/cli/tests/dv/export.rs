@@ -135,10 +135,8 @@ fn the_ending_of_a_name_says_the_format_or_is_asked_about() {
     let sandbox = sandbox();
     let (csv, ndjson) = ("a,b\n1,x\n2,y\n", "{\"a\":1,\"b\":\"x\"}\n{\"a\":2,\"b\":\"y\"}\n");
     let known = "set --format, or use one of these extensions: \
-                 .csv .tsv .ndjson .jsonl .json .parquet .pq .arrow .feather";
-    for (name, ending) in
-        [("out.csv.gz", "gz"), ("x.xyz", "xyz"), ("z.dv", "dv"), ("t.table", "table"), ("e.", "")]
-    {
+                 .csv .tsv .markdown .md .ndjson .jsonl .json .parquet .pq .arrow .feather";
+    for (name, ending) in [("x.xyz", "xyz"), ("z.dv", "dv"), ("t.table", "table"), ("e.", "")] {
         let run = sandbox.dv(&["export", "a.dv", "-o", name]);
         let expected = format!("dv: {name}: unknown extension \".{ending}\"\n    hint: {known}\n");
         assert_eq!((run.code, run.err), (2, expected));
@@ -148,6 +146,8 @@ fn the_ending_of_a_name_says_the_format_or_is_asked_about() {
         sandbox.ok(&["export", "a.dv", "-o", name, "--json"]);
         assert_eq!(sandbox.read(name), ndjson.as_bytes());
     }
+    let run = sandbox.dv(&["export", "a.dv", "-o", "out.parquet.gz"]);
+    assert!(run.code == 2 && run.err.contains("unknown extension \".gz\""), "{run:?}");
     for (name, expected) in [
         ("out", ndjson),
         (".out", ndjson),

@@ -4,6 +4,7 @@
 
 #[cfg(feature = "parquet")]
 mod arrow;
+mod back_up;
 mod bad_input;
 mod cat_and_sample;
 mod compare_with_python;
@@ -15,7 +16,9 @@ mod explain;
 mod export;
 #[cfg(feature = "parquet")]
 mod export_parquet;
+mod formats;
 mod group;
+mod head;
 #[cfg(unix)]
 mod hints;
 mod histogram;

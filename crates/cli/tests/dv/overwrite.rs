@@ -57,7 +57,7 @@ fn an_export_replaces_only_a_file_of_its_format() {
         for (name, bytes) in [
             ("b.dv", &segment[..]),
             ("b.parquet", b"PAR1\x15\x00\x15\x02PAR1"),
-            ("b.gz", b"\x1f\x8b\x08\x08abcd"),
+            ("b.packed", b"\x1f\x8b\x08\x08abcd"),
         ] {
             sandbox.write(name, bytes);
             let command = ["export", "a.dv", "--format", format, "-o", name];

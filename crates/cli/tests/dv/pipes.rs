@@ -68,7 +68,21 @@ fn a_reader_that_goes_away_is_no_error() {
 }
 
 /// The commands whose output has a name.
-const WITH_OUTPUT: [&str; 4] = ["build", "merge", "export", "man"];
+const WITH_OUTPUT: [&str; 13] = [
+    "build",
+    "schema",
+    "merge",
+    "info",
+    "stats",
+    "count",
+    "facet",
+    "histogram",
+    "group",
+    "export",
+    "commits",
+    "log",
+    "man",
+];
 
 #[test]
 fn a_dash_as_the_output_is_standard_output() {

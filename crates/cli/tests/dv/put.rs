@@ -419,10 +419,43 @@ mod pipes {
             }
         }
         assert_eq!(sandbox.ok(&["count", "st"]), "0\n", "nothing is committed");
+        let info = sandbox.ok(&["info", "st"]);
+        let logged = info.lines().find(|line| line.starts_with("in the log, and in no commit yet: "));
+        assert!(logged.is_some_and(|line| line.contains(": 3 documents in ")), "{info}");
+        assert_eq!(json(&sandbox.ok(&["info", "st", "--json"]))["logged_documents"], 3);
         child.kill().unwrap();
         child.wait().unwrap();
         sandbox.write("none.ndjson", "");
         sandbox.ok(&["put", "st", "none.ndjson", "-q"]);
         assert_eq!(sandbox.ok(&["count", "st"]), "3\n");
+        assert!(!sandbox.ok(&["info", "st"]).contains("in the log"));
+    }
+
+    #[test]
+    fn others_wait_for_the_writer_if_they_are_told_to() {
+        let sandbox = store(&[]);
+        let (child, mut stdin) = start(&sandbox, &["--commit-every", "end"]);
+        stdin.write_all(b"{\"id\":\"a\"}\n").unwrap();
+        let process = child.id().to_string();
+        wait_until("the lock of the store", || {
+            String::from_utf8_lossy(&sandbox.read("st/LOCK.info")).contains(&process)
+        });
+        for command in [
+            &["rm", "st", "a"][..],
+            &["rm", "st", "a", "--wait=1ms"],
+            &["put", "st", "none.ndjson", "--wait=1ms"],
+            &["recover", "st", "--to", "1", "--wait=1ms"],
+            &["merge", "st", "--wait=1ms"],
+        ] {
+            let run = sandbox.dv(command);
+            assert!(run.code == 3 && run.err.contains("--wait=1min"), "{command:?} {run:?}");
+        }
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| sandbox.dv(&["rm", "st", "a", "--wait=1h"]));
+            drop(stdin);
+            assert_eq!(waiting.join().unwrap().code, 0);
+        });
+        assert!(child.wait_with_output().unwrap().status.success());
+        assert_eq!(sandbox.ok(&["count", "st"]), "0\n");
     }
 }

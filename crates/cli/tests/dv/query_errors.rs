@@ -140,6 +140,9 @@ fn options_have_the_names_of_other_commands() {
     same(&["export", "t.dv", "--sort=-size"], "--limit", &["-n", "--top"]);
     same(&["head", "t.dv"], "--docs", &["-n", "--limit"]);
     same(&["sample", "t.dv"], "--docs", &["-n", "--limit"]);
+    sandbox.write("terms.csv", "host\na\nb\nc\n");
+    sandbox.ok(&["build", "terms.csv", "-o", "terms.dv", "-q", "--type", "host=string:sorted"]);
+    same(&["terms", "terms.dv", "host"], "--limit", &["-n"]);
     refused(
         &sandbox,
         &["sort", "t.dv", "--by", "size", "--top", "2", "-n", "3"],

@@ -66,6 +66,12 @@ fn commands_of_the_page_on_updates_print_what_is_shown() {
 }
 
 #[test]
+fn commands_of_the_page_on_backups_print_what_is_shown() {
+    let (blocks, _) = check("docs/back-up.md");
+    assert!(blocks >= 2, "{blocks} blocks were found");
+}
+
+#[test]
 fn the_picture_of_a_terminal_shows_what_is_printed() {
     let picture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/terminal.svg");
     let picture = std::fs::read_to_string(picture).unwrap();

@@ -89,7 +89,7 @@ fn what_is_asked_for_is_printed_again() {
     let more = ["--schema", "given.toml", "--type", "host=string:fsst,n=i64"];
     let schema = same_segment(&sandbox, "a.csv", &more);
     let expected = "\
-# 5 columns of 1 sampled row. Pass this file to dv build --schema; dv build --help explains its keys.
+# 5 columns of 1 sampled row. Pass this file to dv build --schema; dv schema --help explains its keys.
 
 [columns.day] # such as \"31.01.2013\"
 type = \"date\"

@@ -25,14 +25,46 @@ fn completions_know_every_command() {
     assert!(run.code == 2 && run.err.contains("[possible values: bash, elvish, fish"), "{run:?}");
 }
 
+/// What bash completes the last of these words to.
+#[cfg(unix)]
+fn completed(sandbox: &Sandbox, words: &[&str]) -> Option<Vec<String>> {
+    let quoted: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
+    let (words, at) = (quoted.join(" "), quoted.len() - 1);
+    let (last, before) = (&quoted[at], &quoted[at - 1]);
+    let script = format!(
+        "source dv.bash; COMP_WORDS=({words}); COMP_CWORD={at}; _dv_with_columns dv {last} {before}; \
+         printf '%s\\n' \"${{COMPREPLY[@]}}\""
+    );
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_dv")).parent().unwrap();
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
+    let run = std::process::Command::new("bash")
+        .args(["-c", &script])
+        .env("PATH", path)
+        .current_dir(sandbox.path("."))
+        .output()
+        .ok()?;
+    let shown = String::from_utf8(run.stdout).unwrap();
+    Some(shown.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect())
+}
+
+#[cfg(unix)]
 #[test]
-fn the_bash_script_is_one() {
-    let sandbox = Sandbox::new();
+fn bash_completes_commands_and_columns() {
+    let sandbox = Sandbox::with("a.csv", "size,section,my col,$(touch x)\n1,a,b,c\n");
+    sandbox.ok(&["build", "a.csv", "-o", "a.dv", "-q"]);
     sandbox.write("dv.bash", sandbox.ok(&["completions", "bash"]));
-    let script = "source dv.bash; COMP_WORDS=(dv bu); COMP_CWORD=1; _dv dv bu dv; echo \"${COMPREPLY[*]}\"";
-    let run = std::process::Command::new("bash").args(["-c", script]).current_dir(sandbox.path(".")).output();
-    let Ok(run) = run else { return eprintln!("SKIPPED: there is no bash") };
-    assert_eq!(String::from_utf8(run.stdout).unwrap(), "build\n");
+    let Some(commands) = completed(&sandbox, &["dv", "bu"]) else {
+        return eprintln!("SKIPPED: there is no bash");
+    };
+    assert_eq!(commands, ["build"]);
+    let complete = |words: &[&str]| completed(&sandbox, words).unwrap();
+    assert_eq!(complete(&["dv", "facet", "a.dv", "s"]), ["size", "section"]);
+    assert_eq!(complete(&["dv", "head", "a.dv", "--columns", "size,se"]), ["size,section"]);
+    assert_eq!(complete(&["dv", "sort", "a.dv", "--by", "=", "-si"]), ["-size"]);
+    assert_eq!(complete(&["dv", "head", "a.dv", "--columns", "my"]), ["my\\ col"]);
+    assert_eq!(complete(&["dv", "facet", "a.dv", "--by", "c"]), ["count"]);
+    assert_eq!(complete(&["dv", "head", "a.dv", "--columns", "$"]), ["\\$\\(touch\\ x\\)"]);
+    assert!(!sandbox.exists("x"));
 }
 
 #[cfg(feature = "man")]
@@ -61,7 +93,7 @@ fn every_command_has_a_page() {
     }
     let page = sandbox.ok(&["man"]);
     assert_eq!(page.as_bytes(), sandbox.read("share/man1/dv.1"));
-    assert!(page.contains("dv\\-build(1)") && page.contains(".nf\nExit codes:\n  0  done\n"), "{page}");
+    assert!(page.contains("dv\\-build(1)") && page.contains("\nExit codes:\n  0  done\n"), "{page}");
 }
 
 #[cfg(feature = "man")]
@@ -82,4 +114,27 @@ fn the_error_says_how_to_get_pages() {
     let expected = "dv: this dv was built without pages of the manual; --help has the same text\n    \
                     hint: install it from a checkout: cargo install --path crates/cli --features man\n";
     assert_eq!((run.code, run.err.as_str(), run.out.as_str()), (1, expected, ""));
+}
+
+#[test]
+fn what_another_tool_calls_it_is_hinted() {
+    let sandbox = Sandbox::with("a.csv", "a\n1\n");
+    sandbox.ok(&["build", "a.csv", "-o", "a.dv", "-q"]);
+    for (command, hint) in [
+        (&["head", "a.dv", "-25"][..], "-n 25\n"),
+        (&["cat", "a.dv", "-5"], "dv head -n 10"),
+        (&["cat", "a.dv", "-n", "5"], "dv head -n 10"),
+        (&["sql", "select 1", "a.dv", "-n", "5"], "limit 10"),
+        (&["export", "a.dv", "--delimiter", ";"], "--format tsv"),
+        (&["build", "a.csv", "-o", "b.dv", "-d", ";"], "--delimiter ';'"),
+        (&["build", "a.csv", "-o", "b.dv", "--no-header"], "--header no"),
+        (&["sort", "a.dv", "--by", "a", "-r"], "--by=-size"),
+        (&["export", "a.dv", "-f", "a"], "--columns"),
+    ] {
+        let run = sandbox.dv(command);
+        let (_, hinted) = run.err.split_once("    hint: ").unwrap_or_else(|| panic!("{command:?} {run:?}"));
+        assert!(run.code == 2 && hinted.contains(hint), "{command:?} {run:?}");
+    }
+    let run = sandbox.dv(&["head", "a.dv", "--nothing"]);
+    assert!(run.code == 2 && !run.err.contains("hint:"), "{run:?}");
 }

@@ -14,7 +14,7 @@ use crate::round_trip::data;
 use crate::sandbox::{Sandbox, packages};
 
 /// Tells the counting thread to stop, also after a panic.
-struct Stop<'a>(&'a AtomicBool);
+pub(crate) struct Stop<'a>(pub(crate) &'a AtomicBool);
 
 impl Drop for Stop<'_> {
     fn drop(&mut self) {

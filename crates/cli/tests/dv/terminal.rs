@@ -349,3 +349,20 @@ fn stale_documents_are_told_on_a_terminal() {
         assert!(received.contains("--strict-versions"), "{received}");
     }
 }
+
+#[cfg(feature = "man")]
+#[test]
+fn a_terminal_shows_a_page_with_man_or_its_text() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let sandbox = sandbox();
+    let shown = |path: std::path::PathBuf| {
+        let mut command = sandbox.command(&["man", "build"]);
+        command.env("PATH", path);
+        on_terminal(command, 80)
+    };
+    assert!(shown(sandbox.path("bin")).contains("Usage: dv build"));
+    std::fs::create_dir(sandbox.path("bin")).unwrap();
+    sandbox.write("bin/man", "#!/bin/sh\nread first\necho \"man $1 $2: $first\"\n");
+    std::fs::set_permissions(sandbox.path("bin/man"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    assert!(shown(sandbox.path("bin")).contains("man -l -: "));
+}

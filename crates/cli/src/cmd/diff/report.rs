@@ -130,7 +130,7 @@ pub(super) fn json(
     let counts = columns.clone().filter(|pair| pair.differing > 0).map(|pair| {
         Json::object([("column", pair.name.as_str().into()), ("documents", pair.differing.into())])
     });
-    console.json(&Json::object([
+    console.json(Json::object([
         ("same", (!comparison.differs()).into()),
         ("by", comparison.pairs.column().map_or(Json::NONE, Json::from)),
         ("a", a),

@@ -2,19 +2,20 @@
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
+use std::path::Path;
 
 use crate::answer::segment_info::sort_json;
 use crate::answer::table::{Align, Table};
 use crate::answer::usage_tables::{column_row, json_ends, table_with};
 use crate::api::search::Query;
-use crate::api::store::{Snapshot, SnapshotSegment};
+use crate::api::store::{Snapshot, SnapshotSegment, StoreReader};
 use crate::api::{Bounds, ColumnSource, ColumnUsage, Field, Search, SegmentUsage};
 use crate::args::inspect::InfoArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::open::opener::Opener;
 use crate::text::json::Json;
-use crate::text::quoting::{printable, thousands};
+use crate::text::quoting::{counted, printable, thousands};
 
 pub(super) fn run(args: &InfoArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let of_segments = [("--encodings", args.encodings), ("--sections", args.sections)];
@@ -26,8 +27,9 @@ pub(super) fn run(args: &InfoArgs, opener: &Opener, console: &mut Console<'_>) -
     let usage = snapshot.segments().map(|part| part.segment.usage()).collect::<Result<Vec<_>, _>>()?;
     let columns = columns(&snapshot, &usage);
     let file = args.file.to_string_lossy();
+    let logged = opener.commit.map_or_else(|| logged(&args.file, snapshot.sequence()), |_| (0, None));
     if args.json {
-        console.json(&json(&file, &snapshot, &usage, &columns))?;
+        console.json(json((&*file, &snapshot), &usage, &columns, logged))?;
         return Ok(Exit::Ok);
     }
     let (docs, all_bytes) = (thousands(snapshot.docs()), usage.iter().map(|usage| usage.bytes).sum());
@@ -49,6 +51,11 @@ pub(super) fn run(args: &InfoArgs, opener: &Opener, console: &mut Console<'_>) -
         let keys: Vec<_> = schema.sort().iter().map(|key| printable(&key.to_string())).collect();
         console.line(format_args!("sorted by {}", keys.join(", then ")))?;
     }
+    if let (batches @ 1.., docs) = logged {
+        let docs = docs.map_or_else(|| "documents".to_owned(), |docs| counted(docs, "document", "documents"));
+        let batches = counted(batches, "batch", "batches");
+        console.line(format_args!("in the log, and in no commit yet: {docs} in {batches}"))?;
+    }
     writeln!(console.out)?;
     column_table(&columns, all_bytes).print(console)?;
     if !usage.is_empty() {
@@ -56,6 +63,14 @@ pub(super) fn run(args: &InfoArgs, opener: &Opener, console: &mut Console<'_>) -
         segment_table(&snapshot).print(console)?;
     }
     Ok(Exit::Ok)
+}
+
+/// The batches that the log has after a commit, and the documents that they put, update and delete, if it tells.
+fn logged(folder: &Path, commit: u64) -> (u64, Option<u64>) {
+    let frames = StoreReader::log_frames(folder).into_iter().flatten().map_while(Result::ok);
+    let batches = frames.filter(|frame| frame.sequence > commit).count() as u64;
+    let count = || StoreReader::changes(folder, commit)?.try_fold(0, |docs, change| change.map(|_| docs + 1));
+    (batches, if batches > 0 { count().ok() } else { None })
 }
 
 /// A column in all segments, with deleted documents.
@@ -133,7 +148,7 @@ fn segment_table(snapshot: &Snapshot) -> Table {
 
 /// The name of the file.
 fn name(part: &SnapshotSegment<'_>) -> String {
-    let path = std::path::Path::new(part.segment.file());
+    let path = Path::new(part.segment.file());
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
@@ -141,7 +156,12 @@ fn deleted(part: &SnapshotSegment<'_>) -> u64 {
     u64::from(part.live.docs() - part.live.count())
 }
 
-fn json(file: &str, snapshot: &Snapshot, usage: &[SegmentUsage], columns: &[Column]) -> Json {
+fn json(
+    (file, snapshot): (&str, &Snapshot),
+    usage: &[SegmentUsage],
+    columns: &[Column],
+    (batches, docs): (u64, Option<u64>),
+) -> Json {
     let schema = snapshot.schema();
     let column = |column: &Column| {
         let Field { name, kind, logical, .. } = &column.field;
@@ -173,6 +193,8 @@ fn json(file: &str, snapshot: &Snapshot, usage: &[SegmentUsage], columns: &[Colu
         ("id_field", schema.id_field().into()),
         ("version_field", schema.version_field().into()),
         ("sort", sort_json(schema.sort())),
+        ("logged_batches", (batches > 0).then_some(batches).into()),
+        ("logged_documents", docs.into()),
         ("columns", columns.iter().map(column).collect()),
         ("segments", snapshot.segments().map(segment).collect()),
     ])

@@ -1,13 +1,14 @@
 //! The pages, from the text of `--help`.
 
-use std::io;
+use std::io::{self, Write as _};
 use std::path::Path;
+use std::process::{self, Stdio};
 
-use clap::{Command, CommandFactory as _};
+use clap::Command;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 
-use crate::args::CommandLine;
+use crate::args;
 use crate::args::shell::ManArgs;
 use crate::console::Console;
 use crate::console::destination::{is_stdout, refuse_other_format};
@@ -19,7 +20,7 @@ const PAGE: &[u8] = b".ie \\n(.g";
 
 pub(super) fn run(args: &ManArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     // `build` sets the full names of subcommands. A page on `help` would be empty.
-    let mut dv = CommandLine::command().disable_help_subcommand(true);
+    let mut dv = args::commands().disable_help_subcommand(true);
     dv.build();
     match (&args.output, &args.command) {
         (Some(output), _) if is_stdout(output) => {
@@ -32,10 +33,26 @@ pub(super) fn run(args: &ManArgs, console: &mut Console<'_>) -> Result<Exit, Cli
                 let found = command.find_subcommand(name);
                 command = found.ok_or_else(|| no_such_command(command, name))?;
             }
-            page(command, console.out)?;
+            if console.out_width.is_none() {
+                page(command, console.out)?;
+            } else if !is_shown(command) {
+                writeln!(console.out, "{}", command.clone().render_long_help())?;
+            }
         }
     }
     Ok(Exit::Ok)
+}
+
+/// Shows the page of a command on the terminal, if there is a `man` that takes it.
+fn is_shown(command: &Command) -> bool {
+    let mut text = Vec::new();
+    let man = process::Command::new("man").args(["-l", "-"]).stdin(Stdio::piped()).spawn();
+    let (Ok(mut man), Ok(())) = (man, page(command, &mut text)) else { return false };
+    if let Some(mut stdin) = man.stdin.take() {
+        // A reader may have seen enough.
+        let _ = stdin.write_all(&text);
+    }
+    man.wait().is_ok_and(|status| status.success())
 }
 
 /// Prints the page of a command.

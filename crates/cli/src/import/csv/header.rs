@@ -12,9 +12,10 @@ use crate::text::words::quoted_list;
 const SHOWN: usize = 5;
 
 /// The source of the names of columns.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Header {
     /// The first row.
+    #[default]
     FirstRow,
     /// None: the columns are `c1`, `c2`, …, and the first row is data.
     Numbered,

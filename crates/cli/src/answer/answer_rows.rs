@@ -1,0 +1,167 @@
+//! Answers as rows: one for each item of the list in the JSON of an answer.
+
+use super::rows::{RecordFormat, RowCell, RowPrinter};
+use super::table::Align;
+use crate::console::Console;
+use crate::error::CliError;
+use crate::text::json::Json;
+use crate::text::quoting::quote_csv;
+
+/// The lists of answers whose items are rows. A facet's are in it.
+const LISTS: [&str; 4] = ["facets", "ranges", "groups", "columns"];
+
+/// The cells of a row, with their names.
+type Row<'a> = Vec<(String, &'a Json)>;
+
+/// A cell, unless the row lacks it.
+struct AnswerCell<'a>(Option<&'a Json>);
+
+impl AnswerCell<'_> {
+    fn to_json(&self) -> String {
+        self.0.and_then(|value| serde_json::to_string(value).ok()).unwrap_or_default()
+    }
+}
+
+impl RowCell for AnswerCell<'_> {
+    fn csv(&self, delimiter: char, line: &mut String) {
+        let start = line.len();
+        self.plain(line);
+        quote_csv(line, start, delimiter, |_| false);
+    }
+
+    fn json(&self, line: &mut String) -> bool {
+        line.push_str(&self.to_json());
+        self.0.is_some()
+    }
+
+    fn plain(&self, cell: &mut String) {
+        let json = self.to_json();
+        match serde_json::from_str::<Option<String>>(&json) {
+            Ok(text) => cell.push_str(&text.unwrap_or_default()),
+            // A number, a list, or nothing.
+            Err(_) => cell.push_str(&json),
+        }
+    }
+}
+
+/// Prints an answer as rows.
+pub(crate) fn print(answer: &Json, format: RecordFormat, console: &mut Console<'_>) -> Result<(), CliError> {
+    let rows = rows(answer);
+    let mut columns: Vec<(String, Align)> = Vec::new();
+    for (name, _) in rows.iter().flatten() {
+        if !columns.iter().any(|(known, _)| known == name) {
+            columns.push((name.clone(), Align::Left));
+        }
+    }
+    if columns.is_empty() {
+        return Ok(());
+    }
+    let mut printer = RowPrinter::begin(&columns, 0, format, console.out)?;
+    for row in &rows {
+        let find = |name: &str| row.iter().find(|(own, _)| own == name).map(|(_, value)| *value);
+        let cells = columns.iter().map(|(name, _)| AnswerCell(find(name)));
+        printer.row(String::new, cells, console.out)?;
+    }
+    printer.finish(console)
+}
+
+/// The rows of an answer: the items of its list, or else the answer itself.
+fn rows(answer: &Json) -> Vec<Row<'_>> {
+    let list = match answer {
+        Json::List(items) => Some(items),
+        _ => LISTS.iter().find_map(|list| items(answer, list)),
+    };
+    list.map_or_else(|| vec![row(answer)], |items| items.iter().flat_map(of_item).collect())
+}
+
+/// The rows of an item: of a facet, one for each value.
+fn of_item(item: &Json) -> Vec<Row<'_>> {
+    match (entry(item, "column"), items(item, "values")) {
+        (Some(column), Some(values)) => {
+            let with_column = |value| [vec![("column".to_owned(), column)], row(value)].concat();
+            values.iter().map(with_column).collect()
+        }
+        _ => vec![row(item)],
+    }
+}
+
+fn entry<'a>(object: &'a Json, name: &str) -> Option<&'a Json> {
+    let Json::Object(entries) = object else { return None };
+    entries.iter().find(|(key, _)| key == name).map(|(_, value)| value)
+}
+
+fn items<'a>(object: &'a Json, name: &str) -> Option<&'a Vec<Json>> {
+    if let Some(Json::List(items)) = entry(object, name) { Some(items) } else { None }
+}
+
+fn row(item: &Json) -> Row<'_> {
+    let mut row = Row::new();
+    flatten("", item, &mut row);
+    row
+}
+
+/// Adds the cells of an item. Objects in it become columns with dotted names; those of the values and metrics of a group have
+/// names of their own.
+fn flatten<'a>(prefix: &str, item: &'a Json, row: &mut Row<'a>) {
+    let Json::Object(entries) = item else { return row.push((prefix.to_owned(), item)) };
+    let has_values = matches!(entry(item, "values"), Some(Json::Object(_)));
+    for (key, value) in entries {
+        match (prefix, &**key, value) {
+            ("", "value", _) if has_values => {}
+            ("", "values" | "metrics", Json::Object(_)) => flatten("", value, row),
+            ("", name, _) => flatten(name, value, row),
+            (_, name, _) => flatten(&format!("{prefix}.{name}"), value, row),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn printed(answer: &Json, format: RecordFormat) -> String {
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        print(answer, format, &mut Console::plain(&mut out, &mut err)).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn rows_are_those_of_the_list() {
+        let value =
+            |value: &str, count: u64| Json::object([("value", value.into()), ("count", count.into())]);
+        let facet = Json::object([
+            ("column", "host".into()),
+            ("missing", 0_u64.into()),
+            ("values", Json::List(vec![value("a|b", 7), value("say \"no\", twice", 2)])),
+        ]);
+        let answer = Json::object([("matching", 9_u64.into()), ("facets", Json::List(vec![facet]))]);
+        let csv = "column,value,count\nhost,a|b,7\nhost,\"say \"\"no\"\", twice\",2\n";
+        assert_eq!(printed(&answer, RecordFormat::Csv), csv);
+        let markdown = "| column | value | count |\n| --- | --- | --- |\n| host | a\\|b | 7 |\n\
+                        | host | say \"no\", twice | 2 |\n";
+        assert_eq!(printed(&answer, RecordFormat::Markdown), markdown);
+        let first = "{\"column\":\"host\",\"value\":\"a|b\",\"count\":7}\n";
+        assert!(printed(&answer, RecordFormat::Ndjson).starts_with(first));
+    }
+
+    #[test]
+    fn nested_objects_are_columns_and_rows_may_lack_some() {
+        let group = |sum: Json| {
+            Json::object([
+                ("value", "x".into()),
+                ("values", Json::object([("host", "x".into())])),
+                ("metrics", Json::object([("sum", Json::object([("size", sum)]))])),
+                ("facet", Json::object([("column", "a\tb".into())])),
+            ])
+        };
+        let groups = Json::List(vec![group(Json::NONE), group(12_u64.into())]);
+        let answer = Json::object([("columns", vec!["host"].into()), ("groups", groups)]);
+        let tsv = "host\tfacet.column\tsum.size\nx\t\"a\tb\"\t\nx\t\"a\tb\"\t12\n";
+        assert_eq!(printed(&answer, RecordFormat::Tsv), tsv);
+        let first = "{\"host\":\"x\",\"facet.column\":\"a\\tb\"}\n";
+        assert!(printed(&answer, RecordFormat::Ndjson).starts_with(first));
+        let one = Json::object([("documents", 3_u64.into()), ("matching", 2_u64.into())]);
+        assert_eq!(printed(&one, RecordFormat::Csv), "documents,matching\n3,2\n");
+        assert_eq!(printed(&Json::List(Vec::new()), RecordFormat::Csv), "");
+    }
+}

@@ -1,0 +1,44 @@
+//! What other tools call an option.
+
+use std::ffi::OsString;
+
+use clap::Error;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use super::is_of;
+
+/// Commands that take -n, and those that read text.
+const COUNTING: &str = "facet group histogram head sample sort export terms diff";
+const READING: &str = "build schema put";
+
+/// What options of other tools mean: in commands that write text, and in those that read it.
+const OPTIONS: [(&str, &str); 5] = [
+    ("-n --limit --head", "dv head -n 10, dv sample -n 10, dv export -n 10; in SQL: limit 10"),
+    ("-d -F --delimiter --sep --separator --fs", "--format csv, or --format tsv for tabs between cells"),
+    ("-c -f --fields --select --column", "--columns NAME,NAME"),
+    ("-r --reverse --desc", "a minus before the name: --by=-size, --sort=-size"),
+    ("--filter --grep --query", "--where 'size > 10'; dv where explains it"),
+];
+const INPUT_OPTIONS: [(&str, &str); 2] = [
+    ("-d -F --sep --separator --fs", "--delimiter ';'"),
+    ("-H --no-header --no-headers", "--header no, or --header NAME,NAME"),
+];
+
+/// What an option that dv does not have is called here.
+pub(crate) fn of_other_tools(args: &[OsString], error: &Error) -> Option<String> {
+    let unknown = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(unknown)) if error.kind() == ErrorKind::UnknownArgument => unknown,
+        _ => return None,
+    };
+    let mut words = args.iter().map(|arg| arg.to_string_lossy());
+    let command = words.nth(1)?;
+    let mut numbers = words.filter_map(|word| word.strip_prefix('-')?.parse::<u32>().ok());
+    let number = numbers.next().filter(|_| unknown.trim_start_matches('-').parse::<u32>().is_ok());
+    let (known, name) = match number {
+        Some(number) if is_of(&command, COUNTING) => return Some(format!("-n {number}")),
+        Some(_) => (&OPTIONS[..], "-n"),
+        None if is_of(&command, READING) => (&INPUT_OPTIONS[..], unknown.as_str()),
+        None => (&OPTIONS[..], unknown.as_str()),
+    };
+    known.iter().find(|(names, _)| is_of(name, names)).map(|(_, ours)| (*ours).to_owned())
+}

@@ -1,0 +1,84 @@
+//! Answers as CSV, TSV, NDJSON, JSON and Markdown, also in compressed files.
+
+use std::io::Read as _;
+
+use crate::sandbox::Sandbox;
+
+fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::with("t.csv", "host,size\na,1\nb,2\na,\n");
+    sandbox.ok(&["build", "t.csv", "-o", "t.dv", "-q"]);
+    sandbox
+}
+
+fn unpacked(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(bytes).read_to_string(&mut text).unwrap();
+    text
+}
+
+#[test]
+fn an_answer_has_rows_in_each_format() {
+    let sandbox = sandbox();
+    let facet = |format: &str| sandbox.ok(&["facet", "t.dv", "host", "--format", format]);
+    assert_eq!(facet("csv"), "column,value,count\nhost,a,2\nhost,b,1\n");
+    assert_eq!(facet("tsv"), "column\tvalue\tcount\nhost\ta\t2\nhost\tb\t1\n");
+    let line =
+        |value: &str, count: u8| format!("{{\"column\":\"host\",\"value\":\"{value}\",\"count\":{count}}}\n");
+    assert_eq!(facet("ndjson"), line("a", 2) + &line("b", 1));
+    assert_eq!(
+        facet("markdown"),
+        "| column | value | count |\n| --- | --- | --- |\n| host | a | 2 |\n| host | b | 1 |\n"
+    );
+    for (command, expected) in [
+        (&["group", "t.dv", "host", "--sum", "size"][..], "host,count,sum.size\na,2,1\nb,1,2\n"),
+        (&["group", "t.dv", "size", "--missing", "-n", "1", "--by", "value"], "size,count\n"),
+        (&["histogram", "t.dv", "size", "--step", "1"], "from,count\n1,1\n2,1\n"),
+        (&["count", "t.dv", "--where", "size > 1"], "file,documents,matching\nt.dv,3,1\n"),
+        (&["stats", "t.dv"], "name,kind,type,documents,missing,values,"),
+        (&["info", "t.dv"], "name,kind,type,"),
+        (&["schema", "t.csv"], "name,type,"),
+    ] {
+        let csv = sandbox.ok(&[command, &["--format", "csv"]].concat());
+        assert!(csv.starts_with(expected), "{command:?}: {csv}");
+    }
+    sandbox.ok(&["store", "create", "st", "--id-field", "host"]);
+    assert!(sandbox.ok(&["commits", "st", "--format", "csv"]).starts_with("commit,epoch,"));
+    assert_eq!(sandbox.ok(&["log", "st", "--format", "ndjson"]), "");
+    let run = sandbox.dv(&["put", "st", "t.csv", "--format", "csv"]);
+    assert!(run.code == 2 && run.err.contains("--format"), "{run:?}");
+    let head = sandbox.ok(&["head", "t.dv", "-n", "1", "--format", "markdown"]);
+    assert_eq!(head, "| host | size |\n| --- | --- |\n| a | 1 |\n");
+}
+
+#[test]
+fn the_name_of_a_file_gives_its_format_and_compression() {
+    let sandbox = sandbox();
+    let csv = sandbox.ok(&["facet", "t.dv", "host", "--format", "csv"]);
+    assert_eq!(sandbox.ok(&["facet", "t.dv", "host", "-o", "x.csv"]), "");
+    assert_eq!(sandbox.read("x.csv"), csv.as_bytes());
+    // Replaced.
+    for _ in 0..2 {
+        sandbox.ok(&["facet", "t.dv", "host", "-o", "x.csv.gz"]);
+        assert_eq!(unpacked(&sandbox.read("x.csv.gz")), csv);
+    }
+    sandbox.ok(&["facet", "t.dv", "host", "-o", "x.txt", "--format", "csv"]);
+    assert_eq!(sandbox.read("x.txt"), csv.as_bytes());
+    assert_eq!(sandbox.ok(&["facet", "t.dv", "host", "-o", "-", "--format", "csv"]), csv);
+    for name in ["x", "x.json"] {
+        sandbox.ok(&["count", "t.dv", "-o", name]);
+        assert_eq!(sandbox.read(name), sandbox.ok(&["count", "t.dv", "--json"]).as_bytes());
+    }
+    sandbox.ok(&["export", "t.dv", "-o", "e.csv.gz"]);
+    assert_eq!(unpacked(&sandbox.read("e.csv.gz")), sandbox.ok(&["export", "t.dv", "--format", "csv"]));
+    // Files of other formats stay.
+    for (name, expected) in [("t.dv", "a text file"), ("y.csv.gz", "a gzip file")] {
+        sandbox.write("y.csv.gz", "a\n1\n");
+        let before = sandbox.read(name);
+        let run = sandbox.dv(&["count", "t.dv", "-o", name]);
+        assert!(run.code == 2 && run.err.contains(&format!("expected {expected} to replace")), "{run:?}");
+        assert_eq!(sandbox.read(name), before);
+    }
+    // An error leaves nothing behind.
+    assert_eq!(sandbox.dv(&["facet", "t.dv", "hots", "-o", "none.csv"]).code, 1);
+    assert!(!sandbox.exists("none.csv"));
+}
