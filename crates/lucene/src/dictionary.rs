@@ -96,10 +96,6 @@ impl TermsEntry {
         })
     }
 
-    /// The number of terms.
-    pub(crate) fn count(&self) -> u32 {
-        self.count
-    }
 }
 
 /// The dictionary of an open column.
@@ -123,6 +119,11 @@ impl Dictionary {
         let (offset, len) = if is_empty { (body.place.start as i64, 0) } else { entry.addresses };
         let blocks = Monotonic::open(&entry.blocks, body, offset, len)?;
         Ok(Dictionary { field: field.to_owned(), body: Arc::clone(body), count, compression, shift, blocks, terms })
+    }
+
+    /// The number of terms.
+    pub(crate) fn len(&self) -> u32 {
+        self.count
     }
 
     /// The bytes of the terms from block `block` on.
@@ -338,7 +339,6 @@ impl Terms for Dictionary {
 pub(crate) mod tests {
     use std::collections::BTreeSet;
 
-    use docvalues_column::ErrorKind as ColumnErrorKind;
     use docvalues_testkit::rng::SplitMix64;
 
     use super::*;
@@ -408,7 +408,7 @@ pub(crate) mod tests {
         let mut cursor = Cursor::new(&meta);
         let entry = TermsEntry::read(&mut cursor, kind.0)?;
         cursor.end()?;
-        assert_eq!(entry.count() as usize, terms.len());
+        assert_eq!(entry.count as usize, terms.len());
         Dictionary::open(&entry, "host", &Arc::new(body(data)))
     }
 
@@ -427,7 +427,7 @@ pub(crate) mod tests {
         assert_eq!(read.term_count() as usize, terms.len());
         let mut out = Lists::new();
         let ascending: Vec<usize> = (0..terms.len()).collect();
-        let random: Vec<usize> = (0..300.min(terms.len() * 9)).map(|_| rng.place(terms.len())).collect();
+        let random: Vec<usize> = (0..(terms.len() * 9).min(300)).map(|_| rng.place(terms.len())).collect();
         for list in [ascending, random] {
             let ords: Vec<TermOrd> = list.iter().map(|at| TermOrd::new(*at as u32)).collect();
             read.gather_terms(&ords, &mut out).unwrap();
@@ -435,12 +435,12 @@ pub(crate) mod tests {
         }
         for (ord, term) in (0..).zip(terms) {
             assert_eq!(read.seek_exact(term).unwrap(), Some(TermOrd::new(ord)));
-            let after = [term, &[0][..]].concat();
+            let after = [&term[..], &[0]].concat();
             let found = read.place(&after).unwrap();
-            assert_eq!(found, terms.binary_search(&after).map_err(|at| TermOrd::new(at as u32)).map(|_| TermOrd::new(0)));
-            assert_eq!(read.seek_ceil(&term[..term.len() / 2]).unwrap().get() as usize, {
-                terms.partition_point(|other| other[..] < term[..term.len() / 2])
-            });
+            assert_eq!(found, Err(TermOrd::new(ord + 1)));
+            let half = &term[..term.len() / 2];
+            let ceil = read.seek_ceil(half).unwrap().get() as usize;
+            assert_eq!(ceil, terms.partition_point(|other| &other[..] < half));
         }
         let (from, to) = (terms.len() / 3, terms.len());
         let mut seen = Vec::new();

@@ -585,7 +585,7 @@ pub(crate) mod tests {
             assert_eq!(out, numbers[start..start + len]);
         }
         assert!(read.decode(1..count as u64 + 1, &mut vec![0; count]).is_err());
-        let mut indices: Vec<u32> = (0..2_500.min(count)).map(|_| rng.below_u32(count as u32)).collect();
+        let mut indices: Vec<u32> = (0..count.min(2_500)).map(|_| rng.below_u32(count as u32)).collect();
         for are_all in [true, false] {
             let mut out = vec![1; indices.len()];
             read.gather(&indices, are_all, -3, &mut out).unwrap();
