@@ -58,7 +58,11 @@ impl AddressEntry {
 
 impl BinaryEntry {
     /// Reads an entry. Those of Lucene 7 have no jump tables.
-    pub(crate) fn read(cursor: &mut Cursor<'_>, has_tables: bool, is_compressed: bool) -> Result<BinaryEntry> {
+    pub(crate) fn read(
+        cursor: &mut Cursor<'_>,
+        has_tables: bool,
+        is_compressed: bool,
+    ) -> Result<BinaryEntry> {
         let (data, presence) = ((cursor.i64()?, cursor.i64()?), PresenceEntry::read(cursor, has_tables)?);
         let docs_with_value = cursor.i32()?;
         cursor.within("documents with a value", docs_with_value.into(), 0, i32::MAX.into())?;
@@ -162,7 +166,8 @@ impl ByteStrings {
                 self.read_chunk(*shift, addresses, index >> shift, scratch)?;
                 // A chunk has as many ends, in memory.
                 let at = usize::try_from(index & ((1 << shift) - 1)).unwrap_or(usize::MAX);
-                let [start, end] = [at, at + 1].map(|at| usize::try_from(scratch.ends[at]).unwrap_or(usize::MAX));
+                let [start, end] =
+                    [at, at + 1].map(|at| usize::try_from(scratch.ends[at]).unwrap_or(usize::MAX));
                 scratch.bytes.get(start..end).ok_or_else(|| self.past())
             }
         }
@@ -260,7 +265,8 @@ impl ByteStrings {
 
     #[cold]
     fn past(&self) -> crate::error::Error {
-        self.body.broken(self.data.start, "a byte string past the last one, or one that ends before it begins")
+        self.body
+            .broken(self.data.start, "a byte string past the last one, or one that ends before it begins")
     }
 }
 
@@ -286,7 +292,8 @@ pub(crate) mod tests {
         if is_compressed {
             for chunk in strings.chunks(32) {
                 chunks.push(data.offset());
-                let lens: Vec<usize> = (0..32).map(|at| chunk.get(at).map_or(0, |(_, bytes)| bytes.len())).collect();
+                let lens: Vec<usize> =
+                    (0..32).map(|at| chunk.get(at).map_or(0, |(_, bytes)| bytes.len())).collect();
                 if lens.iter().all(|len| *len == lens[0]) {
                     data.vint((lens[0] << 1 | 1) as i32);
                 } else {
@@ -367,7 +374,8 @@ pub(crate) mod tests {
                         while at < count {
                             let run = read.run(at..count, &mut scratch).unwrap();
                             for pair in run.offsets.windows(2) {
-                                let [start, end] = [pair[0], pair[1]].map(|end| (end - run.offsets[0]) as usize);
+                                let [start, end] =
+                                    [pair[0], pair[1]].map(|end| (end - run.offsets[0]) as usize);
                                 assert_eq!(run.bytes[start..end], strings[at as usize]);
                                 at += 1;
                             }
@@ -387,9 +395,9 @@ pub(crate) mod tests {
             let (mut meta, mut data) = (Encoder::new(Order::Big), Encoder::new(Order::Big));
             encode(&mut meta, &mut data, 41, &all, kinds);
             let read = |meta: Vec<u8>, data: Vec<u8>| {
-                let meta = body(Encoder { order: Order::Big, out: meta });
+                let meta = body(Encoder::of_bytes(Order::Big, meta));
                 let entry = BinaryEntry::read(&mut Cursor::new(&meta), has_tables, is_compressed)?;
-                let data = Arc::new(body(Encoder { order: Order::Big, out: data }));
+                let data = Arc::new(body(Encoder::of_bytes(Order::Big, data)));
                 let (read, mut scratch) = (ByteStrings::open(&entry, &data)?, Scratch::default());
                 for at in [0, 39, 7, 33] {
                     let _ = read.get(at, &mut scratch);

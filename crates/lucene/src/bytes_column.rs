@@ -1,8 +1,8 @@
 //! Open columns of byte strings.
 
 use docvalues_column::{
-    Batch, BatchDocs, Column, ColumnInfo, DocId, DocRange, Each, Gathered, Result, Rows, Slices, Values, View,
-    bits,
+    Batch, BatchDocs, Column, ColumnInfo, DocId, DocRange, Each, Gathered, Result, Rows, Slices, Values,
+    View, bits,
 };
 use docvalues_format::presence::NO_VALUE;
 

@@ -32,10 +32,24 @@ pub(crate) fn layout(name: &str) -> Option<InfoLayout> {
         "Lucene86" | "Lucene87" | "KNN86Codec" | "KNN87Codec" => Some(InfoLayout::V86),
         "Lucene90" | "Lucene91" | "Lucene92" | "Lucene94" | "Lucene95" | "KNN910Codec" | "KNN920Codec"
         | "KNN940Codec" | "KNN950Codec" | "ZSTD" | "ZSTDNODICT" => Some(InfoLayout::V90),
-        "Lucene99" | "Lucene912" | "Lucene100" | "Lucene101" | "Lucene103" | "Lucene104" | "KNN990Codec"
-        | "KNN9120Codec" | "KNN10010Codec" | "KNN1030Codec" | "KNN1040Codec" | "Elasticsearch814"
-        | "Elasticsearch816" | "Elasticsearch900" | "Elasticsearch900Lucene101"
-        | "Elasticsearch92Lucene103" | "Elasticsearch93Lucene104" | "Elasticsearch96" => Some(InfoLayout::V99),
+        "Lucene99"
+        | "Lucene912"
+        | "Lucene100"
+        | "Lucene101"
+        | "Lucene103"
+        | "Lucene104"
+        | "KNN990Codec"
+        | "KNN9120Codec"
+        | "KNN10010Codec"
+        | "KNN1030Codec"
+        | "KNN1040Codec"
+        | "Elasticsearch814"
+        | "Elasticsearch816"
+        | "Elasticsearch900"
+        | "Elasticsearch900Lucene101"
+        | "Elasticsearch92Lucene103"
+        | "Elasticsearch93Lucene104"
+        | "Elasticsearch96" => Some(InfoLayout::V99),
         _ => {
             let compressed = ["ZSTDNODICT", "ZSTD", "QATDEFLATE", "QATLZ4"];
             let wrapped = compressed.iter().find_map(|prefix| name.strip_prefix(prefix))?;

@@ -111,7 +111,11 @@ mod tests {
     fn commit(version: i32) -> Vec<u8> {
         let mut out = Encoder::new(Order::Big);
         out.vint(10).vint(6).vint(0).vint(9).i64(77);
-        if version == 7 { out.i32(5) } else { out.vlong(5) };
+        if version == 7 {
+            out.i32(5)
+        } else {
+            out.vlong(5)
+        };
         out.i32(2).vint(9).vint(12).vint(3);
         for (name, generations, deleted) in [("_0", [-1; 3], 0), ("_1z", [2, 3, 4], 17)] {
             out.string(name).bytes(&ID).string("Lucene104").i64(generations[0]).i32(deleted);

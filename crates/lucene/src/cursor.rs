@@ -2,7 +2,6 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::file::Body;
-use crate::order::Order;
 
 /// Reads the fields of a file from its header to its footer.
 #[derive(Clone, Debug)]
@@ -16,12 +15,12 @@ pub(crate) struct Cursor<'a> {
 
 /// Declares a method for each type of numbers, which takes one.
 macro_rules! numbers {
-    ($($take:ident: $number:ident, $order:expr;)*) => { $(
+    ($($number:ident)*) => { $(
         #[doc = concat!("Takes an `", stringify!($number), "`.")]
-        pub(crate) fn $take(&mut self) -> Result<$number> {
-            let order: fn(&Body) -> Order = $order;
+        pub(crate) fn $number(&mut self) -> Result<$number> {
             let (bytes, at) = (self.take(size_of::<$number>())?, self.field);
-            order(self.body).$number(bytes, 0).ok_or_else(|| self.body.broken(at, "a number ends too early"))
+            let number = self.body.order.$number(bytes, 0);
+            number.ok_or_else(|| self.body.broken(at, "a number ends too early"))
         }
     )* };
 }
@@ -65,14 +64,7 @@ impl<'a> Cursor<'a> {
         Ok(taken)
     }
 
-    numbers! {
-        i16: i16, |body| body.order;
-        i32: i32, |body| body.order;
-        i64: i64, |body| body.order;
-        u32: u32, |body| body.order;
-        i32_be: i32, |_| Order::Big;
-        i64_be: i64, |_| Order::Big;
-    }
+    numbers!(i16 i32 i64 u32);
 
     /// Takes a byte.
     pub(crate) fn u8(&mut self) -> Result<u8> {
@@ -191,20 +183,20 @@ impl<'a> Cursor<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::order::Order;
     use crate::testing::{Encoder, body};
 
     #[test]
     fn fields_are_read_as_they_were_written() {
         for order in [Order::Big, Order::Little] {
             let mut out = Encoder::new(order);
-            out.u8(7).i16(-2).i32(-3).i64(i64::MIN).i32_be(9).i64_be(-9).string("größe");
+            out.u8(7).i16(-2).i32(-3).i64(i64::MIN).string("größe");
             out.vint(0).vint(127).vint(128).vint(-1).vlong(1 << 62).map(&[("a", "b")]).set(&["x", ""]);
             let body = body(out);
             let mut cursor = Cursor::new(&body);
             assert_eq!(cursor.u8().unwrap(), 7);
             assert_eq!((cursor.i16().unwrap(), cursor.i32().unwrap()), (-2, -3));
-            assert_eq!((cursor.i64().unwrap(), cursor.i32_be().unwrap()), (i64::MIN, 9));
-            assert_eq!((cursor.i64_be().unwrap(), cursor.string().unwrap()), (-9, "größe"));
+            assert_eq!((cursor.i64().unwrap(), cursor.string().unwrap()), (i64::MIN, "größe"));
             assert_eq!([0; 4].map(|_: i32| cursor.vint().unwrap()), [0, 127, 128, -1]);
             assert_eq!(cursor.vlong().unwrap(), 1 << 62);
             assert_eq!(cursor.map().unwrap(), [("a".to_owned(), "b".to_owned())]);

@@ -95,7 +95,6 @@ impl TermsEntry {
             addresses: places.1,
         })
     }
-
 }
 
 /// The dictionary of an open column.
@@ -118,7 +117,15 @@ impl Dictionary {
         let terms = if is_empty { 0..0 } else { body.region(entry.terms.0, entry.terms.1)? };
         let (offset, len) = if is_empty { (body.place.start as i64, 0) } else { entry.addresses };
         let blocks = Monotonic::open(&entry.blocks, body, offset, len)?;
-        Ok(Dictionary { field: field.to_owned(), body: Arc::clone(body), count, compression, shift, blocks, terms })
+        Ok(Dictionary {
+            field: field.to_owned(),
+            body: Arc::clone(body),
+            count,
+            compression,
+            shift,
+            blocks,
+            terms,
+        })
     }
 
     /// The number of terms.
@@ -472,9 +479,9 @@ pub(crate) mod tests {
             let (mut meta, mut data) = (Encoder::new(Order::Little), Encoder::new(Order::Little));
             encode(&mut meta, &mut data, &terms, kind);
             let read = |meta: Vec<u8>, data: Vec<u8>| {
-                let meta = body(Encoder { order: Order::Little, out: meta });
+                let meta = body(Encoder::of_bytes(Order::Little, meta));
                 let entry = TermsEntry::read(&mut Cursor::new(&meta), kind.0)?;
-                let data = Arc::new(body(Encoder { order: Order::Little, out: data }));
+                let data = Arc::new(body(Encoder::of_bytes(Order::Little, data)));
                 let (read, mut out) = (Dictionary::open(&entry, "host", &data)?, Lists::new());
                 for ord in [0, 69, 15, 16, 64, 33] {
                     let _ = read.gather_terms(&[TermOrd::new(ord)], &mut out);

@@ -136,7 +136,9 @@ fn entry(cursor: &mut Cursor<'_>, layout: Layout, version: i32, field: &FieldInf
                 && match (version, field.is_compressed) {
                     (1, _) => true,
                     (2, Some(is_compressed)) => is_compressed,
-                    (2, None) => return Err(cursor.body().broken(cursor.position(), "a field without its mode")),
+                    (2, None) => {
+                        return Err(cursor.body().broken(cursor.position(), "a field without its mode"));
+                    }
                     _ => false,
                 };
             Values::Bytes(BinaryEntry::read(cursor, layout.has_tables(), is_compressed)?)

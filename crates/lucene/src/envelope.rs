@@ -47,7 +47,8 @@ pub(crate) fn open(
     let len = usize::from(needed(4, 1)?[0]);
     let name = needed(5, len)?;
     let Some(which) = contents.iter().position(|known| known.name.as_bytes() == name) else {
-        let (expected, found) = (contents.first().map_or("", |known| known.name), name.escape_ascii().to_string());
+        let (expected, found) =
+            (contents.first().map_or("", |known| known.name), name.escape_ascii().to_string());
         return Err(error(4, ErrorKind::Contents { expected, found }));
     };
     let Contents { name, oldest, newest, order } = contents[which];

@@ -92,7 +92,8 @@ fn field(cursor: &mut Cursor<'_>, which: usize, version: i32) -> Result<FieldInf
         }
         let _similarity = cursor.u8()?;
     }
-    let attribute = |key: &str| attributes.iter().find(|(name, _)| name == key).map(|(_, value)| value.clone());
+    let attribute =
+        |key: &str| attributes.iter().find(|(name, _)| name == key).map(|(_, value)| value.clone());
     let format = attribute("PerFieldDocValuesFormat.format").zip(attribute("PerFieldDocValuesFormat.suffix"));
     let is_compressed = attribute("Lucene80DocValuesFormat.mode").map(|mode| mode == "BEST_COMPRESSION");
     Ok(FieldInfo {
@@ -148,7 +149,8 @@ pub(crate) mod tests {
 
     #[test]
     fn every_layout_is_read() {
-        let format = [("PerFieldDocValuesFormat.format", "Lucene90"), ("PerFieldDocValuesFormat.suffix", "0")];
+        let format =
+            [("PerFieldDocValuesFormat.format", "Lucene90"), ("PerFieldDocValuesFormat.suffix", "0")];
         let compressed = [format[0], format[1], ("Lucene80DocValuesFormat.mode", "BEST_COMPRESSION")];
         let fields: [(&str, u8, bool, i64, &[(&str, &str)]); 3] = [
             ("a", 1, true, -1, &format),

@@ -76,7 +76,8 @@ impl Body {
     pub(crate) fn region(&self, offset: i64, len: i64) -> Result<Range<usize>> {
         let region = usize::try_from(offset).ok().zip(usize::try_from(len).ok());
         let region = region.and_then(|(start, len)| Some(start..start.checked_add(len)?));
-        let is_inside = |region: &Range<usize>| self.place.start <= region.start && region.end <= self.place.end;
+        let is_inside =
+            |region: &Range<usize>| self.place.start <= region.start && region.end <= self.place.end;
         region.filter(is_inside).ok_or_else(|| {
             let most = i64::try_from(self.place.end).unwrap_or(i64::MAX);
             let found = offset.saturating_add(len);

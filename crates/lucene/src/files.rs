@@ -46,7 +46,8 @@ impl Files {
     /// The generation of the newest commit, as its file spells it.
     pub(crate) fn newest_commit(&self) -> Result<String> {
         let listed = self.directory.list();
-        let listed = listed.map_err(|error| Error::new(self.path(), 0, ErrorKind::Io(error.into_io_error())))?;
+        let listed =
+            listed.map_err(|error| Error::new(self.path(), 0, ErrorKind::Io(error.into_io_error())))?;
         let generations = listed.iter().filter_map(|entry| {
             let generation = entry.name.to_str()?.strip_prefix("segments_")?;
             Some((from_base_36(generation)?, generation))
@@ -84,7 +85,8 @@ fn from_base_36(text: &str) -> Option<u64> {
 pub(crate) fn to_base_36(generation: i64) -> String {
     let (mut left, mut digits) = (generation.unsigned_abs(), Vec::new());
     loop {
-        digits.push(u32::try_from(left % 36).ok().and_then(|digit| char::from_digit(digit, 36)).unwrap_or('0'));
+        digits
+            .push(u32::try_from(left % 36).ok().and_then(|digit| char::from_digit(digit, 36)).unwrap_or('0'));
         left /= 36;
         if left == 0 {
             return digits.into_iter().rev().collect();
@@ -119,7 +121,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let files = Files::new(Arc::new(FsDirectory::new(folder.path())));
         assert!(matches!(files.newest_commit().unwrap_err().kind(), ErrorKind::NoCommit));
-        for name in ["segments_9", "segments_a", "segments_10", "segments.gen", "pending_segments_zz", "segments_A"] {
+        for name in
+            ["segments_9", "segments_a", "segments_10", "segments.gen", "pending_segments_zz", "segments_A"]
+        {
             fs::write(folder.path().join(name), name).unwrap();
         }
         assert_eq!(files.newest_commit().unwrap(), "10");
@@ -129,7 +133,8 @@ mod tests {
     fn files_are_opened_with_and_without_mappings() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("a"), "bytes").unwrap();
-        for directory in [FsDirectory::new(folder.path()), FsDirectory::new(folder.path()).without_mappings()] {
+        for directory in [FsDirectory::new(folder.path()), FsDirectory::new(folder.path()).without_mappings()]
+        {
             let files = Files::new(Arc::new(directory));
             assert_eq!(files.open("a").unwrap().bytes(), b"bytes");
             assert!(files.open("b").unwrap_err().is_missing());

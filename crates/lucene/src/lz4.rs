@@ -80,7 +80,8 @@ pub(crate) mod tests {
             }
         };
         while at < all.len() {
-            let len_at = |from: usize| (at..all.len()).take_while(|to| all[from + to - at] == all[*to]).count();
+            let len_at =
+                |from: usize| (at..all.len()).take_while(|to| all[from + to - at] == all[*to]).count();
             let found = (at.saturating_sub(65_535)..at).map(|from| (len_at(from), from)).max();
             // The last byte is a literal, as the last sequence has no match.
             let found = found.map(|(len, from)| (len.min(all.len() - 1 - at), from));
@@ -137,7 +138,9 @@ pub(crate) mod tests {
         // Three literals, a match of nine bytes three back, and a last literal.
         assert_eq!(decompress(b"\x35abc\x03\x00\x10d", 13, 0, &mut out), Some(8));
         assert_eq!(out, b"abcabcabcabcd");
-        for damaged in [&b"\x35abc\x04\x00\x10d"[..], b"\x35abc\x00\x00\x10d", b"\x35abc", b"", b"\xF0\xFF\xFF"] {
+        for damaged in
+            [&b"\x35abc\x04\x00\x10d"[..], b"\x35abc\x00\x00\x10d", b"\x35abc", b"", b"\xF0\xFF\xFF"]
+        {
             assert_eq!(decompress(damaged, 13, 0, &mut Vec::new()), None, "{damaged:?}");
         }
         assert_eq!(decompress(b"\x10d", usize::MAX, 0, &mut Vec::new()), None);

@@ -45,7 +45,9 @@ impl MonotonicEntry {
         let needed = count.div_ceil(1 << shift);
         let left = cursor.left() as u64;
         if needed.saturating_mul(BLOCK_LEN as u64) > left {
-            return Err(cursor.refuse(ErrorKind::Truncated { needed: needed.saturating_mul(BLOCK_LEN as u64), left }));
+            return Err(
+                cursor.refuse(ErrorKind::Truncated { needed: needed.saturating_mul(BLOCK_LEN as u64), left })
+            );
         }
         let mut blocks = Vec::new();
         for _ in 0..needed {
@@ -91,8 +93,10 @@ impl Monotonic {
         for block in &entry.blocks {
             let here = left.min(1 << shift);
             left -= here;
-            let start = usize::try_from(block.offset).ok().and_then(|offset| region.start.checked_add(offset));
-            let start = start.ok_or_else(|| data.broken(region.start, "addresses that begin before the file"))?;
+            let start =
+                usize::try_from(block.offset).ok().and_then(|offset| region.start.checked_add(offset));
+            let start =
+                start.ok_or_else(|| data.broken(region.start, "addresses that begin before the file"))?;
             let packed = Packed::new(data, start, region.end, block.width, here)?;
             blocks.push(Block { min: block.min, slope: block.slope, packed });
         }

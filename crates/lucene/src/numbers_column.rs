@@ -1,6 +1,6 @@
 //! Open columns of numbers or ords, with at most one value a document or any number.
 
-use std::ops::{ControlFlow, Range, RangeInclusive};
+use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
 use docvalues_column::{
@@ -139,7 +139,10 @@ impl NumbersColumn {
                 if *index != NO_VALUE {
                     let places = addresses.of(u64::from(*index), &self.numbers)?;
                     // At most MAX_VALUES_PER_DOC.
-                    list.resize(usize::try_from(places.end - places.start).unwrap_or(usize::MAX), T::default());
+                    list.resize(
+                        usize::try_from(places.end - places.start).unwrap_or(usize::MAX),
+                        T::default(),
+                    );
                     T::decode(&self.numbers, places, &mut list)?;
                 }
                 lists.push(&list);
@@ -237,7 +240,8 @@ impl NumbersColumn {
             let end = block.map_or(values.end, |len| (at / len + 1).saturating_mul(len).min(values.end));
             let place = usize::try_from(at - values.start).unwrap_or(usize::MAX);
             let count = usize::try_from(end - at).unwrap_or(usize::MAX);
-            let bounds = if block.is_some() { self.numbers.bounds_at(at)?.range() } else { i64::MIN..=i64::MAX };
+            let bounds =
+                if block.is_some() { self.numbers.bounds_at(at)?.range() } else { i64::MIN..=i64::MAX };
             if *bounds.end() < *wanted.start() || *wanted.end() < *bounds.start() {
                 pruned.blocks.none += 1;
             } else if wanted.start() <= bounds.start() && bounds.end() <= wanted.end() {
@@ -245,7 +249,7 @@ impl NumbersColumn {
                 bits::set_range(out, place..place + count);
             } else {
                 pruned.blocks.open += u64::from(block.is_some());
-                self.compare(at..end, wanted, (place, out), &mut buffer)?;
+                self.compare(at..end, wanted, (place, &mut *out), &mut buffer)?;
                 pruned.read += count as u64;
             }
             at = end;
@@ -422,13 +426,15 @@ impl<T: Stored> Rows<T> for NumbersColumn {
         let zones = self.zones.as_ref().filter(|zones| zones.are_intervals());
         match (&self.addresses, zones) {
             (None, None) => self.named(self.filter_one(docs, &numbers, out, pruned)),
-            (None, Some(zones)) => self.each_open_zone((zones, docs), &numbers, out, pruned, |docs, out, pruned| {
-                self.named(self.filter_one(docs, &numbers, out, pruned))
-            }),
-            (Some(_), None) => filter_by_scan(self, docs, out, pruned, |row| T::is_within(row, wanted)),
+            (None, Some(zones)) => {
+                self.each_open_zone((zones, docs), &numbers, out, pruned, |docs, out, pruned| {
+                    self.named(self.filter_one(docs, &numbers, out, pruned))
+                })
+            }
+            (Some(_), None) => filter_by_scan::<T>(self, docs, out, pruned, |row| T::is_within(row, wanted)),
             (Some(_), Some(zones)) => {
                 self.each_open_zone((zones, docs), &numbers, out, pruned, |docs, out, pruned| {
-                    filter_by_scan(self, docs, out, pruned, |row| T::is_within(row, wanted))
+                    filter_by_scan::<T>(self, docs, out, pruned, |row| T::is_within(row, wanted))
                 })
             }
         }
@@ -450,7 +456,10 @@ impl<T: Stored> Rows<T> for NumbersColumn {
 
 impl SkipIndex for NumbersColumn {
     fn levels(&self) -> &[u32] {
-        self.zones.as_ref().map_or(&[], Zones::levels)
+        match &self.zones {
+            Some(zones) => zones.levels(),
+            None => &[],
+        }
     }
 
     fn zones(&self, _level: usize, docs: DocRange, out: &mut Vec<Zone>) -> docvalues_column::Result<()> {

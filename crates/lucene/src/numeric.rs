@@ -63,7 +63,10 @@ impl NumericEntry {
         }
         let shift = (size < -1).then(|| (size + 2).unsigned_abs());
         let width = cursor.u8()?;
-        cursor.rule((width == BLOCKS) == shift.is_some(), "a width of blocks without blocks, or another with them")?;
+        cursor.rule(
+            (width == BLOCKS) == shift.is_some(),
+            "a width of blocks without blocks, or another with them",
+        )?;
         let (min, gcd) = (cursor.i64()?, cursor.i64()?);
         let (offset, len) = (cursor.i64()?, cursor.i64()?);
         let jump = if has_tables { cursor.i64()? } else { -1 };
@@ -71,7 +74,13 @@ impl NumericEntry {
     }
 
     /// The entry of ords of Lucene 7 and 8, in the words of later releases.
-    pub(crate) fn ords(presence: PresenceEntry, count: i64, width: u8, offset: i64, len: i64) -> NumericEntry {
+    pub(crate) fn ords(
+        presence: PresenceEntry,
+        count: i64,
+        width: u8,
+        offset: i64,
+        len: i64,
+    ) -> NumericEntry {
         NumericEntry {
             presence,
             count,
@@ -151,7 +160,12 @@ struct Block {
 
 impl Numbers {
     /// The numbers of `entry`, of which there are `count`.
-    pub(crate) fn open(entry: &NumericEntry, count: u64, body: &Arc<Body>, mode: JumpTables) -> Result<Numbers> {
+    pub(crate) fn open(
+        entry: &NumericEntry,
+        count: u64,
+        body: &Arc<Body>,
+        mode: JumpTables,
+    ) -> Result<Numbers> {
         let NumericEntry { shift, width, min, gcd, .. } = *entry;
         let open = |encoding| Ok(Numbers { body: Arc::clone(body), count, encoding });
         if count == 0 || (shift.is_none() && width == 0) {
@@ -212,8 +226,12 @@ impl Numbers {
         let (bytes, order) = (self.body.bytes(), self.body.order);
         let number = match &self.encoding {
             Encoding::Constant(number) => Some(*number),
-            Encoding::Packed(line, packed) => packed.get(bytes, order, index).map(|packed| line.number(packed)),
-            Encoding::Table(table, packed) => packed.get(bytes, order, index).and_then(|at| table_entry(table, at)),
+            Encoding::Packed(line, packed) => {
+                packed.get(bytes, order, index).map(|packed| line.number(packed))
+            }
+            Encoding::Table(table, packed) => {
+                packed.get(bytes, order, index).and_then(|at| table_entry(table, at))
+            }
             Encoding::Blocks(blocks) => {
                 let block = self.block(blocks, bytes, index >> blocks.shift)?;
                 block.packed.get(bytes, order, blocks.within(index)).map(|packed| block.line.number(packed))
@@ -236,7 +254,9 @@ impl Numbers {
         let past = || self.past();
         match &self.encoding {
             Encoding::Constant(number) => out.fill(*number),
-            Encoding::Packed(line, packed) => self.decode_line(*line, *packed, range.start, out).ok_or_else(past)?,
+            Encoding::Packed(line, packed) => {
+                self.decode_line(*line, *packed, range.start, out).ok_or_else(past)?
+            }
             Encoding::Table(table, packed) => self.decode_table(table, *packed, range.start, out)?,
             Encoding::Blocks(blocks) => {
                 let (mut at, mut rest) = (range.start, out);
@@ -395,7 +415,12 @@ impl Numbers {
     }
 
     /// Where blocks begin, as the first call finds by a walk.
-    fn starts<'s>(&self, blocks: &Blocks, bytes: &[u8], starts: &'s OnceLock<Vec<usize>>) -> Result<&'s [usize]> {
+    fn starts<'s>(
+        &self,
+        blocks: &Blocks,
+        bytes: &[u8],
+        starts: &'s OnceLock<Vec<usize>>,
+    ) -> Result<&'s [usize]> {
         if let Some(starts) = starts.get() {
             return Ok(starts);
         }
@@ -454,7 +479,13 @@ pub(crate) mod tests {
     }
 
     /// Appends the entry of `numbers` from their table on, and their bytes.
-    pub(crate) fn encode(meta: &mut Encoder, data: &mut Encoder, numbers: &[i64], form: Form, has_tables: bool) {
+    pub(crate) fn encode(
+        meta: &mut Encoder,
+        data: &mut Encoder,
+        numbers: &[i64],
+        form: Form,
+        has_tables: bool,
+    ) {
         let start = data.out.len();
         let offset = data.offset();
         let min = numbers.iter().copied().min().unwrap_or(0);
@@ -492,7 +523,8 @@ pub(crate) mod tests {
                 table.iter().for_each(|number| {
                     meta.i64(*number);
                 });
-                let places = numbers.iter().map(|number| table.binary_search(number).unwrap() as u64).collect();
+                let places =
+                    numbers.iter().map(|number| table.binary_search(number).unwrap() as u64).collect();
                 let width = width_of(table.len() as u64 - 1);
                 meta.u8(width).i64(0).i64(1);
                 pack_all(data, places, width);
@@ -611,9 +643,7 @@ pub(crate) mod tests {
 
     #[test]
     fn bounds_are_those_of_widths() {
-        let of = |numbers: &[i64], form| {
-            open(Order::Little, numbers, form, true, JumpTables::Baked).bounds()
-        };
+        let of = |numbers: &[i64], form| open(Order::Little, numbers, form, true, JumpTables::Baked).bounds();
         assert_eq!(of(&[], Form::Packed), Bounds::NONE);
         assert_eq!(of(&[5, 5], Form::Packed), Bounds::Exact(5..=5));
         assert_eq!(of(&[5, 8, 20], Form::Packed), Bounds::Within(5..=5 + 3 * 15));
@@ -641,7 +671,7 @@ pub(crate) mod tests {
                 let _ = (numbers.get(count.saturating_sub(1)), numbers.get(0));
                 numbers.gather(&[99, 0, 50, 17], true, 0, &mut out[..4])
             };
-            let copy = |from: &Encoder| Encoder { order: from.order, out: from.out.clone() };
+            let copy = |from: &Encoder| Encoder::of_bytes(from.order, from.out.clone());
             for byte in [0, 1, 0x7F, 0x80, 0xFF] {
                 for mode in JumpTables::ALL {
                     for at in 0..meta.out.len() {

@@ -55,8 +55,7 @@ impl PresenceEntry {
     pub(crate) fn read(cursor: &mut Cursor<'_>, has_tables: bool) -> Result<PresenceEntry> {
         let (offset, len) = (cursor.i64()?, cursor.i64()?);
         cursor.within("offset of presence", offset, -2, i64::MAX)?;
-        let (jumps, power) =
-            if has_tables { (cursor.i16()?, cursor.u8()?.cast_signed()) } else { (-1, -1) };
+        let (jumps, power) = if has_tables { (cursor.i16()?, cursor.u8()?.cast_signed()) } else { (-1, -1) };
         Ok(PresenceEntry { offset, len, jumps, power })
     }
 }
@@ -199,7 +198,10 @@ enum Tables {
     Walk,
     Built(OnceLock<Table>),
     /// The place of the entries in the file, and how many there are. Without any, there is only block 0.
-    Baked { start: usize, count: u32 },
+    Baked {
+        start: usize,
+        count: u32,
+    },
 }
 
 /// A jump table on the heap.
@@ -306,11 +308,7 @@ impl Blocks {
 
     /// Calls `each` with the number of each block and the block, until it breaks. Returns the number of values before the
     /// last one of them, or of all blocks.
-    fn each_block(
-        &self,
-        bytes: &[u8],
-        mut each: impl FnMut(u32, Block) -> ControlFlow<()>,
-    ) -> Result<u32> {
+    fn each_block(&self, bytes: &[u8], mut each: impl FnMut(u32, Block) -> ControlFlow<()>) -> Result<u32> {
         let (mut at, mut before, mut next) = (self.region.start, 0, 0);
         loop {
             let (number, block, end) = self.header(bytes, at, before)?;
@@ -347,7 +345,8 @@ impl Blocks {
             }
             Tables::Baked { count: 0, .. } if number > 0 => Ok(absent(self.values)),
             Tables::Baked { start, count } => {
-                let (order, entry) = (self.body.order, start + 8 * number.min(count.saturating_sub(1)) as usize);
+                let (order, entry) =
+                    (self.body.order, start + 8 * number.min(count.saturating_sub(1)) as usize);
                 let (before, offset) = match *count {
                     0 => (0, 0),
                     _ => order.u32(bytes, entry).zip(order.u32(bytes, entry + 4)).unwrap_or((0, u32::MAX)),
@@ -629,7 +628,13 @@ pub(crate) mod tests {
     use crate::testing::{Encoder, body};
 
     /// Appends the region of `docs`, and their entry in metadata: of Lucene 8 and 9 if there are tables.
-    pub(crate) fn encode(meta: &mut Encoder, data: &mut Encoder, docs: u32, with_value: &[u32], has_tables: bool) {
+    pub(crate) fn encode(
+        meta: &mut Encoder,
+        data: &mut Encoder,
+        docs: u32,
+        with_value: &[u32],
+        has_tables: bool,
+    ) {
         let kind = match with_value.len() {
             0 => Some(-2),
             all if all == docs as usize => Some(-1),
@@ -702,10 +707,14 @@ pub(crate) mod tests {
             });
             picked.collect::<Vec<_>>()
         };
-        let edges: Vec<u32> = [1, 4095, 4096, 65_535, 65_536, 30_000].iter().zip(0..).flat_map(|(count, block)| {
-            // The third block is left out.
-            if block == 2 { Vec::new() } else { some(block << 16, *count) }
-        }).collect();
+        let edges: Vec<u32> = [1, 4095, 4096, 65_535, 65_536, 30_000]
+            .iter()
+            .zip(0..)
+            .flat_map(|(count, block)| {
+                // The third block is left out.
+                if block == 2 { Vec::new() } else { some(block << 16, *count) }
+            })
+            .collect();
         let last = some((docs - 1) >> 16 << 16, 1);
         vec![
             edges,
@@ -796,9 +805,11 @@ pub(crate) mod tests {
 
     #[test]
     fn hostile_bytes_are_errors_or_other_answers() {
-        for (with_value, has_tables) in
-            [((0..9_000).step_by(2).collect::<Vec<u32>>(), true), (vec![3, 5, 131_080], true), (vec![3, 5], false)]
-        {
+        for (with_value, has_tables) in [
+            ((0..9_000).step_by(2).collect::<Vec<u32>>(), true),
+            (vec![3, 5, 131_080], true),
+            (vec![3, 5], false),
+        ] {
             let docs = 131_090;
             let (mut meta, mut data) = (Encoder::new(Order::Little), Encoder::new(Order::Little));
             encode(&mut meta, &mut data, docs, &with_value, has_tables);
@@ -848,7 +859,10 @@ pub(crate) mod tests {
             (i64::MAX, i64::MAX, 5, 0, 9),
         ] {
             let entry = PresenceEntry { offset, len, jumps, power };
-            assert!(Presence::open(entry, 10, values, &body, JumpTables::Baked).is_err(), "{entry:?}, {values}");
+            assert!(
+                Presence::open(entry, 10, values, &body, JumpTables::Baked).is_err(),
+                "{entry:?}, {values}"
+            );
         }
         let empty = PresenceEntry { offset: start, len: 0, jumps: 0, power: 9 };
         for mode in JumpTables::ALL {

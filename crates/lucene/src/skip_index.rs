@@ -118,7 +118,12 @@ impl Zones {
             let (last, first) = (cursor.i32()?, cursor.i32()?);
             let (max, min, docs) = (cursor.i64()?, cursor.i64()?, cursor.i32()?);
             cursor.within("first document of an interval", first.into(), next, i64::from(self.docs) - 1)?;
-            cursor.within("last document of an interval", last.into(), first.into(), i64::from(self.docs) - 1)?;
+            cursor.within(
+                "last document of an interval",
+                last.into(),
+                first.into(),
+                i64::from(self.docs) - 1,
+            )?;
             next = i64::from(last) + 1;
             let (first, last) = (first.unsigned_abs(), last.unsigned_abs());
             let is_full = docs.unsigned_abs() == last - first + 1;
@@ -164,7 +169,13 @@ pub(crate) mod tests {
     use crate::testing::{Encoder, body};
 
     /// Appends the entry of a skip index over rows of numbers, and its intervals of `len` documents with a value.
-    pub(crate) fn encode(meta: &mut Encoder, data: &mut Encoder, rows: &[Vec<i64>], len: usize, version: i32) {
+    pub(crate) fn encode(
+        meta: &mut Encoder,
+        data: &mut Encoder,
+        rows: &[Vec<i64>],
+        len: usize,
+        version: i32,
+    ) {
         let start = data.offset();
         let with_value: Vec<usize> = (0..rows.len()).filter(|doc| !rows[*doc].is_empty()).collect();
         let of = |docs: &[usize]| {
@@ -179,7 +190,11 @@ pub(crate) mod tests {
                 data.bytes(&[0xEE; LEVEL_LEN]);
             }
             let (max, min) = of(docs);
-            data.i32(docs[docs.len() - 1] as i32).i32(docs[0] as i32).i64(max).i64(min).i32(docs.len() as i32);
+            data.i32(docs[docs.len() - 1] as i32)
+                .i32(docs[0] as i32)
+                .i64(max)
+                .i64(min)
+                .i32(docs.len() as i32);
         }
         let (max, min) = of(&with_value);
         meta.i64(start).i64(data.offset() - start).i64(max).i64(min).i32(with_value.len() as i32);

@@ -14,6 +14,8 @@ pub(crate) const ID: [u8; 16] = *b"an id of a test.";
 pub(crate) struct Encoder {
     pub(crate) order: Order,
     pub(crate) out: Vec<u8>,
+    /// Bytes of the header of the file.
+    header: usize,
 }
 
 /// Declares a method for each type of numbers, which appends one.
@@ -29,8 +31,19 @@ macro_rules! numbers {
 }
 
 impl Encoder {
+    /// The body of a file by [`body`].
     pub(crate) fn new(order: Order) -> Encoder {
-        Encoder { order, out: Vec::new() }
+        Encoder::of_file(order, "Test", "")
+    }
+
+    /// The body of a file by [`encode`].
+    pub(crate) fn of_file(order: Order, name: &str, suffix: &str) -> Encoder {
+        Encoder { order, out: Vec::new(), header: header(name, 0, suffix).len() }
+    }
+
+    /// These bytes as the body of a file by [`body`].
+    pub(crate) fn of_bytes(order: Order, out: Vec<u8>) -> Encoder {
+        Encoder { out, ..Encoder::new(order) }
     }
 
     numbers!(u8 u16 i16 i32 i64 u64 f32);
@@ -38,14 +51,6 @@ impl Encoder {
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> &mut Encoder {
         self.out.extend_from_slice(bytes);
         self
-    }
-
-    pub(crate) fn i32_be(&mut self, number: i32) -> &mut Encoder {
-        self.bytes(&number.to_be_bytes())
-    }
-
-    pub(crate) fn i64_be(&mut self, number: i64) -> &mut Encoder {
-        self.bytes(&number.to_be_bytes())
     }
 
     pub(crate) fn vint(&mut self, number: i32) -> &mut Encoder {
@@ -78,9 +83,9 @@ impl Encoder {
         set.iter().fold(self, |out, text| out.string(text))
     }
 
-    /// The offset of the next byte in a file by [`body`].
+    /// The offset of the next byte in its file.
     pub(crate) fn offset(&self) -> i64 {
-        (header("Test", 0, "").len() + self.out.len()) as i64
+        (self.header + self.out.len()) as i64
     }
 }
 
@@ -124,7 +129,7 @@ pub(crate) fn file(bytes: Vec<u8>) -> File {
 
 /// A file of contents that have no name of their own.
 pub(crate) fn body(fields: Encoder) -> Body {
-    let (start, order) = (header("Test", 0, "").len(), fields.order);
+    let (start, order) = (fields.header, fields.order);
     let bytes = encode("Test", 0, "", &fields.out);
     let end = bytes.len() - FOOTER;
     Body { file: file(bytes), order, version: 0, place: start..end }

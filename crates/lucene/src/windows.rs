@@ -77,10 +77,10 @@ pub(crate) fn each_window(
 pub(crate) fn expand(presence: &Presence, docs: DocRange, found: &[u64], out: &mut [u64]) -> Result<()> {
     let mut there = vec![0; docs.words()];
     presence.exists(docs, &mut there)?;
-    let mut at = 0;
+    let mut at = 0_u32;
     for (there, out) in there.iter().zip(out) {
         let count = there.count_ones();
-        let (word, shift) = (at / 64, at % 64);
+        let (word, shift) = ((at / 64) as usize, at % 64);
         let low = found.get(word).copied().unwrap_or(0) >> shift;
         let high = found.get(word + 1).copied().unwrap_or(0).unbounded_shl(64 - shift);
         let mut some = (low | high) & !u64::MAX.unbounded_shl(count);
@@ -93,7 +93,7 @@ pub(crate) fn expand(presence: &Presence, docs: DocRange, found: &[u64], out: &m
             }
             (some, left) = (some >> 1, left ^ place);
         }
-        at += count as usize;
+        at += count;
     }
     Ok(())
 }
