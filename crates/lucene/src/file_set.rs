@@ -85,21 +85,23 @@ impl FileSet {
         Ok((FileSet { data, presence, skip_indexes, verified: OnceLock::new() }, entries))
     }
 
+    /// The files, each once.
+    fn bodies(&self) -> impl Iterator<Item = &Body> {
+        let others = [&self.presence, &self.skip_indexes].into_iter();
+        let others = others.filter(|body| !Arc::ptr_eq(body, &self.data));
+        std::iter::once(&self.data).chain(others).map(|body| &**body)
+    }
+
     /// Compares the checksums of all files.
     pub(crate) fn verify(&self) -> Result<()> {
-        [&self.data, &self.presence, &self.skip_indexes]
-            .into_iter()
-            .try_for_each(|body| envelope::verify(body))
+        self.bodies().try_for_each(envelope::verify)
     }
 
     /// Compares the checksums of small files, or of all: once.
     pub(crate) fn verify_once(&self, are_all: bool) -> Result<()> {
         if self.verified.get().is_none() {
-            for body in [&self.data, &self.presence, &self.skip_indexes] {
-                if are_all || body.bytes().len() <= SMALL {
-                    envelope::verify(body)?;
-                }
-            }
+            let is_compared = |body: &&Body| are_all || body.bytes().len() <= SMALL;
+            self.bodies().filter(is_compared).try_for_each(envelope::verify)?;
             self.verified.get_or_init(|| ());
         }
         Ok(())

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use docvalues_column::{ColumnSource as _, LiveDocs, Part};
+use docvalues_column::{ColumnSource as _, Part};
 use docvalues_storage::{Directory, FsDirectory};
 
 use crate::commit;
@@ -95,8 +95,7 @@ impl Index {
 
     /// The number of live documents. O(segments).
     pub fn live_docs(&self) -> u64 {
-        let live =
-            |segment: &Arc<Segment>| segment.live().map_or(segment.docs(), |live| LiveDocs::count(live));
+        let live = |segment: &Arc<Segment>| segment.live().map_or(segment.docs(), |live| live.count());
         self.segments.iter().map(|segment| u64::from(live(segment))).sum()
     }
 

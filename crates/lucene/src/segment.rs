@@ -1,6 +1,6 @@
 //! A segment of an index: a source of columns.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, btree_map};
 use std::fmt;
 use std::sync::Arc;
 
@@ -284,18 +284,16 @@ fn state(
         let path = format!("{}/{}", files.files.path(), files.segment);
         return Err(Error::new(path, 0, ErrorKind::FileName(suffix)));
     }
-    let key = (field.generation, suffix);
-    if !sets.contains_key(&key) {
-        let is_original = field.generation < 0;
-        let fields = if is_original { original } else { fields };
-        let suffix = match is_original {
-            true => key.1.clone(),
-            false => format!("{}_{}", to_base_36(field.generation), key.1),
-        };
-        let (set, entries) = FileSet::open(files, layout, (&suffix, is_original), fields)?;
-        sets.insert(key.clone(), (Arc::new(set), entries));
-    }
-    let Some((files, entries)) = sets.get_mut(&key) else { return Ok(None) };
+    let (files, entries) = match sets.entry((field.generation, suffix)) {
+        btree_map::Entry::Occupied(opened) => opened.into_mut(),
+        btree_map::Entry::Vacant(vacant) => {
+            let (generation, suffix) = vacant.key();
+            let (is_original, later) = (*generation < 0, format!("{}_{suffix}", to_base_36(*generation)));
+            let (suffix, fields) = if is_original { (suffix, original) } else { (&later, fields) };
+            let (set, entries) = FileSet::open(files, layout, (suffix.as_str(), is_original), fields)?;
+            vacant.insert((Arc::new(set), entries))
+        }
+    };
     // A field may have no values of its type.
     let Some(entry) = entries.remove(&field.number) else { return Ok(None) };
     let (kind, logical) = match &entry.values {
