@@ -88,7 +88,7 @@ impl FileSet {
     /// The files, each once.
     fn bodies(&self) -> impl Iterator<Item = &Body> {
         let others = [&self.presence, &self.skip_indexes].into_iter();
-        let others = others.filter(|body| !Arc::ptr_eq(body, &self.data));
+        let others = others.filter(move |body| !Arc::ptr_eq(body, &self.data));
         std::iter::once(&self.data).chain(others).map(|body| &**body)
     }
 

@@ -173,7 +173,7 @@ impl Segment {
     /// The fields whose doc values are not read, and why.
     pub fn unreadable(&self) -> impl Iterator<Item = (&str, Error)> {
         let refused = self.fields.iter().filter(|(_, state)| !matches!(state, State::Readable(_)));
-        refused.map(|(name, state)| (name.as_str(), self.refuse(name, state)))
+        refused.map(move |(name, state)| (name.as_str(), self.refuse(name, state)))
     }
 
     /// Compares the checksums of all files of doc values. O(their length).

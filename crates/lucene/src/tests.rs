@@ -1,1 +1,644 @@
+//! Whole indexes, written by the encoders of the modules, and read through the traits.
+#![allow(clippy::cast_possible_truncation, reason = "small numbers")]
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use docvalues_column::{ColumnSource, DocId, Field, Kind, LogicalType, Part};
+use docvalues_storage::FsDirectory;
+use docvalues_testkit::conformance::{check_panics, check_source};
+use docvalues_testkit::model::{MemSource, ModelColumn};
+use docvalues_testkit::rng::SplitMix64;
+
+use crate::codec::{self, InfoLayout};
+use crate::doc_values::Layout;
+use crate::field_infos::tests::field_infos;
+use crate::live_docs::tests::live_docs;
+use crate::numeric::tests::Form;
+use crate::packed::tests::{pack, width_of};
+use crate::segment_info::tests::segment_info;
+use crate::testing::{Encoder, ID, encode, reseal};
+use crate::{
+    ErrorKind, Index, JumpTables, Options, binary, dictionary, dictionary::TermsLayout, monotonic, numeric,
+    presence, skip_index,
+};
+
+/// A release of Lucene: its codec, and the layouts of its files.
+#[derive(Clone, Copy, Debug)]
+struct Release {
+    codec: &'static str,
+    layout: Layout,
+    /// The version of doc values.
+    version: i32,
+    /// The layout of `.fnm`, and its version.
+    fields: (usize, i32),
+    commit: i32,
+}
+
+const RELEASES: [Release; 8] = [
+    Release { codec: "Lucene70", layout: Layout::V70, version: 0, fields: (0, 0), commit: 7 },
+    Release { codec: "Lucene80", layout: Layout::V80, version: 0, fields: (0, 2), commit: 9 },
+    Release { codec: "Lucene86", layout: Layout::V80, version: 1, fields: (0, 2), commit: 10 },
+    Release { codec: "Lucene87", layout: Layout::V80, version: 2, fields: (0, 2), commit: 10 },
+    Release { codec: "Lucene90", layout: Layout::V90, version: 0, fields: (1, 0), commit: 10 },
+    Release { codec: "Lucene100", layout: Layout::V90, version: 0, fields: (2, 2), commit: 10 },
+    Release { codec: "Lucene104", layout: Layout::V90, version: 2, fields: (2, 2), commit: 10 },
+    Release { codec: "Lucene104", layout: Layout::V90, version: 3, fields: (2, 2), commit: 11 },
+];
+
+/// A column to write.
+#[derive(Clone)]
+struct Wanted {
+    name: &'static str,
+    form: Form,
+    has_skip_index: bool,
+    column: ModelColumn,
+}
+
+/// The files of doc values.
+struct DocValues {
+    release: Release,
+    meta: Encoder,
+    data: Encoder,
+    presence: Encoder,
+    skip_indexes: Encoder,
+}
+
+impl Release {
+    fn info(self) -> InfoLayout {
+        codec::layout(self.codec).unwrap()
+    }
+
+    fn format(self) -> &'static str {
+        match self.layout {
+            Layout::V70 => "Lucene70",
+            Layout::V80 => "Lucene80",
+            Layout::V90 => "Lucene90",
+        }
+    }
+
+    fn has_skip_indexes(self) -> bool {
+        self.fields == (2, 2)
+    }
+
+    fn terms(self) -> (TermsLayout, bool) {
+        match (self.layout, self.version) {
+            (Layout::V90, _) => (TermsLayout::V90, true),
+            (_, version) => (TermsLayout::Coded, version == 2),
+        }
+    }
+
+    /// The files of doc values of these columns, by their endings. Fields have the numbers from 3 on.
+    fn doc_values(self, suffix: &str, docs: u32, columns: &[Wanted]) -> BTreeMap<&'static str, Vec<u8>> {
+        let (meta, data) = (self.layout.metadata(), self.layout.data());
+        let file = |name| Encoder::of_file(self.info().order(), name, suffix);
+        let (disi, skips) = ("Lucene90DocValuesDISI", "Lucene90DocValuesSkipIndex");
+        let mut out = DocValues {
+            release: self,
+            meta: file(meta.name),
+            data: file(data.name),
+            presence: file(disi),
+            skip_indexes: file(skips),
+        };
+        for (number, column) in (3..).zip(columns) {
+            out.column(number, docs, column);
+        }
+        out.meta.i32(-1);
+        let seal = |name, body: &Encoder| encode(name, self.version, suffix, &body.out);
+        let mut files =
+            BTreeMap::from([("dvm", seal(meta.name, &out.meta)), ("dvd", seal(data.name, &out.data))]);
+        if self.layout == Layout::V90 && self.version >= 1 {
+            files.insert("dvs", seal(skips, &out.skip_indexes));
+        }
+        if self.version >= 3 {
+            files.insert("dvp", seal(disi, &out.presence));
+        }
+        files
+    }
+}
+
+impl DocValues {
+    fn has_tables(&self) -> bool {
+        self.release.layout != Layout::V70
+    }
+
+    fn column(&mut self, number: i32, docs: u32, wanted: &Wanted) {
+        self.meta.i32(number);
+        let rows = match &wanted.column {
+            ModelColumn::Numeric(slots) => slots.iter().map(|slot| slot.iter().copied().collect()).collect(),
+            ModelColumn::SortedNumeric(slots) => slots.clone(),
+            _ => vec![vec![]],
+        };
+        let tag = match wanted.column.kind() {
+            Kind::Numeric => 0,
+            Kind::Binary => 1,
+            Kind::Sorted => 2,
+            Kind::SortedSet => 3,
+            Kind::SortedNumeric => 4,
+        };
+        self.meta.u8(tag);
+        if wanted.has_skip_index && self.release.has_skip_indexes() {
+            let version = self.release.version;
+            let out = if version == 0 { &mut self.data } else { &mut self.skip_indexes };
+            skip_index::tests::encode(&mut self.meta, out, &rows, 4_096, version);
+        }
+        match &wanted.column {
+            ModelColumn::Numeric(_) => self.numbers(docs, &rows, wanted.form),
+            ModelColumn::SortedNumeric(_) => {
+                self.numbers(docs, &rows, wanted.form);
+                self.counts(&rows);
+            }
+            ModelColumn::Binary(slots) => {
+                let slots = (0..).zip(slots).filter_map(|(doc, slot)| Some((doc, slot.as_deref()?)));
+                let slots: Vec<(u32, &[u8])> = slots.collect();
+                assert!(
+                    self.release.version < 3 || slots.len() == docs as usize,
+                    "presence would be elsewhere"
+                );
+                let is_compressed = self.release.layout == Layout::V80 && self.release.version > 0;
+                let kind = (self.has_tables(), is_compressed);
+                binary::tests::encode(&mut self.meta, &mut self.data, docs, &slots, kind);
+            }
+            ModelColumn::Sorted(slots) => {
+                let rows: Vec<BTreeSet<&[u8]>> =
+                    slots.iter().map(|slot| slot.as_deref().into_iter().collect()).collect();
+                self.terms(docs, &rows, wanted.form);
+            }
+            ModelColumn::SortedSet(slots) => {
+                let rows: Vec<BTreeSet<&[u8]>> =
+                    slots.iter().map(|slot| slot.iter().map(Vec::as_slice).collect()).collect();
+                self.meta.u8(u8::from(rows.iter().any(|row| row.len() > 1)));
+                self.terms(docs, &rows, wanted.form);
+            }
+        }
+    }
+
+    fn presence<T>(&mut self, docs: u32, rows: &[T], is_empty: impl Fn(&T) -> bool) {
+        let with_value = (0..).zip(rows).filter(|(_, row)| !is_empty(row)).map(|(doc, _)| doc);
+        let (with_value, has_tables) = (with_value.collect::<Vec<u32>>(), self.has_tables());
+        let out = if self.release.version >= 3 { &mut self.presence } else { &mut self.data };
+        presence::tests::encode(&mut self.meta, out, docs, &with_value, has_tables);
+    }
+
+    /// The entry of numbers.
+    fn numbers(&mut self, docs: u32, rows: &[Vec<i64>], form: Form) {
+        self.presence(docs, rows, Vec::is_empty);
+        let has_tables = self.has_tables();
+        numeric::tests::encode(&mut self.meta, &mut self.data, &rows.concat(), form, has_tables);
+    }
+
+    /// The number of documents with a value, and the addresses of their lists, if any has several values.
+    fn counts<T>(&mut self, rows: &[Vec<T>]) {
+        let docs = rows.iter().filter(|row| !row.is_empty()).count();
+        self.meta.i32(docs as i32);
+        if rows.iter().any(|row| row.len() > 1) {
+            self.addresses(rows.iter().map(Vec::len));
+        }
+    }
+
+    fn addresses(&mut self, lens: impl Iterator<Item = usize>) {
+        let mut addresses = vec![0];
+        for len in lens.filter(|len| *len > 0) {
+            addresses.push(addresses[addresses.len() - 1] + len as i64);
+        }
+        let offset = self.data.offset();
+        self.meta.i64(offset).vint(5);
+        monotonic::tests::encode(&mut self.meta, &mut self.data, 5, &addresses);
+        self.meta.i64(self.data.offset() - offset);
+    }
+
+    /// Ords, and their dictionary.
+    fn terms(&mut self, docs: u32, rows: &[BTreeSet<&[u8]>], form: Form) {
+        let terms: BTreeSet<&[u8]> = rows.iter().flatten().copied().collect();
+        let terms: Vec<Vec<u8>> = terms.into_iter().map(<[u8]>::to_vec).collect();
+        let ord = |term: &&[u8]| terms.binary_search_by(|other| other[..].cmp(term)).unwrap() as i64;
+        let ords: Vec<Vec<i64>> = rows.iter().map(|row| row.iter().map(ord).collect()).collect();
+        let has_lists = ords.iter().any(|row| row.len() > 1);
+        if self.release.layout == Layout::V90 {
+            self.numbers(docs, &ords, form);
+            if has_lists {
+                self.counts(&ords);
+            }
+        } else {
+            self.presence(docs, &ords, Vec::is_empty);
+            let with_value = ords.iter().filter(|row| !row.is_empty()).count() as i32;
+            let width = width_of(terms.len().saturating_sub(1) as u64);
+            let all: Vec<u64> = ords.concat().iter().map(|ord| ord.cast_unsigned()).collect();
+            let packed = pack(self.data.order, width, &all);
+            let offset = self.data.offset();
+            self.data.bytes(&packed).bytes(&[0; 3]);
+            let len = self.data.offset() - offset;
+            if has_lists {
+                self.meta.u8(width).i64(offset).i64(len).i32(with_value);
+                self.addresses(ords.iter().map(Vec::len));
+            } else {
+                self.meta.i32(with_value).u8(width).i64(offset).i64(len);
+            }
+        }
+        dictionary::tests::encode(&mut self.meta, &mut self.data, &terms, self.release.terms());
+    }
+}
+
+/// Columns of all kinds, with gaps and without.
+fn columns(docs: u32, release: Release) -> Vec<Wanted> {
+    let mut rng = SplitMix64::new(docs.into());
+    let word = |number: u64| format!("term-{:03}", number * number % 997).into_bytes();
+    let mut number = |below: u64| rng.below(below).cast_signed();
+    let dense = |_: u32| true;
+    let sparse = |doc: u32| doc % 7 == 3 || doc / 100 == 2;
+    let wanted = |name, column| Wanted { name, form: Form::Packed, has_skip_index: false, column };
+    let mut numeric = |has_value: fn(u32) -> bool, below: u64| {
+        ModelColumn::Numeric((0..docs).map(|doc| has_value(doc).then(|| number(below) - 50)).collect())
+    };
+    let mut all = vec![
+        wanted("dense", numeric(dense, 1_000)),
+        wanted("sparse", numeric(sparse, 1 << 40)),
+        Wanted { form: Form::Table, ..wanted("table", numeric(dense, 3)) },
+        Wanted { form: Form::Blocks(6), ..wanted("blocks", numeric(dense, 1 << 20)) },
+        Wanted { form: Form::Blocks(7), ..wanted("sparse_blocks", numeric(sparse, 1 << 20)) },
+        Wanted { has_skip_index: true, ..wanted("skipped", numeric(sparse, 1_000)) },
+        wanted("none", numeric(|_| false, 1)),
+        wanted("same", numeric(dense, 1)),
+    ];
+    let mut rng = SplitMix64::new(9);
+    let lists = (0..docs).map(|doc| {
+        let mut list: Vec<i64> = (0..rng.below(4)).map(|_| rng.next_i64() >> (doc % 60)).collect();
+        list.sort_unstable();
+        list
+    });
+    let lists: Vec<Vec<i64>> = lists.collect();
+    all.push(Wanted { has_skip_index: true, ..wanted("lists", ModelColumn::SortedNumeric(lists)) });
+    let mut some = |doc: u32| sparse(doc).then(|| word(rng.below(300)));
+    all.push(wanted("host", ModelColumn::Sorted((0..docs).map(&mut some).collect())));
+    let one = |doc: u32| Some(word((doc / 1_000).into()));
+    all.push(wanted("one_term", ModelColumn::Sorted((0..docs.min(900)).map(one).collect())));
+    let mut rng = SplitMix64::new(10);
+    let sets = (0..docs).map(|_| (0..rng.below(4)).map(|_| word(rng.below(100))).collect());
+    all.push(wanted("tags", ModelColumn::SortedSet(sets.collect())));
+    let text =
+        |doc: u32| (release.version == 3 || doc % 5 > 0).then(|| word(doc.into()).repeat(doc as usize % 3));
+    all.push(wanted("text", ModelColumn::Binary((0..docs).map(text).collect())));
+    let fixed = |doc: u32| Some(doc.to_be_bytes().to_vec());
+    all.push(wanted("fixed", ModelColumn::Binary((0..docs).map(fixed).collect())));
+    all
+}
+
+/// The field of a column, as a segment has it.
+fn field(wanted: &Wanted) -> Field {
+    let logical = match wanted.column.kind() {
+        Kind::Numeric | Kind::SortedNumeric => LogicalType::I64,
+        Kind::Sorted | Kind::SortedSet => LogicalType::Utf8,
+        Kind::Binary => LogicalType::Bytes,
+    };
+    Field::new(wanted.name, wanted.column.kind(), logical)
+}
+
+fn model(docs: u32, columns: &[Wanted]) -> MemSource {
+    MemSource::new(docs, columns.iter().map(|wanted| (field(wanted), wanted.column.clone())))
+}
+
+/// The `.fnm` of columns. The doc values of those in `updated` are of this generation.
+fn fields(release: Release, columns: &[Wanted], suffix: &str, updated: &[(&str, i64)]) -> Vec<u8> {
+    let format = [
+        ("PerFieldDocValuesFormat.format", release.format()),
+        ("PerFieldDocValuesFormat.suffix", "0"),
+        ("Lucene80DocValuesFormat.mode", "BEST_COMPRESSION"),
+    ];
+    let fields = columns.iter().map(|wanted| {
+        let tag = match wanted.column.kind() {
+            Kind::Numeric => 1,
+            Kind::Binary => 2,
+            Kind::Sorted => 3,
+            Kind::SortedSet => 4,
+            Kind::SortedNumeric => 5,
+        };
+        let generation = updated.iter().find(|(name, _)| *name == wanted.name).map_or(-1, |(_, at)| *at);
+        (wanted.name, tag, wanted.has_skip_index, generation, &format[..])
+    });
+    let fields: Vec<(&str, u8, bool, i64, &[(&str, &str)])> = fields.collect();
+    field_infos(release.fields.0, release.fields.1, suffix, &fields)
+}
+
+/// Generations of live documents and of fields, and the number of deletes.
+#[derive(Clone, Copy)]
+struct Generations(i64, i64, i32);
+
+const NONE: Generations = Generations(-1, -1, 0);
+
+/// The commit `segments_1` of one segment.
+fn commit(
+    release: Release,
+    Generations(live, fields, deleted): Generations,
+    overlaid: Option<i32>,
+) -> Vec<u8> {
+    let mut out = Encoder::new(crate::order::Order::Big);
+    out.vint(10).vint(6).vint(0).vint(7).i64(1);
+    if release.commit == 7 {
+        out.i32(1)
+    } else {
+        out.vlong(1)
+    };
+    out.i32(1).vint(7).vint(0).vint(0).string("_0").bytes(&ID).string(release.codec);
+    out.i64(live).i32(deleted).i64(fields).i64(-1);
+    if release.commit >= 9 {
+        out.i32(0);
+    }
+    if release.commit >= 10 {
+        out.u8(0);
+    }
+    out.set(&[]).i32(0);
+    if release.commit >= 11 {
+        out.i32(i32::from(overlaid.is_some()));
+        overlaid.iter().for_each(|field| {
+            out.i32(*field).i64(-1).i32(1).i64(7);
+        });
+    }
+    out.map(&[("by", "a test")]);
+    encode("segments", release.commit, "1", &out.out)
+}
+
+/// Writes an index of one segment.
+fn write(folder: &Path, release: Release, docs: u32, columns: &[Wanted], is_compound: bool) {
+    let save = |name: &str, bytes: &[u8]| fs::write(folder.join(name), bytes).unwrap();
+    save("segments_1", &commit(release, NONE, None));
+    save("_0.si", &segment_info(release.info(), docs as i32, is_compound));
+    let suffix = format!("{}_0", release.format());
+    let mut members = vec![(".fnm".to_owned(), fields(release, columns, "", &[]))];
+    for (ending, bytes) in release.doc_values(&suffix, docs, columns) {
+        members.push((format!("_{suffix}.{ending}"), bytes));
+    }
+    if !is_compound {
+        return members.iter().for_each(|(name, bytes)| save(&format!("_0{name}"), bytes));
+    }
+    let order = release.info().order();
+    let version = if order == crate::order::Order::Big { "50" } else { "90" };
+    let name = format!("Lucene{version}CompoundData");
+    let (mut entries, mut data) = (Encoder::new(order), Encoder::of_file(order, &name, ""));
+    entries.vint(members.len() as i32);
+    for (name, bytes) in members {
+        // Members begin at multiples of eight in later releases.
+        while order == crate::order::Order::Little && data.offset() % 8 > 0 {
+            data.u8(0xAA);
+        }
+        entries.string(&name).i64(data.offset()).i64(bytes.len() as i64);
+        data.bytes(&bytes);
+    }
+    save("_0.cfs", &encode(&name, 0, "", &data.out));
+    save("_0.cfe", &encode(&format!("Lucene{version}CompoundEntries"), 0, "", &entries.out));
+}
+
+fn open(folder: &Path, jump_tables: JumpTables) -> crate::Result<Index> {
+    Index::open_with(Arc::new(FsDirectory::new(folder)), Options::new().jump_tables(jump_tables))
+}
+
+/// The only part of an index.
+fn part(index: &Index) -> Part {
+    let [part] = &index.parts()[..] else { panic!("expected one segment") };
+    part.clone()
+}
+
+#[test]
+fn indexes_of_all_releases_follow_the_rules_of_the_traits() {
+    for (number, release) in RELEASES.into_iter().enumerate() {
+        let docs = 1_500;
+        let columns = columns(docs, release);
+        let model = model(docs, &columns);
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), release, docs, &columns, number % 2 == 1);
+        for mode in JumpTables::ALL {
+            let index = open(folder.path(), mode).unwrap();
+            assert_eq!((index.segments().len(), index.live_docs()), (1, 1_500), "{release:?}");
+            assert_eq!(index.segments()[0].codec(), release.codec);
+            let part = part(&index);
+            check_source(&*part.source, &model);
+            for wanted in &columns {
+                check_panics(&*part.source.column(wanted.name).unwrap());
+            }
+            index.verify().unwrap();
+        }
+    }
+}
+
+/// Blocks of presence of all kinds, and skip indexes of many zones.
+#[test]
+fn a_large_segment_is_read() {
+    let docs = 3 * 65_536 + 5_000;
+    let release = RELEASES[6];
+    let is_there = |doc: u32| match doc >> 16 {
+        0 => doc % 100 == 7,
+        1 => doc % 2 == 0,
+        2 => true,
+        _ => doc % 3_000 == 1,
+    };
+    let value = |doc: u32| is_there(doc).then(|| i64::from(doc) / 10 * 10);
+    let ModelColumn::Numeric(slots) = ModelColumn::Numeric((0..docs).map(value).collect()) else { panic!() };
+    let lists =
+        slots.iter().map(|slot| slot.iter().flat_map(|number| [*number, number + 3]).collect()).collect();
+    let wanted = |name, form, column| Wanted { name, form, has_skip_index: name != "plain", column };
+    let columns = [
+        wanted("lists", Form::Packed, ModelColumn::SortedNumeric(lists)),
+        wanted("plain", Form::Blocks(14), ModelColumn::Numeric(slots.clone())),
+        wanted("skipped", Form::Blocks(14), ModelColumn::Numeric(slots)),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), release, docs, &columns, false);
+    let index = open(folder.path(), JumpTables::Baked).unwrap();
+    check_source(&*part(&index).source, &model(docs, &columns));
+}
+
+#[test]
+fn a_list_of_one_is_a_single_value() {
+    let release = RELEASES[6];
+    let lists = ModelColumn::SortedNumeric((0..100).map(|doc| vec![doc]).collect());
+    let sets = (0..100).map(|doc: u32| BTreeSet::from([doc.to_string().into_bytes()]));
+    let sets = ModelColumn::SortedSet(sets.collect());
+    let wanted = |name, column| Wanted { name, form: Form::Packed, has_skip_index: false, column };
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), release, 100, &[wanted("lists", lists), wanted("sets", sets)], false);
+    let index = open(folder.path(), JumpTables::Baked).unwrap();
+    let kinds: Vec<Kind> = part(&index).source.fields().unwrap().iter().map(|field| field.kind).collect();
+    assert_eq!(kinds, [Kind::Numeric, Kind::Sorted]);
+    let model = model(
+        100,
+        &[
+            wanted("lists", ModelColumn::Numeric((0..100).map(Some).collect())),
+            wanted(
+                "sets",
+                ModelColumn::Sorted((0..100).map(|doc: u32| Some(doc.to_string().into_bytes())).collect()),
+            ),
+        ],
+    );
+    check_source(&*part(&index).source, &model);
+}
+
+/// Deleted documents, doc values that were written again, and a field that was added by it, on a compound segment.
+#[test]
+fn later_generations_replace_earlier_ones() {
+    let (release, docs) = (RELEASES[6], 130);
+    let wanted = |name, column| Wanted { name, form: Form::Packed, has_skip_index: false, column };
+    let numbers = |step: i64| ModelColumn::Numeric((0..130).map(|doc| Some(doc * step)).collect());
+    let marked = (0..130).map(|doc| (doc % 50 == 1).then_some(1)).collect();
+    let original = [wanted("a", numbers(1)), wanted("b", numbers(2))];
+    let later =
+        [original[0].clone(), original[1].clone(), wanted("__soft_deletes", ModelColumn::Numeric(marked))];
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), release, docs, &original, true);
+    let save = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
+    // A file of one field has the number that the field has among all.
+    for (generation, number, column) in [(36, 4, wanted("b", numbers(-7))), (2, 5, later[2].clone())] {
+        let suffix = format!("{}_Lucene90_0", crate::files::to_base_36(generation));
+        let mut columns = vec![wanted("x", numbers(0)); number - 3];
+        columns.push(column);
+        let files = release.doc_values(&suffix, docs, &columns);
+        for (ending, bytes) in files {
+            save(&format!("_0_{suffix}.{ending}"), &bytes);
+        }
+    }
+    let updated = [("b", 36), ("__soft_deletes", 2)];
+    save("_0_3.fnm", &fields(release, &later, "3", &updated));
+    let words = [!0, !(1 << 5), 0b11];
+    save("_0_1.liv", &live_docs(release.info().order(), "1", &words));
+    save("segments_1", &commit(release, Generations(1, 3, 1), None));
+
+    let index = open(folder.path(), JumpTables::Baked).unwrap();
+    let updated = [later[0].clone(), wanted("b", numbers(-7)), later[2].clone()];
+    let found = part(&index);
+    check_source(&*found.source, &model(docs, &updated));
+    let live = found.live.unwrap();
+    // Document 69 is deleted, and 1, 51 and 101 softly.
+    assert_eq!((live.count(), index.live_docs()), (126, 126));
+    assert!([1, 51, 69, 101].iter().all(|doc| !live.contains(DocId::new(*doc))));
+    let all = Options::new().keep_soft_deletes(true);
+    let index = Index::open_with(Arc::new(FsDirectory::new(folder.path())), all).unwrap();
+    assert_eq!(index.live_docs(), 129);
+    assert_eq!(index.user_data(), [("by".to_owned(), "a test".to_owned())]);
+}
+
+#[test]
+fn what_is_not_read_is_refused_by_name() {
+    let release = RELEASES[7];
+    let column = ModelColumn::Numeric((0..9).map(Some).collect());
+    let wanted = |name| Wanted { name, form: Form::Packed, has_skip_index: false, column: column.clone() };
+    let columns = [wanted("a"), wanted("b")];
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), release, 9, &columns, false);
+    let save = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
+
+    // Overlays of one field: the other is read.
+    save("segments_1", &commit(release, NONE, Some(4)));
+    let index = open(folder.path(), JumpTables::Baked).unwrap();
+    let source = part(&index).source;
+    assert_eq!(source.fields().unwrap(), [field(&columns[0])]);
+    source.column("a").unwrap();
+    let error = source.column("b").unwrap_err().to_string();
+    assert!(error.contains("column \"b\": unsupported overlays"), "{error}");
+    assert_eq!(index.segments()[0].unreadable().map(|(name, _)| name).collect::<Vec<_>>(), ["b"]);
+
+    // A format of one field.
+    save("segments_1", &commit(release, NONE, None));
+    let readable = [("PerFieldDocValuesFormat.format", "Lucene90"), ("PerFieldDocValuesFormat.suffix", "0")];
+    let other = [("PerFieldDocValuesFormat.format", "ES819TSDB"), ("PerFieldDocValuesFormat.suffix", "0")];
+    let both: [(&str, u8, bool, i64, &[(&str, &str)]); 2] =
+        [("a", 1, false, -1, &readable), ("b", 1, false, -1, &other)];
+    save("_0.fnm", &field_infos(2, 2, "", &both));
+    let index = open(folder.path(), JumpTables::Baked).unwrap();
+    part(&index).source.column("a").unwrap();
+    let error = part(&index).source.column("b").unwrap_err().to_string();
+    assert!(error.contains("unsupported doc values format \"ES819TSDB\""), "{error}");
+
+    // A codec, and a version.
+    let newer = Release { codec: "Lucene200", ..release };
+    save("segments_1", &commit(newer, NONE, None));
+    let error = open(folder.path(), JumpTables::Baked).unwrap_err();
+    assert!(error.to_string().contains("segment _0: unsupported codec \"Lucene200\""), "{error}");
+    save("segments_1", &commit(Release { commit: 12, ..release }, NONE, None));
+    let error = open(folder.path(), JumpTables::Baked).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Version { found: 12, .. }));
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    let release = RELEASES[4];
+    let column = ModelColumn::Numeric((0..9).map(Some).collect());
+    let columns = [Wanted { name: "a", form: Form::Packed, has_skip_index: false, column }];
+    for name in ["_0.si", "_0.fnm", "_0_Lucene90_0.dvm", "_0_Lucene90_0.dvd"] {
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), release, 9, &columns, false);
+        fs::remove_file(folder.path().join(name)).unwrap();
+        let error = open(folder.path(), JumpTables::Baked).unwrap_err();
+        assert!(error.is_missing() && error.file().ends_with(name), "{error}");
+    }
+}
+
+/// Reads all of an index, as far as it can be read.
+fn read_all(folder: &Path) -> crate::Result<()> {
+    use docvalues_column::{BatchDocs, DocRange, Gathered, Lists, TermOrd, Values};
+    use std::ops::ControlFlow;
+
+    for part in open(folder, JumpTables::Baked)?.parts() {
+        let docs = part.source.docs().min(2_000);
+        let run = DocRange::new(0, docs);
+        for field in part.source.fields().unwrap() {
+            let Ok(column) = part.source.column(&field.name) else { continue };
+            let mut bits = vec![0; run.words()];
+            let _ = column.exists(run, &mut bits);
+            match column.values() {
+                Values::Numbers(rows) => {
+                    let _ = rows.gather(BatchDocs::Run(run), &mut Gathered::new());
+                    let _ = rows.filter(run, &(3..=500), &mut bits, &mut Default::default());
+                    let _ = rows.get(DocId::new(7), &mut Vec::new());
+                }
+                Values::Ords(rows, terms) => {
+                    let _ = rows.scan(run, &mut |_| ControlFlow::Continue(()));
+                    let _ = terms.gather_terms(&[TermOrd::new(0), TermOrd::new(40)], &mut Lists::new());
+                    let _ = terms.seek_ceil(b"term-500");
+                }
+                Values::Bytes(rows) => {
+                    let _ = rows.scan(run, &mut |_| ControlFlow::Continue(()));
+                    let _ = rows.get(DocId::new(7), &mut Vec::new());
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Damage is found by checksums. Where they are right nevertheless, it is an error or other values.
+#[test]
+fn damage_is_found_and_never_panics() {
+    let is_full = std::env::var_os("DOCVALUES_SWEEP").is_some_and(|sweep| sweep == "full");
+    for (number, release) in [RELEASES[0], RELEASES[3], RELEASES[6]].into_iter().enumerate() {
+        let (docs, folder) = (200, tempfile::tempdir().unwrap());
+        write(folder.path(), release, docs, &columns(docs, release), false);
+        read_all(folder.path()).unwrap();
+        let mut names: Vec<_> =
+            fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+        names.sort();
+        for path in names {
+            let good = fs::read(&path).unwrap();
+            let step = if is_full { 1 } else { 1 + good.len() / 60 };
+            for at in (number..good.len()).step_by(step) {
+                let mut bytes = good.clone();
+                bytes[at] ^= 0x41;
+                fs::write(&path, &bytes).unwrap();
+                let is_found = match open(folder.path(), JumpTables::Baked) {
+                    Ok(index) => index.verify().is_err(),
+                    Err(_) => true,
+                };
+                // The file of skip indexes is not opened if no field has one.
+                assert!(
+                    is_found || path.extension().is_some_and(|ending| ending == "dvs"),
+                    "{path:?}, byte {at}"
+                );
+                reseal(&mut bytes);
+                fs::write(&path, &bytes).unwrap();
+                let _ = read_all(folder.path());
+                fs::write(&path, &good[..at]).unwrap();
+                assert!(open(folder.path(), JumpTables::Baked).is_err(), "{path:?} of {at} bytes");
+            }
+            fs::write(&path, &good).unwrap();
+        }
+    }
+}
