@@ -123,6 +123,13 @@ pub enum ErrorKind {
     Broken(&'static str),
 }
 
+impl ErrorKind {
+    /// Whether what is found is not read, and nothing is damaged.
+    fn is_unsupported(&self) -> bool {
+        matches!(self, ErrorKind::Codec { .. } | ErrorKind::Format { .. } | ErrorKind::Overlays { .. })
+    }
+}
+
 impl Error {
     /// An error at byte `offset` of `file`.
     #[cold]
@@ -156,12 +163,13 @@ impl Error {
         let Inner { file, offset, kind } = *self.0;
         let field = field.map(str::to_owned);
         match kind {
-            ErrorKind::Io(source) => docvalues_column::ErrorKind::Io { file, source }.into(),
-            kind => {
-                let source = Box::new(kind);
-                docvalues_column::ErrorKind::CorruptOther { file, field, offset, source }.into()
+            ErrorKind::Io(source) => docvalues_column::ErrorKind::Io { file, source },
+            kind if kind.is_unsupported() => {
+                docvalues_column::ErrorKind::Source { name: file, source: Box::new(kind) }
             }
+            kind => docvalues_column::ErrorKind::CorruptOther { file, field, offset, source: Box::new(kind) },
         }
+        .into()
     }
 }
 
@@ -175,12 +183,8 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Inner { file, offset, kind } = &*self.0;
         match kind {
-            ErrorKind::Io(_)
-            | ErrorKind::NoCommit
-            | ErrorKind::FileName(_)
-            | ErrorKind::Codec { .. }
-            | ErrorKind::Format { .. }
-            | ErrorKind::Overlays { .. } => write!(f, "{file}: {kind}"),
+            ErrorKind::Io(_) | ErrorKind::NoCommit | ErrorKind::FileName(_) => write!(f, "{file}: {kind}"),
+            kind if kind.is_unsupported() => write!(f, "{file}: {kind}"),
             _ => write!(f, "{file}: byte {offset}: {kind}"),
         }
     }

@@ -105,23 +105,23 @@ impl Segment {
             let state = state(&files, field, (&original, fields), commit, &mut sets)?;
             segment.fields.extend(state.map(|state| (field.name.clone(), state)));
         }
-        let mut live = Bitset::all(segment.info.docs);
+        let mut live = None;
         if commit.live_docs_generation >= 0 {
             let suffix = to_base_36(commit.live_docs_generation);
             let file = files.later(&suffix, "liv")?;
-            live = live_docs::read(&file, order, (id, &suffix), segment.info.docs, commit.deleted)?;
+            live = Some(live_docs::read(&file, order, (id, &suffix), segment.info.docs, commit.deleted)?);
         }
         if options.hides_soft_deletes {
             for field in fields.iter().filter(|field| field.marks_soft_deletes) {
                 segment.hide(&field.name, &mut live)?;
             }
         }
-        segment.live = (!live.is_all()).then(|| Arc::new(LiveDocs::from(&live)));
+        segment.live = live.filter(|live| !live.is_all()).map(|live| Arc::new(LiveDocs::from(&live)));
         Ok(segment)
     }
 
     /// Removes the documents that have a value of this field from `live`.
-    fn hide(&self, name: &str, live: &mut Bitset) -> Result<()> {
+    fn hide(&self, name: &str, live: &mut Option<Bitset>) -> Result<()> {
         let Some(state) = self.fields.get(name) else { return Ok(()) };
         let State::Readable(Readable { files, entry, .. }) = state else {
             return Err(self.refuse(name, state));
@@ -133,10 +133,12 @@ impl Segment {
         files.verify_once(self.options.verifies_all)?;
         let (docs, mode) = (self.info.docs, self.options.jump_tables);
         let presence = Presence::open(entry, docs, values, &files.presence, mode)?;
-        let all = DocRange::new(0, docs);
-        let mut words = vec![0; all.words()];
-        presence.exists(all, &mut words)?;
-        live.subtract(&Bitset::from_words(words, docs));
+        if presence.values() > 0 {
+            let all = DocRange::new(0, docs);
+            let mut words = vec![0; all.words()];
+            presence.exists(all, &mut words)?;
+            live.get_or_insert_with(|| Bitset::all(docs)).subtract(&Bitset::from_words(words, docs));
+        }
         Ok(())
     }
 
