@@ -113,13 +113,11 @@ pub(crate) mod tests {
     use super::*;
     use crate::testing::{Encoder, ID, encode, file};
 
-    /// The `.fnm` of fields with doc values of these types, as layout `which` has them. A type of 0 is none.
-    pub(crate) fn field_infos(
-        which: usize,
-        version: i32,
-        suffix: &str,
-        fields: &[(&str, u8, bool, i64, &[(&str, &str)])],
-    ) -> Vec<u8> {
+    /// Name, type of doc values (0 is none), whether there is a skip index, generation, and attributes.
+    pub(crate) type TestField<'t> = (&'t str, u8, bool, i64, &'t [(&'t str, &'t str)]);
+
+    /// The `.fnm` of fields, as layout `which` has them.
+    pub(crate) fn field_infos(which: usize, version: i32, suffix: &str, fields: &[TestField<'_>]) -> Vec<u8> {
         let Contents { name: contents, order, .. } = CONTENTS[which];
         let mut out = Encoder::new(order);
         out.vint(i32::try_from(fields.len()).unwrap());
@@ -152,7 +150,7 @@ pub(crate) mod tests {
         let format =
             [("PerFieldDocValuesFormat.format", "Lucene90"), ("PerFieldDocValuesFormat.suffix", "0")];
         let compressed = [format[0], format[1], ("Lucene80DocValuesFormat.mode", "BEST_COMPRESSION")];
-        let fields: [(&str, u8, bool, i64, &[(&str, &str)]); 3] = [
+        let fields: [TestField<'_>; 3] = [
             ("a", 1, true, -1, &format),
             ("__soft_deletes", 5, false, 36, &compressed),
             ("text", 0, false, -1, &[]),

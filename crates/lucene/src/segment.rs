@@ -52,7 +52,7 @@ pub struct Segment {
 
 /// A field with doc values.
 enum State {
-    Readable(Readable),
+    Readable(Box<Readable>),
     /// What is read of it: nothing. The words name its format.
     Format(String),
     Overlays,
@@ -123,9 +123,10 @@ impl Segment {
     /// Removes the documents that have a value of this field from `live`.
     fn hide(&self, name: &str, live: &mut Option<Bitset>) -> Result<()> {
         let Some(state) = self.fields.get(name) else { return Ok(()) };
-        let State::Readable(Readable { files, entry, .. }) = state else {
+        let State::Readable(readable) = state else {
             return Err(self.refuse(name, state));
         };
+        let Readable { files, entry, .. } = &**readable;
         let (entry, values) = match &entry.values {
             Values::Numbers(entry) => (entry.numbers.presence, entry.docs_with_value),
             Values::Bytes(entry) => (entry.presence, entry.docs_with_value.into()),
@@ -186,10 +187,10 @@ impl Segment {
     pub fn verify(&self) -> Result<()> {
         let mut verified: Vec<&Arc<FileSet>> = Vec::new();
         for state in self.fields.values() {
-            let State::Readable(Readable { files, .. }) = state else { continue };
-            if !verified.iter().any(|others| Arc::ptr_eq(others, files)) {
-                files.verify()?;
-                verified.push(files);
+            let State::Readable(readable) = state else { continue };
+            if !verified.iter().any(|others| Arc::ptr_eq(others, &readable.files)) {
+                readable.files.verify()?;
+                verified.push(&readable.files);
             }
         }
         Ok(())
@@ -310,7 +311,7 @@ fn state(
         }
     };
     let field = Field::new(field.name.as_str(), kind, logical);
-    Ok(Some(State::Readable(Readable { field, files: Arc::clone(files), entry })))
+    Ok(Some(State::Readable(Box::new(Readable { field, files: Arc::clone(files), entry }))))
 }
 
 impl ColumnSource for Segment {

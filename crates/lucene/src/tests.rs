@@ -14,7 +14,7 @@ use docvalues_testkit::rng::SplitMix64;
 
 use crate::codec::{self, InfoLayout};
 use crate::doc_values::Layout;
-use crate::field_infos::tests::field_infos;
+use crate::field_infos::tests::{TestField, field_infos};
 use crate::live_docs::tests::live_docs;
 use crate::numeric::tests::Form;
 use crate::packed::tests::{pack, width_of};
@@ -317,7 +317,7 @@ fn fields(release: Release, columns: &[Wanted], suffix: &str, updated: &[(&str, 
         let generation = updated.iter().find(|(name, _)| *name == wanted.name).map_or(-1, |(_, at)| *at);
         (wanted.name, tag, wanted.has_skip_index, generation, &format[..])
     });
-    let fields: Vec<(&str, u8, bool, i64, &[(&str, &str)])> = fields.collect();
+    let fields: Vec<TestField<'_>> = fields.collect();
     field_infos(release.fields.0, release.fields.1, suffix, &fields)
 }
 
@@ -541,8 +541,7 @@ fn what_is_not_read_is_refused_by_name() {
     save("segments_1", &commit(release, NONE, None));
     let readable = [("PerFieldDocValuesFormat.format", "Lucene90"), ("PerFieldDocValuesFormat.suffix", "0")];
     let other = [("PerFieldDocValuesFormat.format", "ES819TSDB"), ("PerFieldDocValuesFormat.suffix", "0")];
-    let both: [(&str, u8, bool, i64, &[(&str, &str)]); 2] =
-        [("a", 1, false, -1, &readable), ("b", 1, false, -1, &other)];
+    let both: [TestField<'_>; 2] = [("a", 1, false, -1, &readable), ("b", 1, false, -1, &other)];
     save("_0.fnm", &field_infos(2, 2, "", &both));
     let index = open(folder.path(), JumpTables::Baked).unwrap();
     part(&index).source.column("a").unwrap();
