@@ -42,7 +42,7 @@ pub enum ErrorKind {
         source: docvalues_format::error::Error,
     },
     /// A file of another format, such as a Lucene index, is damaged, truncated, or of a version that is not read.
-    #[error("{file}: byte {offset}: {}{source}", Named(field))]
+    #[error("{file}: {}byte {offset}: {source}", Named(field))]
     CorruptOther {
         /// The file.
         file: String,

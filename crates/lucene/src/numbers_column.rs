@@ -19,7 +19,7 @@ use crate::numeric::Numbers;
 use crate::packed::BATCH;
 use crate::presence::Presence;
 use crate::skip_index::Zones;
-use crate::windows::{each_batch, each_window, expand, words};
+use crate::windows::{SMALL, each_batch, each_window, expand, words};
 
 /// Numbers that a filter decodes at once.
 const FILTER_BATCH: u64 = 4096;
@@ -80,14 +80,10 @@ impl Stored for TermOrd {
     }
 
     fn decode(numbers: &Numbers, range: Range<u64>, out: &mut [TermOrd]) -> Result<()> {
-        let (mut at, mut buffer) = (range.start, [0; BATCH]);
-        for out in out.chunks_mut(BATCH) {
-            let buffer = &mut buffer[..out.len()];
-            numbers.decode(at..at + out.len() as u64, buffer)?;
-            to_ords(buffer, out);
-            at += out.len() as u64;
-        }
-        Ok(())
+        ords(out, |place, buffer| {
+            let start = range.start + place.start as u64;
+            numbers.decode(start..start + buffer.len() as u64, buffer)
+        })
     }
 
     fn gather(
@@ -97,14 +93,28 @@ impl Stored for TermOrd {
         fill: TermOrd,
         out: &mut [TermOrd],
     ) -> Result<()> {
-        let mut buffer = [0; BATCH];
-        for (indices, out) in indices.chunks(BATCH).zip(out.chunks_mut(BATCH)) {
-            let buffer = &mut buffer[..out.len()];
-            numbers.gather(indices, are_all, fill.get().into(), buffer)?;
-            to_ords(buffer, out);
-        }
-        Ok(())
+        ords(out, |place, buffer| numbers.gather(&indices[place], are_all, fill.get().into(), buffer))
     }
+}
+
+/// Fills `out` with ords that `read` reads as numbers: those at some places, into a buffer that is as long.
+fn ords(out: &mut [TermOrd], mut read: impl FnMut(Range<usize>, &mut [i64]) -> Result<()>) -> Result<()> {
+    let (mut small, mut large);
+    let buffer = if out.len() <= SMALL {
+        small = [0; SMALL];
+        &mut small[..]
+    } else {
+        large = [0; BATCH];
+        &mut large[..]
+    };
+    let mut at = 0;
+    for out in out.chunks_mut(BATCH) {
+        let buffer = &mut buffer[..out.len()];
+        read(at..at + out.len(), buffer)?;
+        to_ords(buffer, out);
+        at += out.len();
+    }
+    Ok(())
 }
 
 impl NumbersColumn {

@@ -15,7 +15,7 @@ use crate::presence::Presence;
 const SCAN_WINDOW: u64 = 2048;
 
 /// Documents of a small call. Clearing a buffer for a whole [`BATCH`] would take longer than looking these up.
-const SMALL: usize = 64;
+pub(crate) const SMALL: usize = 64;
 
 /// Calls `each` with the places in `docs` of batches, the indices of their values, and whether all have a value.
 pub(crate) fn each_batch(
