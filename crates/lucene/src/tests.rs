@@ -2,12 +2,13 @@
 #![allow(clippy::cast_possible_truncation, reason = "small numbers")]
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use docvalues_column::{ColumnSource, DocId, Field, Kind, LogicalType, Part};
-use docvalues_storage::FsDirectory;
+use docvalues_storage::{Directory, DirectoryEntry, DirectoryFile, FileLock, FsDirectory, Source};
 use docvalues_testkit::conformance::{check_panics, check_source};
 use docvalues_testkit::model::{MemSource, ModelColumn};
 use docvalues_testkit::rng::SplitMix64;
@@ -570,6 +571,76 @@ fn a_missing_file_is_named() {
         let error = open(folder.path(), JumpTables::Baked).unwrap_err();
         assert!(error.is_missing() && error.file().ends_with(name), "{error}");
     }
+}
+
+/// A directory in which a writer replaces the commit while it is opened: the file is gone at the first call.
+#[derive(Debug)]
+struct Live {
+    inner: FsDirectory,
+    /// The next commit, until it is there.
+    next: Mutex<Option<Vec<u8>>>,
+}
+
+impl Directory for Live {
+    fn path(&self) -> &Path {
+        self.inner.path()
+    }
+
+    fn open(&self, name: &OsStr) -> docvalues_storage::Result<Source> {
+        if name == "_0.si"
+            && let Some(commit) = self.next.lock().unwrap().take()
+        {
+            fs::write(self.path().join("segments_2"), commit).unwrap();
+            return self.inner.open(OsStr::new("gone"));
+        }
+        self.inner.open(name)
+    }
+
+    fn list(&self) -> docvalues_storage::Result<Vec<DirectoryEntry>> {
+        self.inner.list()
+    }
+
+    fn create(&self, _: &OsStr) -> docvalues_storage::Result<Box<dyn DirectoryFile>> {
+        panic!("nothing is written")
+    }
+
+    fn claim(&self, _: &OsStr) -> docvalues_storage::Result<Box<dyn DirectoryFile>> {
+        panic!("nothing is written")
+    }
+
+    fn hold(&self, _: &OsStr, _: FileLock) -> docvalues_storage::Result<Box<dyn DirectoryFile>> {
+        panic!("nothing is locked")
+    }
+
+    fn rename(&self, _: &OsStr, _: &OsStr) -> docvalues_storage::Result<()> {
+        panic!("nothing is written")
+    }
+
+    fn remove(&self, _: &OsStr) -> docvalues_storage::Result<()> {
+        panic!("nothing is written")
+    }
+
+    fn sync(&self) -> docvalues_storage::Result<()> {
+        panic!("nothing is written")
+    }
+}
+
+#[test]
+fn a_newer_commit_is_opened_if_files_of_an_older_one_are_gone() {
+    let release = RELEASES[6];
+    let column = ModelColumn::Numeric((0..9).map(Some).collect());
+    let columns = [Wanted { name: "a", form: Form::Packed, has_skip_index: false, column }];
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), release, 9, &columns, false);
+    let mut next = commit(release, NONE, None);
+    // The suffix follows the other 34 bytes of the header.
+    next[34] = b'2';
+    reseal(&mut next);
+    let inner = FsDirectory::new(folder.path());
+    let live = Live { inner, next: Mutex::new(Some(next)) };
+    let index = Index::open_with(Arc::new(live), Options::new()).unwrap();
+    assert_eq!(index.live_docs(), 9);
+    assert!(folder.path().join("segments_2").exists());
 }
 
 /// Reads all of an index, as far as it can be read.
