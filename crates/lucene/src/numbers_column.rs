@@ -283,8 +283,8 @@ impl<T: Stored> Rows<T> for NumbersColumn {
             (BatchDocs::Run(docs), None) if self.presence.is_all() && docs.end <= self.info.docs => {
                 let (values, _) = out.begin_one(docs.len());
                 // An empty run may have an end below its start.
-                let range = docs.start.into()..docs.end.max(docs.start).into();
-                self.named(T::decode(&self.numbers, range, values))
+                let docs = docs.clip(docs.end);
+                self.named(T::decode(&self.numbers, docs.start.into()..docs.end.into(), values))
             }
             (BatchDocs::Run(docs), addresses) => {
                 out.fill_by_scan(docs, addresses.is_some(), |each| Rows::<T>::scan(self, docs, each))
