@@ -10,6 +10,8 @@
 
 use std::ops::Range;
 
+use docvalues_format::bits::unsigned;
+
 use crate::cursor::Cursor;
 use crate::error::{ErrorKind, Result};
 use crate::file::Body;
@@ -127,17 +129,21 @@ impl Monotonic {
         if range.end > self.count {
             return Err(past());
         }
-        let (bytes, mut at, mut buffer) = (data.bytes(), range.start, [0; BATCH]);
+        let (bytes, mut at) = (data.bytes(), range.start);
         while at < range.end {
             let block = usize::try_from(at >> self.shift).ok().and_then(|block| self.blocks.get(block));
             let (block, within) = (block.ok_or_else(past)?, self.within(at));
             // Both are at most a block, and so have at most 22 bits.
             let here = (1 << self.shift) - u64::from(within);
             let here = usize::try_from(here.min(range.end - at)).unwrap_or(BATCH).min(BATCH);
-            let buffer = &mut buffer[..here];
-            block.packed.unpack(bytes, data.order, within.into(), buffer).ok_or_else(past)?;
-            let numbers = (within..).zip(&*buffer);
-            out.extend(numbers.map(|(index, packed)| block.line(index).wrapping_add(packed.cast_signed())));
+            let before = out.len();
+            out.resize(before + here, 0);
+            let numbers = &mut out[before..];
+            let unpacked = block.packed.unpack_add(bytes, data.order, within.into(), 0, unsigned(numbers));
+            unpacked.ok_or_else(past)?;
+            for (index, number) in (within..).zip(numbers) {
+                *number = block.line(index).wrapping_add(*number);
+            }
             at += here as u64;
         }
         Ok(())

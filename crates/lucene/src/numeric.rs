@@ -13,7 +13,7 @@ use std::ops::{Range, RangeInclusive};
 use std::sync::{Arc, OnceLock};
 
 use docvalues_column::Bounds;
-use docvalues_format::bits::{compress, expand};
+use docvalues_format::bits::{compress, expand, multiples, unsigned};
 use docvalues_format::presence::NO_VALUE;
 
 use crate::cursor::Cursor;
@@ -30,7 +30,7 @@ const LENGTH: usize = 4;
 /// The width that stands for blocks.
 const BLOCKS: u8 = 0xFF;
 
-/// Numbers up to which each is read on its own: a buffer for more would take longer to clear.
+/// Numbers up to which each is read on its own, as a batch has costs of its own.
 const FEW: usize = 16;
 
 /// The entry of a column of numbers in metadata.
@@ -257,7 +257,9 @@ impl Numbers {
             Encoding::Packed(line, packed) => {
                 self.decode_line(*line, *packed, range.start, out).ok_or_else(past)?
             }
-            Encoding::Table(table, packed) => self.decode_table(table, *packed, range.start, out)?,
+            Encoding::Table(table, packed) => {
+                self.decode_table(table, *packed, range.start, out).ok_or_else(past)?;
+            }
             Encoding::Blocks(blocks) => {
                 let (mut at, mut rest) = (range.start, out);
                 while !rest.is_empty() {
@@ -273,31 +275,29 @@ impl Numbers {
     }
 
     fn decode_line(&self, line: Line, packed: Packed, start: u64, out: &mut [i64]) -> Option<()> {
-        let (mut at, mut buffer) = (start, [0; BATCH]);
+        let (bytes, order, out) = (self.body.bytes(), self.body.order, unsigned(out));
+        if line.gcd == 1 {
+            return packed.unpack_add(bytes, order, start, line.min.cast_unsigned(), out);
+        }
+        let mut at = start;
         for out in out.chunks_mut(BATCH) {
-            let buffer = &mut buffer[..out.len()];
-            packed.unpack(self.body.bytes(), self.body.order, at, buffer)?;
-            out.iter_mut().zip(&*buffer).for_each(|(out, packed)| *out = line.number(*packed));
+            packed.unpack_add(bytes, order, at, 0, out)?;
+            multiples(line.min.cast_unsigned(), line.gcd.cast_unsigned(), out);
             at += out.len() as u64;
         }
         Some(())
     }
 
-    fn decode_table(&self, table: &[i64], packed: Packed, start: u64, out: &mut [i64]) -> Result<()> {
-        let (mut at, mut buffer) = (start, [0; BATCH]);
+    fn decode_table(&self, table: &[i64], packed: Packed, start: u64, out: &mut [i64]) -> Option<()> {
+        let (bytes, order, mut at) = (self.body.bytes(), self.body.order, start);
         for out in out.chunks_mut(BATCH) {
-            let buffer = &mut buffer[..out.len()];
-            let unpacked = packed.unpack(self.body.bytes(), self.body.order, at, buffer);
-            let greatest = buffer.iter().fold(0, |greatest, at| (*at).max(greatest));
-            if unpacked.is_none() || greatest >= table.len() as u64 {
-                return Err(self.past());
-            }
-            for (out, at) in out.iter_mut().zip(&*buffer) {
-                *out = table_entry(table, *at).unwrap_or(0);
+            packed.unpack_add(bytes, order, at, 0, unsigned(out))?;
+            for number in &mut *out {
+                *number = table_entry(table, number.cast_unsigned())?;
             }
             at += out.len() as u64;
         }
-        Ok(())
+        Some(())
     }
 
     /// The numbers at `indices`, into `out`, which is as long: `fill` for [`NO_VALUE`], if not `are_all` indices.

@@ -13,7 +13,7 @@ use crate::error::{ErrorKind, Result};
 use crate::file::Body;
 use crate::order::Order;
 
-/// Integers that are unpacked to a buffer at once.
+/// Numbers of a batch, which fit in the first-level cache.
 pub(crate) const BATCH: usize = 1024;
 
 /// Integers in a group: they take as many bytes as each has bits.
@@ -69,10 +69,17 @@ impl Packed {
         })
     }
 
-    /// Unpacks the integers from index `start` on into `out`.
-    pub(crate) fn unpack(self, bytes: &[u8], order: Order, start: u64, out: &mut [u64]) -> Option<()> {
+    /// Unpacks the integers from index `start` on into `out`, with `base` added to each, modulo 2^64.
+    pub(crate) fn unpack_add(
+        self,
+        bytes: &[u8],
+        order: Order,
+        start: u64,
+        base: u64,
+        out: &mut [u64],
+    ) -> Option<()> {
         if self.width == 0 {
-            out.fill(0);
+            out.fill(base);
             return Some(());
         }
         // Whole groups before the first integer are skipped, so that the kernels count from a small index.
@@ -80,8 +87,14 @@ impl Packed {
         let skipped = usize::try_from(group.checked_mul(self.width.into())?).ok()?;
         let bytes = bytes.get(self.start.checked_add(skipped)?..)?;
         match order {
-            Order::Little => bits::unpack(bytes, self.width, within, out),
-            Order::Big => unpack_big(bytes, self.width, within, out),
+            Order::Little => bits::unpack_add(bytes, self.width, within, base, out),
+            Order::Big => {
+                unpack_big(bytes, self.width, within, out)?;
+                if base != 0 {
+                    out.iter_mut().for_each(|value| *value = value.wrapping_add(base));
+                }
+                Some(())
+            }
         }
     }
 }
@@ -183,6 +196,7 @@ pub(crate) mod tests {
             width in prop::sample::select(WIDTHS.to_vec()),
             numbers in prop::collection::vec(any::<u64>(), 1..70),
             start in 0..70_usize,
+            base in prop_oneof![Just(0), any::<u64>()],
             big: bool,
         ) {
             let order = if big { Order::Big } else { Order::Little };
@@ -197,8 +211,9 @@ pub(crate) mod tests {
             }
             let start = start % values.len();
             let mut unpacked = vec![9; values.len() - start];
-            packed.unpack(body.bytes(), order, start as u64, &mut unpacked).unwrap();
-            prop_assert_eq!(&unpacked, &values[start..]);
+            packed.unpack_add(body.bytes(), order, start as u64, base, &mut unpacked).unwrap();
+            let expected = values[start..].iter().map(|value| value.wrapping_add(base));
+            prop_assert_eq!(unpacked, expected.collect::<Vec<_>>());
             prop_assert!(Packed::new(&body, body.place.start + 6, body.place.end, width, count + 8).is_err());
             prop_assert_eq!(packed.get(body.bytes(), order, u64::MAX / 2), None);
         }
