@@ -103,13 +103,15 @@ pub(crate) struct NumbersEntry {
 /// Reads the entries of the fields of a `.dvm`, by their numbers. `fields` are those that it was written for.
 pub(crate) fn read(meta: &Body, layout: Layout, fields: &[FieldInfo]) -> Result<BTreeMap<i32, Entry>> {
     let (mut cursor, mut entries) = (Cursor::new(meta), BTreeMap::new());
+    let fields: BTreeMap<i32, &FieldInfo> = fields.iter().map(|field| (field.number, field)).collect();
     loop {
         let number = cursor.i32()?;
         if number == -1 {
             break;
         }
-        let field = fields.iter().find(|field| field.number == number);
-        let field = field.ok_or_else(|| meta.broken(cursor.position(), "doc values of an unknown field"))?;
+        let Some(field) = fields.get(&number) else {
+            return Err(meta.broken(cursor.position(), "doc values of an unknown field"));
+        };
         let entry = entry(&mut cursor, layout, meta.version, field)?;
         cursor.rule(entries.insert(number, entry).is_none(), "two entries of one field")?;
     }

@@ -277,7 +277,8 @@ fn columns(docs: u32, release: Release) -> Vec<Wanted> {
     all.push(wanted("one_term", ModelColumn::Sorted((0..docs.min(900)).map(one).collect())));
     let mut rng = SplitMix64::new(10);
     let sets = (0..docs).map(|_| (0..rng.below(4)).map(|_| word(rng.below(100))).collect::<BTreeSet<_>>());
-    all.push(wanted("tags", ModelColumn::SortedSet(sets.collect())));
+    let tags = wanted("tags", ModelColumn::SortedSet(sets.collect()));
+    all.push(Wanted { form: Form::Blocks(6), ..tags });
     let text =
         |doc: u32| (release.version == 3 || doc % 5 > 0).then(|| word(doc.into()).repeat(doc as usize % 3));
     all.push(wanted("text", ModelColumn::Binary((0..docs).map(text).collect())));
