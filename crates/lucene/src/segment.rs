@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, btree_map};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use docvalues_column::{
     Bitset, Bounds, Column, ColumnInfo, ColumnSource, Count, DocRange, Field, Kind, LiveDocs, LogicalType,
@@ -62,6 +62,8 @@ struct Readable {
     field: Field,
     files: Arc<FileSet>,
     entry: Entry,
+    /// The open column, with the tables that were built for it.
+    column: OnceLock<Arc<dyn Column>>,
 }
 
 /// The doc values that were opened so far, by generation and suffix.
@@ -196,14 +198,18 @@ impl Segment {
         Ok(())
     }
 
-    /// Opens a column.
+    /// Opens a column, once.
     fn open_column(&self, readable: &Readable) -> Result<Arc<dyn Column>> {
-        let Readable { field, files, entry } = readable;
-        files.verify_once(self.options.verifies_all)?;
-        match &entry.values {
-            Values::Numbers(values) => self.open_numbers(field, files, values, entry.skip.as_ref()),
-            Values::Bytes(values) => self.open_bytes(field, files, values),
+        let Readable { field, files, entry, column } = readable;
+        if let Some(column) = column.get() {
+            return Ok(Arc::clone(column));
         }
+        files.verify_once(self.options.verifies_all)?;
+        let opened = match &entry.values {
+            Values::Numbers(values) => self.open_numbers(field, files, values, entry.skip.as_ref())?,
+            Values::Bytes(values) => self.open_bytes(field, files, values)?,
+        };
+        Ok(Arc::clone(column.get_or_init(|| opened)))
     }
 
     fn open_numbers(
@@ -311,7 +317,8 @@ fn state(
         }
     };
     let field = Field::new(field.name.as_str(), kind, logical);
-    Ok(Some(State::Readable(Box::new(Readable { field, files: Arc::clone(files), entry }))))
+    let (files, column) = (Arc::clone(files), OnceLock::new());
+    Ok(Some(State::Readable(Box::new(Readable { field, files, entry, column }))))
 }
 
 impl ColumnSource for Segment {
