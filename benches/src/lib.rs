@@ -20,6 +20,7 @@
 //! | [`record`] | records of measurements, from which pages get their tables |
 //! | [`updated_docs`] | documents whose values are updated, and a store of them |
 //! | [`clock`] | CPU time of the thread, as criterion's measurement |
+//! | [`process`] | readings of the process: memory, page faults, mappings, open files |
 #![expect(
     clippy::cast_possible_truncation,
     clippy::expect_used,
@@ -39,6 +40,8 @@ pub mod jump_shapes;
 pub mod layouts;
 pub mod line_plot;
 pub mod lucene;
+#[cfg(unix)]
+pub mod process;
 pub mod record;
 pub mod segment;
 pub mod updated_docs;

@@ -32,14 +32,15 @@ const WORDS: usize = DOCS as usize / 64;
 pub struct LiveDocs {
     docs: u32,
     count: u32,
-    /// `None` for a block without deletes.
+    /// `None` for a block without deletes. Blocks after the last with deletes may be left out, so that a clone of a set without
+    /// any allocates nothing.
     blocks: Vec<Option<Arc<[u64; WORDS]>>>,
 }
 
 impl LiveDocs {
     /// All of `docs` documents are live.
     pub fn all(docs: u32) -> LiveDocs {
-        LiveDocs { docs, count: docs, blocks: vec![None; docs.div_ceil(DOCS) as usize] }
+        LiveDocs { docs, count: docs, blocks: Vec::new() }
     }
 
     /// The number of documents of the source, live or not.
@@ -60,11 +61,11 @@ impl LiveDocs {
     /// Whether `doc` is live. Documents past the last one are not. O(1).
     pub fn contains(&self, doc: DocId) -> bool {
         let (block, at) = split(doc);
-        let is_live = |block: &Option<Arc<[u64; WORDS]>>| match block {
-            Some(words) => bits::get(&words[..], at),
-            None => true,
-        };
-        doc.get() < self.docs && self.blocks.get(block).is_some_and(is_live)
+        doc.get() < self.docs
+            && match self.blocks.get(block) {
+                Some(Some(words)) => bits::get(&words[..], at),
+                _ => true,
+            }
     }
 
     /// Deletes `doc`, and returns whether it was live. O(1); copies 2 KiB if its block is shared.
@@ -73,14 +74,16 @@ impl LiveDocs {
             return false;
         }
         let (block, at) = split(doc);
+        if self.blocks.len() <= block {
+            self.blocks.resize(block + 1, None);
+        }
         let words = self.blocks[block].get_or_insert_with(|| Arc::new([u64::MAX; WORDS]));
         Arc::make_mut(words)[at / 64] &= !(1 << (at % 64));
         self.count -= 1;
         true
     }
 
-    /// Adds documents, all of them live, until there are `docs`. O(added blocks); copies 2 KiB if the last block is
-    /// shared.
+    /// Adds documents, all of them live, until there are `docs`. O(1); copies 2 KiB if the last block is shared.
     ///
     /// ```
     /// use docvalues_column::{DocId, LiveDocs};
@@ -92,12 +95,12 @@ impl LiveDocs {
     /// ```
     pub fn grow(&mut self, docs: u32) {
         let (before, docs) = (self.docs, docs.max(self.docs));
-        if let Some(Some(words)) = self.blocks.last_mut().filter(|_| !before.is_multiple_of(DOCS)) {
+        // There is none if the last block is full.
+        if let Some(Some(words)) = self.blocks.get_mut((before / DOCS) as usize) {
             let words = Arc::make_mut(words);
             let end = DOCS.min(before % DOCS + (docs - before)) as usize;
             bits::set_range(words, (before % DOCS) as usize..end);
         }
-        self.blocks.resize(docs.div_ceil(DOCS) as usize, None);
         (self.count, self.docs) = (self.count + (docs - before), docs);
     }
 
@@ -116,13 +119,14 @@ impl LiveDocs {
     /// ```
     pub fn deleted_since<'a>(&'a self, before: &'a LiveDocs) -> impl Iterator<Item = DocId> + 'a {
         let mut deleted = Vec::new();
-        let blocks = self.blocks.iter().zip(&before.blocks).zip((0..self.docs).step_by(DOCS as usize));
-        for ((now, before), first) in blocks {
+        let blocks = self.blocks.iter().zip((0..self.docs).step_by(DOCS as usize));
+        for (block, (now, first)) in blocks.enumerate() {
             let Some(now) = now else { continue };
-            if before.as_ref().is_some_and(|before| Arc::ptr_eq(now, before)) {
+            let before = before.blocks.get(block).and_then(Option::as_ref);
+            if before.is_some_and(|before| Arc::ptr_eq(now, before)) {
                 continue;
             }
-            let was = |at: usize| before.as_ref().map_or(u64::MAX, |before| before[at]);
+            let was = |at: usize| before.map_or(u64::MAX, |before| before[at]);
             let gone: Vec<u64> = now.iter().enumerate().map(|(at, word)| was(at) & !word).collect();
             deleted.extend(
                 bits::ones(&gone).map(|at| DocId::new(first + u32::try_from(at).unwrap_or(u32::MAX))),
@@ -135,11 +139,12 @@ impl LiveDocs {
 
     /// The live documents as a bitset. O(documents / 64).
     pub fn to_bitset(&self) -> Bitset {
-        let mut words = Vec::with_capacity(self.blocks.len() * WORDS);
+        let len = DocRange::new(0, self.docs).words();
+        let mut words = Vec::with_capacity(len.next_multiple_of(WORDS));
         for block in &self.blocks {
             words.extend_from_slice(block.as_ref().map_or(&[u64::MAX; WORDS], |words| &**words));
         }
-        words.truncate(DocRange::new(0, self.docs).words());
+        words.resize(len, u64::MAX);
         Bitset::from_words(words, self.docs)
     }
 }
@@ -200,8 +205,11 @@ mod tests {
             prop_assert!(LiveDocs::from(&model).deleted_since(&before).eq(gone.iter()));
             prop_assert_eq!(before.deleted_since(&live).count(), 0);
             // Documents that are added are live.
-            for grown in [docs, docs + 1, docs + 70_000] {
-                let (mut live, mut words) = (LiveDocs::from(&model), model.words().to_vec());
+            let from = [LiveDocs::from(&model), live];
+            for (mut live, grown) in
+                from.iter().flat_map(|live| [docs, docs + 1, docs + 70_000].map(|grown| (live.clone(), grown)))
+            {
+                let mut words = model.words().to_vec();
                 live.grow(grown);
                 words.resize(DocRange::new(0, grown).words(), 0);
                 bits::set_range(&mut words, docs as usize..grown as usize);

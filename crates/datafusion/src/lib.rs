@@ -110,3 +110,13 @@ pub use table::DocvaluesTable;
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// The code of docs/replicate-to-a-bucket.md runs as a test; here, as this crate's tests have object stores.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/replicate-to-a-bucket.md")]
+struct ReplicateToABucket;
+
+/// The code of docs/read-from-object-storage.md runs as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/read-from-object-storage.md")]
+struct ReadFromObjectStorage;

@@ -12,6 +12,8 @@
 //! | [`threads_and_memory`] | sharing, parallel searches, memory budgets |
 //! | [`custom_sources`] | columns of your own that searches and merges read |
 //! | [`untrusted_files`] | checksums, hostile files, limits |
+//!
+//! The [docs of the repository](https://github.com/docvalues/docvalues/blob/main/docs/README.md) have a page for each task.
 
 #[doc = include_str!("_guide/model.md")]
 pub mod model {}

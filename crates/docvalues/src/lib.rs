@@ -35,10 +35,14 @@
 //! | [typed values](_guide::typed_values) | numbers, dates, timestamps, strings, and the way each is stored |
 //! | [live documents](_guide::live_documents) | deletes, updates, merges |
 //! | [updates](_guide/updates/index.html) | with the feature `store`: update or upsert, two ways to change a document |
+//! | [hits](_guide/hits/index.html) | with the feature `store`: documents and scores of an inverted index |
 //! | [several segments](_guide::several_segments) | look-ups of ids, searches and merges over many segments |
 //! | [threads and memory](_guide::threads_and_memory) | sharing, parallel searches, memory budgets |
 //! | [custom sources](_guide::custom_sources) | columns of your own that searches and merges read |
 //! | [untrusted files](_guide::untrusted_files) | checksums, hostile files, limits |
+//!
+//! The [docs of the repository](https://github.com/docvalues/docvalues/blob/main/docs/README.md) have a page for each task, such as
+//! updating a price or replicating to a bucket, and describe `dv`, stores and the file format.
 //!
 //! # Overview
 //!
@@ -162,8 +166,8 @@ pub mod prelude {
     };
 }
 
-/// The code of the README runs as a test.
-#[cfg(doctest)]
+/// The code of the README is compiled.
+#[cfg(all(doctest, feature = "store"))]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
@@ -181,3 +185,18 @@ struct Stores;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/search.md")]
 struct Searches;
+
+/// The code of docs/facet-over-hits.md runs as a test.
+#[cfg(all(doctest, feature = "store"))]
+#[doc = include_str!("../../../docs/facet-over-hits.md")]
+struct FacetOverHits;
+
+/// The code of docs/update-a-price.md runs as a test.
+#[cfg(all(doctest, feature = "store"))]
+#[doc = include_str!("../../../docs/update-a-price.md")]
+struct UpdateAPrice;
+
+/// The code of docs/own-columns.md runs as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/own-columns.md")]
+struct OwnColumns;

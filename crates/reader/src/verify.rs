@@ -38,7 +38,8 @@ enum Checks {
 }
 
 impl Segment {
-    /// Reads every byte of the file, compares checksums, and proves that its parts agree with each other. O(file).
+    /// Reads every byte of the file, compares checksums, and proves that its parts agree with each other. What was read at
+    /// opening is not read again. O(file).
     ///
     /// # Errors
     ///

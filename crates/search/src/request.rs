@@ -242,7 +242,7 @@ impl Search<'_> {
         times.groups = lap();
 
         let (top, top_profile) = match (request.top, &request.after) {
-            (top, Some(last)) => (self.top_after(docs, &request.sort, last, top)?, TopProfile::default()),
+            (top, Some(last)) => self.top_after_explained(docs, &request.sort, last, top)?,
             (usize::MAX, None) => (self.sorted(docs, &request.sort)?, TopProfile::default()),
             (top, None) => self.top_explained(docs, &request.sort, top)?,
         };

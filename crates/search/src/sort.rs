@@ -154,7 +154,8 @@ fn find_top(
     let run = |last| {
         let collector =
             TopKCollector::new(keys.clone(), TopDocs::bounded(top, last)).max_threads(max_threads);
-        let pass = Pass { parts, threads: request.threads(), stop: request.stop() };
+        let (within, threads) = (Pass::EVERYWHERE, request.threads());
+        let pass = Pass { parts, within, threads, stop: request.stop() };
         Ok::<_, Error>(pass.run(collector)?.finish())
     };
     let (last, visited) = match parts.first() {

@@ -161,6 +161,8 @@ impl AtomicFile {
     pub fn commit(mut self) -> Result<()> {
         // If anything fails up to the renaming, dropping `self` removes the temporary file.
         self.out.complete().map_err(|e| self.error(Step::Write, e))?;
+        // Its bytes are not to be written to the disk beside those of the file.
+        self.spill = Spill::in_directory(Arc::clone(&self.directory));
         let file = self.out.file();
         let permitted = file.copy_permissions(last(&self.target), false);
         permitted.and_then(|()| file.sync()).map_err(|e| self.error(Step::Sync, e))?;

@@ -119,12 +119,33 @@ impl fmt::Display for Error {
                 "sync the folder"
             }
         };
-        write!(f, "cannot {verb} \"{path}\": {}", self.source)
+        write!(f, "cannot {verb} \"{path}\": {}", self.source)?;
+        // The kernel's word for it is that there is no memory.
+        if cfg!(target_os = "linux")
+            && self.step == Step::Map
+            && self.source.kind() == io::ErrorKind::OutOfMemory
+        {
+            f.write_str("; a process has at most `vm.max_map_count` mappings: raise it, or merge segments")?;
+        }
+        Ok(())
     }
 }
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         Some(&self.source)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn too_many_mappings_say_what_to_do() {
+        let text = |step| Error::new(step, "a.dv", io::Error::from(io::ErrorKind::OutOfMemory)).to_string();
+        assert!(text(Step::Map).ends_with("`vm.max_map_count` mappings: raise it, or merge segments"));
+        assert_eq!(text(Step::Read), "cannot read back \"a.dv\": out of memory");
     }
 }

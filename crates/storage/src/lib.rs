@@ -17,10 +17,10 @@
 //!
 //! # Cost
 //!
-//! Opening a source is one `open` and, for a mapping, one `mmap`, whatever the file's length. Opening a section
-//! allocates a bit for each 4 KiB and reads none of its bytes. The first read of a granule costs its CRC-32 (about
-//! 0.2 µs) and, without a mapping, one `pread`. Later reads test one bit of the granule; once all granules of a
-//! section were read, they test a single counter.
+//! Opening a source is one `open` and, for a mapping, one `mmap` and two `pread`s, of the file's first 64 bytes and of its
+//! last 4 KiB, whatever the file's length. Opening a section allocates a bit for each 4 KiB and reads none of its bytes.
+//! The first read of a granule costs its CRC-32 (about 0.2 µs) and, without a mapping, one `pread`. Later reads test one
+//! bit of the granule; once all granules of a section were read, they test a single counter.
 
 mod atomic_file;
 mod buffered_file;

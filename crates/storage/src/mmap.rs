@@ -9,9 +9,16 @@
 //! use [`Source::read`](crate::Source::read).
 #![expect(unsafe_code, reason = "mapping a file is unsafe, and named as the exception above")]
 
+use std::fmt;
 use std::fs::File;
 use std::io;
 use std::ops::{Deref, Range};
+
+use crate::positioned_file::PositionedFile;
+
+/// Bytes of a file's beginning, and of its end, that are read as well as mapped: the header, the footer and most
+/// directories. The two calls take less time than the page faults that they save, each of which maps sixteen pages.
+const ENDS: [usize; 2] = [64, 4_096];
 
 /// The access pattern of a mapping, as a hint to the kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -27,13 +34,23 @@ pub enum Advice {
     WillNeed,
 }
 
-/// A read-only mapping of a whole file.
-#[derive(Debug)]
-pub(crate) struct Map(memmap2::Mmap);
+/// A read-only mapping of a whole file, and copies of the bytes at its ends.
+pub(crate) struct Map {
+    map: memmap2::Mmap,
+    first: Box<[u8]>,
+    last: Box<[u8]>,
+}
+
+// Without the bytes, which are a file's.
+impl fmt::Debug for Map {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes", self.map.len())
+    }
+}
 
 impl Map {
     /// Maps all `len` bytes of `file`.
-    pub(crate) fn of(file: &File, len: u64) -> io::Result<Map> {
+    pub(crate) fn of(file: File, len: u64) -> io::Result<Map> {
         let len = usize::try_from(len).map_err(|_| io::ErrorKind::FileTooLarge)?;
         let mut options = memmap2::MmapOptions::new();
         // Saves a call for the length.
@@ -42,8 +59,34 @@ impl Map {
         // This process does neither: it writes files under temporary names alone and opens `file`
         // for reading. Of other processes it cannot be proved; the module's first lines say what
         // happens then, and `Source::map` repeats them where a caller chooses.
-        let map = unsafe { options.map(file) }?;
-        Ok(Map(map))
+        let map = unsafe { options.map(&file) }?;
+        let file = PositionedFile::of(file);
+        let read = |at: usize, len: usize| {
+            let mut bytes = vec![0; len].into_boxed_slice();
+            file.read_exact_at(&mut bytes, at as u64)?;
+            Ok::<_, io::Error>(bytes)
+        };
+        let [first, last] = ENDS.map(|end| end.min(map.len()));
+        Ok(Map { first: read(0, first)?, last: read(map.len() - last, last)?, map })
+    }
+
+    /// Of the copy of the last bytes, frees those before `from`.
+    pub(crate) fn keep_end(&mut self, from: usize) {
+        let before = from.saturating_sub(self.map.len() - self.last.len());
+        self.last = Box::from(&self.last[before.min(self.last.len())..]);
+    }
+
+    /// The `len` bytes at `start`: the copies, if the range lies in one of them.
+    pub(crate) fn part(&self, start: usize, len: usize) -> Option<&[u8]> {
+        let end = start.checked_add(len)?;
+        let last = self.map.len() - self.last.len();
+        if end <= self.first.len() {
+            self.first.get(start..end)
+        } else if start >= last {
+            self.last.get(start - last..end - last)
+        } else {
+            self.map.get(start..end)
+        }
     }
 
     /// Advises the kernel of the access pattern of `range`.
@@ -57,7 +100,7 @@ impl Map {
         };
         match range.is_empty() {
             true => Ok(()),
-            false => self.0.advise_range(advice, range.start, range.len()),
+            false => self.map.advise_range(advice, range.start, range.len()),
         }
     }
 
@@ -72,6 +115,6 @@ impl Deref for Map {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        &self.0
+        &self.map
     }
 }

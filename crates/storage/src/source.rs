@@ -22,7 +22,7 @@ use crate::request_waves::{ReadAt, Requests};
 ///
 /// | | opening | first touch of 4 KiB | memory |
 /// | --- | --- | --- | --- |
-/// | [`map`](Source::map) | O(1) | a page fault, unless the page is cached | the kernel's page cache, shared by processes; a copy of a file of up to 64 KiB |
+/// | [`map`](Source::map) | O(1) | a page fault, unless the page is cached | the kernel's page cache, shared by processes; a copy of a file of up to 64 KiB; of a longer one, of the last 4 KiB, see [`keep_end`](Source::keep_end) |
 /// | [`read`](Source::read) | O(1) | a `pread` and a copy | this process's, for the bytes touched |
 /// | [`requests`](Source::requests) | two ranges | a part of a request, see [`in_waves`](Source::in_waves) | as `read` |
 /// | [`memory`](Source::memory) | O(1) | nothing | the bytes given |
@@ -31,7 +31,8 @@ use crate::request_waves::{ReadAt, Requests};
 ///
 /// # Hazard
 ///
-/// A mapping shows the file as it is *now*. If another process **truncates** a mapped file, touching the lost part
+/// A mapping shows the file as it is *now*, but [`read_at`](Self::read_at) returns the first 64 bytes of a long file, and the last
+/// ones that [`keep_end`](Self::keep_end) leaves, as they were at opening. If another process **truncates** a mapped file, touching the lost part
 /// kills this process with `SIGBUS` (on Linux, and much the same elsewhere). If it **overwrites** parts, the change
 /// shows, and bytes that were verified before are not verified again: results may be wrong, but memory safety
 /// holds. Files published by [`AtomicFile`](crate::AtomicFile) are replaced, never changed, and a mapping keeps the
@@ -141,7 +142,7 @@ impl Source {
                 file.read_exact(&mut bytes).map_err(|e| Error::new(Step::Open, path, e))?;
                 Backend::Memory(bytes.into())
             }
-            _ => Backend::Mapped(Map::of(&file, len).map_err(|e| Error::new(Step::Map, path, e))?),
+            _ => Backend::Mapped(Map::of(file, len).map_err(|e| Error::new(Step::Map, path, e))?),
         };
         Ok(Source::new(Some(path), len, bytes))
     }
@@ -243,6 +244,14 @@ impl Source {
         Ok(bytes)
     }
 
+    /// Frees the copy that a mapping has of bytes before `from`, near the end of the file: they are read from the mapping
+    /// again.
+    pub fn keep_end(&mut self, from: u64) {
+        if let Backend::Mapped(map) = &mut self.bytes {
+            map.keep_end(usize::try_from(from).unwrap_or(usize::MAX));
+        }
+    }
+
     /// Whether bytes are [requested](Self::requests), so that it pays to need many of them at once.
     pub fn is_requested(&self) -> bool {
         matches!(self.bytes, Backend::Requests(_))
@@ -315,7 +324,11 @@ impl Source {
 
     fn slice(&self, offset: u64, len: usize) -> Option<&[u8]> {
         let start = usize::try_from(offset).ok()?;
-        self.bytes()?.get(start..start.checked_add(len)?)
+        match &self.bytes {
+            Backend::Mapped(map) => map.part(start, len),
+            Backend::Memory(bytes) => bytes.as_slice().get(start..start.checked_add(len)?),
+            Backend::Read(_) | Backend::Requests(_) => None,
+        }
     }
 
     /// Fills `bytes` from `offset` on, from any backend.
@@ -367,6 +380,8 @@ fn open_at_once(path: &Path) -> io::Result<File> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+
     use super::*;
 
     /// The same bytes in each of the four ways; small files are read in place of a mapping.
@@ -412,6 +427,37 @@ mod tests {
             assert_eq!(*source.read_at(Role::Header, 0, 0).unwrap(), b""[..]);
             assert!(source.read_at(Role::Header, 0, 1).is_err());
             source.advise(Advice::Random).unwrap();
+        }
+    }
+
+    /// The first 64 bytes and the last 4 KiB of a mapped file are copies.
+    #[test]
+    fn ranges_near_the_ends_of_a_long_file() {
+        for len in [SMALL + 1, SMALL + 70, 3 * SMALL] {
+            let bytes: Vec<u8> =
+                (0..len).map(|i| u8::try_from(((i * 31) ^ (i >> 8)) & 0xff).unwrap()).collect();
+            let (folder, mut sources) = sources(&bytes);
+            for start in [0, 1, 63, 64, 65, len - 4_097, len - 4_096, len - 4_095, len - 64, len] {
+                for part in [0, 1, 63, 64, 65, 4_096, len] {
+                    for source in &sources {
+                        let read = source.read_at(Role::DirectoryPage, start as u64, part);
+                        match bytes.get(start..start + part) {
+                            Some(expected) => assert_eq!(*read.unwrap(), *expected, "{part} at {start}"),
+                            None => assert!(read.is_err(), "{part} at {start} of {len}"),
+                        }
+                    }
+                }
+            }
+            // Of bytes that change in place, the mapping has the new ones.
+            let mut file = File::options().write(true).open(folder.path().join("a.dv")).unwrap();
+            file.write_all(&vec![0; len]).unwrap();
+            let source = &mut sources[0];
+            for (from, kept) in [(0, 4_096), (len - 4_097, 4_096), (len - 100, 100), (len, 0), (len + 1, 0)] {
+                source.keep_end(from as u64);
+                let read = |start: usize, len| source.read_at(Role::Header, start as u64, len).unwrap();
+                assert_eq!((&*read(0, 64), &*read(len - kept, kept)), (&bytes[..64], &bytes[len - kept..]));
+                assert_eq!(*read(64, len - kept - 64), vec![0; len - kept - 64]);
+            }
         }
     }
 

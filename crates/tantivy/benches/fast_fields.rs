@@ -19,9 +19,10 @@ use tantivy::aggregation::AggregationCollector;
 use tantivy::aggregation::agg_req::Aggregations;
 use tantivy::aggregation::agg_result::AggregationResults;
 use tantivy::collector::TopDocs;
+use tantivy::collector::sort_key::SortByStaticFastValue;
 use tantivy::query::{AllQuery, Query as TextQuery, TermQuery};
 use tantivy::schema::{self, FAST, INDEXED, IndexRecordOption, STORED, STRING, TEXT, Value as _};
-use tantivy::{IndexReader, IndexWriter, Order, ReloadPolicy, TantivyDocument, Term, doc};
+use tantivy::{IndexReader, IndexWriter, ReloadPolicy, TantivyDocument, Term, doc};
 use tempfile::TempDir;
 
 const HOSTS: u64 = 100_000;
@@ -162,7 +163,8 @@ impl Theirs {
     }
 
     fn top(searcher: &tantivy::Searcher, query: &dyn TextQuery) -> Vec<tantivy::DocAddress> {
-        let collector = TopDocs::with_limit(PAGE).order_by_fast_field("size", Order::Desc);
+        // As `order_by_fast_field` with `Order::Desc`, which chooses the comparison anew for each document.
+        let collector = TopDocs::with_limit(PAGE).order_by(SortByStaticFastValue::<i64>::for_field("size"));
         let found: Vec<(Option<i64>, tantivy::DocAddress)> =
             searcher.search(query, &collector).expect("documents");
         found.into_iter().map(|(_, doc)| doc).collect()

@@ -31,7 +31,7 @@ pub struct Index(Arc<Shared>);
 #[non_exhaustive]
 pub struct Options {
     /// The memory for documents of the text that are in no segment yet, in bytes: at least 15 MB. tantivy has a thread for each
-    /// 15 MB, up to the number of cores or eight.
+    /// 15 MB, up to the number of cores or eight. Up to 10,000 documents, or 40 MB of small ones, wait for these threads besides.
     pub text_memory: usize,
     /// The options of the columns. The index itself decides when they are durable, and keeps two commits or more: it sets the
     /// durability, the times of refreshes and commits, and the bytes of logs.

@@ -76,8 +76,11 @@
 //! query of text -> documents of a segment of text -> their places in the columns -> bits of each part -> facets, sorts, ...
 //! ```
 //!
-//! The first query of a segment of text looks up the places of its documents by their keys: 8 bytes each, in memory. Later
-//! searchers have the same places, with the moves of the columns' merges since: no key is looked up again.
+//! The first query of a segment of text looks up the places of its documents by their keys. They take 2 bits a document, and 8 bytes
+//! for each run of documents that follow each other in the columns as they do in the text. Later searchers have the same places,
+//! with the moves of the columns' merges since: no key is looked up again.
+//!
+//! tantivy writes the text on several threads. Each gets small documents by batches of 4 KiB, so that runs are not shorter.
 //!
 //! A commit writes the segments of the text, then commits the columns, with the operation of the text's commit as user data, and
 //! then the text. After a kill or a loss of power, opening compares the two: columns that are ahead go back to the commit before,
@@ -97,6 +100,7 @@ mod key;
 mod places;
 mod searcher;
 mod shared;
+mod text_batch;
 mod writer;
 
 pub use error::{Error, Result};

@@ -102,13 +102,9 @@ impl Searcher {
         let docs_of = |part: usize| parts.source(part).docs();
         let mut sets: Vec<Vec<u64>> =
             (0..parts.len()).map(|part| vec![0; docs_of(part).div_ceil(64) as usize]).collect();
-        for (segment, docs) in self.0.text.search(query, &Hits)? {
+        for (segment, hits) in self.0.text.search(query, &Hits)? {
             let places = self.0.places(segment)?;
-            let parts = places.parts_in(&self.0.snapshot);
-            for found in docs.into_iter().filter_map(|doc| places.get(doc, &parts)) {
-                let doc = found.doc.get();
-                sets[found.part as usize][doc as usize / 64] |= 1 << (doc % 64);
-            }
+            places.add_to(&hits, &places.parts_in(&self.0.snapshot), &mut sets);
         }
         let sets: Vec<Bitset> =
             sets.into_iter().zip(0..).map(|(bits, part)| Bitset::from_words(bits, docs_of(part))).collect();
@@ -167,43 +163,57 @@ impl Searcher {
     }
 }
 
-/// Collects the documents of each segment.
+/// Collects the documents of each segment, as bits.
 struct Hits;
 
 struct SegmentHits {
     segment: u32,
-    docs: Vec<u32>,
+    /// Each word of 64 documents that has hits: its number, and its bits. A word without hits may be the first.
+    words: Vec<(u32, u64)>,
+    /// The word of the last document, which comes after those.
+    last: (u32, u64),
 }
 
 impl Collector for Hits {
-    type Fruit = Vec<(u32, Vec<u32>)>;
+    type Fruit = Vec<(u32, Vec<(u32, u64)>)>;
     type Child = SegmentHits;
 
     fn for_segment(&self, segment: u32, _: &SegmentReader) -> tantivy::Result<SegmentHits> {
-        Ok(SegmentHits { segment, docs: Vec::new() })
+        Ok(SegmentHits { segment, words: Vec::new(), last: (0, 0) })
     }
 
     fn requires_scoring(&self) -> bool {
         false
     }
 
-    fn merge_fruits(&self, fruits: Vec<(u32, Vec<u32>)>) -> tantivy::Result<Vec<(u32, Vec<u32>)>> {
+    fn merge_fruits(&self, fruits: Self::Fruit) -> tantivy::Result<Self::Fruit> {
         Ok(fruits)
     }
 }
 
 impl SegmentCollector for SegmentHits {
-    type Fruit = (u32, Vec<u32>);
+    type Fruit = (u32, Vec<(u32, u64)>);
 
+    #[inline]
     fn collect(&mut self, doc: u32, _: Score) {
-        self.docs.push(doc);
+        self.collect_block(&[doc]);
     }
 
+    #[inline]
     fn collect_block(&mut self, docs: &[u32]) {
-        self.docs.extend_from_slice(docs);
+        let (mut word, mut bits) = self.last;
+        for doc in docs {
+            if doc / 64 != word {
+                self.words.push((word, bits));
+                (word, bits) = (doc / 64, 0);
+            }
+            bits |= 1 << (doc % 64);
+        }
+        self.last = (word, bits);
     }
 
-    fn harvest(self) -> (u32, Vec<u32>) {
-        (self.segment, self.docs)
+    fn harvest(mut self) -> Self::Fruit {
+        self.words.push(self.last);
+        (self.segment, self.words)
     }
 }

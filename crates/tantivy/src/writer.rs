@@ -12,6 +12,7 @@ use crate::commits::user_data;
 use crate::error::{Error, Result};
 use crate::key::{KEY, id_of};
 use crate::shared::Shared;
+use crate::text_batch::TextBatch;
 
 /// The writer of an [`Index`](crate::Index), of which there is one.
 ///
@@ -27,6 +28,8 @@ use crate::shared::Shared;
 pub struct Writer {
     shared: Arc<Shared>,
     text: IndexWriter,
+    /// Changes that tantivy does not have yet.
+    batch: TextBatch,
     /// The key in the columns.
     key: FieldId,
     /// Documents of the columns for the next commit.
@@ -44,8 +47,8 @@ impl Writer {
         take_stamp(&text)?;
         let (pending, updates) = (shared.store.batch()?, shared.store.batch()?);
         let key = pending.field(KEY)?;
-        let pending_keys = HashSet::new();
-        Ok(Writer { shared, text, key, pending, pending_keys, updates, merge, is_broken: false })
+        let (batch, pending_keys) = (TextBatch::default(), HashSet::new());
+        Ok(Writer { shared, text, batch, key, pending, pending_keys, updates, merge, is_broken: false })
     }
 
     /// The field `name` of the columns. It stays valid, also in later openings.
@@ -85,26 +88,24 @@ impl Writer {
         doc.finish()?;
         self.pending_keys.insert(key);
         if is_known {
-            self.text.delete_term(Term::from_field_u64(self.shared.key, key));
+            self.batch.delete(Term::from_field_u64(self.shared.key, key));
         }
         text.add_u64(self.shared.key, key);
-        self.is_broken = true;
-        self.text.add_document(text)?;
-        self.is_broken = false;
-        Ok(())
+        self.batch.add(text);
+        self.send_if_full()
     }
 
     /// Deletes the document with a key, if there is one.
     ///
     /// # Errors
     ///
-    /// If the writer is [broken](Error::Broken).
+    /// If tantivy fails, the writer is [broken](Error::Broken).
     pub fn delete(&mut self, key: u64) -> Result<()> {
         self.require_whole()?;
         self.pending.delete(&id_of(key));
         self.pending_keys.insert(key);
-        self.text.delete_term(Term::from_field_u64(self.shared.key, key));
-        Ok(())
+        self.batch.delete(Term::from_field_u64(self.shared.key, key));
+        self.send_if_full()
     }
 
     /// Sets the values that `columns` sets in the document with a key. Nothing is written to the text.
@@ -199,6 +200,7 @@ impl Writer {
         let pending = std::mem::replace(&mut self.pending, store.batch()?);
         self.pending_keys.clear();
         self.is_broken = true;
+        self.batch.send(&self.text)?;
         let prepared = self.text.prepare_commit()?;
         if let Err(error) = store.apply(pending) {
             prepared.abort()?;
@@ -232,6 +234,16 @@ impl Writer {
             self.shared.reader.reload()?;
         }
         self.shared.publish(self.shared.reader.searcher())
+    }
+
+    /// Sends the changes of the text to tantivy if there are enough of them.
+    fn send_if_full(&mut self) -> Result<()> {
+        if self.batch.is_full() {
+            self.is_broken = true;
+            self.batch.send(&self.text)?;
+            self.is_broken = false;
+        }
+        Ok(())
     }
 
     fn apply_updates(&mut self) -> Result<Vec<Outcome>> {

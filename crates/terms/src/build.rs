@@ -150,7 +150,9 @@ impl IdsBuilder {
     ) -> Result<Ids<K::Section>, BuildError<T::Error>> {
         let survey = Survey::of(ids, docs)?;
         let (mut form, raw) = (self.options.form, Template::raw());
-        let templates = detect(&survey.first, &survey.last);
+        let mut templates = detect(&survey.first, &survey.last);
+        let fits = |template: &Template, id: &[u8]| template.pack(id, &mut Packed::default()).is_some();
+        templates.retain(|template| fits(template, &survey.first) && fits(template, &survey.last));
         if form == Form::Column {
             if self.in_column
                 && survey.count == docs

@@ -151,7 +151,12 @@ impl FieldBuffer {
 
     /// An estimate of the cost of encoding, relative to other fields.
     pub(crate) fn weight(&self) -> usize {
-        self.heap().saturating_add(index(self.presence.count()).saturating_mul(size_of::<i64>()))
+        let bytes = match &self.values {
+            // Spilled strings, too.
+            Values::Strings(strings) => usize::try_from(strings.strings.bytes.len()).unwrap_or(usize::MAX),
+            Values::Numbers(_) | Values::Terms { .. } => self.heap(),
+        };
+        bytes.saturating_add(index(self.presence.count()).saturating_mul(size_of::<i64>()))
     }
 
     /// The bytes of memory that [`spill`](Self::spill) would free.

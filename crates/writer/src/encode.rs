@@ -41,7 +41,7 @@ use crate::buffer::{
     StringBuffer, payloads,
 };
 use crate::error::ErrorKind;
-use crate::parallel;
+use crate::parallel::{self, Pool};
 use crate::schema::FieldSpec;
 use crate::sort::{DocMap, Permutation};
 
@@ -63,8 +63,8 @@ pub(crate) struct Encoder<'o> {
     pub(crate) jump_tables: bool,
     /// Whether to store zone maps.
     pub(crate) zones: bool,
-    /// The number of threads that may compress the strings of a column.
-    pub(crate) threads: usize,
+    /// The threads that may compress the strings of a column.
+    pub(crate) pool: Option<&'o Pool>,
 }
 
 /// An encoded column, before its sections have offsets in the file.
@@ -174,7 +174,7 @@ impl<'o> Encoder<'o> {
     fn strings(&self, column: Frame<'_>, strings: ByteStrings) -> Result<Encoded, ErrorKind> {
         let options = BinaryOptions { compression: column.spec.compressed(), jump_tables: self.jump_tables };
         let count = strings.len() as u64;
-        let (bytes, coding, offsets) = match coded(&strings, options.compression, self.threads)? {
+        let (bytes, coding, offsets) = match coded(&strings, options.compression, self.pool)? {
             Some((codes, coding, ends, end)) => {
                 drop(strings);
                 let offsets = encode_offsets(end, &ends, &options)?;
@@ -253,7 +253,7 @@ const MANY: u64 = if cfg!(test) { 1 << 10 } else { 8 << 20 };
 fn coded(
     strings: &ByteStrings,
     compression: Compression,
-    threads: usize,
+    pool: Option<&Pool>,
 ) -> Result<Option<CompressedStrings>, ErrorKind> {
     let Some(compressor) = Compressor::train(strings, compression)? else { return Ok(None) };
     let mut on_disk = strings.bytes.on_disk.as_ref().map(Scratch::sibling);
@@ -263,12 +263,13 @@ fn coded(
         ends.in_memory.push(0);
     }
     // Each thread takes memory for a group, so large ones come one by one.
-    let is_alone = threads == 1 || binary::Values::total_len(strings) < MANY || strings.has_large_group()?;
-    let threads = if is_alone { 1 } else { threads };
+    let is_alone =
+        pool.is_none() || binary::Values::total_len(strings) < MANY || strings.has_large_group()?;
+    let pool = if is_alone { None } else { pool };
     let (mut section, mut bytes) = (CodeSection::default(), Vec::new());
     parallel::map_in_order(
-        threads,
-        2 * threads,
+        pool,
+        2,
         strings.groups().enumerate(),
         // The first one is waited for.
         |(at, _)| usize::MAX - at,

@@ -211,10 +211,8 @@ impl Documents {
         let id_field =
             id_field.and_then(|(field, options)| Some((schema.get(field)?.name().to_owned(), options)));
         let docs = live.count();
-        let threads = parallel::count(threads);
-        // Each column has the threads that the other columns leave.
-        let of_column = threads.div_ceil(threads.min(buffers.len()).max(1));
-        let encoder = Encoder { docs, doc_map: None, jump_tables, zones, threads: of_column };
+        let pool = parallel::pool(parallel::count(threads));
+        let encoder = Encoder { docs, doc_map: None, jump_tables, zones, pool: pool.as_ref() };
         let mut columns = Vec::with_capacity(buffers.len());
         for (spec, mut buffer) in schema.into_fields().into_iter().zip(buffers) {
             let named = |kind| Error::from(kind).of(spec.name());
@@ -263,7 +261,7 @@ impl Documents {
         let weight = |(_, column): &(FieldSpec, PreparedColumn)| column.weight();
         let mut names: VecDeque<_> = columns.iter().map(|(spec, _)| spec.name().to_owned()).collect();
         let encode = |(spec, column): (FieldSpec, PreparedColumn)| column.encode(&spec, &encoder);
-        parallel::map_in_order(threads, AHEAD * threads, columns.into_iter(), weight, encode, |encoded| {
+        parallel::map_in_order(pool.as_ref(), AHEAD, columns.into_iter(), weight, encode, |encoded| {
             let name = names.pop_front().unwrap_or_default();
             let written = encoded.and_then(|encoded| Ok(file.column(encoded)?));
             written.map_err(|kind| Error::from(kind).of(&name))

@@ -10,6 +10,17 @@
 //!
 //! A result that is done early waits where it was encoded: in memory, where it replaces its larger values, or in the
 //! temporary file if these were spilled. So waiting takes no additional memory, and nothing is written twice.
+//!
+//! The groups of a column are jobs of the thread that encodes it, and of threads that have no column left.
+
+/// The threads besides the caller's.
+#[cfg(feature = "rayon")]
+pub(crate) use rayon::ThreadPool as Pool;
+
+/// The threads besides the caller's, of which there are none.
+#[cfg(not(feature = "rayon"))]
+#[derive(Debug)]
+pub(crate) enum Pool {}
 
 /// The number of threads for the option `threads`; 0 is the available parallelism of this machine.
 pub(crate) fn count(threads: usize) -> usize {
@@ -20,10 +31,22 @@ pub(crate) fn count(threads: usize) -> usize {
     }
 }
 
+/// Starts threads. `None` for one thread, which is the caller's, and if they cannot be started.
+#[cfg(feature = "rayon")]
+pub(crate) fn pool(threads: usize) -> Option<Pool> {
+    if threads > 1 { rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok() } else { None }
+}
+
+/// Starts no threads.
+#[cfg(not(feature = "rayon"))]
+pub(crate) fn pool(_threads: usize) -> Option<Pool> {
+    None
+}
+
 /// Calls `done` with the result of `encode` for each job, in order.
 #[cfg(not(feature = "rayon"))]
 pub(crate) fn map_in_order<J, E, X>(
-    _threads: usize,
+    _pool: Option<&Pool>,
     _ahead: usize,
     jobs: impl Iterator<Item = J>,
     _weight: impl Fn(&J) -> usize,
@@ -33,10 +56,11 @@ pub(crate) fn map_in_order<J, E, X>(
     jobs.map(encode).try_for_each(&mut done)
 }
 
-/// Calls `done` with the result of `encode` for each job, in order. At most `ahead` jobs are started and not returned.
+/// Calls `done` with the result of `encode` for each job, in order. For each thread of `pool`, at most `ahead` jobs are
+/// started and not returned.
 #[cfg(feature = "rayon")]
 pub(crate) fn map_in_order<J: Send, E: Send, X>(
-    threads: usize,
+    pool: Option<&Pool>,
     ahead: usize,
     mut jobs: impl Iterator<Item = J>,
     weight: impl Fn(&J) -> usize,
@@ -45,22 +69,25 @@ pub(crate) fn map_in_order<J: Send, E: Send, X>(
 ) -> Result<(), X> {
     use std::collections::VecDeque;
     use std::sync::atomic::{AtomicBool, Ordering};
-    use std::sync::mpsc::{SyncSender, sync_channel};
+    use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
     use std::sync::{Mutex, PoisonError};
 
-    let pool = match threads {
-        1 => None,
-        // If threads cannot be started, the caller's thread does all the work.
-        _ => rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok(),
-    };
     let Some(pool) = pool else { return jobs.map(encode).try_for_each(done) };
-
+    let ahead = ahead * pool.current_num_threads();
     let begun: Mutex<Vec<(usize, J, SyncSender<E>)>> = Mutex::default();
     let failed = AtomicBool::new(false);
     let next = || {
         let mut begun = begun.lock().unwrap_or_else(PoisonError::into_inner);
         let heaviest = (0..begun.len()).max_by_key(|&i| begun[i].0)?;
         Some(begun.swap_remove(heaviest))
+    };
+    let wait = |receiver: Receiver<E>| loop {
+        match receiver.try_recv() {
+            // A thread of the pool does jobs itself until another thread has the last of those that it waits for.
+            Err(TryRecvError::Empty) if pool.yield_local() == Some(rayon::Yield::Executed) => {}
+            Err(TryRecvError::Empty) => return receiver.recv().ok(),
+            received => return received.ok(),
+        }
     };
     pool.in_place_scope(|scope| {
         let mut waiting = VecDeque::new();
@@ -78,9 +105,7 @@ pub(crate) fn map_in_order<J: Send, E: Send, X>(
                 });
             }
             // A job that panics sends nothing; the scope propagates its panic.
-            let Some(Ok(encoded)) = waiting.pop_front().map(|receiver| receiver.recv()) else {
-                return Ok(());
-            };
+            let Some(encoded) = waiting.pop_front().and_then(wait) else { return Ok(()) };
             done(encoded).inspect_err(|_| failed.store(true, Ordering::Relaxed))?;
         }
     })
@@ -95,7 +120,7 @@ mod tests {
 
     #[test]
     fn jobs_are_handed_over_in_their_order_and_few_at_a_time() {
-        for (threads, ahead) in [(1, 1), (2, 1), (2, 3), (3, 100), (8, 16)] {
+        for (threads, ahead) in [(1, 1), (2, 1), (2, 2), (3, 33), (8, 2)] {
             let (begun, mut handed_over) = (AtomicUsize::new(0), Vec::new());
             let encode = |job: usize| {
                 begun.fetch_add(1, Ordering::SeqCst);
@@ -105,19 +130,62 @@ mod tests {
                 job
             };
             map_in_order(
-                threads,
+                pool(threads).as_ref(),
                 ahead,
                 0..200,
                 |job| job % 5,
                 encode,
                 |job| {
-                    assert!(begun.load(Ordering::SeqCst) - handed_over.len() <= ahead);
+                    assert!(begun.load(Ordering::SeqCst) - handed_over.len() <= ahead * threads);
                     handed_over.push(job);
                     Ok::<(), Error>(())
                 },
             )
             .unwrap();
             assert_eq!(handed_over, (0..200).collect::<Vec<_>>());
+        }
+    }
+
+    /// The jobs of jobs have no threads of their own.
+    #[test]
+    fn jobs_of_jobs_share_the_threads() {
+        for threads in [1, 2, 3, 8] {
+            let (pool, running) = (pool(threads), AtomicUsize::new(0));
+            let inner = |job: usize| {
+                assert!(running.fetch_add(1, Ordering::SeqCst) < threads);
+                std::thread::sleep(std::time::Duration::from_micros(50));
+                running.fetch_sub(1, Ordering::SeqCst);
+                job
+            };
+            let outer = |job: usize| {
+                let mut found = Vec::new();
+                map_in_order(
+                    pool.as_ref(),
+                    2,
+                    job * 100..job * 101,
+                    |job| usize::MAX - job,
+                    inner,
+                    |job| {
+                        found.push(job);
+                        Ok::<(), Error>(())
+                    },
+                )
+                .map(|()| found)
+            };
+            let mut found = Vec::new();
+            map_in_order(
+                pool.as_ref(),
+                4,
+                0..40,
+                |job| *job,
+                outer,
+                |jobs| {
+                    found.extend(jobs?);
+                    Ok::<(), Error>(())
+                },
+            )
+            .unwrap();
+            assert_eq!(found, (0..40).flat_map(|job| job * 100..job * 101).collect::<Vec<_>>());
         }
     }
 
@@ -129,8 +197,8 @@ mod tests {
             job
         };
         let refused = map_in_order(
+            pool(2).as_ref(),
             2,
-            4,
             0..1_000,
             |_| 0,
             encode,
@@ -147,6 +215,6 @@ mod tests {
     #[should_panic(expected = "job 7")]
     fn a_panic_goes_on() {
         let encode = |job: usize| assert!(job != 7, "job {job}");
-        map_in_order(2, 4, 0..20, |_| 0, encode, |()| Ok::<(), Error>(())).unwrap();
+        map_in_order(pool(2).as_ref(), 2, 0..20, |_| 0, encode, |()| Ok::<(), Error>(())).unwrap();
     }
 }

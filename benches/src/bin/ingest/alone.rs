@@ -5,10 +5,10 @@ use std::io::Write as _;
 use std::time::Instant;
 
 use docvalues::store::{Durability, Store, StoreOptions};
+use docvalues_benches::process::cpu;
 
 use super::Figures;
 use super::ours::{Ours, ROUNDS, apply, docs, median, parallel_by, remove, schema};
-use super::process::cpu;
 
 /// Documents of a durable batch.
 const DURABLE: usize = 100;

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use docvalues::store::{MergePolicy, Outcome, StoreOptions};
 use docvalues_benches::ids::random;
+use docvalues_benches::process::waited;
 
 use super::Figures;
 use super::base::background;
 use super::ours::{BATCH, Ours, ROUNDS, batch, docs, per_mille};
-use super::process::waited;
 
 /// The loads beside the batches. Alone, the store starts a thread for each full buffer. Background threads write full
 /// buffers, commit each second, refresh four times as often, and merge.

@@ -2,11 +2,11 @@
 
 use docvalues::store::{Outcome, Store, StoreOptions, StoreSchema, WriteBatch};
 use docvalues_benches::ids::random;
+use docvalues_benches::process::thread_cpu;
 
 use super::Figures;
 use super::mixed::SMALL;
 use super::ours::{BATCH, Ours, ROUNDS, Versioned, batch, docs, fields, median, remove, schema};
-use super::process::thread_cpu;
 
 /// Documents a second of apache/lucene#15820: 32 batches of 20.
 const A_SECOND: f64 = 640.0;
@@ -32,7 +32,7 @@ impl Ours<'_> {
         let absent = docs(there..there + operations, |_| 1 << 40);
         let present = docs(random(there, operations as usize), |_| 1 << 40);
         // So few that the table of all ids is not made.
-        let few = &absent[..absent.len().min(there as usize / 10)];
+        let few = &absent[..absent.len().min((there / (self.segments / 2).max(10)) as usize)];
         let [mut by_filters, mut new, mut replaced] = [(); 3].map(|()| Costs::default());
         for round in 0..=ROUNDS {
             let pair = |costs: &mut Costs, some: &[Versioned], store: &Store, outcome: Outcome| {

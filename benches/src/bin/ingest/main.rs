@@ -15,7 +15,6 @@ mod million;
 mod mixed;
 mod ours;
 mod plot;
-mod process;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -109,7 +108,7 @@ struct Args {
 /// A work to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Work {
-    /// Documents without and with ids, into an empty index
+    /// Documents without and with ids, into an empty index; into the store also with an observer
     Adds,
     /// Documents with versions, the ids looked up in the segments that are there
     Upserts,

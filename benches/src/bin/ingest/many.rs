@@ -7,12 +7,12 @@ use std::time::Instant;
 use docvalues::SortKey;
 use docvalues::search::Docs;
 use docvalues::store::{Background, BackgroundOptions, Outcome, Snapshot, Store, StoreOptions};
+use docvalues_benches::process::{cpu, handles, maps, mib, threads};
 
 use super::Figures;
 use super::base::{link, no_merges};
 use super::mixed::SMALL;
 use super::ours::{BATCH, Ours, apply, docs, remove};
-use super::process::{cpu, handles, maps, mib, threads};
 
 impl Ours<'_> {
     /// The number of documents in each store.

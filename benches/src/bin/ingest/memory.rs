@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use docvalues::store::{MergePolicy, Outcome, Store, StoreOptions};
+use docvalues_benches::process::mib;
 
 use super::Figures;
 use super::base::background;
 use super::ours::{BATCH, Ours, THREADS, apply, docs, remove, schema};
-use super::process::mib;
 
 /// Whether background threads write and merge, of each case.
 pub(super) const HAS_BACKGROUND: [bool; 2] = [false, true];

@@ -1,20 +1,20 @@
 //! The store's side: the cases of `Ingest.java`, with the names of its figures.
 
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use docvalues::store::{Outcome, Store, StoreOptions};
+use docvalues::store::{Observer, Outcome, Publication, Store, StoreOptions};
 use docvalues_benches::ids::random;
 use docvalues_benches::ingest::IngestDoc;
 pub(super) use docvalues_benches::ingest::{
     Versioned, batch, store_fields as fields, store_schema as schema,
 };
+use docvalues_benches::process::cpu;
 
 use super::base::refreshed;
 use super::child::child;
 use super::memory;
-use super::process::cpu;
 use super::{Args, Figures, Work};
 
 pub(super) const ROUNDS: usize = 3;
@@ -24,11 +24,26 @@ pub(super) const BATCH: usize = 1_000;
 /// Refreshes of which the median counts.
 const REFRESHES: usize = 15;
 
+/// The case with ids and an [`Idle`] observer.
+const OBSERVED: &str = "with ids, observed";
+
+/// An observer that does nothing.
+struct Idle;
+
+impl Observer for Idle {
+    fn publish(
+        &self,
+        _publication: &mut Publication<'_>,
+    ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        Ok(())
+    }
+}
+
 /// The cases of a work.
 pub(super) fn cases(args: &Args, folder: &Path, work: Work, segments: u32) -> Vec<Figures> {
     let ours = Ours { args, folder, segments };
     match work {
-        Work::Adds => vec![ours.adds(false), ours.adds(true)],
+        Work::Adds => vec![ours.adds("without ids"), ours.adds("with ids"), ours.adds(OBSERVED)],
         Work::Upserts => ours.upserts(),
         Work::Refresh => [false, true].into_iter().flat_map(|half| ours.refreshes(half)).collect(),
         Work::Mixed => ours.mixed(),
@@ -97,14 +112,20 @@ impl Ours<'_> {
         all
     }
 
-    fn adds(&self, with_ids: bool) -> Figures {
+    fn adds(&self, case: &str) -> Figures {
+        let with_ids = case != "without ids";
         let some = docs(0..self.args.operations, |number| i64::from(number) + 1);
         let (mut rates, mut cpus) = (Vec::new(), Vec::new());
         for round in 0..=ROUNDS {
             let path = self.folder.join("adds.docvalues");
             remove(&path);
             let (wall, start) = (Instant::now(), cpu());
-            let store = Store::create(&path, schema(with_ids), StoreOptions::default()).expect("a folder");
+            let (schema, options) = (schema(with_ids), StoreOptions::default());
+            let store = match case == OBSERVED {
+                true => Store::create_with(&path, schema, options, Arc::new(Idle)),
+                false => Store::create(&path, schema, options),
+            };
+            let store = store.expect("a folder");
             parallel(&store, &some, with_ids, |_| {});
             // Writes what is in the buffer, as Lucene's flush does, and syncs it.
             store.commit().expect("a disk with room");
@@ -116,8 +137,7 @@ impl Ours<'_> {
             drop(store);
             remove(&path);
         }
-        let name = if with_ids { "with ids" } else { "without ids" };
-        self.figures("adds", name, &[("docs_s", median(rates)), ("ns_cpu", median(cpus))])
+        self.figures("adds", case, &[("docs_s", median(rates)), ("ns_cpu", median(cpus))])
     }
 
     fn upserts(&self) -> Vec<Figures> {

@@ -1,4 +1,4 @@
-//! Numbers of answers: values of columns, sums and means, as text for tables and as JSON.
+//! Numbers of answers, and other values of columns, as text for tables and as JSON.
 
 use crate::api::search::Value;
 use crate::api::search::group::Measure;
@@ -8,77 +8,41 @@ use crate::text::json::{Json, integer};
 use crate::text::number::FloatStyle;
 use crate::text::print_value::Printer;
 
-/// A number of an answer, or another value of a column.
-#[derive(Clone, Debug)]
-pub(crate) enum Figure {
-    /// A value of a column, in the column's format.
-    Value(Value),
-    Integer(i128),
-    Double(f64),
-    /// A mean or a deviation, most of whose digits say nothing.
-    Mean(f64),
-}
-
-impl Figure {
-    /// The figure of a metric; `None` for metrics that this program does not ask for.
-    pub(crate) fn of(measure: &Measure) -> Option<Figure> {
-        match measure {
-            Measure::Value(value) => Some(Figure::Value(value.clone())),
-            Measure::Sum(sum) => Some(Figure::from(*sum)),
-            Measure::Mean(mean) => Some(Figure::Mean(*mean)),
-            Measure::Distinct(count) => Some(Figure::Integer((*count).into())),
-            _ => None,
-        }
-    }
-
-    /// The figure as text, with the format of its column.
-    pub(crate) fn text(&self, printer: &Printer) -> String {
-        match self {
-            Figure::Value(value) => printer.to_text(value),
-            Figure::Integer(number) => number.to_string(),
-            Figure::Double(number) | Figure::Mean(number) => float(*number),
-        }
-    }
-
-    /// The text, with means and deviations rounded to about six digits.
-    pub(crate) fn rounded(&self, printer: &Printer) -> String {
-        match self {
-            Figure::Mean(mean) => rounded(*mean),
-            Figure::Value(_) | Figure::Integer(_) | Figure::Double(_) => self.text(printer),
-        }
-    }
-
-    /// The figure as JSON: a number if JSON readers keep it, otherwise text.
-    pub(crate) fn json(&self, printer: &Printer) -> Json {
-        match self {
-            Figure::Value(value) => printer.json_value(value),
-            Figure::Integer(number) => integer(*number),
-            Figure::Double(number) | Figure::Mean(number) => {
-                Printer::new(LogicalType::F64, false, None).json_value(&Value::F64(*number))
-            }
-        }
+/// A figure as text, a value in the format of its column. Means and deviations, most of whose digits say nothing, are
+/// rounded to about six digits.
+pub(super) fn text(figure: &Measure, printer: &Printer) -> String {
+    match figure {
+        Measure::Value(value) => printer.to_text(value),
+        Measure::Sum(Sum::Integer(sum)) => sum.to_string(),
+        Measure::Sum(sum) => float(sum.to_f64()),
+        Measure::Mean(mean) => rounded(*mean),
+        count => count.to_string(),
     }
 }
 
-impl From<Sum> for Figure {
-    fn from(sum: Sum) -> Figure {
-        match sum {
-            Sum::Integer(sum) => Figure::Integer(sum),
-            sum => Figure::Double(sum.to_f64()),
+/// A figure as JSON: a number if JSON readers keep it, otherwise text.
+pub(super) fn json(figure: &Measure, printer: &Printer) -> Json {
+    match figure {
+        Measure::Value(value) => printer.json_value(value),
+        Measure::Sum(Sum::Integer(sum)) => integer(*sum),
+        Measure::Distinct(count) => integer((*count).into()),
+        figure => {
+            let double = Value::F64(figure.to_f64().unwrap_or(f64::NAN));
+            Printer::new(LogicalType::F64, false, None).json_value(&double)
         }
     }
 }
 
 /// The sum and the mean of a column, if its type has them. Dates and timestamps have a mean and no sum.
-pub(crate) fn sum_and_mean(stats: &ColumnStats) -> (Option<Figure>, Option<Figure>) {
+pub(super) fn sum_and_mean(stats: &ColumnStats) -> (Option<Measure>, Option<Measure>) {
     let Some(sum) = stats.sum else { return (None, None) };
     let Field { logical, .. } = stats.field;
     match sum {
         Sum::Integer(sum) if !matches!(logical, LogicalType::I64 | LogicalType::U64 | LogicalType::Bool) => {
             let mean = i64::try_from(sum.div_euclid(i128::from(stats.values.max(1)))).ok();
-            (None, mean.map(|mean| Figure::Value(Value::of(logical, mean))))
+            (None, mean.map(|mean| Measure::Value(Value::of(logical, mean))))
         }
-        _ => (Some(sum.into()), stats.mean.map(Figure::Mean)),
+        _ => (Some(Measure::Sum(sum)), stats.mean.map(Measure::Mean)),
     }
 }
 
@@ -122,19 +86,20 @@ mod tests {
     #[test]
     fn values_and_sums_are_not_rounded() {
         let printer = |logical, format| Printer::new(logical, false, Some(format));
-        let date = Figure::Value(Value::of(LogicalType::Date, 0));
-        assert_eq!(date.rounded(&printer(LogicalType::Date, "%d%m%Y")), "01011970");
+        let date = Measure::Value(Value::of(LogicalType::Date, 0));
+        assert_eq!(text(&date, &printer(LogicalType::Date, "%d%m%Y")), "01011970");
         let doubles = printer(LogicalType::F64, "");
-        for figure in [Figure::Double(0.1 + 0.2), Figure::Value(Value::F64(0.1 + 0.2))] {
-            assert_eq!(figure.rounded(&doubles), "0.30000000000000004");
+        for figure in [Measure::Sum(Sum::Double(0.1 + 0.2)), Measure::Value(Value::F64(0.1 + 0.2))] {
+            assert_eq!(text(&figure, &doubles), "0.30000000000000004");
         }
     }
 
     #[test]
     fn json_has_numbers_unless_readers_would_change_them() {
-        let json = |figure: Figure| {
-            serde_json::to_string(&figure.json(&Printer::new(LogicalType::I64, false, None))).unwrap()
+        let json = |figure: Measure| {
+            serde_json::to_string(&json(&figure, &Printer::new(LogicalType::I64, false, None))).unwrap()
         };
+        let double = |number| Measure::Sum(Sum::Double(number));
         let most = 1 << 53;
         for (number, expected) in [
             (0, "0"),
@@ -144,14 +109,15 @@ mod tests {
             (-most - 1, "\"-9007199254740993\""),
             (i128::MIN, "\"-170141183460469231731687303715884105728\""),
         ] {
-            assert_eq!(json(Figure::Integer(number)), expected);
+            assert_eq!(json(Measure::Sum(Sum::Integer(number))), expected);
             if let Ok(number) = i64::try_from(number) {
-                assert_eq!(json(Figure::Value(Value::I64(number))), expected);
+                assert_eq!(json(Measure::Value(Value::I64(number))), expected);
             }
         }
-        assert_eq!(json(Figure::Double(0.5)), "0.5");
-        assert_eq!(json(Figure::Double(1e300)), "1e300");
-        assert_eq!(json(Figure::Double(f64::NAN)), "\"NaN\"");
-        assert_eq!(json(Figure::Double(f64::NEG_INFINITY)), "\"-inf\"");
+        assert_eq!(json(Measure::Distinct(7)), "7");
+        assert_eq!(json(double(0.5)), "0.5");
+        assert_eq!(json(double(1e300)), "1e300");
+        assert_eq!(json(double(f64::NAN)), "\"NaN\"");
+        assert_eq!(json(double(f64::NEG_INFINITY)), "\"-inf\"");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::figure::Figure;
+use super::figure::{json, text};
 use crate::api::Field;
 use crate::api::search::group::{Measure, Metric};
 use crate::error::CliError;
@@ -39,8 +39,8 @@ pub(super) fn metric_cells(
     metrics: &[RequestedMetric],
 ) -> impl Iterator<Item = String> {
     found.iter().zip(metrics).map(|(measure, requested)| {
-        let figure = measure.as_ref().and_then(Figure::of);
-        figure.map(|figure| figure.rounded(&Printer::of(&requested.field))).unwrap_or_default()
+        let figure = measure.as_ref().map(|figure| text(figure, &Printer::of(&requested.field)));
+        figure.unwrap_or_default()
     })
 }
 
@@ -48,8 +48,7 @@ pub(super) fn metric_cells(
 pub(super) fn metrics_json(found: &[Option<Measure>], metrics: &[RequestedMetric]) -> Json {
     let mut by_name: Vec<(Cow<'static, str>, Json)> = Vec::new();
     for (measure, RequestedMetric { name, field }) in found.iter().zip(metrics) {
-        let figure = measure.as_ref().and_then(Figure::of);
-        let figure = figure.map_or(Json::NONE, |figure| figure.json(&Printer::of(field)));
+        let figure = measure.as_ref().map_or(Json::NONE, |figure| json(figure, &Printer::of(field)));
         let entry = (field.name.clone().into(), figure);
         match by_name.iter_mut().find(|(known, _)| known == name) {
             Some((_, Json::Object(columns))) => columns.push(entry),

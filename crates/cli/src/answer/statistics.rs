@@ -1,8 +1,9 @@
 //! Statistics of columns.
 
-use super::figure::{Figure, sum_and_mean};
+use super::figure::{self, sum_and_mean};
 use super::table::{Align, Table};
 use crate::api::search::Value;
+use crate::api::search::group::Measure;
 use crate::api::search::stats::{ColumnStats, Distinct};
 use crate::console::Console;
 use crate::error::CliError;
@@ -17,16 +18,16 @@ const CELL: usize = 24;
 pub(crate) struct Column<'a> {
     stats: &'a ColumnStats,
     printer: Printer,
-    sum: Option<Figure>,
-    mean: Option<Figure>,
-    deviation: Option<Figure>,
+    sum: Option<Measure>,
+    mean: Option<Measure>,
+    deviation: Option<Measure>,
     bytes: u64,
 }
 
 impl<'a> Column<'a> {
     pub(crate) fn new(stats: &'a ColumnStats, bytes: u64) -> Column<'a> {
         let (sum, mean) = sum_and_mean(stats);
-        let deviation = stats.standard_deviation().map(Figure::Mean);
+        let deviation = stats.standard_deviation().map(Measure::Mean);
         Column { stats, printer: Printer::of(&stats.field), sum, mean, deviation, bytes }
     }
 
@@ -43,7 +44,7 @@ impl<'a> Column<'a> {
         let value =
             |value: &Option<Value>| value.as_ref().map_or(Json::NONE, |value| printer.json_value(value));
         let figure =
-            |figure: &Option<Figure>| figure.as_ref().map_or(Json::NONE, |figure| figure.json(printer));
+            |figure: &Option<Measure>| figure.as_ref().map_or(Json::NONE, |it| figure::json(it, printer));
         let percentiles = stats.percentiles.iter();
         let percentiles =
             percentiles.map(|(percentile, found)| (percentile.to_string().into(), printer.json_value(found)));
@@ -112,13 +113,12 @@ fn table(columns: &[Column<'_>], counts: bool, facts: bool) -> Table {
         }
         if facts {
             let Column { stats, printer, sum, mean, deviation, .. } = column;
-            let rounded = |figure: &Option<Figure>| {
-                figure.as_ref().map(|figure| figure.rounded(printer)).unwrap_or_default()
+            let text = |figure: &Option<Measure>| {
+                figure.as_ref().map(|it| figure::text(it, printer)).unwrap_or_default()
             };
             row.extend(column.ends());
-            row.push(sum.as_ref().map(|sum| sum.text(printer)).unwrap_or_default());
-            row.push(rounded(mean));
-            row.extend(spread.then(|| rounded(deviation)));
+            row.extend([sum, mean].map(text));
+            row.extend(spread.then(|| text(deviation)));
             row.extend(stats.percentiles.iter().map(|(_, value)| printer.to_text(value)));
         }
         table.row(row);

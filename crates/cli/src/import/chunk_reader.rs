@@ -1,6 +1,6 @@
 //! Reads a text file in chunks of whole records.
 
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead};
 
 /// The size of a chunk, in bytes, unless memory is scarce.
 pub(super) const CHUNK: usize = 512 << 10;
@@ -67,8 +67,14 @@ impl ChunkReader {
     /// Reads on until there are `size` bytes, or the end.
     fn fill(&mut self, reader: &mut dyn BufRead, buffer: &mut Vec<u8>, size: usize) -> io::Result<()> {
         while !self.is_at_end && buffer.len() < size {
-            let missing = (size - buffer.len()) as u64;
-            self.is_at_end = Read::take(&mut *reader, missing).read_to_end(buffer)? == 0;
+            let bytes = match reader.fill_buf() {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                bytes => bytes?,
+            };
+            let taken = bytes.len().min(size - buffer.len());
+            buffer.extend_from_slice(bytes.get(..taken).unwrap_or_default());
+            reader.consume(taken);
+            self.is_at_end = taken == 0;
         }
         Ok(())
     }

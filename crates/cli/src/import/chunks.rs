@@ -77,7 +77,9 @@ impl Import {
             Some(pool) => pool.in_place_scope(|scope| {
                 let spawn =
                     |chunk: Chunk, done: SyncSender<Chunk>| scope.spawn(move |_| convert(chunk, &done));
-                self.convert_chunks(source, &mut chunks, (2 * threads, spawn), sink)
+                // More than threads, so that these go on while the sink writes values to the disk.
+                let most = (2 * threads).max(self.options.batch_bytes / CHUNK);
+                self.convert_chunks(source, &mut chunks, (most, spawn), sink)
             }),
             None => {
                 let here = |chunk: Chunk, done: SyncSender<Chunk>| convert(chunk, &done);

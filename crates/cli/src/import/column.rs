@@ -341,7 +341,7 @@ impl ObservedStyle {
         agree_all(&mut self.missing, other.missing);
         self.missing_count += other.missing_count;
         self.tokens |= other.tokens;
-        self.spellings.absorb(other.spellings, most_spellings);
+        self.spellings.absorb(other.spellings, most_spellings, self.styles() != 0);
     }
 
     /// The format that the timestamps have in common, canonical in the parts in which they differ; and whether they

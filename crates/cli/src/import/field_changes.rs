@@ -4,10 +4,10 @@ use std::path::Path;
 
 use super::column::Column;
 use super::column_type::ColumnType;
-use super::parse_cell::{Stored, TypeMismatch};
 use super::row::Form;
 use super::schema::Schema;
 use super::{alter_command, store_schema, wider_type};
+use crate::api::search::Value;
 use crate::api::store::{StoreSchema, Update, WriteBatch};
 use crate::api::{Field, LogicalType, from_f64, to_f64};
 use crate::error::CliError;
@@ -37,13 +37,6 @@ enum Action {
     Remove,
     Multiply,
     Unset,
-}
-
-/// A value as the store keeps it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Value {
-    Number(i64),
-    Bytes(Vec<u8>),
 }
 
 impl FieldChanges {
@@ -146,9 +139,9 @@ impl FieldChanges {
         let values = self.changes.iter().zip(fields).filter(|(change, _)| change.computes().is_none());
         for (change, field) in values {
             for value in &change.values {
-                match value {
-                    Value::Number(number) => doc.stored(field, *number)?,
-                    Value::Bytes(bytes) => doc.stored_bytes(field, bytes)?,
+                match StoredRef::from(value) {
+                    StoredRef::Number(number) => doc.stored(field, number)?,
+                    StoredRef::Bytes(bytes) => doc.stored_bytes(field, bytes)?,
                 };
             }
         }
@@ -160,14 +153,13 @@ impl FieldChanges {
 impl FieldChange {
     /// The number with which the present one is computed, as stored, if it is. That of `-=` is negative.
     fn computes(&self) -> Option<i64> {
-        match (self.action, self.values.first()?) {
-            (Action::Add | Action::Remove | Action::Multiply, Value::Number(by))
-                if is_number(&self.field) =>
-            {
-                Some(*by)
-            }
-            _ => None,
-        }
+        let by = self.values.first()?.stored();
+        by.filter(|_| self.is_operation())
+    }
+
+    /// Whether the present number is replaced by one that is computed with it.
+    fn is_operation(&self) -> bool {
+        matches!(self.action, Action::Add | Action::Remove | Action::Multiply) && is_number(&self.field)
     }
 
     /// Takes the number with which the present one is computed.
@@ -196,7 +188,7 @@ impl FieldChange {
             self.field.format = TextFormat { float: None, ..format }.to_format();
             self.has_new_format = true;
         }
-        self.values.push(Value::Number(number));
+        self.values.push(Value::I64(number));
         Ok(())
     }
 
@@ -207,8 +199,7 @@ impl FieldChange {
             let message = format!("column {name:?} ({ty}): expected one value a document, found several");
             return Err(CliError::usage(message));
         }
-        let is_operation = matches!(self.action, Action::Add | Action::Remove | Action::Multiply);
-        if is_operation && is_number(&self.field) {
+        if self.is_operation() {
             return self.push_operand(text);
         }
         let column = Column::new(name, requests.get(name));
@@ -216,7 +207,8 @@ impl FieldChange {
             let command = alter_command(&folder.to_string_lossy(), name, wider);
             format!("`{command}` makes the column wider")
         };
-        let value = read(&column, ty, text).map_err(|mismatch| {
+        let parser = column.cell_parser(ty);
+        let value = parser.value(Form::Bare, text).map_err(|mismatch| {
             let found = if text.is_empty() { "nothing".to_owned() } else { excerpt(text.as_bytes()) };
             let message = with_text(&format!("column {name:?} ({ty}): {}", mismatch.problem), &found);
             match (text, wider_type(ty, &mismatch)) {
@@ -226,8 +218,8 @@ impl FieldChange {
             }
         })?;
         // Text that is printed must be read as the same value: 1.234 has no format of two decimals.
-        let printed = Printer::of(&self.field).to_text(value.stored());
-        if read(&column, ty, &printed).as_ref() != Ok(&value) {
+        let printed = Printer::of(&self.field).to_text(&value);
+        if parser.value(Form::Bare, &printed).as_ref() != Ok(&value) {
             let format = TextFormat::parse(self.field.format.as_deref().unwrap_or_default());
             self.field.format = TextFormat { time: None, float: None, ..format }.to_format();
             self.has_new_format = true;
@@ -246,25 +238,6 @@ impl Action {
             Action::Multiply => "*=",
             Action::Unset => "--unset",
         }
-    }
-}
-
-impl Value {
-    fn stored(&self) -> StoredRef<'_> {
-        match self {
-            Value::Number(number) => StoredRef::Number(*number),
-            Value::Bytes(bytes) => StoredRef::Bytes(bytes),
-        }
-    }
-}
-
-/// Reads a value of a column; returns the problem if it is none.
-fn read(column: &Column, ty: ColumnType, text: &str) -> Result<Value, TypeMismatch> {
-    let mut bytes = Vec::new();
-    match column.cell_parser(ty).read(Form::Bare, text, &mut bytes) {
-        Ok((Stored::Number(number), _)) => Ok(Value::Number(number)),
-        Ok((Stored::Bytes, _)) => Ok(Value::Bytes(bytes)),
-        Err(mismatch) => Err(mismatch),
     }
 }
 

@@ -4,12 +4,16 @@ use std::net::IpAddr;
 
 use jiff::tz::Offset;
 
+use crate::api::search::Value;
 use crate::api::{LogicalType, from_f64, from_u64};
 
 use super::column_type::value_name;
 use super::row::Form;
 use super::schema::TimeRequest;
-use crate::text::number::{float_keeps, is_canonical_integer, keeps_number, parse_float, styles};
+use crate::text::number::{
+    float_keeps, has_leading_zero, is_canonical_integer, keeps_number, parse_decimal, parse_float,
+    parse_short_integer, styles,
+};
 use crate::text::print_value::print_ip;
 use crate::text::quoting::append_hex;
 use crate::text::time::{Moment, Rfc3339, TimeFormat, Unit, days, parse_date, unit_of};
@@ -92,12 +96,24 @@ impl CellParser<'_> {
         value.ok_or_else(|| self.refuse(text, form, ""))
     }
 
+    /// Parses a cell as a value of its own.
+    pub(crate) fn value(&self, form: Form, text: &str) -> Result<Value, TypeMismatch> {
+        let mut bytes = Vec::new();
+        Ok(match self.read(form, text, &mut bytes)? {
+            (Stored::Number(number), _) => Value::of(self.logical, number),
+            (Stored::Bytes, _) => Value::Bytes(bytes),
+        })
+    }
+
     /// Whether the column takes a value of its type that may be printed in another format.
     fn accepts(&self, (_, mark): &(Stored, ValueStyle)) -> bool {
         self.explicit || *mark == ValueStyle::Canonical
     }
 
-    fn integer<T: std::str::FromStr>(&self, text: &str) -> Option<T> {
+    fn integer<T: std::str::FromStr + TryFrom<i64>>(&self, text: &str) -> Option<T> {
+        if let Some(number) = parse_short_integer(text) {
+            return T::try_from(number).ok();
+        }
         (self.explicit || is_canonical_integer(text)).then(|| text.parse().ok())?
     }
 
@@ -107,6 +123,12 @@ impl CellParser<'_> {
     }
 
     fn float(&self, form: Form, text: &str) -> Option<(Stored, ValueStyle)> {
+        if let Some((value, styles)) = parse_decimal(text)
+            && (self.explicit || !has_leading_zero(text))
+        {
+            let mark = ValueStyle::Float { styles, json: !form.is_csv() };
+            return Some((Stored::Number(from_f64(value)), mark));
+        }
         let value = if self.explicit {
             text.parse()
                 .ok()

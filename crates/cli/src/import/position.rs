@@ -1,7 +1,7 @@
 //! Positions in a sort order as text: the cells of a CSV line.
 
 use super::csv::tokens::Tokenizer;
-use super::parse_cell::{CellParser, Stored};
+use super::parse_cell::CellParser;
 use super::row::Form;
 use crate::api::Field;
 use crate::api::search::Value;
@@ -43,15 +43,10 @@ pub(crate) fn parse(fields: &[Field], line: &str) -> Result<(Vec<Option<Value>>,
         }
         let logical = field.logical;
         let parser = CellParser { logical, explicit: true, has_no_offsets: false, time: None };
-        let mut bytes = Vec::new();
-        match parser.read(*form, text, &mut bytes) {
-            Ok((Stored::Number(number), _)) => Ok(Some(Value::of(logical, number))),
-            Ok((Stored::Bytes, _)) => Ok(Some(Value::Bytes(bytes))),
-            Err(mismatch) => {
-                let problem = format!("column {:?} ({}): {}", field.name, logical.name(), mismatch.problem);
-                Err(with_text(&problem, &excerpt(text.as_bytes())))
-            }
-        }
+        parser.value(*form, text).map(Some).map_err(|mismatch| {
+            let problem = format!("column {:?} ({}): {}", field.name, logical.name(), mismatch.problem);
+            with_text(&problem, &excerpt(text.as_bytes()))
+        })
     };
     let values = fields.iter().zip(&cells).map(value).collect::<Result<_, String>>()?;
     Ok((values, document))

@@ -2,6 +2,7 @@
 //! prices, they differ.
 
 use std::fmt;
+use std::ops::Range;
 
 use hashbrown::HashTable;
 
@@ -21,6 +22,8 @@ pub(crate) struct Spellings {
     /// The index in `numbers` of each stored number.
     indexes: HashTable<usize>,
     numbers: Vec<Number>,
+    /// The first spelling of each, one after the other.
+    firsts: String,
     /// Whether some cells were not compared.
     is_partial: bool,
 }
@@ -30,7 +33,8 @@ struct Number {
     stored: i64,
     /// The number of cells.
     cells: u64,
-    first: Box<str>,
+    /// Its first spelling, in `firsts`.
+    first: Range<usize>,
     /// The first other spelling.
     other: Option<Box<str>>,
 }
@@ -54,8 +58,9 @@ pub(crate) fn most_numbers(columns: usize) -> usize {
 
 impl fmt::Debug for Spellings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Spellings { indexes: _, numbers, is_partial } = self;
-        f.debug_struct("Spellings").field("numbers", numbers).field("is_partial", is_partial).finish()
+        let Spellings { indexes: _, numbers, firsts, is_partial } = self;
+        let mut out = f.debug_struct("Spellings");
+        out.field("numbers", numbers).field("firsts", firsts).field("is_partial", is_partial).finish()
     }
 }
 
@@ -63,29 +68,28 @@ impl Spellings {
     /// Adds a cell. Of numbers after the first `most`, nothing is remembered; `is_alike` says that one text format prints all
     /// cells so far.
     pub(crate) fn add(&mut self, stored: i64, text: &str, most: usize, is_alike: bool) {
-        if text.len() > MAX_LEN || is_alike && self.numbers.len() >= SAMPLE.min(most) {
+        if text.len() > MAX_LEN || self.is_enough(most, is_alike) {
             self.is_partial = true;
-        } else if let Some(number) = self.number(stored) {
-            number.cells += 1;
-            number.compare(text);
         } else {
-            self.push(Number { stored, cells: 1, first: text.into(), other: None }, most);
+            self.add_number(stored, 1, (text, None), most);
         }
     }
 
-    /// Adds the cells of a later part of the column.
-    pub(crate) fn absorb(&mut self, later: Spellings, most: usize) {
+    /// Adds the cells of a later part of the column; `is_alike` says that one text format prints all cells so far, and these.
+    pub(crate) fn absorb(&mut self, later: Spellings, most: usize, is_alike: bool) {
         self.is_partial |= later.is_partial;
-        for number in later.numbers {
-            match self.number(number.stored) {
-                Some(known) => {
-                    known.cells += number.cells;
-                    known.compare(&number.first);
-                    number.other.iter().for_each(|other| known.compare(other));
-                }
-                None => self.push(number, most),
+        for Number { stored, cells, first, other } in later.numbers {
+            if self.is_enough(most, is_alike) {
+                self.is_partial = true;
+                return;
             }
+            self.add_number(stored, cells, (&later.firsts[first], other), most);
         }
+    }
+
+    /// Whether there are as many numbers as a column remembers whose cells are alike.
+    fn is_enough(&self, most: usize, is_alike: bool) -> bool {
+        is_alike && self.numbers.len() >= SAMPLE.min(most)
     }
 
     /// The joined cells, if there are any.
@@ -93,19 +97,27 @@ impl Spellings {
         let mut several = self.numbers.iter().filter_map(|number| Some((number, number.other.as_deref()?)));
         let (number, other) = several.next()?;
         let cells = number.cells + several.map(|(number, _)| number.cells).sum::<u64>();
-        Some(Joined { first: &number.first, other, cells, is_partial: self.is_partial })
+        let first = &self.firsts[number.first.clone()];
+        Some(Joined { first, other, cells, is_partial: self.is_partial })
     }
 
-    fn number(&mut self, stored: i64) -> Option<&mut Number> {
-        let index = self.indexes.find(hash(stored), |index| self.numbers[*index].stored == stored)?;
-        self.numbers.get_mut(*index)
-    }
-
-    fn push(&mut self, number: Number, most: usize) {
-        if self.numbers.len() < most {
-            self.numbers.push(number);
+    /// Adds cells of a number with these spellings.
+    fn add_number(&mut self, stored: i64, cells: u64, (first, other): (&str, Option<Box<str>>), most: usize) {
+        let found = self.indexes.find(hash(stored), |index| self.numbers[*index].stored == stored);
+        if let Some(&index) = found {
+            let number = &mut self.numbers[index];
+            number.cells += cells;
+            if number.other.is_none() {
+                let known = &self.firsts[number.first.clone()];
+                number.other =
+                    if known == first { other.filter(|other| **other != *known) } else { Some(first.into()) };
+            }
+        } else if self.numbers.len() < most {
+            let start = self.firsts.len();
+            self.firsts.push_str(first);
+            self.numbers.push(Number { stored, cells, first: start..self.firsts.len(), other });
             let (index, of) = (self.numbers.len() - 1, |index: &usize| hash(self.numbers[*index].stored));
-            self.indexes.insert_unique(of(&index), index, of);
+            self.indexes.insert_unique(hash(stored), index, of);
         } else {
             self.is_partial = true;
         }
@@ -115,14 +127,6 @@ impl Spellings {
 /// The product has its best bits at its top.
 fn hash(stored: i64) -> u64 {
     stored.cast_unsigned().wrapping_mul(0x9e37_79b9_7f4a_7c15).swap_bytes()
-}
-
-impl Number {
-    fn compare(&mut self, text: &str) {
-        if self.other.is_none() && *self.first != *text {
-            self.other = Some(text.into());
-        }
-    }
 }
 
 #[cfg(test)]
@@ -156,6 +160,8 @@ mod tests {
         let mut spellings = Spellings::default();
         (0..5_000).for_each(|n| spellings.add(n, &format!("{n}.50"), 10_000, true));
         assert_eq!(spellings.numbers.len(), SAMPLE);
+        spellings.absorb(of(&[(5_000, "5000.50".to_owned())], 10), 10_000, true);
+        assert_eq!(spellings.numbers.len(), SAMPLE);
         spellings.add(7, "7.5", 10_000, false);
         let joined = spellings.joined().unwrap();
         assert_eq!((joined.first, joined.other, joined.is_partial), ("7.50", "7.5", true));
@@ -166,7 +172,7 @@ mod tests {
         fn parts_are_as_the_whole(cells in prop::collection::vec((0..5_i64, "[01]{1,2}"), 0..40), cut in 0..40_usize) {
             let (before, after) = cells.split_at(cut.min(cells.len()));
             let mut parts = of(before, 10);
-            parts.absorb(of(after, 10), 10);
+            parts.absorb(of(after, 10), 10, false);
             let whole = of(&cells, 10);
             prop_assert_eq!(parts.joined(), whole.joined());
         }

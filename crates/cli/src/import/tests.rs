@@ -607,6 +607,24 @@ fn object() -> impl Strategy<Value = String> {
     entries.prop_map(|entries: Vec<String>| format!("{{{}}}", entries.join(",")))
 }
 
+/// Rows of two cells, mostly: typed or quoted, over several lines, too short or too long; perhaps without a line end.
+fn csv_rows() -> impl Strategy<Value = String> {
+    let cell = prop_oneof![
+        8 => prop::sample::select(vec!["1", "-0.50", "2.5", "1e3", "NA", "", "x", "2026-11-29T13:00:00.5Z", "\"\""]),
+        2 => prop::sample::select(vec!["\"a,b\"", "\"\"\"\"", "\"x\r\ny\"", "\"\n\n\"", "5\"", "é", "\u{feff}"]),
+        1 => prop::sample::select(vec!["1,2", "\"x\"y", "\"", "1\n2", "\n", "#"]),
+    ];
+    let end = prop_oneof![10 => Just("\n"), 2 => Just("\r\n"), 1 => Just("\r"), 1 => Just("\n\n")];
+    let rows = prop::collection::vec((cell.clone(), cell, end), 0..30);
+    (rows, any::<bool>()).prop_map(|(rows, is_cut): (Vec<_>, bool)| {
+        let mut text: String = rows.iter().map(|(a, b, end)| format!("{a},{b}{end}")).collect();
+        if is_cut {
+            text.pop();
+        }
+        text
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
@@ -649,8 +667,8 @@ proptest! {
     /// `import` compares rows with chunks.
     #[test]
     fn any_text_has_the_same_cells_and_mistakes_in_rows_and_in_chunks(
-        header in prop::sample::select(vec!["a\n", "a,b\n"]),
-        text in "[a1\",\r\n é]{0,40}",
+        header in prop::sample::select(vec!["a\n", "a,b\n", "\u{feff}a,b\r\n"]),
+        text in prop_oneof!["[a1\",\r\n é]{0,40}", csv_rows()],
         skip_bad: bool,
     ) {
         let _ = import(&[("a.csv", &format!("{header}{text}"))], ImportOptions { skip_bad, ..options() });

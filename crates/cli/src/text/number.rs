@@ -12,6 +12,17 @@ pub(crate) fn is_canonical_integer(text: &str) -> bool {
     }
 }
 
+/// Parses a canonical integer, unless it has more than 18 digits.
+pub(crate) fn parse_short_integer(text: &str) -> Option<i64> {
+    let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
+    if digits.len() > 18 || !matches!(digits, [b'1'..=b'9', ..]) {
+        return (text == "0").then_some(0);
+    }
+    let digit = |b: &u8| b.is_ascii_digit().then(|| i64::from(b - b'0'));
+    let number = digits.iter().try_fold(0, |number, b| Some(10 * number + digit(b)?))?;
+    Some(if digits.len() < text.len() { -number } else { number })
+}
+
 /// Parses a decimal number without a leading plus sign or zeros, or NaN or an infinity as DuckDB, NumPy, pandas, PostgreSQL or
 /// R writes it. Returns `None` if the number is too large for a double.
 pub(crate) fn parse_float(text: &str) -> Option<f64> {
@@ -22,15 +33,44 @@ pub(crate) fn parse_float(text: &str) -> Option<f64> {
         _ => {}
     }
     let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
-    let decimal = match digits {
-        [b'0', b'0'..=b'9', ..] => false,
-        [b'0'..=b'9', ..] | [b'.', b'0'..=b'9', ..] => true,
-        _ => false,
-    };
-    if !decimal || text == "-0" {
+    let decimal = matches!(digits, [b'0'..=b'9', ..] | [b'.', b'0'..=b'9', ..]);
+    if !decimal || has_leading_zero(text) || text == "-0" {
         return None;
     }
     text.parse().ok().filter(|value: &f64| value.is_finite())
+}
+
+/// Whether a number begins with a zero that it does not need.
+pub(crate) fn has_leading_zero(text: &str) -> bool {
+    matches!(text.strip_prefix('-').unwrap_or(text).as_bytes(), [b'0', b'0'..=b'9', ..])
+}
+
+/// Parses a decimal number without an exponent, such as `-12.50` or `007`: its double, and the set of [`styles`] that print it
+/// so. `None` for all other texts, and for numbers of more than [`SAFE_DIGITS`] digits, for those below 0.0001, and for -0.
+pub(crate) fn parse_decimal(text: &str) -> Option<(f64, u32)> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    // 19 digits do not overflow.
+    if digits.len() > POWERS_OF_TEN.len() {
+        return None;
+    }
+    let (mut number, mut point) = (0_u64, digits.len());
+    for (at, byte) in digits.bytes().enumerate() {
+        match byte {
+            b'0'..=b'9' => number = 10 * number + u64::from(byte - b'0'),
+            b'.' if point == digits.len() => point = at,
+            _ => return None,
+        }
+    }
+    let (whole, fraction) = (digits.get(..point)?, digits.get(point + 1..).unwrap_or_default());
+    let is_negative = digits.len() < text.len();
+    let is_odd = whole.is_empty() || digits.ends_with('.') || number == 0 && is_negative;
+    if is_odd || number >= LIMIT {
+        return None;
+    }
+    // Both are exact, so the quotient is the nearest double.
+    let value = number as f64 / POWERS_OF_TEN.get(fraction.len())?;
+    let signed = if is_negative { -value } else { value };
+    (number == 0 || value >= 1e-4).then(|| (signed, decimal_styles(text, signed, whole, fraction)))
 }
 
 /// Whether the fewest digits that identify `value` are the number `text`, from which it was parsed. `1.50` and `1e2` are
@@ -99,6 +139,13 @@ const MAX_FIXED: u32 = 18;
 /// The number of digits that every double keeps.
 const SAFE_DIGITS: usize = 15;
 
+/// The first number with more digits.
+const LIMIT: u64 = 10_u64.pow(15);
+
+/// Powers of ten, which are doubles without an error.
+const POWERS_OF_TEN: [f64; 19] =
+    [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18];
+
 impl FloatStyle {
     /// The preferred style of a set, if it has one.
     pub(crate) fn choose(set: u32) -> Option<FloatStyle> {
@@ -163,25 +210,11 @@ pub(crate) fn styles(text: &str, value: f64) -> u32 {
     if !value.is_finite() {
         return ALL_STYLES;
     }
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    let (mut point, mut significant, mut exponent) = (digits.len(), 0, false);
-    for (at, byte) in digits.bytes().enumerate() {
-        match byte {
-            b'.' => point = point.min(at),
-            b'e' | b'E' => exponent = true,
-            // Leading zeros are not significant.
-            b'0' if significant == 0 => {}
-            b'0'..=b'9' => significant += 1,
-            _ => {}
-        }
-    }
-    let whole = digits.get(..point).unwrap_or_default();
-    let fraction = digits.get(point + 1..).unwrap_or_default();
-    let plain = value == 0.0 || (1e-4..1e16).contains(&value.abs());
-    let is_odd = whole.is_empty() || digits.ends_with('.') || is_negative_zero(value);
-    if exponent || significant > SAFE_DIGITS || !plain || is_odd {
-        return styles_by_printing(text, value, if exponent { 0 } else { fraction.len() });
-    }
+    parse_decimal(text).map_or_else(|| styles_by_printing(text, value), |(_, styles)| styles)
+}
+
+/// The set of styles that print a decimal number of at most [`SAFE_DIGITS`] digits as `text`.
+fn decimal_styles(text: &str, value: f64, whole: &str, fraction: &str) -> u32 {
     let trimmed = !fraction.ends_with('0');
     let shortest = u32::from(trimmed);
     let point = u32::from(!fraction.is_empty() && (trimmed || fraction.len() == 1));
@@ -191,7 +224,10 @@ pub(crate) fn styles(text: &str, value: f64) -> u32 {
     shortest | point << 1 | compact << 2 | point << 3 | shortest << 4 | fixed_bit(fraction.len())
 }
 
-fn styles_by_printing(text: &str, value: f64, digits: usize) -> u32 {
+fn styles_by_printing(text: &str, value: f64) -> u32 {
+    let has_exponent = text.contains(['e', 'E']);
+    let fraction = text.split_once('.').filter(|_| !has_exponent);
+    let digits = fraction.map_or(0, |(_, fraction)| fraction.len());
     let named = (0..).zip(NAMED).filter(|(_, style)| style.gives(value, text));
     let set = named.fold(0, |set, (bit, _)| set | 1 << bit);
     let fixed = u8::try_from(digits).is_ok_and(|n| FloatStyle::Fixed(n).gives(value, text));
@@ -292,6 +328,16 @@ mod tests {
     }
 
     #[test]
+    fn decimals_have_few_digits_and_no_exponent() {
+        for text in ["0", "0.0", "7", "-12.50", "007", "0.0001", "123456789012345", "0.00123456789012345"] {
+            assert!(parse_decimal(text).is_some(), "{text}");
+        }
+        for text in ["", "-", ".5", "5.", "-0", "-0.0", "1..5", "0.00001", "1e3", "1234567890123456", "NaN"] {
+            assert_eq!(parse_decimal(text), None, "{text}");
+        }
+    }
+
+    #[test]
     fn the_style_of_a_column_is_what_all_values_share() {
         let style = |texts: &[&str]| {
             let set = texts.iter().fold(ALL_STYLES, |set, t| set & styles(t, t.parse().unwrap()));
@@ -316,6 +362,25 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2000))]
+        #[test]
+        fn a_short_integer_is_a_canonical_one(text in "-?[0-9]{0,20}[-. a]?") {
+            let parsed = text.parse::<i64>().ok().filter(|_| is_canonical_integer(&text));
+            let has_few_digits = text.trim_start_matches('-').len() <= 18;
+            prop_assert_eq!(parse_short_integer(&text), parsed.filter(|_| has_few_digits));
+        }
+
+        #[test]
+        fn a_decimal_number_is_parsed_as_any_float(text in "-?[0-9]{0,10}(\\.[0-9]{0,9})?[e.]?") {
+            if let Some((value, set)) = parse_decimal(&text) {
+                prop_assert_eq!(text.parse().map(f64::to_bits), Ok(value.to_bits()));
+                prop_assert!(keeps_number(&text, value));
+                if !has_leading_zero(&text) {
+                    prop_assert_eq!(parse_float(&text), Some(value));
+                    prop_assert_eq!(set, styles_by_printing(&text, value));
+                }
+            }
+        }
+
         #[test]
         fn a_style_of_a_text_prints_that_text(whole in "(0|[1-9][0-9]{0,17})", fraction in "[0-9]{0,18}", minus: bool) {
             let mut text = whole;

@@ -9,7 +9,7 @@
 use std::fmt::Write as _;
 
 use jiff::SignedDuration;
-use jiff::civil::{Date, DateTime, Time, datetime};
+use jiff::civil::{DateTime, datetime};
 use jiff::fmt::strtime::BrokenDownTime;
 use jiff::tz::Offset;
 
@@ -100,14 +100,13 @@ pub(crate) fn timestamp(unit: Unit) -> LogicalType {
 
 /// Parses `YYYY-MM-DD` as days since 1970.
 pub(crate) fn parse_date(text: &str) -> Option<i64> {
-    let (eras, date, rest) = parse_day(text)?;
-    let day = days(since_epoch(date.to_datetime(Time::midnight()), Offset::UTC));
-    let day = i128::from(day) + i128::from(eras) * i128::from(ERA);
+    let (day, rest) = parse_day(text)?;
     i64::try_from(day).ok().filter(|_| rest.is_empty())
 }
 
-/// Parses the date at the start of a text. It is so many eras after the one that is returned, with the rest of the text.
-fn parse_day(text: &str) -> Option<(i64, Date, &str)> {
+/// Parses the date at the start of a text as days since 1970. Returns the rest of the text, too.
+#[inline]
+fn parse_day(text: &str) -> Option<(i128, &str)> {
     let (year, rest) = match text.as_bytes() {
         [sign @ (b'+' | b'-'), digits @ ..] => {
             let len = digits.iter().position(|b| *b == b'-').filter(|len| (4..18).contains(len))?;
@@ -122,9 +121,29 @@ fn parse_day(text: &str) -> Option<(i64, Date, &str)> {
     };
     let [b'-', m, n, b'-', d, e, ..] = rest.as_bytes() else { return None };
     let (month, day) = (number(&[*m, *n])?, number(&[*d, *e])?);
-    let known = if (0..=9_999).contains(&year) { year } else { year.rem_euclid(400) + 2_000 };
-    let date = Date::new(known.try_into().ok()?, month.try_into().ok()?, day.try_into().ok()?).ok()?;
-    Some(((year - known) / 400, date, rest.get(6..)?))
+    Some((day_of(year, month, day)?, rest.get(6..)?))
+}
+
+/// The day of a date, in days since 1970. `None` if there is no such date.
+#[inline]
+fn day_of(year: i64, month: i32, day: i32) -> Option<i128> {
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let last = match month {
+        2 => 28 + i32::from(is_leap),
+        4 | 6 | 9 | 11 => 30,
+        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
+        _ => return None,
+    };
+    if !(1..=last).contains(&day) {
+        return None;
+    }
+    // With years that begin in March, the leap day is the last one.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let (era, year) = (year.div_euclid(400), year.rem_euclid(400));
+    let day = i64::from((153 * month + 2) / 5 + day - 1);
+    // From March 1 of the year 0 to 1970, there are 719,468 days.
+    let day = 365 * year + year / 4 - year / 100 + day - 719_468;
+    Some(i128::from(era) * i128::from(ERA) + i128::from(day))
 }
 
 /// The day of a moment, in days since 1970.
@@ -343,22 +362,23 @@ impl Rfc3339<'_> {
     ///
     /// `None` for everything else, and for what a column could not give back, such as leap seconds.
     pub(crate) fn parse(text: &str) -> Option<Rfc3339<'_>> {
-        let (eras, date, rest) = parse_day(text)?;
+        let (day, rest) = parse_day(text)?;
         let [separator @ (b'T' | b't' | b' '), h, i, b':', m, n, b':', s, t, ..] = rest.as_bytes() else {
             return None;
         };
-        let pair = |a: &u8, b: &u8| i8::try_from(number(&[*a, *b])?).ok();
-        let [hour, minute, second] = [pair(h, i)?, pair(m, n)?, pair(s, t)?];
+        let [hour, minute, second] = [number(&[*h, *i])?, number(&[*m, *n])?, number(&[*s, *t])?];
+        if hour > 23 || minute > 59 || second > 59 {
+            return None;
+        }
         let rest = rest.get(9..)?;
         let fraction = rest.strip_prefix('.').unwrap_or_default();
         let end = fraction.bytes().position(|b| !b.is_ascii_digit()).unwrap_or(fraction.len());
         let (fraction, suffix) = if end == 0 { ("", rest) } else { fraction.split_at(end) };
         let digits = u8::try_from(fraction.len()).ok().filter(|digits| *digits <= 9)?;
         let nanos = number(fraction.as_bytes())? * 10_i32.pow(9 - u32::from(digits));
-        let time = Time::new(hour, minute, second, nanos).ok()?;
         let offset = offset(suffix)?;
-        let eras = SignedDuration::from_secs(eras.checked_mul(ERA * 86_400)?);
-        let moment = since_epoch(date.to_datetime(time), offset).checked_add(eras)?;
+        let of_day = hour * 3_600 + minute * 60 + second - offset.seconds();
+        let moment = SignedDuration::new(i64::try_from(day * 86_400 + i128::from(of_day)).ok()?, nanos);
         let shortest = !fraction.ends_with('0');
         Some(Rfc3339 { moment, separator: char::from(*separator), digits, shortest, suffix, offset })
     }

@@ -1,5 +1,5 @@
-//! Runs the commands that the README, docs/dv.md and docs/search.md show, and the examples of `--help`, and compares
-//! their output with what is shown.
+//! Runs the commands that the README, its picture and pages of docs show, and the examples of `--help`, and compares their
+//! output with what is shown.
 //!
 //! `UPDATE_SNAPSHOTS=1` rewrites the blocks of the pages.
 
@@ -59,6 +59,27 @@ fn commands_of_the_page_on_searches_print_what_is_shown() {
     assert!(blocks >= 2, "{blocks} blocks were found");
 }
 
+#[test]
+fn commands_of_the_page_on_updates_print_what_is_shown() {
+    let (blocks, _) = check("docs/update-a-price.md");
+    assert!(blocks >= 2, "{blocks} blocks were found");
+}
+
+#[test]
+fn the_picture_of_a_terminal_shows_what_is_printed() {
+    let picture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/terminal.svg");
+    let picture = std::fs::read_to_string(picture).unwrap();
+    let rows = picture.lines().filter_map(|line| {
+        let (_, row) = line.strip_prefix("<text ")?.split_once('>')?;
+        row.strip_suffix("</text>")
+    });
+    let shown: String =
+        rows.map(|row| row.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&") + "\n").collect();
+    assert!(shown.starts_with("$ dv "), "{shown}");
+    let (sandbox, _) = built();
+    assert_eq!(console(&sandbox, &shown), shown, "docs/terminal.svg");
+}
+
 #[cfg(feature = "sql")]
 #[test]
 fn commands_of_the_page_on_sql_print_what_is_shown() {
@@ -66,14 +87,20 @@ fn commands_of_the_page_on_sql_print_what_is_shown() {
     assert!(blocks >= 2, "{blocks} blocks were found");
 }
 
+/// A folder with the data of the examples and `packages.dv`, the segment of it, and what the build of that printed.
+fn built() -> (Sandbox, String) {
+    let sandbox = Sandbox::new();
+    std::fs::create_dir_all(sandbox.path("examples/data")).unwrap();
+    sandbox.write("examples/data/packages.ndjson.gz", packages());
+    let printed = shell(&sandbox, "dv build examples/data/packages.ndjson.gz -o packages.dv");
+    (sandbox, printed)
+}
+
 /// Compares the blocks of a page with what their commands print now; returns the numbers of blocks and of commands.
 fn check(name: &str) -> (usize, usize) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
     let page = std::fs::read_to_string(&path).unwrap();
-    let sandbox = Sandbox::new();
-    std::fs::create_dir_all(sandbox.path("examples/data")).unwrap();
-    sandbox.write("examples/data/packages.ndjson.gz", packages());
-    let built = shell(&sandbox, "dv build examples/data/packages.ndjson.gz -o packages.dv");
+    let (sandbox, built) = built();
 
     let (mut actual, mut blocks, mut commands) = (String::new(), 0, 0);
     let mut rest = page.as_str();

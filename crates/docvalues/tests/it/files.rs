@@ -4,6 +4,7 @@ use docvalues::column::ErrorKind as ReadErrorKind;
 use docvalues::reader::{Access, JumpTables, Verify};
 use docvalues::{FieldSpec, Kind, LogicalType, OpenOptions, Schema, Segment, SegmentWriter, WriterOptions};
 use docvalues_testkit::damage::cases;
+use docvalues_testkit::rng::SplitMix64;
 
 use crate::write::{EVERY_KIND, check_some};
 
@@ -24,6 +25,58 @@ fn mapped_and_plain_reads_agree() {
             segment.verify().unwrap();
         }
     }
+}
+
+/// The first 64 bytes and the last 4 KiB of a mapped file are read at opening.
+#[test]
+fn damage_near_the_ends_of_a_mapped_file_is_found() {
+    use std::io::{Seek as _, SeekFrom, Write as _};
+
+    use docvalues::prelude::*;
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("long.dv");
+    let mut schema = Schema::new();
+    // The directory is longer than what is read.
+    let names: Vec<String> = (0..60).map(|column| format!("column {column:02}")).collect();
+    let fields: Vec<_> =
+        names.iter().map(|name| schema.add(FieldSpec::new(name, LogicalType::I64)).unwrap()).collect();
+    let mut writer = SegmentWriter::create(&path, schema, WriterOptions::default()).unwrap();
+    let (mut batch, mut random) = (writer.batch(500).unwrap(), SplitMix64::named("long file"));
+    for field in fields {
+        let values: Vec<i64> = (0..500).map(|_| random.next_i64()).collect();
+        batch.i64(field, &values, None).unwrap();
+    }
+    batch.finish();
+    writer.finish().unwrap();
+    let good = std::fs::read(&path).unwrap();
+    assert!(good.len() > 2 << 16, "{} bytes are mapped", good.len());
+
+    let value = |access, name: &str| -> Result<Option<i64>, String> {
+        let segment = Segment::open_with(&path, OpenOptions::new().access(access));
+        let column = segment.and_then(|segment| segment.numeric(name)).map_err(|error| error.to_string())?;
+        column.get(DocId::new(3)).map_err(|error| error.to_string())
+    };
+    let values = |access| ["column 00", "column 31", "column 59"].map(|name| value(access, name));
+    let undamaged = values(Access::Read);
+    assert!(undamaged.iter().all(Result::is_ok), "{undamaged:?}");
+    let put = |at: usize, byte: u8| {
+        let mut file = std::fs::File::options().write(true).open(&path).unwrap();
+        file.seek(SeekFrom::Start(at as u64)).unwrap();
+        file.write_all(&[byte]).unwrap();
+    };
+    let mut found = 0;
+    for at in (0..70).chain(good.len() - 8_300..good.len()).step_by(cases(7, 1)) {
+        put(at, good[at] ^ 4);
+        let (mapped, read) = (values(Access::Map), values(Access::Read));
+        assert_eq!(mapped, read, "a bit of byte {at}");
+        let is_found = mapped != undamaged;
+        assert!(is_found && mapped.iter().any(Result::is_err) || (64..good.len() - 64).contains(&at), "{at}");
+        found += usize::from(is_found);
+        put(at, good[at]);
+    }
+    assert!(found > 4_160 / cases(7, 1) / 3, "{found} bits");
+    assert_eq!(values(Access::Map), undamaged);
 }
 
 #[test]

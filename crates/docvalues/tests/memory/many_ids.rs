@@ -1,7 +1,7 @@
 //! Ten million ids, sorted and in random order, in every form of the index, built with a small budget, and compared
 //! with a `BTreeMap`.
 //!
-//! `cargo test` takes some thousands of ids. The command for ten million is in `CONTRIBUTING.md`.
+//! `cargo test` takes some thousands of ids. The command for ten million is in `docs/testing.md`.
 
 use std::collections::BTreeMap;
 use std::ops::{Bound, ControlFlow};
@@ -237,7 +237,7 @@ fn thousands_of_ids_are_found() {
 }
 
 #[test]
-#[ignore = "minutes, and 2 GiB of memory: see CONTRIBUTING.md"]
+#[ignore = "minutes, and 2 GiB of memory: see docs/testing.md"]
 fn ten_million_ids_are_found() {
     let _turn = turn();
     [Look::Uuid, Look::Sequential].into_iter().for_each(|look| compare(look, LARGE));

@@ -1,11 +1,13 @@
-//! The pages of measurements: tables are generated from records, and name a command, a commit, a CPU and rounds.
+//! The pages of measurements: tables are generated from records, and name a command, a commit, a CPU and rounds. And of all
+//! pages: their links, and the list of them in the book.
 //!
-//! `UPDATE_SNAPSHOTS=1` rewrites the tables; CONTRIBUTING.md describes markers and records.
+//! `UPDATE_SNAPSHOTS=1` rewrites the tables; docs/measuring.md describes markers and records.
 #![allow(clippy::unwrap_used, reason = "a failing helper is a failing test")]
 
 mod commands;
 mod record;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,7 +15,7 @@ use std::process::Command;
 use record::Record;
 
 /// Lines of all pages of the report, and of its first one.
-const MOST_LINES: (usize, usize) = (1_600, 150);
+const MOST_LINES: (usize, usize) = (1_700, 150);
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -42,17 +44,23 @@ impl Page {
     }
 }
 
+/// The names of the pages in a folder.
+fn names(folder: &str) -> Vec<String> {
+    let entries = fs::read_dir(root().join(folder)).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| format!("{folder}/{}", entry.unwrap().file_name().to_str().unwrap())).collect();
+    names.retain(|name| name.ends_with(".md"));
+    names.sort();
+    names
+}
+
+/// The pages of the book.
+fn book() -> Vec<Page> {
+    ["docs", "docs/benchmarks"].into_iter().flat_map(names).map(|name| Page::read(&name)).collect()
+}
+
 /// The pages of the report.
 fn report() -> Vec<Page> {
-    let names = |folder: &str| {
-        let entries = fs::read_dir(root().join(folder)).unwrap();
-        let mut names: Vec<String> = entries
-            .map(|entry| format!("{folder}/{}", entry.unwrap().file_name().to_str().unwrap()))
-            .collect();
-        names.retain(|name| name.ends_with(".md"));
-        names.sort();
-        names
-    };
     let of_docs =
         names("docs").into_iter().filter(|name| name.contains("benchmarks") || name.contains("fst-or-trie"));
     let pages: Vec<Page> = of_docs.chain(names("docs/benchmarks")).map(|name| Page::read(&name)).collect();
@@ -62,7 +70,9 @@ fn report() -> Vec<Page> {
 
 /// The report, and other pages with its figures or commands.
 fn all_pages() -> Vec<Page> {
-    let others = ["README.md", "CONTRIBUTING.md", "benches/peers/README.md"].map(Page::read);
+    let others =
+        ["README.md", "CONTRIBUTING.md", "docs/measuring.md", "docs/testing.md", "benches/peers/README.md"];
+    let others = others.map(Page::read);
     report().into_iter().chain(others).collect()
 }
 
@@ -271,15 +281,53 @@ fn programs_have_small_runs() {
     assert!(seen > 40, "{seen} programs");
 }
 
+/// The parts of a page that are not blocks of code.
+fn prose(text: &str) -> impl Iterator<Item = &str> {
+    text.split("```").step_by(2)
+}
+
+/// The links of a page to files and headings.
+fn links(text: &str) -> impl Iterator<Item = &str> {
+    let links =
+        prose(text).flat_map(|part| part.split("](").skip(1)).filter_map(|rest| rest.split(')').next());
+    links.filter(|link| !link.starts_with("http"))
+}
+
+/// What links call the headings of a page, on GitHub and in the book.
+fn anchors(text: &str) -> impl Iterator<Item = String> {
+    let headings = prose(text).flat_map(str::lines).filter_map(|line| line.strip_prefix('#'));
+    headings.map(|heading| {
+        let words = heading.trim_start_matches('#').trim().to_lowercase().replace(' ', "-");
+        words.chars().filter(|c| c.is_alphanumeric() || ['-', '_'].contains(c)).collect::<String>()
+    })
+}
+
 #[test]
 fn links_lead_somewhere() {
-    for page in report() {
-        let links = page.text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
-        for link in links.filter(|link| !link.is_empty() && !link.starts_with("http")) {
-            let path = root().join(&page.name).parent().unwrap().join(link);
-            assert!(path.exists(), "{}: no {link}", page.name);
+    let mut seen = 0;
+    for page in book().into_iter().chain(["README.md", "CONTRIBUTING.md"].map(Page::read)) {
+        let file = root().join(&page.name);
+        for link in links(&page.text) {
+            let (path, heading) = link.split_once('#').unwrap_or((link, ""));
+            let target = if path.is_empty() { file.clone() } else { file.parent().unwrap().join(path) };
+            assert!(target.exists(), "{}: no {link}", page.name);
+            if !heading.is_empty() {
+                let text = fs::read_to_string(&target).unwrap();
+                assert!(anchors(&text).any(|anchor| anchor == heading), "{}: no heading {link}", page.name);
+            }
+            seen += 1;
         }
     }
+    assert!(seen > 300, "{seen} links");
+}
+
+#[test]
+fn the_book_has_every_page() {
+    let summary = Page::read("docs/SUMMARY.md");
+    let listed: BTreeSet<String> = links(&summary.text).map(|link| format!("docs/{link}")).collect();
+    let pages: BTreeSet<String> =
+        book().into_iter().map(|page| page.name).filter(|name| *name != summary.name).collect();
+    assert_eq!(listed, pages);
 }
 
 #[test]

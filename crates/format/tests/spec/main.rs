@@ -1,5 +1,5 @@
-//! Compares `docs/format.md`, and the tables of the module docs, with the code: every row, tag, constant, example and
-//! number.
+//! Compares `docs/format.md`, `docs/format-promise.md` and the tables of the module docs with the code: every row, tag,
+//! constant, example and number.
 
 #![expect(clippy::unwrap_used, reason = "a failing helper is a failing test")]
 
@@ -7,6 +7,7 @@ mod document;
 mod examples;
 mod layouts;
 mod parts;
+mod promise;
 mod prose;
 mod rows;
 mod sections;

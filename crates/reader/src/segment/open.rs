@@ -102,10 +102,12 @@ impl Segment {
     /// # Errors
     ///
     /// As [`open`](Self::open).
-    pub fn from_source(source: Source, options: OpenOptions) -> Result<Segment> {
+    pub fn from_source(mut source: Source, options: OpenOptions) -> Result<Segment> {
         let file: Arc<str> = source.name().to_string().into();
         let metadata = Metadata::read(&source, &options).map_err(|e| corrupt(&file, None, e))?;
         let Metadata { header, footer, root, sort, fine_zones } = metadata;
+        // Pages of the directory are read again, to find columns.
+        source.keep_end(root.pages.first().map_or(footer.root_offset, |page| page.bytes.start));
         let (opened, ids) = (Mutex::default(), OnceLock::new());
         let source = Arc::new(source);
         Ok(Segment(Arc::new(Inner {

@@ -16,7 +16,7 @@ use docvalues_format::bits::retain::{DOCS_PER_GROUP, GroupBits, retain};
 
 use super::collector::{Collector, Competitive};
 use super::columns::PartColumns;
-use super::docs::docs_before;
+use super::docs::{docs_before, len_u32};
 use crate::error::Result;
 
 /// Documents in a block, the unit in which collectors report competitive documents.
@@ -29,8 +29,12 @@ const FILTER_ONE_IN: usize = 16;
 /// At least one document in this many must be in a list before a collector consults skip indexes at all.
 const SKIP_INDEX_ONE_IN: usize = 4_096;
 
-/// At least one document in this many must be a candidate for columns to be read as if all were.
+/// At least one document in this many, from the first candidate to the last, must be one for columns to be read as if all
+/// were.
 const RUN_ONE_IN: usize = 2;
+
+/// Words of a set that are counted at once, until it is known whether the set is sparse.
+const COUNTED_WORDS: usize = 128;
 
 /// The candidates of a block or a chunk.
 pub(super) enum Candidates<'c> {
@@ -75,7 +79,14 @@ impl CandidateBuffers {
         set: &'c [u64],
         collector: &mut dyn Collector,
     ) -> Result<Candidates<'c>> {
-        let count = bits::count(set);
+        // The first words tell of most sets that they are not sparse.
+        let mut count = 0;
+        for words in set.chunks(COUNTED_WORDS) {
+            count += bits::count(words);
+            if !is_sparse(count, block) {
+                break;
+            }
+        }
         if count == 0 {
             return Ok(Candidates::List(&[]));
         }
@@ -85,6 +96,13 @@ impl CandidateBuffers {
         } else {
             match self.competitive_in(columns, block, collector)? {
                 Competitive::All => set,
+                // Fewer than one in a word are looked up in the set.
+                Competitive::Bits if bits::count(&self.block_bits) < set.len() => {
+                    self.listed.clear();
+                    bits::push_docs(&self.block_bits, block.start, &mut self.listed);
+                    self.listed.retain(|doc| bits::get(set, block.place(*doc)));
+                    return Ok(Candidates::List(&self.listed));
+                }
                 Competitive::Bits => {
                     self.block_bits.iter_mut().zip(set).for_each(|(bits, set)| *bits &= set);
                     self.block_bits.as_slice()
@@ -196,8 +214,21 @@ impl CandidateBuffers {
 
 /// The documents of a block whose bits are set.
 fn by_density<'c>(listed: &'c mut Vec<DocId>, block: DocRange, set: &'c [u64]) -> Candidates<'c> {
-    if bits::count(set) * RUN_ONE_IN >= block.len() {
-        return Candidates::MostOf(block, set);
+    let (count, is_set) = (bits::count(set), |word: &u64| *word != 0);
+    // To list a few documents takes less time than to find the first and the last one.
+    if !is_sparse(count, block)
+        && let Some((first, last)) = set.iter().position(is_set).zip(set.iter().rposition(is_set))
+    {
+        let doc = |at: usize| block.start.saturating_add(len_u32(at)).min(block.end);
+        let start = 64 * first + set[first].trailing_zeros() as usize;
+        let end = 64 * (last + 1) - set[last].leading_zeros() as usize;
+        if count == end - start {
+            return Candidates::Run(DocRange::new(doc(start), doc(end)));
+        }
+        let words = DocRange::new(doc(64 * first), doc(64 * (last + 1)));
+        if count * RUN_ONE_IN >= words.len() {
+            return Candidates::MostOf(words, &set[first..=last]);
+        }
     }
     listed.clear();
     bits::push_docs(set, block.start, listed);

@@ -41,7 +41,7 @@ pub(crate) trait Collector: Send {
 
     /// Sets the bits of the groups of [`DOCS_PER_GROUP`](docvalues_format::bits::retain::DOCS_PER_GROUP) documents in
     /// `docs` that skip indexes cannot exclude: by fine zones if `finely`, else by zones. `docs` begins at a block
-    /// boundary.
+    /// boundary, unless no document was collected yet.
     ///
     /// Called instead of [`competitive_docs`](Self::competitive_docs) if the set has few documents. Collecting each
     /// of them is then cheaper than filtering whole blocks.

@@ -181,16 +181,7 @@ impl Docs<'_> {
                 bits::set_range(&mut words, from as usize..to.min(docs) as usize);
             }
             Docs::Range(..) => {}
-            Docs::List(list) => {
-                // The word is kept in a register: it is written for each document, and never read again.
-                let (mut place, mut word) = (usize::MAX, 0);
-                for doc in list.iter().take_while(|doc| doc.get() < docs) {
-                    let at = doc.get() as usize;
-                    let before = if at / 64 == place { word } else { 0 };
-                    (place, word) = (at / 64, before | 1 << (at % 64));
-                    words[place] = word;
-                }
-            }
+            Docs::List(DocList(list)) => set_listed(&mut words, &list[..self.count(docs) as usize]),
             Docs::Bits(set) => {
                 words.iter_mut().zip(set.words()).for_each(|(to, from)| *to = *from);
                 if let Some(last) = words.last_mut().filter(|_| !docs.is_multiple_of(64)) {
@@ -201,16 +192,19 @@ impl Docs<'_> {
         Ok(words)
     }
 
-    /// The documents that lie in `docs`, which must be within the source. O(docs).
-    pub(crate) fn within(&self, docs: DocRange) -> Vec<DocId> {
+    /// The number of documents that lie in `docs`, which begins and ends at multiples of 64, or at the end of the source.
+    /// O(docs / 64).
+    pub(crate) fn count_within(&self, docs: DocRange) -> usize {
         match *self {
-            Docs::All => docs.iter().collect(),
-            Docs::Range(from, to) => docs.intersection(DocRange::new(from, to)).iter().collect(),
+            Docs::All => docs.len(),
+            Docs::Range(from, to) => docs.intersection(DocRange::new(from, to)).len(),
             Docs::List(list) => {
                 let below = |end| list.partition_point(|doc| doc.get() < end);
-                list[below(docs.start)..below(docs.end)].to_vec()
+                below(docs.end) - below(docs.start)
             }
-            Docs::Bits(bits) => docs.iter().filter(|doc| bits.contains(*doc)).collect(),
+            Docs::Bits(bits) => {
+                bits::count(&bits.words()[docs.start as usize / 64..docs.end.div_ceil(64) as usize])
+            }
         }
     }
 
@@ -230,6 +224,61 @@ impl<'a> From<&'a Bitset> for Docs<'a> {
     fn from(bits: &'a Bitset) -> Self {
         Docs::Bits(bits)
     }
+}
+
+/// The fewest consecutive documents of a list whose bits are set by whole words. One comparison for this many documents
+/// finds them.
+const MIN_RUN: usize = 64;
+
+/// Sets the bits of an ascending list, all of whose documents have one in `words`. No bit is set before.
+///
+/// O(documents); O(words + log documents) for consecutive ones.
+fn set_listed(words: &mut [u64], mut list: &[DocId]) {
+    // The word is kept in a register: it is written for each document, and read only after a run.
+    let (mut place, mut word) = (usize::MAX, 0);
+    while let Some(first) = list.first() {
+        let run = leading_run(list, first.get());
+        if run > 0 {
+            let start = first.get() as usize;
+            bits::set_range(words, start..start + run);
+            place = (start + run - 1) / 64;
+            word = words[place];
+            list = &list[run..];
+            continue;
+        }
+        let (some, others) = list.split_at(list.len().min(MIN_RUN));
+        for doc in some {
+            let at = doc.get() as usize;
+            let before = if at / 64 == place { word } else { 0 };
+            (place, word) = (at / 64, before | 1 << (at % 64));
+            words[place] = word;
+        }
+        list = others;
+    }
+}
+
+/// The number of consecutive documents that an ascending list begins with, by exponential search; 0 if they are fewer than
+/// [`MIN_RUN`]. `first` is the first document.
+fn leading_run(list: &[DocId], first: u32) -> usize {
+    // The list ascends strictly, so no document is left out before place `at` if this one is `at` after the first.
+    let is_in_run = |at: usize| list.get(at).is_some_and(|doc| (doc.get() - first) as usize == at);
+    let mut last = MIN_RUN - 1;
+    if !is_in_run(last) {
+        return 0;
+    }
+    while is_in_run(2 * last) {
+        last *= 2;
+    }
+    let mut end = list.len().min(2 * last);
+    while last + 1 < end {
+        let middle = last + (end - last) / 2;
+        if is_in_run(middle) {
+            last = middle;
+        } else {
+            end = middle;
+        }
+    }
+    end
 }
 
 /// Converts a number of documents, or of things that occur at most once per document.

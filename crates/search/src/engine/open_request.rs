@@ -149,7 +149,8 @@ impl<'r> Request<'r> {
     /// Runs `collector` over all documents of the request.
     pub(crate) fn run<C: Collector>(&self, collector: C) -> Result<C> {
         let parts: Vec<_> = (0..self.parts.len()).map(|part| self.pass_part(part)).collect();
-        Pass { parts: &parts, threads: self.threads(), stop: self.stop() }.run(collector)
+        let within = Pass::EVERYWHERE;
+        Pass { parts: &parts, within, threads: self.threads(), stop: self.stop() }.run(collector)
     }
 }
 

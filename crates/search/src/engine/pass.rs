@@ -37,6 +37,9 @@ const _: () =
 pub(crate) struct Pass<'a> {
     /// The parts, in the order in which they are visited.
     pub(crate) parts: &'a [PassPart<'a>],
+    /// The documents of each part that are visited, if they are in the set. It begins and ends at multiples of 64, or at
+    /// the end of a part.
+    pub(crate) within: DocRange,
     pub(crate) threads: usize,
     pub(crate) stop: &'a Interrupt,
 }
@@ -79,6 +82,9 @@ impl PassPart<'_> {
 }
 
 impl Pass<'_> {
+    /// The documents that are visited if none is left out.
+    pub(crate) const EVERYWHERE: DocRange = DocRange::new(0, u32::MAX);
+
     /// Runs `collector` over all documents of the pass.
     pub(crate) fn run<C: Collector>(&self, mut collector: C) -> Result<C> {
         if collector.is_idle() {
@@ -117,8 +123,11 @@ impl Pass<'_> {
 
     /// The chunks of all parts.
     fn chunks(&self) -> impl Iterator<Item = Chunk> + Send + '_ {
-        let in_parts =
-            self.parts.iter().enumerate().flat_map(|(at, part)| part.chunks().map(move |chunk| (at, chunk)));
+        let within = self.within;
+        let in_parts = self.parts.iter().enumerate().flat_map(move |(at, part)| {
+            let is_visited = move |chunk: &u32| !part.chunk(*chunk).intersection(within).is_empty();
+            part.chunks().filter(is_visited).map(move |chunk| (at, chunk))
+        });
         (0..).zip(in_parts).map(|(number, (part, chunk))| Chunk { part, chunk, number })
     }
 }
@@ -145,7 +154,8 @@ impl Visitor {
             self.part = Some((chunk.part, takes_part));
         }
         if self.part.is_some_and(|(_, takes_part)| takes_part) {
-            let visited = self.visit(part, part.chunk(chunk.chunk), pass.stop, collector);
+            let docs = part.chunk(chunk.chunk).intersection(pass.within);
+            let visited = self.visit(part, docs, pass.stop, collector);
             visited.map_err(|error| part.error_in(error))?;
         }
         collector.chunk_ends(chunk.number);

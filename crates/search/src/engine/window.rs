@@ -23,6 +23,9 @@ const WINDOW: usize = 32_768;
 /// The most documents in a window if a column has byte strings or several values a document.
 pub(crate) const SHORT_WINDOW: usize = 4_096;
 
+/// The documents of a range for each one that is not in its window, if these are few.
+const FEW_ONE_IN: usize = 4;
+
 /// The most documents in a window over these columns.
 pub(crate) fn max_window_docs(columns: PartColumns<'_>) -> usize {
     let is_short =
@@ -68,6 +71,8 @@ pub(crate) struct WindowBuffers {
 enum State {
     #[default]
     Nothing,
+    /// The values of all documents that are gathered, of which the window may have only most.
+    Gathered,
     /// Values as stored, with ords of the part.
     Values,
     /// Values, and what counts and groups use for them: the ids of ords, and 0.0 for -0.0.
@@ -250,18 +255,48 @@ impl<'a> Window<'a> {
 
     /// As [`read`](Self::read), with the stored numbers and the part's own ords.
     pub(crate) fn read_stored(&mut self, slot: Slot) -> Result<()> {
+        self.gather(slot)?;
         let (state, read) = &mut self.buffers.read[slot.index()];
-        if *state == State::Nothing {
-            match &self.docs {
-                WindowDocs::Batch(docs) => read.read(self.columns.get(slot), *docs)?,
-                WindowDocs::Bits { docs, bits, .. } => {
-                    read.read(self.columns.get(slot), BatchDocs::Run(*docs))?;
-                    read.retain(bits);
-                }
+        if *state == State::Gathered {
+            if let WindowDocs::Bits { bits, .. } = &self.docs {
+                read.retain(bits);
             }
             *state = State::Values;
         }
         Ok(())
+    }
+
+    /// Gathers a column, unless this window has read it already.
+    fn gather(&mut self, slot: Slot) -> Result<()> {
+        let (state, read) = &mut self.buffers.read[slot.index()];
+        if *state == State::Nothing {
+            let docs = match &self.docs {
+                WindowDocs::Batch(docs) => *docs,
+                WindowDocs::Bits { docs, .. } => BatchDocs::Run(*docs),
+            };
+            read.read(self.columns.get(slot), docs)?;
+            *state = State::Gathered;
+        }
+        Ok(())
+    }
+
+    /// The lists of ords of a range of documents, with bits of those in the window: if these are all but a few, and the
+    /// column is not read yet. Removing lists takes longer than looking at the few.
+    pub(crate) fn lists_of_most(&mut self, slot: Slot) -> Result<Option<(Slices<'_, TermOrd>, &'a [u64])>> {
+        let bits = match &self.docs {
+            WindowDocs::Bits { docs, bits, len, .. } if (docs.len() - len) * FEW_ONE_IN <= docs.len() => {
+                *bits
+            }
+            _ => return Ok(None),
+        };
+        if !self.column(slot).info().is_multi_valued() {
+            return Ok(None);
+        }
+        self.gather(slot)?;
+        Ok(match &self.buffers.read[slot.index()] {
+            (State::Gathered, WindowColumn::Ords(read)) if read.is_many() => Some((read.lists(), bits)),
+            _ => None,
+        })
     }
 
     /// The columns of the part.

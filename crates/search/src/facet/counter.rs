@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use docvalues_column::{Slices, TermOrd};
+use docvalues_column::{Slices, TermOrd, bits};
 
 use super::counter_array::CounterArray;
 use super::finish::{self, FacetResult};
@@ -214,6 +214,17 @@ impl Collector for FacetCounter {
             return Ok(());
         }
         self.docs += window.len() as u64;
+        let of_stored = match (&mut self.own, &mut self.counts) {
+            (Some(counts), _) => Some(counts),
+            (None, Counts::Ords(counts)) if window.columns().ids(self.slot).is_none() => Some(counts),
+            _ => None,
+        };
+        if let Some(counts) = of_stored
+            && let Some((lists, kept)) = window.lists_of_most(self.slot)?
+        {
+            self.missing += count_most(counts, lists, kept);
+            return Ok(());
+        }
         let cells = if self.own.is_some() {
             window.read_stored(self.slot)?;
             window.stored_cells(self.slot)
@@ -364,6 +375,23 @@ fn count_ords(counts: &mut CounterArray, ords: &[TermOrd], is_each: bool) -> u64
     } else {
         counts.count(ords, |ord| ord.get() as usize)
     }
+}
+
+/// Counts the ords of the lists whose bits are set: of all lists, less those of the others, which are few. Returns the
+/// number of lists without an ord, and of ords without a counter.
+fn count_most(counts: &mut CounterArray, lists: Slices<'_, TermOrd>, kept: &[u64]) -> u64 {
+    let place = |ord: TermOrd| ord.get() as usize;
+    let items = lists.items();
+    let empty = lists.lens().filter(|len| *len == 0).count() as u64;
+    let mut missing = empty + counts.count(items, place);
+    for (first, word) in (0..lists.len()).step_by(64).zip(kept) {
+        for at in bits::ones(&[!word]).map(|bit| first + bit).take_while(|at| *at < lists.len()) {
+            let start = lists.part(0..at).items().len();
+            let len = lists.get(at).len();
+            missing -= u64::from(len == 0) + counts.uncount(items, start..start + len, place);
+        }
+    }
+    missing
 }
 
 /// A number of documents as the length of something in memory.

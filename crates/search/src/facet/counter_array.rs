@@ -1,5 +1,7 @@
 //! Counters for small integers, in an array.
 
+use std::ops::Range;
+
 use crate::engine::{Interrupt, memory};
 use crate::error::Result;
 
@@ -8,6 +10,8 @@ use crate::error::Result;
 /// A CPU that increments the same counter twice in a row waits for the first store. With few different values that
 /// happens all the time; several copies avoid it.
 const COPIES: usize = 4;
+
+const _: () = assert!(COPIES.is_power_of_two(), "the copy of a place is found by a mask");
 
 /// The most counters of which there are several copies. All copies then fit the first-level cache; larger arrays
 /// seldom repeat a counter.
@@ -58,6 +62,28 @@ impl CounterArray {
             let mut arrays = self.counts.chunks_exact_mut(self.len.max(1));
             count::<T, COPIES>(std::array::from_fn(|_| arrays.next().unwrap_or_default()), values, place)
         }
+    }
+
+    /// Takes back the values at `places` of those that the last call of [`count`](Self::count) counted. Returns the number
+    /// of them without a place.
+    #[inline]
+    pub(super) fn uncount<T: Copy>(
+        &mut self,
+        values: &[T],
+        places: Range<usize>,
+        place: impl Fn(T) -> usize,
+    ) -> u64 {
+        let (len, mask) = (self.len, if self.counts.len() == self.len { 0 } else { COPIES - 1 });
+        let mut without = 0;
+        for (at, &value) in places.clone().zip(&values[places]) {
+            // The copy that counted it.
+            let copy = (at & mask) * len;
+            match self.counts[copy..copy + len].get_mut(place(value)) {
+                Some(count) => *count -= 1,
+                None => without += 1,
+            }
+        }
+        without
     }
 
     /// Counts one value.
@@ -145,6 +171,12 @@ mod tests {
             let mut other = array.fork();
             let without = array.count(&values, |place| place);
             prop_assert_eq!(without, (values.len() - inside.count()) as u64);
+            // Some are taken back, and counted again one by one.
+            for at in (0..values.len()).filter(|at| at % 3 > 0) {
+                let is_outside = array.uncount(&values, at..at + 1, |place| place);
+                prop_assert_eq!(is_outside, u64::from(values[at] >= len));
+            }
+            (0..values.len()).filter(|at| at % 3 > 0).for_each(|at| array.add(values[at]));
             other.count(&values, |place| place);
             other.add(0);
             other.add(len);

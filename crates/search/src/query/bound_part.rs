@@ -234,6 +234,10 @@ impl BoundPart {
     /// Sets the bits of the documents of `docs` that match. No bit is set before.
     fn fill(&self, docs: DocRange, bits: &mut [u64], run: &mut Run) -> Result<()> {
         if let Some(live) = &self.live {
+            // A profile has the candidates of each node.
+            if docs.start.is_multiple_of(64) && run.counters.is_none() {
+                return self.fill_live(live, docs, bits, run);
+            }
             live.add_to(docs, bits);
             return self.narrow_windows(docs, bits, run);
         }
@@ -255,6 +259,25 @@ impl BoundPart {
         for (window, bits) in windows(docs, bits) {
             self.stop.check()?;
             self.root.fill(window, bits, run)?;
+        }
+        Ok(())
+    }
+
+    /// As [`fill`](Self::fill), for documents that begin at a multiple of 64. If most of a window are live, those that match
+    /// are found among all of it, and the deleted ones are left out.
+    fn fill_live(&self, live: &Bitset, docs: DocRange, bits: &mut [u64], run: &mut Run) -> Result<()> {
+        let node = self.decisive();
+        for (window, bits) in windows(docs, bits) {
+            self.stop.check()?;
+            let words = &live.words()[window.start as usize / 64..][..window.words()];
+            let count = bits::count(words);
+            if 2 * count >= window.len() {
+                node.fill(window, bits, run)?;
+                bits.iter_mut().zip(words).for_each(|(bits, live)| *bits &= live);
+            } else if count > 0 {
+                live.add_to(window, bits);
+                node.narrow(window, bits, run)?;
+            }
         }
         Ok(())
     }

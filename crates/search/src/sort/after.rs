@@ -5,7 +5,7 @@ use docvalues_column::{DocAddress, DocId, SortKey, Value};
 use super::key::{Entry, Keys};
 use super::lower_bound::from_best_zone;
 use super::sort_value::SortValue;
-use super::top_k::{TopDocs, TopKCollector};
+use super::top_k::{TopDocs, TopKCollector, TopProfile};
 use super::{best_first, read_keys};
 use crate::engine::{DocsByPart, Pass, PassPart, Request, Search, memory};
 use crate::error::{Error, Result};
@@ -118,24 +118,38 @@ impl Search<'_> {
         last: &SortCursor,
         top: usize,
     ) -> Result<Vec<DocAddress>> {
-        let mut request = Request::open(self, docs.into())?;
+        Ok(self.top_after_explained(docs.into(), keys, last, top)?.0)
+    }
+
+    /// As [`top_after`](Self::top_after), and [`top_explained`](Self::top_explained).
+    pub(crate) fn top_after_explained(
+        &self,
+        docs: DocsByPart<'_>,
+        keys: &[SortKey],
+        last: &SortCursor,
+        top: usize,
+    ) -> Result<(Vec<DocAddress>, TopProfile)> {
+        let mut request = Request::open(self, docs)?;
         let keys = Keys::open(&mut request, keys)?;
         let top = top.min(usize::try_from(request.hits()).unwrap_or(usize::MAX));
         if top == 0 {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), TopProfile::default()));
         }
         let bytes = top.saturating_mul(keys.bytes());
         memory::limit(bytes, request.memory())?;
         let after = last.entry(&request, &keys)?;
         let parts = best_first(&request, &keys).into_iter().map(|part| request.pass_part(part));
         let parts: Vec<PassPart<'_>> = parts.collect();
-        let bound = match parts.first() {
-            Some(best) => from_best_zone(&request, best, &keys, top, Some(&after))?.0,
-            None => None,
+        let (bound, visited) = match parts.first() {
+            Some(best) => from_best_zone(&request, best, &keys, top, Some(&after))?,
+            None => (None, 0),
         };
         let queue = TopDocs::bounded(top, bound).after(Some(&after));
         let collector = TopKCollector::new(keys, queue).max_threads(request.memory() / bytes.max(1));
-        let pass = Pass { parts: &parts, threads: request.threads(), stop: request.stop() };
-        pass.run(collector)?.finish().0.finish(&request)
+        let (within, threads) = (Pass::EVERYWHERE, request.threads());
+        let pass = Pass { parts: &parts, within, threads, stop: request.stop() };
+        let (found, mut profile) = pass.run(collector)?.finish();
+        profile.visited += visited;
+        Ok((found.finish(&request)?, profile))
     }
 }

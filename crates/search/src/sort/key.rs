@@ -229,11 +229,21 @@ impl Key {
 
     /// The numbers that come before `place`, or are equal to it if `ties`. They may include NaNs.
     pub(super) fn before(&self, place: &SortValue, ties: bool) -> Option<RangeInclusive<i64>> {
+        self.numbers(place, ties, self.descending)
+    }
+
+    /// The numbers that come after `place`, or are equal to it if `ties`, but NaNs.
+    pub(super) fn since(&self, place: &SortValue, ties: bool) -> Option<RangeInclusive<i64>> {
+        self.numbers(place, ties, !self.descending)
+    }
+
+    /// The numbers above `place` if `above`, or else those below it, and those that are equal to it if `ties`.
+    fn numbers(&self, place: &SortValue, ties: bool, above: bool) -> Option<RangeInclusive<i64>> {
         let SortValue::Number(rank) = *place else { return None };
         let number = self.number_at(rank);
         let is_zero = self.is_of_doubles() && number == 0;
         let none = RangeInclusive::new(i64::MAX, i64::MIN);
-        Some(match (self.descending, ties) {
+        Some(match (above, ties) {
             (false, true) => i64::MIN..=number,
             (false, false) if is_zero => i64::MIN..=-2,
             (false, false) => number.checked_sub(1).map_or(none, |last| i64::MIN..=last),
@@ -243,19 +253,7 @@ impl Key {
         })
     }
 
-    /// The numbers that do not come before `place`, but NaNs.
-    pub(super) fn since(&self, place: &SortValue) -> Option<RangeInclusive<i64>> {
-        let SortValue::Number(rank) = *place else { return None };
-        let number = self.number_at(rank);
-        let is_zero = self.is_of_doubles() && number == 0;
-        Some(match self.descending {
-            true => i64::MIN..=number,
-            false if is_zero => -1..=i64::MAX,
-            false => number..=i64::MAX,
-        })
-    }
-
-    /// As [`since`](Self::since), for the ords of a part whose terms do not come before `place`.
+    /// As [`since`](Self::since), for the ords of a part whose terms come after `place`.
     ///
     /// # Errors
     ///
@@ -264,8 +262,9 @@ impl Key {
         &self,
         column: &dyn Column,
         place: &SortValue,
+        ties: bool,
     ) -> Result<Option<RangeInclusive<i64>>> {
-        let before = self.ords_before(column, place, false)?;
+        let before = self.ords_before(column, place, !ties)?;
         Ok(before.map(|before| match self.descending {
             true => i64::MIN..=*before.start() - 1,
             false => *before.end() + 1..=i64::MAX,

@@ -20,7 +20,7 @@ use docvalues_column::{Bounds, DocAddress, DocId, DocRange};
 use super::key::{Entry, Keys};
 use super::sort_value::SortValue;
 use super::top_k::{TopDocs, TopKCollector, TopKQueue as _};
-use crate::engine::{BLOCK, DocList, Docs, Pass, PassPart, Request, len_u32, skip};
+use crate::engine::{BLOCK, Pass, PassPart, Request, len_u32, skip};
 use crate::error::Result;
 
 /// The documents of a zone, which are visited around the best value.
@@ -46,10 +46,12 @@ pub(super) fn from_best_zone(
     let Some(mut around) = best(part, keys, after)? else { return Ok((None, 0)) };
     let mut visited = 0;
     loop {
-        let (list, is_widest) = (docs.within(around), around.len() >= BLOCK.min(total) as usize);
-        if is_widest || list.len() >= top {
-            let parts = [PassPart { docs: Docs::List(DocList(&list)), ..*part }];
-            let pass = Pass { parts: &parts, threads: 1, stop: request.stop() };
+        // Whole words of a bitset.
+        let within =
+            DocRange::new(around.start / 64 * 64, around.end.div_ceil(64).saturating_mul(64).min(total));
+        let is_widest = around.len() >= BLOCK.min(total) as usize;
+        if is_widest || docs.count_within(within) >= top {
+            let pass = Pass { parts: std::slice::from_ref(part), within, threads: 1, stop: request.stop() };
             let queue = TopDocs::new(top).after(after);
             let (found, profile) = pass.run(TopKCollector::new(keys.clone(), queue))?.finish();
             visited += profile.visited;
@@ -72,14 +74,22 @@ fn best(part: &PassPart<'_>, keys: &Keys, after: Option<&Entry>) -> Result<Optio
         (None, _) | (_, Bounds::Unknown) => return Ok(None),
         (Some(_), bounds) => bounds.range(),
     };
-    let best = match after.map(|after| key.since(&after.values[0])) {
+    let best = match after.map(|after| key.since(&after.values[0], true)) {
         None if key.descending => *bounds.end(),
         None => *bounds.start(),
         Some(Some(since)) if key.descending => *since.end(),
         Some(Some(since)) => *since.start(),
         Some(None) => return Ok(None),
     };
-    let found = skip::first_zone(column, DocRange::new(0, part.total), &(best..=best))?;
+    // Of equal values, those of later documents follow, if there are any.
+    let is_here = |after: &&Entry| after.address.part == len_u32(part.columns.part());
+    let from = after.filter(is_here).map(|after| after.address.doc.get());
+    let from = from.filter(|from| *from < part.total).unwrap_or(0);
+    let first = |from| skip::first_zone(column, DocRange::new(from, part.total), &(best..=best));
+    let found = match first(from)? {
+        None if from > 0 => first(0)?,
+        found => found,
+    };
     Ok(found.map(|zone| zone.clip(zone.start.saturating_add(ZONE_DOCS))))
 }
 

@@ -66,9 +66,16 @@ pub(crate) struct TopKCollector<K> {
     max_threads: usize,
     /// The part whose documents are collected.
     part: u32,
-    /// The competitive ords of the part, with what they depend on: the part, the last document, and ties.
-    ords: Option<(u32, DocAddress, bool, Option<RangeInclusive<i64>>)>,
+    /// The competitive ords of a part, with what they depend on.
+    ords: Option<(OrdsKey, Option<RangeInclusive<i64>>)>,
 }
+
+/// Whether documents that are equal by the first key to [`last`](TopKQueue::last) may be competitive, and whether those that
+/// are equal to [`not_before`](TopKQueue::not_before) may.
+type Ties = (bool, bool);
+
+/// What competitive ords depend on: the part, the last document, and ties.
+type OrdsKey = (u32, DocAddress, Ties);
 
 /// Statistics of a top-k search.
 ///
@@ -131,14 +138,18 @@ impl<K: TopKQueue> TopKCollector<K> {
         (self.queue, self.profile)
     }
 
-    /// The numbers of the first key that are competitive, if not all are.
+    /// The numbers of the first key that are competitive in any of `docs`, if not all are.
     #[inline]
-    fn competitive(&mut self, columns: PartColumns<'_>) -> Result<Option<RangeInclusive<i64>>> {
-        let (key, ties) = (self.keys.as_slice().first(), self.has_ties());
+    fn competitive(
+        &mut self,
+        columns: PartColumns<'_>,
+        docs: Option<DocRange>,
+    ) -> Result<Option<RangeInclusive<i64>>> {
+        let (key, ties) = (self.keys.as_slice().first(), self.ties(docs));
         let Some((key, last)) = key.zip(self.queue.last()) else { return Ok(None) };
         if !key.is_by_term() {
-            let numbers = key.before(&last.values[0], ties);
-            let since = self.queue.not_before().and_then(|after| key.since(&after.values[0]));
+            let numbers = key.before(&last.values[0], ties.0);
+            let since = self.queue.not_before().and_then(|after| key.since(&after.values[0], ties.1));
             return Ok(common(numbers, since));
         }
         self.competitive_ords(columns, ties)
@@ -149,19 +160,19 @@ impl<K: TopKQueue> TopKCollector<K> {
     fn competitive_ords(
         &mut self,
         columns: PartColumns<'_>,
-        ties: bool,
+        ties: Ties,
     ) -> Result<Option<RangeInclusive<i64>>> {
         let Some((key, last)) = self.keys.as_slice().first().zip(self.queue.last()) else { return Ok(None) };
-        let depends = (self.part, last.address, ties);
-        if let Some((part, address, ties, ords)) = &self.ords
-            && (*part, *address, *ties) == depends
+        let depends: OrdsKey = (self.part, last.address, ties);
+        if let Some((before, ords)) = &self.ords
+            && *before == depends
         {
             return Ok(ords.clone());
         }
         let column = columns.get(key.slot);
-        let since = self.queue.not_before().map(|after| key.ords_since(column, &after.values[0]));
-        let ords = common(key.ords_before(column, &last.values[0], ties)?, since.transpose()?.flatten());
-        self.ords = Some((depends.0, depends.1, depends.2, ords.clone()));
+        let since = self.queue.not_before().map(|after| key.ords_since(column, &after.values[0], ties.1));
+        let ords = common(key.ords_before(column, &last.values[0], ties.0)?, since.transpose()?.flatten());
+        self.ords = Some((depends, ords.clone()));
         Ok(ords)
     }
 
@@ -172,11 +183,29 @@ impl<K: TopKQueue> TopKCollector<K> {
         Some(if is_past { key.with_values() } else { key })
     }
 
-    /// Whether a document that is equal to the last one by the first key may be competitive. Parts come in any order.
-    fn has_ties(&self) -> bool {
-        self.keys.as_slice().len() > 1
-            || self.queue.has_ties()
-            || self.queue.last().is_some_and(|last| last.address.part > self.part)
+    /// The ties of `docs`, or of any documents that come next. Parts come in any order.
+    fn ties(&self, docs: Option<DocRange>) -> Ties {
+        let has_more_keys = self.keys.as_slice().len() > 1;
+        let address = |doc| DocAddress { part: self.part, doc: DocId::new(doc) };
+        let last = self.queue.last().is_some_and(|last| match docs {
+            Some(docs) => address(docs.start) < last.address,
+            None => self.queue.has_ties() || last.address.part > self.part,
+        });
+        let is_before = |after: &Entry| docs.is_some_and(|docs| address(docs.end) <= after.address);
+        (has_more_keys || last, has_more_keys || !self.queue.not_before().is_some_and(is_before))
+    }
+
+    /// Cuts `docs` at words of their bits, so that most documents before the first that may follow, and most after the last, are
+    /// in a range without ties.
+    fn cut_at_ties(&self, docs: DocRange) -> [DocRange; 3] {
+        let word = |entry: Option<&Entry>, spare: u32| {
+            let here = entry.filter(|entry| entry.address.part == self.part)?;
+            let doc = here.address.doc.get().clamp(docs.start, docs.end) - docs.start;
+            Some(docs.start.saturating_add((doc + spare) / 64 * 64).min(docs.end))
+        };
+        let first = word(self.queue.not_before(), 0).unwrap_or(docs.start);
+        let last = word(self.queue.last(), 63).unwrap_or(docs.end).max(first);
+        [(docs.start, first), (first, last), (last, docs.end)].map(|(start, end)| DocRange::new(start, end))
     }
 
     /// Collects the documents of the window whose first key is competitive. `pass` returns the number of leading
@@ -190,14 +219,14 @@ impl<K: TopKQueue> TopKCollector<K> {
     ) -> Result<()> {
         let mut at = 0;
         while at < values.len() {
-            let mut competitive = self.competitive(window.columns())?;
+            let mut competitive = self.competitive(window.columns(), None)?;
             if let Some(numbers) = &competitive {
                 at += pass(&values[at..], numbers);
             }
             for (at, &value) in (at..).zip(values.iter().skip(at).take(STRIDE)) {
                 if competitive.as_ref().is_none_or(|numbers| numbers.contains(&number(value))) {
                     self.queue.collect(&self.keys, window, at)?;
-                    competitive = self.competitive(window.columns())?;
+                    competitive = self.competitive(window.columns(), None)?;
                 }
             }
             at += STRIDE;
@@ -226,7 +255,8 @@ impl<K: TopKQueue> Collector for TopKCollector<K> {
         let can_come_in = |numbers: RangeInclusive<i64>| {
             numbers.start().max(bounds.start()) <= numbers.end().min(bounds.end())
         };
-        Ok(self.competitive(part.columns)?.is_none_or(can_come_in))
+        let docs = DocRange::new(0, part.total);
+        Ok(self.competitive(part.columns, Some(docs))?.is_none_or(can_come_in))
     }
 
     fn max_threads(&self) -> usize {
@@ -239,11 +269,22 @@ impl<K: TopKQueue> Collector for TopKCollector<K> {
         docs: DocRange,
         competitive: &mut [u64],
     ) -> Result<Competitive> {
-        let numbers = self.competitive(columns)?;
-        let Some((key, last)) = self.first_key().zip(self.queue.last()) else { return Ok(Competitive::All) };
-        let before = (&last.values[0], self.has_ties(), numbers);
-        let can_tell = key.add_before(columns, docs, before, competitive, &mut self.profile.filter)?;
-        Ok(if can_tell { Competitive::Bits } else { Competitive::All })
+        for range in self.cut_at_ties(docs).into_iter().filter(|range| !range.is_empty()) {
+            let is_past_values = |after: &Entry| after.values.first() == Some(&SortValue::Last);
+            if self.queue.not_before().is_some_and(is_past_values) && !self.ties(Some(range)).1 {
+                continue; // Documents without a value come last, and these come before the position.
+            }
+            let numbers = self.competitive(columns, Some(range))?;
+            let Some((key, last)) = self.first_key().zip(self.queue.last()) else {
+                return Ok(Competitive::All);
+            };
+            let before = (&last.values[0], self.ties(Some(range)).0, numbers);
+            let bits = &mut competitive[((range.start - docs.start) / 64) as usize..][..range.words()];
+            if !key.add_before(columns, range, before, bits, &mut self.profile.filter)? {
+                return Ok(Competitive::All);
+            }
+        }
+        Ok(Competitive::Bits)
     }
 
     fn groups_to_visit(
@@ -253,7 +294,7 @@ impl<K: TopKQueue> Collector for TopKCollector<K> {
         finely: bool,
         groups: &mut [u64],
     ) -> Result<()> {
-        let numbers = self.competitive(columns)?;
+        let numbers = self.competitive(columns, Some(docs))?;
         match self.first_key().zip(numbers) {
             Some((key, numbers)) => {
                 key.open(columns, docs, &numbers, finely, &mut self.profile.filter, groups)

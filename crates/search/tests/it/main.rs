@@ -9,9 +9,11 @@
 mod added_columns;
 mod bounds;
 mod chunks;
+mod deleted;
 mod export;
 mod group;
 mod histograms;
+mod hits;
 mod interrupts;
 mod missing;
 mod pages;

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use docvalues_column::{DocAddress, Field, Kind, LogicalType, Part, SortKey, Value};
+use docvalues_column::{DocAddress, DocId, Field, Kind, LogicalType, Part, SortKey, Value};
 use docvalues_format::file::kind::from_f64;
 use docvalues_search::sort::SortCursor;
 use docvalues_search::{Docs, Parts, Search, SearchRequest};
@@ -87,6 +87,65 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn a_page_among_equal_values_visits_few_documents() {
+    let docs = 300_000;
+    let sizes = (0..docs).map(|doc| (doc % 7 != 0).then_some(i64::from(doc % 4))).collect();
+    let field = Field::new("size", Kind::Numeric, LogicalType::I64);
+    let source = MemSource::new(docs, [(field, ModelColumn::Numeric(sizes))]);
+    let search = Search::new(&source).threads(1);
+    let up = SortKey::of("size");
+    for (key, at) in [(&up, 100_000), (&up, 299_000), (&up.clone().descending(), 140_003)] {
+        let keys = [key.clone()];
+        let sorted = search.sorted(Docs::All, &keys).unwrap();
+        let place = sorted.iter().position(|found| found.doc.get() >= at).unwrap();
+        let last = search.sort_cursor(&keys, sorted[place]).unwrap();
+        let answer = search.request(&SearchRequest::new().sort(keys.clone()).top(20).after(last)).unwrap();
+        assert_eq!(answer.top, sorted[place + 1..][..20], "after {at} by {keys:?}");
+        let visited = answer.top_profile.visited;
+        assert!(visited < 12_000, "{visited} documents visited after {at} by {keys:?}");
+    }
+}
+
+#[test]
+fn a_page_may_follow_the_last_document() {
+    let docs = 2_000;
+    let sizes = (0..docs).map(|doc| Some(i64::from(doc % 4))).collect();
+    let field = Field::new("size", Kind::Numeric, LogicalType::I64);
+    let source = MemSource::new(docs, [(field, ModelColumn::Numeric(sizes))]);
+    let search = Search::new(&source);
+    for key in by("size") {
+        let keys = [key];
+        let sorted = search.sorted(Docs::All, &keys).unwrap();
+        let at = DocAddress { part: 0, doc: DocId::new(docs - 1) };
+        let place = sorted.iter().position(|found| *found == at).unwrap();
+        let last = search.sort_cursor(&keys, at).unwrap();
+        let expected: Vec<_> = sorted[place + 1..].iter().copied().take(20).collect();
+        let past = last.clone().at(DocAddress { part: 0, doc: DocId::new(docs + 5) });
+        for last in [last, past] {
+            assert_eq!(search.top_after(Docs::All, &keys, &last, 20).unwrap(), expected, "by {keys:?}");
+        }
+    }
+}
+
+#[test]
+fn a_page_among_documents_without_a_value_visits_few() {
+    let docs = 300_000;
+    let field = Field::new("size", Kind::Numeric, LogicalType::I64);
+    let source = MemSource::new(
+        docs,
+        [(field, ModelColumn::Numeric((0..docs).map(|doc| (doc < 9).then_some(1)).collect()))],
+    );
+    let search = Search::new(&source).threads(1);
+    let keys = [SortKey::of("size")];
+    let last = SortCursor::new([None]).at(DocAddress { part: 0, doc: DocId::new(200_000) });
+    let answer = search.request(&SearchRequest::new().sort(keys).top(20).after(last)).unwrap();
+    let found: Vec<u32> = answer.top.iter().map(|found| found.doc.get()).collect();
+    assert_eq!(found, (200_001..200_021).collect::<Vec<_>>());
+    let visited = answer.top_profile.visited;
+    assert!(visited < 110_000, "{visited} documents visited");
 }
 
 #[test]

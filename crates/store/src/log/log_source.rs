@@ -244,7 +244,9 @@ fn read<'a>(source: &'a Source, file: &str, offset: u64, len: usize) -> Result<C
 
 /// Opens the file of log `number`, and returns its path, too.
 pub(super) fn open_file(directory: &dyn Directory, number: u64) -> Result<(Source, String)> {
-    let source = directory.open(OsStr::new(&FileName::Log(number).to_string()))?;
+    let mut source = directory.open(OsStr::new(&FileName::Log(number).to_string()))?;
+    // Frames are written over the zeros at its end: these are read from the mapping, as all others.
+    source.keep_end(u64::MAX);
     Ok((source, path(directory, number)))
 }
 

@@ -36,8 +36,12 @@ pub struct Snapshot(Arc<Inner>);
 
 struct Inner {
     moment: Moment,
-    segments: Vec<Arc<StoreSegment>>,
-    changes: Vec<SegmentChanges>,
+    /// Shared while they are the same.
+    segments: Arc<[Arc<StoreSegment>]>,
+    /// Of each segment. Shared while they are the same.
+    changes: Arc<[SegmentChanges]>,
+    /// Whether a segment has side files.
+    has_side_files: bool,
     /// The documents that are in no segment yet: the last parts.
     blocks: Vec<SnapshotBlock>,
     fields: Arc<[Field]>,
@@ -106,15 +110,19 @@ impl Snapshot {
     /// The snapshot of some segments and blocks. What it has in common with `before` is shared.
     pub(crate) fn of(contents: Contents<'_>, before: Option<&Snapshot>) -> Snapshot {
         let Contents { moment, segments: states, blocks, ids: table } = contents;
-        let segments: Vec<Arc<StoreSegment>> = states.iter().map(|state| state.segment.clone()).collect();
-        let changes = states.iter().map(|state| state.now.clone()).collect();
-        let are_same = |before: &&Snapshot| {
-            let (of, before) = (before.generation(), &before.0.segments);
-            of == moment.generation
-                && before.len() == segments.len()
-                && before.iter().zip(&segments).all(|(a, b)| Arc::ptr_eq(a, b))
+        let with_same_segments = before.filter(|before| before.has_segments_of(states));
+        let (segments, has_side_files): (Arc<[_]>, bool) = match with_same_segments {
+            Some(before) => (before.0.segments.clone(), before.0.has_side_files),
+            None => (
+                states.iter().map(|state| state.segment.clone()).collect(),
+                states.iter().any(|state| !state.segment.side.is_empty()),
+            ),
         };
-        let ids = match before.filter(are_same) {
+        let changes = match with_same_segments.filter(|before| before.has_changes_of(states)) {
+            Some(before) => before.0.changes.clone(),
+            None => states.iter().map(|state| state.now.clone()).collect(),
+        };
+        let ids = match with_same_segments.filter(|before| before.generation() == moment.generation) {
             Some(before) => before.0.ids.clone(),
             None => {
                 let by_table = table.and_then(|table| table.lookup(&segments));
@@ -144,7 +152,29 @@ impl Snapshot {
             SnapshotBlock::new(block.clone(), known)
         };
         let blocks = blocks.into_iter().zip(known).map(block).collect();
-        Snapshot(Arc::new(Inner { moment, segments, changes, blocks, fields, of_batches, parts, ids }))
+        Snapshot(Arc::new(Inner {
+            moment,
+            segments,
+            changes,
+            has_side_files,
+            blocks,
+            fields,
+            of_batches,
+            parts,
+            ids,
+        }))
+    }
+
+    /// Whether its segments are these.
+    fn has_segments_of(&self, states: &[SegmentState]) -> bool {
+        let segments = &self.0.segments;
+        segments.len() == states.len()
+            && segments.iter().zip(states).all(|(segment, state)| Arc::ptr_eq(segment, &state.segment))
+    }
+
+    /// Whether nothing has changed in these segments, which are its own.
+    fn has_changes_of(&self, states: &[SegmentState]) -> bool {
+        self.0.changes.iter().zip(states).all(|(changes, state)| state.now.is_unchanged_since(changes))
     }
 
     /// The snapshot of a commit, as a reader opened it. What it has in common with `before` is shared.
@@ -272,7 +302,7 @@ impl Snapshot {
     /// The segments, in the order of the parts of addresses. The documents of [`Store::apply`](crate::Store::apply) that
     /// are in no segment yet are in further [`parts`](Self::parts).
     pub fn segments(&self) -> impl ExactSizeIterator<Item = SnapshotSegment<'_>> {
-        self.0.segments.iter().zip(&self.0.changes).map(|(opened, changes)| SnapshotSegment {
+        self.0.segments.iter().zip(&*self.0.changes).map(|(opened, changes)| SnapshotSegment {
             number: opened.number,
             segment: &opened.segment,
             live: &changes.live,
@@ -286,9 +316,9 @@ impl Snapshot {
         segment.side_file(name).map(FileReader::of)
     }
 
-    /// Whether a segment has side files. O(segments).
+    /// Whether a segment has side files.
     pub(crate) fn has_side_files(&self) -> bool {
-        self.0.segments.iter().any(|segment| !segment.side.is_empty())
+        self.0.has_side_files
     }
 
     /// The parts of a search: the segments, and blocks of documents in no segment yet, each with its [`live`](Self::live) documents.

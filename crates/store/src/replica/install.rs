@@ -10,6 +10,7 @@
 //! Files keep their names, because deltas name segments. So the files that a replica writes itself, as it merges and applies
 //! frames, are numbered far above those of the leader.
 
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::io::Read;
 use std::sync::atomic::Ordering;
@@ -20,7 +21,7 @@ use super::Replica;
 use super::epoch::restart_log;
 use crate::commit::{give_up_writing, remove_unnamed, write_commit_file};
 use crate::error::{Error, Result};
-use crate::files::{CommitFile, MAX_NUMBER, Position, copy, random_id};
+use crate::files::{CommitFile, FileEntry, FileName, MAX_NUMBER, Position, copy, random_id};
 use crate::locks::lock;
 use crate::read::{CommitFiles, StoredFile};
 use crate::segments::{CommitState, SegmentState, segment};
@@ -48,7 +49,9 @@ impl Replica {
     /// If the commit is older than the replica: see [`install`](Self::install).
     pub fn lacks(&self, commit: &CommitFiles) -> Result<Vec<StoredFile>> {
         self.require_newer(commit)?;
-        Ok(commit.files().filter(|file| !self.has(file)).collect())
+        let named: HashMap<_, _> =
+            self.store.with_writer(|writer| writer.last_commit().1.named_files().collect());
+        Ok(commit.files().filter(|file| !self.has_beside(&named, file)).collect())
     }
 
     /// Whether the file is here, whole.
@@ -57,6 +60,11 @@ impl Replica {
             writer.last_commit().1.named_files().any(|known| known == (file.name, file.entry))
         });
         named || self.verify(file).is_ok()
+    }
+
+    /// As [`has`](Self::has), for many files: `named` are those of the last commit.
+    fn has_beside(&self, named: &HashMap<FileName, FileEntry>, file: &StoredFile) -> bool {
+        named.get(&file.name) == Some(&file.entry) || self.verify(file).is_ok()
     }
 
     /// Whether the file is here, whole. If so, it stays until another commit is installed, or a frame applied.
@@ -132,7 +140,12 @@ impl Replica {
             self.require_newer(commit)?;
         }
         let mut installed = Installed::default();
-        for file in commit.files().filter(|file| !self.keep(file)) {
+        // As `keep` does for each.
+        let named: HashMap<_, _> = self.store.with_writer(|writer| {
+            writer.files.received.extend(commit.files().map(|file| file.name));
+            writer.last_commit().1.named_files().collect()
+        });
+        for file in commit.files().filter(|file| !self.has_beside(&named, file)) {
             self.copy_alone(&file, &mut *open(&file)?)?;
             installed.files += 1;
             installed.bytes += file.bytes();

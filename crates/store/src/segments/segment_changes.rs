@@ -50,6 +50,11 @@ impl SegmentChanges {
         Arc::ptr_eq(&self.origin, &other.origin)
     }
 
+    /// Whether nothing has changed since `before`, a copy of then.
+    pub(crate) fn is_unchanged_since(&self, before: &SegmentChanges) -> bool {
+        self.has_origin_of(before) && self.has_values_of(before) && self.live.count() == before.live.count()
+    }
+
     /// The places of the changed fields, ascending.
     pub(crate) fn fields(&self) -> impl Iterator<Item = usize> {
         self.columns.keys().copied()

@@ -29,7 +29,8 @@ impl SideFile {
 
 /// Opens a file that must have the length of the one that was committed.
 pub(crate) fn open_bytes(directory: &dyn Directory, name: FileName, expected: FileEntry) -> Result<Source> {
-    let source = directory.open(OsStr::new(&name.to_string()))?;
+    let mut source = directory.open(OsStr::new(&name.to_string()))?;
+    source.keep_end(u64::MAX);
     if source.len() != expected.bytes {
         let what = format!("expected {} bytes, found {}", expected.bytes, source.len());
         return Err(Error::Damaged { file: source.name().to_string(), what });

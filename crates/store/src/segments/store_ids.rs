@@ -15,9 +15,13 @@ use super::segment::StoreSegment;
 use crate::error::Result;
 use crate::locks::{Mutex, MutexGuard, lock};
 
-/// A table is filled when one id was looked up for this many that it will have. Filling takes 55 ns an id, and saves about
-/// as much of each look-up for each four segments.
+/// A table is filled when one id was looked up for this many that it will have, or for a quarter of the segments if that is
+/// more: filling takes 55 ns an id, and saves about as much of each look-up for each four segments.
 const PAYS_AT: u64 = 8;
+
+/// The ids after which no further segment is added to a table at once. Each addition also takes O(segments), and a flush may wait
+/// for it.
+const ADDED_AT_ONCE: u64 = if cfg!(test) { 1_000 } else { 1 << 18 };
 
 /// A part that a snapshot does not have.
 const NO_PART: usize = usize::MAX;
@@ -139,16 +143,94 @@ impl StoreIds {
     pub(crate) fn would_pay(&self, ids: usize, segments: &[Arc<StoreSegment>]) -> bool {
         let asked = self.asked.fetch_add(ids as u64, Ordering::Relaxed) + ids as u64;
         let there = segments.iter().map(|segment| u64::from(segment.segment.docs())).sum::<u64>();
-        asked.saturating_mul(PAYS_AT) >= there
+        asked.saturating_mul(PAYS_AT.max(segments.len() as u64 / 4)) >= there
     }
 
-    /// Adds the segments that the table lacks, and removes others. O(ids).
+    /// Adds the segments that the table lacks, and removes others. O(ids), and O(segments) for each [`ADDED_AT_ONCE`] ids.
     pub(crate) fn fill(&self, segments: &[Arc<StoreSegment>]) {
         let now: HashSet<u64> = segments.iter().map(|segment| segment.number).collect();
         let gone: Vec<u64> =
             lock(&self.members).keys().copied().filter(|number| !now.contains(number)).collect();
         self.remove(&gone);
-        segments.iter().for_each(|segment| self.add_alone(segment));
+        let mut left = segments;
+        while !left.is_empty() {
+            let mut ids = 0;
+            let has_room = |segment: &&Arc<StoreSegment>| {
+                let before = ids;
+                ids += u64::from(segment.segment.docs());
+                before < ADDED_AT_ONCE
+            };
+            let (some, others) = left.split_at(left.iter().take_while(has_room).count());
+            self.add_some(some);
+            left = others;
+        }
         self.asked.store(0, Ordering::Relaxed);
+    }
+
+    /// As [`add_alone`](Self::add_alone), for segments from the oldest to the newest.
+    fn add_some(&self, segments: &[Arc<StoreSegment>]) {
+        let _adding = self.wait_for_added();
+        let lacking: Vec<&Arc<StoreSegment>> = {
+            let members = lock(&self.members);
+            segments.iter().filter(|segment| !members.contains_key(&segment.number)).collect()
+        };
+        if lacking.is_empty() {
+            return;
+        }
+        // The table has the newest first.
+        let readers =
+            lacking.iter().rev().map(|segment| segment.ids().ok().flatten()).collect::<Option<Vec<_>>>();
+        match readers.map(|readers| self.table.add_all(&readers)) {
+            Some(Ok(ids)) => {
+                let numbers = lacking.iter().rev().map(|segment| segment.number);
+                lock(&self.members).extend(numbers.zip(ids));
+            }
+            // One is damaged: the others are added.
+            _ => lacking.into_iter().for_each(|segment| self.add(segment)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use docvalues_column::{Field, Kind, LogicalType};
+
+    use super::*;
+    use crate::{Store, StoreOptions, StoreSchema};
+
+    /// When it pays, and in three additions: of two segments, two, and one.
+    #[test]
+    fn a_table_is_filled_by_some_segments_at_a_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let id = Field::new("id", Kind::Binary, LogicalType::Utf8);
+        let schema = StoreSchema::new().with_field(id).unwrap().with_id_field("id").unwrap();
+        let store = Store::create(folder.path().join("ids"), schema, StoreOptions::default()).unwrap();
+        for first in (0..3_000).step_by(600) {
+            let mut batch = store.batch().unwrap();
+            let id = batch.field("id").unwrap();
+            for number in first..first + 600 {
+                let mut doc = batch.upsert();
+                doc.str(id, &number.to_string()).unwrap();
+                doc.finish().unwrap();
+            }
+            store.apply(batch).unwrap();
+            store.commit().unwrap();
+        }
+        let (now, ids) = (store.snapshot(), StoreIds::default());
+        let few = &now.opened()[..1];
+        assert!(!ids.would_pay(74, few) && ids.would_pay(1, few), "600 ids, of which 75 were looked up");
+        let (many, ids) = (vec![few[0].clone(); 400], StoreIds::default());
+        assert!(!ids.would_pay(2_399, &many) && ids.would_pay(1, &many), "240,000 ids in 400 segments");
+        for _ in 0..2 {
+            ids.fill(now.opened());
+            let SnapshotIds { lookup, parts } = ids.lookup(now.opened()).unwrap();
+            assert_eq!(parts, [4, 3, 2, 1, 0], "the newest first, and none twice");
+            let mut seeker = lookup.seeker();
+            for number in 0..3_000_usize {
+                let hit = seeker.find(number.to_string().as_bytes()).unwrap().unwrap();
+                assert_eq!(parts[hit.segment], number / 600);
+            }
+            assert!(seeker.find(b"3000").unwrap().is_none());
+        }
     }
 }

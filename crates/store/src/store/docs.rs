@@ -2,6 +2,7 @@
 //!
 //! Knows nothing of logs, and of commits only what they say of documents.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use docvalues_column::{DocAddress, DocId, PlainColumns};
@@ -163,7 +164,14 @@ impl Docs {
         if snapshot.store() != self.store {
             return Err(Error::OtherSnapshot);
         }
-        self.follow(record, address.doc)
+        // Unless segments were merged, it is where the snapshot has it: no search among all segments for each document.
+        let place = address.part as usize;
+        match self.segments.get(place) {
+            Some(state) if Arc::ptr_eq(&state.segment.record, record) => {
+                Ok(Current::Segment(place, address.doc))
+            }
+            _ => self.follow(record, address.doc),
+        }
     }
 
     /// Returns the place of a document of a part now, wherever updates, flushes and merges moved it.
@@ -236,7 +244,8 @@ impl Docs {
         for (before, new_numbers) in old.iter().zip(new_numbers) {
             before.segment.note_written(&merged.segment, new_numbers);
         }
-        let is_old = |state: &SegmentState| old.iter().any(|old| old.number() == state.number());
+        let numbers: HashSet<u64> = old.iter().map(SegmentState::number).collect();
+        let is_old = |state: &SegmentState| numbers.contains(&state.number());
         let place = self.segments.iter().position(is_old).unwrap_or(self.segments.len());
         self.segments.insert(place, merged);
         self.segments.retain(|state| !is_old(state));

@@ -1,9 +1,11 @@
 //! The table of all ids: it is filled once enough ids were looked up without it.
 
+use std::collections::HashSet;
 use std::sync::TryLockError;
 
 use crate::error::Result;
 use crate::read::Snapshot;
+use crate::segments::SegmentState;
 use crate::store::{Store, Task};
 
 /// The most times that the table is filled at once.
@@ -35,8 +37,9 @@ pub(crate) fn fill_table_if_it_pays(store: &Store) -> Result<()> {
         store.ids.fill(filled.opened());
         let gone = store.change(|writer| {
             writer.segments_changed();
-            let is_gone = |number: &u64| !writer.docs.segments.iter().any(|state| state.number() == *number);
-            Ok(filled.opened().iter().map(|segment| segment.number).filter(is_gone).collect::<Vec<_>>())
+            let now: HashSet<u64> = writer.docs.segments.iter().map(SegmentState::number).collect();
+            let numbers = filled.opened().iter().map(|segment| segment.number);
+            Ok(numbers.filter(|number| !now.contains(number)).collect::<Vec<_>>())
         })?;
         store.ids.remove(&gone);
         if store.snapshot().has_table() {

@@ -5,7 +5,9 @@ use std::path::Path;
 use docvalues_column::{Field, Kind, LogicalType, Value};
 use docvalues_search::Query;
 use docvalues_store::error::Result;
-use docvalues_store::{Change, Changed, Changes, Error, Store, StoreOptions, StoreReader, Update};
+use docvalues_store::{
+    Change, Changed, Changes, Durability, Error, Store, StoreOptions, StoreReader, Update,
+};
 
 use crate::fixture::{Contents, apply, contents, id, schema};
 use crate::replicas::with_frames;
@@ -179,6 +181,35 @@ fn removed_frames_are_too_old() {
     let folder = tempfile::tempdir().unwrap();
     let without = create(folder.path(), StoreOptions::default());
     assert!(matches!(without.changes(0), Err(Error::NoFrames { first: None, .. })));
+}
+
+/// Frames are written over zeros that were in the file when it was opened, and mapped.
+#[test]
+fn a_frame_at_the_end_of_a_mapped_log_is_read_after_it_was_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = create(folder.path(), StoreOptions::new().durability(Durability::EachBatch));
+    let mut frames = store.frames(0).unwrap();
+    let docs: Vec<_> = (0..20).map(|number| (number, Some(1))).collect();
+    let log = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+    let log =
+        log.filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with("log-")).max().unwrap();
+    let is_near_the_end = || {
+        let bytes = std::fs::read(&log).unwrap();
+        let end = bytes.iter().rposition(|byte| *byte != 0).unwrap();
+        let rest = bytes.len() - end;
+        bytes.len() > 1 << 16 && (1_500..4_000).contains(&rest)
+    };
+    let mut batches = 0;
+    while batches < 16 || !is_near_the_end() {
+        apply(&store, &docs).unwrap();
+        batches += 1;
+        assert!(frames.next_frame().unwrap().is_some() && batches < 2_000);
+    }
+    assert!(frames.next_frame().unwrap().is_none());
+    apply(&store, &docs).unwrap();
+    store.commit().unwrap();
+    assert!(!log.exists());
+    assert_eq!(frames.next_frame().unwrap().map(|frame| frame.sequence), Some(batches + 1));
 }
 
 #[test]

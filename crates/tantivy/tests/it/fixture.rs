@@ -42,9 +42,13 @@ pub(crate) fn columns() -> StoreSchema {
 }
 
 pub(crate) fn create(folder: &Path, columns: StoreSchema) -> (Index, Writer) {
+    create_with(folder, columns, options())
+}
+
+pub(crate) fn create_with(folder: &Path, columns: StoreSchema, options: Options) -> (Index, Writer) {
     let mut text = schema::Schema::builder();
     text.add_text_field("body", TEXT);
-    Index::create(folder, text, columns, options()).unwrap()
+    Index::create(folder, text, columns, options).unwrap()
 }
 
 fn body(searcher: &Searcher) -> schema::Field {

@@ -6,4 +6,5 @@ mod failed;
 mod fixture;
 mod kill;
 mod model;
+mod order;
 mod updates;

@@ -131,11 +131,16 @@ impl Generations {
 
     /// Transfers the slots of `old` to `new`, or leaves them without an owner.
     pub(super) fn inherit(&mut self, old: &[SegmentId], new: Option<SegmentId>) {
-        let old: HashSet<SegmentId> = old.iter().copied().collect();
-        self.moving.take_if(|moving| old.contains(&moving.segment));
-        self.stuck.retain(|segment| !old.contains(segment));
+        let all: HashSet<SegmentId> = old.iter().copied().collect();
+        let is_old = |segment: &SegmentId| match old {
+            // Of a segment that moved: no hash for each slot.
+            [only] => segment == only,
+            _ => all.contains(segment),
+        };
+        self.moving.take_if(|moving| is_old(&moving.segment));
+        self.stuck.retain(|segment| !is_old(segment));
         for owner in self.tables.iter_mut().flat_map(|table| &mut table.owners) {
-            if owner.is_some_and(|owner| old.contains(&owner)) {
+            if owner.is_some_and(|owner| is_old(&owner)) {
                 *owner = new;
             }
         }

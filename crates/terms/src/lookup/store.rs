@@ -185,7 +185,8 @@ impl<S: SegmentIds> IdStore<S> {
     pub fn remove(&self, segments: &[SegmentId]) -> Result<(), IdStoreError> {
         self.change(|writer| {
             writer.places_of(segments)?;
-            writer.segments.retain(|(id, _)| !segments.contains(id));
+            let removed: HashSet<&SegmentId> = segments.iter().collect();
+            writer.segments.retain(|(id, _)| !removed.contains(id));
             writer.generations.inherit(segments, None);
             Ok(())
         })
@@ -276,7 +277,8 @@ impl<S: SegmentIds> Writer<S> {
         // the front.
         let place = places.iter().min().copied().unwrap_or(0);
         self.segments.insert(place, (id, merged));
-        self.segments.retain(|(id, _)| !old.contains(id));
+        let replaced: HashSet<&SegmentId> = old.iter().collect();
+        self.segments.retain(|(id, _)| !replaced.contains(id));
         self.generations.inherit(old, Some(id));
         Ok(id)
     }

@@ -54,8 +54,11 @@ impl ByteStrings {
     /// The group that begins with the string at `start`.
     fn group(&self, start: usize) -> Result<StringGroup<'_>, ErrorKind> {
         use numeric::Values as _;
+        // As many as usually fit, or a few more.
+        let fit = CHUNK_LEN as u64 * self.len() as u64 / self.bytes.len().max(1);
+        let most = usize::try_from(fit + 1).unwrap_or(GROUP).clamp(GROUP / 4, GROUP);
         let mut offsets = Vec::new();
-        let all = self.offsets.read(start..(start + GROUP).min(self.len()) + 1, &mut offsets)?;
+        let all = self.offsets.read(start..(start + most).min(self.len()) + 1, &mut offsets)?;
         let fits = |offset: &i64| offset.abs_diff(all[0]) <= CHUNK_LEN as u64;
         let offsets = all[..=all[1..].partition_point(fits).max(1)].to_vec();
         let range = offsets[0].cast_unsigned()..offsets[offsets.len() - 1].cast_unsigned();

@@ -157,7 +157,7 @@ fn is_smaller_binary(spec: &FieldSpec, (ids, terms): Interned) -> Result<bool, E
     let mut presence = PresenceBuffer::default();
     presence.reserve(0..SAMPLE, SAMPLE, &mut MemoryBudget::new(usize::MAX))?;
     presence.extend_run(0..SAMPLE);
-    let encoder = Encoder { docs: SAMPLE, doc_map: None, jump_tables: true, zones: true, threads: 1 };
+    let encoder = Encoder { docs: SAMPLE, doc_map: None, jump_tables: true, zones: true, pool: None };
     let values = encoder.sort_terms(ids, terms, true)?;
     Ok(encoder.terms(encoder.frame(spec, presence)?, values)?.column.field.kind == Kind::Binary)
 }

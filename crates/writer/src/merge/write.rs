@@ -19,6 +19,9 @@ use crate::summary::Summary;
 /// time than the threads save.
 const SHARE: usize = 32 << 20;
 
+/// Columns, for each thread, that are in progress, or wait to be written.
+const AHEAD: usize = 2;
+
 impl Merger<'_> {
     pub(super) fn write_all(self, out: Append<'_>, spill: Option<&Spill>) -> Result<Summary> {
         let Merger { mut sources, mut options } = self;
@@ -30,9 +33,10 @@ impl Merger<'_> {
         let WriterOptions { jump_tables, zones, budget, threads, .. } = options.writer;
         // Columns in progress, or waiting to be written, share the budget. Without a temporary file, one column has
         // all.
-        let most = if spill.is_some() { budget / (2 * SHARE) } else { 1 };
-        let mut threads = parallel::count(threads).clamp(1, most.max(1));
-        let encoder = Encoder { docs: plan.docs, doc_map: None, jump_tables, zones, threads };
+        let most = if spill.is_some() { budget / (AHEAD * SHARE) } else { 1 };
+        let threads = parallel::count(threads).clamp(1, most.max(1));
+        let mut pool = parallel::pool(threads);
+        let encoder = Encoder { docs: plan.docs, doc_map: None, jump_tables, zones, pool: None };
         let spill_budget = SpillBudget::new(budget / threads, spill);
         let doc_map = plan.doc_map(&encoder, budget, &spill_budget)?;
         if let Some(moved) = &mut options.moved {
@@ -57,20 +61,18 @@ impl Merger<'_> {
         };
         watch(0);
         while let Some(left @ [_, ..]) = plan.columns.get(file.columns.len()..) {
-            let (ahead, share) = (2 * threads, budget / (2 * threads));
+            let share = budget / (AHEAD * threads);
             // Columns that fit a share are merged in parallel; a larger one is merged alone, with all of the budget.
-            let few = left.iter().take_while(|column| threads > 1 && column.needs() <= share / 2).count();
-            let (columns, threads_now, budget_now) = match few {
-                0 | 1 => (&left[..1], 1, budget),
-                _ => (&left[..few], threads, share),
+            let few = left.iter().take_while(|column| pool.is_some() && column.needs() <= share / 2).count();
+            let (columns, pool_now, budget_now) = match few {
+                0 | 1 => (&left[..1], None, budget),
+                _ => (&left[..few], pool.as_ref(), share),
             };
-            // Each column has the threads that the other columns leave.
-            let of_column = threads.div_ceil(threads_now.min(columns.len()));
-            let encoder = Encoder { threads: of_column, ..encoder };
+            let encoder = Encoder { pool: pool.as_ref(), ..encoder };
             let mut waited_for = columns.iter();
             let merged: Result<()> = parallel::map_in_order(
-                threads_now,
-                ahead,
+                pool_now,
+                AHEAD,
                 columns.iter(),
                 |column| column.needs(),
                 |column| column.read(jump_tables, budget_now, spill)?.encode(&column.spec, &encoder),
@@ -84,9 +86,7 @@ impl Merger<'_> {
             );
             match merged {
                 // Byte strings were longer than estimated: from here on, each column has all of the budget.
-                Err(error) if threads_now > 1 && matches!(error.kind(), ErrorKind::Budget { .. }) => {
-                    threads = 1
-                }
+                Err(error) if few > 1 && matches!(error.kind(), ErrorKind::Budget { .. }) => pool = None,
                 merged => merged?,
             }
         }

@@ -3,11 +3,12 @@
 use std::io;
 use std::path::Path;
 
-use docvalues_storage::{AtomicFile, Step};
+use docvalues_storage::{AtomicFile, Spill, Step};
 use docvalues_testkit::faults::faulty_file;
 use proptest::prelude::*;
 
 use super::*;
+use crate::buffer::{FieldBuffer, MemoryBudget};
 use crate::{Compression, Error};
 
 pub(super) fn specs(compression: Compression) -> [FieldSpec; 9] {
@@ -134,33 +135,48 @@ proptest! {
     }
 }
 
-/// A column alone has all threads.
+/// Threads share the columns, and the strings of the last ones.
 #[test]
-fn threads_compress_the_strings_of_a_column_to_the_same_bytes() {
+fn threads_compress_the_strings_of_columns_to_the_same_bytes() {
     let folder = tempfile::tempdir().unwrap();
     for compression in [Compression::Fsst, Compression::OnPair] {
         let written = |threads, budget| {
-            let spec = FieldSpec::new("text", LogicalType::Utf8).kind(BytesKind::Binary);
-            let (schema, [field]) = schema([spec.compression(compression)]);
+            let spec = |name: &str| FieldSpec::new(name, LogicalType::Utf8).kind(BytesKind::Binary);
+            let (schema, fields) = schema(["a", "b", "c"].map(|name| spec(name).compression(compression)));
             let options = WriterOptions { budget, threads, ..WriterOptions::default() };
             let mut writer = SegmentWriter::in_memory(schema, options);
-            writer.spill_to(docvalues_storage::Spill::in_folder(folder.path()));
+            writer.spill_to(Spill::in_folder(folder.path()));
             for i in 0..20_000 {
                 let mut doc = writer.document();
-                let text = format!("https://www.example.org/{}/{}", mix(i, 10) % 10, mix(i, 11));
-                doc.str(field, &text).unwrap();
+                // Columns of two lengths, and a short one.
+                for (field, every) in fields.into_iter().zip([1, 3, 1_000]) {
+                    let text = format!("https://www.example.org/{}/{}", mix(i, 10) % 10, mix(i, every));
+                    if mix(i, 12).is_multiple_of(every) {
+                        doc.str(field, &text).unwrap();
+                    }
+                }
                 doc.finish().unwrap();
             }
             writer.finish_bytes().unwrap()
         };
         let expected = written(1, usize::MAX);
-        for (threads, budget) in [(3, usize::MAX), (3, 300_000), (8, 1_000_000)] {
+        for (threads, budget) in [(2, usize::MAX), (3, usize::MAX), (3, 300_000), (8, 1_000_000)] {
             assert!(
                 written(threads, budget) == expected,
                 "{compression:?}: {threads} threads, {budget} bytes"
             );
         }
     }
+}
+
+/// The heaviest columns are begun first.
+#[test]
+fn strings_in_a_temporary_file_weigh_as_much() {
+    let spec = FieldSpec::new("text", LogicalType::Utf8).kind(BytesKind::Binary);
+    let (mut field, mut memory) = (FieldBuffer::new(&spec), MemoryBudget::new(usize::MAX));
+    (0..100).for_each(|_| field.push_bytes(&[b'x'; 1_000], &mut memory).unwrap());
+    field.spill(&Spill::in_folder(std::env::temp_dir()), &mut memory).unwrap();
+    assert!(field.heap() == 0 && field.weight() >= 100_000);
 }
 
 /// Without a look at the strings that are in a file, a column would be of the other kind.
@@ -221,7 +237,7 @@ fn values_in_a_temporary_file_are_no_plain_columns() {
         let (schema, [field]) = schema([spec]);
         let mut writer =
             SegmentWriter::in_memory(schema, WriterOptions { budget: 40_000, ..WriterOptions::default() });
-        writer.spill_to(docvalues_storage::Spill::in_folder(folder.path()));
+        writer.spill_to(Spill::in_folder(folder.path()));
         let is_term = writer.schema().get(field).unwrap().logical() == LogicalType::Utf8;
         for doc in 0..20_000_u32 {
             let mut document = writer.document();

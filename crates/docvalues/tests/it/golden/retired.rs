@@ -5,6 +5,8 @@ use docvalues::{OpenOptions, Segment};
 
 use super::{python, stored};
 
+const PROMISE: &str = include_str!("../../../../../docs/format-promise.md");
+
 /// The file; all its columns are refused.
 const FILE: &str = "retired/binary-deflate.dv";
 
@@ -15,6 +17,8 @@ fn columns_in_deflate_blocks_are_refused_by_name() {
         let error = segment.binary(column).unwrap_err().to_string();
         let named = error.contains(&format!("column \"{column}\": directory page"));
         assert!(named && error.contains("the strings are DEFLATE blocks"), "{error}");
+        let (_, message) = error.split_once("the strings are").unwrap();
+        assert!(PROMISE.contains(&format!("``the strings are{message}``")), "{message}");
     }
     let error = segment.verify().unwrap_err().to_string();
     assert!(error.contains("the strings are DEFLATE blocks"), "{error}");

@@ -135,7 +135,7 @@ impl Snapshot {
 
     /// The records of all parts, and their live documents.
     fn records(&self) -> impl Iterator<Item = (&Arc<PartRecord>, &LiveDocs)> {
-        let segments = self.0.segments.iter().zip(&self.0.changes);
+        let segments = self.0.segments.iter().zip(&*self.0.changes);
         let segments = segments.map(|(segment, changes)| (&segment.record, &changes.live));
         segments.chain(self.0.blocks.iter().map(|block| (&block.block.record, &block.block.live)))
     }

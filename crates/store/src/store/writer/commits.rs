@@ -85,9 +85,9 @@ impl Writer {
     /// that it lacks.
     pub(crate) fn switch_to(&mut self, state: CommitState) -> Vec<u64> {
         let CommitState { number, file, segments, tombstones } = state;
-        let stays = |number: &u64| segments.iter().any(|state| state.number() == *number);
+        let stay: HashSet<u64> = segments.iter().map(SegmentState::number).collect();
         let before = self.docs.segments.iter().map(SegmentState::number);
-        let gone: Vec<u64> = before.filter(|number| !stays(number)).collect();
+        let gone: Vec<u64> = before.filter(|number| !stay.contains(number)).collect();
         self.files.received.clear();
         for name in file.files() {
             self.files.add(name);

@@ -4,12 +4,12 @@ use std::fs;
 use std::time::Duration;
 
 /// The CPU time of the process, in seconds.
-pub(super) fn cpu() -> f64 {
+pub fn cpu() -> f64 {
     time(rustix::time::ClockId::ProcessCPUTime)
 }
 
 /// The CPU time of this thread, in seconds.
-pub(super) fn thread_cpu() -> f64 {
+pub fn thread_cpu() -> f64 {
     time(rustix::time::ClockId::ThreadCPUTime)
 }
 
@@ -18,14 +18,14 @@ fn time(clock: rustix::time::ClockId) -> f64 {
 }
 
 /// The seconds for which this thread was ready to run, and no core was free.
-pub(super) fn waited() -> f64 {
+pub fn waited() -> f64 {
     let times = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanoseconds = times.split_whitespace().nth(1).and_then(|time| time.parse::<f64>().ok());
     nanoseconds.unwrap_or_default() / 1e9
 }
 
 /// A line of `/proc/self/status` in MiB, such as `VmHWM`.
-pub(super) fn mib(name: &str) -> f64 {
+pub fn mib(name: &str) -> f64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let value = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
     let kib = value.and_then(|value| value.trim().strip_suffix(" kB")?.parse::<f64>().ok());
@@ -33,17 +33,26 @@ pub(super) fn mib(name: &str) -> f64 {
 }
 
 /// The number of mappings, of which Linux allows 65,530 by default.
-pub(super) fn maps() -> usize {
+pub fn maps() -> usize {
     fs::read_to_string("/proc/self/maps").unwrap_or_default().lines().count()
 }
 
+/// The page faults so far: those that the page cache answered, and those that waited for the disk.
+pub fn faults() -> [u64; 2] {
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The name of the program, in brackets, may have spaces. The state is the next field, the third.
+    let fields: Vec<&str> =
+        stat.rsplit_once(')').map_or(Vec::new(), |(_, fields)| fields.split_whitespace().collect());
+    [10, 12].map(|field| fields.get(field - 3).and_then(|count| count.parse().ok()).unwrap_or_default())
+}
+
 /// The number of threads.
-pub(super) fn threads() -> usize {
+pub fn threads() -> usize {
     fs::read_dir("/proc/self/task").map_or(0, Iterator::count)
 }
 
 /// The number of open files, of which a process often may have 1,024.
-pub(super) fn handles() -> usize {
+pub fn handles() -> usize {
     // One is the folder that is read.
     fs::read_dir("/proc/self/fd").map_or(0, |handles| handles.count().saturating_sub(1))
 }
