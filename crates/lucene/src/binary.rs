@@ -50,6 +50,11 @@ impl AddressEntry {
         Ok(AddressEntry { entry, place: (offset, cursor.i64()?) })
     }
 
+    /// Bytes of the addresses, as metadata has them.
+    pub(crate) fn bytes(&self) -> i64 {
+        self.place.1
+    }
+
     /// Opens the addresses.
     pub(crate) fn open(&self, data: &Body) -> Result<Monotonic> {
         Monotonic::open(&self.entry, data, self.place.0, self.place.1)
@@ -84,6 +89,11 @@ impl BinaryEntry {
             addresses = Some(AddressEntry::read(cursor, count + 1)?);
         }
         Ok(BinaryEntry { presence, docs_with_value, data, min_len, max_len, addresses, chunk_shift })
+    }
+
+    /// Bytes of the byte strings and their addresses, as metadata has them.
+    pub(crate) fn bytes(&self) -> [i64; 2] {
+        [self.data.1, self.addresses.as_ref().map_or(0, AddressEntry::bytes)]
     }
 }
 

@@ -1,5 +1,7 @@
 //! Commits: the file `segments_N`, which lists the segments of an index.
 
+use std::collections::BTreeMap;
+
 use crate::cursor::Cursor;
 use crate::envelope::{Contents, open_verified};
 use crate::error::{ErrorKind, Result};
@@ -29,8 +31,17 @@ pub(crate) struct SegmentCommit {
     pub(crate) live_docs_generation: i64,
     pub(crate) deleted: i32,
     pub(crate) fields_generation: i64,
-    /// The numbers of fields whose doc values have overlays.
-    pub(crate) overlaid: Vec<i32>,
+    /// The overlays of doc values, by the numbers of their fields.
+    pub(crate) overlays: BTreeMap<i32, Overlays>,
+}
+
+/// The doc values of a field of which some documents have later values, in generations of their own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Overlays {
+    /// The generation of the values below them; −1 for those that the segment was written with.
+    pub(crate) base: i64,
+    /// The generations of later values, the newest first.
+    pub(crate) later: Vec<i64>,
 }
 
 /// Reads the commit of `generation`.
@@ -76,18 +87,24 @@ fn segment(cursor: &mut Cursor<'_>, version: i32) -> Result<SegmentCommit> {
     for _ in 0..count(cursor, "fields with updates")? {
         let (_field, _files) = (cursor.i32()?, cursor.set()?);
     }
-    let mut overlaid = Vec::new();
+    let mut overlays = BTreeMap::new();
     if version >= 11 {
         for _ in 0..count(cursor, "fields with overlays")? {
-            let (field, _base) = (cursor.i32()?, cursor.i64()?);
-            let overlays = count(cursor, "overlays")?;
-            for _ in 0..overlays {
-                cursor.i64()?;
+            let (field, base) = (cursor.i32()?, generation(cursor)?);
+            let mut later = Vec::new();
+            for _ in 0..count(cursor, "overlays")? {
+                let generation = cursor.i64()?;
+                cursor.within("generation of an overlay", generation, 1, i64::MAX)?;
+                later.push(generation);
             }
-            overlaid.extend((overlays > 0).then_some(field));
+            // A field that was written whole again has none.
+            if !later.is_empty() {
+                let is_new = overlays.insert(field, Overlays { base, later }).is_none();
+                cursor.rule(is_new, "overlays of one field twice")?;
+            }
         }
     }
-    Ok(SegmentCommit { name, id, codec, live_docs_generation, deleted, fields_generation, overlaid })
+    Ok(SegmentCommit { name, id, codec, live_docs_generation, deleted, fields_generation, overlays })
 }
 
 fn count(cursor: &mut Cursor<'_>, what: &'static str) -> Result<i32> {
@@ -156,7 +173,9 @@ mod tests {
             assert_eq!((first.live_docs_generation, first.fields_generation, first.deleted), (-1, -1, 0));
             assert_eq!((second.name.as_str(), second.deleted), ("_1z", 17));
             assert_eq!((second.live_docs_generation, second.fields_generation), (2, 3));
-            assert_eq!(second.overlaid, if version == 11 { vec![4] } else { vec![] });
+            let overlays = Overlays { base: -1, later: vec![6, 5] };
+            assert_eq!(second.overlays.get(&4), (version == 11).then_some(&overlays));
+            assert!(first.overlays.is_empty());
         }
         let error = read(&file(commit(12)), "a").unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::Version { found: 12, newest: 11, .. }));

@@ -53,6 +53,8 @@ pub(crate) struct TermsEntry {
     blocks: MonotonicEntry,
     terms: (i64, i64),
     addresses: (i64, i64),
+    /// Bytes of the index of terms, and of its addresses.
+    index: [i64; 2],
 }
 
 impl TermsEntry {
@@ -85,7 +87,7 @@ impl TermsEntry {
         cursor.within("shift of the index of terms", index_shift.into(), 0, 31)?;
         let keys = terms.div_ceil(1 << index_shift) + 1;
         let _keys = MonotonicEntry::read(cursor, keys, monotonic_shift)?;
-        let _places = [cursor.i64()?, cursor.i64()?, cursor.i64()?, cursor.i64()?];
+        let index = [(cursor.i64()?, cursor.i64()?), (cursor.i64()?, cursor.i64()?)];
         Ok(TermsEntry {
             count: u32::try_from(count).unwrap_or(0),
             compression,
@@ -93,7 +95,13 @@ impl TermsEntry {
             blocks,
             terms: places.0,
             addresses: places.1,
+            index: index.map(|(_, len)| len),
         })
+    }
+
+    /// Bytes of the terms, their index and addresses, as metadata has them.
+    pub(crate) fn bytes(&self) -> [i64; 4] {
+        [self.terms.1, self.addresses.1, self.index[0], self.index[1]]
     }
 }
 
@@ -131,6 +139,19 @@ impl Dictionary {
     /// The number of terms.
     pub(crate) fn len(&self) -> u32 {
         self.count
+    }
+
+    /// The terms, if there are at most `most`.
+    pub(crate) fn terms_up_to(&self, most: u32) -> Result<Option<Vec<Vec<u8>>>> {
+        if self.count > most {
+            return Ok(None);
+        }
+        let (mut reader, mut terms) = (Reader::of(self), Vec::new());
+        for ord in 0..self.count {
+            reader.seek(ord)?;
+            terms.push(reader.term.clone());
+        }
+        Ok(Some(terms))
     }
 
     /// The bytes of the terms from block `block` on.

@@ -81,6 +81,26 @@ pub(crate) struct Entry {
     pub(crate) values: Values,
 }
 
+impl Entry {
+    /// Bytes of the field in the files, as metadata has them.
+    pub(crate) fn bytes(&self) -> u64 {
+        let mut lens = vec![self.skip.as_ref().map_or(0, SkipEntry::bytes)];
+        match &self.values {
+            Values::Numbers(entry) => {
+                lens.extend([entry.numbers.presence.bytes(), entry.numbers.bytes()]);
+                lens.extend(entry.addresses.as_ref().map(AddressEntry::bytes));
+                lens.extend(entry.terms.iter().flat_map(TermsEntry::bytes));
+            }
+            Values::Bytes(entry) => {
+                lens.push(entry.presence.bytes());
+                lens.extend(entry.bytes());
+            }
+        }
+        let lens = lens.into_iter().map(|len| u64::try_from(len).unwrap_or(0));
+        lens.fold(0, u64::saturating_add)
+    }
+}
+
 #[derive(Debug)]
 pub(crate) enum Values {
     Numbers(NumbersEntry),

@@ -100,11 +100,21 @@ pub enum ErrorKind {
         /// Its format.
         format: String,
     },
-    /// The doc values of a field have overlays, which are not read. Other fields are.
+    /// The doc values of a field have overlays of another kind: lists over single values, or terms. Other fields are read.
     #[error("column \"{field}\": unsupported overlays of doc values")]
     Overlays {
         /// The field.
         field: String,
+    },
+    /// A field cannot be read as the type that was asked for.
+    #[error("column \"{field}\": expected doc values of type {asked}, found {found}")]
+    Type {
+        /// The field.
+        field: String,
+        /// The type that was asked for.
+        asked: &'static str,
+        /// The type of its doc values.
+        found: &'static str,
     },
     /// A number lies outside of its range.
     #[error("{what}: expected {least} to {most}, found {found}")]
@@ -126,7 +136,13 @@ pub enum ErrorKind {
 impl ErrorKind {
     /// Whether what is found is not read, and nothing is damaged.
     fn is_unsupported(&self) -> bool {
-        matches!(self, ErrorKind::Codec { .. } | ErrorKind::Format { .. } | ErrorKind::Overlays { .. })
+        matches!(
+            self,
+            ErrorKind::Codec { .. }
+                | ErrorKind::Format { .. }
+                | ErrorKind::Overlays { .. }
+                | ErrorKind::Type { .. }
+        )
     }
 }
 

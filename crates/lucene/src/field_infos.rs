@@ -28,6 +28,19 @@ pub(crate) enum DocValues {
     SortedNumeric,
 }
 
+impl DocValues {
+    /// Its name in Lucene.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            DocValues::Numeric => "NUMERIC",
+            DocValues::Binary => "BINARY",
+            DocValues::Sorted => "SORTED",
+            DocValues::SortedSet => "SORTED_SET",
+            DocValues::SortedNumeric => "SORTED_NUMERIC",
+        }
+    }
+}
+
 /// A field of a segment.
 #[derive(Clone, Debug)]
 pub(crate) struct FieldInfo {
@@ -44,6 +57,8 @@ pub(crate) struct FieldInfo {
     pub(crate) format: Option<(String, String)>,
     /// Whether it was written in the mode `BEST_COMPRESSION` of Lucene 8.7; `None` if no mode is noted.
     pub(crate) is_compressed: Option<bool>,
+    /// Bytes of a dimension of its points; 0 if it has none, or of several dimensions.
+    pub(crate) point_bytes: i32,
 }
 
 /// Reads the `.fnm` of a segment.
@@ -79,11 +94,13 @@ fn field(cursor: &mut Cursor<'_>, which: usize, version: i32) -> Result<FieldInf
     cursor.within("generation", generation, -1, i64::MAX)?;
     let attributes = cursor.map()?;
     let dimensions = cursor.count("dimensions of points")?;
+    let mut point_bytes = 0;
     if dimensions != 0 {
         if which != LUCENE_60 || version >= 2 {
             let _index_dimensions = cursor.vint()?;
         }
-        let _bytes = cursor.vint()?;
+        let bytes = cursor.vint()?;
+        point_bytes = if dimensions == 1 { bytes } else { 0 };
     }
     if which != LUCENE_60 {
         let _dimensions_of_vectors = cursor.vint()?;
@@ -105,6 +122,7 @@ fn field(cursor: &mut Cursor<'_>, which: usize, version: i32) -> Result<FieldInf
         generation,
         format,
         is_compressed,
+        point_bytes,
     })
 }
 
@@ -163,6 +181,7 @@ pub(crate) mod tests {
                 assert_eq!((a.name.as_str(), a.number, a.doc_values), ("a", 3, Some(DocValues::Numeric)));
                 assert_eq!(a.format, Some(("Lucene90".to_owned(), "0".to_owned())));
                 assert_eq!((a.has_skip_index, a.is_compressed), ((which, version) == (2, 2), None));
+                assert_eq!(a.point_bytes, 8);
                 assert_eq!((soft.generation, soft.is_compressed), (36, Some(true)));
                 assert_eq!((a.marks_soft_deletes, soft.marks_soft_deletes), (false, true));
                 assert_eq!((text.doc_values, &text.format), (None, &None));

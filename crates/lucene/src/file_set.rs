@@ -92,6 +92,11 @@ impl FileSet {
         std::iter::once(&self.data).chain(others).map(|body| &**body)
     }
 
+    /// The bytes of all files.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bodies().map(|body| body.bytes().len() as u64).sum()
+    }
+
     /// Compares the checksums of all files.
     pub(crate) fn verify(&self) -> Result<()> {
         self.bodies().try_for_each(envelope::verify)

@@ -7,6 +7,7 @@ use docvalues_column::{ColumnSource as _, Part};
 use docvalues_storage::{Directory, FsDirectory};
 
 use crate::commit;
+use crate::engine::Engine;
 use crate::error::Result;
 use crate::files::Files;
 use crate::options::Options;
@@ -36,6 +37,7 @@ const TRIES: usize = 10;
 #[derive(Debug)]
 pub struct Index {
     lucene: [i32; 3],
+    engine: Engine,
     segments: Vec<Arc<Segment>>,
     user_data: Vec<(String, String)>,
 }
@@ -56,12 +58,12 @@ impl Index {
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open).
+    /// As [`open`](Self::open); and if a field cannot have the type that was asked for.
     pub fn open_with(directory: Arc<dyn Directory>, options: Options) -> Result<Index> {
         let files = Files::new(directory);
         let mut generation = files.newest_commit()?;
         for _ in 1..TRIES {
-            let opened = Index::open_commit(&files, &generation, options);
+            let opened = Index::open_commit(&files, &generation, &options);
             let is_missing = opened.as_ref().is_err_and(|error| error.is_missing());
             // A writer removes files of older commits, after it has written a newer one.
             let newest = if is_missing { files.newest_commit()? } else { return opened };
@@ -70,16 +72,16 @@ impl Index {
             }
             generation = newest;
         }
-        Index::open_commit(&files, &generation, options)
+        Index::open_commit(&files, &generation, &options)
     }
 
-    fn open_commit(files: &Files, generation: &str, options: Options) -> Result<Index> {
+    fn open_commit(files: &Files, generation: &str, options: &Options) -> Result<Index> {
         let commit = commit::read(&files.open(&format!("segments_{generation}"))?, generation)?;
-        let mut segments = Vec::new();
+        let (engine, mut segments) = (Engine::of(&commit.user_data), Vec::new());
         for segment in &commit.segments {
-            segments.push(Arc::new(Segment::open(files, segment, options)?));
+            segments.push(Arc::new(Segment::open(files, segment, (engine, options))?));
         }
-        Ok(Index { lucene: commit.lucene, segments, user_data: commit.user_data })
+        Ok(Index { lucene: commit.lucene, engine, segments, user_data: commit.user_data })
     }
 
     /// The segments, in the order of their documents.
@@ -102,6 +104,11 @@ impl Index {
     /// The release of Lucene that wrote the commit: major, minor and bugfix.
     pub fn lucene(&self) -> [i32; 3] {
         self.lucene
+    }
+
+    /// The program that wrote the commit, as far as its notes tell.
+    pub fn engine(&self) -> Engine {
+        self.engine
     }
 
     /// What the program that wrote the commit has noted in it.

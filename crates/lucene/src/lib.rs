@@ -7,10 +7,17 @@
 //! | read | not read |
 //! | --- | --- |
 //! | commits of versions 7 to 11, compound files, live documents, soft deletes | index sorts, stored fields, postings, points |
-//! | doc values `Lucene70`, `Lucene80` (both modes), `Lucene90` up to version 3, also rewritten ones | overlays of 10.6, formats of time series |
+//! | doc values `Lucene70`, `Lucene80` (both modes), `Lucene90` up to version 3, also rewritten ones and overlays of 10.6 | formats of time series |
 //!
 //! A codec or a newer version that is not read is an error when the index is opened; the format of a field when its column
 //! is.
+//!
+//! # Types
+//!
+//! Lucene stores numbers, terms and bytes, and not what they mean. Columns have the types `i64`, `string` and `bytes`, unless
+//! [`Options::field`] says another one, or the [`Engine`] that wrote the index is known to write one: Solr in its dynamic fields
+//! (`sold_dt`, `price_d`, `weight_f`, `is_new_b`), Elasticsearch and OpenSearch in `@timestamp` and fields of addresses. Fields that
+//! an engine keeps for itself, such as `_version_`, are opened by their names, and are [listed apart](Segment::internal_fields).
 //!
 //! # Damage
 //!
@@ -22,12 +29,14 @@
 //! | module | contents |
 //! | --- | --- |
 //! | `error`, `options`, `jump_tables` | errors; how an index is opened |
+//! | `engine`, `types` | who wrote it, and the types of its fields |
 //! | `order`, `file`, `cursor`, `envelope`, `files` | bytes, fields of metadata, headers and checksums, names |
 //! | `codec`, `commit`, `segment_info`, `field_infos`, `compound`, `live_docs` | metadata of an index and its segments |
 //! | `packed`, `monotonic`, `lz4` | packed integers, addresses, compressed blocks |
 //! | `presence`, `numeric`, `binary`, `dictionary`, `skip_index` | a structure of a column each |
 //! | `doc_values`, `file_set` | their metadata, and their files |
-//! | `windows`, `numbers_column`, `bytes_column` | open columns |
+//! | `windows`, `numbers_column`, `bytes_column`, `doubles_column` | open columns |
+//! | `readable` | a field, and how its column is opened |
 //! | `segment`, `index` | sources |
 
 mod binary;
@@ -38,6 +47,8 @@ mod compound;
 mod cursor;
 mod dictionary;
 mod doc_values;
+mod doubles_column;
+mod engine;
 mod envelope;
 mod error;
 mod field_infos;
@@ -55,6 +66,7 @@ mod options;
 mod order;
 mod packed;
 mod presence;
+mod readable;
 mod segment;
 mod segment_info;
 mod skip_index;
@@ -62,10 +74,13 @@ mod skip_index;
 mod testing;
 #[cfg(test)]
 mod tests;
+mod types;
 mod windows;
 
+pub use engine::Engine;
 pub use error::{Error, ErrorKind, Result};
 pub use index::Index;
 pub use jump_tables::JumpTables;
 pub use options::Options;
 pub use segment::Segment;
+pub use types::FieldType;

@@ -73,6 +73,11 @@ impl NumericEntry {
         Ok(NumericEntry { presence, count, table, shift, width, min, gcd, offset, len, jump })
     }
 
+    /// Bytes of the numbers, as metadata has them.
+    pub(crate) fn bytes(&self) -> i64 {
+        self.len
+    }
+
     /// The entry of ords of Lucene 7 and 8, in the words of later releases.
     pub(crate) fn ords(
         presence: PresenceEntry,
@@ -196,6 +201,11 @@ impl Numbers {
             return Err(body.broken(region.start, "indices of a table of more than 8 bits"));
         }
         open(Encoding::Table(entry.table.clone(), packed(width)?))
+    }
+
+    /// The same number `count` times.
+    pub(crate) fn constant(number: i64, count: u64, body: &Arc<Body>) -> Numbers {
+        Numbers { body: Arc::clone(body), count, encoding: Encoding::Constant(number) }
     }
 
     /// The number of numbers.

@@ -1,6 +1,9 @@
 //! How an index is opened.
 
+use std::collections::BTreeMap;
+
 use crate::jump_tables::JumpTables;
+use crate::types::FieldType;
 
 /// How an index is opened.
 ///
@@ -10,12 +13,13 @@ use crate::jump_tables::JumpTables;
 /// let options = Options::new().jump_tables(JumpTables::BuildOnFirstUse).verify_all(true);
 /// assert!(format!("{options:?}").contains("BuildOnFirstUse"));
 /// ```
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Options {
     pub(crate) jump_tables: JumpTables,
     pub(crate) verifies_all: bool,
     pub(crate) hides_soft_deletes: bool,
+    pub(crate) types: BTreeMap<String, FieldType>,
 }
 
 impl Default for Options {
@@ -25,26 +29,36 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Tables of the file, checksums of metadata and of files up to 64 MiB, and no documents that are soft-deleted.
-    pub const fn new() -> Options {
-        Options { jump_tables: JumpTables::Baked, verifies_all: false, hides_soft_deletes: true }
+    /// Tables of the file, checksums of metadata and of files up to 64 MiB, no documents that are soft-deleted, and the types
+    /// that engines are known to write.
+    pub fn new() -> Options {
+        let jump_tables = JumpTables::Baked;
+        Options { jump_tables, verifies_all: false, hides_soft_deletes: true, types: BTreeMap::new() }
     }
 
     /// How blocks of a column are found.
     #[must_use]
-    pub const fn jump_tables(self, jump_tables: JumpTables) -> Options {
+    pub fn jump_tables(self, jump_tables: JumpTables) -> Options {
         Options { jump_tables, ..self }
     }
 
     /// Whether the checksums of files above 64 MiB are compared, too, when the first of their columns is opened.
     #[must_use]
-    pub const fn verify_all(self, verifies_all: bool) -> Options {
+    pub fn verify_all(self, verifies_all: bool) -> Options {
         Options { verifies_all, ..self }
     }
 
     /// Whether documents that are soft-deleted are live: those with a value of the field that marks them.
     #[must_use]
-    pub const fn keep_soft_deletes(self, keeps: bool) -> Options {
+    pub fn keep_soft_deletes(self, keeps: bool) -> Options {
         Options { hides_soft_deletes: !keeps, ..self }
+    }
+
+    /// The type of the field `name`, in segments that have doc values of it. Without one, a field has the type that the
+    /// engine is known to write, or else `i64`, `string` or `bytes`.
+    #[must_use]
+    pub fn field(mut self, name: impl Into<String>, field_type: impl Into<FieldType>) -> Options {
+        self.types.insert(name.into(), field_type.into());
+        self
     }
 }

@@ -43,6 +43,11 @@ impl PresenceEntry {
         let (jumps, power) = if has_tables { (cursor.i16()?, cursor.u8()?.cast_signed()) } else { (-1, -1) };
         Ok(PresenceEntry { offset, len, jumps, power })
     }
+
+    /// Bytes of its blocks and tables, as metadata has them.
+    pub(crate) fn bytes(&self) -> i64 {
+        self.len
+    }
 }
 
 /// The documents of a segment that have a value.

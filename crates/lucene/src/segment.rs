@@ -2,31 +2,24 @@
 
 use std::collections::{BTreeMap, btree_map};
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use docvalues_column::{
-    Bitset, Bounds, Column, ColumnInfo, ColumnSource, Count, DocRange, Field, Kind, LiveDocs, LogicalType,
-};
-use docvalues_format::id::MAX_VALUES_PER_DOC;
+use docvalues_column::{Bitset, Column, ColumnSource, DocRange, Field, LiveDocs};
 
-use crate::binary::{BinaryEntry, ByteStrings};
-use crate::bytes_column::BytesColumn;
 use crate::codec;
 use crate::commit::SegmentCommit;
 use crate::compound::Compound;
-use crate::dictionary::Dictionary;
-use crate::doc_values::{Entry, Layout, NumbersEntry, Values};
+use crate::doc_values::{Entry, Layout};
+use crate::engine::{Engine, is_internal};
 use crate::error::{Error, ErrorKind, Result};
 use crate::field_infos::{self, FieldInfo};
 use crate::file_set::{FileSet, SegmentFiles};
 use crate::files::{Files, is_suffix, segment_file, to_base_36};
 use crate::live_docs;
-use crate::numbers_column::{Addresses, NumbersColumn};
-use crate::numeric::Numbers;
 use crate::options::Options;
-use crate::presence::Presence;
+use crate::readable::{Layer, Readable};
 use crate::segment_info::{self, SegmentInfo};
-use crate::skip_index::{SkipEntry, Zones};
+use crate::types::{stored_as, usual};
 
 /// A segment of an [`Index`](crate::Index): a source of columns.
 ///
@@ -39,6 +32,8 @@ use crate::skip_index::{SkipEntry, Zones};
 /// | `SORTED` | sorted | `string` |
 /// | `SORTED_SET` | sorted-set; sorted if no document has several | `string` |
 /// | `BINARY` | binary | `bytes` |
+///
+/// Other types: see [`FieldType`](crate::FieldType).
 pub struct Segment {
     /// The path of its files, without their endings.
     path: String,
@@ -47,6 +42,8 @@ pub struct Segment {
     info: SegmentInfo,
     options: Options,
     fields: BTreeMap<String, State>,
+    /// The field that marks soft deletes.
+    marker: Option<String>,
     live: Option<Arc<LiveDocs>>,
 }
 
@@ -58,20 +55,16 @@ enum State {
     Overlays,
 }
 
-struct Readable {
-    field: Field,
-    files: Arc<FileSet>,
-    entry: Entry,
-    /// The open column, with the tables that were built for it.
-    column: OnceLock<Arc<dyn Column>>,
-}
-
 /// The doc values that were opened so far, by generation and suffix.
 type FileSets = BTreeMap<(i64, String), (Arc<FileSet>, BTreeMap<i32, Entry>)>;
 
 impl Segment {
     /// Opens a segment of a commit.
-    pub(crate) fn open(files: &Files, commit: &SegmentCommit, options: Options) -> Result<Segment> {
+    pub(crate) fn open(
+        files: &Files,
+        commit: &SegmentCommit,
+        (engine, options): (Engine, &Options),
+    ) -> Result<Segment> {
         let name = commit.name.as_str();
         let path = format!("{}/{name}", files.path());
         let layout = codec::layout(&commit.codec).ok_or_else(|| {
@@ -98,13 +91,15 @@ impl Segment {
             name: name.to_owned(),
             codec: commit.codec.clone(),
             info,
-            options,
+            options: options.clone(),
             fields: BTreeMap::new(),
+            marker: fields.iter().find(|field| field.marks_soft_deletes).map(|field| field.name.clone()),
             live: None,
         };
-        let mut sets = FileSets::new();
+        let mut opening =
+            Opening { files: &files, original: &original, fields, commit, sets: BTreeMap::new() };
         for field in fields {
-            let state = state(&files, field, (&original, fields), commit, &mut sets)?;
+            let state = opening.state(field, (engine, options))?;
             segment.fields.extend(state.map(|state| (field.name.clone(), state)));
         }
         let mut live = None;
@@ -113,10 +108,10 @@ impl Segment {
             let file = files.later(&suffix, "liv")?;
             live = Some(live_docs::read(&file, order, (id, &suffix), segment.info.docs, commit.deleted)?);
         }
-        if options.hides_soft_deletes {
-            for field in fields.iter().filter(|field| field.marks_soft_deletes) {
-                segment.hide(&field.name, &mut live)?;
-            }
+        if options.hides_soft_deletes
+            && let Some(name) = &segment.marker
+        {
+            segment.hide(name, &mut live)?;
         }
         segment.live = live.filter(|live| !live.is_all()).map(|live| Arc::new(LiveDocs::from(&live)));
         Ok(segment)
@@ -128,19 +123,15 @@ impl Segment {
         let State::Readable(readable) = state else {
             return Err(self.refuse(name, state));
         };
-        let Readable { files, entry, .. } = &**readable;
-        let (entry, values) = match &entry.values {
-            Values::Numbers(entry) => (entry.numbers.presence, entry.docs_with_value),
-            Values::Bytes(entry) => (entry.presence, entry.docs_with_value.into()),
-        };
-        files.verify_once(self.options.verifies_all)?;
-        let (docs, mode) = (self.info.docs, self.options.jump_tables);
-        let presence = Presence::open(entry, docs, values, &files.presence, mode)?;
-        if presence.values() > 0 {
-            let all = DocRange::new(0, docs);
-            let mut words = vec![0; all.words()];
-            presence.exists(all, &mut words)?;
-            live.get_or_insert_with(|| Bitset::all(docs)).subtract(&Bitset::from_words(words, docs));
+        let docs = self.info.docs;
+        let all = DocRange::new(0, docs);
+        for layer in readable.layers() {
+            let presence = layer.presence(docs, &self.options)?;
+            if presence.values() > 0 {
+                let mut words = vec![0; all.words()];
+                presence.exists(all, &mut words)?;
+                live.get_or_insert_with(|| Bitset::all(docs)).subtract(&Bitset::from_words(words, docs));
+            }
         }
         Ok(())
     }
@@ -181,144 +172,135 @@ impl Segment {
         refused.map(move |(name, state)| (name.as_str(), self.refuse(name, state)))
     }
 
+    /// The fields that an engine keeps for itself, such as `_version_`: columns as others, but not among those of
+    /// [`fields`](ColumnSource::fields).
+    pub fn internal_fields(&self) -> impl Iterator<Item = &Field> {
+        self.readable().map(|readable| &readable.field).filter(|field| self.is_internal(&field.name))
+    }
+
+    /// The bytes that the doc values of a field take, if they are read.
+    pub fn bytes_of(&self, name: &str) -> Option<u64> {
+        let State::Readable(readable) = self.fields.get(name)? else { return None };
+        Some(readable.layers().fold(0, |bytes, layer| bytes.saturating_add(layer.entry.bytes())))
+    }
+
+    fn is_internal(&self, name: &str) -> bool {
+        is_internal(name) || self.marker.as_deref() == Some(name)
+    }
+
+    /// The fields whose doc values are read.
+    fn readable(&self) -> impl Iterator<Item = &Readable> {
+        self.fields.values().filter_map(|state| match state {
+            State::Readable(readable) => Some(&**readable),
+            _ => None,
+        })
+    }
+
+    /// The bytes of all files of doc values.
+    pub fn bytes(&self) -> u64 {
+        self.file_sets().iter().map(|files| files.bytes()).sum()
+    }
+
+    /// The files of doc values, each once.
+    fn file_sets(&self) -> Vec<&Arc<FileSet>> {
+        let mut sets: Vec<&Arc<FileSet>> = Vec::new();
+        for layer in self.readable().flat_map(Readable::layers) {
+            if !sets.iter().any(|others| Arc::ptr_eq(others, &layer.files)) {
+                sets.push(&layer.files);
+            }
+        }
+        sets
+    }
+
     /// Compares the checksums of all files of doc values. O(their length).
     ///
     /// # Errors
     ///
     /// If a checksum differs.
     pub fn verify(&self) -> Result<()> {
-        let mut verified: Vec<&Arc<FileSet>> = Vec::new();
-        for state in self.fields.values() {
-            let State::Readable(readable) = state else { continue };
-            if !verified.iter().any(|others| Arc::ptr_eq(others, &readable.files)) {
-                readable.files.verify()?;
-                verified.push(&readable.files);
-            }
-        }
-        Ok(())
-    }
-
-    /// Opens a column, once.
-    fn open_column(&self, readable: &Readable) -> Result<Arc<dyn Column>> {
-        let Readable { field, files, entry, column } = readable;
-        if let Some(column) = column.get() {
-            return Ok(Arc::clone(column));
-        }
-        files.verify_once(self.options.verifies_all)?;
-        let opened = match &entry.values {
-            Values::Numbers(values) => self.open_numbers(field, files, values, entry.skip.as_ref())?,
-            Values::Bytes(values) => self.open_bytes(field, files, values)?,
-        };
-        Ok(Arc::clone(column.get_or_init(|| opened)))
-    }
-
-    fn open_numbers(
-        &self,
-        field: &Field,
-        files: &FileSet,
-        entry: &NumbersEntry,
-        skip: Option<&SkipEntry>,
-    ) -> Result<Arc<dyn Column>> {
-        let (docs, mode, data) = (self.info.docs, self.options.jump_tables, &files.data);
-        let presence =
-            Presence::open(entry.numbers.presence, docs, entry.docs_with_value, &files.presence, mode)?;
-        let mut addresses = None;
-        if let Some(entry) = &entry.addresses {
-            addresses = Some(Addresses { data: Arc::clone(data), numbers: entry.open(data)? });
-        }
-        let with_value = u64::from(presence.values());
-        let count = match &addresses {
-            Some(addresses) if entry.is_count_in_addresses => addresses.numbers.get(data, with_value)?,
-            Some(_) => entry.numbers.count,
-            None => i64::from(presence.values()),
-        };
-        let most = i64::from(presence.values()) * i64::from(MAX_VALUES_PER_DOC);
-        if !(0..=most).contains(&count) {
-            let (what, found) = ("numbers of a column", count);
-            return Err(data.error(0, ErrorKind::OutOfRange { what, found, least: 0, most }));
-        }
-        let numbers = Numbers::open(&entry.numbers, count.unsigned_abs(), data, mode)?;
-        let terms =
-            entry.terms.as_ref().map(|terms| Dictionary::open(terms, &field.name, data)).transpose()?;
-        let zones = match skip {
-            Some(skip) => Some(Zones::of_intervals(skip, docs, &files.skip_indexes)?),
-            None if terms.is_none() && addresses.is_none() && presence.is_all() => {
-                Zones::of_blocks(&numbers, docs)
-            }
-            None => None,
-        };
-        let bounds = match skip {
-            _ if terms.is_some() => Bounds::Unknown,
-            Some(skip) => skip.bounds(),
-            None => numbers.bounds(),
-        };
-        let info = info(field, docs, (with_value, count.unsigned_abs()), bounds);
-        Ok(Arc::new(NumbersColumn { info, presence, numbers, addresses, terms, zones }))
-    }
-
-    fn open_bytes(&self, field: &Field, files: &FileSet, entry: &BinaryEntry) -> Result<Arc<dyn Column>> {
-        let (docs, mode) = (self.info.docs, self.options.jump_tables);
-        let values = entry.docs_with_value.into();
-        let presence = Presence::open(entry.presence, docs, values, &files.presence, mode)?;
-        let strings = ByteStrings::open(entry, &files.data)?;
-        let with_value = presence.values().into();
-        let info = info(field, docs, (with_value, with_value), Bounds::Unknown);
-        Ok(Arc::new(BytesColumn { info, presence, strings }))
+        self.file_sets().iter().try_for_each(|files| files.verify())
     }
 }
 
-fn info(field: &Field, docs: u32, (with_value, values): (u64, u64), bounds: Bounds) -> ColumnInfo {
-    let (with_value, value_count) = (Count::Exact(with_value), Count::Exact(values));
-    ColumnInfo { field: field.clone(), docs, with_value, value_count, bounds, sum: None }
+/// What the fields of a segment are opened from.
+struct Opening<'a, 'f> {
+    files: &'a SegmentFiles<'f>,
+    /// The fields that the segment was written with, and those that it has now.
+    original: &'a [FieldInfo],
+    fields: &'a [FieldInfo],
+    commit: &'a SegmentCommit,
+    sets: FileSets,
 }
 
-/// What is known of the doc values of a field; `None` if it has none in this segment. `original` are the fields that the
-/// segment was written with.
-fn state(
-    files: &SegmentFiles<'_>,
-    field: &FieldInfo,
-    (original, fields): (&[FieldInfo], &[FieldInfo]),
-    commit: &SegmentCommit,
-    sets: &mut FileSets,
-) -> Result<Option<State>> {
-    let Some((format, suffix)) = field.format.as_ref().filter(|_| field.doc_values.is_some()) else {
-        return Ok(None);
-    };
-    if commit.overlaid.contains(&field.number) {
-        return Ok(Some(State::Overlays));
-    }
-    let Some(layout) = Layout::of_format(format) else { return Ok(Some(State::Format(format.clone()))) };
-    let suffix = format!("{format}_{suffix}");
-    if !is_suffix(&suffix) {
-        let path = format!("{}/{}", files.files.path(), files.segment);
-        return Err(Error::new(path, 0, ErrorKind::FileName(suffix)));
-    }
-    let (files, entries) = match sets.entry((field.generation, suffix)) {
-        btree_map::Entry::Occupied(opened) => opened.into_mut(),
-        btree_map::Entry::Vacant(vacant) => {
-            let (generation, suffix) = vacant.key();
-            let (is_original, later) = (*generation < 0, format!("{}_{suffix}", to_base_36(*generation)));
-            let (suffix, fields) = if is_original { (suffix, original) } else { (&later, fields) };
-            let (set, entries) = FileSet::open(files, layout, (suffix.as_str(), is_original), fields)?;
-            vacant.insert((Arc::new(set), entries))
+impl Opening<'_, '_> {
+    /// What is known of the doc values of a field; `None` if it has none in this segment.
+    fn state(&mut self, field: &FieldInfo, (engine, options): (Engine, &Options)) -> Result<Option<State>> {
+        let Some(((format, suffix), doc_values)) = field.format.as_ref().zip(field.doc_values) else {
+            return Ok(None);
+        };
+        let Some(layout) = Layout::of_format(format) else {
+            return Ok(Some(State::Format(format.clone())));
+        };
+        let suffix = format!("{format}_{suffix}");
+        if !is_suffix(&suffix) {
+            return Err(self.error(ErrorKind::FileName(suffix)));
         }
-    };
-    // A field may have no values of its type.
-    let Some(entry) = entries.remove(&field.number) else { return Ok(None) };
-    let (kind, logical) = match &entry.values {
-        Values::Bytes(_) => (Kind::Binary, LogicalType::Bytes),
-        Values::Numbers(NumbersEntry { addresses, terms, .. }) => {
-            match (terms.is_some(), addresses.is_some()) {
-                (false, false) => (Kind::Numeric, LogicalType::I64),
-                (false, true) => (Kind::SortedNumeric, LogicalType::I64),
-                (true, false) => (Kind::Sorted, LogicalType::Utf8),
-                (true, true) => (Kind::SortedSet, LogicalType::Utf8),
+        let of_type = match options.types.get(&field.name) {
+            None => usual(engine, field, doc_values),
+            Some(wanted) => stored_as(*wanted, doc_values).ok_or_else(|| {
+                let (field, asked, found) = (field.name.clone(), wanted.name(), doc_values.name());
+                self.error(ErrorKind::Type { field, asked, found })
+            })?,
+        };
+        let mut overlays = Vec::new();
+        let base = match self.commit.overlays.get(&field.number) {
+            None => self.layer(layout, (field.generation, &suffix), field.number)?,
+            Some(generations) => {
+                for generation in generations.later.iter().rev() {
+                    overlays.extend(self.layer(layout, (*generation, &suffix), field.number)?);
+                }
+                // An overlay may have added the field.
+                let was_there = |other: &FieldInfo| {
+                    other.number == field.number && other.doc_values.is_some() && other.format == field.format
+                };
+                match generations.base >= 0 || self.original.iter().any(was_there) {
+                    true => self.layer(layout, (generations.base, &suffix), field.number)?,
+                    false => None,
+                }
             }
+        };
+        // A field may have no values of its type.
+        if base.is_none() && overlays.is_empty() {
+            return Ok(None);
         }
-    };
-    let field = Field::new(field.name.as_str(), kind, logical);
-    let (files, column) = (Arc::clone(files), OnceLock::new());
-    Ok(Some(State::Readable(Box::new(Readable { field, files, entry, column }))))
+        let readable = Readable::new(&field.name, of_type, base, overlays);
+        Ok(Some(readable.map_or(State::Overlays, |readable| State::Readable(Box::new(readable)))))
+    }
+
+    /// The doc values of a field in the files of a generation, if they have some.
+    fn layer(
+        &mut self,
+        layout: Layout,
+        (generation, suffix): (i64, &str),
+        number: i32,
+    ) -> Result<Option<Layer>> {
+        let (files, entries) = match self.sets.entry((generation, suffix.to_owned())) {
+            btree_map::Entry::Occupied(opened) => opened.into_mut(),
+            btree_map::Entry::Vacant(vacant) => {
+                let (is_original, later) = (generation < 0, format!("{}_{suffix}", to_base_36(generation)));
+                let (suffix, fields) =
+                    if is_original { (suffix, self.original) } else { (&*later, self.fields) };
+                let (set, entries) = FileSet::open(self.files, layout, (suffix, is_original), fields)?;
+                vacant.insert((Arc::new(set), entries))
+            }
+        };
+        let entry = entries.remove(&number);
+        Ok(entry.map(|entry| Layer { files: Arc::clone(files), entry }))
+    }
+
+    fn error(&self, kind: ErrorKind) -> Error {
+        Error::new(format!("{}/{}", self.files.files.path(), self.files.segment), 0, kind)
+    }
 }
 
 impl ColumnSource for Segment {
@@ -327,18 +309,13 @@ impl ColumnSource for Segment {
     }
 
     fn fields(&self) -> docvalues_column::Result<Vec<Field>> {
-        let readable = self.fields.values().filter_map(|state| match state {
-            State::Readable(readable) => Some(readable.field.clone()),
-            _ => None,
-        });
-        Ok(readable.collect())
+        let fields = self.readable().map(|readable| &readable.field);
+        Ok(fields.filter(|field| !self.is_internal(&field.name)).cloned().collect())
     }
 
     fn column(&self, name: &str) -> docvalues_column::Result<Arc<dyn Column>> {
         match self.fields.get(name) {
-            Some(State::Readable(readable)) => {
-                self.open_column(readable).map_err(|error| error.of_column(Some(name)))
-            }
+            Some(State::Readable(readable)) => readable.open(self.info.docs, &self.options),
             Some(state) => Err(self.refuse(name, state).into()),
             None => {
                 let (file, field) = (self.path.clone(), name.to_owned());

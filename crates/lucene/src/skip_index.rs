@@ -41,6 +41,11 @@ impl SkipEntry {
         Ok(SkipEntry { place, max, min })
     }
 
+    /// Bytes of the intervals, as metadata has them.
+    pub(crate) fn bytes(&self) -> i64 {
+        self.place.1
+    }
+
     /// The bounds of the column.
     pub(crate) fn bounds(&self) -> Bounds {
         if self.min <= self.max { Bounds::Exact(self.min..=self.max) } else { Bounds::NONE }

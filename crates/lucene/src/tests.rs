@@ -8,8 +8,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use docvalues_column::{ColumnSource, DocId, Field, Kind, LogicalType, Part};
+use docvalues_format::file::kind::from_f64;
 use docvalues_storage::{Directory, DirectoryEntry, DirectoryFile, FileLock, FsDirectory, Source};
-use docvalues_testkit::conformance::{check_panics, check_source};
+use docvalues_testkit::conformance::{check_column, check_panics, check_source};
 use docvalues_testkit::model::{MemSource, ModelColumn};
 use docvalues_testkit::rng::SplitMix64;
 
@@ -22,8 +23,8 @@ use crate::packed::tests::{pack, width_of};
 use crate::segment_info::tests::segment_info;
 use crate::testing::{Encoder, ID, encode, reseal};
 use crate::{
-    ErrorKind, Index, JumpTables, Options, binary, dictionary, dictionary::TermsLayout, monotonic, numeric,
-    presence, skip_index,
+    ErrorKind, FieldType, Index, JumpTables, Options, binary, dictionary, dictionary::TermsLayout, monotonic,
+    numeric, presence, skip_index,
 };
 
 /// A release of Lucene: its codec, and the layouts of its files.
@@ -91,8 +92,14 @@ impl Release {
         }
     }
 
-    /// The files of doc values of these columns, by their endings. Fields have the numbers from 3 on.
-    fn doc_values(self, suffix: &str, docs: u32, columns: &[Wanted]) -> BTreeMap<&'static str, Vec<u8>> {
+    /// The files of doc values of these columns, by their endings. Fields have the numbers from `first` on.
+    fn doc_values(
+        self,
+        suffix: &str,
+        docs: u32,
+        first: i32,
+        columns: &[Wanted],
+    ) -> BTreeMap<&'static str, Vec<u8>> {
         let (meta, data) = (self.layout.metadata(), self.layout.data());
         let file = |name| Encoder::of_file(self.info().order(), name, suffix);
         let (disi, skips) = ("Lucene90DocValuesDISI", "Lucene90DocValuesSkipIndex");
@@ -103,7 +110,7 @@ impl Release {
             presence: file(disi),
             skip_indexes: file(skips),
         };
-        for (number, column) in (3..).zip(columns) {
+        for (number, column) in (first..).zip(columns) {
             out.column(number, docs, column);
         }
         out.meta.i32(-1);
@@ -329,11 +336,11 @@ struct Generations(i64, i64, i32);
 
 const NONE: Generations = Generations(-1, -1, 0);
 
-/// The commit `segments_1` of one segment.
+/// The commit `segments_1` of one segment. Overlays lie over the doc values that the segment was written with.
 fn commit(
     release: Release,
     Generations(live, fields, deleted): Generations,
-    overlaid: Option<i32>,
+    overlays: &[(i32, &[i64])],
 ) -> Vec<u8> {
     let mut out = Encoder::new(crate::order::Order::Big);
     out.vint(10).vint(6).vint(0).vint(7).i64(1);
@@ -352,10 +359,13 @@ fn commit(
     }
     out.set(&[]).i32(0);
     if release.commit >= 11 {
-        out.i32(i32::from(overlaid.is_some()));
-        overlaid.iter().for_each(|field| {
-            out.i32(*field).i64(-1).i32(1).i64(7);
-        });
+        out.i32(overlays.len() as i32);
+        for (field, generations) in overlays {
+            out.i32(*field).i64(-1).i32(generations.len() as i32);
+            generations.iter().for_each(|generation| {
+                out.i64(*generation);
+            });
+        }
     }
     out.map(&[("by", "a test")]);
     encode("segments", release.commit, "1", &out.out)
@@ -364,11 +374,11 @@ fn commit(
 /// Writes an index of one segment.
 fn write(folder: &Path, release: Release, docs: u32, columns: &[Wanted], is_compound: bool) {
     let save = |name: &str, bytes: &[u8]| fs::write(folder.join(name), bytes).unwrap();
-    save("segments_1", &commit(release, NONE, None));
+    save("segments_1", &commit(release, NONE, &[]));
     save("_0.si", &segment_info(release.info(), docs as i32, is_compound));
     let suffix = format!("{}_0", release.format());
     let mut members = vec![(".fnm".to_owned(), fields(release, columns, "", &[]))];
-    for (ending, bytes) in release.doc_values(&suffix, docs, columns) {
+    for (ending, bytes) in release.doc_values(&suffix, docs, 3, columns) {
         members.push((format!("_{suffix}.{ending}"), bytes));
     }
     if !is_compound {
@@ -492,10 +502,7 @@ fn later_generations_replace_earlier_ones() {
     // A file of one field has the number that the field has among all.
     for (generation, number, column) in [(36, 4, wanted("b", numbers(-7))), (2, 5, later[2].clone())] {
         let suffix = format!("{}_Lucene90_0", crate::files::to_base_36(generation));
-        let mut columns = vec![wanted("x", numbers(0)); number - 3];
-        columns.push(column);
-        let files = release.doc_values(&suffix, docs, &columns);
-        for (ending, bytes) in files {
+        for (ending, bytes) in release.doc_values(&suffix, docs, number, &[column]) {
             save(&format!("_0_{suffix}.{ending}"), &bytes);
         }
     }
@@ -503,12 +510,16 @@ fn later_generations_replace_earlier_ones() {
     save("_0_3.fnm", &fields(release, &later, "3", &updated));
     let words = [!0, !(1 << 5), 0b11];
     save("_0_1.liv", &live_docs(release.info().order(), "1", &words));
-    save("segments_1", &commit(release, Generations(1, 3, 1), None));
+    save("segments_1", &commit(release, Generations(1, 3, 1), &[]));
 
     let index = open(folder.path(), JumpTables::Baked).unwrap();
-    let updated = [later[0].clone(), wanted("b", numbers(-7)), later[2].clone()];
+    let updated = [later[0].clone(), wanted("b", numbers(-7))];
     let found = part(&index);
     check_source(&*found.source, &model(docs, &updated));
+    // The field that marks deletes is listed apart.
+    let (internal, model) = (index.segments()[0].internal_fields().cloned(), model(docs, &later[2..]));
+    assert!(internal.eq(model.fields().unwrap()));
+    check_column(&*found.source.column("__soft_deletes").unwrap(), &*model.column("__soft_deletes").unwrap());
     let live = found.live.unwrap();
     // Document 69 is deleted, and 1, 51 and 101 softly.
     assert_eq!((live.count(), index.live_docs()), (126, 126));
@@ -519,18 +530,153 @@ fn later_generations_replace_earlier_ones() {
     assert_eq!(index.user_data(), [("by".to_owned(), "a test".to_owned())]);
 }
 
+/// Later values of some documents, in several generations, of fields that were there and of others.
+#[test]
+fn overlays_replace_values_of_some_documents() {
+    let (release, docs) = (Release { commit: 11, ..RELEASES[6] }, 300);
+    let wanted = |name, column| Wanted { name, form: Form::Packed, has_skip_index: false, column };
+    let numbers = |of: fn(i64) -> Option<i64>| ModelColumn::Numeric((0..300).map(of).collect());
+    let lists = |of: fn(i64) -> Vec<i64>| ModelColumn::SortedNumeric((0..300).map(of).collect());
+    let texts = |of: fn(i64) -> Option<&'static [u8]>| {
+        ModelColumn::Binary((0..300).map(|doc| of(doc).map(<[u8]>::to_vec)).collect())
+    };
+    let original = [
+        wanted("a", numbers(|doc| (doc % 4 > 0).then_some(doc))),
+        wanted("lists", lists(|doc| (0..doc % 3).collect())),
+        wanted("text", texts(|_| Some(b"old"))),
+    ];
+    let added = [wanted("added", numbers(|_| None)), wanted("__soft_deletes", numbers(|_| None))];
+    let fields_now = [&original[..], &added[..]].concat();
+    let overlays = [
+        (4, 3, wanted("a", numbers(|doc| (doc % 3 == 0).then_some(1_000 + doc)))),
+        (9, 3, wanted("a", numbers(|doc| (doc % 9 == 0).then_some(2_000 + doc)))),
+        (5, 4, wanted("lists", lists(|doc| if doc % 7 == 1 { vec![7, 8, 9] } else { vec![] }))),
+        (6, 5, wanted("text", texts(|doc| (doc % 5 == 0).then_some(&b"newer"[..])))),
+        (7, 6, wanted("added", numbers(|doc| (doc % 2 == 0).then_some(-doc)))),
+        (8, 7, wanted("__soft_deletes", numbers(|doc| (doc == 1 || doc == 64).then_some(1)))),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), release, docs, &original, true);
+    let save = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
+    for (generation, number, column) in overlays {
+        let suffix = format!("{generation}_Lucene90_0");
+        for (ending, bytes) in release.doc_values(&suffix, docs, number, &[column]) {
+            save(&format!("_0_{suffix}.{ending}"), &bytes);
+        }
+    }
+    let updated = [("a", 9), ("lists", 5), ("text", 6), ("added", 7), ("__soft_deletes", 8)];
+    save("_0_2.fnm", &fields(release, &fields_now, "2", &updated));
+    let of_fields: [(i32, &[i64]); 5] = [(3, &[9, 4]), (4, &[5]), (5, &[6]), (6, &[7]), (7, &[8])];
+    save("segments_1", &commit(release, Generations(-1, 2, 0), &of_fields));
+
+    let index = open(folder.path(), JumpTables::Baked).unwrap();
+    let now = [
+        wanted(
+            "a",
+            numbers(|doc| match doc {
+                _ if doc % 9 == 0 => Some(2_000 + doc),
+                _ if doc % 3 == 0 => Some(1_000 + doc),
+                _ => (doc % 4 > 0).then_some(doc),
+            }),
+        ),
+        wanted("added", numbers(|doc| (doc % 2 == 0).then_some(-doc))),
+        wanted("lists", lists(|doc| if doc % 7 == 1 { vec![7, 8, 9] } else { (0..doc % 3).collect() })),
+        wanted("text", texts(|doc| if doc % 5 == 0 { Some(b"newer") } else { Some(b"old") })),
+    ];
+    check_source(&*part(&index).source, &model(docs, &now));
+    assert_eq!(index.live_docs(), 298);
+    index.verify().unwrap();
+}
+
+/// Numbers and terms as doubles, flags and addresses.
+#[test]
+fn fields_have_the_types_that_were_asked_for() {
+    let release = RELEASES[6];
+    let wanted = |name, column| Wanted { name, form: Form::Packed, has_skip_index: false, column };
+    let doubles: Vec<f64> =
+        (0..200).map(|doc| f64::from(doc - 100) / 8.0).chain([-0.0, f64::INFINITY]).collect();
+    let docs = doubles.len() as u32;
+    let has_value = |at: usize| at % 6 != 5;
+    let one = |of: &dyn Fn(f64) -> i64| {
+        let slots = doubles.iter().enumerate().map(|(at, double)| has_value(at).then(|| of(*double)));
+        ModelColumn::Numeric(slots.collect())
+    };
+    let many = |of: &dyn Fn(f64) -> i64| {
+        let slots = doubles
+            .iter()
+            .map(|double| if double.is_infinite() { vec![] } else { vec![of(*double), of(99.5)] });
+        ModelColumn::SortedNumeric(slots.collect())
+    };
+    let float = |double: f64| (double as f32).to_bits().cast_signed();
+    let sortable = |double: f64| i64::from(float(double) ^ ((float(double) >> 31) & i32::MAX));
+    let terms = |of: &dyn Fn(usize) -> &'static [u8]| {
+        ModelColumn::Sorted((0..docs as usize).map(|at| has_value(at).then(|| of(at).to_vec())).collect())
+    };
+    let flags = |of: &dyn Fn(usize) -> i64| {
+        ModelColumn::Numeric((0..docs as usize).map(|at| has_value(at).then(|| of(at))).collect())
+    };
+    let address: &[u8; 16] = b"\0\0\0\0\0\0\0\0\0\0\xff\xff\x0a\0\0\x01";
+    let written = [
+        wanted("address", terms(&|_| address)),
+        wanted("flag", terms(&|at| if at % 3 == 0 { b"T" } else { b"F" })),
+        wanted("float", one(&|double| float(double).into())),
+        wanted("floats", many(&sortable)),
+        wanted("price", one(&|double| double.to_bits().cast_signed())),
+        wanted("prices", many(&from_f64)),
+        wanted("time", one(&|double| double as i64)),
+        wanted("yes", terms(&|_| b"T")),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), release, docs, &written, false);
+    let types = Options::new()
+        .field("address", LogicalType::Ip)
+        .field("flag", LogicalType::Bool)
+        .field("float", FieldType::Float)
+        .field("floats", FieldType::Float)
+        .field("price", LogicalType::F64)
+        .field("prices", LogicalType::F64)
+        .field("time", LogicalType::TimestampMillis)
+        .field("yes", LogicalType::Bool);
+    let directory = || Arc::new(FsDirectory::new(folder.path()));
+    let index = Index::open_with(directory(), types).unwrap();
+    let of_float = |double: f64| from_f64((double as f32).into());
+    let read = [
+        ("address", LogicalType::Ip, terms(&|_| address)),
+        ("flag", LogicalType::Bool, flags(&|at| i64::from(at % 3 == 0))),
+        ("float", LogicalType::F64, one(&of_float)),
+        ("floats", LogicalType::F64, many(&of_float)),
+        ("price", LogicalType::F64, one(&from_f64)),
+        ("prices", LogicalType::F64, many(&from_f64)),
+        ("time", LogicalType::TimestampMillis, one(&|double| double as i64)),
+        ("yes", LogicalType::Bool, flags(&|_| 1)),
+    ];
+    let fields = read.map(|(name, logical, column)| (Field::new(name, column.kind(), logical), column));
+    check_source(&*part(&index).source, &MemSource::new(docs, fields));
+
+    let refused = Options::new().field("price", LogicalType::Ip);
+    let error = Index::open_with(directory(), refused).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Type { asked: "ip", found: "NUMERIC", .. }), "{error}");
+    let refused = Index::open_with(directory(), Options::new().field("address", LogicalType::Bool)).unwrap();
+    let error = part(&refused).source.column("address").unwrap_err().to_string();
+    assert!(error.contains("expected doc values of type bool, found other terms"), "{error}");
+    assert!(index.segments()[0].bytes_of("price").is_some_and(|bytes| bytes > 100));
+}
+
 #[test]
 fn what_is_not_read_is_refused_by_name() {
     let release = RELEASES[7];
-    let column = ModelColumn::Numeric((0..9).map(Some).collect());
-    let wanted = |name| Wanted { name, form: Form::Packed, has_skip_index: false, column: column.clone() };
-    let columns = [wanted("a"), wanted("b")];
+    let wanted = |name, column| Wanted { name, form: Form::Packed, has_skip_index: false, column };
+    let lists = |len: i64| ModelColumn::SortedNumeric((0..9).map(|doc| (doc..doc + len).collect()).collect());
+    let columns = [wanted("a", ModelColumn::Numeric((0..9).map(Some).collect())), wanted("b", lists(1))];
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), release, 9, &columns, false);
     let save = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
 
-    // Overlays of one field: the other is read.
-    save("segments_1", &commit(release, NONE, Some(4)));
+    // Overlays of lists over single values of one field: the other is read.
+    for (ending, bytes) in release.doc_values("7_Lucene90_0", 9, 4, &[wanted("b", lists(2))]) {
+        save(&format!("_0_7_Lucene90_0.{ending}"), &bytes);
+    }
+    save("segments_1", &commit(release, NONE, &[(4, &[7])]));
     let index = open(folder.path(), JumpTables::Baked).unwrap();
     let source = part(&index).source;
     assert_eq!(source.fields().unwrap(), [field(&columns[0])]);
@@ -540,10 +686,10 @@ fn what_is_not_read_is_refused_by_name() {
     assert_eq!(index.segments()[0].unreadable().map(|(name, _)| name).collect::<Vec<_>>(), ["b"]);
 
     // A format of one field.
-    save("segments_1", &commit(release, NONE, None));
+    save("segments_1", &commit(release, NONE, &[]));
     let readable = [("PerFieldDocValuesFormat.format", "Lucene90"), ("PerFieldDocValuesFormat.suffix", "0")];
     let other = [("PerFieldDocValuesFormat.format", "ES819TSDB"), ("PerFieldDocValuesFormat.suffix", "0")];
-    let both: [TestField<'_>; 2] = [("a", 1, false, -1, &readable), ("b", 1, false, -1, &other)];
+    let both: [TestField<'_>; 2] = [("a", 1, false, -1, &readable), ("b", 5, false, -1, &other)];
     save("_0.fnm", &field_infos(2, 2, "", &both));
     let index = open(folder.path(), JumpTables::Baked).unwrap();
     part(&index).source.column("a").unwrap();
@@ -552,10 +698,10 @@ fn what_is_not_read_is_refused_by_name() {
 
     // A codec, and a version.
     let newer = Release { codec: "Lucene200", ..release };
-    save("segments_1", &commit(newer, NONE, None));
+    save("segments_1", &commit(newer, NONE, &[]));
     let error = open(folder.path(), JumpTables::Baked).unwrap_err();
     assert!(error.to_string().contains("segment _0: unsupported codec \"Lucene200\""), "{error}");
-    save("segments_1", &commit(Release { commit: 12, ..release }, NONE, None));
+    save("segments_1", &commit(Release { commit: 12, ..release }, NONE, &[]));
     let error = open(folder.path(), JumpTables::Baked).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Version { found: 12, .. }));
 }
@@ -633,7 +779,7 @@ fn a_newer_commit_is_opened_if_files_of_an_older_one_are_gone() {
     let columns = [Wanted { name: "a", form: Form::Packed, has_skip_index: false, column }];
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), release, 9, &columns, false);
-    let mut next = commit(release, NONE, None);
+    let mut next = commit(release, NONE, &[]);
     // The suffix follows the other 34 bytes of the header.
     next[34] = b'2';
     reseal(&mut next);
