@@ -100,7 +100,7 @@ pub enum ErrorKind {
         /// Its format.
         format: String,
     },
-    /// The doc values of a field have overlays of another kind: lists over single values, or terms. Other fields are read.
+    /// The doc values of a field have overlays of terms, or of another type than the values below. Other fields are read.
     #[error("column \"{field}\": unsupported overlays of doc values")]
     Overlays {
         /// The field.

@@ -1,5 +1,6 @@
 //! An index: the segments of its newest commit.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -79,8 +80,14 @@ impl Index {
         let commit = commit::read(&files.open(&format!("segments_{generation}"))?, generation)?;
         let (engine, mut segments) = (Engine::of(&commit.user_data), Vec::new());
         for segment in &commit.segments {
-            segments.push(Arc::new(Segment::open(files, segment, (engine, options))?));
+            segments.push(Segment::open(files, segment, (engine, options))?);
         }
+        if options.unites_kinds {
+            let lists: BTreeSet<String> =
+                segments.iter().flat_map(Segment::lists).map(str::to_owned).collect();
+            segments.iter_mut().for_each(|segment| segment.read_as_lists(&lists));
+        }
+        let segments = segments.into_iter().map(Arc::new).collect();
         Ok(Index { lucene: commit.lucene, engine, segments, user_data: commit.user_data })
     }
 

@@ -35,7 +35,7 @@
 //! | `packed`, `monotonic`, `lz4` | packed integers, addresses, compressed blocks |
 //! | `presence`, `numeric`, `binary`, `dictionary`, `skip_index` | a structure of a column each |
 //! | `doc_values`, `file_set` | their metadata, and their files |
-//! | `windows`, `numbers_column`, `bytes_column`, `doubles_column` | open columns |
+//! | `windows`, `numbers_column`, `bytes_column`, `doubles_column`, `lists_of_one` | open columns |
 //! | `readable` | a field, and how its column is opened |
 //! | `segment`, `index` | sources |
 
@@ -57,6 +57,7 @@ mod file_set;
 mod files;
 mod index;
 mod jump_tables;
+mod lists_of_one;
 mod live_docs;
 mod lz4;
 mod monotonic;

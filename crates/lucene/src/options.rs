@@ -19,6 +19,7 @@ pub struct Options {
     pub(crate) jump_tables: JumpTables,
     pub(crate) verifies_all: bool,
     pub(crate) hides_soft_deletes: bool,
+    pub(crate) unites_kinds: bool,
     pub(crate) types: BTreeMap<String, FieldType>,
 }
 
@@ -32,8 +33,13 @@ impl Options {
     /// Tables of the file, checksums of metadata and of files up to 64 MiB, no documents that are soft-deleted, and the types
     /// that engines are known to write.
     pub fn new() -> Options {
-        let jump_tables = JumpTables::Baked;
-        Options { jump_tables, verifies_all: false, hides_soft_deletes: true, types: BTreeMap::new() }
+        Options {
+            jump_tables: JumpTables::Baked,
+            verifies_all: false,
+            hides_soft_deletes: true,
+            unites_kinds: false,
+            types: BTreeMap::new(),
+        }
     }
 
     /// How blocks of a column are found.
@@ -52,6 +58,13 @@ impl Options {
     #[must_use]
     pub fn keep_soft_deletes(self, keeps: bool) -> Options {
         Options { hides_soft_deletes: !keeps, ..self }
+    }
+
+    /// Whether a field has the same kind in all segments: lists in all, if it has lists in some. Merges need it; searches do
+    /// not, and are faster without.
+    #[must_use]
+    pub fn unite_kinds(self, unites: bool) -> Options {
+        Options { unites_kinds: unites, ..self }
     }
 
     /// The type of the field `name`, in segments that have doc values of it. Without one, a field has the type that the

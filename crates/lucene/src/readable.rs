@@ -17,6 +17,7 @@ use crate::doubles_column::DoublesColumn;
 use crate::error::{ErrorKind, Result};
 use crate::file::Body;
 use crate::file_set::FileSet;
+use crate::lists_of_one::ListsOfOne;
 use crate::numbers_column::{Addresses, NumbersColumn};
 use crate::numeric::Numbers;
 use crate::options::Options;
@@ -43,28 +44,35 @@ pub(crate) struct Layer {
 }
 
 impl Readable {
-    /// The field `name` of values that are stored in this form, and of later ones, the oldest first. `None` if an overlay
-    /// has another kind of values than those below.
+    /// The field `name` of values that are stored in this form, and of later ones, the oldest first. `None` if the kinds of
+    /// overlays are not those of numbers or byte strings below.
     pub(crate) fn new(
         name: &str,
         (logical, form): (LogicalType, Form),
         base: Option<Layer>,
         overlays: Vec<Layer>,
     ) -> Option<Readable> {
-        let of_overlays = overlays.iter().map(|layer| layer.kind(form));
-        let widest = of_overlays.clone().find(|kind| kind.is_multi_valued()).or(of_overlays.clone().next());
-        let kind = base.as_ref().map(|layer| layer.kind(form)).or(widest)?;
-        let fits = |overlay: Kind| match kind {
-            Kind::Numeric => overlay == Kind::Numeric,
-            Kind::SortedNumeric => matches!(overlay, Kind::Numeric | Kind::SortedNumeric),
-            Kind::Binary => overlay == Kind::Binary,
-            Kind::Sorted | Kind::SortedSet => false,
+        let kinds = base.iter().chain(&overlays).map(|layer| layer.kind(form));
+        let kind = kinds.clone().find(|kind| kind.is_multi_valued()).or(kinds.clone().next())?;
+        let fits = |other: Kind| match kind {
+            Kind::Numeric | Kind::SortedNumeric => matches!(other, Kind::Numeric | Kind::SortedNumeric),
+            Kind::Binary => other == Kind::Binary,
+            Kind::Sorted | Kind::SortedSet => overlays.is_empty(),
         };
-        if !of_overlays.clone().all(fits) || !logical.fits(kind) {
+        if !kinds.clone().all(fits) || !logical.fits(kind) {
             return None;
         }
         let field = Field::new(name, kind, logical);
         Some(Readable { field, form, base, overlays, column: OnceLock::new() })
+    }
+
+    /// Reads single values as lists of one.
+    pub(crate) fn read_as_lists(&mut self) {
+        self.field.kind = match self.field.kind {
+            Kind::Numeric => Kind::SortedNumeric,
+            Kind::Sorted => Kind::SortedSet,
+            kind => kind,
+        };
     }
 
     /// All doc values, the oldest first.
@@ -81,6 +89,9 @@ impl Readable {
             Some(base) => self.open_layer(base, docs, options)?,
             None => Arc::new(AbsentColumn::of(self.field.clone(), docs)),
         };
+        if self.field.kind.is_multi_valued() {
+            column = ListsOfOne::over(column);
+        }
         if !self.overlays.is_empty() {
             column = match self.field.kind {
                 Kind::Binary => Arc::new(Overlay::<u8>::new(column, self.changes(docs, true, options)?)),

@@ -1,6 +1,6 @@
 //! A segment of an index: a source of columns.
 
-use std::collections::{BTreeMap, btree_map};
+use std::collections::{BTreeMap, BTreeSet, btree_map};
 use std::fmt;
 use std::sync::Arc;
 
@@ -115,6 +115,23 @@ impl Segment {
         }
         segment.live = live.filter(|live| !live.is_all()).map(|live| Arc::new(LiveDocs::from(&live)));
         Ok(segment)
+    }
+
+    /// The fields of lists.
+    pub(crate) fn lists(&self) -> impl Iterator<Item = &str> {
+        let fields = self.readable().map(|readable| &readable.field);
+        fields.filter(|field| field.kind.is_multi_valued()).map(|field| field.name.as_str())
+    }
+
+    /// Reads these fields as lists, also if they have single values here.
+    pub(crate) fn read_as_lists(&mut self, names: &BTreeSet<String>) {
+        for (name, state) in &mut self.fields {
+            if let State::Readable(readable) = state
+                && names.contains(name)
+            {
+                readable.read_as_lists();
+            }
+        }
     }
 
     /// Removes the documents that have a value of this field from `live`.

@@ -17,6 +17,7 @@ use docvalues_testkit::rng::SplitMix64;
 use crate::codec::{self, InfoLayout};
 use crate::doc_values::Layout;
 use crate::field_infos::tests::{TestField, field_infos};
+use crate::lists_of_one::ListsOfOne;
 use crate::live_docs::tests::live_docs;
 use crate::numeric::tests::Form;
 use crate::packed::tests::{pack, width_of};
@@ -544,6 +545,7 @@ fn overlays_replace_values_of_some_documents() {
         wanted("a", numbers(|doc| (doc % 4 > 0).then_some(doc))),
         wanted("lists", lists(|doc| (0..doc % 3).collect())),
         wanted("text", texts(|_| Some(b"old"))),
+        wanted("ones", lists(|doc| vec![doc])),
     ];
     let added = [wanted("added", numbers(|_| None)), wanted("__soft_deletes", numbers(|_| None))];
     let fields_now = [&original[..], &added[..]].concat();
@@ -552,21 +554,23 @@ fn overlays_replace_values_of_some_documents() {
         (9, 3, wanted("a", numbers(|doc| (doc % 9 == 0).then_some(2_000 + doc)))),
         (5, 4, wanted("lists", lists(|doc| if doc % 7 == 1 { vec![7, 8, 9] } else { vec![] }))),
         (6, 5, wanted("text", texts(|doc| (doc % 5 == 0).then_some(&b"newer"[..])))),
-        (7, 6, wanted("added", numbers(|doc| (doc % 2 == 0).then_some(-doc)))),
-        (8, 7, wanted("__soft_deletes", numbers(|doc| (doc == 1 || doc == 64).then_some(1)))),
+        (10, 6, wanted("ones", lists(|doc| if doc % 50 == 3 { vec![doc, doc + 1] } else { vec![] }))),
+        (7, 7, wanted("added", numbers(|doc| (doc % 2 == 0).then_some(-doc)))),
+        (8, 8, wanted("__soft_deletes", numbers(|doc| (doc == 1 || doc == 64).then_some(1)))),
     ];
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), release, docs, &original, true);
     let save = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
     for (generation, number, column) in overlays {
-        let suffix = format!("{generation}_Lucene90_0");
+        let suffix = format!("{}_Lucene90_0", crate::files::to_base_36(generation));
         for (ending, bytes) in release.doc_values(&suffix, docs, number, &[column]) {
             save(&format!("_0_{suffix}.{ending}"), &bytes);
         }
     }
-    let updated = [("a", 9), ("lists", 5), ("text", 6), ("added", 7), ("__soft_deletes", 8)];
+    let updated = [("a", 9), ("lists", 5), ("text", 6), ("ones", 10), ("added", 7), ("__soft_deletes", 8)];
     save("_0_2.fnm", &fields(release, &fields_now, "2", &updated));
-    let of_fields: [(i32, &[i64]); 5] = [(3, &[9, 4]), (4, &[5]), (5, &[6]), (6, &[7]), (7, &[8])];
+    let of_fields: [(i32, &[i64]); 6] =
+        [(3, &[9, 4]), (4, &[5]), (5, &[6]), (6, &[10]), (7, &[7]), (8, &[8])];
     save("segments_1", &commit(release, Generations(-1, 2, 0), &of_fields));
 
     let index = open(folder.path(), JumpTables::Baked).unwrap();
@@ -581,11 +585,36 @@ fn overlays_replace_values_of_some_documents() {
         ),
         wanted("added", numbers(|doc| (doc % 2 == 0).then_some(-doc))),
         wanted("lists", lists(|doc| if doc % 7 == 1 { vec![7, 8, 9] } else { (0..doc % 3).collect() })),
+        wanted("ones", lists(|doc| if doc % 50 == 3 { vec![doc, doc + 1] } else { vec![doc] })),
         wanted("text", texts(|doc| if doc % 5 == 0 { Some(b"newer") } else { Some(b"old") })),
     ];
     check_source(&*part(&index).source, &model(docs, &now));
     assert_eq!(index.live_docs(), 298);
     index.verify().unwrap();
+}
+
+/// Single values as lists, for merges with segments that have lists.
+#[test]
+fn single_values_are_lists_of_one() {
+    let (release, docs) = (RELEASES[6], 1_000);
+    let columns = columns(docs, release);
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), release, docs, &columns, false);
+    let source = part(&open(folder.path(), JumpTables::Baked).unwrap()).source;
+    for wanted in columns {
+        let lists = match wanted.column {
+            ModelColumn::Numeric(slots) => {
+                ModelColumn::SortedNumeric(slots.into_iter().map(|slot| slot.into_iter().collect()).collect())
+            }
+            ModelColumn::Sorted(slots) => {
+                ModelColumn::SortedSet(slots.into_iter().map(|slot| slot.into_iter().collect()).collect())
+            }
+            others => others,
+        };
+        let found = ListsOfOne::over(source.column(wanted.name).unwrap());
+        let field = Field::new(wanted.name, lists.kind(), found.info().field.logical);
+        check_column(&*found, &*lists.open(field, docs));
+    }
 }
 
 /// Numbers and terms as doubles, flags and addresses.
@@ -666,14 +695,16 @@ fn fields_have_the_types_that_were_asked_for() {
 fn what_is_not_read_is_refused_by_name() {
     let release = RELEASES[7];
     let wanted = |name, column| Wanted { name, form: Form::Packed, has_skip_index: false, column };
-    let lists = |len: i64| ModelColumn::SortedNumeric((0..9).map(|doc| (doc..doc + len).collect()).collect());
-    let columns = [wanted("a", ModelColumn::Numeric((0..9).map(Some).collect())), wanted("b", lists(1))];
+    let terms = |prefix: &str| {
+        ModelColumn::Sorted((0..9).map(|doc: i64| Some(format!("{prefix}{doc}").into_bytes())).collect())
+    };
+    let columns = [wanted("a", ModelColumn::Numeric((0..9).map(Some).collect())), wanted("b", terms("old"))];
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), release, 9, &columns, false);
     let save = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
 
-    // Overlays of lists over single values of one field: the other is read.
-    for (ending, bytes) in release.doc_values("7_Lucene90_0", 9, 4, &[wanted("b", lists(2))]) {
+    // Overlays of terms of one field: the other is read.
+    for (ending, bytes) in release.doc_values("7_Lucene90_0", 9, 4, &[wanted("b", terms("new"))]) {
         save(&format!("_0_7_Lucene90_0.{ending}"), &bytes);
     }
     save("segments_1", &commit(release, NONE, &[(4, &[7])]));
@@ -689,7 +720,7 @@ fn what_is_not_read_is_refused_by_name() {
     save("segments_1", &commit(release, NONE, &[]));
     let readable = [("PerFieldDocValuesFormat.format", "Lucene90"), ("PerFieldDocValuesFormat.suffix", "0")];
     let other = [("PerFieldDocValuesFormat.format", "ES819TSDB"), ("PerFieldDocValuesFormat.suffix", "0")];
-    let both: [TestField<'_>; 2] = [("a", 1, false, -1, &readable), ("b", 5, false, -1, &other)];
+    let both: [TestField<'_>; 2] = [("a", 1, false, -1, &readable), ("b", 3, false, -1, &other)];
     save("_0.fnm", &field_infos(2, 2, "", &both));
     let index = open(folder.path(), JumpTables::Baked).unwrap();
     part(&index).source.column("a").unwrap();

@@ -16,7 +16,7 @@ const ARROWS: [(&str, &[&str]); 17] = [
     ("search", &["column", "storage", "format"]),
     ("lucene", &["column", "storage", "format"]),
     ("store", &["writer", "reader", "search", "terms", "column", "storage", "format"]),
-    ("docvalues", &["store", "writer", "reader", "search", "terms", "column", "derive", "format"]),
+    ("docvalues", &["store", "writer", "reader", "search", "lucene", "terms", "column", "derive", "format"]),
     ("datafusion", &["docvalues"]),
     ("tantivy", &["docvalues"]),
     ("ballista", &["datafusion"]),
