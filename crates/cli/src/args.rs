@@ -5,6 +5,8 @@ pub(crate) mod build;
 mod commit;
 pub(crate) mod filter;
 mod ids;
+#[cfg(feature = "lucene")]
+pub(crate) mod import;
 pub(crate) mod inspect;
 pub(crate) mod lookup;
 pub(crate) mod merge;
@@ -21,6 +23,8 @@ pub(crate) mod where_guide;
 
 use clap::{ColorChoice, Parser, Subcommand};
 
+#[cfg(feature = "lucene")]
+use crate::api::lucene::FieldType;
 use crate::open::opener::Opener;
 
 const ABOUT: &str = "Build, inspect, search, export, merge, compare and check docvalues segments and stores";
@@ -33,7 +37,8 @@ without reading the rest. `dv build` makes a segment from CSV, TSV, NDJSON, Parq
 commands read one.
 
 A store is a folder of segments that changes: `dv store create`, `dv put`, `dv set`, `dv rm`, `dv merge`. Commands that read a \
-segment read a store, too.";
+segment read a store, too, and the folder of an index of Lucene, Solr, OpenSearch or Elasticsearch; `dv import` makes a segment \
+or a store of one.";
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -78,12 +83,26 @@ pub(crate) struct CommandLine {
     /// Read stores at this commit instead of the newest; `dv commits` lists those that are kept
     #[arg(long, global = true, value_name = "COMMIT")]
     pub(crate) commit: Option<u64>,
+
+    /// Types of columns of indexes of Lucene, such as price=f64,weight=f32
+    ///
+    /// Types: i64 u64 f64 f32 bool date timestamp[ms] timestamp[us] timestamp[ns] ip uuid string bytes. Without one, a column
+    /// has the type that Solr, Elasticsearch or OpenSearch are known to write, or i64, string or bytes.
+    #[cfg(feature = "lucene")]
+    #[arg(long, global = true, value_name = "NAME=TYPE,…", value_delimiter = ',', value_parser = import::parse_type)]
+    pub(crate) lucene_type: Vec<(String, FieldType)>,
 }
 
 impl CommandLine {
     /// Opens segments and stores as the global options say.
     pub(crate) fn opener(&self) -> Opener {
-        Opener { any_docs: self.any_docs, no_mmap: self.no_mmap, commit: self.commit }
+        Opener {
+            any_docs: self.any_docs,
+            no_mmap: self.no_mmap,
+            commit: self.commit,
+            #[cfg(feature = "lucene")]
+            lucene_types: self.lucene_type.clone(),
+        }
     }
 }
 
@@ -92,6 +111,8 @@ pub(crate) enum Command {
     Build(build::BuildArgs),
     Schema(build::SchemaArgs),
     Merge(merge::MergeArgs),
+    #[cfg(feature = "lucene")]
+    Import(import::ImportArgs),
     Info(inspect::InfoArgs),
     Stats(inspect::StatsArgs),
     Terms(inspect::TermsArgs),
@@ -145,6 +166,8 @@ impl Command {
             | Command::Completions(_)
             | Command::Man(_)
             | Command::Where(_) => false,
+            #[cfg(feature = "lucene")]
+            Command::Import(_) => false,
             Command::Merge(args) => args.output.is_some(),
             _ => true,
         }

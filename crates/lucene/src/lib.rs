@@ -78,6 +78,7 @@ mod tests;
 mod types;
 mod windows;
 
+pub use docvalues_storage::{Directory, FsDirectory};
 pub use engine::Engine;
 pub use error::{Error, ErrorKind, Result};
 pub use index::Index;

@@ -12,7 +12,7 @@ use crate::console::Console;
 use crate::console::colours::styled;
 use crate::error::{CliError, Exit};
 use crate::import::ids::{self, IdInput};
-use crate::open::files::is_store;
+use crate::open::files::{is_lucene, is_store};
 use crate::open::opener::Opener;
 use crate::open::records::{CHUNK, Records};
 use crate::open::segment::OpenSegment;
@@ -57,7 +57,11 @@ fn split(args: &LookupArgs) -> Result<(&[OsString], Vec<IdInput>), CliError> {
     let is_segment = |argument: &OsString| {
         let path = Path::new(argument);
         argument != "-"
-            && (explicit || path.extension().is_some_and(|e| e == "dv") || path.is_file() || is_store(path))
+            && (explicit
+                || path.extension().is_some_and(|e| e == "dv")
+                || path.is_file()
+                || is_store(path)
+                || is_lucene(path))
     };
     let files = args.arguments.iter().rposition(is_segment).map_or(1, |last| last + 1);
     let (files, after) = args.arguments.split_at_checked(files).unwrap_or_default();

@@ -5,11 +5,13 @@ use crate::api::store::{LostCommit, Store, StoreOptions};
 use crate::args::store::RecoverArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
+use crate::open::files::refuse_lucene;
 use crate::open::opener::Opener;
 use crate::text::json::Json;
 use crate::text::quoting::thousands;
 
 pub(crate) fn run(args: &RecoverArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    refuse_lucene(&args.folder)?;
     let options = StoreOptions::new().open(opener.options());
     let recovered = Store::recover(&args.folder, args.to, args.discard_log, options)?;
     let (folder, number) = (args.folder.display(), recovered.commit.number);

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::files::refuse_lucene;
 use super::opener::Opener;
 use crate::api::store::{KeepCommits, Store, StoreOptions};
 use crate::api::writer::WriterOptions;
@@ -16,6 +17,7 @@ impl Opener {
         keep_commits: Option<KeepCommits>,
         writer: WriterOptions,
     ) -> Result<Store, CliError> {
+        refuse_lucene(folder)?;
         Ok(Store::open(folder, self.store_options(keep_commits, writer))?)
     }
 

@@ -10,9 +10,8 @@ use std::path::Path;
 use crate::modules::{code_lines, crates, tokens, tree};
 
 /// The crates of the facade, and those of which it exports some types.
-const CRATES: [&str; 10] = [
-    "docvalues", "column", "reader", "search", "lucene", "store", "terms", "writer", "format", "storage",
-];
+const CRATES: [&str; 10] =
+    ["docvalues", "column", "reader", "search", "lucene", "store", "terms", "writer", "format", "storage"];
 
 /// A public item, or a part of one.
 struct Item {
