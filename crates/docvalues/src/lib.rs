@@ -200,6 +200,11 @@ struct FacetOverHits;
 #[doc = include_str!("../../../docs/update-a-price.md")]
 struct UpdateAPrice;
 
+/// The code of docs/lucene.md is compiled.
+#[cfg(all(doctest, feature = "lucene", feature = "search"))]
+#[doc = include_str!("../../../docs/lucene.md")]
+struct Lucene;
+
 /// The code of docs/own-columns.md runs as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/own-columns.md")]

@@ -45,7 +45,7 @@ fn commands_read_an_index_as_they_read_its_segment() {
     for command in commands {
         let [index, segment] = ["index", "same.dv"].map(|file| {
             let words: Vec<&str> =
-                command.iter().map(|word| if word.is_empty() { file } else { word }).collect();
+                command.iter().map(|word| if word.is_empty() { file } else { *word }).collect();
             sandbox.dv(&words)
         });
         assert_eq!((index.code, segment.code), (0, 0), "{command:?}: {index:?}, {segment:?}");
@@ -126,7 +126,7 @@ fn an_index_becomes_a_segment_or_a_store() {
          {\"key\":\"k1\",\"sold_dt\":1000}\n{\"key\":\"k3\",\"sold_dt\":5}\n"
     );
     // Of documents with the same id, the later ones replace the earlier ones.
-    for (arguments, commit) in [(&["--id-field", "key"][..], 2), (&[], 3)] {
+    for (arguments, commit) in [(&["--id-field", "key"][..], 2), (&[][..], 3)] {
         let printed = sandbox.ok(&[&["import", "index", "-o", "store"], arguments].concat());
         assert!(printed.starts_with(&format!("store: commit {commit} has 4 documents")), "{printed}");
     }
