@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use docvalues_column::{
     Batch, BatchDocs, Bounds, Column, ColumnInfo, DocId, DocRange, Each, Element as _, Field, Gathered,
-    Lists, Pruning, Result, Rows, Values, View, filter_by_scan,
+    Lists, Pruning, Result, Rows, Values, View, bits, filter_by_scan,
 };
 use docvalues_format::file::kind::from_f64;
 
@@ -136,6 +136,7 @@ impl Rows<i64> for DoublesColumn {
         if self.form != Form::Doubles {
             return filter_by_scan(self, docs, out, pruned, |row| i64::is_within(row, wanted));
         }
+        bits::check(docs, out);
         // Bits of positive doubles are their numbers. Those of negative ones are in the opposite order.
         let (start, end) = (*wanted.start(), *wanted.end());
         let positive = start.max(0)..=end;

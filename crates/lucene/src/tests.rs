@@ -343,6 +343,14 @@ fn commit(
     Generations(live, fields, deleted): Generations,
     overlays: &[(i32, &[i64])],
 ) -> Vec<u8> {
+    commit_of(release, &[("_0", Generations(live, fields, deleted), overlays)])
+}
+
+/// A segment of a commit: its name, and what was changed in it.
+type Committed<'a> = (&'a str, Generations, &'a [(i32, &'a [i64])]);
+
+/// The commit `segments_1` of these segments.
+fn commit_of(release: Release, segments: &[Committed<'_>]) -> Vec<u8> {
     let mut out = Encoder::new(crate::order::Order::Big);
     out.vint(10).vint(6).vint(0).vint(7).i64(1);
     if release.commit == 7 {
@@ -350,18 +358,22 @@ fn commit(
     } else {
         out.vlong(1)
     };
-    out.i32(1).vint(7).vint(0).vint(0).string("_0").bytes(&ID).string(release.codec);
-    out.i64(live).i32(deleted).i64(fields).i64(-1);
-    if release.commit >= 9 {
-        out.i32(0);
-    }
-    if release.commit >= 10 {
-        out.u8(0);
-    }
-    out.set(&[]).i32(0);
-    if release.commit >= 11 {
+    out.i32(segments.len() as i32).vint(7).vint(0).vint(0);
+    for (name, Generations(live, fields, deleted), overlays) in segments {
+        out.string(name).bytes(&ID).string(release.codec);
+        out.i64(*live).i32(*deleted).i64(*fields).i64(-1);
+        if release.commit >= 9 {
+            out.i32(0);
+        }
+        if release.commit >= 10 {
+            out.u8(0);
+        }
+        out.set(&[]).i32(0);
+        if release.commit < 11 {
+            continue;
+        }
         out.i32(overlays.len() as i32);
-        for (field, generations) in overlays {
+        for (field, generations) in *overlays {
             out.i32(*field).i64(-1).i32(generations.len() as i32);
             generations.iter().for_each(|generation| {
                 out.i64(*generation);
@@ -376,14 +388,25 @@ fn commit(
 fn write(folder: &Path, release: Release, docs: u32, columns: &[Wanted], is_compound: bool) {
     let save = |name: &str, bytes: &[u8]| fs::write(folder.join(name), bytes).unwrap();
     save("segments_1", &commit(release, NONE, &[]));
-    save("_0.si", &segment_info(release.info(), docs as i32, is_compound));
+    write_segment(&|ending, bytes| save(&format!("_0{ending}"), bytes), release, docs, columns, is_compound);
+}
+
+/// Writes the files of a segment, of which `save` takes the ends of the names.
+fn write_segment(
+    save: &dyn Fn(&str, &[u8]),
+    release: Release,
+    docs: u32,
+    columns: &[Wanted],
+    is_compound: bool,
+) {
+    save(".si", &segment_info(release.info(), docs as i32, is_compound));
     let suffix = format!("{}_0", release.format());
     let mut members = vec![(".fnm".to_owned(), fields(release, columns, "", &[]))];
     for (ending, bytes) in release.doc_values(&suffix, docs, 3, columns) {
         members.push((format!("_{suffix}.{ending}"), bytes));
     }
     if !is_compound {
-        return members.iter().for_each(|(name, bytes)| save(&format!("_0{name}"), bytes));
+        return members.iter().for_each(|(name, bytes)| save(name, bytes));
     }
     let order = release.info().order();
     let version = if order == crate::order::Order::Big { "50" } else { "90" };
@@ -398,8 +421,8 @@ fn write(folder: &Path, release: Release, docs: u32, columns: &[Wanted], is_comp
         entries.string(&name).i64(data.offset()).i64(bytes.len() as i64);
         data.bytes(&bytes);
     }
-    save("_0.cfs", &encode(&name, 0, "", &data.out));
-    save("_0.cfe", &encode(&format!("Lucene{version}CompoundEntries"), 0, "", &entries.out));
+    save(".cfs", &encode(&name, 0, "", &data.out));
+    save(".cfe", &encode(&format!("Lucene{version}CompoundEntries"), 0, "", &entries.out));
 }
 
 fn open(folder: &Path, jump_tables: JumpTables) -> crate::Result<Index> {
@@ -591,6 +614,47 @@ fn overlays_replace_values_of_some_documents() {
     check_source(&*part(&index).source, &model(docs, &now));
     assert_eq!(index.live_docs(), 298);
     index.verify().unwrap();
+}
+
+/// A field has lists in one segment, and single values in the other; another field is only in one.
+#[test]
+fn segments_have_kinds_of_their_own_unless_they_are_united() {
+    let release = RELEASES[6];
+    let wanted = |name, column| Wanted { name, form: Form::Packed, has_skip_index: false, column };
+    let numbers =
+        |len: i64| ModelColumn::SortedNumeric((0..70).map(|doc| (doc..doc + len).collect()).collect());
+    let terms = |len: u8| {
+        let set = |doc: u8| (doc..doc + len).map(|term| vec![b'a' + term % 20]).collect();
+        ModelColumn::SortedSet((0..70).map(set).collect())
+    };
+    let single = [wanted("numbers", numbers(1)), wanted("terms", terms(1))];
+    let lists = [wanted("numbers", numbers(2)), wanted("terms", terms(3)), wanted("time", numbers(1))];
+    let folder = tempfile::tempdir().unwrap();
+    for (segment, columns, is_compound) in [("_0", &single[..], false), ("_1z", &lists[..], true)] {
+        let save = |ending: &str, bytes: &[u8]| {
+            fs::write(folder.path().join(format!("{segment}{ending}")), bytes).unwrap()
+        };
+        write_segment(&save, release, 70, columns, is_compound);
+    }
+    let commit = commit_of(release, &[("_0", NONE, &[]), ("_1z", NONE, &[])]);
+    fs::write(folder.path().join("segments_1"), commit).unwrap();
+
+    let kinds = |options: Options| {
+        let index = Index::open_with(Arc::new(FsDirectory::new(folder.path())), options).unwrap();
+        assert_eq!((index.parts().len(), index.live_docs()), (2, 140));
+        let kinds = |part: Part| part.source.fields().unwrap().iter().map(|field| field.kind).collect();
+        index.parts().into_iter().map(kinds).collect::<Vec<Vec<Kind>>>()
+    };
+    let of_lists = vec![Kind::SortedNumeric, Kind::SortedSet, Kind::Numeric];
+    assert_eq!(kinds(Options::new()), [vec![Kind::Numeric, Kind::Sorted], of_lists.clone()]);
+    assert_eq!(
+        kinds(Options::new().unite_kinds(true)),
+        [vec![Kind::SortedNumeric, Kind::SortedSet], of_lists]
+    );
+
+    let united = Options::new().unite_kinds(true);
+    let index = Index::open_with(Arc::new(FsDirectory::new(folder.path())), united).unwrap();
+    check_source(&*index.parts()[0].source, &model(70, &single));
 }
 
 /// Single values as lists, for merges with segments that have lists.
