@@ -12,7 +12,7 @@ use crate::exercise::{Plan, exercise};
 use crate::neighbours::neighbours;
 
 /// Files of an index, of all releases. Others are those of an update.
-const NAMES: [&str; 18] = [
+const NAMES: [&str; 25] = [
     "segments_1",
     "_0.si",
     "_0.fnm",
@@ -31,6 +31,13 @@ const NAMES: [&str; 18] = [
     "_0_1_Lucene90_0.dvm",
     "_0_1_Lucene90_0.dvd",
     "_0_1_Lucene90_0.dvs",
+    "_0_Lucene103_0.tim",
+    "_0_Lucene103_0.tip",
+    "_0_Lucene103_0.tmd",
+    "_0_Lucene103_0.doc",
+    "_0_Lucene50_0.tim",
+    "_0_Lucene50_0.tip",
+    "_0_Lucene50_0.doc",
 ];
 
 /// The most documents of an index that is read.
@@ -77,6 +84,7 @@ fn open(input: &[u8]) -> Option<usize> {
         columns = 0;
         for segment in index.segments() {
             std::hint::black_box(segment.unreadable().count());
+            std::hint::black_box(segment.find_id("a", "k1").is_ok());
             let Ok(plan) = Plan::small(&**segment) else { continue };
             if segment.docs() <= MOST_DOCS {
                 exercise(&plan, &**segment, &mut |answer| {

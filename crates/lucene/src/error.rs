@@ -106,6 +106,20 @@ pub enum ErrorKind {
         /// The field.
         field: String,
     },
+    /// The postings of a field have a format that is not read.
+    #[error("column \"{field}\": unsupported postings format \"{format}\"")]
+    Postings {
+        /// The field.
+        field: String,
+        /// Its format.
+        format: String,
+    },
+    /// A term that is looked up has many documents; only terms of few documents, such as ids, are.
+    #[error("expected a term of few documents, such as an id, found one of {docs}")]
+    ManyDocs {
+        /// The number of its documents.
+        docs: u32,
+    },
     /// A field cannot be read as the type that was asked for.
     #[error("column \"{field}\": expected doc values of type {asked}, found {found}")]
     Type {
@@ -142,6 +156,8 @@ impl ErrorKind {
                 | ErrorKind::Format { .. }
                 | ErrorKind::Overlays { .. }
                 | ErrorKind::Type { .. }
+                | ErrorKind::Postings { .. }
+                | ErrorKind::ManyDocs { .. }
         )
     }
 }

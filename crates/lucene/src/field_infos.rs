@@ -57,6 +57,11 @@ pub(crate) struct FieldInfo {
     pub(crate) format: Option<(String, String)>,
     /// Whether it was written in the mode `BEST_COMPRESSION` of Lucene 8.7; `None` if no mode is noted.
     pub(crate) is_compressed: Option<bool>,
+    /// What is indexed of it: 0 nothing, 1 documents, 3 and 4 positions, 2 and others frequencies.
+    pub(crate) index_options: u8,
+    pub(crate) has_payloads: bool,
+    /// Format and suffix of its postings.
+    pub(crate) postings: Option<(String, String)>,
     /// Bytes of a dimension of its points; 0 if it has none, or of several dimensions.
     pub(crate) point_bytes: i32,
 }
@@ -78,7 +83,7 @@ pub(crate) fn read(file: &File, id: &[u8; 16], suffix: &str) -> Result<Vec<Field
 
 fn field(cursor: &mut Cursor<'_>, which: usize, version: i32) -> Result<FieldInfo> {
     let (name, number) = (cursor.string()?.to_owned(), cursor.count("number of a field")?);
-    let (flags, _index_options) = (cursor.u8()?, cursor.u8()?);
+    let (flags, index_options) = (cursor.u8()?, cursor.u8()?);
     let tag = cursor.u8()?;
     cursor.within("type of doc values", tag.into(), 0, 5)?;
     let doc_values = match tag {
@@ -112,6 +117,7 @@ fn field(cursor: &mut Cursor<'_>, which: usize, version: i32) -> Result<FieldInf
     let attribute =
         |key: &str| attributes.iter().find(|(name, _)| name == key).map(|(_, value)| value.clone());
     let format = attribute("PerFieldDocValuesFormat.format").zip(attribute("PerFieldDocValuesFormat.suffix"));
+    let postings = attribute("PerFieldPostingsFormat.format").zip(attribute("PerFieldPostingsFormat.suffix"));
     let is_compressed = attribute("Lucene80DocValuesFormat.mode").map(|mode| mode == "BEST_COMPRESSION");
     Ok(FieldInfo {
         name,
@@ -122,6 +128,9 @@ fn field(cursor: &mut Cursor<'_>, which: usize, version: i32) -> Result<FieldInf
         generation,
         format,
         is_compressed,
+        index_options,
+        has_payloads: flags & 0x04 != 0,
+        postings,
         point_bytes,
     })
 }

@@ -24,7 +24,7 @@ pub(crate) struct SegmentFiles<'f> {
     pub(crate) files: &'f Files,
     pub(crate) segment: &'f str,
     pub(crate) id: &'f [u8; 16],
-    pub(crate) compound: Option<Compound>,
+    pub(crate) compound: Option<Arc<Compound>>,
 }
 
 impl SegmentFiles<'_> {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use docvalues_column::{ColumnSource as _, Part};
+use docvalues_column::{ColumnSource as _, DocAddress, Part};
 use docvalues_storage::{Directory, FsDirectory};
 
 use crate::commit;
@@ -106,6 +106,21 @@ impl Index {
     pub fn live_docs(&self) -> u64 {
         let live = |segment: &Arc<Segment>| segment.live().map_or(segment.docs(), |live| live.count());
         self.segments.iter().map(|segment| u64::from(live(segment))).sum()
+    }
+
+    /// The live documents with an id in an indexed field, such as `_id`: see [`Segment::find_id`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Segment::find_id`].
+    pub fn find_id(&self, field: &str, id: &str) -> Result<Vec<DocAddress>> {
+        let mut found = Vec::new();
+        for (part, segment) in (0..).zip(&self.segments) {
+            let docs = segment.find_id(field, id)?.into_iter();
+            let live = docs.filter(|doc| segment.live().is_none_or(|live| live.contains(*doc)));
+            found.extend(live.map(|doc| DocAddress { part, doc }));
+        }
+        Ok(found)
     }
 
     /// The release of Lucene that wrote the commit: major, minor and bugfix.

@@ -6,7 +6,8 @@
 //!
 //! | read | not read |
 //! | --- | --- |
-//! | commits of versions 7 to 11, compound files, live documents, soft deletes | index sorts, stored fields, postings, points |
+//! | terms of ids, which are looked up one by one | other postings |
+//! | commits of versions 7 to 11, compound files, live documents, soft deletes | index sorts, stored fields, points |
 //! | doc values `Lucene70`, `Lucene80` (both modes), `Lucene90` up to version 3, also rewritten ones and overlays of 10.6 | formats of time series |
 //!
 //! A codec or a newer version that is not read is an error when the index is opened; the format of a field when its column
@@ -37,6 +38,7 @@
 //! | `doc_values`, `file_set` | their metadata, and their files |
 //! | `windows`, `numbers_column`, `bytes_column`, `doubles_column`, `lists_of_one` | open columns |
 //! | `readable` | a field, and how its column is opened |
+//! | `postings` | terms of few documents, such as ids |
 //! | `segment`, `index` | sources |
 
 mod binary;
@@ -66,6 +68,7 @@ mod numeric;
 mod options;
 mod order;
 mod packed;
+mod postings;
 mod presence;
 mod readable;
 mod segment;

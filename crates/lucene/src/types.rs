@@ -132,6 +132,9 @@ mod tests {
             generation: -1,
             format: None,
             is_compressed: None,
+            index_options: 0,
+            has_payloads: false,
+            postings: None,
             point_bytes,
         }
     }

@@ -40,6 +40,10 @@ fn values_are_those_that_lucene_reads() {
             let index = Index::open_with(Arc::new(FsDirectory::new(&path)), options).unwrap();
             index.verify().unwrap();
             for line in &lines {
+                if let Some(field) = line["lookup"].as_str() {
+                    check_lookup(&index, field, line);
+                    continue;
+                }
                 let name = line["segment"].as_str().unwrap();
                 let segment = index.segments().iter().find(|segment| segment.name() == name).unwrap();
                 match line["field"].as_str() {
@@ -52,6 +56,21 @@ fn values_are_those_that_lucene_reads() {
         read += 1;
     }
     assert!(read > 0, "no index in {}", data.display());
+}
+
+/// The documents with a term, in all segments.
+fn check_lookup(index: &Index, field: &str, line: &Value) {
+    let term = line["term"].as_str().unwrap();
+    let mut found = Vec::new();
+    for segment in index.segments() {
+        let docs = segment.find_term(field, term.as_bytes()).unwrap();
+        found.extend(
+            docs.into_iter().map(|doc| Value::from(vec![Value::from(segment.name()), doc.get().into()])),
+        );
+    }
+    assert_eq!(Value::from(found), line["found"], "{field}:{term}");
+    let live: usize = index.find_id(field, term).unwrap().len();
+    assert!(live <= line["found"].as_array().unwrap().len());
 }
 
 /// The documents, and those that are deleted.

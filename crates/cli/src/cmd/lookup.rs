@@ -1,5 +1,8 @@
 //! `dv lookup`: finds documents by id in several segments.
 
+#[cfg(feature = "lucene")]
+mod of_lucene;
+
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -23,6 +26,12 @@ use crate::text::quoting::{json_text, printable};
 pub(crate) fn run(args: &LookupArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let (files, ids) = split(args)?;
     let files: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();
+    #[cfg(feature = "lucene")]
+    if let [folder] = &files[..]
+        && is_lucene(folder)
+    {
+        return of_lucene::run(args, &files, ids, opener, console);
+    }
     let segments = Segments::open_all(opener, &files)?;
     let (indexes, logical) = open(segments.all())?;
     // Files are named from the oldest to the newest, and searched in reverse order.

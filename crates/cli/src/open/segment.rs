@@ -81,6 +81,15 @@ impl OpenSegment {
         }
     }
 
+    /// The segment of Lucene, if it is one.
+    #[cfg(feature = "lucene")]
+    pub(crate) fn lucene(&self) -> Option<&lucene::Segment> {
+        match &self.origin {
+            Origin::Lucene(_, segment) => segment.as_deref(),
+            Origin::File(_) => None,
+        }
+    }
+
     /// The bytes of a column of a segment of Lucene.
     pub(crate) fn bytes_of(&self, name: &str) -> Option<u64> {
         match (&self.origin, name) {

@@ -110,6 +110,8 @@ fn info_shows_segments_and_columns() {
     assert_eq!(json["columns"][5]["bytes"], 32);
     assert_eq!(json["segments"][0]["name"], "_0");
     assert_eq!(sandbox.dv(&["info", "index", "--sections"]).code, 2);
+    let lookup = sandbox.dv(&["lookup", "index", "key", "k0"]);
+    assert!(lookup.code == 1 && lookup.err.contains("index: no indexed field \"key\""), "{lookup:?}");
     assert_eq!(sandbox.dv(&["count", "index", "--commit", "1"]).code, 2);
 }
 
