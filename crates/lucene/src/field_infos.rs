@@ -150,7 +150,8 @@ pub(crate) mod tests {
         out.vint(i32::try_from(fields.len()).unwrap());
         for (number, (name, doc_values, has_skip_index, generation, attributes)) in (3..).zip(fields) {
             let flags = if *name == "__soft_deletes" { 0x08 } else { 0x02 };
-            out.string(name).vint(number).u8(flags).u8(0).u8(*doc_values);
+            let is_indexed = attributes.iter().any(|(key, _)| key.starts_with("PerFieldPostingsFormat"));
+            out.string(name).vint(number).u8(flags).u8(u8::from(is_indexed)).u8(*doc_values);
             if which == LUCENE_94 && version >= 2 {
                 out.u8(u8::from(*has_skip_index));
             }

@@ -38,7 +38,7 @@
 //! | `doc_values`, `file_set` | their metadata, and their files |
 //! | `windows`, `numbers_column`, `bytes_column`, `doubles_column`, `lists_of_one` | open columns |
 //! | `readable` | a field, and how its column is opened |
-//! | `postings` | terms of few documents, such as ids |
+//! | `postings`, `lookup` | terms of few documents, such as ids |
 //! | `segment`, `index` | sources |
 
 mod binary;
@@ -61,6 +61,7 @@ mod index;
 mod jump_tables;
 mod lists_of_one;
 mod live_docs;
+mod lookup;
 mod lz4;
 mod monotonic;
 mod numbers_column;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, btree_map};
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use docvalues_column::{Bitset, Column, ColumnSource, DocId, DocRange, Field, LiveDocs};
 
@@ -16,8 +16,8 @@ use crate::field_infos::{self, FieldInfo};
 use crate::file_set::{FileSet, SegmentFiles};
 use crate::files::{Files, is_suffix, segment_file, to_base_36};
 use crate::live_docs;
+use crate::lookup::Lookup;
 use crate::options::Options;
-use crate::postings::{TermFiles, uid};
 use crate::readable::{Layer, Readable};
 use crate::segment_info::{self, SegmentInfo};
 use crate::types::{stored_as, usual};
@@ -46,18 +46,7 @@ pub struct Segment {
     /// The field that marks soft deletes.
     marker: Option<String>,
     live: Option<Arc<LiveDocs>>,
-    terms: Terms,
-}
-
-/// What terms are opened from, at the first look-up, and those that were.
-struct Terms {
-    engine: Engine,
-    files: Files,
-    id: [u8; 16],
-    compound: Option<Arc<Compound>>,
-    fields: Vec<FieldInfo>,
-    /// By the number of the field.
-    opened: Mutex<BTreeMap<i32, Arc<TermFiles>>>,
+    lookup: Lookup,
 }
 
 /// A field with doc values.
@@ -91,7 +80,7 @@ impl Segment {
         if info.is_compound {
             compound = Some(Arc::new(Compound::open(&open("cfe")?, &open("cfs")?, order, id)?));
         }
-        let files = SegmentFiles { files, segment: name, id, compound: compound.clone() };
+        let files = SegmentFiles { files, segment: name, id, compound };
         let original = field_infos::read(&files.original("", "fnm")?, id, "")?;
         let mut later = None;
         if commit.fields_generation >= 0 {
@@ -108,14 +97,7 @@ impl Segment {
             fields: BTreeMap::new(),
             marker: fields.iter().find(|field| field.marks_soft_deletes).map(|field| field.name.clone()),
             live: None,
-            terms: Terms {
-                engine,
-                files: files.files.clone(),
-                id: *id,
-                compound,
-                fields: original.clone(),
-                opened: Mutex::default(),
-            },
+            lookup: Lookup::new(&files, engine, &original),
         };
         let mut opening =
             Opening { files: &files, original: &original, fields, commit, sets: BTreeMap::new() };
@@ -224,7 +206,7 @@ impl Segment {
 
     /// Whether terms of a field can be looked up, as far as its format is read.
     pub fn is_indexed(&self, field: &str) -> bool {
-        self.terms.fields.iter().any(|info| info.name == field && info.index_options > 0)
+        self.lookup.field(field).is_some()
     }
 
     /// The documents with a term of an indexed field, ascending, whether they are live or not: for terms of few documents, such
@@ -234,11 +216,7 @@ impl Segment {
     ///
     /// If the format of the field is not read, the term has 128 documents or more, or bytes are damaged or missing.
     pub fn find_term(&self, field: &str, term: &[u8]) -> Result<Vec<DocId>> {
-        let info = self.terms.fields.iter().find(|info| info.name == field && info.index_options > 0);
-        let Some((info, postings)) = info.and_then(|info| Some((info, info.postings.as_ref()?))) else {
-            return Ok(Vec::new());
-        };
-        let docs = self.term_files(info, postings)?.find(info.number, term)?;
+        let docs = self.lookup.find(field, term)?;
         if docs.iter().any(|doc| *doc >= self.info.docs) {
             let why = "a document of a term that is past the last one";
             return Err(Error::new(self.path.clone(), 0, ErrorKind::Broken(why)));
@@ -252,23 +230,7 @@ impl Segment {
     ///
     /// As [`find_term`](Self::find_term).
     pub fn find_id(&self, field: &str, id: &str) -> Result<Vec<DocId>> {
-        match (self.terms.engine, field) {
-            (Engine::Elastic, "_id") => self.find_term(field, &uid::encode(id)),
-            _ => self.find_term(field, id.as_bytes()),
-        }
-    }
-
-    /// The terms of a field with postings of this format and suffix, which are opened once.
-    fn term_files(&self, field: &FieldInfo, (format, suffix): &(String, String)) -> Result<Arc<TermFiles>> {
-        let Terms { files, id, compound, fields, opened, .. } = &self.terms;
-        let mut opened = opened.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(terms) = opened.get(&field.number) {
-            return Ok(Arc::clone(terms));
-        }
-        let files = SegmentFiles { files, segment: &self.name, id, compound: compound.clone() };
-        let terms = Arc::new(TermFiles::open(&files, field, (format, suffix), fields)?);
-        opened.insert(field.number, Arc::clone(&terms));
-        Ok(terms)
+        self.find_term(field, &self.lookup.term(field, id))
     }
 
     fn is_internal(&self, name: &str) -> bool {

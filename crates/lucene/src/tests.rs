@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use docvalues_column::{ColumnSource, DocId, Field, Kind, LogicalType, Part};
+use docvalues_column::{ColumnSource, DocAddress, DocId, Field, Kind, LogicalType, Part};
 use docvalues_format::file::kind::from_f64;
 use docvalues_storage::{Directory, DirectoryEntry, DirectoryFile, FileLock, FsDirectory, Source};
 use docvalues_testkit::conformance::{check_column, check_panics, check_source};
@@ -678,6 +678,103 @@ fn single_values_are_lists_of_one() {
         let found = ListsOfOne::over(source.column(wanted.name).unwrap());
         let field = Field::new(wanted.name, lists.kind(), found.info().field.logical);
         check_column(&*found, &*lists.open(field, docs));
+    }
+}
+
+/// Appends a header that lies inside of a file.
+fn inner_header<'e>(out: &'e mut Encoder, name: &str, version: i32) -> &'e mut Encoder {
+    out.bytes(&crate::envelope::MAGIC.to_be_bytes()).string(name).bytes(&version.to_be_bytes())
+}
+
+/// The header of postings, and the documents of a block.
+fn postings_header(out: &mut Encoder, name: &str, suffix: &str) {
+    inner_header(out, name, 0).bytes(&ID).u8(suffix.len() as u8).bytes(suffix.as_bytes()).vint(128);
+}
+
+/// The record of field 3, with the terms "k1", "k2" and "k3", up to its index.
+fn record(out: &mut Encoder, root: Option<&[u8]>, has_longs: bool) {
+    out.vint(1).vint(3).vlong(3);
+    root.iter().for_each(|root| {
+        out.vint(root.len() as i32).bytes(root);
+    });
+    out.vlong(3).vint(3);
+    if has_longs {
+        out.vint(1);
+    }
+    out.string("k1").string("k3");
+}
+
+/// Terms under a trie, and under an FST of an early release, which is at the ends of two files.
+#[test]
+fn ids_are_looked_up() {
+    let docs = 9;
+    let numbers = ModelColumn::Numeric((0..9).map(Some).collect());
+    let columns = [Wanted { name: "a", form: Form::Packed, has_skip_index: false, column: numbers }];
+    for (release, format) in [(RELEASES[6], "Lucene103"), (RELEASES[1], "Lucene50")] {
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), release, docs, &columns, false);
+        let save = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
+        let suffix = format!("{format}_0");
+        let (order, is_trie) = (release.info().order(), format == "Lucene103");
+        let file = |name| Encoder::of_file(order, name, &suffix);
+        let of_values =
+            [("PerFieldDocValuesFormat.format", release.format()), ("PerFieldDocValuesFormat.suffix", "0")];
+        let of_terms = [("PerFieldPostingsFormat.format", format), ("PerFieldPostingsFormat.suffix", "0")];
+        let fields: [TestField<'_>; 2] = [("id", 0, false, -1, &of_terms), ("a", 1, false, -1, &of_values)];
+        save("_0.fnm", &field_infos(release.fields.0, release.fields.1, "", &fields));
+        let values = format!("{}_0", release.format());
+        for (ending, bytes) in release.doc_values(&values, docs, 4, &columns) {
+            save(&format!("_0_{values}.{ending}"), &bytes);
+        }
+        let (mut tim, mut tip) = (file("BlockTreeTermsDict"), file("BlockTreeTermsIndex"));
+        let terms = "BlockTreeTermsMeta";
+        if is_trie {
+            // Suffixes of two bytes, a run of single documents: 5, and then differences of -5 and 7.
+            let block = tim.offset();
+            tim.vint(3 << 1 | 1).vlong(6 << 3 | 4).bytes(b"k1k2k3").vint(3 << 1 | 1).u8(2);
+            tim.vint(1).vint(2 << 1 | 1).vint(4).bytes(&[0, 5, 9 << 1 | 1, 14 << 1 | 1]);
+            let start = tip.offset();
+            tip.u8(1 << 5).u8(block as u8);
+            let mut meta = file(terms);
+            postings_header(&mut meta, "Lucene103PostingsWriterTerms", &suffix);
+            record(&mut meta, None, false);
+            meta.vlong(start).vlong(0).vlong(tip.offset()).i64(0).i64(0);
+            save(&format!("_0_{suffix}.tmd"), &encode(terms, 0, &suffix, &meta.out));
+        } else {
+            postings_header(&mut tim, "Lucene50PostingsWriterTerms", &suffix);
+            let block = tim.offset();
+            tim.vint(3 << 1 | 1).vint(9 << 1 | 1).bytes(b"\x02k1\x02k2\x02k3");
+            tim.vint(3).bytes(&[1, 1, 1]).vint(6).bytes(&[0, 5, 0, 0, 0, 7]);
+            let mut code = Encoder::new(order);
+            code.vlong(block << 2 | 2);
+            let root = code.out;
+            let directory = tim.offset();
+            record(&mut tim, Some(&root), true);
+            tim.i64(directory);
+            // A transducer without arcs.
+            let start = tip.offset();
+            let output: Vec<u8> = root.iter().rev().copied().chain([root.len() as u8]).collect();
+            inner_header(&mut tip, "FST", 6).u8(1).vint(output.len() as i32).bytes(&output);
+            tip.u8(0).vlong(0).vlong(1).u8(0);
+            let directory = tip.offset();
+            tip.vlong(start).i64(directory);
+        }
+        let version = if is_trie { 0 } else { 3 };
+        save(&format!("_0_{suffix}.tim"), &encode("BlockTreeTermsDict", version, &suffix, &tim.out));
+        save(&format!("_0_{suffix}.tip"), &encode("BlockTreeTermsIndex", version, &suffix, &tip.out));
+
+        let index = open(folder.path(), JumpTables::Baked).unwrap();
+        let segment = &index.segments()[0];
+        assert!(segment.is_indexed("id") && !segment.is_indexed("a"));
+        let of = |term: &str| segment.find_term("id", term.as_bytes()).unwrap();
+        assert_eq!(["k1", "k2", "k3"].map(of), [5, 0, 7].map(|doc| vec![DocId::new(doc)]), "{format}");
+        assert!(["", "k", "k0", "k1x", "k4"].map(of).iter().all(Vec::is_empty));
+        assert_eq!(index.find_id("id", "k3").unwrap(), [DocAddress::from(DocId::new(7))]);
+        assert!(index.find_id("a", "k3").unwrap().is_empty());
+        check_column(
+            &*part(&index).source.column("a").unwrap(),
+            &*model(docs, &columns).column("a").unwrap(),
+        );
     }
 }
 
