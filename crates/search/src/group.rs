@@ -188,12 +188,14 @@ impl Search<'_> {
         let having = group.having.as_ref().map(|query| Having::bind(query, &layout, &request)).transpose()?;
         let keys = Keys::open(&mut request, &group.sort)?;
         let by = GroupColumn::open(&mut request, group)?;
-        let found = if group.order == GroupOrder::Best {
-            by_best(&request, by.slot, &layout, keys, group)?
-        } else {
-            let found =
-                all_groups::find(&request, by.slot, &layout, (group.order, group.top, having.as_ref()))?;
-            with_docs(found, &request, (by.slot, &layout, keys), (group.docs, are_all))?
+        let having = having.as_ref();
+        let found = match self.one_group(docs, &request, (&by, &layout, having), group)? {
+            Some(found) => found,
+            None if group.order == GroupOrder::Best => by_best(&request, by.slot, &layout, keys, group)?,
+            None => {
+                let found = all_groups::find(&request, by.slot, &layout, (group.order, group.top, having))?;
+                with_docs(found, &request, (by.slot, &layout, keys), (group.docs, are_all))?
+            }
         };
         let Found { winners, best, distinct, docs, missing } = found;
         let groups = found_groups::resolve(&request, &by, winners, best)?;
@@ -208,6 +210,33 @@ impl Search<'_> {
             return Err(Error::Kind { field: field.name, kind: field.kind, cannot });
         }
         Ok(field)
+    }
+
+    /// The only group, or none, if column descriptions have the answer: see
+    /// [`ConstantColumn`](crate::engine::ConstantColumn).
+    fn one_group(
+        &self,
+        docs: DocsByPart<'_>,
+        request: &Request<'_>,
+        (by, layout, having): (&GroupColumn, &Arc<Layout>, Option<&Having>),
+        group: &Group,
+    ) -> Result<Option<Found>> {
+        let Some(known) = request.constant(by.slot) else { return Ok(None) };
+        let known = known.with_one_zero(request.columns().get(by.slot));
+        let has_all = known.with_value == known.docs;
+        let needs_docs = group.docs > 0 || !group.metrics.is_empty();
+        let Some(row) = layout.constant(request, known.with_value) else { return Ok(None) };
+        if known.value.is_some() && needs_docs && !has_all {
+            return Ok(None);
+        }
+        let winner = known.value.map(|number| TopGroup { value: Stored::Number(number), row });
+        let winner = winner.filter(|only| having.is_none_or(|having| having.passes_row(layout, &only.row)));
+        let distinct = (group.order != GroupOrder::Best).then_some(u64::from(winner.is_some()));
+        let winners: Vec<TopGroup> = winner.into_iter().take(group.top).collect();
+        let has_docs = group.docs > 0 && !winners.is_empty();
+        let best = has_docs.then(|| self.top(docs, &group.sort, group.docs)).transpose()?;
+        let (best, missing) = (best.into_iter().collect(), known.docs - known.with_value);
+        Ok(Some(Found { winners, best, distinct, docs: known.docs, missing }))
     }
 }
 

@@ -18,7 +18,9 @@ mod sub_aggregations;
 use docvalues_column::{Field, LogicalType};
 use docvalues_format::file::kind::to_f64;
 
-use crate::engine::{Cells, Collector, DocsByPart, Elements, Interrupt, Request, Search, Slot, Window};
+use crate::engine::{
+    Cells, Collector, ConstantColumn, DocsByPart, Elements, Interrupt, Request, Search, Slot, Window,
+};
 use crate::error::{Error, Result};
 use crate::facet::{Facet, FacetCounts};
 use crate::metrics::{Measure, MeasureState, Metric};
@@ -233,6 +235,8 @@ pub(crate) struct BucketCounter {
     outside: u64,
     /// The bucket of the last value: from, up to and excluding, and its position. Empty at first.
     last: (i64, i64, usize),
+    /// Whether the column's description has the answer.
+    is_known: bool,
     /// Metrics and a facet of the documents of each bucket.
     sub: Option<SubAggregations>,
 }
@@ -270,12 +274,26 @@ impl BucketCounter {
             }
         };
         let sub = SubAggregations::new(request, histogram, slot, buckets.edges().len(), bytes)?;
-        Ok(BucketCounter::counting(slot, buckets, sub))
+        let (counts, known) = (vec![0; buckets.edges().len()], request.constant(slot));
+        let (docs, missing, outside, last) = (0, 0, 0, (0, 0, 0));
+        let is_known = false;
+        let mut counter =
+            BucketCounter { slot, counts, docs, missing, outside, last, buckets, is_known, sub };
+        if let Some(known) = known.filter(|known| counter.knows(known, request)) {
+            counter.is_known = true;
+            (counter.docs, counter.missing) = (known.docs, known.docs - known.with_value);
+            known.value.iter().for_each(|number| counter.count(*number, known.values));
+        }
+        Ok(counter)
     }
 
-    fn counting(slot: Slot, buckets: Buckets, sub: Option<SubAggregations>) -> BucketCounter {
-        let counts = vec![0; buckets.edges().len()];
-        BucketCounter { slot, buckets, counts, docs: 0, missing: 0, outside: 0, last: (0, 0, 0), sub }
+    /// Whether nothing else is requested, or the descriptions of the other columns have that, too.
+    fn knows(&mut self, known: &ConstantColumn, request: &Request<'_>) -> bool {
+        let (Some(sub), Some(number)) = (&mut self.sub, known.value) else { return true };
+        match self.buckets.place(number, &mut self.last) {
+            Some(range) => known.with_value == known.docs && sub.knows(range, known.docs, request),
+            None => true,
+        }
     }
 
     pub(crate) fn finish(self, request: &Request<'_>) -> Result<HistogramCounts> {
@@ -315,22 +333,28 @@ impl BucketCounter {
         Ok([self.docs, self.missing, self.outside])
     }
 
-    fn count(&mut self, number: i64) {
+    fn count(&mut self, number: i64, times: u64) {
         match self.buckets.place(number, &mut self.last).and_then(|at| self.counts.get_mut(at)) {
-            Some(count) => *count += 1,
-            None => self.outside += 1,
+            Some(count) => *count += times,
+            None => self.outside += times,
         }
     }
 }
 
 impl Collector for BucketCounter {
     fn fork(&self) -> BucketCounter {
+        let (slot, buckets, counts) = (self.slot, self.buckets.clone(), vec![0; self.counts.len()]);
+        let (docs, missing, outside, last, is_known) = (0, 0, 0, (0, 0, 0), self.is_known);
         let sub = self.sub.as_ref().map(SubAggregations::fork);
-        BucketCounter::counting(self.slot, self.buckets.clone(), sub)
+        BucketCounter { slot, buckets, counts, docs, missing, outside, last, is_known, sub }
     }
 
     fn max_threads(&self) -> usize {
         self.sub.as_ref().map_or(usize::MAX, SubAggregations::max_threads)
+    }
+
+    fn is_idle(&self) -> bool {
+        self.is_known
     }
 
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
@@ -340,7 +364,7 @@ impl Collector for BucketCounter {
         self.missing += cells.missing();
         match cells {
             Cells::Numbers(numbers) => match &mut self.sub {
-                None => numbers.each(|_, number| self.count(number)),
+                None => numbers.each(|_, number| self.count(number, 1)),
                 Some(sub) => {
                     sub.begin(window.len());
                     numbers.each(|at, number| match self.buckets.place(number, &mut self.last) {
@@ -353,7 +377,7 @@ impl Collector for BucketCounter {
                     sub.collect(window)?;
                 }
             },
-            Cells::NumberLists(lists) => lists.items().iter().for_each(|&number| self.count(number)),
+            Cells::NumberLists(lists) => lists.items().iter().for_each(|&number| self.count(number, 1)),
             Cells::Ords(_) | Cells::OrdLists(_) | Cells::Bytes(_) => {}
         }
         Ok(())

@@ -1,5 +1,4 @@
-//! Measures locks under many threads, a store of ten thousand segments, and a segment of 300 million documents, as in
-//! docs/benchmarks/scale.md.
+//! Measures locks under many threads, a store of ten thousand segments, and a segment of 300 million documents.
 //!
 //! | module | contents |
 //! | --- | --- |

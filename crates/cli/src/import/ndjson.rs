@@ -98,8 +98,13 @@ impl NdjsonRows {
         }
         self.number += 1;
         row.clear(self.line);
-        let bytes = std::mem::take(&mut self.bytes);
+        let (bytes, known) = (std::mem::take(&mut self.bytes), fields.len());
         let parsed = self.parse(&bytes, fields, row);
+        if parsed.is_err() {
+            // A row that is left out has no fields.
+            fields.truncate(known);
+            self.excluded.truncate(known);
+        }
         self.bytes = if bytes.len() > LARGE { Vec::new() } else { bytes };
         parsed.map(|()| true).map_err(InputError::from)
     }

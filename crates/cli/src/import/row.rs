@@ -62,6 +62,15 @@ impl Fields {
     pub(crate) fn len(&self) -> usize {
         self.names.len()
     }
+
+    /// Forgets all but the first `len` fields.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        for name in self.names.drain(len.min(self.names.len())..) {
+            if let Some(id) = self.ids.remove(&name) {
+                self.paths.remove(&id);
+            }
+        }
+    }
 }
 
 /// The syntax of a cell in its file.

@@ -35,7 +35,7 @@ impl Request<'_> {
 }
 
 impl ConstantColumn {
-    /// The constant as counts see it: with 0.0 instead of -0.0.
+    /// The constant as counts and groups see it: with 0.0 instead of -0.0.
     pub(crate) fn with_one_zero(mut self, column: ColumnView<'_>) -> ConstantColumn {
         if value::has_negative_zero(column.info()) {
             self.value = self.value.map(value::one_zero);

@@ -76,6 +76,19 @@ impl SubAggregations {
         if self.layout.depends_on_order() { 1 } else { usize::MAX }
     }
 
+    /// Takes the result from column descriptions, if these suffice and all documents are in one bucket.
+    pub(super) fn knows(&mut self, range: usize, docs: u64, request: &Request<'_>) -> bool {
+        let Some(row) = self.layout.constant(request, docs) else { return false };
+        if let Some(values) = &mut self.values
+            && !values.knows(range, request)
+        {
+            return false;
+        }
+        let words = self.layout.words();
+        self.rows[range * words..(range + 1) * words].copy_from_slice(&row);
+        true
+    }
+
     /// Begins a window, with all documents in no bucket.
     pub(super) fn begin(&mut self, docs: usize) {
         self.places.clear();
@@ -156,6 +169,16 @@ impl FacetByBucket {
         let (tables, missing) =
             (self.tables.iter().map(NumberTable::fork).collect(), vec![0; self.missing.len()]);
         FacetByBucket { facet, slot, tables, missing, budget }
+    }
+
+    fn knows(&mut self, range: usize, request: &Request<'_>) -> bool {
+        let Some(known) = request.constant(self.slot) else { return false };
+        let known = known.with_one_zero(request.columns().get(self.slot));
+        self.missing[range] = known.docs - known.with_value;
+        if let Some(value) = known.value {
+            self.tables[range].count(value, known.with_value, &self.budget);
+        }
+        true
     }
 
     fn collect(&mut self, places: &[u32], ranges: usize, window: &mut Window<'_>) -> Result<()> {

@@ -160,6 +160,19 @@ impl Layout {
         self.words
     }
 
+    /// The row of all `docs` documents of a request, if column descriptions suffice.
+    pub(crate) fn constant(&self, request: &Request<'_>, docs: u64) -> Option<Vec<u64>> {
+        let mut row = vec![0; self.words];
+        row[0] = docs;
+        for one in &self.accumulators {
+            let known = request.constant(one.slot)?;
+            if let Some(number) = known.value {
+                one.add_known(&mut row, number, known.values);
+            }
+        }
+        Some(row)
+    }
+
     /// The bytes of a row.
     pub(crate) fn bytes(&self) -> usize {
         self.words * size_of::<u64>()
@@ -296,6 +309,33 @@ impl Accumulator {
             AccumulatorKind::Distinct => {}
             AccumulatorKind::Least => rows.each(numbers, |row, number| extreme(row, number, !rank(number))),
             AccumulatorKind::Greatest => rows.each(numbers, |row, number| extreme(row, number, rank(number))),
+        }
+    }
+
+    /// Adds a number `times` times.
+    #[expect(clippy::cast_precision_loss, reason = "a sum of doubles is no count")]
+    fn add_known(&self, row: &mut [u64], number: i64, times: u64) {
+        let Accumulator { at, count, .. } = *self;
+        let is_double = self.logical == LogicalType::F64;
+        if is_double && to_f64(number).is_nan() {
+            return;
+        }
+        if count != 0 {
+            row[count] += times;
+        }
+        match self.kind {
+            AccumulatorKind::Sum => {
+                row[at] = row[at].wrapping_add(number.cast_unsigned().wrapping_mul(times))
+            }
+            AccumulatorKind::WideSum => add_wide(row, at, i128::from(number) * i128::from(times)),
+            AccumulatorKind::Doubles => {
+                let mut all = compensated(row, at);
+                all.add(to_f64(number) * times as f64);
+                (row[at], row[at + 1]) = (all.sum.to_bits(), all.lost.to_bits());
+            }
+            AccumulatorKind::Least => row[at] = row[at].max(!rank(number)),
+            AccumulatorKind::Greatest => row[at] = row[at].max(rank(number)),
+            AccumulatorKind::Distinct => row[at] = 1,
         }
     }
 

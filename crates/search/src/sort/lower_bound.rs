@@ -86,11 +86,14 @@ fn best(part: &PassPart<'_>, keys: &Keys, after: Option<&Entry>) -> Result<Optio
     let from = after.filter(is_here).map(|after| after.address.doc.get());
     let from = from.filter(|from| *from < part.total).unwrap_or(0);
     let first = |from| skip::first_zone(column, DocRange::new(from, part.total), &(best..=best));
-    let found = match first(from)? {
-        None if from > 0 => first(0)?,
-        found => found,
+    let (from, found) = match first(from)? {
+        None if from > 0 => (0, first(0)?),
+        found => (from, found),
     };
-    Ok(found.map(|zone| zone.clip(zone.start.saturating_add(ZONE_DOCS))))
+    Ok(found.map(|zone| {
+        let start = zone.start.max(from);
+        DocRange::new(start, zone.end).clip(start.saturating_add(ZONE_DOCS))
+    }))
 }
 
 /// Safety factor of the estimate: it should hold for this many times `top` documents.

