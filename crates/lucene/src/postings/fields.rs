@@ -13,6 +13,9 @@ use crate::error::Result;
 use crate::field_infos::FieldInfo;
 use crate::file::Body;
 
+/// The oldest version of an FST that is read, and the only one in which nodes have gaps.
+const WITH_GAPS: i32 = 6;
+
 /// The fields of the terms of a segment.
 #[derive(Debug)]
 pub(super) struct Fields {
@@ -62,11 +65,12 @@ pub(super) fn of_meta(meta: &Body, format: &Format, fields: &[FieldInfo]) -> Res
             Index::Trie(Trie { place: place.unwrap_or_default(), root: root.unsigned_abs() })
         } else {
             let start = cursor.vlong()?;
-            let (node, len) = fst_header(&mut cursor)?;
+            let (version, node, len) = fst_header(&mut cursor)?;
             let place = place(start, start.saturating_add(len));
             cursor.rule(place.is_some(), "an index of terms that ends before it begins")?;
             let root = std::mem::take(&mut read.root);
-            Index::Fst(Fst { body: place.unwrap_or_default(), start: node.unsigned_abs(), root })
+            let (body, has_gaps) = (place.unwrap_or_default(), version <= WITH_GAPS);
+            Index::Fst(Fst { body, start: node.unsigned_abs(), has_gaps, root })
         };
         of.insert(read.number, read.with(index));
     }
@@ -91,13 +95,14 @@ pub(super) fn of_ends(tim: &Body, tip: &Body, format: &Format, fields: &[FieldIn
         let start = starts.vlong()?;
         let mut header = Cursor::new(tip);
         header.seek(tip.region(start, 0)?.start);
-        let (node, len) = fst_header(&mut header)?;
+        let (version, node, len) = fst_header(&mut header)?;
         let body = header.position();
         let end = usize::try_from(len).ok().and_then(|len| body.checked_add(len));
         header.rule(end.is_some(), "an index of terms that ends past the end")?;
         let root = std::mem::take(&mut read.root);
-        let body = body..end.unwrap_or(body);
-        of.insert(read.number, read.with(Index::Fst(Fst { body, start: node.unsigned_abs(), root })));
+        let (body, has_gaps) = (body..end.unwrap_or(body), version <= WITH_GAPS);
+        let fst = Fst { body, start: node.unsigned_abs(), has_gaps, root };
+        of.insert(read.number, read.with(Index::Fst(fst)));
     }
     Ok(Fields { of, postings_version, block })
 }
@@ -162,17 +167,17 @@ fn inner_header(cursor: &mut Cursor<'_>) -> Result<i32> {
     Ok(i32::from_be_bytes(version))
 }
 
-/// Takes the header of an FST, and returns its first node and the length of its body.
-fn fst_header(cursor: &mut Cursor<'_>) -> Result<(i64, i64)> {
+/// Takes the header of an FST, and returns its version, its first node and the length of its body.
+fn fst_header(cursor: &mut Cursor<'_>) -> Result<(i32, i64, i64)> {
     let version = inner_header(cursor)?;
-    cursor.within("version of an FST", version.into(), 6, 9)?;
+    cursor.within("version of an FST", version.into(), WITH_GAPS.into(), 9)?;
     if cursor.flag()? {
         // The output of the root, which the field has, too.
         string(cursor)?;
     }
     let input = cursor.u8()?;
     cursor.within("input type of an FST", input.into(), 0, 0)?;
-    Ok((cursor.vlong()?, cursor.vlong()?))
+    Ok((version, cursor.vlong()?, cursor.vlong()?))
 }
 
 fn place(start: i64, end: i64) -> Option<Range<usize>> {

@@ -17,12 +17,17 @@ const SORTED: u8 = 0x20;
 const BITMAP: u8 = 0x40;
 const CONTINUOUS: u8 = 0x60;
 
+/// The flag of a slot without an arc, of a label that the node has not: Lucene 8.2 has them where later releases have a bitmap.
+const GAP: u8 = 0x40;
+
 /// An index of prefixes.
 #[derive(Debug)]
 pub(crate) struct Fst {
     /// The place of the nodes in `.tip`.
     pub(super) body: Range<usize>,
     pub(super) start: u64,
+    /// Whether nodes of arcs by a bitmap have gaps instead: up to version 6.
+    pub(super) has_gaps: bool,
     /// The output of the empty prefix.
     pub(super) root: Vec<u8>,
 }
@@ -105,7 +110,7 @@ impl Fst {
         let (mut output, mut node) = (Vec::new(), Some(self.start));
         for (at, label) in term.iter().enumerate() {
             let Some(address) = node.filter(|node| *node > 0) else { break };
-            let Some(arc) = arc(nodes, address, *label)? else { break };
+            let Some(arc) = arc(nodes, (address, self.has_gaps), *label)? else { break };
             output.extend(arc.output);
             if let Some(end) = arc.end {
                 (prefix, best) = (at + 1, [&output[..], &end].concat());
@@ -118,12 +123,12 @@ impl Fst {
 }
 
 /// The arc of a node with this label, if it has one. The outer `None` is damage.
-fn arc(nodes: &[u8], address: u64, label: u8) -> Option<Option<Arc>> {
+fn arc(nodes: &[u8], (address, has_gaps): (u64, bool), label: u8) -> Option<Option<Arc>> {
     let at = usize::try_from(address).ok()?.checked_add(1)?;
     let mut reader = Backward { bytes: nodes, at };
     let first = reader.u8()?;
     if first == SORTED || first == BITMAP || first == CONTINUOUS {
-        return of_same_length(reader, first, label);
+        return of_same_length(reader, (first, has_gaps), label);
     }
     let (mut flags, mut found) = (first, None);
     loop {
@@ -151,7 +156,7 @@ fn arc(nodes: &[u8], address: u64, label: u8) -> Option<Option<Arc>> {
 }
 
 /// As [`arc`], of a node whose arcs have the same length.
-fn of_same_length(mut reader: Backward<'_>, kind: u8, label: u8) -> Option<Option<Arc>> {
+fn of_same_length(mut reader: Backward<'_>, (kind, has_gaps): (u8, bool), label: u8) -> Option<Option<Arc>> {
     let (range, len) = (reader.vint()?, reader.vint()?);
     // Labels are bytes.
     if range > 256 {
@@ -159,6 +164,13 @@ fn of_same_length(mut reader: Backward<'_>, kind: u8, label: u8) -> Option<Optio
     }
     let (count, place) = match kind {
         SORTED => (range, sorted(reader, range, len, label)?),
+        BITMAP if has_gaps => {
+            // The label of the first arc.
+            let mut start = reader;
+            start.u8()?;
+            let first = start.u8()?;
+            (range, label.checked_sub(first).map(usize::from).filter(|at| *at < range))
+        }
         BITMAP => {
             let mut bits = [0_u8; 32];
             for bits in &mut bits[..range.div_ceil(8)] {
@@ -178,7 +190,10 @@ fn of_same_length(mut reader: Backward<'_>, kind: u8, label: u8) -> Option<Optio
     let Some(place) = place else { return Some(None) };
     let mut at = reader.after(place, len)?;
     let flags = at.u8()?;
-    if kind == SORTED {
+    if kind == BITMAP && has_gaps && flags & GAP > 0 {
+        return Some(None);
+    }
+    if kind == SORTED || kind == BITMAP && has_gaps {
         at.u8()?;
     }
     let mut arc = at.arc(flags)?;
@@ -245,7 +260,7 @@ mod tests {
             [vec![TARGET_NEXT | HAS_FINAL_OUTPUT | 0x01, b'b', 1, 5 << 2 | 2], leaf(Some(b'd'), LAST, 7)]
                 .concat();
         let (nodes, starts) = body(&[start, leaf(Some(b'x'), LAST, 9)]);
-        let fst = Fst { body: 0..nodes.len(), start: starts[0], root: block(1) };
+        let fst = Fst { body: 0..nodes.len(), start: starts[0], has_gaps: false, root: block(1) };
         let of = |term: &[u8]| {
             let place = fst.find(&nodes, term, false).unwrap();
             (place.prefix, place.block)
@@ -271,13 +286,17 @@ mod tests {
         let bitmap =
             [head(BITMAP, 5), vec![0b10101, b'b'], arc(None, 2), arc(None, 3), arc(None, 4)].concat();
         let continuous = [head(CONTINUOUS, 3), vec![b'd'], arc(None, 3), arc(None, 4), arc(None, 5)].concat();
-        for (node, expected) in [
-            (sorted, [1, 2, 1, 3, 1, 4, 1]),
-            (bitmap, [1, 2, 1, 3, 1, 4, 1]),
-            (continuous, [1, 1, 1, 3, 4, 5, 1]),
+        let gap = vec![GAP; len];
+        let gaps =
+            [head(BITMAP, 5), arc(Some(b'b'), 2), gap.clone(), arc(Some(b'd'), 3), gap, arc(Some(b'f'), 4)];
+        for (node, has_gaps, expected) in [
+            (sorted, false, [1, 2, 1, 3, 1, 4, 1]),
+            (bitmap, false, [1, 2, 1, 3, 1, 4, 1]),
+            (gaps.concat(), true, [1, 2, 1, 3, 1, 4, 1]),
+            (continuous, false, [1, 1, 1, 3, 4, 5, 1]),
         ] {
             let (nodes, starts) = body(&[node]);
-            let fst = Fst { body: 0..nodes.len(), start: starts[0], root: block(1) };
+            let fst = Fst { body: 0..nodes.len(), start: starts[0], has_gaps, root: block(1) };
             let found = [b'a', b'b', b'c', b'd', b'e', b'f', b'g'];
             let found = found.map(|label| fst.find(&nodes, &[label], false).unwrap().block);
             assert_eq!(found, expected);
