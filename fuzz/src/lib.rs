@@ -15,6 +15,7 @@
 //! | [`stream`] | what a leader sends to a replica | it is taken, or refused without a change; the replica opens again |
 //! | [`scan_request`] | a request for a scan | it is refused, or encodes and decodes to the same |
 //! | [`log`] | two logs of a store | they are refused, or list frames that follow each other |
+//! | [`lucene`] | files of an index of Lucene | they are refused, or every read returns |
 //! | [`input`] | options, a schema file, CSV or NDJSON | an accepted file survives `dv build`, `dv export` and `dv build` |
 //!
 //! `structured` is [`segment`] with files from [`structure::mutate`].
@@ -29,6 +30,7 @@ mod feed;
 mod ids;
 mod input;
 mod log;
+mod lucene;
 mod merge;
 // Shared with the tests of crate `search`.
 #[path = "../../crates/search/tests/it/query/naive.rs"]
@@ -57,6 +59,7 @@ pub use feed::{give, give_batch};
 pub use ids::{exercise_ids, ids, ids_input, ids_to_ask};
 pub use input::input;
 pub use log::{log, log_inputs};
+pub use lucene::{lucene, lucene_inputs};
 pub use merge::merge;
 pub use neighbours::neighbours;
 pub use partial::{partial, partial_inputs};
@@ -72,7 +75,7 @@ pub use stream::{stream, stream_inputs};
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets, for the replay of corpora.
-pub const TARGETS: [Target; 20] = [
+pub const TARGETS: [Target; 21] = [
     ("program", program),
     ("merge", merge),
     ("query", query),
@@ -93,6 +96,7 @@ pub const TARGETS: [Target; 20] = [
     ("body", body),
     ("stream", stream),
     ("scan_request", scan_request),
+    ("lucene", lucene),
 ];
 
 /// Any bytes as a file: opening it and every read of it must return.

@@ -8,11 +8,15 @@ pub(crate) use docvalues::column::{
     View, promotion,
 };
 pub(crate) use docvalues::column::{FormatError, FormatErrorKind, Section};
+#[cfg(feature = "lucene")]
+pub(crate) use docvalues::column::{PlainColumns, PlainSource};
 #[cfg(feature = "parquet")]
 pub(crate) use docvalues::format::file::field::MAX_NAME;
 pub(crate) use docvalues::format::file::frame::MAGIC;
 pub(crate) use docvalues::format::file::kind::{LogicalType, from_f64, from_u64, to_f64, to_u64};
 pub(crate) use docvalues::format::numeric::{FINE_ZONE, ZONE};
+#[cfg(feature = "lucene")]
+pub(crate) use docvalues::lucene;
 pub(crate) use docvalues::reader::{
     Access, ColumnUsage, IdForm, IdIndex, OpenOptions, SectionUsage, Segment, SegmentUsage,
 };

@@ -8,6 +8,8 @@ pub(crate) mod filter;
 mod help;
 pub(crate) mod hints;
 mod ids;
+#[cfg(feature = "lucene")]
+pub(crate) mod import;
 pub(crate) mod inspect;
 pub(crate) mod lookup;
 pub(crate) mod merge;
@@ -28,6 +30,8 @@ use std::path::PathBuf;
 use clap::{Arg, ColorChoice, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::answer::rows::RecordFormat;
+#[cfg(feature = "lucene")]
+use crate::api::lucene::FieldType;
 use crate::open::opener::Opener;
 
 const ABOUT: &str = "Build, inspect, search, export, merge, compare and check docvalues segments and stores";
@@ -40,7 +44,8 @@ without reading the rest. `dv build` makes a segment from CSV, TSV, NDJSON, Parq
 commands read one.
 
 A store is a folder of segments that changes: `dv store create`, `dv put`, `dv set`, `dv rm`, `dv merge`. Commands that read a \
-segment read a store, too.";
+segment read a store, too, and the folder of an index of Lucene, Solr, OpenSearch or Elasticsearch; `dv import` makes a segment \
+or a store of one.";
 
 const NOTES: &str = "\
 Examples:
@@ -100,11 +105,19 @@ pub(crate) struct CommandLine {
     pub(crate) format: Option<RecordFormat>,
     #[arg(skip)]
     pub(crate) output: Option<PathBuf>,
+
+    /// Types of columns of indexes of Lucene, such as price=f64,weight=f32
+    ///
+    /// Types: i64 u64 f64 f32 bool date timestamp[ms] timestamp[us] timestamp[ns] ip uuid string bytes. Without one, a column
+    /// has the type that Solr, Elasticsearch or OpenSearch are known to write, or i64, string or bytes.
+    #[cfg(feature = "lucene")]
+    #[arg(long, global = true, value_name = "NAME=TYPE,…", value_delimiter = ',', value_parser = import::parse_type)]
+    pub(crate) lucene_type: Vec<(String, FieldType)>,
 }
 
 /// Commands that read no store, or all of its commits: they refuse --commit.
-const WITHOUT_COMMIT: &str = "build schema check store put set rm commits log changes recover replicate replica completions \
-                              man where";
+const WITHOUT_COMMIT: &str = "build schema check store put set rm commits log changes recover replicate replica import \
+                              completions man where";
 
 /// Commands that read no segment.
 const WITHOUT_SEGMENTS: &str = "build schema completions man where";
@@ -167,7 +180,13 @@ impl CommandLine {
 
     /// Opens segments and stores as the global options say.
     pub(crate) fn opener(&self) -> Opener {
-        Opener { any_docs: self.any_docs, no_mmap: self.no_mmap, commit: self.commit }
+        Opener {
+            any_docs: self.any_docs,
+            no_mmap: self.no_mmap,
+            commit: self.commit,
+            #[cfg(feature = "lucene")]
+            lucene_types: self.lucene_type.clone(),
+        }
     }
 }
 
@@ -176,6 +195,8 @@ pub(crate) enum Command {
     Build(build::BuildArgs),
     Schema(build::SchemaArgs),
     Merge(merge::MergeArgs),
+    #[cfg(feature = "lucene")]
+    Import(import::ImportArgs),
     Info(inspect::InfoArgs),
     Stats(inspect::StatsArgs),
     Terms(inspect::TermsArgs),

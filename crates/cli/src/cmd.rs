@@ -14,6 +14,8 @@ pub(crate) mod get;
 pub(crate) mod group;
 pub(crate) mod head;
 pub(crate) mod histogram;
+#[cfg(feature = "lucene")]
+pub(crate) mod import;
 pub(crate) mod info;
 pub(crate) mod log;
 pub(crate) mod lookup;

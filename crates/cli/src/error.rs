@@ -143,6 +143,25 @@ impl From<&Error> for CliError {
     }
 }
 
+/// An index of Lucene cannot be opened or read.
+#[cfg(feature = "lucene")]
+impl From<api::lucene::Error> for CliError {
+    fn from(error: api::lucene::Error) -> CliError {
+        use api::lucene::ErrorKind;
+        let unreadable = || CliError::new(Exit::Unreadable, error.to_string());
+        match error.kind() {
+            ErrorKind::Type { .. } => {
+                CliError::usage(error.to_string()).hint("--lucene-type has the types of fields")
+            }
+            ErrorKind::Codec { .. } | ErrorKind::Format { .. } | ErrorKind::Version { .. } => unreadable()
+                .hint("docs/lucene.md lists what is read; Lucene's IndexUpgrader writes older indexes anew"),
+            ErrorKind::Io(_) | ErrorKind::NoCommit | ErrorKind::Postings { .. } => unreadable(),
+            ErrorKind::ManyDocs { .. } => CliError::failed(error.to_string()),
+            _ => CliError::failed(error.to_string()).hint("`dv check` lists all damage"),
+        }
+    }
+}
+
 /// Asking a segment failed.
 impl From<SearchError> for CliError {
     fn from(error: SearchError) -> CliError {

@@ -100,6 +100,8 @@ fn dispatch(line: &CommandLine, console: &mut Console<'_>) -> Result<Exit, CliEr
         Command::Build(args) => cmd::build::run(args, console),
         Command::Schema(args) => cmd::schema::run(args, console),
         Command::Merge(args) => cmd::merge::run(args, opener, console),
+        #[cfg(feature = "lucene")]
+        Command::Import(args) => cmd::import::run(args, opener, console),
         Command::Info(args) => cmd::info::run(args, opener, console),
         Command::Stats(args) => cmd::stats::run(args, opener, console),
         Command::Terms(args) => cmd::terms::run(args, opener, console),

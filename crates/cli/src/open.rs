@@ -1,10 +1,12 @@
-//! Files, segments and stores, opened, with their columns by name.
+//! Files, segments, stores and indexes of Lucene, opened, with their columns by name.
 //!
 //! It knows no input and no format of an output.
 
 pub(crate) mod columns;
 pub(crate) mod files;
 pub(crate) mod id_index;
+#[cfg(feature = "lucene")]
+pub(crate) mod lucene;
 pub(crate) mod opener;
 pub(crate) mod records;
 pub(crate) mod segment;

@@ -41,6 +41,18 @@ pub enum ErrorKind {
         /// The section, the offset in the file, and the damage.
         source: docvalues_format::error::Error,
     },
+    /// A file of another format, such as a Lucene index, is damaged, truncated, or of a version that is not read.
+    #[error("{file}: {}byte {offset}: {source}", Named(field))]
+    CorruptOther {
+        /// The file.
+        file: String,
+        /// The column that was read, if it was one.
+        field: Option<String>,
+        /// The offset in the file.
+        offset: u64,
+        /// The damage.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// The file could not be opened or read.
     #[error("{file}: {source}")]
     Io {
@@ -120,10 +132,10 @@ impl Error {
 
     /// Whether the file is damaged, truncated, or of another format.
     pub fn is_corrupt(&self) -> bool {
-        matches!(*self.0, ErrorKind::Corrupt { .. })
+        matches!(*self.0, ErrorKind::Corrupt { .. } | ErrorKind::CorruptOther { .. })
     }
 
-    /// The damaged section and the offset in the file, if [`is_corrupt`](Self::is_corrupt).
+    /// The damaged section and the offset in the file, if the file is a damaged segment of docvalues.
     pub fn place(&self) -> Option<(Section, u64)> {
         match &*self.0 {
             ErrorKind::Corrupt { source, .. } => Some((source.section(), source.offset())),
@@ -157,7 +169,7 @@ impl std::error::Error for Error {
         match &*self.0 {
             ErrorKind::Corrupt { source, .. } => Some(source),
             ErrorKind::Io { source, .. } => Some(source),
-            ErrorKind::Source { source, .. } => Some(&**source),
+            ErrorKind::Source { source, .. } | ErrorKind::CorruptOther { source, .. } => Some(&**source),
             _ => None,
         }
     }

@@ -52,6 +52,10 @@ pub enum Error {
     #[cfg(feature = "store")]
     #[error(transparent)]
     Store(#[from] crate::store::Error),
+    /// Opening an index of Lucene failed.
+    #[cfg(feature = "lucene")]
+    #[error(transparent)]
+    Lucene(#[from] crate::lucene::Error),
     /// Looking up ids in several segments failed.
     #[error(transparent)]
     Seek(#[from] SeekError),

@@ -57,6 +57,7 @@
 //! | merge segments | [`Merger`] |
 //! | read columns of any source | [`ColumnSource`], [`Column`], [`Rows`] |
 //! | write a source of columns of your own | [`mod@column`] |
+//! | read an index of Lucene, Solr, OpenSearch or Elasticsearch | [`lucene`](https://docs.rs/docvalues-lucene) (feature `lucene`) |
 //! | check a file | [`Segment::verify`] |
 //!
 //! A segment and its columns are `Arc`s: clone them, send them to threads, keep a column after its segment was dropped.
@@ -117,6 +118,7 @@
 //! | `rayon` | yes | threads that encode columns ([`WriterOptions::threads`]) and search |
 //! | `regex` | no | with `search`, regular expressions in queries, and text without regard to case |
 //! | `arrow` | no | [`SegmentWriter`]`::append` for record batches; with `search`, exports as record batches |
+//! | `lucene` | no | [`lucene`](https://docs.rs/docvalues-lucene): indexes of Lucene, Solr, OpenSearch and Elasticsearch as sources of columns |
 //! | `store` | no | [`store`](https://docs.rs/docvalues-store): directories of segments that change |
 //! | `object_store` | no | with `store`, replicas through buckets, and segments read from them through a cache |
 //! | `tracing` | no | with `store`, events of what a store does, for the crate `tracing` |
@@ -135,6 +137,8 @@ pub use docvalues_column as column;
 // For the tools, benches and tests of this workspace. Not part of the public API.
 #[doc(hidden)]
 pub use docvalues_format as format;
+#[cfg(feature = "lucene")]
+pub use docvalues_lucene as lucene;
 pub use docvalues_reader as reader;
 #[cfg(feature = "search")]
 pub use docvalues_search as search;
@@ -196,6 +200,11 @@ struct FacetOverHits;
 #[cfg(all(doctest, feature = "store"))]
 #[doc = include_str!("../../../docs/update-a-price.md")]
 struct UpdateAPrice;
+
+/// The code of docs/lucene.md is compiled.
+#[cfg(all(doctest, feature = "lucene", feature = "search"))]
+#[doc = include_str!("../../../docs/lucene.md")]
+struct Lucene;
 
 /// The code of docs/own-columns.md runs as a test.
 #[cfg(doctest)]

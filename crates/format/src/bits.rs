@@ -206,5 +206,5 @@ pub use narrow::to_ords;
 pub(crate) use narrow::unpack_ords;
 pub use pack::pack;
 pub(crate) use table_lookup::{ENTRIES, look_up, look_up_packed};
-pub use unpack_kernels::within;
-pub(crate) use unpack_kernels::{in_range, multiples, unsigned};
+pub(crate) use unpack_kernels::in_range;
+pub use unpack_kernels::{multiples, unsigned, within};

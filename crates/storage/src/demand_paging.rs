@@ -77,7 +77,7 @@ impl PagedBytes {
         limit: usize,
         trusted: bool,
     ) -> Option<PagedBytes> {
-        let bytes = source.whole()?.get(at..at.checked_add(len)?)?;
+        let bytes = source.bytes()?.get(at..at.checked_add(len)?)?;
         let bytes = NonNull::from_ref(bytes).cast();
         let admitted =
             if trusted { GranuleSet::everything() } else { GranuleSet::none(len.div_ceil(GRANULE)) };

@@ -283,7 +283,7 @@ impl Source {
     ///
     /// When the kernel rejects the advice. The source stays usable.
     pub fn advise(&self, advice: Advice) -> io::Result<()> {
-        self.advise_range(0..self.whole().map_or(0, <[u8]>::len), advice)
+        self.advise_range(0..self.bytes().map_or(0, <[u8]>::len), advice)
     }
 
     pub(crate) fn advise_range(&self, range: Range<usize>, advice: Advice) -> io::Result<()> {
@@ -304,9 +304,17 @@ impl Source {
         }
     }
 
-    /// The whole file, if it is available as a slice.
+    /// The whole file, **unverified**, if it is mapped or in memory; `None` if it is read or requested piece by piece. O(1).
+    ///
+    /// For readers of other formats. [`touched`](Self::touched) does not count these bytes.
+    ///
+    /// ```
+    /// use docvalues_storage::Source;
+    ///
+    /// assert_eq!(Source::memory(b"a file".to_vec()).bytes(), Some(&b"a file"[..]));
+    /// ```
     #[inline]
-    pub(crate) fn whole(&self) -> Option<&[u8]> {
+    pub fn bytes(&self) -> Option<&[u8]> {
         match &self.bytes {
             Backend::Mapped(map) => Some(map),
             Backend::Memory(bytes) => Some(bytes.as_slice()),
@@ -476,9 +484,9 @@ mod tests {
     fn memory_is_not_copied() {
         let shared: Arc<[u8]> = Arc::from(&b"shared"[..]);
         let source = Source::memory(Arc::clone(&shared));
-        assert_eq!(source.whole().unwrap().as_ptr(), shared.as_ptr());
+        assert_eq!(source.bytes().unwrap().as_ptr(), shared.as_ptr());
         static BYTES: &[u8] = b"static";
-        assert_eq!(Source::memory(BYTES).whole().unwrap().as_ptr(), BYTES.as_ptr());
+        assert_eq!(Source::memory(BYTES).bytes().unwrap().as_ptr(), BYTES.as_ptr());
     }
 
     #[test]

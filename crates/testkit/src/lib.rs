@@ -10,6 +10,7 @@
 //! | [`concat`](mod@concat) | several columns end to end, likewise |
 //! | [`claims`] | a small file that claims to have many documents |
 //! | [`faults`] | directories whose calls fail, and one that loses power |
+//! | [`lucene`] | a small index of Lucene |
 //! | [`damage`] | damage to files, and an allocator that counts |
 //! | [`real`] | paths of real data |
 //!
@@ -39,6 +40,7 @@ pub mod concat;
 pub mod conformance;
 pub mod damage;
 pub mod faults;
+pub mod lucene;
 pub mod model;
 pub mod real;
 pub mod rng;

@@ -33,6 +33,7 @@ fn main() -> Result<()> {
     save("partial", &docvalues_fuzz::partial_inputs(&texts))?;
     save("store", &docvalues_fuzz::store_inputs())?;
     save("log", &docvalues_fuzz::log_inputs())?;
+    save("lucene", &docvalues_fuzz::lucene_inputs())?;
     save("delta", &docvalues_fuzz::delta_inputs())?;
     save("body", &docvalues_fuzz::body_inputs())?;
     save("scan_request", &docvalues_fuzz::scan_request_inputs(&texts))?;

@@ -11,6 +11,7 @@ Examples:
   dv lookup packages.dv 5de1086c79cbf431697cc6a993a7378fe46488599cc640f5834caa9f9f3c517d
   dv lookup segments/*.dv - --columns package,size < ids.txt
   dv lookup 2023.dv 2024.dv --id -7 --id x.dv --doc
+  dv lookup data/indices/mBqYbpUbT9C8cS0/0/index _id 17 ab-3
   cut -f1 wanted.tsv | dv lookup segments/*.dv - --doc --quiet | cut -f3 | sort > known.txt
 
 Exit codes: 0 all found, 1 an id was not found, or a segment has no index or is damaged,
@@ -22,6 +23,9 @@ Exit codes: 0 all found, 1 an id was not found, or a segment has no index or is 
 ///
 /// The segments need an index of ids; `dv build --id-field` and `dv merge --id-field` add one. The last segment is
 /// searched first: if several segments have an id, the document of the last one is printed.
+///
+/// In an index of Lucene, the first argument after its folder is an indexed field, such as _id, and the others are its
+/// ids. All live documents with an id are printed.
 ///
 /// Arguments up to the last one that ends in .dv or is a file are segments; the rest are ids. `-` reads ids from
 /// standard input, one a line. With --id, or with ids after `--`, all other arguments are segments. Write ids as `dv

@@ -1,15 +1,23 @@
 //! `dv check`: verifies every byte of segments and stores.
 
+#[cfg(feature = "lucene")]
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::Path;
 
 use serde::Serialize;
 
+#[cfg(feature = "lucene")]
+use crate::api::ColumnSource as _;
+#[cfg(feature = "lucene")]
+use crate::api::lucene::Options;
 use crate::api::store::StoreReader;
 use crate::api::{Error, ErrorKind, Segment};
 use crate::args::verify::CheckArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit, exit_of};
+#[cfg(feature = "lucene")]
+use crate::open::files::is_lucene;
 use crate::open::opener::Opener;
 use crate::text::quoting::{printable, thousands};
 
@@ -79,6 +87,8 @@ fn check(opener: &Opener, file: &Path) -> Report {
     let name = file.to_string_lossy().into_owned();
     let mut report = Report { file: name.clone(), ..Report::default() };
     let checked = match file.is_dir() {
+        #[cfg(feature = "lucene")]
+        true if is_lucene(file) => check_lucene(opener, file, &mut report),
         true => check_store(opener, file, &mut report),
         false => opener.segment(file).map(|segment| check_segment(&segment, &mut report)),
     };
@@ -103,6 +113,32 @@ fn check_segment(segment: &Segment, report: &mut Report) {
         report.problems.push(problem(&error));
         ControlFlow::Continue(())
     });
+}
+
+/// Compares the checksums of all files of an index of Lucene, and opens its columns.
+#[cfg(feature = "lucene")]
+fn check_lucene(opener: &Opener, folder: &Path, report: &mut Report) -> Result<(), CliError> {
+    let index = opener.lucene(folder, Options::new())?;
+    let mut names = BTreeSet::new();
+    for segment in index.segments() {
+        let mut note = |failure: CliError| {
+            report.exit = report.exit.max(failure.exit);
+            report.problems.push(Problem { message: failure.message, ..Problem::default() });
+        };
+        if let Err(error) = segment.verify() {
+            note(error.into());
+        }
+        for field in segment.fields()? {
+            if let Err(error) = segment.column(&field.name) {
+                note(error.into());
+            }
+            names.insert(field.name);
+        }
+    }
+    report.documents = Some(index.live_docs());
+    report.columns = u32::try_from(names.len()).ok();
+    report.bytes = Some(index.segments().iter().map(|segment| segment.bytes()).sum());
+    Ok(())
 }
 
 fn check_store(opener: &Opener, folder: &Path, report: &mut Report) -> Result<(), CliError> {

@@ -1,5 +1,7 @@
 //! `dv info`: the columns of a segment with their types, ranges and sizes.
 
+#[cfg(feature = "lucene")]
+mod of_lucene;
 mod of_store;
 
 use crate::answer::segment_info::{info, stats};
@@ -8,11 +10,17 @@ use crate::api::{IdIndex, Packing};
 use crate::args::inspect::InfoArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
+#[cfg(feature = "lucene")]
+use crate::open::files::is_lucene;
 use crate::open::opener::Opener;
 use crate::text::json::Json;
 use crate::text::quoting::{decimal, printable, thousands};
 
 pub(crate) fn run(args: &InfoArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    #[cfg(feature = "lucene")]
+    if is_lucene(&args.file) {
+        return of_lucene::run(args, opener, console);
+    }
     if args.file.is_dir() {
         return of_store::run(args, opener, console);
     }

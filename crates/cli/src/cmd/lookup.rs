@@ -1,5 +1,8 @@
 //! `dv lookup`: finds documents by id in several segments.
 
+#[cfg(feature = "lucene")]
+mod of_lucene;
+
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -12,7 +15,7 @@ use crate::console::Console;
 use crate::console::colours::styled;
 use crate::error::{CliError, Exit};
 use crate::import::ids::{self, IdInput};
-use crate::open::files::is_store;
+use crate::open::files::{is_lucene, is_store};
 use crate::open::opener::Opener;
 use crate::open::records::{CHUNK, Records};
 use crate::open::segment::OpenSegment;
@@ -23,6 +26,12 @@ use crate::text::quoting::{json_text, printable};
 pub(crate) fn run(args: &LookupArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let (files, ids) = split(args)?;
     let files: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();
+    #[cfg(feature = "lucene")]
+    if let [folder] = &files[..]
+        && is_lucene(folder)
+    {
+        return of_lucene::run(args, &files, ids, opener, console);
+    }
     let segments = Segments::open_all(opener, &files)?;
     let (indexes, logical) = open(segments.all())?;
     // Files are named from the oldest to the newest, and searched in reverse order.
@@ -57,7 +66,11 @@ fn split(args: &LookupArgs) -> Result<(&[OsString], Vec<IdInput>), CliError> {
     let is_segment = |argument: &OsString| {
         let path = Path::new(argument);
         argument != "-"
-            && (explicit || path.extension().is_some_and(|e| e == "dv") || path.is_file() || is_store(path))
+            && (explicit
+                || path.extension().is_some_and(|e| e == "dv")
+                || path.is_file()
+                || is_store(path)
+                || is_lucene(path))
     };
     let files = args.arguments.iter().rposition(is_segment).map_or(1, |last| last + 1);
     let (files, after) = args.arguments.split_at_checked(files).unwrap_or_default();

@@ -179,6 +179,6 @@ fn text_format(formats: &[Option<&str>]) -> Option<String> {
 
 /// Compares the size of the merged segment with those of its parts.
 fn against_segments(bytes: u64, segments: &[OpenSegment]) -> String {
-    let before = segments.iter().map(|part| part.segment.len()).sum();
+    let before = segments.iter().map(OpenSegment::bytes).sum();
     format!("{} bytes, of {} segments with {} bytes", thousands(bytes), segments.len(), thousands(before))
 }

@@ -12,6 +12,7 @@ use crate::error::{CliError, Exit};
 use crate::import::notes::{tell_joined_numbers, tell_notes};
 use crate::import::store_input::{Outcomes, PutPlan, StoreInput};
 use crate::import::{Import, ImportOptions, store_schema};
+use crate::open::files::refuse_lucene;
 use crate::open::opener::Opener;
 use crate::open::store::{note_commit, waiting};
 use crate::process::end_signal::EndSignal;
@@ -66,6 +67,7 @@ pub(crate) fn run(args: &PutArgs, opener: &Opener, console: &mut Console<'_>) ->
 }
 
 fn open(args: &PutArgs, opener: &Opener, end: &EndSignal) -> Result<Store, CliError> {
+    refuse_lucene(&args.folder)?;
     let options = opener.store_options(args.commit.keep_commits, args.write.options(args.memory));
     let options = options.durability(args.durability).keep_frames(args.keep_frames as u64);
     // When half of it is used, it is written to a segment, which takes the rest.

@@ -5,12 +5,14 @@ use crate::api::store::{LostCommit, Store, StoreOptions};
 use crate::args::store::RecoverArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
+use crate::open::files::refuse_lucene;
 use crate::open::opener::Opener;
 use crate::open::store::waiting;
 use crate::text::json::Json;
 use crate::text::quoting::thousands;
 
 pub(crate) fn run(args: &RecoverArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    refuse_lucene(&args.folder)?;
     let options = StoreOptions::new().open(opener.options());
     let recover = || Store::recover(&args.folder, args.to, args.discard_log, options);
     let recovered = waiting(args.wait.time, || false, recover)?;

@@ -14,6 +14,7 @@ use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::open::files;
 use crate::open::opener::Opener;
+use crate::open::segment::OpenSegment;
 use crate::open::segments::Segments;
 
 pub(crate) fn run(args: &StatsArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
@@ -25,9 +26,9 @@ pub(crate) fn run(args: &StatsArgs, opener: &Opener, console: &mut Console<'_>) 
     let stats = fields.iter().map(|field| asked(field, args, !columns.is_empty()));
     let request = SearchRequest::new().stats(stats);
     let mut answer = answer(&segments, (&args.filter, None), request)?;
-    let usage = segments.all().iter().map(|part| part.segment.usage()).collect::<Result<Vec<_>, _>>()?;
+    let usage = segments.all().iter().map(OpenSegment::usage).collect::<Result<Vec<_>, _>>()?;
     let mut by_field: HashMap<&str, Vec<&ColumnUsage>> = HashMap::new();
-    for column in usage.iter().flat_map(|usage| &usage.columns) {
+    for column in usage.iter().flatten().flat_map(|usage| &usage.columns) {
         by_field.entry(&column.field.name).or_default().push(column);
     }
     let of_field = |name: &str| by_field.get(name).map_or(&[][..], Vec::as_slice);
@@ -38,8 +39,11 @@ pub(crate) fn run(args: &StatsArgs, opener: &Opener, console: &mut Console<'_>) 
             stats.distinct = stats.distinct.or(distinct(column).map(Distinct::Exact));
         }
     }
-    let bytes =
-        |stats: &ColumnStats| of_field(&stats.field.name).iter().map(|column| column.bytes()).sum::<u64>();
+    let bytes = |stats: &ColumnStats| {
+        let name = &stats.field.name;
+        let of_lucene = segments.all().iter().filter_map(|part| part.bytes_of(name));
+        of_field(name).iter().map(|column| column.bytes()).chain(of_lucene).sum::<u64>()
+    };
     let columns = answer.found.stats.iter().map(|stats| Column::new(stats, bytes(stats)));
     let columns: Vec<Column<'_>> = columns.collect();
     if args.json {

@@ -8,6 +8,7 @@ use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::import::schema::requested;
 use crate::import::store_schema;
+use crate::open::files::refuse_lucene;
 use crate::open::opener::Opener;
 use crate::open::store::commit;
 
@@ -19,6 +20,7 @@ pub(crate) fn run(args: &StoreArgs, opener: &Opener, console: &mut Console<'_>) 
 }
 
 fn create(args: &CreateArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    refuse_lucene(&args.folder)?;
     let requests = requested(args.schema.as_deref(), &args.types)?;
     let (id_field, version_field) = (args.id_field.as_deref(), args.version_field.as_deref());
     let schema = store_schema::of_requests(&requests, id_field, version_field, &args.sort_by)?;

@@ -64,10 +64,11 @@ pub(crate) fn split(arguments: &[OsString]) -> (Vec<PathBuf>, Vec<String>) {
     (files.iter().map(PathBuf::from).collect(), columns.collect())
 }
 
-/// Whether a file begins like a segment, or a folder is a store.
+/// Whether a file begins like a segment, or a folder is a store or an index of Lucene.
 pub(crate) fn is_readable(path: &Path) -> bool {
     let mut magic = [0; MAGIC.len()];
     is_store(path)
+        || is_lucene(path)
         || path.is_file()
             && File::open(path).is_ok_and(|mut file| file.read_exact(&mut magic).is_ok() && magic == MAGIC)
 }
@@ -75,6 +76,22 @@ pub(crate) fn is_readable(path: &Path) -> bool {
 /// Whether a folder has a store.
 pub(crate) fn is_store(path: &Path) -> bool {
     path.is_dir() && StoreReader::commits(path).is_ok()
+}
+
+/// Whether a folder has an index of Lucene.
+pub(crate) fn is_lucene(path: &Path) -> bool {
+    let is_commit = |entry: fs::DirEntry| entry.file_name().as_encoded_bytes().starts_with(b"segments_");
+    cfg!(feature = "lucene") && fs::read_dir(path).is_ok_and(|entries| entries.flatten().any(is_commit))
+}
+
+/// Fails if a folder has an index of Lucene, which no command changes.
+pub(crate) fn refuse_lucene(folder: &Path) -> Result<(), CliError> {
+    if !is_lucene(folder) {
+        return Ok(());
+    }
+    let message = format!("{}: expected the folder of a store, found an index of Lucene", folder.display());
+    let hint = "`dv import` makes a store of its documents, which `dv` can change";
+    Err(CliError::new(Exit::Unreadable, message).hint(hint))
 }
 
 /// The text of a file or of standard input, and its name in messages; an error gets `hint`.

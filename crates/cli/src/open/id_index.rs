@@ -20,7 +20,7 @@ pub(crate) fn damaged(error: &Error, hint: &str) -> CliError {
 /// The index of a segment and the field of its ids. An error has a hint on how to build one.
 pub(crate) fn open(segment: &OpenSegment) -> Result<(IdIndex, Field), CliError> {
     let file = segment.file();
-    let Some(index) = segment.segment.ids().map_err(|error| damaged(&error, MEND))? else {
+    let Some(index) = segment.ids().map_err(|error| damaged(&error, MEND))? else {
         return Err(CliError::failed(format!("{file}: the segment has no index of ids")).hint(
             "`dv build --id-field NAME` makes one, and \
              `dv merge OLD.dv -o NEW.dv --id-field NAME` adds one to an existing segment",

@@ -1,18 +1,23 @@
-//! [`Opener`]: opens segments and stores as the global options say.
+//! [`Opener`]: opens segments, stores and indexes of Lucene as the global options say.
 
 use std::path::Path;
 
+#[cfg(feature = "lucene")]
+use crate::api::lucene::FieldType;
 use crate::api::store::{Snapshot, StoreReader};
 use crate::api::{Access, OpenOptions, Segment};
 use crate::error::CliError;
 
-/// Opens segments and stores as the global options say: --any-docs, --no-mmap, --commit.
-#[derive(Clone, Copy, Debug, Default)]
+/// Opens segments and stores as the global options say: --any-docs, --no-mmap, --commit, --lucene-type.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Opener {
     pub(crate) any_docs: bool,
     pub(crate) no_mmap: bool,
     /// The commit of stores; `None` for the newest.
     pub(crate) commit: Option<u64>,
+    /// The types of fields of Lucene.
+    #[cfg(feature = "lucene")]
+    pub(crate) lucene_types: Vec<(String, FieldType)>,
 }
 
 impl Opener {

@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 use super::columns;
 use super::files::expand;
+#[cfg(feature = "lucene")]
+use super::files::is_lucene;
 use super::opener::Opener;
 use super::segment::OpenSegment;
 use super::store_source::{StoreFields, StoreSource};
@@ -38,16 +40,16 @@ pub(crate) struct Segments {
     names: Vec<String>,
     /// Whether the command line names several.
     are_several: bool,
-    /// The fields of the first store, if there is one, in its order.
+    /// The fields of the first store or index of Lucene, if there is one, in its order.
     order: Option<Vec<Field>>,
     /// The zone in which timestamps are printed, and read if they say none.
     zone: Option<TimeZone>,
 }
 
-/// The segments of a file or of a store.
+/// The segments of a file, of a store or of an index of Lucene.
 struct Opened {
     segments: Vec<OpenSegment>,
-    /// The fields of a store.
+    /// The fields of a store or of an index of Lucene.
     order: Option<Vec<Field>>,
 }
 
@@ -365,7 +367,7 @@ impl Opened {
     /// A segment of its own.
     fn of(segment: Segment) -> Opened {
         let (source, live) = (Arc::new(segment.clone()), LiveDocs::all(segment.docs()));
-        Opened { segments: vec![OpenSegment { segment, source, live }], order: None }
+        Opened { segments: vec![OpenSegment::new(segment, source, live)], order: None }
     }
 
     /// The same, if `all` after a check that each column can be opened.
@@ -377,10 +379,16 @@ impl Opened {
     }
 }
 
-/// Opens a file, or a store if the path is a folder.
+/// Opens a file, or if the path is a folder, a store or an index of Lucene.
 fn open(opener: &Opener, path: &Path) -> Result<Opened, CliError> {
     if !path.is_dir() {
         return Ok(Opened::of(opener.segment(path)?));
+    }
+    #[cfg(feature = "lucene")]
+    if is_lucene(path) {
+        let segments = super::lucene::segments(opener, path)?;
+        let order = super::lucene::fields(&segments)?;
+        return Ok(Opened { segments, order: Some(order) });
     }
     let snapshot = opener.store(path)?;
     let schema = snapshot.schema();
@@ -390,7 +398,7 @@ fn open(opener: &Opener, path: &Path) -> Result<Opened, CliError> {
         // The segment itself has the values as they were written.
         let source = snapshot.parts().source(part).clone();
         let source = Arc::new(StoreSource { source, fields: fields.clone() });
-        OpenSegment { segment: segment.clone(), source, live: live.clone() }
+        OpenSegment::new(segment.clone(), source, live.clone())
     };
     let mut segments: Vec<OpenSegment> = snapshot.segments().enumerate().map(opened).collect();
     if segments.is_empty() {
@@ -417,5 +425,5 @@ fn without_documents(
     let bytes = writer.finish_bytes().map_err(FinishError::into_error)?;
     let segment = Segment::from_reader(Arc::new(bytes), path, options)?;
     let source = Arc::new(StoreSource { source: Arc::new(segment.clone()), fields });
-    Ok(OpenSegment { segment, source, live: LiveDocs::all(0) })
+    Ok(OpenSegment::new(segment, source, LiveDocs::all(0)))
 }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::files::{expand, is_store};
+use super::files::{expand, is_lucene, is_store};
 use super::opener::Opener;
 use super::segments::Segments;
 use crate::error::CliError;
@@ -67,9 +67,9 @@ fn identifier(name: &str) -> String {
     if name.starts_with(|c: char| c.is_numeric()) { format!("_{name}") } else { name }
 }
 
-/// The files of a path: a store, the segments of another folder, or the matches of a pattern.
+/// The files of a path: a store or an index of Lucene, the segments of another folder, or the matches of a pattern.
 fn files(path: PathBuf) -> Result<Vec<PathBuf>, CliError> {
-    if !path.is_dir() || is_store(&path) {
+    if !path.is_dir() || is_store(&path) || is_lucene(&path) {
         return expand(&[path]);
     }
     let read = |error| CliError::file(path.display(), &error);

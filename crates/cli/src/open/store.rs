@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use super::files::refuse_lucene;
 use super::opener::Opener;
 use crate::api::store::{self, KeepCommits, Store, StoreOptions};
 use crate::api::writer::WriterOptions;
@@ -20,6 +21,7 @@ impl Opener {
         (keep_commits, wait): (Option<KeepCommits>, Option<Duration>),
         writer: WriterOptions,
     ) -> Result<Store, CliError> {
+        refuse_lucene(folder)?;
         let options = self.store_options(keep_commits, writer);
         waiting(wait, || false, || Store::open(folder, options))
     }

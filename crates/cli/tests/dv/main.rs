@@ -26,6 +26,8 @@ mod ids;
 mod install;
 mod json;
 mod late_values;
+#[cfg(feature = "lucene")]
+mod lucene;
 mod merge;
 mod notes;
 mod odd_cells;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Each crate under `crates/`, and the crates of the workspace that it may use.
-const ARROWS: [(&str, &[&str]); 16] = [
+const ARROWS: [(&str, &[&str]); 17] = [
     ("format", &[]),
     ("derive", &[]),
     ("column", &["format"]),
@@ -14,8 +14,9 @@ const ARROWS: [(&str, &[&str]); 16] = [
     ("writer", &["column", "storage", "terms", "format"]),
     ("reader", &["column", "storage", "terms", "format"]),
     ("search", &["column", "storage", "format"]),
+    ("lucene", &["column", "storage", "format"]),
     ("store", &["writer", "reader", "search", "terms", "column", "storage", "format"]),
-    ("docvalues", &["store", "writer", "reader", "search", "terms", "column", "derive", "format"]),
+    ("docvalues", &["store", "writer", "reader", "search", "lucene", "terms", "column", "derive", "format"]),
     ("datafusion", &["docvalues"]),
     ("tantivy", &["docvalues"]),
     ("ballista", &["datafusion"]),

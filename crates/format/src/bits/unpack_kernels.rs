@@ -100,7 +100,7 @@ fn groups_of<const WIDTH: usize, T>(bytes: &[u8], out: &mut [T], value: impl Fn(
 
 multiversion! {
     /// Replaces each number `x` by `start + factor * x`, modulo 2^64.
-    pub(crate) fn multiples(start: u64, factor: u64, numbers: &mut [u64]) {
+    pub fn multiples(start: u64, factor: u64, numbers: &mut [u64]) {
         numbers.iter_mut().for_each(|x| *x = start.wrapping_add(x.wrapping_mul(factor)));
     }
 }
@@ -162,8 +162,15 @@ fn in_range_scalar(numbers: &[u64], low: u64, span: u64) -> u64 {
 }
 
 /// Reinterprets signed numbers as unsigned ones, in place.
+///
+/// ```
+/// let mut numbers = [-1, 5];
+/// docvalues_format::bits::multiples(10, 2, docvalues_format::bits::unsigned(&mut numbers));
+/// assert_eq!(numbers, [8, 20]);
+/// ```
+#[inline]
 #[allow(unsafe_code, reason = "no safe function of the standard library does it")]
-pub(crate) fn unsigned(numbers: &mut [i64]) -> &mut [u64] {
+pub fn unsigned(numbers: &mut [i64]) -> &mut [u64] {
     let (len, start) = (numbers.len(), numbers.as_mut_ptr().cast());
     // SAFETY: `i64` and `u64` have the same size and alignment, every bit pattern is valid for both,
     // and the slice is borrowed mutably for as long as the result is.

@@ -76,7 +76,7 @@ fn a_view() {
     let source = Arc::new(Source::memory(bytes));
     let pages = PagedBytes::view(&source, 64, 2 * GRANULE, GRANULE + 1, false).unwrap();
     assert_eq!(Arc::strong_count(&source), 2);
-    let start = source.whole().unwrap()[64..].as_ptr();
+    let start = source.bytes().unwrap()[64..].as_ptr();
     drop(source);
     assert_eq!(pages.get(0..1), None);
     let peeked = pages.peek(0..2 * GRANULE).unwrap();

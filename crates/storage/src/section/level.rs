@@ -31,7 +31,7 @@ impl Level {
         trusted: bool,
     ) -> Option<Level> {
         let len = usize::try_from(len).ok()?;
-        let pages = match source.whole() {
+        let pages = match source.bytes() {
             Some(_) => PagedBytes::view(source, usize::try_from(offset).ok()?, len, limit, trusted)?,
             None => PagedBytes::buffer(len, limit)?,
         };

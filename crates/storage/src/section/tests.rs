@@ -278,7 +278,7 @@ fn padding_that_is_not_zero() {
 
 /// The checksum of a whole source: what a check against a wrong one says it is.
 fn crc_of(source: &Source) -> u32 {
-    let bytes = source.whole().unwrap();
+    let bytes = source.bytes().unwrap();
     match granule::check(Role::Values, 0, bytes, 0).unwrap_err().kind() {
         ErrorKind::Checksum { found, .. } => *found,
         other => panic!("{other}"),

@@ -13,7 +13,7 @@ pub(super) fn plan(
     args: &MergeArgs,
     segments: &[OpenSegment],
 ) -> Result<(Option<IdIndexPlan>, Option<String>), CliError> {
-    let (ids, has_documents) = (&args.ids, |segment: &&OpenSegment| segment.segment.docs() > 0);
+    let (ids, has_documents) = (&args.ids, |segment: &&OpenSegment| segment.source.docs() > 0);
     if args.no_ids || ids.refuses() {
         return Ok((None, None));
     }
@@ -23,7 +23,7 @@ pub(super) fn plan(
     if let Some(column) = &ids.id_field {
         check_fields(column, segments)?;
         // The index is built anew, so a damaged one does not matter.
-        let first = counting.iter().find_map(|segment| segment.segment.ids().ok().flatten());
+        let first = counting.iter().find_map(|segment| segment.ids().ok().flatten());
         let base = first.filter(|first| first.field() == column).map(|first| options_of(&first));
         let options = ids.options(base.unwrap_or_default());
         return Ok((Some(IdIndexPlan { column: column.clone(), options }), None));
@@ -48,7 +48,7 @@ fn common(segments: &[&OpenSegment]) -> Result<(Option<IdIndex>, Option<String>)
     let mut first: Option<(&OpenSegment, IdIndex)> = None;
     let mut lacking: Option<&OpenSegment> = None;
     for segment in segments {
-        let index = segment.segment.ids().map_err(|error| {
+        let index = segment.ids().map_err(|error| {
             damaged(&error, "--no-ids merges without the index of ids, --id-field rebuilds it")
         })?;
         match (index, &first) {

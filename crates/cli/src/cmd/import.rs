@@ -1,0 +1,213 @@
+//! `dv import`: makes a segment or a store of the doc values of an index of Lucene.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::answer::commit_info::{commit_line, print_json};
+use crate::answer::segment_info;
+use crate::api::lucene::{Index, Options};
+use crate::api::store::{Store, StoreSchema};
+use crate::api::writer::{MergeProgress, Merger};
+use crate::api::{ColumnSource as _, LogicalType, Segment, SortKey};
+use crate::args::import::ImportArgs;
+use crate::console::Console;
+use crate::console::destination::{followed, is_stdout, refuse_no_segment};
+use crate::console::progress::Progress;
+use crate::error::{CliError, Exit};
+use crate::import::ids::{IdIndexPlan, check_type, refused, unknown};
+use crate::open::files::{is_lucene, is_store};
+use crate::open::lucene::path_of;
+use crate::open::opener::Opener;
+use crate::open::store::commit;
+use crate::process::unfinished_files;
+use crate::text::quoting::thousands;
+use crate::text::sort_keys::keys_to_write;
+
+pub(crate) fn run(args: &ImportArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    if !is_lucene(&args.folder) {
+        let message = format!("{}: expected an index of Lucene, found no segments_N", args.folder.display());
+        let hint = "`dv build` reads text, Parquet and Arrow, `dv merge` segments and stores";
+        return Err(CliError::new(Exit::Unreadable, message).hint(hint));
+    }
+    if is_stdout(&args.output) || is_lucene(&args.output) {
+        let message = format!("{}: expected a segment or a store to write", args.output.display());
+        return Err(
+            CliError::usage(message).hint("a name that ends in .dv is a segment, another one a store")
+        );
+    }
+    let mut opener = opener.clone();
+    opener.lucene_types.extend(args.types.iter().cloned());
+    let import = Import {
+        args,
+        folder: &args.folder,
+        index: opener.lucene(&args.folder, Options::new().unite_kinds(true))?,
+    };
+    for segment in import.index.segments() {
+        segment.unreadable().for_each(|(_, error)| console.note(&format!("dv: left out: {error}")));
+    }
+    let is_segment =
+        args.output.is_file() || args.output.extension().is_some_and(|extension| extension == "dv");
+    if is_segment && !args.output.is_dir() {
+        return import.to_segment(console);
+    }
+    import.to_store(&opener, console)
+}
+
+/// An index to import.
+struct Import<'a> {
+    args: &'a ImportArgs,
+    folder: &'a Path,
+    index: Index,
+}
+
+impl Import<'_> {
+    /// Writes a segment.
+    fn to_segment(&self, console: &mut Console<'_>) -> Result<Exit, CliError> {
+        let args = self.args;
+        if !args.force {
+            refuse_no_segment(&args.output)?;
+        }
+        let (ids, sort) = (args.ids.plan()?, self.sort_keys()?);
+        self.write(&followed(&args.output)?, ids.as_ref(), sort, console)?;
+        console.done = Some(format!("{} is complete", args.output.display()));
+        if !args.write.quiet {
+            let line = |bytes| format!("{} bytes, {}", thousands(bytes), self.origin());
+            segment_info::report(&args.output, [], line, args.write.json, console)?;
+        }
+        Ok(Exit::Ok)
+    }
+
+    /// Adds a segment to a store, which is made if it is not there.
+    fn to_store(&self, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+        let (args, folder) = (self.args, &self.args.output);
+        let options = opener.store_options(None, args.write.options(args.memory));
+        let known = is_store(folder).then(|| Store::open(folder, options)).transpose()?;
+        let (mut ids, mut sort) = (args.ids.plan()?, self.sort_keys()?);
+        if let Some(store) = &known {
+            let snapshot = store.snapshot();
+            ids = self.ids_of_store(ids, snapshot.schema())?;
+            sort = snapshot.schema().sort().to_vec();
+        }
+        let beside = beside(folder);
+        let added = self.write(&beside, ids.as_ref(), sort.clone(), console).and_then(|()| {
+            let store = match known {
+                Some(store) => store,
+                None => {
+                    let mut schema = StoreSchema::new().with_fields(Segment::open(&beside)?.fields()?)?;
+                    if let Some(ids) = &ids {
+                        schema = schema.with_id_field(&ids.column)?;
+                    }
+                    Store::create(folder, schema.with_sort(sort)?, options)?
+                }
+            };
+            store.add_segment(&beside)?;
+            Ok(store)
+        });
+        // Whether it was added or not, the store has a copy.
+        let _ = fs::remove_file(&beside);
+        let store = added?;
+        commit(&store, console)?;
+        if args.write.json {
+            print_json(folder, &store, [("imported", self.index.live_docs().into())], console)?;
+        } else if !args.write.quiet {
+            let (line, origin) = (commit_line(&store), self.origin());
+            console.line(format_args!("{}: {line}, {origin}", folder.display()))?;
+        }
+        Ok(Exit::Ok)
+    }
+
+    /// The index of ids that a store wants.
+    fn ids_of_store(
+        &self,
+        ids: Option<IdIndexPlan>,
+        schema: &StoreSchema,
+    ) -> Result<Option<IdIndexPlan>, CliError> {
+        let of_store = schema.id_field();
+        if let Some(plan) = ids.filter(|plan| of_store != Some(plan.column.as_str())) {
+            let message = format!(
+                "{}: --id-field: expected the ids of the store, found {:?}",
+                self.args.output.display(),
+                plan.column
+            );
+            return Err(CliError::usage(message).hint("leave it out: the store has its own ids"));
+        }
+        Ok(of_store.map(|column| IdIndexPlan { column: column.to_owned(), options: Default::default() }))
+    }
+
+    /// The keys of the index sort.
+    fn sort_keys(&self) -> Result<Vec<SortKey>, CliError> {
+        let mut columns = Vec::new();
+        for segment in self.index.segments() {
+            columns.extend(
+                segment.fields()?.into_iter().map(|field| (field.name, field.kind.is_multi_valued())),
+            );
+        }
+        let columns: Vec<_> = columns.iter().map(|(name, is_many)| (name.as_str(), *is_many)).collect();
+        keys_to_write(&self.args.sort_by, &columns)
+    }
+
+    /// Merges the live documents into the segment `output`.
+    fn write(
+        &self,
+        output: &Path,
+        ids: Option<&IdIndexPlan>,
+        sort: Vec<SortKey>,
+        console: &Console<'_>,
+    ) -> Result<(), CliError> {
+        let (args, parts) = (self.args, self.index.parts());
+        let mut progress = Progress::new(console.err_width.is_some() && !args.write.quiet, None);
+        let watch = |at: MergeProgress<'_>| {
+            progress.show_part(&format!("column {:?}", at.column), at.done, at.columns);
+        };
+        let mut merger =
+            Merger::new(args.write.options(args.memory)).promote(true).sort_by(sort).watch(watch);
+        let mut logical = LogicalType::Utf8;
+        if let Some(ids) = ids {
+            logical = self.type_of_ids(&ids.column)?;
+            merger = merger.id_field(&ids.column, ids.options);
+        }
+        for (segment, part) in self.index.segments().iter().zip(&parts) {
+            let name = path_of(self.folder, segment);
+            match &part.live {
+                Some(live) => merger.add_live(name, &*part.source, live)?,
+                None => merger.add(name, &*part.source),
+            };
+        }
+        unfinished_files::remove_at_end()?;
+        let written = merger.finish(output);
+        progress.clear();
+        let documents = |docs: [u32; 2]| format!("documents {} and {} of the result", docs[0], docs[1]);
+        let hint = "import without an index of ids, or choose another column";
+        written.map(drop).map_err(|error| refused(error, logical, documents, hint))
+    }
+
+    /// The type of the column of ids.
+    fn type_of_ids(&self, name: &str) -> Result<LogicalType, CliError> {
+        let (mut names, mut found) = (Vec::new(), None);
+        for segment in self.index.segments() {
+            for field in segment.fields()? {
+                if field.name == name {
+                    check_type(name, field.logical, field.kind.is_multi_valued())?;
+                    found = Some(field.logical);
+                }
+                names.push(field.name);
+            }
+        }
+        names.sort_unstable();
+        names.dedup();
+        found.ok_or_else(|| unknown(name, names.iter().map(String::as_str)))
+    }
+
+    /// What was imported, for messages.
+    fn origin(&self) -> String {
+        let (docs, segments) = (thousands(self.index.live_docs()), self.index.segments().len());
+        format!("of {docs} documents in {segments} segments of {}", self.folder.display())
+    }
+}
+
+/// The file beside a store into which a segment is written before it is added.
+fn beside(folder: &Path) -> PathBuf {
+    let mut name = folder.file_name().unwrap_or_default().to_owned();
+    name.push(".import.dv");
+    folder.with_file_name(name)
+}

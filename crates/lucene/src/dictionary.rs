@@ -1,0 +1,527 @@
+//! Dictionaries: the terms of a column of ords, in blocks.
+//!
+//! ```text
+//! block     length and bytes of its first term, then for each other term: bytes shared with the one before, and the rest
+//! blocks    of 16 terms, not compressed; or of 64, LZ4 without their first term: from Lucene 8.7 on
+//! ```
+//!
+//! Lucene also stores an index of every 1,024th term. It is not read: a search compares first terms of blocks, as many of
+//! them as keys and first terms together.
+
+use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
+
+use docvalues_column::{ErrorKind as ColumnErrorKind, Lists, OrdRange, TermOrd, Terms};
+
+use crate::cursor::Cursor;
+use crate::error::{ErrorKind, Result};
+use crate::file::Body;
+use crate::lz4;
+use crate::monotonic::{Monotonic, MonotonicEntry};
+
+/// The layouts of dictionaries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TermsLayout {
+    /// Lucene 7 to 8.11: a code says how blocks are stored.
+    Coded,
+    /// Lucene 9 and later: LZ4 with the first term of a block as dictionary.
+    V90,
+}
+
+/// How the terms of a block after the first are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Compression {
+    None,
+    Lz4,
+    /// LZ4 that may refer to the first term.
+    Lz4AfterFirst,
+}
+
+/// The codes of [`TermsLayout::Coded`]: a shift of 4, and LZ4 with a shift of 6.
+const PLAIN: i32 = 4;
+const COMPRESSED: i32 = 0x0006_0001;
+
+/// The most terms of a block, as a power of two, in [`COMPRESSED`] blocks and those of Lucene 9.
+const LZ4_SHIFT: u32 = 6;
+
+/// The entry of a dictionary in metadata.
+#[derive(Clone, Debug)]
+pub(crate) struct TermsEntry {
+    count: u32,
+    compression: Compression,
+    shift: u32,
+    blocks: MonotonicEntry,
+    terms: (i64, i64),
+    addresses: (i64, i64),
+    /// Bytes of the index of terms, and of its addresses.
+    index: [i64; 2],
+}
+
+impl TermsEntry {
+    /// Reads an entry.
+    pub(crate) fn read(cursor: &mut Cursor<'_>, layout: TermsLayout) -> Result<TermsEntry> {
+        let count = cursor.vlong()?;
+        cursor.within("terms", count, 0, i64::from(u32::MAX) - 1)?;
+        let (compression, shift) = match layout {
+            TermsLayout::V90 => (Compression::Lz4AfterFirst, LZ4_SHIFT),
+            TermsLayout::Coded => match cursor.i32()? {
+                PLAIN => (Compression::None, PLAIN.unsigned_abs()),
+                COMPRESSED => (Compression::Lz4, LZ4_SHIFT),
+                found => {
+                    let (what, found) = ("code of blocks of terms", found.into());
+                    let (least, most) = (PLAIN.into(), COMPRESSED.into());
+                    return Err(cursor.refuse(ErrorKind::OutOfRange { what, found, least, most }));
+                }
+            },
+        };
+        let monotonic_shift = cursor.i32()?;
+        let terms = count.unsigned_abs();
+        let blocks = MonotonicEntry::read(cursor, terms.div_ceil(1 << shift), monotonic_shift)?;
+        let _longest_term = cursor.i32()?;
+        if compression != Compression::None {
+            let _longest_block = cursor.i32()?;
+        }
+        let places = ((cursor.i64()?, cursor.i64()?), (cursor.i64()?, cursor.i64()?));
+        // The index of terms.
+        let index_shift = cursor.i32()?;
+        cursor.within("shift of the index of terms", index_shift.into(), 0, 31)?;
+        let keys = terms.div_ceil(1 << index_shift) + 1;
+        let _keys = MonotonicEntry::read(cursor, keys, monotonic_shift)?;
+        let index = [(cursor.i64()?, cursor.i64()?), (cursor.i64()?, cursor.i64()?)];
+        Ok(TermsEntry {
+            count: u32::try_from(count).unwrap_or(0),
+            compression,
+            shift,
+            blocks,
+            terms: places.0,
+            addresses: places.1,
+            index: index.map(|(_, len)| len),
+        })
+    }
+
+    /// Bytes of the terms, their index and addresses, as metadata has them.
+    pub(crate) fn bytes(&self) -> [i64; 4] {
+        [self.terms.1, self.addresses.1, self.index[0], self.index[1]]
+    }
+}
+
+/// The dictionary of an open column.
+#[derive(Debug)]
+pub(crate) struct Dictionary {
+    field: String,
+    body: Arc<Body>,
+    count: u32,
+    compression: Compression,
+    shift: u32,
+    blocks: Monotonic,
+    terms: Range<usize>,
+}
+
+impl Dictionary {
+    /// Opens the dictionary of the column `field`.
+    pub(crate) fn open(entry: &TermsEntry, field: &str, body: &Arc<Body>) -> Result<Dictionary> {
+        let TermsEntry { count, compression, shift, .. } = *entry;
+        let is_empty = count == 0;
+        let terms = if is_empty { 0..0 } else { body.region(entry.terms.0, entry.terms.1)? };
+        let (offset, len) = if is_empty { (body.place.start as i64, 0) } else { entry.addresses };
+        let blocks = Monotonic::open(&entry.blocks, body, offset, len)?;
+        Ok(Dictionary {
+            field: field.to_owned(),
+            body: Arc::clone(body),
+            count,
+            compression,
+            shift,
+            blocks,
+            terms,
+        })
+    }
+
+    /// The number of terms.
+    pub(crate) fn len(&self) -> u32 {
+        self.count
+    }
+
+    /// The terms, if there are at most `most`.
+    pub(crate) fn terms_up_to(&self, most: u32) -> Result<Option<Vec<Vec<u8>>>> {
+        if self.count > most {
+            return Ok(None);
+        }
+        let (mut reader, mut terms) = (Reader::of(self), Vec::new());
+        for ord in 0..self.count {
+            reader.seek(ord)?;
+            terms.push(reader.term.clone());
+        }
+        Ok(Some(terms))
+    }
+
+    /// The bytes of the terms from block `block` on.
+    fn block(&self, block: u32) -> Result<&[u8]> {
+        let start = self.blocks.get(&self.body, block.into())?;
+        let start = usize::try_from(start).ok().and_then(|start| self.terms.start.checked_add(start));
+        let bytes = start.and_then(|start| self.body.bytes().get(start..self.terms.end));
+        bytes.ok_or_else(|| self.damaged())
+    }
+
+    /// The first term of a block, and the bytes after it.
+    fn first(&self, block: u32) -> Result<(&[u8], &[u8])> {
+        let bytes = self.block(block)?;
+        let first = number(bytes).and_then(|(len, rest)| rest.split_at_checked(len));
+        first.ok_or_else(|| self.damaged())
+    }
+
+    /// The terms of a block.
+    fn terms_of(&self, block: u32) -> u32 {
+        self.count.saturating_sub(block << self.shift).min(1 << self.shift)
+    }
+
+    /// The number of blocks whose first term is at most `term`: the term is in the last of them, if there is one.
+    fn blocks_up_to(&self, term: &[u8]) -> Result<u32> {
+        let (mut low, mut high) = (0, u32::try_from(self.blocks.count()).unwrap_or(u32::MAX));
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.first(middle)?.0 <= term { low = middle + 1 } else { high = middle }
+        }
+        Ok(low)
+    }
+
+    fn seek(&self, term: &[u8]) -> Result<Result<TermOrd, TermOrd>> {
+        let Some(block) = self.blocks_up_to(term)?.checked_sub(1) else {
+            return Ok(Err(TermOrd::new(0)));
+        };
+        let mut reader = Reader::of(self);
+        reader.begin(block)?;
+        loop {
+            match reader.term.as_slice().cmp(term) {
+                std::cmp::Ordering::Less if reader.left > 0 => reader.advance()?,
+                std::cmp::Ordering::Less => return Ok(Err(TermOrd::new(reader.ord + 1))),
+                std::cmp::Ordering::Equal => return Ok(Ok(TermOrd::new(reader.ord))),
+                std::cmp::Ordering::Greater => return Ok(Err(TermOrd::new(reader.ord))),
+            }
+        }
+    }
+
+    fn named<T>(&self, result: Result<T>) -> docvalues_column::Result<T> {
+        result.map_err(|error| error.of_column(Some(&self.field)))
+    }
+
+    #[cold]
+    fn damaged(&self) -> crate::error::Error {
+        self.body.broken(self.terms.start, "a damaged block of terms")
+    }
+}
+
+/// A position in a dictionary, with the term that is there.
+struct Reader<'d> {
+    dictionary: &'d Dictionary,
+    /// The block of the term; `u32::MAX` before the first one.
+    block: u32,
+    ord: u32,
+    term: Vec<u8>,
+    /// Terms of the block after this one.
+    left: u32,
+    /// The bytes of the block after this term, if they are not compressed.
+    bytes: &'d [u8],
+    /// Those of a compressed block, and the place after this term. They begin with the first term, if it is a dictionary.
+    decompressed: Vec<u8>,
+    at: usize,
+}
+
+impl<'d> Reader<'d> {
+    fn of(dictionary: &'d Dictionary) -> Reader<'d> {
+        let (term, decompressed) = (Vec::new(), Vec::new());
+        Reader { dictionary, block: u32::MAX, ord: 0, term, left: 0, bytes: &[], decompressed, at: 0 }
+    }
+
+    /// Moves to the first term of a block.
+    fn begin(&mut self, block: u32) -> Result<()> {
+        let dictionary = self.dictionary;
+        let (first, rest) = dictionary.first(block)?;
+        self.block = u32::MAX;
+        self.term.clear();
+        self.term.extend_from_slice(first);
+        self.bytes = rest;
+        self.ord = block << dictionary.shift;
+        self.left = dictionary.terms_of(block).saturating_sub(1);
+        if dictionary.compression != Compression::None && self.left > 0 {
+            let (len, compressed) = number(rest).ok_or_else(|| dictionary.damaged())?;
+            self.decompressed.clear();
+            if dictionary.compression == Compression::Lz4AfterFirst {
+                self.decompressed.extend_from_slice(first);
+            }
+            self.at = self.decompressed.len();
+            let read = lz4::decompress(compressed, len, 0, &mut self.decompressed);
+            read.ok_or_else(|| dictionary.damaged())?;
+        }
+        self.block = block;
+        Ok(())
+    }
+
+    /// Moves to the next term of the block, of which some are left.
+    fn advance(&mut self) -> Result<()> {
+        let dictionary = self.dictionary;
+        let is_plain = dictionary.compression == Compression::None;
+        let bytes = if is_plain { self.bytes } else { self.decompressed.get(self.at..).unwrap_or_default() };
+        let next = append_next(bytes, &mut self.term).ok_or_else(|| dictionary.damaged())?;
+        match is_plain {
+            true => self.bytes = self.bytes.get(next..).unwrap_or_default(),
+            false => self.at += next,
+        }
+        self.ord += 1;
+        self.left = self.left.saturating_sub(1);
+        Ok(())
+    }
+
+    /// Moves to the term of an ord, which exists. Terms of the same block are read once, if ords ascend.
+    fn seek(&mut self, ord: u32) -> Result<()> {
+        let block = ord >> self.dictionary.shift;
+        if block != self.block || ord < self.ord {
+            self.begin(block)?;
+        }
+        while self.ord < ord {
+            self.advance()?;
+        }
+        Ok(())
+    }
+}
+
+/// Replaces `term` by the one after it, and returns how many of `bytes` it takes.
+fn append_next(bytes: &[u8], term: &mut Vec<u8>) -> Option<usize> {
+    let (token, mut rest) = bytes.split_first()?;
+    let (mut shared, mut len) = (usize::from(token & 15), usize::from(token >> 4) + 1);
+    if shared == 15 {
+        let (more, after) = number(rest)?;
+        (shared, rest) = (shared.checked_add(more)?, after);
+    }
+    if len == 16 {
+        let (more, after) = number(rest)?;
+        (len, rest) = (len.checked_add(more)?, after);
+    }
+    let (added, rest) = rest.split_at_checked(len)?;
+    if shared > term.len() {
+        return None;
+    }
+    term.truncate(shared);
+    term.extend_from_slice(added);
+    Some(bytes.len() - rest.len())
+}
+
+/// A length of up to 31 bits, seven to a byte, and the bytes after it.
+fn number(bytes: &[u8]) -> Option<(usize, &[u8])> {
+    let mut number = 0_u64;
+    for (at, byte) in bytes.iter().take(5).enumerate() {
+        number |= u64::from(byte & 0x7F) << (7 * at);
+        if *byte < 0x80 {
+            let number = i32::try_from(number).ok()?;
+            return Some((usize::try_from(number).ok()?, bytes.get(at + 1..)?));
+        }
+    }
+    None
+}
+
+impl Terms for Dictionary {
+    fn term_count(&self) -> u32 {
+        self.count
+    }
+
+    fn gather_terms(&self, ords: &[TermOrd], out: &mut Lists<u8>) -> docvalues_column::Result<()> {
+        out.clear();
+        let mut reader = Reader::of(self);
+        for ord in ords.iter().map(|ord| ord.get()) {
+            if ord >= self.count {
+                let (field, len) = (self.field.clone(), self.count);
+                return Err(ColumnErrorKind::NoSuchOrd { field, ord, len }.into());
+            }
+            self.named(reader.seek(ord))?;
+            out.push(&reader.term);
+        }
+        Ok(())
+    }
+
+    fn seek_ceil(&self, term: &[u8]) -> docvalues_column::Result<TermOrd> {
+        let (Ok(ord) | Err(ord)) = self.named(self.seek(term))?;
+        Ok(ord)
+    }
+
+    fn place(&self, term: &[u8]) -> docvalues_column::Result<docvalues_column::Result<TermOrd, TermOrd>> {
+        self.named(self.seek(term))
+    }
+
+    fn each_term(
+        &self,
+        ords: OrdRange,
+        each: &mut dyn FnMut(TermOrd, &[u8]) -> ControlFlow<()>,
+    ) -> docvalues_column::Result<()> {
+        let mut reader = Reader::of(self);
+        for ord in ords.clip(self.count).iter() {
+            self.named(reader.seek(ord.get()))?;
+            if each(ord, &reader.term).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::cast_possible_truncation, reason = "small numbers")]
+pub(crate) mod tests {
+    use std::collections::BTreeSet;
+
+    use docvalues_testkit::rng::SplitMix64;
+
+    use super::*;
+    use crate::monotonic;
+    use crate::order::Order;
+    use crate::testing::{Encoder, body};
+
+    /// How a dictionary is stored: the layout, and whether its code says that it is compressed.
+    pub(crate) const KINDS: [(TermsLayout, bool); 3] =
+        [(TermsLayout::Coded, false), (TermsLayout::Coded, true), (TermsLayout::V90, true)];
+
+    /// Appends the entry of ascending `terms`, and their bytes.
+    pub(crate) fn encode(
+        meta: &mut Encoder,
+        data: &mut Encoder,
+        terms: &[Vec<u8>],
+        (layout, is_compressed): (TermsLayout, bool),
+    ) {
+        let shift = if is_compressed { 6 } else { 4 };
+        let (start, mut blocks) = (data.offset(), Vec::new());
+        for block in terms.chunks(1 << shift) {
+            blocks.push(data.offset() - start);
+            data.vint(block[0].len() as i32).bytes(&block[0]);
+            let mut rest = Encoder::new(data.order);
+            for pair in block.windows(2) {
+                let shared = pair[0].iter().zip(&pair[1]).take_while(|(a, b)| a == b).count();
+                let len = pair[1].len() - shared;
+                rest.u8((shared.min(15) | (len - 1).min(15) << 4) as u8);
+                if shared >= 15 {
+                    rest.vint((shared - 15) as i32);
+                }
+                if len >= 16 {
+                    rest.vint((len - 16) as i32);
+                }
+                rest.bytes(&pair[1][shared..]);
+            }
+            if is_compressed && block.len() > 1 {
+                let before = if layout == TermsLayout::V90 { &block[0][..] } else { &[] };
+                data.vint(rest.out.len() as i32).bytes(&lz4::tests::compress(before, &rest.out));
+            } else {
+                data.bytes(&rest.out);
+            }
+        }
+        let len = data.offset() - start;
+        meta.vlong(terms.len() as i64);
+        if layout == TermsLayout::Coded {
+            meta.i32(if is_compressed { COMPRESSED } else { PLAIN });
+        }
+        meta.i32(4);
+        let addresses = data.offset();
+        monotonic::tests::encode(meta, data, 4, &blocks);
+        meta.i32(99);
+        if is_compressed {
+            meta.i32(9_999);
+        }
+        meta.i64(start).i64(len).i64(addresses).i64(data.offset() - addresses).i32(10);
+        // The keys of the index are empty.
+        let (index, keys) = (data.offset(), vec![0; terms.len().div_ceil(1 << 10) + 1]);
+        monotonic::tests::encode(meta, data, 4, &keys);
+        meta.i64(index).i64(0).i64(index).i64(data.offset() - index);
+    }
+
+    fn open(terms: &[Vec<u8>], order: Order, kind: (TermsLayout, bool)) -> Result<Dictionary> {
+        let (mut meta, mut data) = (Encoder::new(order), Encoder::new(order));
+        encode(&mut meta, &mut data, terms, kind);
+        let meta = body(meta);
+        let mut cursor = Cursor::new(&meta);
+        let entry = TermsEntry::read(&mut cursor, kind.0)?;
+        cursor.end()?;
+        assert_eq!(entry.count as usize, terms.len());
+        Dictionary::open(&entry, "host", &Arc::new(body(data)))
+    }
+
+    fn shapes() -> Vec<Vec<Vec<u8>>> {
+        let mut rng = SplitMix64::new(3);
+        let mut words: BTreeSet<Vec<u8>> = (0..1_500)
+            .map(|at: u32| format!("host-{at:05}.of-a-long-domain.example/{}", rng.below(7)).into_bytes())
+            .collect();
+        words.extend([b"".to_vec(), b"host".to_vec(), vec![0xFF; 40], vec![b'h'; 300], vec![b'h'; 3_000]]);
+        let all: Vec<Vec<u8>> = words.into_iter().collect();
+        vec![vec![], vec![vec![]], vec![b"one".to_vec()], all[..16].to_vec(), all[..65].to_vec(), all]
+    }
+
+    fn check(read: &Dictionary, terms: &[Vec<u8>]) {
+        let mut rng = SplitMix64::new(4);
+        assert_eq!(read.term_count() as usize, terms.len());
+        let mut out = Lists::new();
+        let ascending: Vec<usize> = (0..terms.len()).collect();
+        let random: Vec<usize> = (0..(terms.len() * 9).min(300)).map(|_| rng.place(terms.len())).collect();
+        for list in [ascending, random] {
+            let ords: Vec<TermOrd> = list.iter().map(|at| TermOrd::new(*at as u32)).collect();
+            read.gather_terms(&ords, &mut out).unwrap();
+            assert!(out.slices().iter().eq(list.iter().map(|at| &terms[*at][..])));
+        }
+        for (ord, term) in (0..).zip(terms) {
+            assert_eq!(read.seek_exact(term).unwrap(), Some(TermOrd::new(ord)));
+            let after = [&term[..], &[0]].concat();
+            let found = read.place(&after).unwrap();
+            assert_eq!(found, Err(TermOrd::new(ord + 1)));
+            let half = &term[..term.len() / 2];
+            let ceil = read.seek_ceil(half).unwrap().get() as usize;
+            assert_eq!(ceil, terms.partition_point(|other| &other[..] < half));
+        }
+        let (from, to) = (terms.len() / 3, terms.len());
+        let mut seen = Vec::new();
+        read.each_term(OrdRange::new(from as u32, u32::MAX), &mut |ord, term| {
+            seen.push((ord.get() as usize, term.to_vec()));
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+        assert!(seen.into_iter().eq((from..to).map(|ord| (ord, terms[ord].clone()))));
+        let past = read.gather_terms(&[TermOrd::new(to as u32)], &mut out).unwrap_err();
+        assert!(matches!(past.kind(), ColumnErrorKind::NoSuchOrd { .. }));
+    }
+
+    #[test]
+    fn terms_are_read_as_they_were_written() {
+        for terms in shapes() {
+            for kind in KINDS {
+                for order in [Order::Big, Order::Little] {
+                    check(&open(&terms, order, kind).unwrap(), &terms);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn hostile_bytes_are_errors_or_other_terms() {
+        let terms: Vec<Vec<u8>> = (0..70).map(|at| format!("term-{at:02}").into_bytes()).collect();
+        for kind in KINDS {
+            let (mut meta, mut data) = (Encoder::new(Order::Little), Encoder::new(Order::Little));
+            encode(&mut meta, &mut data, &terms, kind);
+            let read = |meta: Vec<u8>, data: Vec<u8>| {
+                let meta = body(Encoder::of_bytes(Order::Little, meta));
+                let entry = TermsEntry::read(&mut Cursor::new(&meta), kind.0)?;
+                let data = Arc::new(body(Encoder::of_bytes(Order::Little, data)));
+                let (read, mut out) = (Dictionary::open(&entry, "host", &data)?, Lists::new());
+                for ord in [0, 69, 15, 16, 64, 33] {
+                    let _ = read.gather_terms(&[TermOrd::new(ord)], &mut out);
+                }
+                let _ = (read.seek_exact(b"term-33"), read.seek_ceil(b""), read.seek_ceil(b"zzz"));
+                Ok::<(), crate::error::Error>(())
+            };
+            for byte in [0, 1, 0x7F, 0x80, 0xFF] {
+                for at in 0..meta.out.len() {
+                    let mut damaged = meta.out.clone();
+                    damaged[at] = byte;
+                    let _ = read(damaged, data.out.clone());
+                }
+                for at in 0..data.out.len() {
+                    let mut damaged = data.out.clone();
+                    damaged[at] = byte;
+                    let _ = read(meta.out.clone(), damaged);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The bytes of a file of an index, or of a member of a compound file.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use docvalues_storage::Source;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::order::Order;
+
+/// Bytes of the footer.
+pub(crate) const FOOTER: usize = 16;
+
+/// A file, or a member of a compound file.
+#[derive(Clone, Debug)]
+pub(crate) struct File {
+    name: Arc<str>,
+    source: Arc<Source>,
+    place: Range<usize>,
+}
+
+impl File {
+    /// The file with the path `name`, whose bytes are mapped or in memory.
+    pub(crate) fn new(name: impl Into<Arc<str>>, source: Source) -> File {
+        let len = source.bytes().map_or(0, <[u8]>::len);
+        File { name: name.into(), source: Arc::new(source), place: 0..len }
+    }
+
+    /// The member at `place` of this compound file. It has no bytes if `place` reaches past the end.
+    pub(crate) fn member(&self, name: &str, place: Range<usize>) -> File {
+        let start = self.place.start.saturating_add(place.start).min(self.place.end);
+        let end = self.place.start.saturating_add(place.end).clamp(start, self.place.end);
+        let name = format!("{}:{name}", self.name).into();
+        File { name, source: Arc::clone(&self.source), place: start..end }
+    }
+
+    /// The path of the file; of a member, with its name.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// All bytes, with header and footer.
+    #[inline]
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.source.bytes().and_then(|all| all.get(self.place.clone())).unwrap_or_default()
+    }
+
+    /// An error at byte `offset`.
+    #[cold]
+    pub(crate) fn error(&self, offset: usize, kind: ErrorKind) -> Error {
+        Error::new(&*self.name, offset as u64, kind)
+    }
+}
+
+/// A file whose header and footer were checked.
+#[derive(Clone, Debug)]
+pub(crate) struct Body {
+    /// The file. Offsets of its metadata count from its first byte.
+    pub(crate) file: File,
+    /// The order of the bytes of numbers.
+    pub(crate) order: Order,
+    /// The version of its contents.
+    pub(crate) version: i32,
+    /// The bytes between header and footer.
+    pub(crate) place: Range<usize>,
+}
+
+impl Body {
+    /// All bytes, with header and footer: a load of eight bytes that begins in the body ends in the file.
+    #[inline]
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.file.bytes()
+    }
+
+    /// The bytes of the file that `offset` and `len` name in its metadata.
+    pub(crate) fn region(&self, offset: i64, len: i64) -> Result<Range<usize>> {
+        let region = usize::try_from(offset).ok().zip(usize::try_from(len).ok());
+        let region = region.and_then(|(start, len)| Some(start..start.checked_add(len)?));
+        let is_inside =
+            |region: &Range<usize>| self.place.start <= region.start && region.end <= self.place.end;
+        region.filter(is_inside).ok_or_else(|| {
+            let most = i64::try_from(self.place.end).unwrap_or(i64::MAX);
+            let found = offset.saturating_add(len);
+            self.error(0, ErrorKind::OutOfRange { what: "end of a part of the file", found, least: 0, most })
+        })
+    }
+
+    /// An error at byte `offset`.
+    #[cold]
+    pub(crate) fn error(&self, offset: usize, kind: ErrorKind) -> Error {
+        self.file.error(offset, kind)
+    }
+
+    /// An error of a broken rule at byte `offset`.
+    #[cold]
+    pub(crate) fn broken(&self, offset: usize, why: &'static str) -> Error {
+        self.error(offset, ErrorKind::Broken(why))
+    }
+}

@@ -1,0 +1,74 @@
+//! Look-ups of terms in a segment. Files of terms are opened at the first look-up in a field.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::compound::Compound;
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::field_infos::FieldInfo;
+use crate::file_set::SegmentFiles;
+use crate::files::Files;
+use crate::postings::{TermFiles, uid};
+
+/// What terms are opened from, and those that were.
+pub(crate) struct Lookup {
+    engine: Engine,
+    files: Files,
+    segment: String,
+    id: [u8; 16],
+    compound: Option<Arc<Compound>>,
+    fields: Vec<FieldInfo>,
+    /// By the number of the field.
+    opened: Mutex<BTreeMap<i32, Arc<TermFiles>>>,
+}
+
+impl Lookup {
+    /// Look-ups in the fields that a segment was written with.
+    pub(crate) fn new(files: &SegmentFiles<'_>, engine: Engine, fields: &[FieldInfo]) -> Lookup {
+        Lookup {
+            engine,
+            files: files.files.clone(),
+            segment: files.segment.to_owned(),
+            id: *files.id,
+            compound: files.compound.clone(),
+            fields: fields.to_vec(),
+            opened: Mutex::default(),
+        }
+    }
+
+    /// The field of this name, if it is indexed.
+    pub(crate) fn field(&self, name: &str) -> Option<&FieldInfo> {
+        self.fields.iter().find(|field| field.name == name && field.index_options > 0)
+    }
+
+    /// The term of an id.
+    pub(crate) fn term(&self, field: &str, id: &str) -> Vec<u8> {
+        match (self.engine, field) {
+            (Engine::Elastic, "_id") => uid::encode(id),
+            _ => id.as_bytes().to_vec(),
+        }
+    }
+
+    /// The documents with a term, ascending.
+    pub(crate) fn find(&self, field: &str, term: &[u8]) -> Result<Vec<u32>> {
+        let field = self.field(field).and_then(|field| Some((field, field.postings.as_ref()?)));
+        match field {
+            Some((field, postings)) => self.open(field, postings)?.find(field.number, term),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Opens the terms of a field with postings of this format and suffix, once.
+    fn open(&self, field: &FieldInfo, (format, suffix): &(String, String)) -> Result<Arc<TermFiles>> {
+        let Lookup { files, segment, id, compound, fields, opened, .. } = self;
+        let mut opened = opened.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(terms) = opened.get(&field.number) {
+            return Ok(Arc::clone(terms));
+        }
+        let files = SegmentFiles { files, segment, id, compound: compound.clone() };
+        let terms = Arc::new(TermFiles::open(&files, field, (format, suffix), fields)?);
+        opened.insert(field.number, Arc::clone(&terms));
+        Ok(terms)
+    }
+}

@@ -1,0 +1,239 @@
+//! Sequences of numbers that do not decrease: addresses of values, of blocks of terms, and of keys.
+//!
+//! They are cut into blocks. A block is a straight line, and packed distances from it:
+//!
+//! ```text
+//! number i of a block    min + slope * i, rounded to zero, + packed i
+//! ```
+//!
+//! The product is one of single precision, as in Lucene.
+
+use std::ops::Range;
+
+use docvalues_format::bits::unsigned;
+
+use crate::cursor::Cursor;
+use crate::error::{ErrorKind, Result};
+use crate::file::Body;
+use crate::packed::{BATCH, Packed};
+
+/// Bytes of a block's metadata.
+const BLOCK_LEN: usize = 21;
+
+/// The shifts that Lucene allows: numbers of a block, as a power of two.
+const SHIFTS: Range<i32> = 2..23;
+
+/// A sequence in metadata, before the place of its packed numbers is known.
+#[derive(Clone, Debug)]
+pub(crate) struct MonotonicEntry {
+    count: u64,
+    shift: u32,
+    blocks: Vec<BlockEntry>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct BlockEntry {
+    min: i64,
+    slope: f32,
+    offset: i64,
+    width: u8,
+}
+
+impl MonotonicEntry {
+    /// Reads the blocks of `count` numbers.
+    pub(crate) fn read(cursor: &mut Cursor<'_>, count: u64, shift: i32) -> Result<MonotonicEntry> {
+        cursor.within("shift of addresses", shift.into(), SHIFTS.start.into(), i64::from(SHIFTS.end) - 1)?;
+        let shift = shift.unsigned_abs();
+        let needed = count.div_ceil(1 << shift);
+        let left = cursor.left() as u64;
+        if needed.saturating_mul(BLOCK_LEN as u64) > left {
+            return Err(
+                cursor.refuse(ErrorKind::Truncated { needed: needed.saturating_mul(BLOCK_LEN as u64), left })
+            );
+        }
+        let mut blocks = Vec::new();
+        for _ in 0..needed {
+            let (min, slope, offset, width) = (cursor.i64()?, cursor.f32()?, cursor.i64()?, cursor.u8()?);
+            blocks.push(BlockEntry { min, slope, offset, width });
+        }
+        Ok(MonotonicEntry { count, shift, blocks })
+    }
+}
+
+/// An open sequence.
+#[derive(Debug)]
+pub(crate) struct Monotonic {
+    count: u64,
+    shift: u32,
+    blocks: Vec<Block>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Block {
+    min: i64,
+    slope: f32,
+    packed: Packed,
+}
+
+impl Block {
+    /// The number of the line at place `index` of the block.
+    #[inline(always)]
+    fn line(&self, index: u32) -> i64 {
+        // `index` has at most 22 bits, so it is exact. Too large a product saturates, as in Java.
+        #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "as said above")]
+        let rise = (self.slope * index as f32) as i64;
+        self.min.wrapping_add(rise)
+    }
+}
+
+impl Monotonic {
+    /// The sequence of `entry`, whose packed numbers lie in `data` at `offset`.
+    pub(crate) fn open(entry: &MonotonicEntry, data: &Body, offset: i64, len: i64) -> Result<Monotonic> {
+        let region = data.region(offset, len)?;
+        let MonotonicEntry { count, shift, .. } = *entry;
+        let (mut left, mut blocks) = (count, Vec::with_capacity(entry.blocks.len()));
+        for block in &entry.blocks {
+            let here = left.min(1 << shift);
+            left -= here;
+            let start =
+                usize::try_from(block.offset).ok().and_then(|offset| region.start.checked_add(offset));
+            let start =
+                start.ok_or_else(|| data.broken(region.start, "addresses that begin before the file"))?;
+            let packed = Packed::new(data, start, region.end, block.width, here)?;
+            blocks.push(Block { min: block.min, slope: block.slope, packed });
+        }
+        Ok(Monotonic { count, shift, blocks })
+    }
+
+    /// The number of numbers.
+    pub(crate) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Number `index`.
+    #[inline]
+    pub(crate) fn get(&self, data: &Body, index: u64) -> Result<i64> {
+        let found = usize::try_from(index >> self.shift).ok().and_then(|block| self.blocks.get(block));
+        let within = self.within(index);
+        let number = found.filter(|_| index < self.count).and_then(|block| {
+            let packed = block.packed.get(data.bytes(), data.order, within.into())?;
+            Some(block.line(within).wrapping_add(packed.cast_signed()))
+        });
+        number.ok_or_else(|| data.broken(data.place.start, "an address past the last one"))
+    }
+
+    /// Replaces `out` by the numbers of a range.
+    pub(crate) fn decode(&self, data: &Body, range: Range<u64>, out: &mut Vec<i64>) -> Result<()> {
+        let past = || data.broken(data.place.start, "an address past the last one");
+        out.clear();
+        if range.end > self.count {
+            return Err(past());
+        }
+        let (bytes, mut at) = (data.bytes(), range.start);
+        while at < range.end {
+            let block = usize::try_from(at >> self.shift).ok().and_then(|block| self.blocks.get(block));
+            let (block, within) = (block.ok_or_else(past)?, self.within(at));
+            // Both are at most a block, and so have at most 22 bits.
+            let here = (1 << self.shift) - u64::from(within);
+            let here = usize::try_from(here.min(range.end - at)).unwrap_or(BATCH).min(BATCH);
+            let before = out.len();
+            out.resize(before + here, 0);
+            let numbers = &mut out[before..];
+            let unpacked = block.packed.unpack_add(bytes, data.order, within.into(), 0, unsigned(numbers));
+            unpacked.ok_or_else(past)?;
+            for (index, number) in (within..).zip(numbers) {
+                *number = block.line(index).wrapping_add(*number);
+            }
+            at += here as u64;
+        }
+        Ok(())
+    }
+
+    /// The place of a number in its block.
+    #[inline(always)]
+    fn within(&self, index: u64) -> u32 {
+        #[expect(clippy::cast_possible_truncation, reason = "below 2^22")]
+        {
+            (index & ((1 << self.shift) - 1)) as u32
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::cast_possible_truncation, reason = "small numbers")]
+pub(crate) mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::order::Order;
+    use crate::packed::tests::{pack, width_of};
+    use crate::testing::{Encoder, body};
+
+    /// Appends the metadata of `numbers` to `meta`, and their packed distances to `data`.
+    pub(crate) fn encode(meta: &mut Encoder, data: &mut Encoder, shift: u32, numbers: &[i64]) {
+        let start = data.out.len();
+        for block in numbers.chunks(1 << shift) {
+            let slope = match block {
+                [first, .., last] => (last - first) as f32 / (block.len() - 1) as f32,
+                _ => 0.0,
+            };
+            let line = |index: usize| (slope * index as f32) as i64;
+            let min = block.iter().enumerate().map(|(index, number)| number - line(index)).min().unwrap();
+            let packed: Vec<u64> =
+                block.iter().enumerate().map(|(index, number)| (number - line(index) - min) as u64).collect();
+            let width = width_of(packed.iter().copied().max().unwrap());
+            meta.i64(min).f32(slope).i64((data.out.len() - start) as i64).u8(width);
+            let bytes = pack(data.order, width, &packed);
+            data.bytes(&bytes);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_are_read_as_they_were_written(
+            steps in prop::collection::vec(prop_oneof![0..3_i64, 0..1_000_000_i64], 0..300),
+            shift in 2..9_u32,
+            from in 0..300_u64,
+            big: bool,
+        ) {
+            let order = if big { Order::Big } else { Order::Little };
+            let numbers: Vec<i64> = steps.iter().scan(-5, |sum, step| { *sum += step; Some(*sum) }).collect();
+            let (mut meta, mut data) = (Encoder::new(order), Encoder::new(order));
+            let offset = data.offset();
+            encode(&mut meta, &mut data, shift, &numbers);
+            let len = data.out.len() as i64;
+            let (meta, data) = (body(meta), body(data));
+            let count = numbers.len() as u64;
+            let mut cursor = Cursor::new(&meta);
+            let entry = MonotonicEntry::read(&mut cursor, count, shift as i32).unwrap();
+            cursor.end().unwrap();
+            let read = Monotonic::open(&entry, &data, offset, len).unwrap();
+            for (index, number) in (0..).zip(&numbers) {
+                prop_assert_eq!(read.get(&data, index).unwrap(), *number);
+            }
+            let (from, mut out) = (from.min(count), vec![7]);
+            read.decode(&data, from..count, &mut out).unwrap();
+            prop_assert_eq!(&out, &numbers[from as usize..]);
+            prop_assert!(read.get(&data, count).is_err() && read.decode(&data, 0..count + 1, &mut out).is_err());
+            if count > 0 {
+                prop_assert!(Monotonic::open(&entry, &data, offset, len + 1).is_err());
+            }
+        }
+    }
+
+    #[test]
+    fn hostile_metadata_is_refused() {
+        let meta = body(Encoder::new(Order::Little));
+        for (count, shift) in [(u64::MAX, 2), (1, 16), (0, 1), (0, 23), (0, -1), (0, i32::MIN)] {
+            assert!(MonotonicEntry::read(&mut Cursor::new(&meta), count, shift).is_err(), "{count}, {shift}");
+        }
+        let mut meta = Encoder::new(Order::Little);
+        meta.i64(i64::MAX).f32(f32::NAN).i64(-1).u8(8).i64(i64::MAX).f32(f32::INFINITY).i64(0).u8(0);
+        let meta = body(meta);
+        let entry = MonotonicEntry::read(&mut Cursor::new(&meta), 8, 2).unwrap();
+        let mut data = Encoder::new(Order::Little);
+        let offset = data.offset();
+        data.bytes(&[0; 8]);
+        assert!(Monotonic::open(&entry, &body(data), offset, 8).is_err(), "a negative offset");
+    }
+}

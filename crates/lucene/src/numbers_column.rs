@@ -1,0 +1,390 @@
+//! Open columns of numbers or ords, with at most one value a document or any number.
+
+mod filter;
+
+use std::ops::{Range, RangeInclusive};
+use std::sync::Arc;
+
+use docvalues_column::{
+    Batch, BatchDocs, Column, ColumnInfo, DocId, DocRange, Each, Element, Gathered, Lists, OrdRange, Pruning,
+    Rows, SkipIndex, Slices, TermOrd, Values, View, Zone, bits, filter_by_scan,
+};
+use docvalues_format::bits::to_ords;
+use docvalues_format::id::MAX_VALUES_PER_DOC;
+use docvalues_format::presence::NO_VALUE;
+
+use crate::dictionary::Dictionary;
+use crate::error::{ErrorKind, Result};
+use crate::file::Body;
+use crate::monotonic::Monotonic;
+use crate::numeric::Numbers;
+use crate::packed::BATCH;
+use crate::presence::Presence;
+use crate::skip_index::Zones;
+use crate::windows::{SMALL, each_batch, each_window, words};
+
+/// The most values of a scan's batch, unless a single document has more.
+const SCAN_VALUES: u64 = 1 << 16;
+
+/// An open column of numbers or ords.
+#[derive(Debug)]
+pub(crate) struct NumbersColumn {
+    pub(crate) info: ColumnInfo,
+    pub(crate) presence: Presence,
+    pub(crate) numbers: Numbers,
+    /// Where the numbers of each document with a value begin, if it may have several.
+    pub(crate) addresses: Option<Addresses>,
+    /// The dictionary, if the numbers are ords.
+    pub(crate) terms: Option<Dictionary>,
+    pub(crate) zones: Option<Zones>,
+}
+
+/// The address of the first number of each document with a value, and the end of the last one.
+#[derive(Debug)]
+pub(crate) struct Addresses {
+    pub(crate) data: Arc<Body>,
+    pub(crate) numbers: Monotonic,
+}
+
+/// A type that numbers are read as: `i64` or [`TermOrd`].
+pub(crate) trait Stored: Element {
+    /// The range of a filter as numbers.
+    fn wanted(wanted: &Self::Range) -> RangeInclusive<i64>;
+
+    /// Decodes the numbers of a range.
+    fn decode(numbers: &Numbers, range: Range<u64>, out: &mut [Self]) -> Result<()>;
+
+    /// Reads the numbers at `indices`, with `fill` for documents without a value.
+    fn gather(numbers: &Numbers, indices: &[u32], are_all: bool, fill: Self, out: &mut [Self]) -> Result<()>;
+}
+
+impl Stored for i64 {
+    fn wanted(wanted: &RangeInclusive<i64>) -> RangeInclusive<i64> {
+        wanted.clone()
+    }
+
+    fn decode(numbers: &Numbers, range: Range<u64>, out: &mut [i64]) -> Result<()> {
+        numbers.decode(range, out)
+    }
+
+    fn gather(numbers: &Numbers, indices: &[u32], are_all: bool, fill: i64, out: &mut [i64]) -> Result<()> {
+        numbers.gather(indices, are_all, fill, out)
+    }
+}
+
+/// A number that is no ord comes from a damaged file. It becomes an ord past the end of every dictionary.
+impl Stored for TermOrd {
+    fn wanted(wanted: &OrdRange) -> RangeInclusive<i64> {
+        i64::from(wanted.start)..=i64::from(wanted.end) - 1
+    }
+
+    fn decode(numbers: &Numbers, range: Range<u64>, out: &mut [TermOrd]) -> Result<()> {
+        ords(out, |place, buffer| {
+            let start = range.start + place.start as u64;
+            numbers.decode(start..start + buffer.len() as u64, buffer)
+        })
+    }
+
+    fn gather(
+        numbers: &Numbers,
+        indices: &[u32],
+        are_all: bool,
+        fill: TermOrd,
+        out: &mut [TermOrd],
+    ) -> Result<()> {
+        ords(out, |place, buffer| numbers.gather(&indices[place], are_all, fill.get().into(), buffer))
+    }
+}
+
+/// Fills `out` with ords that `read` reads as numbers: those at some places, into a buffer that is as long.
+fn ords(out: &mut [TermOrd], mut read: impl FnMut(Range<usize>, &mut [i64]) -> Result<()>) -> Result<()> {
+    let (mut small, mut large);
+    let buffer = if out.len() <= SMALL {
+        small = [0; SMALL];
+        &mut small[..]
+    } else {
+        large = [0; BATCH];
+        &mut large[..]
+    };
+    let mut at = 0;
+    for out in out.chunks_mut(BATCH) {
+        let buffer = &mut buffer[..out.len()];
+        read(at..at + out.len(), buffer)?;
+        to_ords(buffer, out);
+        at += out.len();
+    }
+    Ok(())
+}
+
+impl NumbersColumn {
+    /// Adds the name of the column to an error.
+    fn named<T>(&self, result: Result<T>) -> docvalues_column::Result<T> {
+        result.map_err(|error| error.of_column(Some(&self.info.field.name)))
+    }
+
+    /// Reads the values of `docs`, in a single-valued column.
+    fn gather_one<T: Stored>(&self, docs: &[DocId], out: &mut Gathered<T>) -> Result<()> {
+        let fill = out.fill();
+        let (values, mut presence) = out.begin_one(docs.len());
+        each_batch(&self.presence, docs, |place, indices, are_all| {
+            if !are_all {
+                presence.mark_words(place.start, words(indices));
+            }
+            T::gather(&self.numbers, indices, are_all, fill, &mut values[place])
+        })
+    }
+
+    /// Reads the lists of `docs`.
+    fn gather_lists<T: Stored>(
+        &self,
+        addresses: &Addresses,
+        docs: &[DocId],
+        lists: &mut Lists<T>,
+    ) -> Result<()> {
+        let mut list = Vec::new();
+        each_batch(&self.presence, docs, |_, indices, _| {
+            for index in indices {
+                list.clear();
+                if *index != NO_VALUE {
+                    let places = addresses.of(u64::from(*index), &self.numbers)?;
+                    // At most MAX_VALUES_PER_DOC.
+                    list.resize(
+                        usize::try_from(places.end - places.start).unwrap_or(usize::MAX),
+                        T::default(),
+                    );
+                    T::decode(&self.numbers, places, &mut list)?;
+                }
+                lists.push(&list);
+            }
+            Ok(())
+        })
+    }
+
+    /// Calls `each` with the values of `docs`, in a single-valued column.
+    fn scan_one<T: Stored>(&self, docs: DocRange, each: &mut Each<'_, T>) -> Result<()> {
+        let mut values = vec![T::default(); BATCH];
+        if self.presence.is_all() {
+            for docs in docs.clip(self.info.docs).chunks(BATCH) {
+                let values = &mut values[..docs.len()];
+                T::decode(&self.numbers, docs.start.into()..docs.end.into(), values)?;
+                if each(Batch { docs: BatchDocs::Run(docs), values: View::One(values) }).is_break() {
+                    break;
+                }
+            }
+            return Ok(());
+        }
+        each_window(&self.presence, docs, |docs, first| {
+            values.resize(docs.len(), T::default());
+            T::decode(&self.numbers, first..first + docs.len() as u64, &mut values)?;
+            Ok(each(Batch { docs: BatchDocs::List(docs), values: View::One(&values) }).is_continue())
+        })
+    }
+
+    /// Calls `each` with the lists of `docs`.
+    fn scan_lists<T: Stored>(
+        &self,
+        addresses: &Addresses,
+        docs: DocRange,
+        each: &mut Each<'_, T>,
+    ) -> Result<()> {
+        let (mut buffer, mut offsets, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        each_window(&self.presence, docs, |docs, first| {
+            addresses.read(first..first + docs.len() as u64, &self.numbers, &mut buffer, &mut offsets)?;
+            let mut at = 0;
+            while at < docs.len() {
+                let limit = offsets[at].saturating_add(SCAN_VALUES);
+                let len = offsets[at + 1..].partition_point(|end| *end <= limit).max(1);
+                let offsets = &offsets[at..=at + len];
+                let span = offsets[0]..offsets[len];
+                values.resize(usize::try_from(span.end - span.start).unwrap_or(usize::MAX), T::default());
+                T::decode(&self.numbers, span, &mut values)?;
+                let docs = BatchDocs::List(&docs[at..at + len]);
+                if each(Batch { docs, values: View::Many(Slices::new(offsets, &values)) }).is_break() {
+                    return Ok(false);
+                }
+                at += len;
+            }
+            Ok(true)
+        })
+    }
+}
+
+impl Addresses {
+    /// The places of the numbers of the document whose value has this index.
+    fn of(&self, index: u64, numbers: &Numbers) -> Result<Range<u64>> {
+        let (start, end) = (self.numbers.get(&self.data, index)?, self.numbers.get(&self.data, index + 1)?);
+        let (start, end) = (start.cast_unsigned(), end.cast_unsigned());
+        self.check(start, end, numbers)?;
+        Ok(start..end)
+    }
+
+    /// Replaces `out` by the addresses of a range of documents with a value, and the end of the last one.
+    fn read(
+        &self,
+        indices: Range<u64>,
+        numbers: &Numbers,
+        buffer: &mut Vec<i64>,
+        out: &mut Vec<u64>,
+    ) -> Result<()> {
+        self.numbers.decode(&self.data, indices.start..indices.end + 1, buffer)?;
+        out.clear();
+        out.extend(buffer.iter().map(|address| address.cast_unsigned()));
+        out.windows(2).try_for_each(|pair| self.check(pair[0], pair[1], numbers))
+    }
+
+    /// Fails if no list begins and ends at these places.
+    fn check(&self, start: u64, end: u64, numbers: &Numbers) -> Result<()> {
+        if start >= end || end > numbers.count() {
+            let why = "a document's list of values ends before it begins, or after the last value";
+            return Err(self.data.broken(self.data.place.start, why));
+        }
+        let most = i64::from(MAX_VALUES_PER_DOC);
+        match i64::try_from(end - start) {
+            Ok(found) if found <= most => Ok(()),
+            found => {
+                let (what, found) = ("number of a document's values", found.unwrap_or(i64::MAX));
+                let kind = ErrorKind::OutOfRange { what, found, least: 1, most };
+                Err(self.data.error(self.data.place.start, kind))
+            }
+        }
+    }
+}
+
+impl Column for NumbersColumn {
+    fn info(&self) -> &ColumnInfo {
+        &self.info
+    }
+
+    fn exists(&self, docs: DocRange, out: &mut [u64]) -> docvalues_column::Result<()> {
+        bits::check(docs, out);
+        self.named(self.presence.exists(docs, out))
+    }
+
+    fn values(&self) -> Values<'_> {
+        match &self.terms {
+            Some(terms) => Values::Ords(self, terms),
+            None => Values::Numbers(self),
+        }
+    }
+
+    fn skip_index(&self) -> Option<&dyn SkipIndex> {
+        if self.terms.is_none() && self.zones.is_some() { Some(self) } else { None }
+    }
+}
+
+impl<T: Stored> Rows<T> for NumbersColumn {
+    fn gather(&self, docs: BatchDocs<'_>, out: &mut Gathered<T>) -> docvalues_column::Result<()> {
+        match (docs, &self.addresses) {
+            (BatchDocs::List(docs), Some(addresses)) => {
+                let (lists, _) = out.begin_many(docs.len());
+                self.named(self.gather_lists(addresses, docs, lists))
+            }
+            (BatchDocs::List(docs), None) => self.named(self.gather_one(docs, out)),
+            (BatchDocs::Run(docs), None) if self.presence.is_all() && docs.end <= self.info.docs => {
+                let (values, _) = out.begin_one(docs.len());
+                // An empty run may have an end below its start.
+                let docs = docs.clip(docs.end);
+                self.named(T::decode(&self.numbers, docs.start.into()..docs.end.into(), values))
+            }
+            (BatchDocs::Run(docs), addresses) => {
+                out.fill_by_scan(docs, addresses.is_some(), |each| Rows::<T>::scan(self, docs, each))
+            }
+        }
+    }
+
+    fn scan(&self, docs: DocRange, each: &mut Each<'_, T>) -> docvalues_column::Result<()> {
+        self.named(match &self.addresses {
+            Some(addresses) => self.scan_lists(addresses, docs, each),
+            None => self.scan_one(docs, each),
+        })
+    }
+
+    fn filter(
+        &self,
+        docs: DocRange,
+        wanted: &T::Range,
+        out: &mut [u64],
+        pruned: &mut Pruning,
+    ) -> docvalues_column::Result<()> {
+        bits::check(docs, out);
+        let docs = docs.clip(self.info.docs);
+        let numbers = T::wanted(wanted);
+        let bounds = match &self.terms {
+            Some(terms) => 0..=i64::from(terms.len()) - 1,
+            None => self.info.bounds.range(),
+        };
+        if numbers.is_empty() || *bounds.end() < *numbers.start() || *numbers.end() < *bounds.start() {
+            pruned.directory += docs.len() as u64;
+            return Ok(());
+        }
+        if numbers.start() <= bounds.start() && bounds.end() <= numbers.end() && self.terms.is_none() {
+            pruned.directory += docs.len() as u64;
+            return self.named(self.presence.exists(docs, out));
+        }
+        let zones = self.zones.as_ref().filter(|zones| zones.are_intervals());
+        match (&self.addresses, zones) {
+            (None, None) => self.named(self.filter_one(docs, &numbers, out, pruned)),
+            (None, Some(zones)) => {
+                self.each_open_zone((zones, docs), &numbers, out, pruned, |docs, out, pruned| {
+                    self.named(self.filter_one(docs, &numbers, out, pruned))
+                })
+            }
+            (Some(_), None) => filter_by_scan::<T>(self, docs, out, pruned, |row| T::is_within(row, wanted)),
+            (Some(_), Some(zones)) => {
+                self.each_open_zone((zones, docs), &numbers, out, pruned, |docs, out, pruned| {
+                    filter_by_scan::<T>(self, docs, out, pruned, |row| T::is_within(row, wanted))
+                })
+            }
+        }
+    }
+
+    fn get(&self, doc: DocId, out: &mut Vec<T>) -> docvalues_column::Result<bool> {
+        out.clear();
+        let Some(index) = self.named(self.presence.rank(doc))? else { return Ok(false) };
+        let index = u64::from(index);
+        let places = match &self.addresses {
+            Some(addresses) => self.named(addresses.of(index, &self.numbers))?,
+            None => index..index + 1,
+        };
+        out.resize(usize::try_from(places.end - places.start).unwrap_or(usize::MAX), T::default());
+        self.named(T::decode(&self.numbers, places, out))?;
+        Ok(true)
+    }
+}
+
+impl SkipIndex for NumbersColumn {
+    fn levels(&self) -> &[u32] {
+        match &self.zones {
+            Some(zones) => zones.levels(),
+            None => &[],
+        }
+    }
+
+    fn zones(&self, _level: usize, docs: DocRange, out: &mut Vec<Zone>) -> docvalues_column::Result<()> {
+        out.clear();
+        if let Some(zones) = &self.zones {
+            out.extend_from_slice(self.named(zones.of(docs, &self.numbers))?);
+        }
+        Ok(())
+    }
+
+    fn may_hold(
+        &self,
+        _level: usize,
+        docs: DocRange,
+        wanted: &RangeInclusive<i64>,
+        out: &mut [u64],
+        pruned: &mut Pruning,
+    ) -> docvalues_column::Result<()> {
+        let Some(zones) = &self.zones else { return Ok(()) };
+        for (at, zone) in self.named(zones.of(docs, &self.numbers))?.iter().enumerate() {
+            if zone.may_hold(wanted) {
+                bits::set(out, at);
+                pruned.zones.open += 1;
+            } else {
+                pruned.zones.none += 1;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,198 @@
+//! Terms and their documents: looking up a term that few documents have, such as an id.
+//!
+//! ```text
+//! .tip   an index of prefixes: an FST, or from Lucene 10.3 on a trie; it leads to
+//! .tim   blocks of terms, each with what is known of its documents; a single one is there itself, others are in
+//! .doc   lists of documents
+//! .tmd   where the index of each field is; up to Lucene 8.5, this is at the ends of .tim and .tip
+//! ```
+//!
+//! Lists of as many documents as a block of postings has, 128 or 256, are not read.
+
+mod block;
+mod bytes;
+mod fields;
+mod format;
+mod fst;
+mod tail;
+mod trie;
+pub(crate) mod uid;
+
+use crate::envelope::{self, Contents};
+use crate::error::{Error, ErrorKind, Result};
+use crate::field_infos::FieldInfo;
+use crate::file::{Body, File};
+use crate::file_set::SegmentFiles;
+use crate::order::Order;
+
+use bytes::Bytes;
+use fields::{FieldTerms, Fields, Index};
+use format::{DOC, Format, bloom_filter};
+
+/// The terms of the fields of one format and suffix.
+#[derive(Debug)]
+pub(crate) struct TermFiles {
+    format: Format,
+    fields: Fields,
+    tim: Body,
+    tip: Body,
+    /// Lists of documents, if there are any.
+    doc: Option<Body>,
+}
+
+/// What the index knows of a term: its block, and how many bytes of the term lead to it.
+#[derive(Debug, PartialEq)]
+struct Place {
+    prefix: usize,
+    block: u64,
+    has_terms: bool,
+    /// The other blocks of the same prefix, if there are any.
+    floor: Option<Vec<u8>>,
+}
+
+impl TermFiles {
+    /// Opens the terms of `field`, which has postings of a format and a suffix; `fields` are those of the segment.
+    pub(crate) fn open(
+        files: &SegmentFiles<'_>,
+        field: &FieldInfo,
+        (format, suffix): (&str, &str),
+        fields: &[FieldInfo],
+    ) -> Result<TermFiles> {
+        let mut suffix = format!("{format}_{suffix}");
+        let mut format = format.to_owned();
+        if bloom_filter(&format).is_some() {
+            (format, suffix) = format::delegate(files, field.number, &format, &suffix)?;
+        }
+        let unsupported = || {
+            let (field, format) = (field.name.clone(), format.clone());
+            let path = format!("{}/{}", files.files.path(), files.segment);
+            Error::new(path, 0, ErrorKind::Postings { field, format })
+        };
+        let format = Format::of(&format).ok_or_else(unsupported)?;
+        if !crate::files::is_suffix(&suffix) {
+            return Err(unsupported());
+        }
+        let open = |extension: &str, contents: &[Contents]| -> Result<Body> {
+            Ok(envelope::open(&files.original(&suffix, extension)?, contents, Some(files.id), &suffix)?.1)
+        };
+        let tim = open("tim", &[format.contents("BlockTreeTermsDict")])?;
+        let tip = open("tip", &[format.contents("BlockTreeTermsIndex")])?;
+        let doc = match files.original(&suffix, "doc") {
+            Ok(file) => Some(doc_body(&file, &format, files.id, &suffix)?),
+            Err(error) if error.is_missing() => None,
+            Err(error) => return Err(error),
+        };
+        let fields = if format.order == Order::Little || tim.version >= format::WITH_META {
+            let file = files.original(&suffix, "tmd")?;
+            let contents = [format.contents("BlockTreeTermsMeta")];
+            let (_, meta) = envelope::open_verified(&file, &contents, Some(files.id), &suffix)?;
+            fields::of_meta(&meta, &format, fields)?
+        } else {
+            fields::of_ends(&tim, &tip, &format, fields)?
+        };
+        Ok(TermFiles { format, fields, tim, tip, doc })
+    }
+
+    /// The documents with a term of the field with this number, ascending, whether they are live or not.
+    pub(crate) fn find(&self, number: i32, term: &[u8]) -> Result<Vec<u32>> {
+        let Some(field) = self.fields.of.get(&number) else { return Ok(Vec::new()) };
+        if term < &field.min[..] || &field.max[..] < term {
+            return Ok(Vec::new());
+        }
+        let place = self.place(field, term).ok_or_else(|| self.damaged(&self.tip))?;
+        let found = self.in_block(field, place, term).ok_or_else(|| self.damaged(&self.tim))?;
+        let Some(found) = found else { return Ok(Vec::new()) };
+        match found.singleton {
+            Some(doc) => Ok(vec![doc]),
+            None => self.listed(field, found),
+        }
+    }
+
+    /// The documents of a list.
+    fn listed(&self, field: &FieldTerms, found: block::Found) -> Result<Vec<u32>> {
+        let Some(tail) = self.format.tail.filter(|_| found.docs < self.fields.block) else {
+            return Err(self.tim.error(0, ErrorKind::ManyDocs { docs: found.docs }));
+        };
+        let doc = self.doc.as_ref().ok_or_else(|| self.damaged(&self.tim))?;
+        let start = usize::try_from(found.pointer).unwrap_or(usize::MAX);
+        let bytes = doc.bytes().get(start..doc.place.end);
+        let docs = bytes.and_then(|bytes| tail::read(Bytes(bytes), tail, found.docs, field.has_freqs()));
+        docs.ok_or_else(|| self.damaged(doc))
+    }
+
+    /// Where the index leads; `None` if it is damaged.
+    fn place(&self, field: &FieldTerms, term: &[u8]) -> Option<Place> {
+        let bytes = self.tip.bytes();
+        match &field.index {
+            Index::Fst(fst) => {
+                fst.find(bytes.get(fst.body.clone())?, term, self.format.has_msb(self.tim.version))
+            }
+            Index::Trie(trie) => trie.find(bytes.get(trie.place.clone())?, term),
+        }
+    }
+
+    /// Looks for a term in its block; `None` if that is damaged.
+    fn in_block(&self, field: &FieldTerms, place: Place, term: &[u8]) -> Option<Option<block::Found>> {
+        let (mut start, mut has_terms) = (place.block, place.has_terms);
+        let suffix = term.get(place.prefix..)?;
+        if let Some(floor) = &place.floor
+            && let Some(next) = suffix.first()
+        {
+            (start, has_terms) = floor_block(Bytes(floor), (start, has_terms), *next)?;
+        }
+        if !has_terms {
+            return Some(None);
+        }
+        let bytes = self.tim.bytes().get(usize::try_from(start).ok()?..self.tim.place.end)?;
+        let style = block::Style {
+            has_suffix_areas: self.format.has_suffix_areas(self.tim.version),
+            has_runs: self.format.has_runs(self.tim.version, self.fields.postings_version),
+            has_skips: self.format.has_skips,
+            block: self.fields.block,
+            options: field.options,
+            has_payloads: field.has_payloads,
+        };
+        block::find(Bytes(bytes), suffix, &style)
+    }
+
+    #[cold]
+    fn damaged(&self, body: &Body) -> Error {
+        body.broken(body.place.start, "damaged terms, or an index of them")
+    }
+}
+
+/// Opens a file of lists of documents.
+fn doc_body(file: &File, format: &Format, id: &[u8; 16], suffix: &str) -> Result<Body> {
+    let contents = DOC.map(|name| Contents { name, oldest: 0, newest: 1, order: format.order });
+    Ok(envelope::open(file, &contents, Some(id), suffix)?.1)
+}
+
+/// The block in which a term is whose first byte after the prefix is `next`: the last one that begins at or before it.
+fn floor_block(mut floor: Bytes<'_>, first: (u64, bool), next: u8) -> Option<(u64, bool)> {
+    let mut found = first;
+    for _ in 0..floor.vint()? {
+        let (label, code) = (floor.u8()?, floor.vlong()?);
+        if next < label {
+            break;
+        }
+        found = (first.0.checked_add(code >> 1)?, code & 1 == 1);
+    }
+    Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn floor_blocks_begin_with_labels() {
+        // Blocks at 100, 103 from "d" on, and 109 without terms from "m" on.
+        let floor = [2, b'd', 3 << 1 | 1, b'm', 9 << 1];
+        let of = |next| floor_block(Bytes(&floor), (100, true), next).unwrap();
+        assert_eq!(
+            [b'a', b'd', b'l', b'm', b'z'].map(of),
+            [(100, true), (103, true), (103, true), (109, false), (109, false)]
+        );
+        assert_eq!(floor_block(Bytes(&floor[..3]), (100, true), b'z'), None);
+    }
+}

@@ -1,0 +1,484 @@
+//! The blocks of presence: one document, many, and ranges.
+
+use std::ops::{ControlFlow, Range};
+use std::sync::{Arc, OnceLock};
+
+use docvalues_column::{DocId, DocRange, bits};
+use docvalues_format::bits::{Work, multiversioned, or_at, push_docs};
+use docvalues_format::id::BLOCK_DOCS;
+use docvalues_format::presence::NO_VALUE;
+
+use super::PresenceEntry;
+use crate::error::{ErrorKind, Result};
+use crate::file::Body;
+use crate::jump_tables::JumpTables;
+use crate::order::Order;
+
+/// Bytes of a block's header: its number, and its values less one.
+const HEADER: usize = 4;
+
+/// The most values of a sparse block.
+const SPARSE: u32 = 4095;
+
+/// Bytes and words of a bitmap.
+const BITMAP: usize = BLOCK_DOCS as usize / 8;
+const WORDS: usize = BITMAP / 8;
+
+/// Documents of a rank, as a power of two, in tables that are built.
+const POWER: u32 = 9;
+
+/// The number of the block at the end. A real block may have it, but not only its last document.
+const END: u32 = 0x7FFF;
+
+/// The blocks of a column in which some documents have no value.
+#[derive(Debug)]
+pub(super) struct Blocks {
+    body: Arc<Body>,
+    docs: u32,
+    values: u32,
+    /// The blocks, without the jump table.
+    region: Range<usize>,
+    /// Documents of a rank of the file, as a power of two; `None` if dense blocks have no ranks.
+    power: Option<u32>,
+    tables: Tables,
+}
+
+#[derive(Debug)]
+enum Tables {
+    Walk,
+    Built(OnceLock<Table>),
+    /// The place of the entries in the file, and how many there are. Without any, there is only block 0.
+    Baked {
+        start: usize,
+        count: u32,
+    },
+}
+
+/// A jump table on the heap.
+#[derive(Debug)]
+struct Table {
+    /// All blocks, with those that have no value.
+    blocks: Vec<Block>,
+    /// The ranks of dense blocks.
+    ranks: Vec<u16>,
+}
+
+/// A block of documents.
+#[derive(Clone, Copy, Debug)]
+struct Block {
+    /// Values in earlier blocks.
+    before: u32,
+    values: u32,
+    /// The byte of the file at which its documents or its bitmap begin.
+    start: usize,
+    /// The index of its first rank in [`Table::ranks`].
+    ranks: usize,
+}
+
+/// The part of a block that lies in a range of documents.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    /// The first document of the block.
+    base: u32,
+    /// The documents of the part, counted from there. They are not empty.
+    start: u32,
+    end: u32,
+}
+
+/// A document in its block.
+struct Probe {
+    is_present: bool,
+    /// Values of earlier documents of the block.
+    before: u32,
+}
+
+impl Blocks {
+    pub(super) fn open(
+        entry: PresenceEntry,
+        docs: u32,
+        values: u32,
+        body: &Arc<Body>,
+        mode: JumpTables,
+    ) -> Result<Blocks> {
+        let mut region = body.region(entry.offset, entry.len)?;
+        let range = |what, found: i64, least, most| {
+            Err(body.error(region.start, ErrorKind::OutOfRange { what, found, least, most }))
+        };
+        let power = match entry.power {
+            -1 => None,
+            power @ 7..=15 => Some(u32::from(power.unsigned_abs())),
+            power => return range("documents of a rank, as a power of two", power.into(), 7, 15),
+        };
+        let count = u32::try_from(entry.jumps).ok();
+        let bytes = 8 * count.unwrap_or(0) as usize;
+        if bytes > region.len() {
+            return range("entries of a jump table", entry.jumps.into(), 0, (region.len() / 8) as i64);
+        }
+        region.end -= bytes;
+        let tables = match (mode, count) {
+            (JumpTables::Walk, _) => Tables::Walk,
+            (JumpTables::Baked, Some(count)) if power.is_some() => Tables::Baked { start: region.end, count },
+            _ => Tables::Built(OnceLock::new()),
+        };
+        Ok(Blocks { body: Arc::clone(body), docs, values, region, power, tables })
+    }
+
+    /// Bytes of the ranks of a dense block.
+    fn rank_bytes(&self) -> usize {
+        self.power.map_or(0, |power| 2 << (16 - power))
+    }
+
+    /// The number of the block whose header is at byte `at`, the block, and the byte after it.
+    fn header(&self, bytes: &[u8], at: usize, before: u32) -> Result<(u32, Block, usize)> {
+        let order = self.body.order;
+        let header = order.u16(bytes, at).zip(order.u16(bytes, at.saturating_add(2)));
+        let Some((number, last)) = header.filter(|_| self.region.contains(&at)) else {
+            return Err(self.body.broken(at, "a block of presence past the end"));
+        };
+        let values = u32::from(last) + 1;
+        let (start, len) = match values {
+            ..=SPARSE => (at + HEADER, 2 * values as usize),
+            BLOCK_DOCS => (at + HEADER, 0),
+            _ => (at + HEADER + self.rank_bytes(), BITMAP),
+        };
+        if start + len > self.region.end {
+            let (needed, left) = ((start + len - at) as u64, (self.region.end - at) as u64);
+            return Err(self.body.error(at, ErrorKind::Truncated { needed, left }));
+        }
+        Ok((number.into(), Block { before, values, start, ranks: 0 }, start + len))
+    }
+
+    /// Fails if a block has more values than the column.
+    fn check(&self, block: Block) -> Result<Block> {
+        match block.before.checked_add(block.values).is_some_and(|end| end <= self.values) {
+            true => Ok(block),
+            false => Err(self.body.broken(block.start, "more documents with a value than the column has")),
+        }
+    }
+
+    /// Calls `each` with the number of each block and the block, until it breaks. Returns the number of values before the
+    /// last one of them, or of all blocks.
+    fn each_block(&self, bytes: &[u8], mut each: impl FnMut(u32, Block) -> ControlFlow<()>) -> Result<u32> {
+        let (mut at, mut before, mut next) = (self.region.start, 0, 0);
+        loop {
+            let (number, block, end) = self.header(bytes, at, before)?;
+            let only = self.body.order.u16(bytes, block.start);
+            if number == END && block.values == 1 && only == Some(u16::MAX) {
+                return Ok(before);
+            }
+            if number < next || number >= self.docs.div_ceil(BLOCK_DOCS) {
+                return Err(self.body.broken(at, "blocks of presence out of order"));
+            }
+            let block = self.check(block)?;
+            if each(number, block).is_break() {
+                return Ok(before);
+            }
+            (at, before, next) = (end, before + block.values, number + 1);
+        }
+    }
+
+    /// The block of this number. It has no values if it was left out.
+    fn block(&self, bytes: &[u8], number: u32) -> Result<Block> {
+        let absent = |before| Block { before, values: 0, start: self.region.start, ranks: 0 };
+        match &self.tables {
+            Tables::Walk => {
+                let mut found = None;
+                let before = self.each_block(bytes, |here, block| {
+                    found = (here == number).then_some(block);
+                    if here < number { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+                })?;
+                Ok(found.unwrap_or(absent(before)))
+            }
+            Tables::Built(table) => {
+                let blocks = &self.table(bytes, table)?.blocks;
+                Ok(blocks.get(number as usize).copied().unwrap_or(absent(self.values)))
+            }
+            Tables::Baked { count: 0, .. } if number > 0 => Ok(absent(self.values)),
+            Tables::Baked { start, count } => {
+                let (order, entry) =
+                    (self.body.order, start + 8 * number.min(count.saturating_sub(1)) as usize);
+                let (before, offset) = match *count {
+                    0 => (0, 0),
+                    _ => order.u32(bytes, entry).zip(order.u32(bytes, entry + 4)).unwrap_or((0, u32::MAX)),
+                };
+                let at = self.region.start.saturating_add(offset as usize);
+                let (found, block, _) = self.header(bytes, at, before)?;
+                self.check(if found == number { block } else { absent(before) })
+            }
+        }
+    }
+
+    /// The table on the heap, which the first call builds.
+    fn table<'t>(&self, bytes: &[u8], table: &'t OnceLock<Table>) -> Result<&'t Table> {
+        if let Some(table) = table.get() {
+            return Ok(table);
+        }
+        let (mut blocks, mut ranks) = (Vec::new(), Vec::new());
+        let before = self.each_block(bytes, |number, mut block| {
+            let absent = Block { values: 0, ..block };
+            blocks.resize(number as usize, absent);
+            block.ranks = ranks.len();
+            if (SPARSE + 1..BLOCK_DOCS).contains(&block.values) {
+                self.add_ranks(bytes, block, &mut ranks);
+            }
+            blocks.push(block);
+            ControlFlow::Continue(())
+        })?;
+        let last = Block { before, values: 0, start: self.region.start, ranks: 0 };
+        blocks.resize(self.docs.div_ceil(BLOCK_DOCS) as usize, last);
+        Ok(table.get_or_init(|| Table { blocks, ranks }))
+    }
+
+    /// Appends the ranks of a dense block.
+    fn add_ranks(&self, bytes: &[u8], block: Block, ranks: &mut Vec<u16>) {
+        let mut rank = 0_u32;
+        for word in 0..WORDS {
+            if word.is_multiple_of(1 << (POWER - 6)) {
+                // A damaged bitmap may have 65,536 bits; the count of a probe is checked.
+                ranks.push(u16::try_from(rank).unwrap_or(u16::MAX));
+            }
+            rank += self.body.order.u64(bytes, block.start + 8 * word).unwrap_or(0).count_ones();
+        }
+    }
+
+    /// Whether the block has its document `low`, and how many before it. `None` only in damaged bytes.
+    #[inline(always)]
+    fn probe(&self, bytes: &[u8], block: Block, low: u16) -> Option<Probe> {
+        match block.values {
+            0 => Some(Probe { is_present: false, before: 0 }),
+            ..=SPARSE => {
+                let (lows, order) = (block.lows(bytes)?, self.body.order);
+                Some(probe_at(lows, order, low, lower_bound(lows, order, low)))
+            }
+            BLOCK_DOCS => Some(Probe { is_present: true, before: low.into() }),
+            _ => self.probe_dense(bytes, block, low.into()),
+        }
+    }
+
+    #[inline(always)]
+    fn probe_dense(&self, bytes: &[u8], block: Block, low: u32) -> Option<Probe> {
+        let order = self.body.order;
+        let (rank, first) = match (&self.tables, self.power) {
+            (Tables::Baked { .. }, Some(power)) => {
+                let place = block.start.checked_sub(self.rank_bytes())? + 2 * (low >> power) as usize;
+                // The most significant byte is the first one in every release.
+                (Order::Big.u16(bytes, place)?, (low >> power << power) / 64)
+            }
+            (Tables::Built(table), _) => {
+                let rank = table.get()?.ranks.get(block.ranks + (low >> POWER) as usize);
+                (*rank?, (low >> POWER << POWER) / 64)
+            }
+            _ => (0, 0),
+        };
+        let mut before = u32::from(rank);
+        let word = |at: u32| order.u64(bytes, block.start + 8 * at as usize);
+        for at in first..low / 64 {
+            before += word(at)?.count_ones();
+        }
+        let last = word(low / 64)?;
+        before += (last & ((1 << (low % 64)) - 1)).count_ones();
+        let is_present = last >> (low % 64) & 1 == 1;
+        // A rank of damaged bytes may be too great.
+        (before + u32::from(is_present) <= block.values).then_some(Probe { is_present, before })
+    }
+
+    /// As [`Presence::ranks`](super::Presence::ranks).
+    pub(super) fn ranks(&self, docs: &[DocId], out: &mut [u32]) -> Result<bool> {
+        multiversioned(Ranks { blocks: self, docs, out })
+    }
+
+    #[inline(always)]
+    fn ranks_here(&self, docs: &[DocId], out: &mut [u32]) -> Result<bool> {
+        let bytes = self.body.bytes();
+        let mut block = Block { before: 0, values: 0, start: 0, ranks: 0 };
+        let (mut number, mut are_all) = (u32::MAX, true);
+        // The document before, and its place in a sparse block: the next one of an ascending list is close.
+        let (mut place, mut before) = (0, None);
+        for (doc, out) in docs.iter().zip(out) {
+            *out = NO_VALUE;
+            if doc.get() >= self.docs {
+                are_all = false;
+                continue;
+            }
+            let (here, low) = doc.split();
+            if here != number {
+                (block, number, before) = (self.block(bytes, here)?, here, None);
+            }
+            let is_near = before.is_some_and(|before| before <= low);
+            let probe = if is_near && (1..=SPARSE).contains(&block.values) {
+                block.lows(bytes).map(|lows| {
+                    place = gallop(lows, self.body.order, place, low);
+                    probe_at(lows, self.body.order, low, place)
+                })
+            } else {
+                let probe = self.probe(bytes, block, low);
+                place = probe.as_ref().map_or(0, |probe| probe.before as usize);
+                probe
+            };
+            before = Some(low);
+            let Some(probe) = probe else {
+                return Err(self.body.broken(block.start, "a damaged block of presence"));
+            };
+            if probe.is_present {
+                *out = block.before + probe.before;
+            }
+            are_all &= probe.is_present;
+        }
+        Ok(are_all)
+    }
+
+    /// As [`Presence::before`](super::Presence::before), of a document that exists.
+    pub(super) fn before(&self, doc: u32) -> Result<u32> {
+        let (number, low) = DocId::new(doc).split();
+        let bytes = self.body.bytes();
+        let block = self.block(bytes, number)?;
+        match self.probe(bytes, block, low) {
+            Some(probe) => Ok(block.before + probe.before),
+            None => Err(self.body.broken(block.start, "a damaged block of presence")),
+        }
+    }
+
+    /// As [`Presence::exists`](super::Presence::exists), of documents that exist.
+    pub(super) fn exists(&self, docs: DocRange, out: &mut [u64]) -> Result<()> {
+        self.each_part(docs, |block, part| self.add_to(block, part, docs.start, out))
+    }
+
+    /// As [`Presence::collect`](super::Presence::collect), of documents that exist.
+    pub(super) fn collect(&self, docs: DocRange, out: &mut Vec<DocId>) -> Result<()> {
+        self.each_part(docs, |block, part| self.push_to(block, part, out))
+    }
+
+    /// Calls `each` with the parts of blocks that lie in `docs`, if these have values. It returns `None` in damaged bytes.
+    fn each_part(&self, docs: DocRange, mut each: impl FnMut(Block, Part) -> Option<()>) -> Result<()> {
+        let (bytes, mut start) = (self.body.bytes(), docs.start);
+        while start < docs.end {
+            let number = start / BLOCK_DOCS;
+            let base = number * BLOCK_DOCS;
+            let end = (docs.end - base).min(BLOCK_DOCS);
+            let part = Part { base, start: start - base, end };
+            let block = self.block(bytes, number)?;
+            if block.values > 0 && each(block, part).is_none() {
+                return Err(self.body.broken(block.start, "a damaged block of presence"));
+            }
+            start = base.saturating_add(end);
+        }
+        Ok(())
+    }
+
+    /// Sets the bits of the documents of a part. Bit 0 is document `first`.
+    fn add_to(&self, block: Block, part: Part, first: u32, out: &mut [u64]) -> Option<()> {
+        let place = |low: u32| (part.base + low - first) as usize;
+        match block.values {
+            ..=SPARSE => part.lows(block.lows(self.body.bytes())?, self.body.order, |low| {
+                bits::set(out, place(low));
+            }),
+            BLOCK_DOCS => bits::set_range(out, place(part.start)..place(part.end - 1) + 1),
+            _ => {
+                for word in part.start / 64..part.end.div_ceil(64) {
+                    let some = self.word(block, part, word)?;
+                    match (part.base + 64 * word).checked_sub(first) {
+                        Some(place) => or_at(out, place as usize, some),
+                        // The bits below the first one of the part are clear.
+                        None => or_at(out, 0, some >> (first - part.base - 64 * word)),
+                    }
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Appends the documents of a part.
+    fn push_to(&self, block: Block, part: Part, out: &mut Vec<DocId>) -> Option<()> {
+        match block.values {
+            ..=SPARSE => part.lows(block.lows(self.body.bytes())?, self.body.order, |low| {
+                out.push(DocId::new(part.base + low));
+            }),
+            BLOCK_DOCS => out.extend((part.start..part.end).map(|low| DocId::new(part.base + low))),
+            _ => {
+                let (first, mut words) = (part.start / 64, [0; WORDS]);
+                let words = &mut words[..(part.end.div_ceil(64) - first) as usize];
+                for (word, at) in words.iter_mut().zip(first..) {
+                    *word = self.word(block, part, at)?;
+                }
+                push_docs(words, part.base + 64 * first, out);
+            }
+        }
+        Some(())
+    }
+
+    /// Word `at` of the bitmap of a dense block, without bits outside of the part.
+    #[inline]
+    fn word(&self, block: Block, part: Part, at: u32) -> Option<u64> {
+        let word = self.body.order.u64(self.body.bytes(), block.start + 8 * at as usize)?;
+        let below = u64::MAX.unbounded_shl(part.start.saturating_sub(64 * at));
+        let above = u64::MAX.unbounded_shr((64 * at + 64).saturating_sub(part.end));
+        Some(word & below & above)
+    }
+}
+
+/// [`Blocks::ranks`], compiled for several CPUs, because bits of bitmaps are counted.
+struct Ranks<'a> {
+    blocks: &'a Blocks,
+    docs: &'a [DocId],
+    out: &'a mut [u32],
+}
+
+impl Work for Ranks<'_> {
+    type Output = Result<bool>;
+
+    #[inline(always)]
+    fn run(self) -> Result<bool> {
+        self.blocks.ranks_here(self.docs, self.out)
+    }
+}
+
+impl Block {
+    /// The documents of a sparse block, as two bytes each.
+    #[inline(always)]
+    fn lows(self, bytes: &[u8]) -> Option<&[[u8; 2]]> {
+        Some(bytes.get(self.start..)?.get(..2 * self.values as usize)?.as_chunks().0)
+    }
+}
+
+impl Part {
+    /// Calls `each` with the documents of a sparse block that lie in the part, ascending.
+    fn lows(self, lows: &[[u8; 2]], order: Order, each: impl FnMut(u32)) {
+        let first = u16::try_from(self.start).map_or(lows.len(), |start| lower_bound(lows, order, start));
+        // A damaged block may have documents out of order.
+        let inside = lows[first..].iter().map(|pair| u32::from(low_of(*pair, order)));
+        inside.take_while(|low| *low < self.end).filter(|low| self.start <= *low).for_each(each);
+    }
+}
+
+#[inline(always)]
+fn low_of(pair: [u8; 2], order: Order) -> u16 {
+    match order {
+        Order::Big => u16::from_be_bytes(pair),
+        Order::Little => u16::from_le_bytes(pair),
+    }
+}
+
+/// The place of the first document that is at least `low`.
+#[inline(always)]
+fn lower_bound(lows: &[[u8; 2]], order: Order, low: u16) -> usize {
+    lows.partition_point(|pair| low_of(*pair, order) < low)
+}
+
+/// As [`lower_bound`], if it is at `from` or after it: O(log of the distance).
+#[inline(always)]
+fn gallop(lows: &[[u8; 2]], order: Order, from: usize, low: u16) -> usize {
+    let (mut start, mut step) = (from.min(lows.len()), 1);
+    while lows.get(start + step - 1).is_some_and(|pair| low_of(*pair, order) < low) {
+        start += step;
+        step *= 2;
+    }
+    start + lower_bound(&lows[start..(start + step).min(lows.len())], order, low)
+}
+
+/// Whether the document at `place` is `low`.
+#[inline(always)]
+fn probe_at(lows: &[[u8; 2]], order: Order, low: u16, place: usize) -> Probe {
+    let is_present = lows.get(place).is_some_and(|pair| low_of(*pair, order) == low);
+    // A place of a sparse block, of which there are 4,095.
+    Probe { is_present, before: u32::try_from(place).unwrap_or(0) }
+}

@@ -1,0 +1,265 @@
+//! A field whose doc values are read: its files, and its open column.
+
+use std::ops::ControlFlow;
+use std::sync::{Arc, OnceLock};
+
+use docvalues_column::{
+    AbsentColumn, Bounds, Changes, Column, ColumnInfo, Count, DocId, DocRange, Element, Field, Kind, Lists,
+    LogicalType, Overlay,
+};
+use docvalues_format::id::MAX_VALUES_PER_DOC;
+
+use crate::binary::{BinaryEntry, ByteStrings};
+use crate::bytes_column::BytesColumn;
+use crate::dictionary::Dictionary;
+use crate::doc_values::{Entry, NumbersEntry, Values};
+use crate::doubles_column::DoublesColumn;
+use crate::error::{ErrorKind, Result};
+use crate::file::Body;
+use crate::file_set::FileSet;
+use crate::lists_of_one::ListsOfOne;
+use crate::numbers_column::{Addresses, NumbersColumn};
+use crate::numeric::Numbers;
+use crate::options::Options;
+use crate::presence::Presence;
+use crate::skip_index::{SkipEntry, Zones};
+use crate::types::Form;
+
+/// A field whose doc values are read.
+pub(crate) struct Readable {
+    pub(crate) field: Field,
+    form: Form,
+    /// The values of all documents; `None` if overlays added the field.
+    base: Option<Layer>,
+    /// Later values of some documents, the oldest first.
+    overlays: Vec<Layer>,
+    /// The open column, with the tables that were built for it.
+    column: OnceLock<Arc<dyn Column>>,
+}
+
+/// Doc values of a field in some files.
+pub(crate) struct Layer {
+    pub(crate) files: Arc<FileSet>,
+    pub(crate) entry: Entry,
+}
+
+impl Readable {
+    /// The field `name` of values that are stored in this form, and of later ones, the oldest first. `None` if the kinds of
+    /// overlays are not those of numbers or byte strings below.
+    pub(crate) fn new(
+        name: &str,
+        (logical, form): (LogicalType, Form),
+        base: Option<Layer>,
+        overlays: Vec<Layer>,
+    ) -> Option<Readable> {
+        let kinds = base.iter().chain(&overlays).map(|layer| layer.kind(form));
+        let kind = kinds.clone().find(|kind| kind.is_multi_valued()).or(kinds.clone().next())?;
+        let fits = |other: Kind| match kind {
+            Kind::Numeric | Kind::SortedNumeric => matches!(other, Kind::Numeric | Kind::SortedNumeric),
+            Kind::Binary => other == Kind::Binary,
+            Kind::Sorted | Kind::SortedSet => overlays.is_empty(),
+        };
+        if !kinds.clone().all(fits) || !logical.fits(kind) {
+            return None;
+        }
+        let field = Field::new(name, kind, logical);
+        Some(Readable { field, form, base, overlays, column: OnceLock::new() })
+    }
+
+    /// Reads single values as lists of one.
+    pub(crate) fn read_as_lists(&mut self) {
+        self.field.kind = match self.field.kind {
+            Kind::Numeric => Kind::SortedNumeric,
+            Kind::Sorted => Kind::SortedSet,
+            kind => kind,
+        };
+    }
+
+    /// All doc values, the oldest first.
+    pub(crate) fn layers(&self) -> impl Iterator<Item = &Layer> {
+        self.base.iter().chain(&self.overlays)
+    }
+
+    /// Opens the column of a segment of `docs` documents, once.
+    pub(crate) fn open(&self, docs: u32, options: &Options) -> docvalues_column::Result<Arc<dyn Column>> {
+        if let Some(column) = self.column.get() {
+            return Ok(Arc::clone(column));
+        }
+        let mut column: Arc<dyn Column> = match &self.base {
+            Some(base) => self.open_layer(base, docs, options)?,
+            None => Arc::new(AbsentColumn::of(self.field.clone(), docs)),
+        };
+        if self.field.kind.is_multi_valued() {
+            column = ListsOfOne::over(column);
+        }
+        if !self.overlays.is_empty() {
+            column = match self.field.kind {
+                Kind::Binary => Arc::new(Overlay::<u8>::new(column, self.changes(docs, true, options)?)),
+                kind => {
+                    let changes = self.changes(docs, kind.is_multi_valued(), options)?;
+                    Arc::new(Overlay::<i64>::new(column, changes))
+                }
+            };
+        }
+        if matches!(self.form, Form::Doubles | Form::Floats | Form::SortableFloats) {
+            column = Arc::new(DoublesColumn::new(self.field.clone(), self.form, column));
+        }
+        Ok(Arc::clone(self.column.get_or_init(|| column)))
+    }
+
+    /// The rows of all overlays.
+    fn changes<T: Element>(
+        &self,
+        docs: u32,
+        is_many: bool,
+        options: &Options,
+    ) -> docvalues_column::Result<Changes<T>> {
+        let mut changes = Changes::new(docs, is_many);
+        for layer in &self.overlays {
+            let column = self.open_layer(layer, docs, options)?;
+            let (mut changed, mut rows) = (Vec::<DocId>::new(), Lists::<T>::new());
+            let mut are_ascending = true;
+            if let Some(all) = T::rows_of(column.values()) {
+                all.scan(DocRange::new(0, docs), &mut |batch| {
+                    for (at, doc) in batch.docs.iter().enumerate() {
+                        are_ascending &= doc.get() < docs && changed.last().is_none_or(|last| *last < doc);
+                        changed.push(doc);
+                        rows.push(batch.values.row(at));
+                    }
+                    if are_ascending { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+                })?;
+            }
+            if !are_ascending {
+                let error = layer.files.data.broken(0, "documents of an overlay that do not ascend");
+                return Err(error.of_column(Some(&self.field.name)));
+            }
+            changes.set(changed.iter().copied().zip(rows.slices().iter().map(Some)));
+        }
+        Ok(changes)
+    }
+
+    fn open_layer(
+        &self,
+        layer: &Layer,
+        docs: u32,
+        options: &Options,
+    ) -> docvalues_column::Result<Arc<dyn Column>> {
+        let opened = layer.open((&self.field, self.form), docs, options);
+        opened.map_err(|error| error.of_column(Some(&self.field.name)))
+    }
+}
+
+impl Layer {
+    /// The kind of the column.
+    fn kind(&self, form: Form) -> Kind {
+        let Values::Numbers(NumbersEntry { addresses, terms, .. }) = &self.entry.values else {
+            return Kind::Binary;
+        };
+        match (terms.is_some() && form != Form::Flags, addresses.is_some()) {
+            (false, false) => Kind::Numeric,
+            (false, true) => Kind::SortedNumeric,
+            (true, false) => Kind::Sorted,
+            (true, true) => Kind::SortedSet,
+        }
+    }
+
+    /// The documents with a value.
+    pub(crate) fn presence(&self, docs: u32, options: &Options) -> Result<Presence> {
+        self.files.verify_once(options.verifies_all)?;
+        let (entry, values) = match &self.entry.values {
+            Values::Numbers(entry) => (entry.numbers.presence, entry.docs_with_value),
+            Values::Bytes(entry) => (entry.presence, entry.docs_with_value.into()),
+        };
+        Presence::open(entry, docs, values, &self.files.presence, options.jump_tables)
+    }
+
+    /// Opens the column.
+    fn open(&self, (field, form): (&Field, Form), docs: u32, options: &Options) -> Result<Arc<dyn Column>> {
+        let (presence, field) =
+            (self.presence(docs, options)?, Field { kind: self.kind(form), ..field.clone() });
+        match &self.entry.values {
+            Values::Numbers(values) => {
+                self.open_numbers((field, form), values, self.entry.skip.as_ref(), presence, options)
+            }
+            Values::Bytes(values) => self.open_bytes(field, values, presence),
+        }
+    }
+
+    fn open_numbers(
+        &self,
+        (field, form): (Field, Form),
+        entry: &NumbersEntry,
+        skip: Option<&SkipEntry>,
+        presence: Presence,
+        options: &Options,
+    ) -> Result<Arc<dyn Column>> {
+        let (docs, mode, data) = (presence.docs(), options.jump_tables, &self.files.data);
+        let mut addresses = None;
+        if let Some(entry) = &entry.addresses {
+            addresses = Some(Addresses { data: Arc::clone(data), numbers: entry.open(data)? });
+        }
+        let with_value = u64::from(presence.values());
+        let count = match &addresses {
+            Some(addresses) if entry.is_count_in_addresses => addresses.numbers.get(data, with_value)?,
+            Some(_) => entry.numbers.count,
+            None => i64::from(presence.values()),
+        };
+        let most = i64::from(presence.values()) * i64::from(MAX_VALUES_PER_DOC);
+        if !(0..=most).contains(&count) {
+            let (what, found) = ("numbers of a column", count);
+            return Err(data.error(0, ErrorKind::OutOfRange { what, found, least: 0, most }));
+        }
+        let count = count.unsigned_abs();
+        let mut numbers = Numbers::open(&entry.numbers, count, data, mode)?;
+        let mut terms =
+            entry.terms.as_ref().map(|terms| Dictionary::open(terms, &field.name, data)).transpose()?;
+        let flags = terms.take_if(|_| form == Form::Flags);
+        // Ords are numbers, unless `T` is the only term.
+        if let Some(flags) = &flags
+            && has_only_true(flags, &field.name, data)?
+        {
+            numbers = Numbers::constant(1, count, data);
+        }
+        let zones = match skip {
+            _ if flags.is_some() => None,
+            Some(skip) => Some(Zones::of_intervals(skip, docs, &self.files.skip_indexes)?),
+            None if terms.is_none() && addresses.is_none() && presence.is_all() => {
+                Zones::of_blocks(&numbers, docs)
+            }
+            None => None,
+        };
+        let bounds = match skip {
+            _ if terms.is_some() => Bounds::Unknown,
+            Some(skip) if flags.is_none() => skip.bounds(),
+            _ => numbers.bounds(),
+        };
+        let info = info(field, docs, (with_value, count), bounds);
+        Ok(Arc::new(NumbersColumn { info, presence, numbers, addresses, terms, zones }))
+    }
+
+    fn open_bytes(&self, field: Field, entry: &BinaryEntry, presence: Presence) -> Result<Arc<dyn Column>> {
+        let strings = ByteStrings::open(entry, &self.files.data)?;
+        let with_value = presence.values().into();
+        let info = info(field, presence.docs(), (with_value, with_value), Bounds::Unknown);
+        Ok(Arc::new(BytesColumn { info, presence, strings }))
+    }
+}
+
+/// Whether a dictionary of flags has `T` and not `F`.
+fn has_only_true(flags: &Dictionary, field: &str, data: &Body) -> Result<bool> {
+    let found = flags.terms_up_to(2)?;
+    let found: Option<Vec<&[u8]>> = found.as_ref().map(|terms| terms.iter().map(Vec::as_slice).collect());
+    match found.as_deref() {
+        Some([] | [b"F"] | [b"F", b"T"]) => Ok(false),
+        Some([b"T"]) => Ok(true),
+        _ => {
+            let (field, found) = (field.to_owned(), "other terms than F and T");
+            Err(data.error(0, ErrorKind::Type { field, asked: LogicalType::Bool.name(), found }))
+        }
+    }
+}
+
+fn info(field: Field, docs: u32, (with_value, values): (u64, u64), bounds: Bounds) -> ColumnInfo {
+    let (with_value, value_count) = (Count::Exact(with_value), Count::Exact(values));
+    ColumnInfo { field, docs, with_value, value_count, bounds, sum: None }
+}

@@ -1,0 +1,179 @@
+//! Types of fields: those that are asked for, and those that engines are known to write.
+//!
+//! Lucene stores numbers and byte strings, and not what they mean. The schema of Solr and the mappings of Elasticsearch are
+//! elsewhere, so only names and points tell some types.
+
+use docvalues_column::LogicalType;
+
+use crate::engine::Engine;
+use crate::field_infos::{DocValues, FieldInfo};
+
+/// The type of a field, as [`Options::field`](crate::Options::field) takes it.
+///
+/// | type | of `NUMERIC` | of `SORTED_NUMERIC` | of `SORTED`, `SORTED_SET` | of `BINARY` |
+/// | --- | --- | --- | --- | --- |
+/// | `f64` | the bits of a double | a sortable double | | |
+/// | [`Float`](Self::Float) | the bits of a float | a sortable float | | |
+/// | `bool` | 0 or 1 | 0 or 1 | the terms `F` and `T`, as Solr has them | |
+/// | other numbers | as they are | as they are | | |
+/// | byte strings | | | as they are | as they are |
+///
+/// ```
+/// use docvalues_column::LogicalType;
+/// use docvalues_lucene::{FieldType, Options};
+///
+/// let options = Options::new().field("price", LogicalType::F64).field("weight", FieldType::Float);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FieldType {
+    /// A type of docvalues.
+    Logical(LogicalType),
+    /// A float of 32 bits, which is read as `f64`.
+    Float,
+}
+
+impl From<LogicalType> for FieldType {
+    fn from(logical: LogicalType) -> FieldType {
+        FieldType::Logical(logical)
+    }
+}
+
+impl FieldType {
+    /// Its name, such as `f64`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            FieldType::Logical(logical) => logical.name(),
+            FieldType::Float => "f32",
+        }
+    }
+}
+
+/// How the values of a field are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// As docvalues stores them.
+    Same,
+    /// The bits of doubles.
+    Doubles,
+    /// The bits of floats.
+    Floats,
+    /// The bits of floats, of which those below the sign are inverted if it is set.
+    SortableFloats,
+    /// The terms `F` and `T`.
+    Flags,
+}
+
+/// The type of a field with these doc values, and how they are stored; `None` if they have no values of the type.
+pub(crate) fn stored_as(wanted: FieldType, found: DocValues) -> Option<(LogicalType, Form)> {
+    use DocValues::{Binary, Numeric, Sorted, SortedNumeric, SortedSet};
+    let (logical, form) = match (wanted, found) {
+        (FieldType::Float, Numeric) => (LogicalType::F64, Form::Floats),
+        (FieldType::Float, SortedNumeric) => (LogicalType::F64, Form::SortableFloats),
+        (FieldType::Logical(LogicalType::F64), Numeric) => (LogicalType::F64, Form::Doubles),
+        (FieldType::Logical(LogicalType::Bool), Sorted | SortedSet) => (LogicalType::Bool, Form::Flags),
+        (FieldType::Logical(logical), Numeric | SortedNumeric) if !logical.is_bytes() => {
+            (logical, Form::Same)
+        }
+        (FieldType::Logical(logical), Binary | Sorted | SortedSet) if logical.is_bytes() => {
+            (logical, Form::Same)
+        }
+        _ => return None,
+    };
+    Some((logical, form))
+}
+
+/// The type of a field that nobody asked for: what the engine is known to write, or what doc values have in general.
+pub(crate) fn usual(engine: Engine, field: &FieldInfo, found: DocValues) -> (LogicalType, Form) {
+    let known = match engine {
+        Engine::Solr => of_solr(&field.name),
+        Engine::Elastic => of_elastic(field, found),
+        Engine::Lucene => None,
+    };
+    known.and_then(|known| stored_as(known, found)).unwrap_or(match found {
+        DocValues::Numeric | DocValues::SortedNumeric => (LogicalType::I64, Form::Same),
+        DocValues::Sorted | DocValues::SortedSet => (LogicalType::Utf8, Form::Same),
+        DocValues::Binary => (LogicalType::Bytes, Form::Same),
+    })
+}
+
+/// The types of dynamic fields in the schema that Solr begins with, by the ends of their names.
+fn of_solr(name: &str) -> Option<FieldType> {
+    let (_, end) = name.rsplit_once('_')?;
+    match end {
+        "b" | "bs" => Some(LogicalType::Bool.into()),
+        "d" | "ds" => Some(LogicalType::F64.into()),
+        "dt" | "dts" => Some(LogicalType::TimestampMillis.into()),
+        "f" | "fs" => Some(FieldType::Float),
+        _ => None,
+    }
+}
+
+/// The time of a document of a data stream, and addresses, whose points have 16 bytes.
+fn of_elastic(field: &FieldInfo, found: DocValues) -> Option<FieldType> {
+    match found {
+        DocValues::SortedSet if field.point_bytes == 16 => Some(LogicalType::Ip.into()),
+        _ if field.name == "@timestamp" => Some(LogicalType::TimestampMillis.into()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn field(name: &str, doc_values: DocValues, point_bytes: i32) -> FieldInfo {
+        FieldInfo {
+            name: name.to_owned(),
+            number: 0,
+            marks_soft_deletes: false,
+            doc_values: Some(doc_values),
+            has_skip_index: false,
+            generation: -1,
+            format: None,
+            is_compressed: None,
+            index_options: 0,
+            has_payloads: false,
+            postings: None,
+            point_bytes,
+        }
+    }
+
+    #[test]
+    fn types_fit_the_doc_values() {
+        use DocValues::{Binary, Numeric, Sorted, SortedNumeric, SortedSet};
+        let logical = FieldType::Logical;
+        for (wanted, found, expected) in [
+            (logical(LogicalType::F64), Numeric, Some((LogicalType::F64, Form::Doubles))),
+            (logical(LogicalType::F64), SortedNumeric, Some((LogicalType::F64, Form::Same))),
+            (FieldType::Float, Numeric, Some((LogicalType::F64, Form::Floats))),
+            (FieldType::Float, SortedNumeric, Some((LogicalType::F64, Form::SortableFloats))),
+            (FieldType::Float, Sorted, None),
+            (logical(LogicalType::Bool), SortedSet, Some((LogicalType::Bool, Form::Flags))),
+            (logical(LogicalType::Bool), SortedNumeric, Some((LogicalType::Bool, Form::Same))),
+            (logical(LogicalType::Bool), Binary, None),
+            (logical(LogicalType::Ip), Binary, Some((LogicalType::Ip, Form::Same))),
+            (logical(LogicalType::Ip), Numeric, None),
+            (logical(LogicalType::Date), Sorted, None),
+        ] {
+            assert_eq!(stored_as(wanted, found), expected, "{wanted:?} of {found:?}");
+        }
+    }
+
+    #[test]
+    fn engines_have_habits() {
+        let of = |engine, name, found, points| usual(engine, &field(name, found, points), found).0;
+        let (numeric, set) = (DocValues::Numeric, DocValues::SortedSet);
+        assert_eq!(of(Engine::Solr, "sold_dt", numeric, 8), LogicalType::TimestampMillis);
+        assert_eq!(of(Engine::Solr, "price_d", numeric, 8), LogicalType::F64);
+        assert_eq!(of(Engine::Solr, "is_new_b", DocValues::Sorted, 0), LogicalType::Bool);
+        assert_eq!(of(Engine::Solr, "sold_dt", set, 0), LogicalType::Utf8, "no doc values of a date");
+        assert_eq!(of(Engine::Lucene, "sold_dt", numeric, 8), LogicalType::I64);
+        assert_eq!(of(Engine::Elastic, "client", set, 16), LogicalType::Ip);
+        assert_eq!(of(Engine::Elastic, "client", set, 0), LogicalType::Utf8);
+        assert_eq!(of(Engine::Lucene, "client", set, 16), LogicalType::Utf8);
+        let sorted_numeric = DocValues::SortedNumeric;
+        assert_eq!(of(Engine::Elastic, "@timestamp", sorted_numeric, 8), LogicalType::TimestampMillis);
+        assert_eq!(of(Engine::Elastic, "size", sorted_numeric, 8), LogicalType::I64);
+    }
+}
