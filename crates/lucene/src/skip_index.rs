@@ -224,7 +224,7 @@ pub(crate) mod tests {
         let docs = 3 * ZONE as usize + 70;
         // Documents of the second zone have gaps, those of the third one two numbers.
         let row = |doc: usize| match doc / ZONE as usize {
-            1 if doc % 3 == 0 => vec![],
+            1 if doc.is_multiple_of(3) => vec![],
             2 => vec![doc as i64, 2 * doc as i64],
             _ => vec![doc as i64],
         };

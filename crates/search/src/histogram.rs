@@ -252,7 +252,7 @@ impl BucketCounter {
     ) -> Result<BucketCounter> {
         let slot = match histogram.step.recurring() {
             Some(step) => {
-                let set = calendar::column_set(&request.column_set(&histogram.column)?, step)?;
+                let set = calendar::column_set(&*request.column_set(&histogram.column)?, step)?;
                 request.add_unnamed(set)
             }
             None => request.slot(&histogram.column)?,

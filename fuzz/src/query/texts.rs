@@ -110,7 +110,7 @@ const TESTS: [&str; 28] = [
 ];
 
 /// Texts with what random queries lack, and texts that are refused: each message of the parser.
-const SYNTAX: [&str; 92] = [
+const SYNTAX: [&str; 100] = [
     "",
     "  ",
     "(",

@@ -150,11 +150,11 @@ pub(super) fn group(segments: &Segments, args: &GroupSpec) -> Result<Group, CliE
     Ok(group)
 }
 
+/// Steps, with the positions of their columns.
+type Steps = Vec<(usize, CalendarStep)>;
+
 /// The columns to group by: names, or `NAME:STEP` for the calendar steps of a column.
-fn group_keys(
-    segments: &Segments,
-    columns: &[String],
-) -> Result<(Vec<String>, Vec<(usize, CalendarStep)>), CliError> {
+fn group_keys(segments: &Segments, columns: &[String]) -> Result<(Vec<String>, Steps), CliError> {
     let (mut by, mut steps, mut plain) = (Vec::new(), Vec::new(), Vec::new());
     for argument in columns {
         let is_whole = segments.find_field(argument)?.is_some();

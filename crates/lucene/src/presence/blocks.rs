@@ -246,7 +246,7 @@ impl Blocks {
     fn probe(&self, bytes: &[u8], block: Block, low: u16) -> Option<Probe> {
         match block.values {
             0 => Some(Probe { is_present: false, before: 0 }),
-            ..=SPARSE => {
+            1..=SPARSE => {
                 let (lows, order) = (block.lows(bytes)?, self.body.order);
                 Some(probe_at(lows, order, low, lower_bound(lows, order, low)))
             }

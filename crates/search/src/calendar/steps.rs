@@ -133,7 +133,8 @@ impl CalendarStep {
         let periods: Vec<_> = periods.iter().zip(ends).collect();
         let later = periods.iter().filter(|(_, until)| *until > low);
         let least = later.map(|((from, offset), _)| self.number_of(low.max(*from) + offset)).min();
-        let (mut runs, mut steps): (Vec<(i128, usize)>, Vec<(i128, i128)>) = (Vec::new(), Vec::new());
+        let mut runs: Vec<(i128, usize)> = Vec::new();
+        let mut steps: Vec<(i128, i128)> = Vec::new();
         for ((from, offset), until) in periods {
             let first = self.number_of(from + offset).max(least.unwrap_or_default());
             for number in first..=self.number_of(until - 1 + offset) {

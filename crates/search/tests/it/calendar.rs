@@ -259,7 +259,7 @@ fn dates_have_weeks_and_weekdays() {
 
 #[test]
 fn steps_are_parsed() {
-    let parsed = |text| CalendarStep::parse(text).map(|step| (step.count, step.unit));
+    let parsed = |text: &str| CalendarStep::parse(text).map(|step| (step.count, step.unit));
     for (text, expected) in [
         ("day", (1, Unit::Day)),
         ("15min", (15, Unit::Minute)),

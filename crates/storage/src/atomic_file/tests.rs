@@ -74,7 +74,7 @@ fn replaces_an_older_file_that_is_still_read() {
     assert_eq!(fs::read(&path).unwrap(), b"older");
     file.commit().unwrap();
     assert_eq!(contents(folder.path()), only("a.dv", b"new"));
-    assert_eq!(reader.whole().unwrap(), b"older");
+    assert_eq!(reader.bytes().unwrap(), b"older");
 }
 
 #[test]

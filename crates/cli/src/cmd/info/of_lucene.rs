@@ -24,7 +24,7 @@ pub(super) fn run(args: &InfoArgs, opener: &Opener, console: &mut Console<'_>) -
     let columns = columns(&index)?;
     let file = args.file.to_string_lossy();
     if args.json {
-        console.json(&json(&file, &index, &columns))?;
+        console.json(json(&file, &index, &columns))?;
         return Ok(Exit::Ok);
     }
     let bytes = bytes(&index);
