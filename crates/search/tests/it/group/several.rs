@@ -65,13 +65,22 @@ fn any_rows(docs: u32, seed: u64, values: u64, missing: u64) -> Dataset {
     Dataset { docs, columns }
 }
 
+/// The values of a document as groups, keys and distinct values see them: with one zero.
 fn values(rows: &Dataset, name: &str, doc: u32) -> Vec<Plain> {
-    let (field, column) = rows.columns.iter().find(|(field, _)| field.name == name).unwrap();
+    let (field, _) = rows.columns.iter().find(|(field, _)| field.name == name).unwrap();
     let is_double = field.logical == LogicalType::F64;
-    let one_zero = |number: i64| if is_double && to_f64(number) == 0.0 { from_f64(0.0) } else { number };
+    let one_zero = |plain| match plain {
+        Plain::Number(number) if is_double && to_f64(number) == 0.0 => Plain::Number(from_f64(0.0)),
+        plain => plain,
+    };
+    stored(rows, name, doc).into_iter().map(one_zero).collect()
+}
+
+fn stored(rows: &Dataset, name: &str, doc: u32) -> Vec<Plain> {
+    let (_, column) = rows.columns.iter().find(|(field, _)| field.name == name).unwrap();
     match column.cell(doc) {
         Cell::Missing => Vec::new(),
-        Cell::Number(number) => vec![Plain::Number(one_zero(number))],
+        Cell::Number(number) => vec![Plain::Number(number)],
         Cell::Bytes(bytes) => vec![Plain::Bytes(bytes.to_vec())],
         Cell::Numbers(numbers) => numbers.iter().map(|number| Plain::Number(*number)).collect(),
         Cell::Set(terms) => terms.iter().map(|term| Plain::Bytes(term.clone())).collect(),
@@ -129,13 +138,13 @@ fn naive(rows: &Dataset, by: &[&str], metrics: &[Metric], with_missing: bool) ->
             .zip(by)
             .map(|((_, plain), name)| plain.map(|plain| value(plain, logical(name))));
         let metrics = metrics.iter().map(|metric| {
-            let mut all: Vec<Plain> =
-                docs.iter().flat_map(|doc| values(rows, metric.column(), *doc)).collect();
+            let of = if matches!(metric, Metric::Distinct(_)) { values } else { stored };
+            let mut all: Vec<Plain> = docs.iter().flat_map(|doc| of(rows, metric.column(), *doc)).collect();
             let measure = |plain: Plain| Measure::Value(value(plain, logical(metric.column())));
             let by_key = |key: &str| {
-                let one = |name: &str, doc: u32| values(rows, name, doc).pop();
-                let both =
-                    docs.iter().filter_map(|doc| Some((one(key, *doc)?, *doc, one(metric.column(), *doc)?)));
+                let value = |doc: u32| stored(rows, metric.column(), doc).pop();
+                let key = |doc: u32| values(rows, key, doc).pop();
+                let both = docs.iter().filter_map(|doc| Some((key(*doc)?, *doc, value(*doc)?)));
                 both.collect::<BTreeSet<_>>()
             };
             match metric {
