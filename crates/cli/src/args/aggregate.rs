@@ -133,7 +133,7 @@ pub(crate) struct GroupSpec {
     pub(crate) by: GroupBy,
 
     /// Group documents without a value in a column, too; such a value is shown as (missing), in JSON as null
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     #[serde(default)]
     pub(crate) missing: bool,
 
@@ -190,7 +190,7 @@ pub(crate) struct GroupSpec {
     pub(crate) sort: Vec<String>,
 
     /// With --json: the columns of these documents; default: all
-    #[arg(long, value_name = "NAME,…", requires_all = ["docs", "json"])]
+    #[arg(long, value_name = "NAME,…", requires_all = ["docs", "json"], hide_short_help = true)]
     #[serde(default)]
     pub(crate) columns: Vec<String>,
 }

@@ -68,10 +68,12 @@ fn a_reader_that_goes_away_is_no_error() {
 }
 
 /// The commands whose output has a name.
-const WITH_OUTPUT: [&str; 13] = [
+const WITH_OUTPUT: &[&str] = &[
     "build",
     "schema",
     "merge",
+    #[cfg(feature = "lucene")]
+    "import",
     "info",
     "stats",
     "count",

@@ -58,7 +58,7 @@ fn bash_completes_commands_and_columns() {
     };
     assert_eq!(commands, ["build"]);
     let complete = |words: &[&str]| completed(&sandbox, words).unwrap();
-    assert_eq!(complete(&["dv", "facet", "a.dv", "s"]), ["size", "section"]);
+    assert_eq!(complete(&["dv", "facet", "a.dv", "s"]), ["section", "size"]);
     assert_eq!(complete(&["dv", "head", "a.dv", "--columns", "size,se"]), ["size,section"]);
     assert_eq!(complete(&["dv", "sort", "a.dv", "--by", "=", "-si"]), ["-size"]);
     assert_eq!(complete(&["dv", "head", "a.dv", "--columns", "my"]), ["my\\ col"]);
