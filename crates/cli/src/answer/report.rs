@@ -21,7 +21,7 @@ use crate::error::CliError;
 use crate::open::records::Records;
 use crate::open::segments::Segments;
 use crate::text::print_value::Printer;
-use crate::text::quoting::{decimal, first_few, thousands};
+use crate::text::quoting::{counted, decimal, first_few, thousands};
 
 /// The length of a page after which no column is described, in bytes. What follows takes a fifth of it at most.
 const MAX_BYTES: usize = 1_600_000;
@@ -115,10 +115,10 @@ impl Report<'_> {
     fn heading(&self, page: &mut Html) {
         let Report { segments, columns, left_out, .. } = self;
         let files = segments.all();
-        let counts =
-            [segments.docs(), (columns.len() + left_out.len()) as u64, self.bytes, files.len() as u64];
-        let [docs, columns, bytes, parts] = counts.map(thousands);
-        let markup = "<h1>{}</h1><p>{} documents, {} columns, {} bytes in {} segments</p>";
+        let docs = counted(segments.docs(), "document", "documents");
+        let columns = counted((columns.len() + left_out.len()) as u64, "column", "columns");
+        let (bytes, parts) = (thousands(self.bytes), counted(files.len() as u64, "segment", "segments"));
+        let markup = "<h1>{}</h1><p>{}, {}, {} bytes in {}</p>";
         page.put(markup, &[&segments.named(), &docs, &columns, &bytes, &parts]);
         if let Some(query) = self.query {
             let markup = "<p>{} of the documents match <code>{}</code>, and values below are theirs</p>";

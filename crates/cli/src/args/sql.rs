@@ -12,7 +12,7 @@ Examples:
   dv sql 'select section, count(*), max(size) from packages group by section' packages.dv
   dv sql 'select host, sum(bytes) from logs group by host' 'logs/*.dv' --json | jq .host
   dv sql 'select name, bytes from hits join hosts on hits.host = hosts.id' hits.dv hosts=machines/
-  dv sql 'select owner, count(*) from hits join owners on hits.host = owners.host group by owner' hits.dv owners.csv
+  dv sql 'select owner, count(*) from hits join owners using (host) group by 1' hits.dv owners.csv
   dv sql 'select * from hits where _doc in (7, 512)' hits.dv
   dv sql - hits.dv --format csv < report.sql > report.csv";
 

@@ -29,7 +29,7 @@ const SAMPLE: usize = 12;
 const VALUES: usize = 10;
 
 /// The most different texts whose spellings are compared.
-const SPELLINGS: u64 = 10_000;
+const SPELLINGS: u64 = 5_000;
 
 pub(crate) fn run(args: &ReportArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let destination = Destination::of(args.output.as_deref())?;
