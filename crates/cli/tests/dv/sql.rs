@@ -417,12 +417,20 @@ fn parquet_files_are_tables_beside_segments() {
 }
 
 #[test]
-fn a_pattern_of_other_files_has_the_columns_of_all_of_them() {
+fn a_pattern_of_other_files_is_one_table() {
     let sandbox = hits();
     sandbox.write("part-1.csv", "a,b\n1,x\n");
-    sandbox.write("part-2.csv", "a,c\n2,2024-02-29\n");
-    let found = sandbox.ok(&["sql", "select a, b, c from part order by a", "part-*.csv"]);
-    assert_eq!(found, "{\"a\":1,\"b\":\"x\"}\n{\"a\":2,\"c\":\"2024-02-29\"}\n");
+    sandbox.write("part-2.csv", "a,b\n2,y\n");
+    let found = sandbox.ok(&["sql", "select * from part order by a", "part-*.csv"]);
+    assert_eq!(found, "{\"a\":1,\"b\":\"x\"}\n{\"a\":2,\"b\":\"y\"}\n");
+    // Values of NDJSON have names, those of CSV places.
+    sandbox.write("line-1.ndjson", "{\"a\":1,\"b\":\"x\"}\n");
+    sandbox.write("line-2.ndjson", "{\"c\":true,\"a\":2}\n");
+    let found = sandbox.ok(&["sql", "select a, b, c from line order by a", "line-*.ndjson"]);
+    assert_eq!(found, "{\"a\":1,\"b\":\"x\"}\n{\"a\":2,\"c\":true}\n");
+    sandbox.write("part-3.csv", "b,a\nz,3\n");
+    let expected = "dv: part-3.csv: expected the columns of \"part-1.csv\", found others\n";
+    failed(&sandbox.dv(&["sql", "select 1", "part-*.csv"]), 2, expected);
     failed(
         &sandbox.dv(&["sql", "select 1", "t=h*s.*"]),
         2,

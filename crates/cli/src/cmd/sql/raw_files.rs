@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf, absolute};
 use std::sync::Arc;
 
+use datafusion::arrow::datatypes::{Schema, SchemaRef};
+use datafusion::common::DataFusionError;
 use datafusion::datasource::file_format::FileFormat;
 use datafusion::datasource::file_format::csv::CsvFormat;
 use datafusion::datasource::file_format::json::JsonFormat;
@@ -27,18 +29,31 @@ pub(super) async fn table(
     format: RawFormat,
     files: &[PathBuf],
 ) -> Result<ListingTable, CliError> {
+    let is_csv = matches!(format, RawFormat::Csv | RawFormat::Tsv);
     let format = reader(format)?;
     let urls = files.iter().map(|file| url(file)).collect::<Result<Vec<_>, _>>()?;
-    let mut found = Vec::new();
+    let mut schemas = Vec::with_capacity(files.len());
     let store = state.runtime_env().object_store(&urls[0])?;
     for url in &urls {
-        let listed = url.list_all_files(state, &*store, "").await?;
-        found.extend(listed.try_collect::<Vec<_>>().await?);
+        let listed = url.list_all_files(state, &*store, "").await?.try_collect::<Vec<_>>().await?;
+        schemas.push(format.infer_schema(state, &store, &listed).await?);
     }
-    let schema = format.infer_schema(state, &store, &found).await?;
+    // A cell of CSV belongs to a column by its place.
+    let is_other = |schema: &SchemaRef| !names(schema).eq(names(&schemas[0]));
+    if let Some(other) = schemas.iter().position(is_other).filter(|_| is_csv) {
+        let [first, other] = [&files[0], &files[other]].map(|file| file.display());
+        return Err(CliError::usage(format!("{other}: expected the columns of \"{first}\", found others"))
+            .hint("name it as a table of its own"));
+    }
+    let schemas = schemas.iter().map(|schema| schema.as_ref().clone());
+    let schema = Arc::new(Schema::try_merge(schemas).map_err(DataFusionError::from)?);
     let options = ListingOptions::new(format).with_file_extension("");
     let config = ListingTableConfig::new_with_multi_paths(urls).with_listing_options(options);
     Ok(ListingTable::try_new(config.with_schema(schema))?)
+}
+
+fn names(schema: &SchemaRef) -> impl Iterator<Item = &String> {
+    schema.fields().iter().map(|field| field.name())
 }
 
 /// The reader of a format. Fails if it needs the feature `parquet` and that is off.
