@@ -1,4 +1,4 @@
-//! Documents, answers and descriptions as tables, CSV, JSON, Parquet and Arrow.
+//! Documents, answers and descriptions as tables, CSV, JSON, HTML, Parquet and Arrow.
 //!
 //! It knows no input and no command line.
 
@@ -16,6 +16,7 @@ mod metrics;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet_arrow;
 pub(crate) mod records;
+pub(crate) mod report;
 pub(crate) mod rows;
 pub(crate) mod search_answer;
 pub(crate) mod segment_info;

@@ -16,6 +16,7 @@ pub(crate) mod merge;
 pub(crate) mod put;
 pub(crate) mod records;
 pub(crate) mod replica;
+pub(crate) mod report;
 pub(crate) mod search;
 pub(crate) mod set;
 pub(crate) mod shell;
@@ -207,6 +208,7 @@ pub(crate) enum Command {
     Sort(search::SortArgs),
     Query(search::QueryArgs),
     Sql(sql::SqlArgs),
+    Report(report::ReportArgs),
     Get(records::GetArgs),
     Lookup(lookup::LookupArgs),
     Head(records::HeadArgs),

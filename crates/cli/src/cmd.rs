@@ -26,6 +26,7 @@ pub(crate) mod query;
 pub(crate) mod recover;
 pub(crate) mod replica;
 pub(crate) mod replicate;
+pub(crate) mod report;
 mod request;
 pub(crate) mod rm;
 pub(crate) mod sample;

@@ -7,7 +7,7 @@
 //! | `args` | the command line: subcommands, options, help texts |
 //! | `cmd` | one module per subcommand |
 //! | `import` | CSV, NDJSON, Parquet and Arrow as documents, and documents in segments and stores |
-//! | `answer` | documents, answers and descriptions as tables, CSV, JSON, Parquet and Arrow |
+//! | `answer` | documents, answers and descriptions as tables, CSV, JSON, HTML, Parquet and Arrow |
 //! | `open` | files, segments and stores, opened, with their columns by name |
 //! | `text` | numbers, times, names, JSON and stored values as text, and back |
 //! | `console` | standard output and error, destinations and progress |
@@ -112,6 +112,7 @@ fn dispatch(line: &CommandLine, console: &mut Console<'_>) -> Result<Exit, CliEr
         Command::Sort(args) => cmd::sort::run(args, opener, console),
         Command::Query(args) => cmd::query::run(args, opener, console),
         Command::Sql(args) => cmd::sql::run(args, opener, console),
+        Command::Report(args) => cmd::report::run(args, opener, console),
         Command::Get(args) => cmd::get::run(args, opener, console),
         Command::Lookup(args) => cmd::lookup::run(args, opener, console),
         Command::Head(args) => cmd::head::run(args, opener, console),

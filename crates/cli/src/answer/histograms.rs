@@ -69,7 +69,7 @@ fn values(facet: &FacetCounts) -> String {
 }
 
 /// The start of a range. -0.0, which sorts before 0.0, is printed as 0.
-fn begin(field: &Field, from: i64) -> Value {
+pub(super) fn begin(field: &Field, from: i64) -> Value {
     let from = Value::of(field.logical, from);
     if from == Value::F64(-0.0) { Value::F64(0.0) } else { from }
 }

@@ -12,15 +12,17 @@ Examples:
   dv sql 'select section, count(*), max(size) from packages group by section' packages.dv
   dv sql 'select host, sum(bytes) from logs group by host' 'logs/*.dv' --json | jq .host
   dv sql 'select name, bytes from hits join hosts on hits.host = hosts.id' hits.dv hosts=machines/
+  dv sql 'select owner, count(*) from hits join owners using (host) group by 1' hits.dv owners.csv
   dv sql 'select * from hits where _doc in (7, 512)' hits.dv
   dv sql - hits.dv --format csv < report.sql > report.csv";
 
-/// Answer a query in SQL over segments and stores
+/// Answer a query in SQL over segments, stores, CSV, NDJSON and Parquet files
 ///
 /// It may have joins, subqueries and window functions (if dv was built with the feature `sql`).
 ///
-/// Each argument after the query is one table: a segment, the folder of a store, a folder of segments, or a pattern
-/// in quotes such as 'logs/*.dv'. A table is named after its file or folder, in lower case, with `_` for each
+/// Each argument after the query is one table: a segment, the folder of a store, a folder of segments, a file that ends in
+/// .csv, .tsv, .ndjson, .jsonl or .parquet (with the feature `parquet`), or a pattern in quotes such as 'logs/*.dv'. CSV has a
+/// header, and types of text are those of its first 100,000 rows. A table is named after its file or folder, in lower case, with `_` for each
 /// character that is not a letter or a digit. A pattern is named after the text before its first `*`, or after its
 /// folder: hits.dv is hits, 'logs/*.dv' is logs, and 'logs/web-*.dv' is web. NAME=PATH sets another name.
 ///
@@ -36,8 +38,8 @@ pub(crate) struct SqlArgs {
     #[arg(value_name = "QUERY")]
     pub(crate) query: String,
 
-    /// The tables: segments, stores, folders of segments, or patterns; NAME= before one sets its name
-    #[arg(value_name = "[NAME=]FILE.dv", required = true)]
+    /// The tables: segments, stores, folders of segments, CSV, NDJSON or Parquet files, or patterns; NAME= before one sets its name
+    #[arg(value_name = "[NAME=]FILE", required = true)]
     pub(crate) tables: Vec<OsString>,
 
     /// The format of the output; default: a table on a terminal, NDJSON elsewhere

@@ -4,6 +4,8 @@
 mod engine;
 #[cfg(feature = "sql")]
 mod hints;
+#[cfg(feature = "sql")]
+mod raw_files;
 
 use crate::args::sql::SqlArgs;
 use crate::console::Console;
@@ -18,5 +20,5 @@ pub(crate) fn run(args: &SqlArgs, opener: &Opener, console: &mut Console<'_>) ->
 #[cfg(not(feature = "sql"))]
 pub(crate) fn run(_: &SqlArgs, _: &Opener, _: &mut Console<'_>) -> Result<Exit, CliError> {
     Err(CliError::failed("this dv was built without support for SQL")
-        .hint("install it from a checkout: cargo install --path crates/cli --features sql"))
+        .hint("install it from a checkout: cargo install --path crates/cli --features sql,parquet"))
 }

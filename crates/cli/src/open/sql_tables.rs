@@ -1,10 +1,10 @@
-//! The tables of `dv sql`: the segments of each argument, and its name in queries.
+//! The tables of `dv sql`: the segments or other files of each argument, and its name in queries.
 
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::files::{expand, is_lucene, is_store};
+use super::files::{expand, is_lucene, is_readable, is_store};
 use super::opener::Opener;
 use super::segments::Segments;
 use crate::error::CliError;
@@ -12,7 +12,57 @@ use crate::error::CliError;
 /// An argument of the command line.
 pub(crate) struct SqlTable {
     pub(crate) name: String,
-    pub(crate) segments: Segments,
+    pub(crate) data: TableData,
+}
+
+/// The rows of a table.
+pub(crate) enum TableData {
+    Segments(Segments),
+    /// Files that DataFusion reads.
+    Files(RawFormat, Vec<PathBuf>),
+}
+
+/// The format of a file that DataFusion reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RawFormat {
+    Csv,
+    Tsv,
+    Ndjson,
+    Parquet,
+}
+
+impl RawFormat {
+    /// The format by the extension of a file; `None` for a segment, whatever its name, and for others.
+    fn of(path: &Path) -> Option<RawFormat> {
+        let format = match &*path.extension()?.to_str()?.to_ascii_lowercase() {
+            "csv" => RawFormat::Csv,
+            "tsv" => RawFormat::Tsv,
+            "ndjson" | "jsonl" => RawFormat::Ndjson,
+            "parquet" => RawFormat::Parquet,
+            _ => return None,
+        };
+        Some(format).filter(|_| !path.is_dir() && !is_readable(path))
+    }
+}
+
+impl TableData {
+    fn open(opener: &Opener, path: PathBuf) -> Result<TableData, CliError> {
+        let files = files(path)?;
+        let format = files.first().and_then(|file| RawFormat::of(file));
+        if let Some(other) = files.iter().find(|file| RawFormat::of(file) != format) {
+            let (first, other) = (files[0].display(), other.display());
+            let message =
+                format!("expected files of one format in a table, found \"{first}\" and \"{other}\"");
+            return Err(CliError::usage(message).hint("name them as tables of their own"));
+        }
+        let Some(format) = format else {
+            return Ok(TableData::Segments(Segments::open_all(opener, &files)?));
+        };
+        for file in &files {
+            file.metadata().map_err(|error| CliError::file(file.display(), &error))?;
+        }
+        Ok(TableData::Files(format, files))
+    }
 }
 
 /// Opens the table of each argument. No two have the same name.
@@ -25,9 +75,7 @@ pub(crate) fn open(opener: &Opener, arguments: &[OsString]) -> Result<Vec<SqlTab
             return Err(CliError::usage(message).hint(hint));
         }
     }
-    let open = |(name, path): (String, PathBuf)| {
-        Ok(SqlTable { name, segments: Segments::open_all(opener, &files(path)?)? })
-    };
+    let open = |(name, path): (String, PathBuf)| Ok(SqlTable { name, data: TableData::open(opener, path)? });
     named.into_iter().map(open).collect()
 }
 
@@ -102,5 +150,21 @@ mod tests {
             assert_eq!(named(&argument.into()).unwrap().0, name, "{argument}");
         }
         assert!(named(&"/*".into()).is_err());
+    }
+
+    #[test]
+    fn formats_are_known_by_extensions() {
+        for (path, format) in [
+            ("a.csv", Some(RawFormat::Csv)),
+            ("a.TSV", Some(RawFormat::Tsv)),
+            ("a.b.jsonl", Some(RawFormat::Ndjson)),
+            ("a.ndjson", Some(RawFormat::Ndjson)),
+            ("a.parquet", Some(RawFormat::Parquet)),
+            ("a.dv", None),
+            ("a.csv.gz", None),
+            ("csv", None),
+        ] {
+            assert_eq!(RawFormat::of(Path::new(path)), format, "{path}");
+        }
     }
 }

@@ -41,6 +41,7 @@ mod query_errors;
 #[cfg(unix)]
 mod readme;
 mod replicas;
+mod report;
 mod round_trip;
 mod sandbox;
 mod schema;

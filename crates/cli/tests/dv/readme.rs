@@ -160,7 +160,7 @@ fn examples_of_the_help_run() {
     sandbox.ok(&["build", "packages.ndjson.gz", "-o", "packages.dv", "-q", "--id-field", "id"]);
     sandbox.write("request.toml", "facets = ['section']\n");
     let mut ran = 0;
-    for command in OF_PACKAGES.into_iter().chain(["build", "lookup", "check"]) {
+    for command in OF_PACKAGES.into_iter().chain(["build", "lookup", "check", "report"]) {
         let help = sandbox.ok(&[command, "--help"]);
         let (_, examples) = help.split_once("Examples:\n").unwrap();
         for example in examples.lines().take_while(|line| line.starts_with("  ")).map(str::trim) {

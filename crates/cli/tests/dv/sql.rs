@@ -281,7 +281,9 @@ fn bad_queries() {
     let expected = "dv: no column \"host\"\n    hint: write it in double quotes: \"Host\"\n";
     failed(&column("select Host from upper"), 1, expected);
     failed(&sandbox.dv(&["sql", "select 1 / (size - 512) from hits", "hits.dv"]), 1, "dv: ");
-    failed(&sandbox.dv(&["sql", "select 1", "hits.csv"]), 3, "dv: hits.csv: ");
+    failed(&sandbox.dv(&["sql", "select 1", "none.csv"]), 3, "dv: none.csv: ");
+    std::fs::copy(sandbox.path("hits.csv"), sandbox.path("hits.txt")).unwrap();
+    failed(&sandbox.dv(&["sql", "select 1", "hits.txt"]), 3, "dv: hits.txt: ");
     failed(&sandbox.dv(&["sql", "select 1", "hits.dv", "--format", "parquet"]), 2, "dv: only `dv export`");
 }
 
@@ -382,4 +384,65 @@ fn a_reader_that_goes_away_or_a_signal_ends_a_query() {
         let run = Run::new(child.wait_with_output().unwrap());
         assert_eq!((run.code, run.err.as_str()), (code, ""));
     }
+}
+
+#[test]
+fn other_files_are_tables_beside_segments() {
+    let sandbox = hits();
+    let join = "select owner, size from hits h join hosts o on h.host = o.name where size = 512";
+    let found = "{\"owner\":\"Ann, A.\",\"size\":512}\n";
+    assert_eq!(sandbox.ok(&["sql", join, "hits.dv", "hosts.csv"]), found);
+    for (file, format) in [("hosts.ndjson", "ndjson"), ("hosts.tsv", "tsv"), ("odd [1]*.CSV", "csv")] {
+        let text = sandbox.ok(&["export", "hosts.dv", "--format", format]);
+        sandbox.write(file, text);
+        assert_eq!(sandbox.ok(&["sql", join, "hits.dv", &format!("hosts={file}")]), found, "{file}");
+    }
+    // A line break in a cell, and an empty one.
+    sandbox.write("cells.csv", "a,b\n1,\"x\ny\"\n2,\n");
+    let cells = sandbox.ok(&["sql", "select * from cells order by a", "cells.csv"]);
+    assert_eq!(cells, "{\"a\":1,\"b\":\"x\\ny\"}\n{\"a\":2}\n");
+    // A segment is one under any name.
+    std::fs::copy(sandbox.path("hosts.dv"), sandbox.path("segment.csv")).unwrap();
+    assert_eq!(sandbox.ok(&["sql", join, "hits.dv", "hosts=segment.csv"]), found);
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_files_are_tables_beside_segments() {
+    let sandbox = hits();
+    sandbox.ok(&["export", "hosts.dv", "-o", "hosts.parquet"]);
+    let join = "select owner, size from hits h join hosts o on h.host = o.name where size = 512";
+    let found = sandbox.ok(&["sql", join, "hits.dv", "hosts.parquet"]);
+    assert_eq!(found, "{\"owner\":\"Ann, A.\",\"size\":512}\n");
+}
+
+#[test]
+fn a_pattern_of_other_files_is_one_table() {
+    let sandbox = hits();
+    sandbox.write("part-1.csv", "a,b\n1,x\n");
+    sandbox.write("part-2.csv", "a,b\n2,y\n");
+    let found = sandbox.ok(&["sql", "select * from part order by a", "part-*.csv"]);
+    assert_eq!(found, "{\"a\":1,\"b\":\"x\"}\n{\"a\":2,\"b\":\"y\"}\n");
+    // Values of NDJSON have names, those of CSV places.
+    sandbox.write("line-1.ndjson", "{\"a\":1,\"b\":\"x\"}\n");
+    sandbox.write("line-2.ndjson", "{\"c\":true,\"a\":2}\n");
+    let found = sandbox.ok(&["sql", "select a, b, c from line order by a", "line-*.ndjson"]);
+    assert_eq!(found, "{\"a\":1,\"b\":\"x\"}\n{\"a\":2,\"c\":true}\n");
+    sandbox.write("part-3.csv", "b,a\nz,3\n");
+    let expected = "dv: part-3.csv: expected the columns of \"part-1.csv\", found others\n";
+    failed(&sandbox.dv(&["sql", "select 1", "part-*.csv"]), 2, expected);
+    failed(
+        &sandbox.dv(&["sql", "select 1", "t=h*s.*"]),
+        2,
+        "dv: expected files of one format in a table, found \"hits.csv\" and \"hits.dv\"\n",
+    );
+}
+
+#[test]
+fn text_without_the_type_of_its_column_is_an_error_with_a_hint() {
+    let sandbox = Sandbox::new();
+    let rows: String = (0..100_000).map(|n| format!("{n}\n")).collect();
+    sandbox.write("a.csv", format!("n\n{rows}x\n"));
+    let run = sandbox.dv(&["sql", "select sum(n) from a", "a.csv"]);
+    assert!(run.code == 1 && run.err.contains("'x'") && run.err.contains("hint: types of CSV"), "{run:?}");
 }

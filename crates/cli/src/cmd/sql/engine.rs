@@ -7,7 +7,8 @@ use std::thread::available_parallelism;
 use std::time::Duration;
 
 use datafusion::arrow::array::{AsArray as _, RecordBatch};
-use datafusion::catalog::TableProvider as _;
+use datafusion::arrow::error::ArrowError;
+use datafusion::catalog::TableProvider;
 use datafusion::common::{DataFusionError, SchemaError, TableReference};
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::context::SQLOptions;
@@ -21,7 +22,7 @@ use futures::StreamExt as _;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
 
-use super::hints;
+use super::{hints, raw_files};
 use crate::answer::batch_rows::BatchRows;
 use crate::answer::rows::{RecordFormat, usual_format};
 use crate::api::{Error, SearchError};
@@ -31,7 +32,8 @@ use crate::error::{CliError, Exit};
 use crate::open::files;
 use crate::open::opener::Opener;
 use crate::open::segment::OpenSegment;
-use crate::open::sql_tables::{self, SqlTable};
+use crate::open::segments::Segments;
+use crate::open::sql_tables::{self, SqlTable, TableData};
 use crate::process::end_signal::EndSignal;
 use crate::process::machine_memory::machine_memory;
 
@@ -63,7 +65,7 @@ pub(super) fn run(args: &SqlArgs, opener: &Opener, console: &mut Console<'_>) ->
     let runtime = runtime.map_err(|error| CliError::failed(format!("threads: {error}")))?;
     // Else they would be in each `select *`.
     let has_places = names_places(&query);
-    let result = context(&tables, has_places, threads, args.memory).and_then(|context| {
+    let result = context(&runtime, &tables, has_places, threads, args.memory).and_then(|context| {
         let engine = Engine { runtime: &runtime, context, tables: &tables, signal };
         engine.answer(&query, format, console)
     });
@@ -78,6 +80,7 @@ fn half_of_machine() -> Option<usize> {
 
 /// A session in which each table is registered; `memory` is its limit, if not the default.
 fn context(
+    runtime: &Runtime,
     tables: &[SqlTable],
     has_places: bool,
     threads: usize,
@@ -87,28 +90,33 @@ fn context(
     let of_aggregates = "datafusion.optimizer.enable_aggregate_dynamic_filter_pushdown";
     let config = SessionConfig::new().with_target_partitions(threads).with_information_schema(true);
     let config = config.set_bool(of_aggregates, false);
-    let runtime = RuntimeEnvBuilder::new();
-    let runtime = match memory.or_else(half_of_machine) {
-        Some(bytes) => runtime.with_memory_limit(bytes, 1.0),
-        None => runtime,
+    let env = RuntimeEnvBuilder::new();
+    let env = match memory.or_else(half_of_machine) {
+        Some(bytes) => env.with_memory_limit(bytes, 1.0),
+        None => env,
     };
     let state = SessionStateBuilder::new().with_default_features().with_config(config);
-    let state =
-        state.with_runtime_env(runtime.build_arc()?).with_physical_optimizer_rule(Arc::new(GroupByOrds));
+    let state = state.with_runtime_env(env.build_arc()?).with_physical_optimizer_rule(Arc::new(GroupByOrds));
     let context = SessionContext::new_with_state(state.build());
     functions().into_iter().for_each(|function| context.register_udf(function));
     for table in tables {
         let name = TableReference::bare(table.name.as_str());
-        context.register_table(name, Arc::new(provider(table, has_places)?))?;
+        let provider: Arc<dyn TableProvider> = match &table.data {
+            TableData::Segments(segments) => Arc::new(provider(segments, has_places)?),
+            TableData::Files(format, files) => {
+                Arc::new(runtime.block_on(raw_files::table(&context.state(), *format, files))?)
+            }
+        };
+        context.register_table(name, provider)?;
     }
     Ok(context)
 }
 
-fn provider(table: &SqlTable, has_places: bool) -> Result<DocvaluesTable, CliError> {
-    let provider = DocvaluesTable::new(&table.segments.parts()).map_err(|error| match error {
+fn provider(segments: &Segments, has_places: bool) -> Result<DocvaluesTable, CliError> {
+    let provider = DocvaluesTable::new(&segments.parts()).map_err(|error| match error {
         DataFusionError::External(cause) => match cause.downcast::<SearchError>() {
             // It names files instead of parts.
-            Ok(cause) => table.segments.failure(*cause),
+            Ok(cause) => segments.failure(*cause),
             Err(cause) => DataFusionError::External(cause).into(),
         },
         error => CliError::from(error),
@@ -190,10 +198,18 @@ impl Engine<'_> {
             matches!(search.inner(), SearchError::Value { .. }).then(|| search.part().unwrap_or(0))
         });
         let file = match self.tables {
-            [table] => value.and_then(|part| table.segments.all().get(part)).map(OpenSegment::file),
+            [SqlTable { data: TableData::Segments(segments), .. }] => {
+                value.and_then(|part| segments.all().get(part)).map(OpenSegment::file)
+            }
             _ => None,
         };
+        let is_raw = |table: &SqlTable| matches!(table.data, TableData::Files(..));
+        let is_of_text = matches!(error.find_root(), DataFusionError::ArrowError(cause, _)
+            if matches!(**cause, ArrowError::ParseError(_) | ArrowError::CsvError(_) | ArrowError::JsonError(_)));
         let failure = CliError::from(error);
+        if is_of_text && self.tables.iter().any(is_raw) {
+            return failure.hint(raw_files::OF_TYPES);
+        }
         match file {
             Some(file) => CliError { message: format!("{file}: {}", failure.message), ..failure },
             None => failure,
@@ -261,11 +277,14 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn half_of_the_memory_is_the_default() {
-        let limit =
-            |memory| match context(&[], false, 1, memory).unwrap().runtime_env().memory_pool.memory_limit() {
+        let runtime = Builder::new_current_thread().build().unwrap();
+        let limit = |memory| {
+            let context = context(&runtime, &[], false, 1, memory).unwrap();
+            match context.runtime_env().memory_pool.memory_limit() {
                 MemoryLimit::Finite(bytes) => bytes,
                 _ => usize::MAX,
-            };
+            }
+        };
         assert_eq!(limit(Some(1 << 20)), 1 << 20);
         assert_eq!(limit(None), usize::try_from(machine_memory().unwrap() / 2).unwrap());
     }
