@@ -202,12 +202,14 @@ impl From<api::store::Error> for CliError {
             StoreError::Write(error) => CliError::from(error),
             StoreError::Search(error) => CliError::from(error),
             StoreError::NoStore { .. } => unreadable(&error).hint(NO_STORE),
-            StoreError::Storage(error) if let Some(found) = no_folder(&error) => {
-                let path = error.path().display();
-                CliError::new(Exit::Unreadable, format!("{path}: expected the folder of a store, found {found}"))
-                    .hint(NO_STORE)
-            }
-            StoreError::Storage(_) | StoreError::Version { .. } => unreadable(&error),
+            StoreError::Storage(ref storage) => match no_folder(storage) {
+                Some(found) => {
+                    let why = format!("{}: expected the folder of a store, found {found}", storage.path().display());
+                    CliError::new(Exit::Unreadable, why).hint(NO_STORE)
+                }
+                None => unreadable(&error),
+            },
+            StoreError::Version { .. } => unreadable(&error),
             StoreError::Busy { .. } => unreadable(&error).hint("wait until it is done"),
             StoreError::Poisoned { .. } => unreadable(&error).hint("run the command again"),
             StoreError::Exists { .. } => {

@@ -93,12 +93,12 @@ impl Segment {
         &self.0.file
     }
 
-    /// The file's length in bytes.
+    /// The file's length in bytes. [`docs`](Self::docs) is the number of documents.
     pub fn len(&self) -> u64 {
         self.0.source.len()
     }
 
-    /// Whether the segment has no documents.
+    /// Whether the segment has no documents. Its [`len`](Self::len), that of a file, is never 0.
     pub fn is_empty(&self) -> bool {
         self.docs() == 0
     }

@@ -17,6 +17,7 @@ use crate::error::Result;
 use crate::source::Source;
 
 mod fs_directory;
+mod inode;
 
 pub use fs_directory::FsDirectory;
 

@@ -277,7 +277,8 @@ impl Replica {
         self.take_with(stream, false)
     }
 
-    /// As [`take`](Self::take), but as [`install_over`](Self::install_over) does for commits.
+    /// As [`take`](Self::take), but as [`install_over`](Self::install_over) does for commits. It stays a replica:
+    /// [`promote`](Self::promote) makes it a leader.
     ///
     /// # Errors
     ///
@@ -312,6 +313,7 @@ impl Replica {
     }
 
     /// Makes it a leader, in a new epoch: replicas that follow it refuse what the old leader still sends. It is committed.
+    /// [`FolderDepot`] has an example.
     ///
     /// # Errors
     ///
@@ -334,7 +336,7 @@ impl Replica {
 }
 
 impl Store {
-    /// Holds a commit that the store keeps, or the newest.
+    /// Holds a commit that the store keeps, or the newest, so that its files can be copied: [`FolderDepot`] has an example.
     ///
     /// # Errors
     ///

@@ -186,6 +186,28 @@ impl Store {
     /// # Errors
     ///
     /// If the store cannot be written any more.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use docvalues_column::{Field, Kind, LogicalType};
+    /// use docvalues_store::{Store, StoreOptions, StoreSchema};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// let schema = StoreSchema::new().with_field(Field::new("size", Kind::Numeric, LogicalType::I64))?;
+    /// let store = Store::create(folder.path().join("hits"), schema, StoreOptions::default())?;
+    /// let mut batch = store.batch()?;
+    /// let size = batch.field("size")?;
+    /// let mut doc = batch.upsert();
+    /// doc.i64(size, 512)?;
+    /// doc.finish()?;
+    /// store.apply(batch)?;
+    ///
+    /// assert_eq!(store.snapshot().docs(), 0);
+    /// assert!(store.refresh()?);
+    /// assert_eq!(store.snapshot().docs(), 1); // not durable yet
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[doc(alias = "maybeRefresh")]
     pub fn refresh(&self) -> Result<bool> {
         let mut writer = self.writer()?;

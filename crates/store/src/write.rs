@@ -240,6 +240,30 @@ impl Store {
     /// # Errors
     ///
     /// As [`Search::filter`](docvalues_search::Search::filter). Nothing is deleted then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use docvalues_column::{Field, Kind, LogicalType};
+    /// use docvalues_search::Query;
+    /// use docvalues_store::{Store, StoreOptions, StoreSchema};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// let schema = StoreSchema::new().with_field(Field::new("size", Kind::Numeric, LogicalType::I64))?;
+    /// let store = Store::create(folder.path().join("hits"), schema, StoreOptions::default())?;
+    /// let mut batch = store.batch()?;
+    /// let size = batch.field("size")?;
+    /// for value in [7, 512, 70] {
+    ///     let mut doc = batch.upsert();
+    ///     doc.i64(size, value)?;
+    ///     doc.finish()?;
+    /// }
+    /// store.apply(batch)?;
+    /// store.commit()?;
+    /// assert_eq!(store.delete_where(&Query::range("size", ..100))?, 2);
+    /// assert_eq!(store.snapshot().docs(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn delete_where(&self, query: &Query) -> Result<u64> {
         change_and_commit(self, |writer| {
             let found = matches(self, writer, query)?;
@@ -279,6 +303,29 @@ impl Store {
     ///
     /// If the store has a version field; if the segment is damaged; if a field has another kind or type than in the
     /// store; if it lacks the store's index of ids or its order; or if it cannot be copied.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use docvalues_store::{Store, StoreOptions, StoreSchema};
+    /// use docvalues_writer::{FieldSpec, LogicalType, Schema, SegmentWriter, WriterOptions};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let [path, file] = ["hits", "hits.dv"].map(|name| folder.path().join(name));
+    /// let mut schema = Schema::new();
+    /// let size = schema.add(FieldSpec::new("size", LogicalType::I64))?;
+    /// let mut writer = SegmentWriter::create(&file, schema, WriterOptions::default())?;
+    /// let mut doc = writer.document();
+    /// doc.i64(size, 512)?;
+    /// doc.finish()?;
+    /// writer.finish()?;
+    ///
+    /// let store = Store::create(&path, StoreSchema::new(), StoreOptions::default())?;
+    /// assert_eq!(store.add_segment(&file)?.docs, 1);
+    /// store.commit()?;
+    /// assert!(store.snapshot().schema().field("size").is_some());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn add_segment(&self, path: impl AsRef<Path>) -> Result<Added> {
         add_segment::add_copy(self, path.as_ref())
     }

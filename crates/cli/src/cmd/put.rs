@@ -42,9 +42,10 @@ pub(crate) fn run(args: &PutArgs, opener: &Opener, console: &mut Console<'_>) ->
         reports_durable,
         end: end.clone(),
     };
-    let mut import = match Import::prepare(sources, import_options(args, &store, &end)?) {
-        Err(_) if let Some(exit) = end.exit() => return Ok(exit),
-        import => import?,
+    let prepared = Import::prepare(sources, import_options(args, &store, &end)?);
+    let mut import = match (prepared, end.exit()) {
+        (Err(_), Some(exit)) => return Ok(exit),
+        (prepared, _) => prepared?,
     };
     let wants_progress = console.err_width.is_some() && !args.write.quiet && !reports_durable;
     let mut progress = Progress::new(wants_progress, import.input_size());

@@ -9,6 +9,7 @@ use super::column_type::ColumnType;
 use super::odd_cells::OddCells;
 use super::parse_cell::{is_canonical, parse_bool};
 use super::row::Form;
+use crate::text::fit::char_start;
 use crate::text::number::{float_keeps, is_canonical_integer, parse_float};
 use crate::text::time::{Rfc3339, Unit, parse_date, timestamp, unit_of};
 
@@ -99,7 +100,7 @@ impl Evidence {
         place: impl Fn() -> (String, u64, u64),
     ) {
         // No longer text is of another type than string.
-        let text = &text[..text.floor_char_boundary(MAX_TEXT)];
+        let text = &text[..char_start(text, MAX_TEXT)];
         let found = || Found { text: text.to_owned(), place: place() };
         let (class, allowed) = match form {
             Form::Bare | Form::Quoted => (0, ANY),

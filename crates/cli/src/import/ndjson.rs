@@ -24,6 +24,7 @@ use self::values::{Layout, Next, ValueReader};
 use super::error::{BadRow, InputError, Result};
 use super::exclude::Exclude;
 use super::row::{FieldId, Fields, Form, LARGE, Row};
+use crate::text::fit::char_start;
 use crate::text::quoting::{jq_path, option, shell_word};
 
 /// The deepest nesting of objects.
@@ -372,7 +373,7 @@ impl NdjsonRows {
         let stopped = if error.is_eof() { end } else { line_start + error.column().saturating_sub(1) };
         let at = stopped.min(end);
         let line = row.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
-        let from = row.floor_char_boundary(at.saturating_sub(10)).max(line);
+        let from = char_start(row, at.saturating_sub(10)).max(line);
         let around = row.get(from..).unwrap_or_default().lines().next().unwrap_or_default().trim_end();
         let bad = self.bad(at, format!("invalid JSON: {}", reason(error)));
         let bad = if around.is_empty() { bad } else { bad.text(around.as_bytes()) };

@@ -20,6 +20,11 @@ pub(crate) fn fit(text: &str, limit: usize) -> String {
     format!("{kept}…")
 }
 
+/// The start of the character that contains byte `at`, or the end of a text that has fewer bytes.
+pub(crate) fn char_start(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
+}
+
 /// Whether `text` is a number, which looks like another one if it is cut.
 pub(crate) fn is_number(text: &str) -> bool {
     text.parse::<f64>().is_ok()
@@ -115,6 +120,13 @@ fn end_of_line(text: &str, limit: usize) -> Option<usize> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_character_is_not_cut() {
+        let starts = [0, 1, 1, 3, 3, 3, 6, 6].into_iter().enumerate();
+        starts.for_each(|(at, start)| assert_eq!(char_start("aß€", at), start, "{at}"));
+        assert_eq!(char_start("", 3), 0);
+    }
 
     #[test]
     fn long_text_is_cut_visibly() {

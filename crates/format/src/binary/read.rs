@@ -265,10 +265,10 @@ impl<B: SectionBytes> BinaryReader<B> {
             // The last offset of the batch before, too.
             let first = offsets.len().saturating_sub(1);
             offsets.extend(numbers.iter().map(|offset| offset.cast_unsigned()));
-            let descends = |pair: &[u64; 2]| pair[1] < pair[0];
+            let mut pairs = offsets[first..].iter().zip(&offsets[first + 1..]);
             // Without an early exit, the loop compares several pairs at once.
-            if offsets[first..].array_windows().fold(false, |any, pair| any | descends(pair))
-                && let Some([before, after]) = offsets[first..].array_windows().find(|pair| descends(pair))
+            if pairs.clone().fold(false, |any, (before, after)| any | (after < before))
+                && let Some((before, after)) = pairs.find(|(before, after)| after < before)
             {
                 return Err(self.out_of_place(*before, *after));
             }

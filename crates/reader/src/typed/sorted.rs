@@ -127,10 +127,13 @@ impl Segment {
     }
 
     fn ords(&self, name: &str, kind: Kind) -> Result<(Arc<NumericColumn>, Arc<Dictionary>)> {
-        match self.of_kind(name, kind)? {
-            OpenColumn::Numeric(column) if let Some(terms) = column.terms.clone() => Ok((column, terms)),
-            other => self.wrong_kind(name, &other, kind),
+        let column = self.of_kind(name, kind)?;
+        if let OpenColumn::Numeric(ords) = &column
+            && let Some(terms) = &ords.terms
+        {
+            return Ok((Arc::clone(ords), Arc::clone(terms)));
         }
+        self.wrong_kind(name, &column, kind)
     }
 }
 

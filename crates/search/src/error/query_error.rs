@@ -91,7 +91,7 @@ fn before(text: &str, at: usize) -> &str {
 
 /// The start of the character that contains byte `at`.
 fn front_len(text: &str, at: usize) -> usize {
-    text.floor_char_boundary(at)
+    (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
 
 /// Replaces control characters, so that each character takes one column.

@@ -1,11 +1,12 @@
 //! [`FsDirectory`]: a folder of the file system.
 
 use std::ffi::OsStr;
-use std::fs::{self, File, Metadata, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use super::inode::{Inode, inode, is_named};
 use super::{Directory, DirectoryEntry, DirectoryFile, FileLock, check_name};
 use crate::error::{Error, Result, Step};
 use crate::positioned_file::PositionedFile;
@@ -86,7 +87,7 @@ impl FsDirectory {
                 FileLock::Exclusive => file.try_lock(),
             };
             // The process that held the lock may have renamed or removed the file in the meantime.
-            let is_named = file.metadata().and_then(|found| is_named(inode(&found), &path));
+            let is_named = inode(&file).and_then(|ours| is_named(ours, &path));
             if !is_named.map_err(|error| self.error(Step::Lock, name, error))? {
                 continue;
             }
@@ -201,8 +202,8 @@ impl DirectoryFile for FsFile {
         let ours = match self.inode.get() {
             Some(known) => *known,
             None => {
-                let found = self.file.with(File::metadata)?;
-                *self.inode.get_or_init(|| inode(&found))
+                let found = self.file.with(inode)?;
+                *self.inode.get_or_init(|| found)
             }
         };
         is_named(ours, &self.folder.join(name))
@@ -220,30 +221,6 @@ impl Drop for FsFile {
         if self.is_locked {
             let _ = self.file.with(File::unlock);
         }
-    }
-}
-
-/// The device and the inode of a file. Elsewhere, a file that is open cannot be replaced.
-#[cfg(unix)]
-type Inode = (u64, u64);
-#[cfg(not(unix))]
-type Inode = ();
-
-#[cfg(unix)]
-fn inode(found: &Metadata) -> Inode {
-    use std::os::unix::fs::MetadataExt as _;
-    (found.dev(), found.ino())
-}
-
-#[cfg(not(unix))]
-fn inode(_: &Metadata) -> Inode {}
-
-/// Whether `path` names the file with this inode.
-fn is_named(ours: Inode, path: &Path) -> io::Result<bool> {
-    match fs::symlink_metadata(path) {
-        Ok(found) => Ok(inode(&found) == ours),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(e) => Err(e),
     }
 }
 

@@ -80,7 +80,12 @@ impl CommitFiles {
     }
 }
 
-/// A commit of a store whose files stay as long as this lives, whoever writes the store meanwhile.
+/// A commit of a store whose files stay as long as this lives, whoever writes the store meanwhile: to copy them, as a backup or
+/// to a replica.
+///
+/// # Examples
+///
+/// See [`FolderDepot`](crate::FolderDepot), which it is published to, and [`Replica`](crate::Replica), which installs its files.
 #[derive(Debug)]
 pub struct HeldCommit {
     directory: Arc<dyn Directory>,

@@ -79,6 +79,24 @@ impl StoreReader {
     /// # Errors
     ///
     /// [`Error::NoCommit`] if there is no such commit; and as [`open`](Self::open).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use docvalues_reader::OpenOptions;
+    /// use docvalues_store::{Store, StoreOptions, StoreReader, StoreSchema};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("hits");
+    /// let store = Store::create(&path, StoreSchema::new(), StoreOptions::default())?;
+    /// let first = store.commit_with(b"postings 7")?;
+    /// store.commit_with(b"postings 8")?;
+    /// let kept = StoreReader::commits(&path)?; // by default the newest two
+    /// assert_eq!(kept[0].0, first);
+    /// let reader = StoreReader::open_commit(&path, first, OpenOptions::new())?;
+    /// assert_eq!(reader.snapshot().user_data(), b"postings 7");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn open_commit(path: impl AsRef<Path>, commit: u64, options: OpenOptions) -> Result<StoreReader> {
         StoreReader::of(Arc::new(folder_at(path, &options)), Some(commit), options)
     }
@@ -147,7 +165,7 @@ impl StoreReader {
     }
 
     /// The commits of the store in the folder `path`, from the oldest to the newest, each with its number, and an error
-    /// if it is damaged.
+    /// if it is damaged. [`open_commit`](Self::open_commit) has an example.
     ///
     /// # Errors
     ///

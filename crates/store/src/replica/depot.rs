@@ -62,6 +62,37 @@ pub trait Depot {
 }
 
 /// A folder as a [`Depot`]. Nothing in it is locked.
+///
+/// # Examples
+///
+/// A backup, from which a replica takes the place of a store that was lost:
+///
+/// ```
+/// use docvalues_column::{Field, Kind, LogicalType};
+/// use docvalues_store::{FolderDepot, Replica, Store, StoreOptions, StoreSchema};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let [path, backup, other] = ["hits", "backup", "other"].map(|name| folder.path().join(name));
+/// let schema = StoreSchema::new()
+///     .with_field(Field::new("id", Kind::Binary, LogicalType::Utf8))?
+///     .with_id_field("id")?;
+/// let store = Store::create(&path, schema, StoreOptions::default())?;
+/// let mut batch = store.batch()?;
+/// let id = batch.field("id")?;
+/// let mut doc = batch.upsert();
+/// doc.str(id, "a")?;
+/// doc.finish()?;
+/// store.apply(batch)?;
+/// store.commit()?;
+/// let depot = FolderDepot::open(&backup)?;
+/// store.hold_commit(None)?.publish(&depot)?; // later, only the files that are new
+///
+/// let replica = Replica::open(&other, StoreOptions::default())?;
+/// assert!(replica.install_from(&depot)?.is_some());
+/// let store = replica.promote()?;
+/// assert!(store.snapshot().find(b"a")?.is_some());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct FolderDepot {
     directory: Arc<dyn Directory>,

@@ -44,7 +44,7 @@ pub enum Item {
     Commit(CommitFiles),
 }
 
-/// Writes a stream. What is written should be flushed when no more is there.
+/// Writes a stream. What is written should be flushed when no more is there. [`Feed`](crate::Feed) has an example.
 #[derive(Debug)]
 pub struct StreamWriter<W> {
     out: W,
@@ -125,7 +125,7 @@ impl<W: Write> StreamWriter<W> {
     }
 }
 
-/// Reads a stream.
+/// Reads a stream: [`Replica::take`](crate::Replica::take) takes its items. [`Feed`](crate::Feed) has an example.
 #[derive(Debug)]
 pub struct StreamReader<R> {
     input: R,

@@ -247,12 +247,8 @@ pub(super) fn edges(docs: u32) -> Vec<u32> {
 
 /// A value, cut to the length of a line: some values are 100 KB long.
 pub(super) fn short(value: &impl Debug) -> String {
-    let mut text = format!("{value:?}");
-    if text.len() > 200 {
-        text.truncate(text.floor_char_boundary(200));
-        text.push('…');
-    }
-    text
+    let text = format!("{value:?}");
+    if text.len() > 200 { text.chars().take(200).chain(['…']).collect() } else { text }
 }
 
 /// A byte string, formatted as text.

@@ -1,0 +1,36 @@
+//! Reads a segment from memory in WebAssembly: the host writes its bytes, and asks for numbers.
+
+use std::sync::{Mutex, PoisonError};
+
+use docvalues::prelude::*;
+
+/// The bytes of the segment.
+static BYTES: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+
+/// A place of `len` bytes, into which the host writes the segment.
+#[unsafe(no_mangle)]
+pub extern "C" fn buffer(len: usize) -> *mut u8 {
+    let mut bytes = BYTES.lock().unwrap_or_else(PoisonError::into_inner);
+    *bytes = vec![0; len];
+    bytes.as_mut_ptr()
+}
+
+/// The sum of column `line`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sum() -> i64 {
+    let segment = segment();
+    let line = segment.numeric("line").expect("a column of numbers");
+    (0..segment.docs()).filter_map(|doc| line.get(DocId::new(doc)).expect("good bytes")).sum()
+}
+
+/// The number of documents whose `line` is less than `limit`.
+#[unsafe(no_mangle)]
+pub extern "C" fn below(limit: i64) -> u64 {
+    let query = Query::parse(&format!("line < {limit}")).expect("a query");
+    Search::new(&segment()).count(&query).expect("good bytes")
+}
+
+fn segment() -> Segment {
+    let bytes = BYTES.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    Segment::from_bytes(bytes, OpenOptions::new()).expect("a segment")
+}
