@@ -111,11 +111,17 @@ mod x86 {
         let low = _mm256_set1_epi32(low.cast_signed());
         let span = _mm256_set1_epi32(span.cast_signed());
         let count = (groups(bytes, width.into()) / EACH).min(found.len());
+        // The bits of the last eight groups, in a register: in memory, each group would wait for the store of the one
+        // before.
+        let mut word = 0;
         each_eight(bytes, width, count * EACH, |group, integers| {
             let above = _mm256_sub_epi32(integers, low);
             let inside = _mm256_cmpeq_epi32(_mm256_min_epu32(above, span), above);
             let eight = _mm256_movemask_ps(_mm256_castsi256_ps(inside)).cast_unsigned();
-            found[group / EACH] |= u64::from(eight) << (group % EACH * 8);
+            word = word >> 8 | u64::from(eight) << 56;
+            if group % EACH == EACH - 1 {
+                found[group / EACH] |= word;
+            }
         });
         count * WORD
     }

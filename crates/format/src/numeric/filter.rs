@@ -233,6 +233,9 @@ impl<B: SectionBytes> NumericReader<B> {
         if self.is_packed(header) {
             start += filter.packed(&residuals, within.clone(), low.wrapping_sub(header.base), span, at);
         }
+        if start == within.end {
+            return Ok(()); // Not even the buffer is cleared.
+        }
         let mut numbers = [0; NUMBERS_PER_PASS];
         for first in (start..within.end).step_by(NUMBERS_PER_PASS) {
             let numbers = &mut numbers[..NUMBERS_PER_PASS.min(within.end - first)];

@@ -145,11 +145,15 @@ impl<K: TopKQueue> TopKCollector<K> {
         docs: Option<DocRange>,
     ) -> Result<Option<RangeInclusive<i64>>> {
         let (key, ties) = (self.keys.as_slice().first(), self.ties(docs));
-        let Some((key, last)) = key.zip(self.queue.last()) else { return Ok(None) };
+        let Some(key) = key else { return Ok(None) };
+        let since = || self.queue.not_before().and_then(|after| key.since(&after.values[0], ties.1));
+        let Some(last) = self.queue.last() else {
+            // NaN, and documents without a value, follow the position, too.
+            let is_all = |_: &_| !key.is_of_doubles() && columns.get(key.slot).info().all_present();
+            return Ok(since().filter(is_all));
+        };
         if !key.is_by_term() {
-            let numbers = key.before(&last.values[0], ties.0);
-            let since = self.queue.not_before().and_then(|after| key.since(&after.values[0], ties.1));
-            return Ok(common(numbers, since));
+            return Ok(common(key.before(&last.values[0], ties.0), since()));
         }
         self.competitive_ords(columns, ties)
     }

@@ -131,6 +131,24 @@ fn a_page_may_follow_the_last_document() {
 }
 
 #[test]
+fn a_part_before_the_position_is_not_visited() {
+    const DOCS: u32 = 900;
+    let part = |first: i64| {
+        let field = Field::new("size", Kind::Numeric, LogicalType::I64);
+        let sizes = (first..first + i64::from(DOCS)).map(Some).collect();
+        Part::new(MemSource::new(DOCS, [(field, ModelColumn::Numeric(sizes))]))
+    };
+    let parts = Parts::new([part(0), part(DOCS.into())]);
+    let keys = [SortKey::of("size")];
+    let last = SortCursor::new([Some(i64::from(DOCS - 1).into())]);
+    let request = SearchRequest::new().sort(keys).top(20).after(last);
+    let answer = Search::over(&parts).threads(1).request(&request).unwrap();
+    let expected = (0..20).map(|doc| DocAddress { part: 1, doc: DocId::new(doc) });
+    assert!(answer.top.iter().copied().eq(expected));
+    assert_eq!(answer.top_profile.visited, DOCS.into());
+}
+
+#[test]
 fn a_page_among_documents_without_a_value_visits_few() {
     let docs = 300_000;
     let field = Field::new("size", Kind::Numeric, LogicalType::I64);

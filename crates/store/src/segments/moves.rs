@@ -11,7 +11,7 @@ use std::vec::IntoIter;
 
 use docvalues_column::{DocId, DocRange};
 
-use super::new_numbers::NewNumbers;
+use super::new_numbers::{GONE, NewNumbers};
 use super::part_id::PartId;
 
 /// Consecutive documents of a part that went elsewhere.
@@ -32,25 +32,58 @@ pub struct Move {
 #[derive(Clone, Debug)]
 pub struct Moves {
     parts: IntoIter<PartMoves>,
+    /// The next ones, of the first part, if many were found at once.
+    short: Option<ShortRuns>,
 }
 
 impl Moves {
     /// Those of parts.
     pub(crate) fn of(parts: Vec<PartMoves>) -> Moves {
-        Moves { parts: parts.into_iter() }
+        Moves { parts: parts.into_iter(), short: None }
+    }
+
+    fn next_of_parts(&mut self) -> Option<Move> {
+        loop {
+            let part = self.parts.as_mut_slice().first_mut()?;
+            self.short = part.short_runs();
+            if let Some(found) = self.short.as_mut().and_then(ShortRuns::next).or_else(|| part.next()) {
+                return Some(found);
+            }
+            drop(self.parts.next());
+        }
     }
 }
 
 impl Iterator for Moves {
     type Item = Move;
 
+    // With an index sort, nearly each document is a run.
+    #[inline]
     fn next(&mut self) -> Option<Move> {
-        loop {
-            if let Some(found) = self.parts.as_mut_slice().first_mut()?.next() {
-                return Some(found);
-            }
-            drop(self.parts.next());
-        }
+        self.short.as_mut().and_then(ShortRuns::next).or_else(|| self.next_of_parts())
+    }
+}
+
+/// Runs that are found at once: 4 KiB.
+const RUNS_AT_ONCE: usize = 512;
+
+/// Runs of a part that follow each other.
+#[derive(Clone, Debug)]
+struct ShortRuns {
+    from: PartId,
+    to: PartId,
+    /// The first document.
+    first: u32,
+    /// The end of each, and the new number of its first document or [`GONE`].
+    runs: IntoIter<(u32, u32)>,
+}
+
+impl ShortRuns {
+    #[inline]
+    fn next(&mut self) -> Option<Move> {
+        let (end, new) = self.runs.next()?;
+        let docs = DocRange::new(std::mem::replace(&mut self.first, end), end);
+        Some(Move { from: self.from, docs, to: (new != GONE).then_some((self.to, DocId::new(new))) })
     }
 }
 
@@ -77,6 +110,20 @@ impl PartMoves {
         copies: Vec<(DocId, Option<(PartId, DocId)>)>,
     ) -> PartMoves {
         PartMoves { from, docs: DocRange::new(0, docs), copies: copies.into_iter(), steps, to }
+    }
+
+    /// The next runs, many at once, if they are short and those of a single step.
+    fn short_runs(&mut self) -> Option<ShortRuns> {
+        let ([step], Some(to), []) = (&*self.steps, self.to, self.copies.as_slice()) else { return None };
+        let (first, at) = (self.docs.start, |doc: u32| step.first + doc);
+        let short = step.numbers.short_runs(DocRange::new(at(first), at(self.docs.end)))?;
+        let (mut runs, mut end) = (Vec::with_capacity(RUNS_AT_ONCE.min(self.docs.len())), first);
+        runs.extend(short.take(RUNS_AT_ONCE).map(|(len, new)| {
+            end += len;
+            (end, new)
+        }));
+        self.docs.start = end;
+        Some(ShortRuns { from: self.from, to, first, runs: runs.into_iter() })
     }
 
     fn next(&mut self) -> Option<Move> {
@@ -180,5 +227,28 @@ mod tests {
             run(from, 0..3, None),
         ];
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn short_runs_are_found_many_at_once() {
+        let [from, to] = [7, 9].map(PartId::of_segment);
+        // Runs of one to three documents.
+        let new: Vec<Option<u32>> =
+            (0..6_000_u32).map(|doc| (!doc.is_multiple_of(7)).then_some(doc + doc / 3 * 5)).collect();
+        let numbers = numbers(&new);
+        let part = |first, docs| {
+            PartMoves::new((from, docs), vec![Step::new(numbers.clone(), first)], Some(to), Vec::new())
+        };
+        // Two blocks.
+        let runs: Vec<Move> = Moves::of(vec![part(0, 2_000), part(2_000, 4_000)]).collect();
+        let found = runs.iter().flat_map(|run| {
+            run.docs.iter().zip(0..).map(move |(_, after)| run.to.map(|(_, first)| first.get() + after))
+        });
+        assert!(found.eq(new.iter().copied()));
+        let begins = |doc: &usize| *doc == 2_000 || new[*doc] != new[doc - 1].map(|new| new + 1);
+        assert_eq!(runs.len(), 1 + (1..new.len()).filter(begins).count());
+        assert!(runs.len() > 4 * RUNS_AT_ONCE, "found several times");
+        let docs = runs.iter().flat_map(|run| run.docs.iter()).map(DocId::get);
+        assert!(docs.eq((0..2_000).chain(0..4_000)));
     }
 }

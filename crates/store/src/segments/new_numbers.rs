@@ -7,10 +7,10 @@
 //!
 //! A merge without an index sort has a run for each source, and two more for each deleted document.
 
-use docvalues_column::DocId;
+use docvalues_column::{DocId, DocRange};
 
 /// The number of a document that is not in the segment.
-const GONE: u32 = u32::MAX;
+pub(super) const GONE: u32 = u32::MAX;
 
 /// The new numbers of the documents of a segment, or of all blocks of a buffer.
 #[derive(Debug)]
@@ -99,14 +99,25 @@ impl NewNumbers {
                 (run_end.min(end), (new != GONE).then(|| new + (doc - first)))
             }
             Numbers::Each(each) => {
-                let new = each[doc as usize];
-                let ascends = u32::from(new != GONE);
-                let mut rest = (doc..end).zip(&each[doc as usize..]);
-                let other = rest.find(|(at, number)| **number != new.wrapping_add((at - doc) * ascends));
-                (other.map_or(end, |(at, _)| at), (new != GONE).then_some(new))
+                let first = runs_of(&each[doc as usize..each.len().min(end as usize)]).next();
+                first.map_or((end, None), |(len, new)| (doc + len, (new != GONE).then_some(new)))
             }
         }
     }
+
+    /// The length of each run of some documents, and the number of its first one or [`GONE`]. `None` if [`run`](Self::run) finds
+    /// each in O(1), or there are no such documents.
+    pub(super) fn short_runs(&self, docs: DocRange) -> Option<impl Iterator<Item = (u32, u32)>> {
+        let Numbers::Each(each) = &self.numbers else { return None };
+        Some(runs_of(each.get(docs.start as usize..docs.end as usize)?))
+    }
+}
+
+/// The length of each run of documents with these numbers, and the number of its first one.
+#[inline]
+fn runs_of(each: &[u32]) -> impl Iterator<Item = (u32, u32)> {
+    let follows = |number: &u32, next: &u32| *next == number + u32::from(*number != GONE);
+    each.chunk_by(follows).map(|run| (u32::try_from(run.len()).unwrap_or(u32::MAX), run[0]))
 }
 
 #[cfg(test)]
