@@ -117,7 +117,7 @@ impl<T: Element> Block<T> {
 
     /// The rank of a document, if it changed.
     #[inline(always)]
-    fn rank_of(&self, doc: u16) -> Option<usize> {
+    pub(super) fn rank_of(&self, doc: u16) -> Option<usize> {
         match &self.bitmap {
             Some(bitmap) => bitmap.has(doc).then(|| bitmap.rank(doc.into())),
             None if bits::get(&self.groups, usize::from(doc) / GROUP) => self.docs.binary_search(&doc).ok(),
@@ -140,8 +140,9 @@ impl<T: Element> Block<T> {
         self.rank_of(doc).map(|rank| self.row_at(rank))
     }
 
+    /// The new row of a rank.
     #[inline(always)]
-    fn row_at(&self, rank: usize) -> Option<&[T]> {
+    pub(super) fn row_at(&self, rank: usize) -> Option<&[T]> {
         let is_present = self.present.get(rank / 64).is_none_or(|word| word >> (rank % 64) & 1 == 1);
         is_present.then(|| self.rows.get(rank))
     }

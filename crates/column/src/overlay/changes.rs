@@ -6,7 +6,7 @@ use docvalues_format::bits::multiversioned;
 use docvalues_format::id::DocId;
 
 use super::block::{Block, DOCS, split};
-use super::find;
+use super::find::{AT_ONCE, Find, block_of};
 use crate::batch::View;
 use crate::rows::Element;
 use crate::{DocRange, Gathered};
@@ -219,9 +219,16 @@ impl<T: Element> Changes<T> {
     }
 
     /// Calls `each` with the places in `docs` whose documents changed, ascending, and the new rows.
-    pub(super) fn find<'a>(&'a self, docs: &[DocId], each: impl FnMut(usize, Option<&'a [T]>)) {
-        // Ranks are counts of bits, for which baseline x86-64 has no instruction.
-        multiversioned(find::Find { blocks: &self.blocks, docs, each });
+    pub(super) fn find<'a>(&'a self, docs: &[DocId], mut each: impl FnMut(usize, Option<&'a [T]>)) {
+        let (blocks, mut found) = (&self.blocks[..], [(0, 0); AT_ONCE]);
+        for (docs, first) in docs.chunks(AT_ONCE).zip((0..).step_by(AT_ONCE)) {
+            let count = multiversioned(Find { blocks, docs, found: &mut found });
+            for (place, rank) in found[..count].iter().map(|(place, rank)| (usize::from(*place), *rank)) {
+                if let Some((block, _)) = block_of(blocks, docs[place]) {
+                    each(first + place, block.row_at(rank.into()));
+                }
+            }
+        }
     }
 
     /// The blocks with changes in a range: each with its first document, and the documents in it.
