@@ -168,9 +168,10 @@ impl<T: Element> Block<T> {
         let place = |doc: u16| at + usize::from(doc) - docs.start;
         match &self.rows {
             NewRows::One(new) if self.present.is_empty() && out.present().is_none() => {
-                let (ranks, values) = (self.ranks(&docs), out.values_mut());
+                let (ranks, start) = (self.ranks(&docs), docs.start);
+                let values = &mut out.values_mut()[at..];
                 for (doc, value) in self.docs[ranks.clone()].iter().zip(&new[ranks]) {
-                    values[place(*doc)] = *value;
+                    values[usize::from(*doc) - start] = *value;
                 }
             }
             _ => out.replace(self.rows(docs.clone()).map(|(doc, row)| (place(doc), row))),
