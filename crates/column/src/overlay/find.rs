@@ -38,10 +38,10 @@ impl<T: Element> Work for Find<'_, T> {
         }
         for (place, rank) in &mut found[..count] {
             let block = block_of(blocks, docs[usize::from(*place)]);
-            let found = block.and_then(|(block, at)| block.rank_of(at)).unwrap_or_default();
+            let of_doc = block.and_then(|(block, at)| block.rank_of(at)).unwrap_or_default();
             #[expect(clippy::cast_possible_truncation, reason = "below 16,384")]
-            let found = found as u16;
-            *rank = found;
+            let of_doc = of_doc as u16;
+            *rank = of_doc;
         }
         count
     }
