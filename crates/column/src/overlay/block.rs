@@ -147,6 +147,14 @@ impl<T: Element> Block<T> {
         is_present.then(|| self.rows.get(rank))
     }
 
+    /// Sets the bits of the documents that changed, of those that the column has.
+    pub(super) fn set_changed(&self, words: &mut [u64]) {
+        match &self.bitmap {
+            Some(bitmap) => words.iter_mut().zip(bitmap.groups(0..GROUPS)).for_each(|(to, from)| *to |= from),
+            None => self.docs.iter().for_each(|doc| bits::set(words, usize::from(*doc))),
+        }
+    }
+
     /// The documents of a range that changed, ascending, and their new rows.
     #[inline]
     pub(super) fn rows(&self, docs: Range<usize>) -> impl Iterator<Item = (u16, Option<&[T]>)> {
