@@ -23,6 +23,7 @@ use crate::rows::{Each, Element, Rows, Values};
 use crate::{DocRange, Gathered, Pruning, Result, SkipIndex, bits};
 
 mod block;
+mod changed_bits;
 mod changes;
 mod find;
 mod new_terms;

@@ -64,6 +64,7 @@ macro_rules! range {
 
             /// The part of the range below `end`. It is empty, and at `end`, if there is none.
             #[must_use]
+            #[inline]
             pub fn clip(self, end: u32) -> $name {
                 let end = self.end.min(end);
                 $name { start: self.start.min(end), end }

@@ -117,7 +117,7 @@ impl<T: Element> Block<T> {
 
     /// The rank of a document, if it changed.
     #[inline(always)]
-    fn rank_of(&self, doc: u16) -> Option<usize> {
+    pub(super) fn rank_of(&self, doc: u16) -> Option<usize> {
         match &self.bitmap {
             Some(bitmap) => bitmap.has(doc).then(|| bitmap.rank(doc.into())),
             None if bits::get(&self.groups, usize::from(doc) / GROUP) => self.docs.binary_search(&doc).ok(),
@@ -140,10 +140,19 @@ impl<T: Element> Block<T> {
         self.rank_of(doc).map(|rank| self.row_at(rank))
     }
 
+    /// The new row of a rank.
     #[inline(always)]
-    fn row_at(&self, rank: usize) -> Option<&[T]> {
+    pub(super) fn row_at(&self, rank: usize) -> Option<&[T]> {
         let is_present = self.present.get(rank / 64).is_none_or(|word| word >> (rank % 64) & 1 == 1);
         is_present.then(|| self.rows.get(rank))
+    }
+
+    /// Sets the bits of the documents that changed, of those that the column has.
+    pub(super) fn set_changed(&self, words: &mut [u64]) {
+        match &self.bitmap {
+            Some(bitmap) => words.iter_mut().zip(bitmap.groups(0..GROUPS)).for_each(|(to, from)| *to |= from),
+            None => self.docs.iter().for_each(|doc| bits::set(words, usize::from(*doc))),
+        }
     }
 
     /// The documents of a range that changed, ascending, and their new rows.
@@ -167,9 +176,10 @@ impl<T: Element> Block<T> {
         let place = |doc: u16| at + usize::from(doc) - docs.start;
         match &self.rows {
             NewRows::One(new) if self.present.is_empty() && out.present().is_none() => {
-                let (ranks, values) = (self.ranks(&docs), out.values_mut());
+                let (ranks, start) = (self.ranks(&docs), docs.start);
+                let values = &mut out.values_mut()[at..];
                 for (doc, value) in self.docs[ranks.clone()].iter().zip(&new[ranks]) {
-                    values[place(*doc)] = *value;
+                    values[usize::from(*doc) - start] = *value;
                 }
             }
             _ => out.replace(self.rows(docs.clone()).map(|(doc, row)| (place(doc), row))),

@@ -6,7 +6,8 @@ use docvalues_format::bits::multiversioned;
 use docvalues_format::id::DocId;
 
 use super::block::{Block, DOCS, split};
-use super::find;
+use super::changed_bits::ChangedBits;
+use super::find::{AT_ONCE, Find, block_of};
 use crate::batch::View;
 use crate::rows::Element;
 use crate::{DocRange, Gathered};
@@ -14,7 +15,8 @@ use crate::{DocRange, Gathered};
 /// New rows of some documents of a column. An [`Overlay`](super::Overlay) returns them instead of the old rows.
 ///
 /// Copy-on-write, in blocks of 16,384 documents: a clone shares all blocks, and a change copies its block. A block with
-/// changes takes about 200 bytes, 10 bytes for each single number, and another 2.5 KiB from 32 changes on.
+/// changes takes about 200 bytes, 10 bytes for each single number, and another 2.5 KiB from 32 changes on. A bit for each
+/// document is added when a list of 1,024 documents or more is gathered and one document in 128 changed.
 ///
 /// # Examples
 ///
@@ -42,6 +44,7 @@ pub struct Changes<T> {
     /// Of all values ever set.
     bounds: Option<(T, T)>,
     heap: usize,
+    bits: ChangedBits,
     recent: Recent<T>,
 }
 
@@ -56,6 +59,10 @@ struct Recent<T> {
     chunks: Vec<Arc<Vec<DocId>>>,
 }
 
+/// The bits of changed documents are made for lists of as many documents, if one in so many changed.
+const LONG_LIST: usize = 1_024;
+const FEW_ONE_IN: u32 = 128;
+
 /// From more documents on, comparing all new rows does not take much longer.
 const MOST_RECENT: usize = 1 << 14;
 
@@ -66,7 +73,8 @@ impl<T: Element> Changes<T> {
     /// No changes, for a column of `docs` documents. `is_many` must be true if it is multi-valued or has byte strings.
     pub fn new(docs: u32, is_many: bool) -> Changes<T> {
         let blocks = Arc::new(vec![None; (docs as usize).div_ceil(DOCS)]);
-        Changes { docs, is_many, blocks, len: 0, values: 0, bounds: None, heap: 0, recent: Recent::new() }
+        let (bits, recent) = (ChangedBits::default(), Recent::new());
+        Changes { docs, is_many, blocks, len: 0, values: 0, bounds: None, heap: 0, bits, recent }
     }
 
     /// The number of documents of the column, changed or not.
@@ -91,7 +99,8 @@ impl<T: Element> Changes<T> {
 
     /// The size in memory, in bytes.
     pub fn heap(&self) -> usize {
-        self.heap + size_of_val(&self.blocks[..]) + self.recent.chunks.len() * CHUNK * size_of::<DocId>()
+        let recent = self.recent.chunks.len() * CHUNK * size_of::<DocId>();
+        self.heap + size_of_val(&self.blocks[..]) + self.bits.heap() + recent
     }
 
     /// Whether one of both is a clone of the other, and neither was changed since.
@@ -117,6 +126,7 @@ impl<T: Element> Changes<T> {
     /// If a document is past the last one, documents do not ascend, or a row of a single-valued column has more than one
     /// value.
     pub fn set<'r>(&mut self, rows: impl IntoIterator<Item = (DocId, Option<&'r [T]>)>) {
+        self.bits.before_change();
         let (mut of_block, mut block, mut last) = (Vec::new(), 0, None);
         for (doc, row) in rows {
             assert!(last.is_none_or(|last| last < doc), "document {doc} is out of order");
@@ -137,6 +147,7 @@ impl<T: Element> Changes<T> {
     fn note(&mut self, doc: DocId, row: Option<&[T]>) {
         assert!(doc.get() < self.docs, "document {doc} of {}", self.docs);
         self.recent.push(doc);
+        self.bits.add(doc);
         let Some(row) = row else { return };
         assert!(self.is_many || row.len() == 1, "{} values of document {doc}", row.len());
         for value in row {
@@ -219,9 +230,33 @@ impl<T: Element> Changes<T> {
     }
 
     /// Calls `each` with the places in `docs` whose documents changed, ascending, and the new rows.
-    pub(super) fn find<'a>(&'a self, docs: &[DocId], each: impl FnMut(usize, Option<&'a [T]>)) {
-        // Ranks are counts of bits, for which baseline x86-64 has no instruction.
-        multiversioned(find::Find { blocks: &self.blocks, docs, each });
+    pub(super) fn find<'a>(&'a self, docs: &[DocId], mut each: impl FnMut(usize, Option<&'a [T]>)) {
+        let bits = match self.bits.get() {
+            None if docs.len() >= LONG_LIST && self.len >= self.docs.div_ceil(FEW_ONE_IN) => {
+                Some(self.bits.get_or_make(|| self.changed_bits()))
+            }
+            made => made,
+        };
+        let (blocks, mut found) = (&self.blocks[..], [(0, 0); AT_ONCE]);
+        for (docs, first) in docs.chunks(AT_ONCE).zip((0..).step_by(AT_ONCE)) {
+            let count = multiversioned(Find { bits, blocks, docs, found: &mut found });
+            for (place, rank) in found[..count].iter().map(|(place, rank)| (usize::from(*place), *rank)) {
+                if let Some((block, _)) = block_of(blocks, docs[place]) {
+                    each(first + place, block.row_at(rank.into()));
+                }
+            }
+        }
+    }
+
+    /// A bit for each document, set if it changed.
+    fn changed_bits(&self) -> Vec<u64> {
+        let mut bits = vec![0; (self.docs as usize).div_ceil(64)];
+        for (block, bits) in self.blocks.iter().zip(bits.chunks_mut(DOCS / 64)) {
+            if let Some(block) = block {
+                block.set_changed(bits);
+            }
+        }
+        bits
     }
 
     /// The blocks with changes in a range: each with its first document, and the documents in it.

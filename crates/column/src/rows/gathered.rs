@@ -10,6 +10,10 @@ use crate::batch::{BatchDocs, View};
 use crate::lists::{Lists, Slices};
 use crate::{DocRange, Result, bits};
 
+/// Bytes of a cache line; no line holds more values. Single values begin at one, because kernels write whole lines: otherwise
+/// half of the stores of 32 bytes would cross a line.
+const LINE: usize = 64;
+
 /// The output of a gather: one row for each requested document, and which of them have a value.
 ///
 /// Keep it for the next gather: its memory is reused, and is not cleared in between.
@@ -44,6 +48,8 @@ pub struct Gathered<T> {
     tracks: bool,
     is_many: bool,
     values: Vec<T>,
+    /// The place of row 0 in `values`, which begins a cache line.
+    start: usize,
     lists: Lists<T>,
     /// Whether any row has no value. If not, `present` is stale.
     has_gaps: bool,
@@ -71,6 +77,7 @@ impl<T: Copy + Default> Gathered<T> {
             tracks: false,
             is_many: false,
             values: Vec::new(),
+            start: 0,
             lists: Lists::new(),
             has_gaps: false,
             present: Vec::new(),
@@ -95,18 +102,18 @@ impl<T: Copy + Default> Gathered<T> {
     /// The rows.
     #[inline]
     pub fn view(&self) -> View<'_, T> {
-        if self.is_many { View::Many(self.lists.slices()) } else { View::One(&self.values) }
+        if self.is_many { View::Many(self.lists.slices()) } else { View::One(&self.values[self.start..]) }
     }
 
     /// The values of single-valued rows; empty if rows are lists.
     #[inline]
     pub fn values(&self) -> &[T] {
-        if self.is_many { &[] } else { &self.values }
+        if self.is_many { &[] } else { &self.values[self.start..] }
     }
 
     /// The values of single-valued rows, mutable; empty if rows are lists.
     pub(crate) fn values_mut(&mut self) -> &mut [T] {
-        if self.is_many { &mut [] } else { &mut self.values }
+        if self.is_many { &mut [] } else { &mut self.values[self.start..] }
     }
 
     /// The lists; none if rows are single-valued.
@@ -139,9 +146,14 @@ impl<T: Copy + Default> Gathered<T> {
     pub fn begin_one(&mut self, len: usize) -> (&mut [T], Presence<'_>) {
         self.is_many = false;
         self.has_gaps = false;
-        self.values.resize(len, self.fill);
+        if self.start + len > self.values.capacity() {
+            self.values.clear();
+            self.values.reserve(LINE + len);
+            self.start = self.values.as_ptr().align_offset(LINE).min(LINE);
+        }
+        self.values.resize(self.start + len, self.fill);
         let (has_gaps, bits, tracks) = (&mut self.has_gaps, &mut self.present, self.tracks);
-        (&mut self.values, Presence { len, tracks, has_gaps, bits })
+        (&mut self.values[self.start..], Presence { len, tracks, has_gaps, bits })
     }
 
     /// The value that a source writes for a missing one.
@@ -182,9 +194,10 @@ impl<T: Element> Gathered<T> {
     /// If there is no row `at`, or rows are lists.
     #[inline]
     pub fn set(&mut self, at: usize, value: Option<T>) {
-        self.values[at] = value.unwrap_or(self.fill);
+        let values = &mut self.values[self.start..];
+        values[at] = value.unwrap_or(self.fill);
         let (has_gaps, bits) = (&mut self.has_gaps, &mut self.present);
-        Presence { len: self.values.len(), tracks: self.tracks, has_gaps, bits }.mark(at, value.is_some());
+        Presence { len: values.len(), tracks: self.tracks, has_gaps, bits }.mark(at, value.is_some());
     }
 
     /// Replaces the rows at ascending places; `None` is no value. O(places) for single values; O(all rows and items) for lists.
@@ -229,7 +242,7 @@ impl<T: Element> Gathered<T> {
             self.lists.items_mut().iter_mut().for_each(|value| *value = map(*value));
         } else {
             let map = |value: T| if value == absent { fill } else { map(value) };
-            self.values.iter_mut().for_each(|value| *value = map(*value));
+            self.values_mut().iter_mut().for_each(|value| *value = map(*value));
         }
         Ok(())
     }
@@ -346,6 +359,22 @@ mod tests {
         assert_eq!((gathered.row(3), gathered.row(65)), (None, Some(&[8][..])));
         gathered.begin_one(2);
         assert_eq!(gathered.present(), None);
+    }
+
+    #[test]
+    fn values_begin_a_cache_line() {
+        fn check<T: Element>() {
+            let mut rows = Gathered::<T>::new();
+            for len in [1, 100, 7, 4_096, 50_000] {
+                let (values, _) = rows.begin_one(len);
+                assert_eq!(values.len(), len);
+                assert!(cfg!(miri) || values.as_ptr().addr().is_multiple_of(LINE), "{len} values");
+                values.fill(T::default());
+                assert_eq!(rows.clone().values(), rows.values());
+            }
+        }
+        check::<i64>();
+        check::<docvalues_format::id::TermOrd>();
     }
 
     #[test]

@@ -56,8 +56,8 @@ impl<T: Element> Gathered<T> {
         if self.is_many {
             self.lists.retain(bits);
         } else {
-            let kept = compress_by_bits(&mut self.values, bits);
-            self.values.truncate(kept);
+            let kept = compress_by_bits(self.values_mut(), bits);
+            self.values.truncate(self.start + kept);
         }
     }
 }
