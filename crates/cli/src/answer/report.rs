@@ -126,8 +126,8 @@ impl Report<'_> {
         }
         let sorted =
             |sort: &[SortKey]| sort.iter().map(SortKey::to_string).collect::<Vec<_>>().join(", then ");
-        let sort = files.first().map(|file| file.segment.sort()).unwrap_or_default();
-        if !sort.is_empty() && files.iter().all(|file| file.segment.sort() == sort) {
+        let sort = files.first().map(|file| file.sort()).unwrap_or_default();
+        if !sort.is_empty() && files.iter().all(|file| file.sort() == sort) {
             page.put("<p>Sorted by {}: a filter of the first is two binary searches</p>", &[&sorted(sort)]);
         }
     }

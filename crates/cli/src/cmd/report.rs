@@ -17,6 +17,7 @@ use crate::console::destination::{Destination, refuse_input, refuse_no_text};
 use crate::error::{CliError, Exit};
 use crate::open::files;
 use crate::open::opener::Opener;
+use crate::open::segment::OpenSegment;
 use crate::open::segments::Segments;
 
 /// The most columns of a page.
@@ -69,7 +70,8 @@ fn report<'s>(
     answer.explain(false, &ExplainStep::only("values counted", answer.found.times.pass), false, console);
     let SearchAnswer { hits: matching, facets, histograms, top, .. } = answer.found;
 
-    let usage = segments.all().iter().map(|part| part.segment.usage()).collect::<Result<Vec<_>, _>>()?;
+    let parts = segments.all();
+    let usage = parts.iter().filter_map(|part| part.usage().transpose()).collect::<Result<Vec<_>, _>>()?;
     let mut by_field: HashMap<&str, Vec<&ColumnUsage>> = HashMap::new();
     for column in usage.iter().flat_map(|usage| &usage.columns) {
         by_field.entry(&column.field.name).or_default().push(column);
@@ -78,8 +80,9 @@ fn report<'s>(
     let columns = stats.into_iter().map(|stats| {
         let usage = by_field.get(stats.field.name.as_str()).map_or(&[][..], Vec::as_slice);
         let largest = usage.iter().max_by_key(|column| column.bytes());
+        let of_lucene = parts.iter().filter_map(|part| part.bytes_of(&stats.field.name));
         Ok(ColumnReport {
-            bytes: usage.iter().map(|column| column.bytes()).sum(),
+            bytes: usage.iter().map(|column| column.bytes()).chain(of_lucene).sum(),
             encodings: largest.map(|column| column.encodings.clone()).unwrap_or_default(),
             facet: facets.next_if(|facet| facet.field.name == stats.field.name),
             histogram: histograms.next_if(|histogram| histogram.field.name == stats.field.name),
@@ -89,7 +92,7 @@ fn report<'s>(
     });
     let columns = columns.collect::<Result<Vec<_>, CliError>>()?;
     let sample = if args.filter.query.is_some() { top } else { spread(segments) };
-    let bytes = usage.iter().map(|usage| usage.bytes).sum();
+    let bytes = parts.iter().map(OpenSegment::bytes).sum();
     Ok(Report { segments, query: args.filter.query.as_deref(), matching, bytes, columns, left_out, sample })
 }
 

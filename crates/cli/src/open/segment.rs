@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::api::lucene;
 use crate::api::{
     Column, ColumnSource, DocId, Error, ErrorKind, Field, IdIndex, LiveDocs, Part, Segment, SegmentUsage,
+    SortKey,
 };
 
 /// A segment of a file, of a store or of a Lucene index, with its values now.
@@ -78,6 +79,15 @@ impl OpenSegment {
             Origin::File(segment) => segment.usage().map(Some),
             #[cfg(feature = "lucene")]
             Origin::Lucene(..) => Ok(None),
+        }
+    }
+
+    /// The keys by which the documents are sorted, as the file says.
+    pub(crate) fn sort(&self) -> &[SortKey] {
+        match &self.origin {
+            Origin::File(segment) => segment.sort(),
+            #[cfg(feature = "lucene")]
+            Origin::Lucene(..) => &[],
         }
     }
 

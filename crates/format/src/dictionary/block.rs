@@ -108,8 +108,8 @@ impl Class {
     /// The sum of the first `n` lengths.
     #[inline]
     fn sum(self, lengths: &[u8], n: usize) -> usize {
-        match (self, lengths.as_array::<TERMS>()) {
-            (Class::One, Some(all)) => sum_before(all, n),
+        match (self, <&[u8; TERMS]>::try_from(lengths)) {
+            (Class::One, Ok(all)) => sum_before(all, n),
             // Saturates, so that a hostile sum lies past the end of any block.
             _ => (0..n).fold(0, |sum: usize, i| sum.saturating_add(self.get(lengths, i))),
         }

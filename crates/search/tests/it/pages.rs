@@ -145,7 +145,7 @@ fn a_part_before_the_position_is_not_visited() {
     let answer = Search::over(&parts).threads(1).request(&request).unwrap();
     let expected = (0..20).map(|doc| DocAddress { part: 1, doc: DocId::new(doc) });
     assert!(answer.top.iter().copied().eq(expected));
-    assert_eq!(answer.top_profile.visited, DOCS.into());
+    assert_eq!(answer.top_profile.visited, u64::from(DOCS));
 }
 
 #[test]

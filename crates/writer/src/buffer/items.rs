@@ -204,7 +204,7 @@ pub(crate) fn distinct<T: Copy + Ord>(list: &mut [T]) -> usize {
 /// branches.
 fn sort_few<T: Copy + Ord>(list: &mut [T]) {
     fn network<T: Copy + Ord, const N: usize>(list: &mut [T]) {
-        let Some(array) = list.as_mut_array::<N>() else { return };
+        let Ok(array) = <&mut [T; N]>::try_from(list) else { return };
         let mut sorted = *array;
         for end in (1..N).rev() {
             for i in 0..end {
