@@ -12,7 +12,7 @@ Examples:
   dv report packages.dv -o games.html --where 'section = \"games\"' --columns package,size,tags
   dv report logs/*.dv -o logs.html --tz Europe/Berlin";
 
-/// Write a page that describes columns: types, sizes, histograms, frequent values and warnings
+/// Write a page that describes columns, their sizes and their values
 ///
 /// The page is one file of HTML. It needs no network and no script, follows the colours of the system, and fits a phone and
 /// paper.

@@ -80,6 +80,7 @@ const WITH_OUTPUT: &[&str] = &[
     "facet",
     "histogram",
     "group",
+    "report",
     "export",
     "commits",
     "log",
