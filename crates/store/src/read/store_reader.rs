@@ -91,8 +91,8 @@ impl StoreReader {
     /// let store = Store::create(&path, StoreSchema::new(), StoreOptions::default())?;
     /// let first = store.commit_with(b"postings 7")?;
     /// store.commit_with(b"postings 8")?;
-    /// let kept = StoreReader::commits(&path)?; // by default the newest two
-    /// assert_eq!(kept[0].0, first);
+    /// let kept = StoreReader::commits(&path)?; // the newest first; by default two
+    /// assert_eq!(kept[1].0, first);
     /// let reader = StoreReader::open_commit(&path, first, OpenOptions::new())?;
     /// assert_eq!(reader.snapshot().user_data(), b"postings 7");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
