@@ -84,15 +84,16 @@ impl StoreReader {
     ///
     /// ```
     /// use docvalues_reader::OpenOptions;
-    /// use docvalues_store::{Store, StoreOptions, StoreReader, StoreSchema};
+    /// use docvalues_store::{KeepCommits, Store, StoreOptions, StoreReader, StoreSchema};
     ///
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("hits");
-    /// let store = Store::create(&path, StoreSchema::new(), StoreOptions::default())?;
+    /// let options = StoreOptions::new().keep_commits(KeepCommits::Newest(2));
+    /// let store = Store::create(&path, StoreSchema::new(), options)?;
     /// let first = store.commit_with(b"postings 7")?;
     /// store.commit_with(b"postings 8")?;
-    /// let kept = StoreReader::commits(&path)?; // the newest first; by default two
-    /// assert_eq!(kept[1].0, first);
+    /// let kept = StoreReader::commits(&path)?;
+    /// assert_eq!(kept[0].0, first);
     /// let reader = StoreReader::open_commit(&path, first, OpenOptions::new())?;
     /// assert_eq!(reader.snapshot().user_data(), b"postings 7");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
