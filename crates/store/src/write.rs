@@ -8,8 +8,10 @@
 //!
 //! | module | |
 //! | --- | --- |
+//! | `prepare`, `read_for_updates` | what a batch needs from segments |
+//! | `apply` | documents change; an id that comes twice in a batch is found |
 //! | `make_room` | what is due before a batch |
-//! | `fill_id_table` | the table of all ids is filled |
+//! | `fill_store_ids` | the table of all ids is filled |
 //! | `updates`, `delete` | updates and deletes by query and by address |
 //! | `get` | a document as it is now |
 //! | `add_segment` | segments that are built or copied |
@@ -21,7 +23,7 @@
 mod add_segment;
 mod apply;
 mod delete;
-mod fill_id_table;
+mod fill_store_ids;
 mod get;
 mod make_room;
 mod prepare;
@@ -40,7 +42,7 @@ use docvalues_search::export::Chunk;
 pub use add_segment::{Added, NewSegment};
 use apply::apply_prepared;
 use delete::{delete, matches};
-pub(crate) use fill_id_table::fill_table_if_it_pays;
+pub(crate) use fill_store_ids::fill_table_if_it_pays;
 use get::get;
 pub(crate) use make_room::make_room;
 use prepare::prepare;

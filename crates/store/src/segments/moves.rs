@@ -115,14 +115,11 @@ impl PartMoves {
     /// The next runs, many at once, if they are short and those of a single step.
     fn short_runs(&mut self) -> Option<ShortRuns> {
         let ([step], Some(to), []) = (&*self.steps, self.to, self.copies.as_slice()) else { return None };
-        let (first, at) = (self.docs.start, |doc: u32| step.first + doc);
-        let short = step.numbers.short_runs(DocRange::new(at(first), at(self.docs.end)))?;
-        let (mut runs, mut end) = (Vec::with_capacity(RUNS_AT_ONCE.min(self.docs.len())), first);
-        runs.extend(short.take(RUNS_AT_ONCE).map(|(len, new)| {
-            end += len;
-            (end, new)
-        }));
-        self.docs.start = end;
+        let (first, end) = (self.docs.start, self.docs.end);
+        let docs = DocRange::new(step.first + first, step.first + end);
+        let mut runs = step.numbers.short_runs(docs, RUNS_AT_ONCE)?;
+        runs.iter_mut().for_each(|(end, _)| *end += first);
+        self.docs.start = runs.last().map_or(end, |(end, _)| *end);
         Some(ShortRuns { from: self.from, to, first, runs: runs.into_iter() })
     }
 

@@ -99,25 +99,43 @@ impl NewNumbers {
                 (run_end.min(end), (new != GONE).then(|| new + (doc - first)))
             }
             Numbers::Each(each) => {
-                let first = runs_of(&each[doc as usize..each.len().min(end as usize)]).next();
-                first.map_or((end, None), |(len, new)| (doc + len, (new != GONE).then_some(new)))
+                let each = &each[doc as usize..each.len().min(end as usize)];
+                let follows = each.windows(2).take_while(|pair| pair[1] == after(pair[0])).count();
+                let new = each.first().copied().filter(|new| *new != GONE);
+                (doc + 1 + u32::try_from(follows).unwrap_or(u32::MAX), new)
             }
         }
     }
 
-    /// The length of each run of some documents, and the number of its first one or [`GONE`]. `None` if [`run`](Self::run) finds
-    /// each in O(1), or there are no such documents.
-    pub(super) fn short_runs(&self, docs: DocRange) -> Option<impl Iterator<Item = (u32, u32)>> {
+    /// The first runs of some documents, at most `most`: the count of documents up to the end of each, and the number of its
+    /// first one or [`GONE`]. `None` if [`run`](Self::run) finds each in O(1), or there are no such documents.
+    pub(super) fn short_runs(&self, docs: DocRange, most: usize) -> Option<Vec<(u32, u32)>> {
         let Numbers::Each(each) = &self.numbers else { return None };
-        Some(runs_of(each.get(docs.start as usize..docs.end as usize)?))
+        let (&first, rest) = each.get(docs.start as usize..docs.end as usize)?.split_first()?;
+        // Filled by index: the length of a vector that grows would be read from memory for each run.
+        let (mut runs, mut found) = (vec![(0, 0); most.min(docs.len())], 0);
+        let (mut end, mut new, mut next) = (1, first, after(first));
+        for &number in rest {
+            if number != next {
+                runs[found] = (end, new);
+                found += 1;
+                if found == runs.len() {
+                    return Some(runs);
+                }
+                new = number;
+            }
+            (end, next) = (end + 1, after(number));
+        }
+        runs[found] = (end, new);
+        runs.truncate(found + 1);
+        Some(runs)
     }
 }
 
-/// The length of each run of documents with these numbers, and the number of its first one.
+/// The number after `number` in a run.
 #[inline]
-fn runs_of(each: &[u32]) -> impl Iterator<Item = (u32, u32)> {
-    let follows = |number: &u32, next: &u32| *next == number + u32::from(*number != GONE);
-    each.chunk_by(follows).map(|run| (u32::try_from(run.len()).unwrap_or(u32::MAX), run[0]))
+fn after(number: u32) -> u32 {
+    number + u32::from(number != GONE)
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use std::time::Instant;
 
 use docvalues_column::{DocId, bits};
 
-use super::fill_id_table::fill_table;
+use super::fill_store_ids::fill_table;
 use super::prepare::Prepared;
 use super::updates::{Pending, overflow, set_rows, update};
 use crate::batch::body::Decided;
