@@ -42,7 +42,7 @@ const OVERVIEW: &str = "<section><h2>Columns</h2><div class=scroll><table>
 <thead><tr><th>column<th>type<th>kind<th class=n>missing<th class=n>distinct<th class=n>bytes<th colspan=2>share
 <th>encodings<tbody>";
 
-/// What a page tells of segments.
+/// The answers that a page about segments shows.
 pub(crate) struct Report<'r> {
     pub(crate) segments: &'r Segments,
     /// The condition of --where.
@@ -57,7 +57,7 @@ pub(crate) struct Report<'r> {
     pub(crate) sample: Vec<DocAddress>,
 }
 
-/// What a page tells of a column.
+/// The answers about a column.
 pub(crate) struct ColumnReport {
     pub(crate) stats: ColumnStats,
     /// The bytes in all segments.

@@ -1,4 +1,4 @@
-//! What other tools call an option.
+//! Hints for options that other tools have under another name.
 
 use std::ffi::OsString;
 
@@ -11,7 +11,7 @@ use super::is_of;
 const COUNTING: &str = "facet group histogram head sample sort export terms diff";
 const READING: &str = "build schema put";
 
-/// What options of other tools mean: in commands that write text, and in those that read it.
+/// The options of other tools, and those of `dv` that mean the same: in commands that write text, and in those that read it.
 const OPTIONS: [(&str, &str); 5] = [
     ("-n --limit --head", "dv head -n 10, dv sample -n 10, dv export -n 10; in SQL: limit 10"),
     ("-d -F --delimiter --sep --separator --fs", "--format csv, or --format tsv for tabs between cells"),
@@ -24,7 +24,7 @@ const INPUT_OPTIONS: [(&str, &str); 2] = [
     ("-H --no-header --no-headers", "--header no, or --header NAME,NAME"),
 ];
 
-/// What an option that dv does not have is called here.
+/// The name of an option here that another tool calls differently.
 pub(crate) fn of_other_tools(args: &[OsString], error: &Error) -> Option<String> {
     let unknown = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(unknown)) if error.kind() == ErrorKind::UnknownArgument => unknown,

@@ -1,5 +1,6 @@
 //! `dv info`: the columns of a segment with their types, ranges and sizes.
 
+mod column;
 #[cfg(feature = "lucene")]
 mod of_lucene;
 mod of_store;

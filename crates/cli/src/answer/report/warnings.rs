@@ -1,4 +1,4 @@
-//! What may be wrong with a column.
+//! Warnings about a column whose values look wrong.
 
 use std::collections::HashMap;
 

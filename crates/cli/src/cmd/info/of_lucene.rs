@@ -1,12 +1,11 @@
 //! `dv info` of an index of Lucene: its segments, and the columns of all of them.
 
 use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
 
+use super::column::{Column, column_table};
 use crate::answer::table::{Align, Table};
-use crate::answer::usage_tables::{column_row, json_ends, table_with};
+use crate::api::ColumnSource as _;
 use crate::api::lucene::{Index, Options, Segment};
-use crate::api::{Bounds, ColumnSource as _, Field};
 use crate::args::inspect::InfoArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
@@ -28,8 +27,7 @@ pub(super) fn run(args: &InfoArgs, opener: &Opener, console: &mut Console<'_>) -
         return Ok(Exit::Ok);
     }
     let bytes = bytes(&index);
-    let (own, internal): (Vec<&Column>, Vec<&Column>) =
-        columns.values().partition(|column| !column.is_internal);
+    let (internal, own): (Vec<_>, Vec<_>) = columns.values().partition(|(is_internal, _)| *is_internal);
     console.line(format_args!(
         "{file}: {} documents, {} columns, {} bytes of doc values in {}",
         thousands(index.live_docs()),
@@ -41,10 +39,10 @@ pub(super) fn run(args: &InfoArgs, opener: &Opener, console: &mut Console<'_>) -
     console.line(format_args!("the commit was written by {engine}, with Lucene {lucene}"))?;
     for columns in [own, internal].into_iter().filter(|columns| !columns.is_empty()) {
         writeln!(console.out)?;
-        if columns[0].is_internal {
+        if columns[0].0 {
             console.line("internal columns, which are read if they are named:")?;
         }
-        column_table(&columns, bytes).print(console)?;
+        column_table(columns.into_iter().map(|(_, column)| column), bytes).print(console)?;
     }
     if !index.segments().is_empty() {
         writeln!(console.out)?;
@@ -56,39 +54,18 @@ pub(super) fn run(args: &InfoArgs, opener: &Opener, console: &mut Console<'_>) -
     Ok(Exit::Ok)
 }
 
-/// A column in all segments, with deleted documents.
-struct Column {
-    field: Field,
-    is_internal: bool,
-    docs: u64,
-    /// The least and the greatest number, if they are known; the range is empty without numbers.
-    bounds: Option<RangeInclusive<i64>>,
-    bytes: u64,
-}
-
-impl Column {
-    /// The least and the greatest number.
-    fn ends(&self) -> Option<(i64, i64)> {
-        self.bounds.clone().filter(|bounds| !bounds.is_empty()).map(RangeInclusive::into_inner)
-    }
-}
-
-/// The columns by name.
-fn columns(index: &Index) -> Result<BTreeMap<String, Column>, CliError> {
-    let mut columns: BTreeMap<String, Column> = BTreeMap::new();
+/// The columns by name, and whether each is internal.
+fn columns(index: &Index) -> Result<BTreeMap<String, (bool, Column)>, CliError> {
+    let mut columns: BTreeMap<String, (bool, Column)> = BTreeMap::new();
     for segment in index.segments() {
         let internal = segment.internal_fields().map(|field| (field.clone(), true));
         let own = segment.fields()?.into_iter().map(|field| (field, false));
         for (field, is_internal) in own.chain(internal) {
             let opened = segment.column(&field.name)?;
             let (info, name) = (opened.info(), field.name.clone());
-            let bounds = Some(Bounds::NONE.range());
-            let new = || Column { field, is_internal, docs: 0, bounds, bytes: 0 };
-            let column = columns.entry(name.clone()).or_insert_with(new);
-            column.docs += info.with_value.most();
-            let both = column.bounds.take().zip(info.bounds.exact());
-            column.bounds = both.map(|(a, b)| *a.start().min(b.start())..=*a.end().max(b.end()));
-            column.bytes += segment.bytes_of(&name).unwrap_or(0);
+            let bytes = segment.bytes_of(&name).unwrap_or(0);
+            let (_, column) = columns.entry(name).or_insert_with(|| (is_internal, Column::new(field)));
+            column.add(info.with_value.most(), info.bounds.exact().cloned(), bytes);
         }
     }
     Ok(columns)
@@ -97,16 +74,6 @@ fn columns(index: &Index) -> Result<BTreeMap<String, Column>, CliError> {
 /// The bytes of the doc values of all segments.
 fn bytes(index: &Index) -> u64 {
     index.segments().iter().map(|segment| segment.bytes()).sum()
-}
-
-/// As for a segment, without distinct values. `bytes` are those of all segments.
-fn column_table(columns: &[&Column], bytes: u64) -> Table {
-    let mut table = table_with(&["docs"]);
-    for column in columns {
-        let docs = [thousands(column.docs)];
-        table.row(column_row(&column.field, docs, column.ends(), [column.bytes, bytes]));
-    }
-    table
 }
 
 fn segment_table(index: &Index) -> Table {
@@ -136,21 +103,8 @@ fn release([major, minor, bugfix]: [i32; 3]) -> String {
     format!("{major}.{minor}.{bugfix}")
 }
 
-fn json(file: &str, index: &Index, columns: &BTreeMap<String, Column>) -> Json {
-    let column = |column: &Column| {
-        let Field { name, kind, logical, .. } = &column.field;
-        let [min, max] = json_ends(&column.field, column.ends());
-        Json::object([
-            ("name", name.as_str().into()),
-            ("kind", kind.name().into()),
-            ("type", logical.name().into()),
-            ("internal", column.is_internal.into()),
-            ("documents", column.docs.into()),
-            ("min", min),
-            ("max", max),
-            ("bytes", column.bytes.into()),
-        ])
-    };
+fn json(file: &str, index: &Index, columns: &BTreeMap<String, (bool, Column)>) -> Json {
+    let column = |(is_internal, column): &(bool, Column)| column.json([("internal", (*is_internal).into())]);
     let segment = |segment: &Segment| {
         let unread = segment.unreadable().map(|(_, error)| error.to_string().into());
         let deleted = deleted(segment);

@@ -1,15 +1,14 @@
 //! `dv info` of a store: its segments, and the columns of all of them.
 
 use std::collections::HashMap;
-use std::ops::RangeInclusive;
 use std::path::Path;
 
+use super::column::{Column, column_table};
 use crate::answer::segment_info::sort_json;
 use crate::answer::table::{Align, Table};
-use crate::answer::usage_tables::{column_row, json_ends, table_with};
 use crate::api::search::Query;
 use crate::api::store::{Snapshot, SnapshotSegment, StoreReader};
-use crate::api::{Bounds, ColumnSource, ColumnUsage, Field, Search, SegmentUsage};
+use crate::api::{Bounds, ColumnSource, ColumnUsage, Search, SegmentUsage};
 use crate::args::inspect::InfoArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
@@ -73,43 +72,23 @@ fn logged(folder: &Path, commit: u64) -> (u64, Option<u64>) {
     (batches, if batches > 0 { count().ok() } else { None })
 }
 
-/// A column in all segments, with deleted documents.
-struct Column {
-    field: Field,
-    docs: u64,
-    /// The least and the greatest number, if they are known; the range is empty without numbers.
-    bounds: Option<RangeInclusive<i64>>,
-    bytes: u64,
-}
-
-impl Column {
-    /// The least and the greatest number.
-    fn ends(&self) -> Option<(i64, i64)> {
-        self.bounds.clone().filter(|bounds| !bounds.is_empty()).map(RangeInclusive::into_inner)
-    }
-}
-
 /// The columns of the schema, in its order.
 fn columns(snapshot: &Snapshot, usage: &[SegmentUsage]) -> Vec<Column> {
-    let none = Some(Bounds::NONE.range());
-    let column = |field: &Field| Column { field: field.clone(), docs: 0, bounds: none.clone(), bytes: 0 };
-    let mut columns: Vec<Column> = snapshot.schema().fields().iter().map(column).collect();
+    let mut columns: Vec<Column> = snapshot.schema().fields().iter().cloned().map(Column::new).collect();
     for (part, own) in usage.iter().enumerate() {
         let written: HashMap<&str, &ColumnUsage> =
             own.columns.iter().map(|column| (column.field.name.as_str(), column)).collect();
         for column in &mut columns {
             let written = written.get(column.field.name.as_str());
             let source = &**snapshot.parts().source(part);
-            column.docs += docs_with_value(source, &column.field.name)
+            let docs = docs_with_value(source, &column.field.name)
                 .unwrap_or_else(|| written.map_or(0, |written| written.docs_with_value.into()));
             let bounds = match source.column(&column.field.name) {
                 Ok(column) => column.info().bounds.exact().cloned(),
                 // The segment has no values of the column, or it cannot be read.
-                Err(_) => none.clone().filter(|_| written.is_none()),
+                Err(_) => written.is_none().then(|| Bounds::NONE.range()),
             };
-            let both = column.bounds.take().zip(bounds);
-            column.bounds = both.map(|(a, b)| *a.start().min(b.start())..=*a.end().max(b.end()));
-            column.bytes += written.map_or(0, |written| written.bytes());
+            column.add(docs, bounds, written.map_or(0, |written| written.bytes()));
         }
     }
     columns
@@ -119,17 +98,6 @@ fn columns(snapshot: &Snapshot, usage: &[SegmentUsage]) -> Vec<Column> {
 fn docs_with_value(source: &(dyn ColumnSource + Send + Sync), name: &str) -> Option<u64> {
     let count = source.column(name).ok()?.info().with_value;
     count.exact().or_else(|| Search::new(source).count(&Query::exists(name)).ok())
-}
-
-/// As for a segment, without distinct values, which only the directory of a segment knows. `bytes` are those of all
-/// segments.
-fn column_table(columns: &[Column], bytes: u64) -> Table {
-    let mut table = table_with(&["docs"]);
-    for column in columns {
-        let docs = [thousands(column.docs)];
-        table.row(column_row(&column.field, docs, column.ends(), [column.bytes, bytes]));
-    }
-    table
 }
 
 fn segment_table(snapshot: &Snapshot) -> Table {
@@ -163,19 +131,6 @@ fn json(
     (batches, docs): (u64, Option<u64>),
 ) -> Json {
     let schema = snapshot.schema();
-    let column = |column: &Column| {
-        let Field { name, kind, logical, .. } = &column.field;
-        let [min, max] = json_ends(&column.field, column.ends());
-        Json::object([
-            ("name", name.as_str().into()),
-            ("kind", kind.name().into()),
-            ("type", logical.name().into()),
-            ("documents", column.docs.into()),
-            ("min", min),
-            ("max", max),
-            ("bytes", column.bytes.into()),
-        ])
-    };
     let segment = |part: SnapshotSegment<'_>| {
         Json::object([
             ("file", name(&part).into()),
@@ -195,7 +150,7 @@ fn json(
         ("sort", sort_json(schema.sort())),
         ("logged_batches", (batches > 0).then_some(batches).into()),
         ("logged_documents", docs.into()),
-        ("columns", columns.iter().map(column).collect()),
+        ("columns", columns.iter().map(|column| column.json([])).collect()),
         ("segments", snapshot.segments().map(segment).collect()),
     ])
 }
