@@ -899,6 +899,45 @@ fn what_is_not_read_is_refused_by_name() {
     assert!(matches!(error.kind(), ErrorKind::Version { found: 12, .. }));
 }
 
+/// Names of files are made of numbers, names of segments, and the suffixes of fields.
+#[test]
+fn names_of_files_are_no_paths() {
+    let release = RELEASES[6];
+    let column = ModelColumn::Numeric((0..9).map(Some).collect());
+    let columns = [Wanted { name: "a", form: Form::Packed, has_skip_index: false, column }];
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), release, 9, &columns, false);
+    let save = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
+    for path in ["/../../_0_Lucene90_0", "../x", "/etc/passwd", "a/b", "", "."] {
+        let of_values =
+            [("PerFieldDocValuesFormat.format", "Lucene90"), ("PerFieldDocValuesFormat.suffix", path)];
+        let of_terms =
+            [("PerFieldPostingsFormat.format", "Lucene103"), ("PerFieldPostingsFormat.suffix", path)];
+        if !path.is_empty() {
+            save(
+                "_0.fnm",
+                &field_infos(release.fields.0, release.fields.1, "", &[("a", 1, false, -1, &of_values)]),
+            );
+            let error = open(folder.path(), JumpTables::Baked).unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::FileName(_)), "{path}: {error}");
+        }
+        save(
+            "_0.fnm",
+            &field_infos(release.fields.0, release.fields.1, "", &[("id", 0, false, -1, &of_terms)]),
+        );
+        let index = open(folder.path(), JumpTables::Baked).unwrap();
+        assert!(index.find_id("id", "k1").is_err(), "{path}");
+        for name in [path, &format!("_0{path}")] {
+            if name != "_0" {
+                save("segments_1", &commit_of(release, &[(name, NONE, &[])]));
+                let error = open(folder.path(), JumpTables::Baked).unwrap_err();
+                assert!(matches!(error.kind(), ErrorKind::FileName(_)), "{name}: {error}");
+            }
+        }
+        save("segments_1", &commit(release, NONE, &[]));
+    }
+}
+
 #[test]
 fn a_missing_file_is_named() {
     let release = RELEASES[4];
