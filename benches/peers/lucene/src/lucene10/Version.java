@@ -43,7 +43,7 @@ final class Version {
         "values",
         () -> {
           bits.clear(0, docs);
-          leaf.getNumericDocValues(field).rangeIntoBitSet(0, docs, low, high, bits, 0);
+          session.numbers(leaf, field).rangeIntoBitSet(0, docs, low, high, bits, 0);
           return bits.cardinality();
         });
     LeafReaderContext context = leaf.getContext();
@@ -53,7 +53,7 @@ final class Version {
     Weight weight = searcher.createWeight(searcher.rewrite(query), ScoreMode.COMPLETE_NO_SCORES, 1f);
     session.measure(
         work,
-        "skip index, intoBitSet",
+        session.lists ? "query, intoBitSet" : "skip index, intoBitSet",
         docs,
         "values",
         () -> {
@@ -72,7 +72,8 @@ final class Version {
     IndexSearcher searcher = new IndexSearcher(leaf);
     searcher.setQueryCache(null);
     Query query = NumericDocValuesField.newSlowRangeQuery(field, low, high);
-    session.measure(work, "skip index, IndexSearcher.count", 1, "values", () -> searcher.count(query));
+    String api = session.lists ? "IndexSearcher.count" : "skip index, IndexSearcher.count";
+    session.measure(work, api, 1, "values", () -> searcher.count(query));
   }
 
   /** The sum of a document's ords, each with plus added. */
