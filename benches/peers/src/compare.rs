@@ -37,31 +37,6 @@ peers: docvalues docvalues-avx2 docvalues-any lucene lucene-10.5.0 lucene-9.12.3
        vortex or lance installs them); for --in-place lucene-10.6.0, lucene-…-lists, in-place-…, in-place-10.5.0-built,
        in-place-10.5.0-walk";
 
-/// The columns and workloads of `--in-place`.
-const COLUMNS_IN_PLACE: [Column; 9] = [
-    Column::Ts,
-    Column::Size,
-    Column::Status,
-    Column::Uni24,
-    Column::Price60,
-    Column::Rare1,
-    Column::Host,
-    Column::Url,
-    Column::Tags,
-];
-const WORKLOADS_IN_PLACE: [Workload; 10] = [
-    Workload::Scan,
-    Workload::Gather1,
-    Workload::Get1,
-    Workload::Gather001,
-    Workload::Random,
-    Workload::RandomSingle,
-    Workload::Terms,
-    Workload::TermsBatch,
-    Workload::Seek,
-    Workload::Range,
-];
-
 /// The peers of this program, docvalues first.
 const HERE: [&str; 4] = ["docvalues", "tantivy", "parquet", "parquet-small"];
 
@@ -134,10 +109,12 @@ impl Options {
             self.peers.extend(["in-place-10.5.0-built", "in-place-10.5.0-walk"].map(str::to_owned));
         }
         if self.columns.is_empty() {
-            self.columns = COLUMNS_IN_PLACE.to_vec();
+            let columns = Column::ALL.iter().copied();
+            self.columns = columns.filter(|column| column.parts().is_none()).collect();
         }
         if self.workloads.is_empty() {
-            self.workloads = WORKLOADS_IN_PLACE.to_vec();
+            let reads = Workload::ALL.iter().copied().filter(|work| work.is_read());
+            self.workloads = reads.filter(|work| !matches!(work, Workload::Open | Workload::Take)).collect();
         }
     }
 
