@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use docvalues::column::{BatchDocs, Element, Gathered, Lists, Pruning, Values, View, bits};
 use docvalues::lucene::{FsDirectory, Index, JumpTables, Options};
-use docvalues::{Column as _, ColumnSource as _, DocRange, Rows, TermOrd, Terms};
+use docvalues::{ColumnSource as _, DocRange, Rows, TermOrd, Terms};
 
 use super::BATCH;
 use super::docvalues::{FIELD, doc_sum};
@@ -122,7 +122,7 @@ fn measure<T: Element>(
 /// The number of set bits of the first `len`.
 fn with_value(words: &[u64], len: usize) -> usize {
     let whole = len / 64;
-    let rest = words.get(whole).map_or(0, |word| (word & ((1 << (len % 64)) - 1)).count_ones());
+    let rest = words.get(whole).map_or(0, |word| (word & ((1_u64 << (len % 64)) - 1)).count_ones());
     bits::count(&words[..whole]) + rest as usize
 }
 
