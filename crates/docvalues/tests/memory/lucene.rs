@@ -14,7 +14,7 @@ use docvalues_lucene::{Index, Segment};
 use docvalues_testkit::damage::{Damage, Sweep, bit_flips, truncations};
 use docvalues_testkit::lucene::reseal_lucene;
 
-use crate::ALLOCATOR;
+use crate::{ALLOCATOR, turn};
 
 /// An index of each family: `Lucene70`, `Lucene80` in both modes, `Lucene90` without and with files of their own for skip indexes
 /// and presence, the last with overlays.
@@ -56,6 +56,7 @@ fn damaged_indexes_give_errors_or_right_answers_in_bounded_memory() {
         println!("SKIPPED: no {}", data.display());
         return;
     }
+    let _turn = turn();
     std::thread::scope(|scope| {
         for family in FAMILIES {
             let data = &data;
