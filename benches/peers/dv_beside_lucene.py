@@ -35,7 +35,9 @@ def run(command):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--dv", type=Path, default=Path("target/release/dv"), help="the program to measure")
-    parser.add_argument("--java", default="java", help="a JVM for this version of Lucene")
+    home = os.environ.get("JAVA_HOME")
+    java = f"{home}/bin/java" if home else "java"
+    parser.add_argument("--java", default=java, help="a JVM for this version of Lucene")
     parser.add_argument("--lucene", default="10.5.0", help="the version of Lucene that wrote the index")
     parser.add_argument("--docs", type=int, default=2_000_000)
     parser.add_argument("--rounds", type=int, default=21, help="of the facet; an import has three")
