@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::request::answer;
+use super::request::{answer, open};
 use crate::answer::explain::Step as ExplainStep;
 use crate::answer::report::zones::ZoneMap;
 use crate::answer::report::{ColumnReport, Report, double};
@@ -46,8 +46,7 @@ pub(crate) fn run(args: &ReportArgs, opener: &Opener, console: &mut Console<'_>)
         }
         Destination::Stdout | Destination::Stream(_) => {}
     }
-    let segments =
-        Segments::open(opener, &files, args.filter.skip_damaged, console)?.in_zone(&args.filter.tz);
+    let segments = open(&files, &args.filter, opener, console)?;
     let page = report(args, &segments, console)?.to_html()?;
     destination.write(console, |console| Ok(console.out.write_all(page.as_bytes())?))?;
     Ok(Exit::Ok)
