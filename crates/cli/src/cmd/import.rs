@@ -15,13 +15,13 @@ use crate::console::destination::{followed, is_stdout, refuse_no_segment};
 use crate::console::progress::Progress;
 use crate::error::{CliError, Exit};
 use crate::import::ids::{IdIndexPlan, check_type, refused, unknown};
+use crate::open::Opener;
 use crate::open::files::{is_lucene, is_store};
 use crate::open::lucene::path_of;
-use crate::open::opener::Opener;
 use crate::open::store::commit;
 use crate::process::unfinished_files;
-use crate::text::quoting::thousands;
 use crate::text::sort_keys::keys_to_write;
+use crate::text::thousands;
 
 pub(crate) fn run(args: &ImportArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     if !is_lucene(&args.folder) {

@@ -16,12 +16,10 @@ use crate::console::colours::styled;
 use crate::error::{CliError, Exit};
 use crate::import::ids::{self, IdInput};
 use crate::open::files::{is_lucene, is_store};
-use crate::open::opener::Opener;
 use crate::open::records::{CHUNK, Records};
-use crate::open::segment::OpenSegment;
-use crate::open::segments::Segments;
-use crate::open::{columns, id_index};
-use crate::text::quoting::{json_text, printable};
+use crate::open::{OpenSegment, Opener, Segments, columns, id_index};
+use crate::text::printable;
+use crate::text::quoting::json_text;
 
 pub(crate) fn run(args: &LookupArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let (files, ids) = split(args)?;

@@ -15,10 +15,7 @@ use crate::args::report::ReportArgs;
 use crate::console::Console;
 use crate::console::destination::{Destination, refuse_input, refuse_no_text};
 use crate::error::{CliError, Exit};
-use crate::open::files;
-use crate::open::opener::Opener;
-use crate::open::segment::OpenSegment;
-use crate::open::segments::Segments;
+use crate::open::{OpenSegment, Opener, Segments, files};
 
 /// The most columns of a page.
 const COLUMNS: usize = 300;

@@ -9,14 +9,10 @@ use crate::api::{DocId, DocRange, Error, Field, Kind, LogicalType, OrdRange, Row
 use crate::args::inspect::TermsArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::open::opener::Opener;
-use crate::open::segment::OpenSegment;
-use crate::open::segments::Segments;
-use crate::open::{columns, id_index};
+use crate::open::{OpenSegment, Opener, Segments, columns, id_index};
 use crate::text::fit::message;
-use crate::text::print_value::Printer;
-use crate::text::quoting::{append_hex, printable};
-use crate::text::stored_ref::StoredRef;
+use crate::text::quoting::append_hex;
+use crate::text::{Printer, StoredRef, printable};
 
 /// The columns between tab stops.
 const TAB: usize = 8;

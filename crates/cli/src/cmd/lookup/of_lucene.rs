@@ -9,10 +9,9 @@ use crate::args::lookup::LookupArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::import::ids::IdInput;
-use crate::open::opener::Opener;
-use crate::open::segment::OpenSegment;
-use crate::open::segments::Segments;
-use crate::text::quoting::{json_text, printable};
+use crate::open::{OpenSegment, Opener, Segments};
+use crate::text::printable;
+use crate::text::quoting::json_text;
 
 /// The first of `ids` is the field.
 pub(super) fn run(

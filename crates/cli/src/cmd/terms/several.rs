@@ -9,9 +9,8 @@ use crate::api::{Field, Kind};
 use crate::args::inspect::TermsArgs;
 use crate::console::Console;
 use crate::error::CliError;
-use crate::open::id_index;
-use crate::open::segments::Segments;
-use crate::text::print_value::Printer;
+use crate::open::{Segments, id_index};
+use crate::text::Printer;
 
 /// Prints the terms of a column. A term that only deleted documents have is none.
 pub(super) fn print_terms(
