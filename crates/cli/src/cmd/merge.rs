@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::answer::commit_info::{commit_line, print_json};
 use crate::answer::segment_info;
 use crate::api::store::MergePolicy;
-use crate::api::writer::{MergeProgress, Merger, Spill, Summary};
+use crate::api::writer::{Merger, Spill, Summary};
 use crate::api::{DocAddress, LogicalType, SortKey};
 use crate::args::merge::MergeArgs;
 use crate::console::Console;
@@ -16,15 +16,12 @@ use crate::console::destination::{followed, is_stdout, refuse_input, refuse_no_s
 use crate::console::progress::Progress;
 use crate::error::{CliError, Exit};
 use crate::import::ids::{IdIndexPlan, refused};
-use crate::open::columns;
-use crate::open::opener::Opener;
-use crate::open::segment::OpenSegment;
-use crate::open::segments::Segments;
 use crate::open::store::commit;
+use crate::open::{OpenSegment, Opener, Segments, columns};
 use crate::process::unfinished_files;
-use crate::text::quoting::thousands;
 use crate::text::sort_keys::keys_to_write;
 use crate::text::text_format::TextFormat;
+use crate::text::thousands;
 
 pub(crate) fn run(args: &MergeArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     match (&args.output, args.files.as_slice()) {
@@ -120,11 +117,9 @@ fn merge(
     ids: Option<&IdIndexPlan>,
     progress: &mut Progress,
 ) -> Result<Summary, CliError> {
-    let watch = |at: MergeProgress<'_>| {
-        progress.show_part(&format!("column {:?}", at.column), at.done, at.columns);
-    };
-    let mut merger = Merger::new(args.write.options(args.memory)).spelling(text_format).watch(watch);
+    let mut merger = Merger::new(args.write.options(args.memory)).spelling(text_format);
     merger = merger.promote(args.promote).same_columns(args.same_columns);
+    merger = merger.watch(|at| progress.show_merge(at));
     if args.no_sort || !args.sort_by.is_empty() {
         merger = merger.sort_by(sort_keys(&args.sort_by, segments.all())?);
     }

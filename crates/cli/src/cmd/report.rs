@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::request::answer;
+use super::request::{answer, open};
 use crate::answer::explain::Step as ExplainStep;
 use crate::answer::report::zones::ZoneMap;
 use crate::answer::report::{ColumnReport, Report, double};
@@ -15,10 +15,7 @@ use crate::args::report::ReportArgs;
 use crate::console::Console;
 use crate::console::destination::{Destination, refuse_input, refuse_no_text};
 use crate::error::{CliError, Exit};
-use crate::open::files;
-use crate::open::opener::Opener;
-use crate::open::segment::OpenSegment;
-use crate::open::segments::Segments;
+use crate::open::{OpenSegment, Opener, Segments, files};
 
 /// The most columns of a page.
 const COLUMNS: usize = 300;
@@ -46,8 +43,7 @@ pub(crate) fn run(args: &ReportArgs, opener: &Opener, console: &mut Console<'_>)
         }
         Destination::Stdout | Destination::Stream(_) => {}
     }
-    let segments =
-        Segments::open(opener, &files, args.filter.skip_damaged, console)?.in_zone(&args.filter.tz);
+    let segments = open(&files, &args.filter, opener, console)?;
     let page = report(args, &segments, console)?.to_html()?;
     destination.write(console, |console| Ok(console.out.write_all(page.as_bytes())?))?;
     Ok(Exit::Ok)

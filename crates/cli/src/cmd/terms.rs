@@ -9,14 +9,10 @@ use crate::api::{DocId, DocRange, Error, Field, Kind, LogicalType, OrdRange, Row
 use crate::args::inspect::TermsArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::open::opener::Opener;
-use crate::open::segment::OpenSegment;
-use crate::open::segments::Segments;
-use crate::open::{columns, id_index};
+use crate::open::{OpenSegment, Opener, Segments, columns, id_index};
 use crate::text::fit::message;
-use crate::text::print_value::Printer;
-use crate::text::quoting::{append_hex, printable};
-use crate::text::stored_ref::StoredRef;
+use crate::text::quoting::append_hex;
+use crate::text::{Printer, StoredRef, printable};
 
 /// The columns between tab stops.
 const TAB: usize = 8;
@@ -54,8 +50,7 @@ fn print_terms(
     let (first, printer, mut written) = (ords.start, Printer::of(field), Ok(()));
     terms.each_term(ords, &mut |ord, term| {
         let count = counts.as_ref().and_then(|counts| counts.get(index(ord, first)));
-        let line = line(args, &printer, (term, count.map(|count| u64::from(*count))), console.out_width);
-        written = console.out.write_all(line.as_bytes());
+        written = print_line(args, &printer, (term, count.map(|count| u64::from(*count))), console);
         flow(&written)
     })?;
     Ok(written?)
@@ -71,8 +66,7 @@ fn print_ids(segment: &OpenSegment, args: &TermsArgs, console: &mut Console<'_>)
             return ControlFlow::Break(());
         }
         left -= 1;
-        let line = line(args, &printer, (id, Some(doc.get().into())), console.out_width);
-        written = console.out.write_all(line.as_bytes());
+        written = print_line(args, &printer, (id, Some(doc.get().into())), console);
         flow(&written)
     };
     index
@@ -133,26 +127,29 @@ fn index(ord: TermOrd, first: u32) -> usize {
     ord.get().checked_sub(first).and_then(|index| usize::try_from(index).ok()).unwrap_or(usize::MAX)
 }
 
-/// A line of the output: a term with its count, or an id with its document. On a terminal of width `limit`, a long one is
-/// folded.
-fn line(
+/// Prints a term with its count, or an id with its document. On a terminal, a long one is folded.
+fn print_line(
     args: &TermsArgs,
     printer: &Printer,
     (term, number): (&[u8], Option<u64>),
-    limit: Option<usize>,
-) -> String {
+    console: &mut Console<'_>,
+) -> io::Result<()> {
     let (name, counted) = if args.column.is_some() { ("term", "documents") } else { ("id", "doc") };
+    let mut line = String::new();
     if args.json {
-        let mut line = format!("{{\"{name}\":");
+        line += &format!("{{\"{name}\":");
         printer.json(&[StoredRef::Bytes(term)], &mut line);
-        let number = number.map(|number| format!(",\"{counted}\":{number}")).unwrap_or_default();
-        return line + &number + "}\n";
+        line += &number.map(|number| format!(",\"{counted}\":{number}")).unwrap_or_default();
+        line += "}\n";
+    } else {
+        let count = number.filter(|_| args.counts).map(|count| format!("{count}\t")).unwrap_or_default();
+        // A tab takes up to eight columns.
+        let limit =
+            console.out_width.map(|limit| if args.counts { limit.saturating_sub(TAB) } else { limit });
+        // Control characters are escaped, so a term is one line.
+        line = message(&(count + &printable(&printer.to_text(StoredRef::Bytes(term)))), limit) + "\n";
     }
-    let count = number.filter(|_| args.counts).map(|count| format!("{count}\t")).unwrap_or_default();
-    // A tab takes up to eight columns.
-    let limit = limit.map(|limit| if args.counts { limit.saturating_sub(TAB) } else { limit });
-    // Control characters are escaped, so a term is one line.
-    message(&(count + &printable(&printer.to_text(StoredRef::Bytes(term)))), limit) + "\n"
+    console.out.write_all(line.as_bytes())
 }
 
 /// Stops at an error of writing.

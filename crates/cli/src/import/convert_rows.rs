@@ -9,7 +9,7 @@ use super::parse_cell::TypeMismatch;
 use super::row::Row;
 use super::source::Source;
 use super::{Import, Imported};
-use crate::text::stored_ref::StoredRef;
+use crate::text::StoredRef;
 
 impl Import {
     /// Converts rows one by one, up to the end or until `is_enough`.

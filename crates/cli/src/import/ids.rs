@@ -11,10 +11,8 @@ use crate::api::store::Store;
 use crate::api::writer::{self, ErrorKind};
 use crate::api::{IdOptions, LogicalType};
 use crate::error::CliError;
-use crate::text::print_value::Printer;
-use crate::text::quoting::printable;
-use crate::text::stored_ref::StoredRef;
 use crate::text::words::{meant, quoted_list};
+use crate::text::{Printer, StoredRef, printable};
 
 /// The column and options of an index of ids to build.
 #[derive(Clone, Debug)]

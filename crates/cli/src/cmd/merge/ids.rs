@@ -4,9 +4,8 @@ use crate::api::{Field, IdIndex, IdOptions};
 use crate::args::merge::MergeArgs;
 use crate::error::CliError;
 use crate::import::ids::{IdIndexPlan, check_type, no_field, unknown};
-use crate::open::columns;
 use crate::open::id_index::damaged;
-use crate::open::segment::OpenSegment;
+use crate::open::{OpenSegment, columns};
 
 /// The plan from the options, or from the indexes that the segments have in common. May return a note for the user.
 pub(super) fn plan(
