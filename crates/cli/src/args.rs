@@ -7,7 +7,6 @@ mod commit;
 pub(crate) mod filter;
 mod help;
 pub(crate) mod hints;
-mod ids;
 #[cfg(feature = "lucene")]
 pub(crate) mod import;
 pub(crate) mod inspect;
@@ -123,9 +122,6 @@ const WITHOUT_COMMIT: &str = "build schema check store put set rm commits log ch
 /// Commands that read no segment.
 const WITHOUT_SEGMENTS: &str = "build schema completions man where";
 
-/// Options that stores need even less than segments.
-const LAYOUT: &str = "jump_tables no_zone_maps";
-
 /// Whether a word is one of `words`.
 fn is_of(word: &str, words: &str) -> bool {
     words.split(' ').any(|other| other == word)
@@ -137,25 +133,16 @@ pub(crate) fn commands() -> clap::Command {
     let globals = dv.get_arguments().filter(|arg| arg.is_global_set());
     let hidden: Vec<Arg> = globals.map(|arg| arg.clone().hide(true)).collect();
     dv.mut_subcommands(|command| {
-        let (name, is_put) = (command.get_name(), command.get_name() == "put");
+        let name = command.get_name();
         let without = |arg: &Arg| match arg.get_id().as_str() {
             "commit" => WITHOUT_COMMIT,
             "any_docs" | "no_mmap" => WITHOUT_SEGMENTS,
             _ => "",
         };
         let refused: Vec<Arg> = hidden.iter().filter(|arg| is_of(name, without(arg))).cloned().collect();
-        // `dv build --help` has these, too.
-        let is_rare = |arg: &Arg| match arg.get_help_heading() {
-            Some(build::CSV) => arg.is_hide_short_help_set(),
-            _ => is_of(arg.get_id().as_str(), LAYOUT),
-        };
         let has_formats = is_of(name, answer::ANSWERS);
         let command = if has_formats { answer::with_formats(command) } else { command };
-        let command = command.args(refused);
-        match is_put {
-            true => command.mut_args(|arg| if is_rare(&arg) { arg.hide(true) } else { arg }),
-            false => command,
-        }
+        command.args(refused)
     })
 }
 

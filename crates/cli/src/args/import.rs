@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::build::{WriteArgs, parse_size};
-use super::ids::IdArgs;
 use crate::api::lucene::FieldType;
 use crate::import::column_type::{BaseType, base_type};
 
@@ -54,8 +53,9 @@ pub(crate) struct ImportArgs {
     #[arg(long, value_name = "NAME,…", allow_hyphen_values = true)]
     pub(crate) sort_by: Vec<String>,
 
-    #[command(flatten)]
-    pub(crate) ids: IdArgs,
+    /// The column of ids, as in dv build --help
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
+    pub(crate) id_field: Option<String>,
 
     /// Memory for the values of one column; beyond it they spill to a temporary file beside the output
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = parse_size)]

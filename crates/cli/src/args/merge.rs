@@ -6,7 +6,6 @@ use clap::Args;
 
 use super::build::{INDEX, RESOURCES, WriteArgs, parse_size};
 use super::commit::{CommitArgs, WaitArgs, parse_count};
-use super::ids::IdArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -78,11 +77,12 @@ pub(crate) struct MergeArgs {
     #[arg(long)]
     pub(crate) same_columns: bool,
 
-    #[command(flatten)]
-    pub(crate) ids: IdArgs,
+    /// The column of ids, as in dv build --help
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true, help_heading = INDEX)]
+    pub(crate) id_field: Option<String>,
 
-    /// Build no index of ids, even if all segments have one; same as --term-index none
-    #[arg(long, conflicts_with_all = ["id_field", "term_index", "filter_bits"], help_heading = INDEX, hide_short_help = true)]
+    /// Build no index of ids, even if all segments have one
+    #[arg(long, conflicts_with = "id_field", help_heading = INDEX, hide_short_help = true)]
     pub(crate) no_ids: bool,
 
     /// Memory for the values of one column; beyond it they spill to a temporary file beside the output

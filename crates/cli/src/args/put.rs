@@ -32,11 +32,10 @@ process writes the store, 130 or 143 ended by SIGINT or SIGTERM.";
 /// others stay as they are, also those with a missing value. A document without a version leaves the version as it
 /// is. Ids that are not there are counted, and the exit code is 1.
 ///
-/// Inputs are read as `dv build` reads them, with its options for CSV and layout (`dv build --help`). Columns that
-/// the store has keep their types; new ones get the type of the input, for good. Files are committed at the end, so
-/// an error leaves the store as it was. A pipe is committed every second, also while it pauses; its sample (--sample)
-/// ends a second after its first row, and its segments are merged meanwhile. Ctrl-C (SIGINT) and SIGTERM end the
-/// input: what was read is committed and reported.
+/// Inputs are read as `dv build` reads them. Columns that the store has keep their types; new ones get the type of the
+/// input, for good. Files are committed at the end, so an error leaves the store as it was. A pipe is committed every
+/// second, also while it pauses; its sample (--sample) ends a second after its first row, and its segments are merged
+/// meanwhile. Ctrl-C (SIGINT) and SIGTERM end the input: what was read is committed and reported.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct PutArgs {

@@ -8,13 +8,13 @@ use crate::answer::segment_info;
 use crate::api::lucene::{Index, Options};
 use crate::api::store::{Store, StoreSchema};
 use crate::api::writer::{MergeProgress, Merger};
-use crate::api::{ColumnSource as _, LogicalType, Segment, SortKey};
+use crate::api::{ColumnSource as _, IdOptions, LogicalType, Segment, SortKey};
 use crate::args::import::ImportArgs;
 use crate::console::Console;
 use crate::console::destination::{followed, is_stdout, refuse_no_segment};
 use crate::console::progress::Progress;
 use crate::error::{CliError, Exit};
-use crate::import::ids::{IdIndexPlan, check_type, refused, unknown};
+use crate::import::ids::{check_type, refused, unknown};
 use crate::open::files::{is_lucene, is_store};
 use crate::open::lucene::path_of;
 use crate::open::opener::Opener;
@@ -67,8 +67,7 @@ impl Import<'_> {
         if !args.force {
             refuse_no_segment(&args.output)?;
         }
-        let (ids, sort) = (args.ids.plan()?, self.sort_keys()?);
-        self.write(&followed(&args.output)?, ids.as_ref(), sort, console)?;
+        self.write(&followed(&args.output)?, args.id_field.as_deref(), self.sort_keys()?, console)?;
         console.done = Some(format!("{} is complete", args.output.display()));
         if !args.write.quiet {
             let line = |bytes| format!("{} bytes, {}", thousands(bytes), self.origin());
@@ -82,20 +81,20 @@ impl Import<'_> {
         let (args, folder) = (self.args, &self.args.output);
         let options = opener.store_options(None, args.write.options(args.memory));
         let known = is_store(folder).then(|| Store::open(folder, options)).transpose()?;
-        let (mut ids, mut sort) = (args.ids.plan()?, self.sort_keys()?);
+        let (mut ids, mut sort) = (args.id_field.clone(), self.sort_keys()?);
         if let Some(store) = &known {
             let snapshot = store.snapshot();
             ids = self.ids_of_store(ids, snapshot.schema())?;
             sort = snapshot.schema().sort().to_vec();
         }
         let beside = beside(folder);
-        let added = self.write(&beside, ids.as_ref(), sort.clone(), console).and_then(|()| {
+        let added = self.write(&beside, ids.as_deref(), sort.clone(), console).and_then(|()| {
             let store = match known {
                 Some(store) => store,
                 None => {
                     let mut schema = StoreSchema::new().with_fields(Segment::open(&beside)?.fields()?)?;
                     if let Some(ids) = &ids {
-                        schema = schema.with_id_field(&ids.column)?;
+                        schema = schema.with_id_field(ids)?;
                     }
                     Store::create(folder, schema.with_sort(sort)?, options)?
                 }
@@ -116,22 +115,15 @@ impl Import<'_> {
         Ok(Exit::Ok)
     }
 
-    /// The index of ids that a store wants.
-    fn ids_of_store(
-        &self,
-        ids: Option<IdIndexPlan>,
-        schema: &StoreSchema,
-    ) -> Result<Option<IdIndexPlan>, CliError> {
-        let of_store = schema.id_field();
-        if let Some(plan) = ids.filter(|plan| of_store != Some(plan.column.as_str())) {
-            let message = format!(
-                "{}: --id-field: expected the ids of the store, found {:?}",
-                self.args.output.display(),
-                plan.column
-            );
+    /// The column of ids of a store.
+    fn ids_of_store(&self, ids: Option<String>, schema: &StoreSchema) -> Result<Option<String>, CliError> {
+        let of_store = schema.id_field().map(str::to_owned);
+        if let Some(name) = ids.filter(|name| of_store.as_ref() != Some(name)) {
+            let output = self.args.output.display();
+            let message = format!("{output}: --id-field: expected the ids of the store, found {name:?}");
             return Err(CliError::usage(message).hint("leave it out: the store has its own ids"));
         }
-        Ok(of_store.map(|column| IdIndexPlan { column: column.to_owned(), options: Default::default() }))
+        Ok(of_store)
     }
 
     /// The keys of the index sort.
@@ -150,7 +142,7 @@ impl Import<'_> {
     fn write(
         &self,
         output: &Path,
-        ids: Option<&IdIndexPlan>,
+        ids: Option<&str>,
         sort: Vec<SortKey>,
         console: &Console<'_>,
     ) -> Result<(), CliError> {
@@ -163,8 +155,8 @@ impl Import<'_> {
             Merger::new(args.write.options(args.memory)).promote(true).sort_by(sort).watch(watch);
         let mut logical = LogicalType::Utf8;
         if let Some(ids) = ids {
-            logical = self.type_of_ids(&ids.column)?;
-            merger = merger.id_field(&ids.column, ids.options);
+            logical = self.type_of_ids(ids)?;
+            merger = merger.id_field(ids, IdOptions::default());
         }
         for (segment, part) in self.index.segments().iter().zip(&parts) {
             let name = path_of(self.folder, segment);

@@ -15,7 +15,7 @@ use crate::console::Console;
 use crate::console::destination::{followed, is_stdout, refuse_input, refuse_no_segment, refuse_stdout};
 use crate::console::progress::Progress;
 use crate::error::{CliError, Exit};
-use crate::import::ids::{IdIndexPlan, refused};
+use crate::import::ids::refused;
 use crate::open::columns;
 use crate::open::opener::Opener;
 use crate::open::segment::OpenSegment;
@@ -43,8 +43,7 @@ fn merge_store(
     console: &mut Console<'_>,
 ) -> Result<Exit, CliError> {
     let is_of_files = args.no_sort || args.promote || args.same_columns || args.no_ids;
-    if is_of_files || !args.sort_by.is_empty() || args.ids.id_field.is_some() || args.ids.term_index.is_some()
-    {
+    if is_of_files || !args.sort_by.is_empty() || args.id_field.is_some() {
         return Err(CliError::usage("a store has its own columns, order and ids")
             .hint("these options are for -o; --to, --purge, --memory and --threads are for a store"));
     }
@@ -117,7 +116,7 @@ fn merge(
     args: &MergeArgs,
     (output, stream): (&Path, Option<&mut dyn Write>),
     segments: &Segments,
-    ids: Option<&IdIndexPlan>,
+    ids: Option<&ids::IdIndexPlan>,
     progress: &mut Progress,
 ) -> Result<Summary, CliError> {
     let watch = |at: MergeProgress<'_>| {

@@ -88,8 +88,7 @@ y,,,
 ,2014-01-01 00:00:00.000Z,20.00,7
 ";
     assert_eq!(sandbox.ok(&["export", "c.dv", "--format", "csv"]), text);
-    sandbox.ok(&["merge", "c.dv", "-o", "d.dv", "--jump-tables", "none", "--no-zone-maps", "-q"]);
-    assert!(sandbox.read("d.dv").len() < sandbox.read("c.dv").len());
+    sandbox.ok(&["merge", "c.dv", "-o", "d.dv", "-q"]);
     sandbox.ok(&["diff", "c.dv", "d.dv"]);
     let json: serde_json::Value =
         serde_json::from_str(&sandbox.ok(&["merge", "c.dv", "c.dv", "-o", "e.dv", "--json"])).unwrap();
