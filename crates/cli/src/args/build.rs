@@ -196,13 +196,9 @@ impl WriteArgs {
 #[derive(Debug, Args)]
 #[command(after_long_help = BUILD_EXAMPLES)]
 pub(crate) struct BuildArgs {
-    /// The segment to write, which appears when it is complete; `-` is standard output
+    /// The segment to write, which appears when it is complete and replaces a segment only; `-` is standard output
     #[arg(short, long, value_name = "FILE.dv")]
     pub(crate) output: PathBuf,
-
-    /// Replace an existing file, whatever it is; by default, only a segment is replaced
-    #[arg(long, hide_short_help = true)]
-    pub(crate) force: bool,
 
     #[command(flatten)]
     pub(crate) input: InputArgs,

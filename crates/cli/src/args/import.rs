@@ -41,10 +41,6 @@ pub(crate) struct ImportArgs {
     #[arg(short, long, value_name = "FILE.dv|STORE")]
     pub(crate) output: PathBuf,
 
-    /// Replace an existing file, whatever it is; by default, only a segment is replaced
-    #[arg(long)]
-    pub(crate) force: bool,
-
     /// Types of columns; the same as --lucene-type
     #[arg(long = "type", value_name = "NAME=TYPE,…", value_delimiter = ',', value_parser = parse_type)]
     pub(crate) types: Vec<(String, FieldType)>,

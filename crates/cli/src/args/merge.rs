@@ -39,10 +39,6 @@ pub(crate) struct MergeArgs {
     #[arg(short, long, value_name = "FILE.dv")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Replace an existing file, whatever it is; by default, only a segment is replaced
-    #[arg(long, requires = "output", hide_short_help = true)]
-    pub(crate) force: bool,
-
     /// Merge the segments of a store until there are at most this many
     #[arg(long, value_name = "COUNT", conflicts_with = "output", value_parser = parse_count)]
     pub(crate) to: Option<usize>,

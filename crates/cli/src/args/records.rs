@@ -198,14 +198,10 @@ pub(crate) struct ExportArgs {
     /// The file to write; default, or with `-`: standard output
     ///
     /// Its extension gives the format if --format does not; without an extension, that is NDJSON. The file appears when
-    /// it is complete. If the name is a symbolic link, its target is replaced. A pipe or a device receives the documents
-    /// one by one.
+    /// it is complete, and replaces one of its own format only. If the name is a symbolic link, its target is replaced. A
+    /// pipe or a device receives the documents one by one.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-
-    /// Replace an existing file, whatever it is; by default, text replaces text, Parquet Parquet, and Arrow Arrow
-    #[arg(long, requires = "output")]
-    pub(crate) force: bool,
 
     #[command(flatten)]
     pub(crate) records: RecordArgs,

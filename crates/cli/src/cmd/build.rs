@@ -14,9 +14,7 @@ use crate::text::quoting::{decimal, thousands};
 
 pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     refuse_input(&args.input.inputs, &args.output)?;
-    if !args.force {
-        refuse_no_segment(&args.output)?;
-    }
+    refuse_no_segment(&args.output)?;
     if is_stdout(&args.output) {
         refuse_stdout(args.write.json, console)?;
     }

@@ -23,9 +23,7 @@ pub(crate) fn run(args: &ExportArgs, opener: &Opener, console: &mut Console<'_>)
     let files = files::expand(&args.files)?;
     if let Destination::File(path) = &destination {
         refuse_input(&files, path)?;
-        if !args.force {
-            refuse_file(path, format)?;
-        }
+        refuse_file(path, format)?;
     }
     let segments =
         Segments::open(opener, &files, args.filter.skip_damaged, console)?.in_zone(&args.filter.tz);

@@ -64,9 +64,7 @@ impl Import<'_> {
     /// Writes a segment.
     fn to_segment(&self, console: &mut Console<'_>) -> Result<Exit, CliError> {
         let args = self.args;
-        if !args.force {
-            refuse_no_segment(&args.output)?;
-        }
+        refuse_no_segment(&args.output)?;
         self.write(&followed(&args.output)?, args.id_field.as_deref(), self.sort_keys()?, console)?;
         console.done = Some(format!("{} is complete", args.output.display()));
         if !args.write.quiet {

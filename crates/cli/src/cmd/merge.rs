@@ -83,9 +83,7 @@ fn merge_files(
     console: &mut Console<'_>,
 ) -> Result<Exit, CliError> {
     refuse_input(&args.files, output)?;
-    if !args.force {
-        refuse_no_segment(output)?;
-    }
+    refuse_no_segment(output)?;
     let to_stdout = is_stdout(output);
     if to_stdout {
         refuse_stdout(args.write.json, console)?;
