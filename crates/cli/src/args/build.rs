@@ -218,12 +218,6 @@ pub(crate) struct BuildArgs {
     #[arg(long, value_name = "NAME", allow_hyphen_values = true, help_heading = INDEX)]
     pub(crate) id_field: Option<String>,
 
-    /// Fail at a value that does not fit the type of the sample, instead of inferring types from all rows
-    ///
-    /// Pipes cannot be read again; with --skip-bad, such rows are skipped.
-    #[arg(long, help_heading = TYPES, hide_short_help = true)]
-    pub(crate) strict: bool,
-
     /// Memory for values, such as 64MiB or 8GiB; beyond it they spill to a temporary file beside the output
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = parse_size, help_heading = RESOURCES, hide_short_help = true)]
     pub(crate) memory: usize,
@@ -279,7 +273,7 @@ Patterns of dates and timestamps (all of them: https://docs.rs/jiff/latest/jiff/
 /// different UTC offsets. Other decimals are numbers, also with an exponent (1e5). If cells become one number
 /// although they differ, such as 2.5 and 2.50 or 1e3 and 1000, a note of `dv build` names them, also with --quiet. If
 /// a later value does not fit, `dv build` reads the files again and infers the types from all rows, with a note. In a
-/// pipe, with --strict or in `dv put`, it is an error that names the option to use. A column without a value in the
+/// pipe or in `dv put`, it is an error that names the option to use, and with --skip-bad such rows are skipped. A column without a value in the
 /// sample is a string in CSV; in JSON, its first value decides, and a field without any value is left out unless
 /// --type names it.
 #[derive(Debug, Args)]

@@ -61,17 +61,9 @@ pub(crate) struct MergeArgs {
     #[arg(long, value_name = "NAME,…", allow_hyphen_values = true, help_heading = INDEX)]
     pub(crate) sort_by: Vec<String>,
 
-    /// Do not sort, even if all segments have the same index sort
-    #[arg(long, conflicts_with = "sort_by", help_heading = INDEX, hide_short_help = true)]
-    pub(crate) no_sort: bool,
-
     /// If segments differ in a column's numeric type, convert to f64 or i64; a number that would change is an error
     #[arg(long)]
     pub(crate) promote: bool,
-
-    /// Fail if a segment lacks a column that another has
-    #[arg(long)]
-    pub(crate) same_columns: bool,
 
     /// The column of ids, as in dv build --help
     #[arg(long, value_name = "NAME", allow_hyphen_values = true, help_heading = INDEX)]

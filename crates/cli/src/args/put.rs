@@ -18,9 +18,9 @@ Examples:
   tail -n +1 -f hits.ndjson | dv put hits - --durability batch --progress json 2>> hits.progress
   dv put packages monday.ndjson.gz --keep-frames 256MiB --wait
 
-Exit codes: 0 committed, 1 a bad row or value, a column has another type, --partial did not find an id, or
---strict-versions met a stale document, 2 wrong command line, 3 a file cannot be read or written, or another
-process writes the store, 130 or 143 ended by SIGINT or SIGTERM.";
+Exit codes: 0 committed, 1 a bad row or value, a column has another type, or --partial did not find an id,
+2 wrong command line, 3 a file cannot be read or written, or another process writes the store, 130 or 143 ended by
+SIGINT or SIGTERM.";
 
 /// Put documents from CSV, TSV, JSON, Parquet or Arrow files into a store
 ///
@@ -78,10 +78,6 @@ pub(crate) struct PutArgs {
     /// The time between commits, which others then see, such as 5s or 500ms, or `end` [default: 1s for a pipe, otherwise end]
     #[arg(long, value_name = "TIME", value_parser = parse_commit_every, help_heading = COMMITS, hide_short_help = true)]
     pub(crate) commit_every: Option<CommitEvery>,
-
-    /// Fail with exit code 1 if documents are stale; the others are put
-    #[arg(long, help_heading = COMMITS, hide_short_help = true)]
-    pub(crate) strict_versions: bool,
 
     /// Progress: a line on a terminal, or with `json` lines on standard error
     ///

@@ -18,7 +18,7 @@ pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, C
     if is_stdout(&args.output) {
         refuse_stdout(args.write.json, console)?;
     }
-    let widens = !args.strict && !args.input.skip_bad;
+    let widens = !args.input.skip_bad;
     let chunk_threads = Some(args.write.worker_threads());
     let options = ImportOptions { widens, chunk_threads, ..args.input.options(args.memory)? };
     let mut import = Import::prepare(args.input.sources(), options)?;

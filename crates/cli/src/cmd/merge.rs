@@ -42,7 +42,7 @@ fn merge_store(
     opener: &Opener,
     console: &mut Console<'_>,
 ) -> Result<Exit, CliError> {
-    let is_of_files = args.no_sort || args.promote || args.same_columns || args.no_ids;
+    let is_of_files = args.promote || args.no_ids;
     if is_of_files || !args.sort_by.is_empty() || args.id_field.is_some() {
         return Err(CliError::usage("a store has its own columns, order and ids")
             .hint("these options are for -o; --to, --purge, --memory and --threads are for a store"));
@@ -121,8 +121,8 @@ fn merge(
         progress.show_part(&format!("column {:?}", at.column), at.done, at.columns);
     };
     let mut merger = Merger::new(args.write.options(args.memory)).spelling(text_format).watch(watch);
-    merger = merger.promote(args.promote).same_columns(args.same_columns);
-    if args.no_sort || !args.sort_by.is_empty() {
+    merger = merger.promote(args.promote);
+    if !args.sort_by.is_empty() {
         merger = merger.sort_by(sort_keys(&args.sort_by, segments.all())?);
     }
     if let Some(ids) = ids {

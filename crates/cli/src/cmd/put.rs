@@ -62,7 +62,7 @@ pub(crate) fn run(args: &PutArgs, opener: &Opener, console: &mut Console<'_>) ->
     } else {
         tell_joined_numbers(&import, console);
     }
-    tell_stale(args, &input.outcomes, console)?;
+    tell_stale(&input.outcomes, console)?;
     let done = if input.outcomes.not_found == 0 { Exit::Ok } else { Exit::Failed };
     Ok(end.exit().unwrap_or(done))
 }
@@ -139,23 +139,14 @@ fn report(
     Ok(())
 }
 
-/// Tells a user about stale documents, which changed nothing. Fails if there must be none.
-fn tell_stale(args: &PutArgs, outcomes: &Outcomes, console: &mut Console<'_>) -> Result<(), CliError> {
-    let Some(first) = outcomes.first_stale else { return Ok(()) };
-    let (count, first) = (thousands(outcomes.stale), thousands(first));
-    let are = if outcomes.stale == 1 { "document is" } else { "documents are" };
-    let message = format!(
-        "{count} {are} stale, document {first} of the input first: the store has the same or a higher version of the id"
-    );
-    if args.strict_versions {
-        console.out.flush()?;
-        return Err(CliError::failed(message));
-    }
-    // Others find the number in the report, or did not ask for one.
-    if console.err_width.is_some() {
-        console.out.flush()?;
-        console.note(&format!("dv: {message}; --strict-versions makes this an error"));
-    }
+/// Tells a user about stale documents, which changed nothing. Others find the number in the report, or did not ask for one.
+fn tell_stale(outcomes: &Outcomes, console: &mut Console<'_>) -> Result<(), CliError> {
+    let Some(first) = outcomes.first_stale.filter(|_| console.err_width.is_some()) else { return Ok(()) };
+    let (count, first) = (counted(outcomes.stale, "document is", "documents are"), thousands(first));
+    console.out.flush()?;
+    console.note(&format!(
+        "dv: {count} stale, document {first} of the input first: the store has the same or a higher version of the id"
+    ));
     Ok(())
 }
 

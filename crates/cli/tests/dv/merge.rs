@@ -132,20 +132,6 @@ fn numbers_are_promoted_on_request() {
 }
 
 #[test]
-fn a_column_that_a_segment_lacks_is_refused_on_request() {
-    let sandbox = two("n,m\n1,2\n", "n\n2\n");
-    let merge = |more: &[&str]| sandbox.dv(&[&["merge", "a.dv", "b.dv", "-o", "c.dv", "-q"], more].concat());
-    let run = merge(&["--same-columns"]);
-    assert_eq!(run.code, 1);
-    assert_eq!(
-        run.err,
-        "dv: column \"m\": present in \"a.dv\", missing in \"b.dv\"\n    \
-         hint: leave out --same-columns to merge; documents without the column then have no value\n"
-    );
-    assert_eq!(merge(&[]).code, 0);
-}
-
-#[test]
 fn a_damaged_segment_is_named_and_nothing_is_written() {
     let rows: String = (0..3000).map(|i| format!("{},name {},x{i}\n", i * i, i % 7)).collect();
     let sandbox = two(&format!("n,name,some\n{rows}"), &format!("n,name,some\n{rows}"));
