@@ -34,12 +34,12 @@ A document counts once for each of its distinct values. The number of values in 
 const FACET_EXAMPLES: &str = "\
 Examples:
   dv facet packages.dv section
-  dv facet packages.dv section tags --top 5 --where 'size > 1MB'
-  dv facet packages.dv tags --prefix role:: --by value --top 100
+  dv facet packages.dv section tags -n 5 --where 'size > 1MB'
+  dv facet packages.dv tags --prefix role:: --by value -n 100
   dv facet packages.dv section --json | jq '.facets[0].values[] | {value, count}'
 
 Several files are searched as if all documents were in one:
-  dv facet logs/*.dv host status --top 5";
+  dv facet logs/*.dv host status -n 5";
 
 /// Count the documents with each value of columns
 #[derive(Debug, Args)]
@@ -56,7 +56,7 @@ pub(crate) struct FacetArgs {
     pub(crate) arguments: Vec<OsString>,
 
     /// Number of values to show of each column; 0 for all
-    #[arg(short = 'n', long, visible_alias = "limit", value_name = "COUNT", default_value_t = 10)]
+    #[arg(short = 'n', long = "limit", value_name = "COUNT", default_value_t = 10)]
     pub(crate) top: usize,
 
     /// The order of the values
@@ -105,14 +105,14 @@ const GROUP_EXAMPLES: &str = "\
 Examples:
   dv group packages.dv section --sum size --by metric
   dv group packages.dv section --sum size --json | jq '.groups[] | {value, size: .metrics.sum.size}'
-  dv group packages.dv source --missing --top 3
+  dv group packages.dv source --missing -n 3
   dv group packages.dv section,priority --having 'count >= 10 and mean(size) > 1MB'
   dv group packages.dv section --metric 'p50(size), p99(size), last(package by size)'
   dv group packages.dv source --docs 2 --sort=-size --json --columns package,size
   dv group packages.dv section --by best --sort=-size --docs 1 --where 'tags = \"role::program\"'
 
 With a segment of web server hits that has their times in a column \"at\":
-  dv group hits.dv at:weekday,at:hour-of-day --tz Europe/Berlin --by value --top 0";
+  dv group hits.dv at:weekday,at:hour-of-day --tz Europe/Berlin --by value -n 0";
 
 /// A grouping, on the command line and in a request.
 #[derive(Debug, Args, Deserialize)]
@@ -123,7 +123,7 @@ pub(crate) struct GroupSpec {
     pub(crate) column: Names,
 
     /// Number of groups to show; 0 for all
-    #[arg(short = 'n', long, visible_alias = "limit", value_name = "COUNT", default_value_t = 10)]
+    #[arg(short = 'n', long = "limit", value_name = "COUNT", default_value_t = 10)]
     #[serde(default = "ten")]
     pub(crate) top: usize,
 
@@ -267,14 +267,7 @@ pub(crate) struct HistogramSpec {
     pub(crate) facet: Option<String>,
 
     /// Number of values of --facet; 0 for all
-    #[arg(
-        short = 'n',
-        long,
-        visible_alias = "limit",
-        value_name = "COUNT",
-        default_value_t = 5,
-        requires = "facet"
-    )]
+    #[arg(short = 'n', long = "limit", value_name = "COUNT", default_value_t = 5, requires = "facet")]
     #[serde(default = "five")]
     pub(crate) top: usize,
 

@@ -86,7 +86,7 @@ pub(crate) struct HeadArgs {
     pub(crate) input_format: Option<InputFormat>,
 
     /// Number of documents
-    #[arg(short = 'n', long = "docs", alias = "limit", value_name = "COUNT", default_value_t = 10)]
+    #[arg(short = 'n', long = "limit", value_name = "COUNT", default_value_t = 10)]
     pub(crate) count: u32,
 
     #[command(flatten)]
@@ -110,7 +110,7 @@ pub(crate) struct SampleArgs {
     pub(crate) file: PathBuf,
 
     /// Number of documents
-    #[arg(short = 'n', long = "docs", alias = "limit", value_name = "COUNT", default_value_t = 10)]
+    #[arg(short = 'n', long = "limit", value_name = "COUNT", default_value_t = 10)]
     pub(crate) count: u32,
 
     /// The seed of the random numbers
@@ -189,7 +189,7 @@ pub(crate) struct ExportArgs {
     pub(crate) sort: Vec<String>,
 
     /// Write at most this many documents
-    #[arg(short = 'n', long, alias = "top", value_name = "COUNT")]
+    #[arg(short = 'n', long, value_name = "COUNT")]
     pub(crate) limit: Option<usize>,
 
     #[command(flatten)]

@@ -115,7 +115,7 @@ fn commands_read_a_store_as_a_segment_of_its_documents() {
         &["export", "--docs", "1000..1010"],
         &["export", "--where", "size > 1MB", "--sort", "-size", "--limit", "9"],
         &["sort", "--by", "section,-size", "-n", "20"],
-        &["facet", "section", "tags", "--top", "5"],
+        &["facet", "section", "tags", "-n", "5"],
         &["facet", "priority", "--by", "value", "--where", "size > 1MB"],
         &["group", "section", "--by", "value"],
         &["histogram", "size", "--step", "1MB"],
