@@ -123,19 +123,20 @@ fn is_of(word: &str, words: &str) -> bool {
     words.split(' ').any(|other| other == word)
 }
 
-/// The commands. Those that refuse a global option do not show it.
+/// The commands. Those that refuse a global option, or hardly need it, do not show it.
 pub(crate) fn commands() -> clap::Command {
     let dv = CommandLine::command();
     let globals = dv.get_arguments().filter(|arg| arg.is_global_set());
     let hidden: Vec<Arg> = globals.map(|arg| arg.clone().hide(true)).collect();
     dv.mut_subcommands(|command| {
         let name = command.get_name();
-        let without = |arg: &Arg| match arg.get_id().as_str() {
-            "commit" => WITHOUT_COMMIT,
-            "any_docs" | "no_mmap" => WITHOUT_SEGMENTS,
-            _ => "",
+        let is_hidden = |arg: &&Arg| match arg.get_id().as_str() {
+            "commit" => is_of(name, WITHOUT_COMMIT),
+            // Rare elsewhere: `dv --help` and the page on Lucene have it.
+            "lucene_type" => name != "import",
+            _ => is_of(name, WITHOUT_SEGMENTS),
         };
-        let refused: Vec<Arg> = hidden.iter().filter(|arg| is_of(name, without(arg))).cloned().collect();
+        let refused: Vec<Arg> = hidden.iter().filter(is_hidden).cloned().collect();
         let has_formats = is_of(name, answer::ANSWERS);
         let command = if has_formats { answer::with_formats(command) } else { command };
         command.args(refused)

@@ -116,6 +116,10 @@ mod tests {
             assert_eq!(full.contains("--commit <COMMIT>"), has_commit, "{full}");
             assert_eq!(full.contains("--no-mmap"), has_segments, "{full}");
         }
+        #[cfg(feature = "lucene")]
+        for (name, has_types) in [("import", true), ("count", false), ("put", false)] {
+            assert_eq!(shown(&["dv", name, "--help"]).contains("--lucene-type"), has_types, "{name}");
+        }
         assert!(shown(&["dv", "export", "--help"]).contains("--format"));
         assert!(!shown(&["dv", "sort", "--help"]).contains("arrow"));
     }

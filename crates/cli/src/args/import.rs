@@ -23,7 +23,7 @@ is read.";
 const EXAMPLES: &str = "\
 Examples:
   dv import /var/solr/data/hits/data/index -o hits.dv
-  dv import index -o hits.dv --type price=f64,client=ip --sort-by at
+  dv import index -o hits.dv --lucene-type price=f64,client=ip --sort-by at
   dv import index -o store --id-field id
 
 Exit codes: 0 imported, 1 the index is damaged, or two documents have the same id, 2 wrong command line, 3 a file
@@ -40,10 +40,6 @@ pub(crate) struct ImportArgs {
     /// The segment to write, if the name ends in .dv; otherwise the folder of a store, which is made if it is not there
     #[arg(short, long, value_name = "FILE.dv|STORE")]
     pub(crate) output: PathBuf,
-
-    /// Types of columns; the same as --lucene-type
-    #[arg(long = "type", value_name = "NAME=TYPE,…", value_delimiter = ',', value_parser = parse_type)]
-    pub(crate) types: Vec<(String, FieldType)>,
 
     /// Columns to sort the documents by, as in dv build --help
     #[arg(long, value_name = "NAME,…", allow_hyphen_values = true)]

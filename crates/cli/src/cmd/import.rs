@@ -35,8 +35,6 @@ pub(crate) fn run(args: &ImportArgs, opener: &Opener, console: &mut Console<'_>)
             CliError::usage(message).hint("a name that ends in .dv is a segment, another one a store")
         );
     }
-    let mut opener = opener.clone();
-    opener.lucene_types.extend(args.types.iter().cloned());
     let import = Import {
         args,
         folder: &args.folder,
@@ -50,7 +48,7 @@ pub(crate) fn run(args: &ImportArgs, opener: &Opener, console: &mut Console<'_>)
     if is_segment && !args.output.is_dir() {
         return import.to_segment(console);
     }
-    import.to_store(&opener, console)
+    import.to_store(opener, console)
 }
 
 /// An index to import.
