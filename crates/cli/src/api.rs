@@ -4,8 +4,7 @@
 pub(crate) use docvalues::column::Lists;
 pub(crate) use docvalues::column::{
     AbsentColumn, Bounds, Column, ColumnInfo, ColumnSource, DocAddress, DocId, DocRange, Error, ErrorKind,
-    Field, Kind, LiveDocs, OrdRange, Part, PruneCounts, Pruning, Rows, SkipIndex, SortKey, TermOrd, Values,
-    View, promotion,
+    Field, Kind, LiveDocs, OrdRange, Part, PruneCounts, Pruning, SkipIndex, SortKey, Values, promotion,
 };
 pub(crate) use docvalues::column::{FormatError, FormatErrorKind, Section};
 #[cfg(feature = "lucene")]

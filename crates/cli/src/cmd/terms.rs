@@ -5,7 +5,7 @@ mod several;
 use std::io;
 use std::ops::ControlFlow;
 
-use crate::api::{DocId, DocRange, Error, Field, Kind, LogicalType, OrdRange, Rows, TermOrd, Values, View};
+use crate::api::{DocId, Field, Kind, LogicalType, OrdRange, Values};
 use crate::args::inspect::TermsArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
@@ -17,9 +17,6 @@ use crate::text::fit::message;
 use crate::text::print_value::Printer;
 use crate::text::quoting::{append_hex, printable};
 use crate::text::stored_ref::StoredRef;
-
-/// The columns between tab stops.
-const TAB: usize = 8;
 
 pub(crate) fn run(args: &TermsArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segments = Segments::open_all(opener, [&args.file])?;
@@ -42,19 +39,16 @@ fn print_terms(
     let Some(column) = segment.column(name)? else {
         return Err(columns::unknown_column(std::slice::from_ref(segment), name)?);
     };
-    let (info, field) = (column.info(), &column.info().field);
-    let Values::Ords(rows, terms) = column.values() else { return Err(no_dictionary(segment.file(), field)) };
+    let field = &column.info().field;
+    let Values::Ords(_, terms) = column.values() else { return Err(no_dictionary(segment.file(), field)) };
     let mut ords = match &args.prefix {
         None => OrdRange::new(0, terms.term_count()),
         Some(prefix) => terms.prefix(&bytes_of(prefix, field.logical)?)?,
     };
     ords.end = ords.end.min(ords.start.saturating_add(args.limit.unwrap_or(u32::MAX)));
-    let counts = if args.counts { Some(count(rows, info.docs, ords)?) } else { None };
-
-    let (first, printer, mut written) = (ords.start, Printer::of(field), Ok(()));
-    terms.each_term(ords, &mut |ord, term| {
-        let count = counts.as_ref().and_then(|counts| counts.get(index(ord, first)));
-        let line = line(args, &printer, (term, count.map(|count| u64::from(*count))), console.out_width);
+    let (printer, mut written) = (Printer::of(field), Ok(()));
+    terms.each_term(ords, &mut |_, term| {
+        let line = line(args, &printer, (term, None), console.out_width);
         written = console.out.write_all(line.as_bytes());
         flow(&written)
     })?;
@@ -71,7 +65,7 @@ fn print_ids(segment: &OpenSegment, args: &TermsArgs, console: &mut Console<'_>)
             return ControlFlow::Break(());
         }
         left -= 1;
-        let line = line(args, &printer, (id, Some(doc.get().into())), console.out_width);
+        let line = line(args, &printer, (id, Some(doc.get())), console.out_width);
         written = console.out.write_all(line.as_bytes());
         flow(&written)
     };
@@ -110,49 +104,22 @@ fn bytes_of(prefix: &str, logical: LogicalType) -> Result<Vec<u8>, CliError> {
     }
 }
 
-/// The number of documents with each of these terms.
-fn count(rows: &dyn Rows<TermOrd>, docs: u32, ords: OrdRange) -> Result<Vec<u32>, Error> {
-    let mut counts = vec![0; ords.len()];
-    rows.scan(DocRange::new(0, docs), &mut |batch| {
-        let all = match batch.values {
-            View::One(ords) => ords,
-            View::Many(lists) => lists.items(),
-        };
-        for ord in all {
-            if let Some(count) = counts.get_mut(index(*ord, ords.start)) {
-                *count += 1;
-            }
-        }
-        ControlFlow::Continue(())
-    })?;
-    Ok(counts)
-}
-
-/// The index of an ordinal relative to `first`; `usize::MAX` if it is less.
-fn index(ord: TermOrd, first: u32) -> usize {
-    ord.get().checked_sub(first).and_then(|index| usize::try_from(index).ok()).unwrap_or(usize::MAX)
-}
-
-/// A line of the output: a term with its count, or an id with its document. On a terminal of width `limit`, a long one is
-/// folded.
+/// A line of the output: a term, or an id, in JSON with its document. On a terminal of width `limit`, a long one is folded.
 fn line(
     args: &TermsArgs,
     printer: &Printer,
-    (term, number): (&[u8], Option<u64>),
+    (term, doc): (&[u8], Option<u32>),
     limit: Option<usize>,
 ) -> String {
-    let (name, counted) = if args.column.is_some() { ("term", "documents") } else { ("id", "doc") };
     if args.json {
-        let mut line = format!("{{\"{name}\":");
+        let key = if doc.is_some() { "id" } else { "term" };
+        let mut line = format!("{{\"{key}\":");
         printer.json(&[StoredRef::Bytes(term)], &mut line);
-        let number = number.map(|number| format!(",\"{counted}\":{number}")).unwrap_or_default();
-        return line + &number + "}\n";
+        let doc = doc.map(|doc| format!(",\"doc\":{doc}")).unwrap_or_default();
+        return line + &doc + "}\n";
     }
-    let count = number.filter(|_| args.counts).map(|count| format!("{count}\t")).unwrap_or_default();
-    // A tab takes up to eight columns.
-    let limit = limit.map(|limit| if args.counts { limit.saturating_sub(TAB) } else { limit });
     // Control characters are escaped, so a term is one line.
-    message(&(count + &printable(&printer.to_text(StoredRef::Bytes(term)))), limit) + "\n"
+    message(&printable(&printer.to_text(StoredRef::Bytes(term))), limit) + "\n"
 }
 
 /// Stops at an error of writing.

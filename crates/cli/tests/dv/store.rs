@@ -119,7 +119,7 @@ fn commands_read_a_store_as_a_segment_of_its_documents() {
         &["facet", "priority", "--by", "value", "--where", "size > 1MB"],
         &["group", "section", "--by", "value"],
         &["histogram", "size", "--step", "1MB"],
-        &["terms", "section", "--counts"],
+        &["terms", "section"],
         &["terms", "tags", "--prefix", "role::"],
         &["terms", "--id", "--limit", "50"],
         &["lookup", an_id, "--columns", "package,size"],

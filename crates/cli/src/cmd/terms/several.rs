@@ -31,10 +31,8 @@ pub(super) fn print_terms(
     }
     let found = segments.search().facet(Docs::All, &facet).map_err(|error| segments.failure(error))?;
     let printer = Printer::of(&field);
-    for (term, count) in &found.values {
-        let count = args.counts.then_some(*count);
-        let term = term.as_bytes().unwrap_or_default();
-        let line = line(args, &printer, (term, count), console.out_width);
+    for (term, _) in &found.values {
+        let line = line(args, &printer, (term.as_bytes().unwrap_or_default(), None), console.out_width);
         console.out.write_all(line.as_bytes())?;
     }
     Ok(())
@@ -65,7 +63,7 @@ pub(super) fn print_ids(
     let Some(field) = of_column else { return Ok(()) };
     let printer = Printer::of(&field);
     for (id, _, doc) in ids.iter().take(args.limit.map_or(usize::MAX, |limit| limit as usize)) {
-        let line = line(args, &printer, (id, Some((*doc).into())), console.out_width);
+        let line = line(args, &printer, (id, Some(*doc)), console.out_width);
         console.out.write_all(line.as_bytes())?;
     }
     Ok(())
