@@ -68,7 +68,11 @@ pub fn run(args: impl IntoIterator<Item = OsString>, console: &mut Console<'_>) 
 
 /// Runs a command, whose answer goes where --output says.
 fn run_command(line: &CommandLine, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let destination = Destination::of(line.output.as_deref())?;
+    let output = match &line.command {
+        Command::Report(args) => &args.output,
+        _ => &line.output,
+    };
+    let destination = Destination::of(output.as_deref())?;
     if let Destination::File(path) = &destination {
         refuse_no_text(path)?;
     }
