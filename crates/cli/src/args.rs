@@ -34,19 +34,6 @@ use crate::answer::rows::RecordFormat;
 use crate::api::lucene::FieldType;
 use crate::open::opener::Opener;
 
-const ABOUT: &str = "Build, inspect, search, export, merge, compare and check docvalues segments and stores";
-
-const LONG_ABOUT: &str = "\
-Build, inspect, search, export, merge, compare and check docvalues segments and stores.
-
-A segment is one file that stores documents column by column. A program can read any value of any document \
-without reading the rest. `dv build` makes a segment from CSV, TSV, NDJSON, Parquet or Arrow; most other \
-commands read one.
-
-A store is a folder of segments that changes: `dv store create`, `dv put`, `dv set`, `dv rm`, `dv merge`. Commands that read a \
-segment read a store, too, and the folder of an index of Lucene, Solr, OpenSearch or Elasticsearch; `dv import` makes a segment \
-or a store of one.";
-
 const NOTES: &str = "\
 Examples:
   dv build hits.csv -o hits.dv
@@ -64,13 +51,18 @@ Exit codes:
 
 Data goes to standard output, everything else to standard error.";
 
-/// The command line.
+/// Build, inspect, search, export, merge, compare and check docvalues segments and stores
+///
+/// A segment is one file that stores documents column by column. A program can read any value of any document without
+/// reading the rest. `dv build` makes a segment from CSV, TSV, NDJSON, Parquet or Arrow; most other commands read one.
+///
+/// A store is a folder of segments that changes: `dv store create`, `dv put`, `dv set`, `dv rm`, `dv merge`. Commands that
+/// read a segment read a store, too, and the folder of an index of Lucene, Solr, OpenSearch or Elasticsearch; `dv import`
+/// makes a segment or a store of one.
 #[derive(Debug, Parser)]
 #[command(
     name = "dv",
     version,
-    about = ABOUT,
-    long_about = LONG_ABOUT,
     after_long_help = NOTES,
     max_term_width = 100,
     arg_required_else_help = true,

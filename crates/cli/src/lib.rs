@@ -29,8 +29,6 @@ mod text;
 use std::borrow::Cow;
 use std::ffi::OsString;
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
-
 pub use console::Console;
 pub use error::Exit;
 
@@ -149,11 +147,6 @@ fn usage(args: &[OsString], error: &clap::Error, console: &mut Console<'_>) -> R
     };
     if is_error {
         let _ = console.err.write_all(text.as_bytes());
-        if lacks_output(error) {
-            console.note(
-                "    hint: -o is followed by the file to write, such as -o all.dv; other names are inputs",
-            );
-        }
         if let Some(hint) = of_other_tools(args, error) {
             console.note(&format!("    hint: {hint}"));
         }
@@ -161,15 +154,4 @@ fn usage(args: &[OsString], error: &clap::Error, console: &mut Console<'_>) -> R
     }
     console.out.write_all(text.as_bytes())?;
     Ok(Exit::Ok)
-}
-
-/// Whether the command line does not name the file to write.
-fn lacks_output(error: &clap::Error) -> bool {
-    let is_output = |name: &String| name.starts_with("--output");
-    matches!(error.kind(), ErrorKind::MissingRequiredArgument | ErrorKind::InvalidValue)
-        && match error.get(ContextKind::InvalidArg) {
-            Some(ContextValue::String(name)) => is_output(name),
-            Some(ContextValue::Strings(names)) => names.iter().any(is_output),
-            _ => false,
-        }
 }

@@ -25,12 +25,6 @@ impl FacetBy {
     }
 }
 
-const FACET_LONG: &str = "\
-Count the documents with each value of some columns, and show the most frequent values.
-
-A document counts once for each of its distinct values. The number of values in the heading respects --min-count and \
---prefix. Several columns are counted in one pass over the documents. Bars compare the counts.";
-
 const FACET_EXAMPLES: &str = "\
 Examples:
   dv facet packages.dv section
@@ -42,9 +36,12 @@ Several files are searched as if all documents were in one:
   dv facet logs/*.dv host status -n 5";
 
 /// Count the documents with each value of columns
+///
+/// The most frequent values are shown. A document counts once for each of its distinct values. The number of values in
+/// the heading respects --min-count and --prefix. Several columns are counted in one pass over the documents. Bars
+/// compare the counts.
 #[derive(Debug, Args)]
 #[command(
-    long_about = FACET_LONG,
     after_long_help = FACET_EXAMPLES,
     override_usage = "dv facet [OPTIONS] <FILE.dv>... <COLUMN>..."
 )]
@@ -93,13 +90,6 @@ pub(crate) enum GroupBy {
     /// By the first metric, in the order sum, min, max, mean, distinct, others; greatest first
     Metric,
 }
-
-const GROUP_LONG: &str = "\
-Group documents by the values of one or more columns with one value a document. Show the first groups with their number of \
-documents, sums and other metrics, and best documents. Documents without a value in one of the columns are in no \
-group, unless --missing makes groups of them.
-
---docs 1 with --by best is known as collapsing: one document for each value, the best first.";
 
 const GROUP_EXAMPLES: &str = "\
 Examples:
@@ -200,8 +190,14 @@ fn ten() -> usize {
 }
 
 /// Group documents by the values of one or more columns
+///
+/// Each column has one value a document. The first groups are shown with their number of documents, sums and other
+/// metrics, and best documents. Documents without a value in one of the columns are in no group, unless --missing makes
+/// groups of them.
+///
+/// --docs 1 with --by best is known as collapsing: one document for each value, the best first.
 #[derive(Debug, Args)]
-#[command(long_about = GROUP_LONG, after_long_help = GROUP_EXAMPLES)]
+#[command(after_long_help = GROUP_EXAMPLES)]
 pub(crate) struct GroupArgs {
     /// Segments and stores, or patterns such as 'logs/*.dv'
     #[arg(value_name = "FILE.dv", required = true)]
@@ -217,16 +213,6 @@ pub(crate) struct GroupArgs {
     #[command(flatten)]
     pub(crate) filter: WhereArgs,
 }
-
-const HISTOGRAM_LONG: &str = "\
-Count the values of a column by range. Ranges have a fixed width, follow the calendar, or begin at given edges.
-
-Each line is a range, from its number up to the next line's; empty ranges between others are shown. The range of the \
-last of --edges has no end; values below the first edge are counted apart. A document with several values counts once for \
-each of them.
-
---facet, --sum, --min, --max and --mean describe other columns of the documents of each range; they need a column with \
-one value a document.";
 
 const HISTOGRAM_EXAMPLES: &str = "\
 Examples:
@@ -356,8 +342,15 @@ impl From<TextOrNumberRepr> for TextOrNumber {
 }
 
 /// Count the values of a column by range
+///
+/// Ranges have a fixed width, follow the calendar, or begin at given edges. Each line is a range, from its number up to
+/// the next line's; empty ranges between others are shown. The range of the last of --edges has no end; values below the
+/// first edge are counted apart. A document with several values counts once for each of them.
+///
+/// --facet, --sum, --min, --max and --mean describe other columns of the documents of each range; they need a column
+/// with one value a document.
 #[derive(Debug, Args)]
-#[command(long_about = HISTOGRAM_LONG, after_long_help = HISTOGRAM_EXAMPLES)]
+#[command(after_long_help = HISTOGRAM_EXAMPLES)]
 pub(crate) struct HistogramArgs {
     /// Segments and stores, or patterns such as 'logs/*.dv'
     #[arg(value_name = "FILE.dv", required = true)]

@@ -8,18 +8,6 @@ use super::build::{WriteArgs, parse_size};
 use crate::api::lucene::FieldType;
 use crate::import::column_type::{BaseType, base_type};
 
-const LONG: &str = "\
-Make a segment or a store of the doc values of an index of Lucene 7.0 to 10.6, as Lucene, Solr, OpenSearch, and Elasticsearch in \
-standard mode write it.
-
-The live documents of all segments are taken, in their order, with the columns that have doc values. Fields that an engine keeps \
-for itself, such as _version_ and _seq_no, are left out. A field that has several values in some segments has several in the \
-result.
-
-The index is only read, while it may change: its newest commit is taken. Its folder is data/index of a core of Solr, and \
-nodes/0/indices/ID/SHARD/index or indices/ID/SHARD/index below the data of OpenSearch and Elasticsearch. docs/lucene.md says what \
-is read.";
-
 const EXAMPLES: &str = "\
 Examples:
   dv import /var/solr/data/hits/data/index -o hits.dv
@@ -30,8 +18,16 @@ Exit codes: 0 imported, 1 the index is damaged, or two documents have the same i
 cannot be read or written, or is not one that this release can read.";
 
 /// Make a segment or a store of an index of Lucene, Solr, OpenSearch or Elasticsearch
+///
+/// Indexes of Lucene 7.0 to 10.6, those of Elasticsearch in standard mode. The live documents of all segments are taken,
+/// in their order, with the columns that have doc values. Fields that an engine keeps for itself, such as _version_ and
+/// _seq_no, are left out. A field that has several values in some segments has several in the result.
+///
+/// The index is only read, while it may change: its newest commit is taken. Its folder is data/index of a core of Solr,
+/// and nodes/0/indices/ID/SHARD/index or indices/ID/SHARD/index below the data of OpenSearch and Elasticsearch.
+/// docs/lucene.md says what is read.
 #[derive(Debug, Args)]
-#[command(long_about = LONG, after_long_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES)]
 pub(crate) struct ImportArgs {
     /// The folder of the index
     #[arg(value_name = "DIR")]

@@ -101,19 +101,3 @@ fn a_page_of_the_manual_replaces_only_a_page() {
     sandbox.ok(&["man", "-o", "."]);
     sandbox.ok(&["man", "-o", "."]);
 }
-
-#[test]
-fn a_missing_output_gets_a_hint() {
-    let sandbox = Sandbox::new();
-    let hint = "    hint: -o is followed by the file to write, such as -o all.dv; other names are inputs\n";
-    for command in [
-        &["build", "a.csv", "b.csv"][..],
-        &["build", "a.csv", "b.dv"],
-        &["build", "a.csv", "-o"],
-        &["merge", "a.dv", "-o"],
-    ] {
-        let run = sandbox.dv(command);
-        assert!(run.code == 2 && run.err.ends_with(hint), "{run:?}");
-    }
-    assert!(!sandbox.dv(&["build", "-o", "a.dv"]).err.contains("hint"));
-}
