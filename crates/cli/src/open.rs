@@ -7,6 +7,7 @@ pub(crate) mod files;
 pub(crate) mod id_index;
 #[cfg(feature = "lucene")]
 pub(crate) mod lucene;
+mod opened;
 pub(crate) mod opener;
 pub(crate) mod records;
 pub(crate) mod segment;

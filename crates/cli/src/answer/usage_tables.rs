@@ -85,7 +85,7 @@ fn known_ends(field: &Field, bounds: Option<(i64, i64)>) -> [Option<StoredRef<'s
 
 /// A row for each column, with its encodings.
 pub(crate) fn encoding_table(stats: &SegmentUsage) -> Table {
-    let mut table = Table::new(&[("column", Align::Left), ("encodings", Align::Left)]).fold_last();
+    let mut table = Table::of(&["column", "encodings"], &[]).fold_last();
     for column in &stats.columns {
         table.row(vec![printable(&column.field.name), column.encodings.join(", ")]);
     }
@@ -94,13 +94,7 @@ pub(crate) fn encoding_table(stats: &SegmentUsage) -> Table {
 
 /// A row for each section of the columns, and of the index of ids of column `ids`.
 pub(crate) fn section_table(stats: &SegmentUsage, ids: &str) -> Table {
-    let mut table = Table::new(&[
-        ("column", Align::Left),
-        ("section", Align::Left),
-        ("offset", Align::Right),
-        ("payload", Align::Right),
-        ("bytes", Align::Right),
-    ]);
+    let mut table = Table::of(&["column", "section"], &["offset", "payload", "bytes"]);
     let columns = stats.columns.iter().map(|column| (column.field.name.as_str(), &column.sections));
     for (column, sections) in columns.chain([(ids, &stats.ids)]) {
         for section in sections {

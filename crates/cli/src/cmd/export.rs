@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use super::request::answer;
+use super::request::{answer, open};
 use crate::answer::explain::Step;
 use crate::answer::records;
 use crate::answer::rows::RecordFormat;
@@ -25,8 +25,7 @@ pub(crate) fn run(args: &ExportArgs, opener: &Opener, console: &mut Console<'_>)
         refuse_input(&files, path)?;
         refuse_file(path, format)?;
     }
-    let segments =
-        Segments::open(opener, &files, args.filter.skip_damaged, console)?.in_zone(&args.filter.tz);
+    let segments = open(&files, &args.filter, opener, console)?;
     let docs = if args.filter.query.is_some() || !args.sort.is_empty() || args.limit.is_some() {
         DocSelection::found(args, &segments, console)?
     } else {

@@ -1,6 +1,6 @@
 //! `dv group`: groups documents by the values of columns.
 
-use super::request::{answer, group};
+use super::request::{answer, group, open};
 use crate::answer::explain::Step;
 use crate::answer::groups::{groups_json, print};
 use crate::api::search::SearchRequest;
@@ -8,11 +8,9 @@ use crate::args::aggregate::GroupArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::open::opener::Opener;
-use crate::open::segments::Segments;
 
 pub(crate) fn run(args: &GroupArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let segments =
-        Segments::open(opener, &args.files, args.filter.skip_damaged, console)?.in_zone(&args.filter.tz);
+    let segments = open(&args.files, &args.filter, opener, console)?;
     let groups = vec![group(&segments, &args.spec)?];
     let request = SearchRequest::new().groups(groups);
     let answer = answer(&segments, (&args.filter, None), request)?;

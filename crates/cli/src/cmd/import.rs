@@ -7,7 +7,7 @@ use crate::answer::commit_info::{commit_line, print_json};
 use crate::answer::segment_info;
 use crate::api::lucene::{Index, Options};
 use crate::api::store::{Store, StoreSchema};
-use crate::api::writer::{MergeProgress, Merger};
+use crate::api::writer::Merger;
 use crate::api::{ColumnSource as _, IdOptions, LogicalType, Segment, SortKey};
 use crate::args::import::ImportArgs;
 use crate::console::Console;
@@ -144,11 +144,8 @@ impl Import<'_> {
     ) -> Result<(), CliError> {
         let (args, parts) = (self.args, self.index.parts());
         let mut progress = Progress::new(console.err_width.is_some() && !args.write.quiet, None);
-        let watch = |at: MergeProgress<'_>| {
-            progress.show_part(&format!("column {:?}", at.column), at.done, at.columns);
-        };
-        let mut merger =
-            Merger::new(args.write.options(args.memory)).promote(true).sort_by(sort).watch(watch);
+        let mut merger = Merger::new(args.write.options(args.memory)).promote(true).sort_by(sort);
+        merger = merger.watch(|at| progress.show_merge(at));
         let mut logical = LogicalType::Utf8;
         if let Some(ids) = ids {
             logical = self.type_of_ids(ids)?;

@@ -19,14 +19,8 @@ pub(crate) fn run(args: &LogArgs, console: &mut Console<'_>) -> Result<Exit, Cli
     if args.json {
         console.json(frames.iter().map(json).collect::<Json>())?;
     } else {
-        let heading = [
-            ("batch", Align::Right),
-            ("log", Align::Right),
-            ("offset", Align::Right),
-            ("bytes", Align::Right),
-            ("durable", Align::Left),
-        ];
-        let mut table = Table::new(&heading);
+        let numbers = ["batch", "log", "offset", "bytes"].map(|name| (name, Align::Right));
+        let mut table = Table::new(&[&numbers[..], &[("durable", Align::Left)]].concat());
         for frame in &frames {
             let durable = if frame.is_synced { "yes" } else { "unknown" };
             let numbers = [frame.sequence, frame.log, frame.offset, frame.bytes].map(thousands);

@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::answer::commit_info::{commit_line, print_json};
 use crate::answer::segment_info;
 use crate::api::store::MergePolicy;
-use crate::api::writer::{MergeProgress, Merger, Spill, Summary};
+use crate::api::writer::{Merger, Spill, Summary};
 use crate::api::{DocAddress, LogicalType, SortKey};
 use crate::args::merge::MergeArgs;
 use crate::console::Console;
@@ -117,11 +117,8 @@ fn merge(
     ids: Option<&ids::IdIndexPlan>,
     progress: &mut Progress,
 ) -> Result<Summary, CliError> {
-    let watch = |at: MergeProgress<'_>| {
-        progress.show_part(&format!("column {:?}", at.column), at.done, at.columns);
-    };
-    let mut merger = Merger::new(args.write.options(args.memory)).spelling(text_format).watch(watch);
-    merger = merger.promote(args.promote);
+    let mut merger = Merger::new(args.write.options(args.memory)).spelling(text_format);
+    merger = merger.promote(args.promote).watch(|at| progress.show_merge(at));
     if !args.sort_by.is_empty() {
         merger = merger.sort_by(sort_keys(&args.sort_by, segments.all())?);
     }

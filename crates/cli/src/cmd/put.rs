@@ -23,7 +23,7 @@ use crate::text::quoting::{counted, thousands};
 const SECOND: Duration = Duration::from_secs(1);
 
 pub(crate) fn run(args: &PutArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let end = EndSignal::watch().map_err(|error| CliError::failed(format!("signals: {error}")))?;
+    let end = EndSignal::watch()?;
     // The store first: another writer would make the work in vain.
     let store = match open(args, opener, &end) {
         Err(_) if let Some(exit) = end.exit() => return Ok(exit),

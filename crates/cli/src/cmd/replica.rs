@@ -148,7 +148,7 @@ fn follow(
     counts: &mut Counts,
 ) -> Result<Exit, CliError> {
     // A pipe ends at once, as a read that waits would not see the signal.
-    let end = EndSignal::watch().map_err(|error| CliError::failed(format!("signals: {error}")))?;
+    let end = EndSignal::watch()?;
     loop {
         let installed = match args.discard {
             true => replica.install_over_from(depot)?,

@@ -13,7 +13,7 @@ use crate::process::end_signal::EndSignal;
 const TURN: Duration = Duration::from_millis(200);
 
 pub(crate) fn run(args: &ReplicateArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let end = EndSignal::watch().map_err(|error| CliError::failed(format!("signals: {error}")))?;
+    let end = EndSignal::watch()?;
     match &args.to {
         Some(to) => publish(args, &FolderDepot::open(to)?, &end, console),
         None if console.out_width.is_some() => {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::request::answer;
+use super::request::{answer, open};
 use crate::answer::explain::Step as ExplainStep;
 use crate::answer::report::zones::ZoneMap;
 use crate::answer::report::{ColumnReport, Report, double};
@@ -14,7 +14,6 @@ use crate::api::{ColumnUsage, DocAddress, Field, Kind, LogicalType, from_f64, fr
 use crate::args::report::ReportArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::open::files;
 use crate::open::opener::Opener;
 use crate::open::segment::OpenSegment;
 use crate::open::segments::Segments;
@@ -36,8 +35,7 @@ pub(crate) fn run(args: &ReportArgs, opener: &Opener, console: &mut Console<'_>)
         let failure = CliError::usage("a page of HTML is not for a terminal");
         return Err(failure.hint("name a file with -o, such as -o report.html"));
     }
-    let (files, filter) = (files::expand(&args.files)?, &args.filter);
-    let segments = Segments::open(opener, &files, filter.skip_damaged, console)?.in_zone(&filter.tz);
+    let segments = open(&args.files, &args.filter, opener, console)?;
     let page = report(args, &segments, console)?.to_html()?;
     console.out.write_all(page.as_bytes())?;
     Ok(Exit::Ok)

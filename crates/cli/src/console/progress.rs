@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::api::writer::MergeProgress;
 use crate::text::quoting::thousands;
 
 /// The time before progress is first shown.
@@ -50,11 +51,11 @@ impl Progress {
         }
     }
 
-    /// Shows the current part of several, if an update is due.
-    pub(crate) fn show_part(&mut self, part: &str, done: usize, parts: usize) {
+    /// Shows the column that a merge writes, if an update is due.
+    pub(crate) fn show_merge(&mut self, MergeProgress { column, done, columns }: MergeProgress<'_>) {
         if self.is_due() {
             self.bar.set_style(style(OF_WORK));
-            self.bar.set_message(format!("{part}, {} of {parts}", done + 1));
+            self.bar.set_message(format!("column {column:?}, {} of {columns}", done + 1));
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::column::{Column, column_table};
-use crate::answer::table::{Align, Table};
+use crate::answer::table::Table;
 use crate::api::ColumnSource as _;
 use crate::api::lucene::{Index, Options, Segment};
 use crate::args::inspect::InfoArgs;
@@ -77,14 +77,7 @@ fn bytes(index: &Index) -> u64 {
 }
 
 fn segment_table(index: &Index) -> Table {
-    let mut table = Table::new(&[
-        ("segment", Align::Left),
-        ("codec", Align::Left),
-        ("Lucene", Align::Left),
-        ("documents", Align::Right),
-        ("deleted", Align::Right),
-        ("bytes", Align::Right),
-    ]);
+    let mut table = Table::of(&["segment", "codec", "Lucene"], &["documents", "deleted", "bytes"]);
     for segment in index.segments() {
         let words = [segment.name().to_owned(), printable(segment.codec()), release(segment.lucene())];
         let deleted = deleted(segment);

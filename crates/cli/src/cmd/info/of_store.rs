@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::column::{Column, column_table};
 use crate::answer::segment_info::sort_json;
-use crate::answer::table::{Align, Table};
+use crate::answer::table::Table;
 use crate::api::search::Query;
 use crate::api::store::{Snapshot, SnapshotSegment, StoreReader};
 use crate::api::{Bounds, ColumnSource, ColumnUsage, Search, SegmentUsage};
@@ -101,12 +101,7 @@ fn docs_with_value(source: &(dyn ColumnSource + Send + Sync), name: &str) -> Opt
 }
 
 fn segment_table(snapshot: &Snapshot) -> Table {
-    let mut table = Table::new(&[
-        ("segment", Align::Left),
-        ("documents", Align::Right),
-        ("deleted", Align::Right),
-        ("bytes", Align::Right),
-    ]);
+    let mut table = Table::of(&["segment"], &["documents", "deleted", "bytes"]);
     for part in snapshot.segments() {
         let numbers = [u64::from(part.live.count()), deleted(&part), part.segment.len()].map(thousands);
         table.row(std::iter::once(name(&part)).chain(numbers).collect());
