@@ -1,14 +1,15 @@
 //! `dv merge`: merges several segments into one, or those of a store.
 
-mod ids;
+pub(super) mod ids;
 
 use std::io::Write;
 use std::path::Path;
 
+use self::ids::IdIndexPlan;
 use crate::answer::commit_info::{commit_line, print_json};
 use crate::answer::segment_info;
 use crate::api::store::MergePolicy;
-use crate::api::writer::{Merger, Spill, Summary};
+use crate::api::writer::{self, Merger, Spill, Summary};
 use crate::api::{DocAddress, LogicalType, SortKey};
 use crate::args::merge::MergeArgs;
 use crate::console::Console;
@@ -114,7 +115,7 @@ fn merge(
     args: &MergeArgs,
     (output, stream): (&Path, Option<&mut dyn Write>),
     segments: &Segments,
-    ids: Option<&ids::IdIndexPlan>,
+    ids: Option<&IdIndexPlan>,
     progress: &mut Progress,
 ) -> Result<Summary, CliError> {
     let mut merger = Merger::new(args.write.options(args.memory)).spelling(text_format);
@@ -122,12 +123,7 @@ fn merge(
     if !args.sort_by.is_empty() {
         merger = merger.sort_by(sort_keys(&args.sort_by, segments.all())?);
     }
-    if let Some(ids) = ids {
-        merger = merger.id_field(&ids.column, ids.options);
-    }
-    for segment in segments.all() {
-        merger.add_live(segment.file(), &*segment.source, &segment.live)?;
-    }
+    let merger = add(merger, segments, ids)?;
     let merged = match stream {
         Some(stream) => {
             let spill = Spill::in_folder(std::env::temp_dir());
@@ -138,14 +134,37 @@ fn merge(
             merger.finish(followed(output)?)
         }
     };
-    merged.map_err(|error| {
-        let column = ids.and_then(|ids| columns::find(segments.all(), &ids.column).ok().flatten());
-        let logical = column.map_or(LogicalType::Utf8, |field| field.logical);
-        let documents = |docs: [u32; 2]| docs.map(|doc| place_of(doc, segments)).join(" and ");
-        let hint = "--no-ids merges without an index of ids; or export one segment without the document, \
-                      and build it again";
-        refused(error, logical, documents, hint)
-    })
+    let hint = "--no-ids merges without an index of ids; or export one segment without the document, and build it \
+                again";
+    merged.map_err(|error| failure(error, segments, ids, hint))
+}
+
+/// Adds the live documents of segments to a merger, and an index of ids.
+pub(super) fn add<'m>(
+    mut merger: Merger<'m>,
+    segments: &'m Segments,
+    ids: Option<&IdIndexPlan>,
+) -> Result<Merger<'m>, CliError> {
+    if let Some(ids) = ids {
+        merger = merger.id_field(&ids.column, ids.options);
+    }
+    for segment in segments.all() {
+        merger.add_live(segment.file(), &*segment.source, &segment.live)?;
+    }
+    Ok(merger)
+}
+
+/// The error of a merge, with a hint on ids.
+pub(super) fn failure(
+    error: writer::Error,
+    segments: &Segments,
+    ids: Option<&IdIndexPlan>,
+    hint: &str,
+) -> CliError {
+    let column = ids.and_then(|ids| columns::find(segments.all(), &ids.column).ok().flatten());
+    let logical = column.map_or(LogicalType::Utf8, |field| field.logical);
+    let documents = |docs: [u32; 2]| docs.map(|doc| place_of(doc, segments)).join(" and ");
+    refused(error, logical, documents, hint)
 }
 
 /// The segment and number of document `doc` of the merged segment, for messages.
@@ -160,7 +179,7 @@ fn place_of(doc: u32, segments: &Segments) -> String {
 }
 
 /// The keys of the index sort.
-fn sort_keys(arguments: &[String], segments: &[OpenSegment]) -> Result<Vec<SortKey>, CliError> {
+pub(super) fn sort_keys(arguments: &[String], segments: &[OpenSegment]) -> Result<Vec<SortKey>, CliError> {
     let fields = columns::select(segments, &[])?;
     let columns = fields.iter().map(|field| (field.name.as_str(), field.kind.is_multi_valued()));
     keys_to_write(arguments, &columns.collect::<Vec<_>>())

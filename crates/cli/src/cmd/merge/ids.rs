@@ -9,9 +9,18 @@ use crate::open::id_index::damaged;
 use crate::open::segment::OpenSegment;
 
 /// The column and options of an index of ids to build.
-pub(super) struct IdIndexPlan {
+pub(in crate::cmd) struct IdIndexPlan {
     pub(super) column: String,
     pub(super) options: IdOptions,
+}
+
+impl IdIndexPlan {
+    /// An index of a column of segments, if it can hold ids.
+    #[cfg(feature = "lucene")]
+    pub(in crate::cmd) fn of(column: &str, segments: &[OpenSegment]) -> Result<IdIndexPlan, CliError> {
+        check_fields(column, segments)?;
+        Ok(IdIndexPlan { column: column.to_owned(), options: IdOptions::default() })
+    }
 }
 
 /// The plan from the options, or from the indexes that the segments have in common. May return a note for the user.
