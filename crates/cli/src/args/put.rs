@@ -8,7 +8,6 @@ use clap::{Args, ValueEnum};
 use super::build::{InputArgs, RESOURCES, WriteArgs, parse_size};
 use super::commit::{COMMITS, CommitArgs, WaitArgs, parse_count, parse_time};
 use crate::api::store::Durability;
-use crate::import::Shard;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -49,12 +48,6 @@ pub(crate) struct PutArgs {
     /// Change only the columns that a document of the input has
     #[arg(long)]
     pub(crate) partial: bool,
-
-    /// Put only the documents of one shard by a hash of their ids, such as 0/4: the first of four
-    ///
-    /// To distribute an input over four stores, run the command once for each store, with 0/4 to 3/4.
-    #[arg(long, value_name = "I/N", value_parser = parse_shard, allow_hyphen_values = true, help_heading = COMMITS, hide_short_help = true)]
-    pub(crate) shard: Option<Shard>,
 
     /// The most documents of a batch, which is applied whole or not at all
     ///
@@ -119,12 +112,6 @@ fn parse_commit_every(text: &str) -> Result<CommitEvery, String> {
             .map(|time| CommitEvery(Some(time)))
             .ok_or_else(|| "expected `end`, or a time such as 5s or 500ms".to_owned()),
     }
-}
-
-fn parse_shard(text: &str) -> Result<Shard, String> {
-    let numbers = text.split_once('/').and_then(|(index, of)| Some((index.parse().ok()?, of.parse().ok()?)));
-    let shard = numbers.map(|(index, of)| Shard { index, of }).filter(|shard| shard.index < shard.of);
-    shard.ok_or_else(|| "expected a number from 0 on and the number of stores, such as 0/4".to_owned())
 }
 
 fn parse_durability(text: &str) -> Result<Durability, String> {

@@ -85,15 +85,12 @@ fn merge_beside(store: &Arc<Store>) -> Result<Background, CliError> {
 
 /// Fails if documents are to be found by ids that the store does not have.
 fn require_ids(args: &PutArgs, store: &Store) -> Result<(), CliError> {
-    let (option, hint) = match (args.partial, args.shard) {
-        _ if store.snapshot().schema().id_field().is_some() => return Ok(()),
-        (true, _) => ("--partial", "`dv set --where` updates documents by a query"),
-        (false, Some(_)) => ("--shard", "documents are shared out by their ids"),
-        (false, None) => return Ok(()),
-    };
+    if !args.partial || store.snapshot().schema().id_field().is_some() {
+        return Ok(());
+    }
     let message =
-        format!("{}: {option}: expected a store with ids, found one without", args.folder.display());
-    Err(CliError::failed(message).hint(hint))
+        format!("{}: --partial: expected a store with ids, found one without", args.folder.display());
+    Err(CliError::failed(message).hint("`dv set --where` updates documents by a query"))
 }
 
 fn import_options(args: &PutArgs, store: &Store, end: &EndSignal) -> Result<ImportOptions, CliError> {
@@ -103,7 +100,7 @@ fn import_options(args: &PutArgs, store: &Store, end: &EndSignal) -> Result<Impo
     let of_store = Some(args.folder.to_string_lossy().into_owned());
     let ids = snapshot.schema().id_field().map(str::to_owned);
     let end = Some(end.clone());
-    Ok(ImportOptions { batch_rows: args.batch, ids, shard: args.shard, end, of_store, ..options })
+    Ok(ImportOptions { batch_rows: args.batch, ids, end, of_store, ..options })
 }
 
 fn report(
@@ -121,8 +118,6 @@ fn report(
             ("first_skipped", first.iter().map(|row| row.to_string().into()).collect()),
             ("notes", notes.into()),
         ];
-        let shard = args.shard.map(|_| ("other_shards", import.other_shards.into()));
-        let more = more.into_iter().chain(shard);
         let counts = counts_json(args, &outcomes).into_iter().chain(more);
         return print_json(&args.folder, store, counts, console);
     }
