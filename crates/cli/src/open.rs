@@ -16,3 +16,7 @@ pub(crate) mod segments;
 pub(crate) mod sql_tables;
 pub(crate) mod store;
 mod store_source;
+
+pub(crate) use opener::Opener;
+pub(crate) use segment::OpenSegment;
+pub(crate) use segments::Segments;

@@ -4,7 +4,7 @@ use super::rows::{RecordFormat, RowCell, RowPrinter};
 use super::table::Align;
 use crate::console::Console;
 use crate::error::CliError;
-use crate::text::json::Json;
+use crate::text::Json;
 use crate::text::quoting::quote_csv;
 
 /// The lists of answers whose items are rows. A facet's are in it.

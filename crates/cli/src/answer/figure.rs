@@ -4,10 +4,9 @@ use crate::api::search::Value;
 use crate::api::search::group::Measure;
 use crate::api::search::stats::{ColumnStats, Distinct, Sum};
 use crate::api::{Field, LogicalType};
-use crate::text::json::{Json, integer};
+use crate::text::json::integer;
 use crate::text::number::FloatStyle;
-use crate::text::print_value::Printer;
-use crate::text::quoting::thousands;
+use crate::text::{Json, Printer, thousands};
 
 /// A figure as text, a value in the format of its column. Means and deviations, most of whose digits say nothing, are
 /// rounded to about six digits.

@@ -13,9 +13,7 @@ use crate::api::search::group::GroupFound;
 use crate::api::{DocAddress, Field};
 use crate::console::Console;
 use crate::error::CliError;
-use crate::text::json::Json;
-use crate::text::print_value::Printer;
-use crate::text::quoting::{printable, thousands};
+use crate::text::{Json, Printer, printable, thousands};
 
 /// Prints a row for each group of the first grouping.
 pub(crate) fn print(answer: &Answer<'_>, console: &mut Console<'_>) -> Result<(), CliError> {

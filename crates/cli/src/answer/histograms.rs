@@ -11,9 +11,7 @@ use crate::api::search::facet::FacetCounts;
 use crate::api::search::histogram::{Bucket, HistogramCounts};
 use crate::console::Console;
 use crate::error::CliError;
-use crate::text::json::Json;
-use crate::text::print_value::Printer;
-use crate::text::quoting::{printable, thousands};
+use crate::text::{Json, Printer, printable, thousands};
 
 /// Prints a line for each range of the first histogram; with metrics or a facet, a row of a table.
 pub(crate) fn print(answer: &Answer<'_>, console: &mut Console<'_>) -> Result<(), CliError> {

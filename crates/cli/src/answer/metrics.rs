@@ -7,10 +7,8 @@ use super::table::{Align, Table};
 use crate::api::Field;
 use crate::api::search::group::{Measure, Metric};
 use crate::error::CliError;
-use crate::open::segments::Segments;
-use crate::text::json::Json;
-use crate::text::print_value::Printer;
-use crate::text::quoting::printable;
+use crate::open::Segments;
+use crate::text::{Json, Printer, printable};
 
 /// The name of a requested metric, such as `sum`, and its column.
 pub(super) struct RequestedMetric {

@@ -11,10 +11,8 @@ use crate::api::{DocAddress, DocId, Field, LogicalType};
 use crate::console::Console;
 use crate::error::CliError;
 use crate::open::records::{CHUNK, Record, Records};
-use crate::open::segment::OpenSegment;
-use crate::open::segments::Segments;
-use crate::text::json::Json;
-use crate::text::quoting;
+use crate::open::{OpenSegment, Segments};
+use crate::text::{Json, quoting};
 
 /// The name of the column of document numbers that --doc-ids adds.
 pub(crate) const DOC: &str = "_doc";

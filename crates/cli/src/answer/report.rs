@@ -18,10 +18,10 @@ use crate::api::search::histogram::HistogramCounts;
 use crate::api::search::stats::ColumnStats;
 use crate::api::{DocAddress, Field, LogicalType, SortKey, to_f64, to_u64};
 use crate::error::CliError;
+use crate::open::Segments;
 use crate::open::records::Records;
-use crate::open::segments::Segments;
-use crate::text::print_value::Printer;
-use crate::text::quoting::{counted, decimal, first_few, thousands};
+use crate::text::quoting::{decimal, first_few};
+use crate::text::{Printer, counted, thousands};
 
 /// The length of a page after which no column is described, in bytes. What follows takes a fifth of it at most.
 const MAX_BYTES: usize = 1_600_000;

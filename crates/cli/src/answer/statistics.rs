@@ -7,9 +7,7 @@ use crate::api::search::group::Measure;
 use crate::api::search::stats::{ColumnStats, Distinct};
 use crate::console::Console;
 use crate::error::CliError;
-use crate::text::json::Json;
-use crate::text::print_value::Printer;
-use crate::text::quoting::{printable, thousands};
+use crate::text::{Json, Printer, printable, thousands};
 
 /// The maximum width of a value.
 const CELL: usize = 24;

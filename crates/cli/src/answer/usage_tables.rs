@@ -2,10 +2,8 @@
 
 use super::table::{Align, Table};
 use crate::api::{ColumnUsage, Field, LogicalType, SegmentUsage, to_f64};
-use crate::text::json::Json;
-use crate::text::print_value::Printer;
-use crate::text::quoting::{decimal, printable, thousands};
-use crate::text::stored_ref::StoredRef;
+use crate::text::quoting::decimal;
+use crate::text::{Json, Printer, StoredRef, printable, thousands};
 
 /// The maximum width of a minimum or maximum.
 const MAX_END: usize = 24;

@@ -10,7 +10,8 @@ use crate::error::{CliError, Exit};
 use crate::import::notes::{tell_joined_numbers, tell_notes};
 use crate::import::{Import, ImportOptions, segment_input};
 use crate::process::unfinished_files;
-use crate::text::quoting::{decimal, thousands};
+use crate::text::quoting::decimal;
+use crate::text::thousands;
 
 pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     refuse_input(&args.input.inputs, &args.output)?;

@@ -6,8 +6,7 @@ use crate::api::store::{CommitInfo, StoreReader};
 use crate::args::store::CommitsArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::text::json::Json;
-use crate::text::quoting::thousands;
+use crate::text::{Json, thousands};
 
 pub(crate) fn run(args: &CommitsArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let commits = StoreReader::commits(&args.folder)?;

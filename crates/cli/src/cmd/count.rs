@@ -5,7 +5,7 @@ use crate::api::search::SearchRequest;
 use crate::args::search::CountArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::open::opener::Opener;
+use crate::open::Opener;
 
 pub(crate) fn run(args: &CountArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segments = open(&args.files, &args.filter, opener, console)?;

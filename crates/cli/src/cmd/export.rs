@@ -13,9 +13,7 @@ use crate::args::records::ExportArgs;
 use crate::console::Console;
 use crate::console::destination::{Destination, refuse_input, refuse_no_text, refuse_other_format};
 use crate::error::{CliError, Exit};
-use crate::open::files;
-use crate::open::opener::Opener;
-use crate::open::segments::Segments;
+use crate::open::{Opener, Segments, files};
 
 pub(crate) fn run(args: &ExportArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let destination = Destination::of(args.output.as_deref())?;

@@ -7,8 +7,7 @@ use crate::api::search::SearchRequest;
 use crate::args::aggregate::FacetArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::open::files;
-use crate::open::opener::Opener;
+use crate::open::{Opener, files};
 
 pub(crate) fn run(args: &FacetArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let (files, columns) = files::split(&args.arguments);

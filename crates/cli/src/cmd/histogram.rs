@@ -7,7 +7,7 @@ use crate::api::search::SearchRequest;
 use crate::args::aggregate::HistogramArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::open::opener::Opener;
+use crate::open::Opener;
 
 pub(crate) fn run(
     args: &HistogramArgs,

@@ -16,11 +16,10 @@ use crate::console::destination::{followed, is_stdout, refuse_no_segment};
 use crate::console::progress::Progress;
 use crate::error::{CliError, Exit};
 use crate::open::files::{is_lucene, is_store};
-use crate::open::opener::Opener;
-use crate::open::segments::Segments;
 use crate::open::store::commit;
+use crate::open::{Opener, Segments};
 use crate::process::unfinished_files;
-use crate::text::quoting::thousands;
+use crate::text::thousands;
 
 pub(crate) fn run(args: &ImportArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     if !is_lucene(&args.folder) {

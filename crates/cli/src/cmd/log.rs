@@ -5,8 +5,7 @@ use crate::api::store::{FrameInfo, StoreReader};
 use crate::args::store::LogArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::text::json::Json;
-use crate::text::quoting::thousands;
+use crate::text::{Json, thousands};
 
 pub(crate) fn run(args: &LogArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let (mut frames, mut damage) = (Vec::new(), None);

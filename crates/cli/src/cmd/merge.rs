@@ -17,15 +17,12 @@ use crate::console::destination::{followed, is_stdout, refuse_input, refuse_no_s
 use crate::console::progress::Progress;
 use crate::error::{CliError, Exit};
 use crate::import::ids::refused;
-use crate::open::columns;
-use crate::open::opener::Opener;
-use crate::open::segment::OpenSegment;
-use crate::open::segments::Segments;
 use crate::open::store::commit;
+use crate::open::{OpenSegment, Opener, Segments, columns};
 use crate::process::unfinished_files;
-use crate::text::quoting::thousands;
 use crate::text::sort_keys::keys_to_write;
 use crate::text::text_format::TextFormat;
+use crate::text::thousands;
 
 pub(crate) fn run(args: &MergeArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     match (&args.output, args.files.as_slice()) {

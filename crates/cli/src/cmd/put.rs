@@ -12,12 +12,11 @@ use crate::error::{CliError, Exit};
 use crate::import::notes::{tell_joined_numbers, tell_notes};
 use crate::import::store_input::{Outcomes, PutPlan, StoreInput};
 use crate::import::{Import, ImportOptions, store_schema};
+use crate::open::Opener;
 use crate::open::files::refuse_lucene;
-use crate::open::opener::Opener;
 use crate::open::store::{note_commit, waiting};
 use crate::process::end_signal::EndSignal;
-use crate::text::json::Json;
-use crate::text::quoting::{counted, thousands};
+use crate::text::{Json, counted, thousands};
 
 /// If an input is a pipe, the longest that a document waits for others of its batch, and the time between commits.
 const SECOND: Duration = Duration::from_secs(1);

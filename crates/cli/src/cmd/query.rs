@@ -23,10 +23,8 @@ use crate::args::filter::WhereArgs;
 use crate::args::search::QueryArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::open::files;
-use crate::open::opener::Opener;
-use crate::open::segments::Segments;
-use crate::text::json::Json;
+use crate::open::{Opener, Segments, files};
+use crate::text::Json;
 
 /// A request, as the user writes it.
 #[derive(Debug, Default, Deserialize)]

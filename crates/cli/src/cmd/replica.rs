@@ -9,11 +9,10 @@ use crate::api::store::{
 use crate::args::replica::ReplicaArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::open::opener::Opener;
+use crate::open::Opener;
 use crate::open::store::note_commit;
 use crate::process::end_signal::EndSignal;
-use crate::text::json::Json;
-use crate::text::quoting::{counted, thousands};
+use crate::text::{Json, counted, thousands};
 
 /// The bytes of a pipe that are read at once.
 const PIECE: usize = 256 << 10;

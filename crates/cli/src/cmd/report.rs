@@ -14,9 +14,7 @@ use crate::api::{ColumnUsage, DocAddress, Field, Kind, LogicalType, from_f64, fr
 use crate::args::report::ReportArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::open::opener::Opener;
-use crate::open::segment::OpenSegment;
-use crate::open::segments::Segments;
+use crate::open::{OpenSegment, Opener, Segments};
 
 /// The most columns of a page.
 const COLUMNS: usize = 300;

@@ -15,9 +15,7 @@ use crate::args::aggregate::{FacetBy, GroupBy, GroupSpec, HistogramSpec, TextOrN
 use crate::args::filter::WhereArgs;
 use crate::console::Console;
 use crate::error::CliError;
-use crate::open::columns;
-use crate::open::opener::Opener;
-use crate::open::segments::Segments;
+use crate::open::{Opener, Segments, columns};
 use crate::text::query_time;
 
 /// Opens the files of a search, with timestamps in its zone.

@@ -10,8 +10,7 @@ use crate::args::search::SortArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::import::position;
-use crate::open::opener::Opener;
-use crate::open::segments::Segments;
+use crate::open::{Opener, Segments};
 use crate::text::quoting;
 
 pub(crate) fn run(args: &SortArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {

@@ -12,9 +12,7 @@ use crate::api::{ColumnUsage, Field};
 use crate::args::inspect::StatsArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::open::files;
-use crate::open::opener::Opener;
-use crate::open::segment::OpenSegment;
+use crate::open::{OpenSegment, Opener, files};
 
 pub(crate) fn run(args: &StatsArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let (files, mut columns) = files::split(&args.arguments);

@@ -9,14 +9,10 @@ use crate::api::{DocId, Field, Kind, LogicalType, OrdRange, Values};
 use crate::args::inspect::TermsArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::open::opener::Opener;
-use crate::open::segment::OpenSegment;
-use crate::open::segments::Segments;
-use crate::open::{columns, id_index};
+use crate::open::{OpenSegment, Opener, Segments, columns, id_index};
 use crate::text::fit::message;
-use crate::text::print_value::Printer;
-use crate::text::quoting::{append_hex, printable};
-use crate::text::stored_ref::StoredRef;
+use crate::text::quoting::append_hex;
+use crate::text::{Printer, StoredRef, printable};
 
 pub(crate) fn run(args: &TermsArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segments = Segments::open_all(opener, [&args.file])?;
@@ -48,8 +44,7 @@ fn print_terms(
     ords.end = ords.end.min(ords.start.saturating_add(args.limit.unwrap_or(u32::MAX)));
     let (printer, mut written) = (Printer::of(field), Ok(()));
     terms.each_term(ords, &mut |_, term| {
-        let line = line(args, &printer, (term, None), console.out_width);
-        written = console.out.write_all(line.as_bytes());
+        written = print_line(args, &printer, (term, None), console);
         flow(&written)
     })?;
     Ok(written?)
@@ -65,8 +60,7 @@ fn print_ids(segment: &OpenSegment, args: &TermsArgs, console: &mut Console<'_>)
             return ControlFlow::Break(());
         }
         left -= 1;
-        let line = line(args, &printer, (id, Some(doc.get())), console.out_width);
-        written = console.out.write_all(line.as_bytes());
+        written = print_line(args, &printer, (id, Some(doc.get())), console);
         flow(&written)
     };
     index
@@ -104,22 +98,23 @@ fn bytes_of(prefix: &str, logical: LogicalType) -> Result<Vec<u8>, CliError> {
     }
 }
 
-/// A line of the output: a term, or an id, in JSON with its document. On a terminal of width `limit`, a long one is folded.
-fn line(
+/// Prints a term, or an id, in JSON with its document. On a terminal, a long one is folded.
+fn print_line(
     args: &TermsArgs,
     printer: &Printer,
     (term, doc): (&[u8], Option<u32>),
-    limit: Option<usize>,
-) -> String {
+    console: &mut Console<'_>,
+) -> io::Result<()> {
     if args.json {
         let key = if doc.is_some() { "id" } else { "term" };
         let mut line = format!("{{\"{key}\":");
         printer.json(&[StoredRef::Bytes(term)], &mut line);
         let doc = doc.map(|doc| format!(",\"doc\":{doc}")).unwrap_or_default();
-        return line + &doc + "}\n";
+        return writeln!(console.out, "{line}{doc}}}");
     }
     // Control characters are escaped, so a term is one line.
-    message(&printable(&printer.to_text(StoredRef::Bytes(term))), limit) + "\n"
+    let text = printable(&printer.to_text(StoredRef::Bytes(term)));
+    writeln!(console.out, "{}", message(&text, console.out_width))
 }
 
 /// Stops at an error of writing.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::api::writer::MergeProgress;
-use crate::text::quoting::thousands;
+use crate::text::thousands;
 
 /// The time before progress is first shown.
 const QUIET: Duration = Duration::from_secs(1);

@@ -11,10 +11,8 @@ use crate::api::LogicalType;
 use crate::api::store::Store;
 use crate::api::writer::{self, ErrorKind};
 use crate::error::CliError;
-use crate::text::print_value::Printer;
-use crate::text::quoting::printable;
-use crate::text::stored_ref::StoredRef;
 use crate::text::words::{meant, quoted_list};
+use crate::text::{Printer, StoredRef, printable};
 
 /// Checks that the column of ids exists and can hold ids, as soon as it is known.
 pub(crate) fn check_id_field(name: &str, import: &Import, all_known: bool) -> Result<(), CliError> {

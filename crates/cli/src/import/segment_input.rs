@@ -10,10 +10,9 @@ use crate::api::writer::{
 use crate::api::{Compression, IdOptions, LogicalType, SortKey};
 use crate::console::progress::Progress;
 use crate::error::CliError;
-use crate::text::quoting::thousands;
 use crate::text::sort_keys::keys_to_write;
-use crate::text::stored_ref::StoredRef;
 use crate::text::text_format::TextFormat;
+use crate::text::{StoredRef, thousands};
 
 /// The segment to write, and its field for each column of the import.
 struct SegmentInput<'w, T> {

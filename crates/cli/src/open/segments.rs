@@ -17,13 +17,12 @@ use crate::api::search::{MixedTypes, Parts, Query};
 use crate::api::{DocAddress, DocId, Field, LogicalType, Search, SearchError, Segment, SortKey, promotion};
 use crate::console::Console;
 use crate::error::CliError;
-use crate::text::json::Json;
 use crate::text::number::FloatStyle;
 use crate::text::query_time::convert;
-use crate::text::quoting::{NAMED, first_few, thousands};
-use crate::text::sort_keys;
+use crate::text::quoting::{NAMED, first_few};
 use crate::text::text_format::TextFormat;
 use crate::text::time::unit_of;
+use crate::text::{Json, sort_keys, thousands};
 
 /// Open segments, in the order of the command line.
 pub(crate) struct Segments {

@@ -12,9 +12,8 @@ use crate::api::{Bounds, ColumnSource, ColumnUsage, Search, SegmentUsage};
 use crate::args::inspect::InfoArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::open::opener::Opener;
-use crate::text::json::Json;
-use crate::text::quoting::{counted, printable, thousands};
+use crate::open::Opener;
+use crate::text::{Json, counted, printable, thousands};
 
 pub(super) fn run(args: &InfoArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let of_segments = [("--encodings", args.encodings), ("--sections", args.sections)];

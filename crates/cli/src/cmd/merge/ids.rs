@@ -4,9 +4,8 @@ use crate::api::{Field, IdIndex, IdOptions};
 use crate::args::merge::MergeArgs;
 use crate::error::CliError;
 use crate::import::ids::{check_type, unknown};
-use crate::open::columns;
 use crate::open::id_index::damaged;
-use crate::open::segment::OpenSegment;
+use crate::open::{OpenSegment, columns};
 
 /// The column and options of an index of ids to build.
 pub(in crate::cmd) struct IdIndexPlan {

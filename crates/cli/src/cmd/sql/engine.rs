@@ -29,11 +29,8 @@ use crate::api::{Error, SearchError};
 use crate::args::sql::SqlArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::open::files;
-use crate::open::opener::Opener;
-use crate::open::segment::OpenSegment;
-use crate::open::segments::Segments;
 use crate::open::sql_tables::{self, SqlTable, TableData};
+use crate::open::{OpenSegment, Opener, Segments, files};
 use crate::process::end_signal::EndSignal;
 use crate::process::machine_memory::machine_memory;
 
