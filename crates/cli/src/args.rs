@@ -107,8 +107,8 @@ pub(crate) struct CommandLine {
 const WITHOUT_COMMIT: &str = "build schema check store put set rm commits log changes recover replicate replica import \
                               completions man where";
 
-/// Commands that read no segment.
-const WITHOUT_SEGMENTS: &str = "build schema completions man where";
+/// Commands that do not open segments as the options say.
+const WITHOUT_SEGMENTS: &str = "build schema commits log replicate completions man where";
 
 /// Whether a word is one of `words`.
 fn is_of(word: &str, words: &str) -> bool {

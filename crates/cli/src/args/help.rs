@@ -110,6 +110,7 @@ mod tests {
             ("count", true, true),
             ("put", false, true),
             ("build", false, false),
+            ("replicate", false, false),
             ("completions", false, false),
         ] {
             let full = shown(&["dv", name, "--help"]);
