@@ -21,9 +21,7 @@ pub(crate) fn run(args: &ExportArgs, opener: &Opener, console: &mut Console<'_>)
     let files = files::expand(&args.files)?;
     if let Destination::File(path) = &destination {
         refuse_input(&files, path)?;
-        if !args.force {
-            refuse_file(path, format)?;
-        }
+        refuse_file(path, format)?;
     }
     let segments = open(&files, &args.filter, opener, console)?;
     let docs = if args.filter.query.is_some() || !args.sort.is_empty() || args.limit.is_some() {

@@ -60,7 +60,7 @@ pub(crate) fn run(args: &LookupArgs, opener: &Opener, console: &mut Console<'_>)
 
 /// Splits the arguments into segments and ids.
 fn split(args: &LookupArgs) -> Result<(&[OsString], Vec<IdInput>), CliError> {
-    let explicit = !args.ids.is_empty() || !args.more_ids.is_empty();
+    let explicit = !args.ids.is_empty();
     let is_segment = |argument: &OsString| {
         let path = Path::new(argument);
         argument != "-"
@@ -76,10 +76,10 @@ fn split(args: &LookupArgs) -> Result<(&[OsString], Vec<IdInput>), CliError> {
     for id in after {
         ids.push(if id == "-" { IdInput::Lines } else { IdInput::Id(id.as_encoded_bytes().to_vec()) });
     }
-    ids.extend(args.ids.iter().chain(&args.more_ids).map(|id| IdInput::Id(id.as_bytes().to_vec())));
+    ids.extend(args.ids.iter().map(|id| IdInput::Id(id.as_bytes().to_vec())));
     if ids.is_empty() {
         return Err(CliError::usage("no id to look up").hint(
-            "write ids after the segments, or `-` to read them from standard input; --id takes any text",
+            "write ids after the segments, or `-` to read them from standard input; after `--`, all are ids",
         ));
     }
     Ok((files, ids))

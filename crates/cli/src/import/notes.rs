@@ -30,8 +30,7 @@ fn widened(column: &Column) -> Option<String> {
         None => "after all rows, ".to_owned(),
     };
     Some(format!(
-        "column {name:?}: {why}the type is {ty} and not the {from} of the sample; the input was read again (--strict makes \
-         this an error)"
+        "column {name:?}: {why}the type is {ty} and not the {from} of the sample; the input was read again"
     ))
 }
 

@@ -43,7 +43,7 @@ pub(super) fn open(opener: &Opener, path: &Path) -> Result<Opened, CliError> {
     }
     #[cfg(feature = "lucene")]
     if is_lucene(path) {
-        let segments = super::lucene::segments(opener, path)?;
+        let segments = super::lucene::segments(opener, path, false)?;
         let order = super::lucene::fields(&segments)?;
         return Ok(Opened { segments, order: Some(order) });
     }

@@ -76,6 +76,13 @@ impl Segments {
         Ok(Segments::of(opened, are_several))
     }
 
+    /// The segments of an index of Lucene, in all of which a column has the same kind.
+    #[cfg(feature = "lucene")]
+    pub(crate) fn of_lucene(opener: &Opener, folder: &Path) -> Result<Segments, CliError> {
+        let segments = super::lucene::segments(opener, folder, true)?;
+        Ok(Segments::of(vec![(folder, Opened { segments, order: None })], false))
+    }
+
     /// A segment in memory, whose documents are of `file`.
     pub(crate) fn in_memory(opener: &Opener, file: &Path, bytes: Vec<u8>) -> Result<Segments, CliError> {
         let segment = Segment::from_reader(Arc::new(bytes), file, opener.options())?;

@@ -30,10 +30,8 @@ pub(super) fn print_terms(
     }
     let found = segments.search().facet(Docs::All, &facet).map_err(|error| segments.failure(error))?;
     let printer = Printer::of(&field);
-    for (term, count) in &found.values {
-        let count = args.counts.then_some(*count);
-        let term = term.as_bytes().unwrap_or_default();
-        print_line(args, &printer, (term, count), console)?;
+    for (term, _) in &found.values {
+        print_line(args, &printer, (term.as_bytes().unwrap_or_default(), None), console)?;
     }
     Ok(())
 }
@@ -63,7 +61,7 @@ pub(super) fn print_ids(
     let Some(field) = of_column else { return Ok(()) };
     let printer = Printer::of(&field);
     for (id, _, doc) in ids.iter().take(args.limit.map_or(usize::MAX, |limit| limit as usize)) {
-        print_line(args, &printer, (id, Some((*doc).into())), console)?;
+        print_line(args, &printer, (id, Some(*doc)), console)?;
     }
     Ok(())
 }
