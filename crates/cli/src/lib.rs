@@ -29,6 +29,8 @@ mod text;
 use std::borrow::Cow;
 use std::ffi::OsString;
 
+use clap::ColorChoice;
+
 pub use console::Console;
 pub use error::Exit;
 
@@ -43,6 +45,13 @@ use text::quoting::for_terminal;
 pub fn run(args: impl IntoIterator<Item = OsString>, console: &mut Console<'_>) -> Exit {
     process::end_signal::ignore_size_signal();
     let args: Vec<OsString> = args.into_iter().collect();
+    match console::colours::choice(&args) {
+        ColorChoice::Auto => {}
+        choice => {
+            let always = choice == ColorChoice::Always;
+            (console.out_colours, console.err_colours) = (always, always);
+        }
+    }
     let result = match CommandLine::parse(args.clone()) {
         Ok(line) => console.escaped(|console| run_command(&line, console)),
         Err(error) => usage(&args, &error, console),
