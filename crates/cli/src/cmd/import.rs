@@ -9,7 +9,7 @@ use crate::answer::commit_info::{commit_line, print_json};
 use crate::answer::segment_info;
 use crate::api::store::{Store, StoreSchema};
 use crate::api::writer::Merger;
-use crate::api::{ColumnSource as _, Segment, SortKey};
+use crate::api::{Segment, SortKey};
 use crate::args::import::ImportArgs;
 use crate::console::Console;
 use crate::console::destination::{followed, is_stdout, refuse_no_segment};
