@@ -75,7 +75,8 @@ struct Run {
     #[arg(long, value_name = "MS,…", value_delimiter = ',', default_values_t = [0.0, 0.1, 1.0, 10.0])]
     waits: Vec<f64>,
 
-    /// `docvalues`, with text in tantivy, and versions of Lucene, which need Maven and a JDK from 21 on
+    /// `docvalues`, with text in tantivy, and versions of Lucene, such as 10.6.0, or 10.6.0-nrt with an
+    /// `NRTCachingDirectory`, which need Maven and a JDK from 21 on
     #[arg(long, value_name = "SIDE,…", value_delimiter = ',', default_values = ["docvalues", "10.5.0", "10.6.0"])]
     sides: Vec<String>,
 
@@ -158,7 +159,7 @@ impl Run {
         }
         for task in tasks {
             let figures = match lucene {
-                Some(lucene) => lucene::cell(lucene, &index, shape, task),
+                Some(lucene) => lucene::cell(lucene, side, &index, shape, task),
                 None => ours::run(&index, &built, shape, task),
             };
             record.add(side, shape, What::Cell { task, figures });
