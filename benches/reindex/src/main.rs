@@ -84,6 +84,10 @@ struct Run {
     #[arg(long, value_name = "N", default_value_t = 16)]
     cycles: u32,
 
+    /// Measurements of each cell, in Lucene each in a JVM of its own; tables have the median, the least and the most
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    times: usize,
+
     /// Documents that a cycle changes
     #[arg(long, value_name = "N", value_parser = docvalues_benches::count, default_value = "1_000")]
     changed: u32,
@@ -125,11 +129,13 @@ impl Run {
         shapes
     }
 
-    /// The cells of a shape on a side that the record lacks.
+    /// The cells of a shape on a side that the record lacks, each as often as it lacks it.
     fn missing(&self, record: &Record, side: &str, shape: Shape) -> Vec<Task> {
-        let mut tasks = self.tasks();
-        tasks.retain(|task| record.cell(side, shape, task.way, task.changed).is_none());
-        tasks
+        let of_turn = |turn: usize| {
+            let lacks = move |task: &Task| record.measured(side, shape, task.way, task.changed).len() <= turn;
+            self.tasks().into_iter().filter(lacks)
+        };
+        (0..self.times).flat_map(of_turn).collect()
     }
 
     /// Measures cells of a shape on a side: in a version of Lucene, or here.
