@@ -7,18 +7,23 @@ import java.util.Locale;
 import org.apache.lucene.codecs.Codec;
 import org.apache.lucene.codecs.FilterCodec;
 import org.apache.lucene.codecs.PostingsFormat;
+import org.apache.lucene.codecs.bloom.BloomFilterFactory;
 import org.apache.lucene.codecs.bloom.BloomFilteringPostingsFormat;
+import org.apache.lucene.codecs.bloom.DefaultBloomFilterFactory;
+import org.apache.lucene.codecs.bloom.FuzzySet;
 import org.apache.lucene.codecs.perfield.PerFieldPostingsFormat;
 import org.apache.lucene.document.Document;
 import org.apache.lucene.document.Field;
 import org.apache.lucene.document.NumericDocValuesField;
 import org.apache.lucene.document.StringField;
+import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.IndexWriter;
 import org.apache.lucene.index.IndexWriterConfig;
 import org.apache.lucene.index.LeafReader;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.NoMergePolicy;
 import org.apache.lucene.index.PostingsEnum;
+import org.apache.lucene.index.SegmentWriteState;
 import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.store.MMapDirectory;
@@ -33,8 +38,8 @@ final class Ids {
 
   private Ids() {}
 
-  /** Writes an index with as many segments, unless it exists. */
-  static void build(Path folder, String kind, int segments, int each, boolean bloom) throws IOException {
+  /** Writes an index with as many segments, unless it exists. Its filter is plain (none), bloom or bloom-13. */
+  static void build(Path folder, String kind, int segments, int each, String filter) throws IOException {
     if (Files.exists(folder)) {
       return;
     }
@@ -42,8 +47,9 @@ final class Ids {
     config.setMergePolicy(NoMergePolicy.INSTANCE);
     config.setUseCompoundFile(false);
     config.setRAMBufferSizeMB(512);
-    if (bloom) {
-      config.setCodec(withBloom(Codec.getDefault()));
+    if (!filter.equals("plain")) {
+      BloomFilterFactory factory = filter.equals("bloom") ? new DefaultBloomFilterFactory() : new LargeFilters();
+      config.setCodec(withBloom(Codec.getDefault(), factory));
     }
     Path making = folder.resolveSibling(folder.getFileName() + ".tmp");
     try (IndexWriter writer = new IndexWriter(new MMapDirectory(making), config)) {
@@ -60,10 +66,23 @@ final class Ids {
     Files.move(making, folder);
   }
 
+  /** Filters of 13 bits an id, as their sizes are powers of two, and nine hashes: the default has 6.5 and five. */
+  private static final class LargeFilters extends BloomFilterFactory {
+    @Override
+    public FuzzySet getSetForField(SegmentWriteState state, FieldInfo field) {
+      return Version.filter(state.segmentInfo.maxDoc(), 0.01f);
+    }
+
+    @Override
+    public boolean isSaturated(FuzzySet filter, FieldInfo field) {
+      return filter.getSaturation() > 0.9f;
+    }
+  }
+
   /** A codec with a Bloom filter on the ids, under its own name: readers find the filter by themselves. */
-  static Codec withBloom(Codec codec) {
+  static Codec withBloom(Codec codec, BloomFilterFactory factory) {
     PostingsFormat plain = ((PerFieldPostingsFormat) codec.postingsFormat()).getPostingsFormatForField(ID);
-    PostingsFormat filtering = new BloomFilteringPostingsFormat(plain);
+    PostingsFormat filtering = new BloomFilteringPostingsFormat(plain, factory);
     PostingsFormat format =
         new PerFieldPostingsFormat() {
           @Override

@@ -29,10 +29,10 @@ final class IdsUnderIngest {
 
   private final String version;
   private final Path folder;
-  private final boolean bloom;
+  private final String filter;
   private final Map<String, Shape> open = new HashMap<>();
 
-  /** VERSION FOLDER bloom|plain */
+  /** VERSION FOLDER plain|bloom|bloom-13 */
   public static void main(String[] args) throws Exception {
     IdsUnderIngest server = new IdsUnderIngest(args);
     BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
@@ -45,11 +45,12 @@ final class IdsUnderIngest {
   private IdsUnderIngest(String[] args) {
     version = args[0];
     folder = Paths.get(args[1]);
-    bloom = args[2].equals("bloom");
+    filter = args[2];
   }
 
   private Path index(String kind, int segments, int each) {
-    return folder.resolve(kind + "-" + segments + "x" + each + ".lucene-" + version + (bloom ? "-bloom" : ""));
+    String end = filter.equals("plain") ? "" : "-" + filter;
+    return folder.resolve(kind + "-" + segments + "x" + each + ".lucene-" + version + end);
   }
 
   /** build KIND SEGMENTS EACH, or KIND SEGMENTS EACH warm|cold paced|unpaced alone|ingest MILLISECONDS DOCUMENTS */
@@ -57,7 +58,7 @@ final class IdsUnderIngest {
     if (words[0].equals("build")) {
       int segments = Integer.parseInt(words[2]);
       int each = Integer.parseInt(words[3]);
-      Ids.build(index(words[1], segments, each), words[1], segments, each, bloom);
+      Ids.build(index(words[1], segments, each), words[1], segments, each, filter);
       return "built";
     }
     String key = words[0] + " " + words[1] + " " + words[2];
