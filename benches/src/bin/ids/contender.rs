@@ -20,20 +20,22 @@ pub(crate) enum Contender {
         name: &'static str,
         /// The major version of the JDK.
         jdk: u32,
-        filter: &'static str,
+        variant: &'static str,
     },
 }
 
-/// Each version of Lucene, its structure, and its filter, as `IdsUnderIngest.java` calls it.
-const LUCENES: [(&str, &str, &str); 5] = [
-    ("9.12.3", "lucene-9.12-fst", NO_FILTER),
-    ("10.3.1", "lucene-10.3-trie", NO_FILTER),
-    ("10.5.0", "lucene-10.5-trie", NO_FILTER),
+/// Each version of Lucene, its structure, and its variant, as `IdsUnderIngest.java` calls it.
+const LUCENES: [(&str, &str, &str); 7] = [
+    ("9.12.3", "lucene-9.12-fst", PLAIN),
+    ("9.12.3", "lucene-9.12-fst-27", "27"),
+    ("10.3.1", "lucene-10.3-trie", PLAIN),
+    ("10.5.0", "lucene-10.5-trie", PLAIN),
+    ("10.5.0", "lucene-10.5-trie-27", "27"),
     ("10.5.0", "lucene-10.5-trie-bloom", "bloom"),
     ("10.5.0", "lucene-10.5-trie-bloom-13", "bloom-13"),
 ];
 
-const NO_FILTER: &str = "plain";
+const PLAIN: &str = "plain";
 
 impl Contender {
     /// The structures of these names, or all. Lucene's are left out without a JDK or Maven.
@@ -54,11 +56,11 @@ impl Contender {
             let lucenes = lucene::find_on(Some(jdk), &here.join("peers/lucene"), &target, is_wanted);
             for lucene in lucenes.into_iter().rev().map(Rc::new) {
                 let of_version = LUCENES.iter().filter(|one| one.0 == lucene.version && wants(one.1));
-                found.extend(of_version.map(|&(_, name, filter)| Contender::Lucene {
+                found.extend(of_version.map(|&(_, name, variant)| Contender::Lucene {
                     lucene: Rc::clone(&lucene),
                     name,
                     jdk,
-                    filter,
+                    variant,
                 }));
             }
         }
@@ -85,8 +87,8 @@ impl Contender {
     pub(crate) fn files(&self, folder: &Path, shape: Shape) -> std::path::PathBuf {
         match self {
             Contender::Ours(structure) => structure.folder(folder, shape),
-            Contender::Lucene { lucene, filter, .. } => {
-                let end = if *filter == NO_FILTER { String::new() } else { format!("-{filter}") };
+            Contender::Lucene { lucene, variant, .. } => {
+                let end = if *variant == PLAIN { String::new() } else { format!("-{variant}") };
                 folder.join(format!("{shape}.lucene-{}{end}", lucene.version))
             }
         }
@@ -119,9 +121,9 @@ impl Contender {
                 command.args(["serve", structure.name()]).arg(folder);
                 command
             }
-            Contender::Lucene { lucene, filter, .. } => {
+            Contender::Lucene { lucene, variant, .. } => {
                 let mut command = lucene.command_of("IdsUnderIngest");
-                command.arg(folder).arg(filter);
+                command.arg(folder).arg(variant);
                 command
             }
         };

@@ -38,8 +38,8 @@ final class Ids {
 
   private Ids() {}
 
-  /** Writes an index with as many segments, unless it exists. Its filter is plain (none), bloom or bloom-13. */
-  static void build(Path folder, String kind, int segments, int each, String filter) throws IOException {
+  /** Writes a variant of an index with as many segments, unless it exists: plain, bloom, bloom-13, or 27 (see id). */
+  static void build(Path folder, String kind, int segments, int each, String variant) throws IOException {
     if (Files.exists(folder)) {
       return;
     }
@@ -47,8 +47,8 @@ final class Ids {
     config.setMergePolicy(NoMergePolicy.INSTANCE);
     config.setUseCompoundFile(false);
     config.setRAMBufferSizeMB(512);
-    if (!filter.equals("plain")) {
-      BloomFilterFactory factory = filter.equals("bloom") ? new DefaultBloomFilterFactory() : new LargeFilters();
+    if (variant.startsWith("bloom")) {
+      BloomFilterFactory factory = variant.equals("bloom") ? new DefaultBloomFilterFactory() : new LargeFilters();
       config.setCodec(withBloom(Codec.getDefault(), factory));
     }
     Path making = folder.resolveSibling(folder.getFileName() + ".tmp");
@@ -56,7 +56,7 @@ final class Ids {
       for (int segment = 0; segment < segments; segment++) {
         for (int i = segment * each; i < (segment + 1) * each; i++) {
           Document document = new Document();
-          document.add(new StringField(ID, id(kind, i), Field.Store.NO));
+          document.add(new StringField(ID, id(kind, i, variant), Field.Store.NO));
           document.add(new NumericDocValuesField("_version", i));
           writer.addDocument(document);
         }
@@ -154,6 +154,13 @@ final class Ids {
         numbers[filled++] = (int) x;
       }
     }
+  }
+
+  /** The id in a variant of an index. 27 are the bytes of a UUID in Elasticsearch and OpenSearch, by Uid.encodeId. */
+  static BytesRef id(String kind, int i, String variant) {
+    BytesRef id = id(kind, i);
+    boolean isShort = variant.equals("27") && kind.equals("uuid");
+    return isShort ? new BytesRef(java.util.Base64.getUrlDecoder().decode(id.utf8ToString())) : id;
   }
 
   static BytesRef id(String kind, int i) {
