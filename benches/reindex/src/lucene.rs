@@ -7,16 +7,13 @@ use serde::de::DeserializeOwned;
 
 use crate::record::{Built, Figures, Shape, Task, Way};
 
-/// The end of a side that writes to an `NRTCachingDirectory`.
-const CACHED: &str = "-nrt";
-
-/// Compiles the version of a side.
+/// Compiles the version of a side, which its options follow.
 ///
 /// # Panics
 ///
 /// Without Maven, or a JDK from 21 on.
 pub fn compile(side: &str) -> Lucene {
-    let version = side.trim_end_matches(CACHED);
+    let version = side.split('-').next().unwrap_or(side);
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let sources = here.join("../peers/lucene");
     find(&sources, &here.join("../../target/lucene"), |found| found == version).pop().expect("Lucene")
@@ -34,7 +31,7 @@ pub fn cell(lucene: &Lucene, side: &str, built: &Path, shape: Shape, task: Task)
         Way::Reindex { wait_ms } => ("reindex", wait_ms),
     };
     let mut more = vec![wait_ms.to_string(), task.cycles.to_string(), task.changed.to_string()];
-    more.extend(side.ends_with(CACHED).then(|| "nrt".to_owned()));
+    more.extend(side.split('-').skip(1).map(str::to_owned));
     run(lucene, way, built, shape, more)
 }
 

@@ -16,7 +16,7 @@ mod unsynced;
 
 use std::collections::HashMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 use docvalues_benches::lucene::Lucene;
@@ -75,8 +75,8 @@ struct Run {
     #[arg(long, value_name = "MS,…", value_delimiter = ',', default_values_t = [0.0, 0.1, 1.0, 10.0])]
     waits: Vec<f64>,
 
-    /// `docvalues`, with text in tantivy, and versions of Lucene, such as 10.6.0, or 10.6.0-nrt with an
-    /// `NRTCachingDirectory`, which need Maven and a JDK from 21 on
+    /// `docvalues`, with text in tantivy, and versions of Lucene, which need Maven and a JDK from 21 on. 10.6.0-nrt has an
+    /// `NRTCachingDirectory`; docvalues-cold and 10.6.0-cold run one cycle, whose files are not in the page cache
     #[arg(long, value_name = "SIDE,…", value_delimiter = ',', default_values = ["docvalues", "10.5.0", "10.6.0"])]
     sides: Vec<String>,
 
@@ -163,15 +163,32 @@ impl Run {
             record.add(side, shape, What::Built(done));
             fs::write(complete, "").expect("a disk with room");
         }
+        let is_cold = side.ends_with("-cold");
         for task in tasks {
+            let task = Task { cycles: if is_cold { 1 } else { task.cycles }, ..task };
+            if is_cold {
+                forget_all(&index);
+            }
             let figures = match lucene {
                 Some(lucene) => lucene::cell(lucene, side, &index, shape, task),
-                None => ours::run(&index, &built, shape, task),
+                None => ours::run(&index, &built, shape, task, is_cold),
             };
             record.add(side, shape, What::Cell { task, figures });
         }
         if !self.keep {
             fs::remove_dir_all(built).expect("a folder");
+        }
+    }
+}
+
+/// Drops the files of a folder from the page cache.
+fn forget_all(folder: &Path) {
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("a folder").path();
+        if path.is_dir() {
+            forget_all(&path);
+        } else {
+            docvalues_benches::forget(&path).expect("a file");
         }
     }
 }
@@ -186,7 +203,7 @@ fn main() {
                     if tasks.is_empty() {
                         continue;
                     }
-                    let lucene = (side != "docvalues")
+                    let lucene = (!side.starts_with("docvalues"))
                         .then(|| &*lucenes.entry(side).or_insert_with(|| lucene::compile(side)));
                     run.measure(&mut record, (side, lucene), shape, tasks);
                 }

@@ -37,7 +37,7 @@ impl<'a> Grid<'a> {
             waits.dedup();
             let mut sides: Vec<&str> = cells().map(|(line, ..)| line.side.as_str()).collect();
             // docvalues is the first.
-            sides.sort_by_key(|side| (*side != "docvalues", *side));
+            sides.sort_by_key(|side| (!side.starts_with("docvalues"), *side));
             sides.dedup();
             let shapes = cells().map(|(line, ..)| line.shape).collect();
             Grid { record, docs, changed, sides, shapes, waits }
@@ -214,7 +214,10 @@ fn words(shape: Shape) -> String {
 }
 
 fn name(side: &str) -> String {
-    if side == "docvalues" { "docvalues and tantivy".to_owned() } else { format!("Lucene {side}") }
+    match side.strip_prefix("docvalues") {
+        Some(end) => format!("docvalues and tantivy{end}"),
+        None => format!("Lucene {side}"),
+    }
 }
 
 /// Draws milliseconds a document by wait, for each number of documents and words.

@@ -78,7 +78,7 @@ final class Reindex {
 
   /**
    * VERSION build FOLDER DOCS WORDS SEGMENTS, or VERSION update|reindex FOLDER DOCS WORDS SEGMENTS WAIT CYCLES CHANGED
-   * [nrt]
+   * [nrt] [cold]
    */
   public static void main(String[] args) throws Exception {
     String version = org.apache.lucene.util.Version.LATEST.toString();
@@ -92,13 +92,16 @@ final class Reindex {
       return;
     }
     boolean isUpdate = args[1].equals("update");
-    boolean isCached = args.length > 9 && args[9].equals("nrt");
+    List<String> options = List.of(args).subList(Math.min(9, args.length), args.length);
+    boolean isCached = options.contains("nrt");
+    // The files are not in the page cache: only the first cycle counts.
+    boolean isCold = options.contains("cold");
     Path small = built.resolveSibling("small");
     Shape warm = new Shape(SMALL.docs, shape.words, SMALL.segments);
     while (THREADS.getCurrentThreadCpuTime() < WARM) {
       IngestIndex.remove(small);
       build(small, warm);
-      run(small, warm, new Cell(isUpdate, isCached, 0, WARM_CYCLES, WARM_CHANGED));
+      run(small, warm, new Cell(isUpdate, isCached, false, 0, WARM_CYCLES, WARM_CHANGED));
     }
     IngestIndex.remove(small);
     int cycles = Integer.parseInt(args[7]);
@@ -106,12 +109,12 @@ final class Reindex {
     long wait = (long) (Double.parseDouble(args[6]) * 1e6);
     long warmed = System.nanoTime();
     double busy = Double.MAX_VALUE;
-    while (busy > IDLE && System.nanoTime() - warmed < LONGEST_WARM) {
-      busy = busy(runOnCopy(built, shape, new Cell(isUpdate, isCached, 0, cycles, changed)));
+    while (!isCold && busy > IDLE && System.nanoTime() - warmed < LONGEST_WARM) {
+      busy = busy(runOnCopy(built, shape, new Cell(isUpdate, isCached, false, 0, cycles, changed)));
     }
-    Cell cell = new Cell(isUpdate, isCached, wait, cycles, changed);
+    Cell cell = new Cell(isUpdate, isCached, isCold, wait, cycles, changed);
     Map<String, Double> idlest = runOnCopy(built, shape, cell);
-    for (int i = 1; i < MOST && busy(idlest) > IDLE; i++) {
+    for (int i = 1; !isCold && i < MOST && busy(idlest) > IDLE; i++) {
       Map<String, Double> figures = runOnCopy(built, shape, cell);
       idlest = busy(figures) < busy(idlest) ? figures : idlest;
     }
@@ -249,7 +252,8 @@ final class Reindex {
 
   // Cells.
 
-  private record Cell(boolean isUpdate, boolean isCached, long waitNanos, int cycles, int changed) {}
+  private record Cell(
+      boolean isUpdate, boolean isCached, boolean isCold, long waitNanos, int cycles, int changed) {}
 
   /** The documents that a cycle changes, their new times and texts: those of benches/reindex/src/changes.rs. */
   private static final class Changes {
@@ -279,7 +283,9 @@ final class Reindex {
     try (Changing index = new Changing(folder, cell.isCached)) {
       double[] sums = new double[6];
       double longest = 0;
-      for (int cycle = 0; cycle <= cell.cycles; cycle++) {
+      // The first cycle reads pages for the first time.
+      int first = cell.isCold ? 0 : 1;
+      for (int cycle = 0; cycle < cell.cycles + first; cycle++) {
         Changes changes = new Changes(shape, cycle, cell.changed);
         long written = written();
         index.waited = index.waitedCpu = 0;
@@ -291,8 +297,7 @@ final class Reindex {
         ScoreDoc[] newest = index.searcher.search(new MatchAllDocsQuery(), TOP, SORT).scoreDocs;
         long[] found = now();
         index.check(shape, changes, newest);
-        // The first cycle reads pages for the first time.
-        if (cycle > 0) {
+        if (cycle >= first) {
           double[] cycleSums = {
             shown[0] - start[0],
             shown[1] - start[1] - index.waitedCpu,
