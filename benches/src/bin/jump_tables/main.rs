@@ -120,8 +120,8 @@ fn run(arguments: &Arguments) -> Outcome {
     for &work in works.iter().filter(|work| **work != Work::Export) {
         report.by_hits.push(measure::by_hits(&corpus, work, arguments)?);
         if matches!(work, Work::Facets | Work::Sort | Work::Groups) {
-            for share in [2, 1] {
-                report.pairs.push(measure::pairs(&corpus, work, share)?);
+            for count in [10, 100, 1_000, corpus.docs / 2, corpus.docs] {
+                report.pairs.push(measure::pairs(&corpus, work, count, arguments.requests)?);
             }
         }
     }
