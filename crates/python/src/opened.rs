@@ -103,7 +103,11 @@ impl Opened {
         (name, live): (String, u64),
         again: Option<Again>,
     ) -> Result<Opened> {
-        let columns = parts.fields()?.into_iter().map(|field| field.name).collect();
+        let fields = match &contents {
+            Contents::Files(_) => parts.fields()?,
+            Contents::Store(snapshot) => snapshot.schema().fields().to_vec(),
+        };
+        let columns = fields.into_iter().map(|field| field.name).collect();
         let mut starts = vec![0];
         let mut end = 0;
         for part in 0..parts.len() {
@@ -188,9 +192,8 @@ impl Opened {
     pub(crate) fn find(&self, ids: &[Option<Vec<u8>>]) -> Result<Vec<Option<DocAddress>>> {
         let segments = match &self.contents {
             Contents::Store(snapshot) => {
-                let find = |id: &Option<Vec<u8>>| match id {
-                    Some(id) => Ok(snapshot.find(id)?),
-                    None => Ok(None),
+                let find = |id: &Option<Vec<u8>>| -> Result<Option<DocAddress>> {
+                    Ok(id.as_ref().map(|id| snapshot.find(id)).transpose()?.flatten())
                 };
                 return ids.iter().map(find).collect();
             }
