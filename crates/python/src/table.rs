@@ -182,7 +182,7 @@ impl Schema {
 }
 
 /// A type as docs/query.md calls it.
-fn type_name(field: &Field) -> String {
+pub(crate) fn type_name(field: &Field) -> String {
     match field.kind.is_multi_valued() {
         true => format!("list<{}>", field.logical.name()),
         false => field.logical.name().to_owned(),
