@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use arrow_array::{Array, ArrowPrimitiveType, PrimitiveArray, RecordBatch, downcast_integer_array};
+use arrow_array::cast::AsArray as _;
+use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray, RecordBatch, downcast_integer_array};
 use arrow_schema::DataType;
 use docvalues::search::arrow::StringLayout;
 use docvalues::search::group::Metric;
@@ -66,7 +67,7 @@ pub(crate) fn sort_keys(keys: Names, columns: &[String]) -> Vec<SortKey> {
         _ => SortKey::of(text),
     };
     let key = |text: &String| {
-        let bare = |end| text.strip_suffix(end).filter(|_| !is_column(text));
+        let bare = |end: &str| text.strip_suffix(end).filter(|_| !is_column(text));
         match (bare(":missing-first"), bare(":missing-last")) {
             (Some(text), _) => direction(text).missing_first(),
             (None, Some(text)) => direction(text),
@@ -189,7 +190,7 @@ pub(crate) fn doc_numbers(docs: &Bound<'_, PyAny>) -> Result<Vec<u64>> {
     if let Some(mut arrays) = Arrays::of(docs)? {
         let mut numbers = Vec::new();
         while let Some(array) = arrays.next()? {
-            add_integers(array.as_ref(), &mut numbers)?;
+            add_integers(only_column(&array).as_ref(), &mut numbers)?;
         }
         return Ok(numbers);
     }
@@ -197,6 +198,14 @@ pub(crate) fn doc_numbers(docs: &Bound<'_, PyAny>) -> Result<Vec<u64>> {
         return of_memory(&memory);
     }
     docs.try_iter()?.map(|number| doc_number(number?.extract::<i128>()?)).collect()
+}
+
+/// The column of a table that has one; any other array itself.
+fn only_column(array: &ArrayRef) -> &ArrayRef {
+    match array.as_struct_opt().map(|table| table.columns()) {
+        Some([column]) => column,
+        _ => array,
+    }
 }
 
 fn doc_number(number: impl Into<i128>) -> Result<u64> {
@@ -259,7 +268,7 @@ pub(crate) fn ids(ids: &Bound<'_, PyAny>, logical: LogicalType) -> Result<Vec<Op
     let Some(mut arrays) = Arrays::of(ids)? else { return ids_of_list(ids, logical) };
     let mut stored = Vec::new();
     while let Some(array) = arrays.next()? {
-        let items = FlatArray::of(&array)?.items;
+        let items = FlatArray::of(only_column(&array))?.items;
         let is_text = match items.data_type() {
             DataType::Null => {
                 stored.resize(stored.len() + items.len(), None);

@@ -51,7 +51,7 @@ mod _docvalues {
     use crate::write::write;
 
     #[pymodule_export]
-    #[expect(non_upper_case_globals, reason = "Python's name")]
+    #[allow(non_upper_case_globals, reason = "Python's name")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Each crate under `crates/`, and the crates of the workspace that it may use.
-const ARROWS: [(&str, &[&str]); 16] = [
+const ARROWS: [(&str, &[&str]); 17] = [
     ("format", &[]),
     ("derive", &[]),
     ("column", &["format"]),
@@ -21,6 +21,7 @@ const ARROWS: [(&str, &[&str]); 16] = [
     ("ballista", &["datafusion"]),
     ("distributed", &["datafusion"]),
     ("cli", &["datafusion", "docvalues"]),
+    ("python", &["cli", "docvalues"]),
     ("testkit", &["search", "column", "storage", "format"]),
 ];
 

@@ -27,7 +27,8 @@ Data: TypeAlias = ArrowStream | ArrowArray | Mapping[str, Sequence[Any]]
 SchemaLike: TypeAlias = ArrowSchema | ArrowStream | Mapping[str, str]
 # Numbers of documents: integers of numpy (anything with a buffer), of Arrow, or of a sequence.
 Docs: TypeAlias = ArrowArray | ArrowStream | Sequence[int] | Any
-Ids: TypeAlias = ArrowArray | ArrowStream | Sequence[str | bytes | int] | Any
+# Strings or bytes as stored; of a column of IP addresses or UUIDs, also their text and objects of `ipaddress` and `uuid`.
+Ids: TypeAlias = ArrowArray | ArrowStream | Sequence[str | bytes | None] | Any
 Strings: TypeAlias = Literal["offsets", "views", "dictionary"]
 Columns: TypeAlias = Sequence[str]
 Progress: TypeAlias = Callable[[int], object]
@@ -55,6 +56,10 @@ def write(
     the one of the data: text as "ip" or "uuid", integers as "u64". `memory` bounds the buffers, in bytes; what is beyond
     goes to a temporary file. `progress` is called with the number of documents so far. A value that its column cannot hold
     raises a `DataError` with `column` and `row`, and no file is written.
+
+    Integers become i64 or u64, floats f64, timestamps UTC in milliseconds, microseconds or nanoseconds. Dictionaries are
+    decoded, structs become columns (`geo.city`), and an empty list is a missing value. `progress` and Ctrl-C have their turn
+    between batches, but not while the columns are encoded at the end.
     """
 
 def main(args: Sequence[str]) -> int:
@@ -72,7 +77,9 @@ class Table:
     @property
     def info(self) -> dict[str, int]: ...
     def __len__(self) -> int: ...
-    def to_pydict(self) -> dict[str, list[Any]]: ...
+    def to_pydict(self) -> dict[str, list[Any]]:
+        """Lists of bool, int, float, str, bytes, date and datetime. IP addresses and UUIDs are text, nanoseconds are int."""
+
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
     def __arrow_c_schema__(self) -> object: ...
@@ -93,7 +100,8 @@ class Schema:
 class Scan:
     """Documents as record batches, read when they are asked for. It can be read several times.
 
-    A scan keeps its files open until it and its streams are gone, or `close` was called.
+    A scan keeps its files open until it and its streams are gone, or `close` was called. Streams are read by the threads of
+    their consumers, who get an error of docvalues as one of their own, with its text.
     """
 
     @property
@@ -179,7 +187,7 @@ class Segment:
 
         Metrics are `sum(size)`, `min(size)`, `max(size)`, `mean(size)`, `distinct(host)`. `order` is "count", "value" or a
         metric, each with its greatest first except "value". `having` is a condition on `count` and metrics:
-        "count > 10 and `sum(size)` < 1MB". `missing` adds the groups of documents without a value.
+        "count > 10 and sum(size) < 1MB". `missing` adds the groups of documents without a value.
         """
 
     def histogram(
@@ -198,7 +206,11 @@ class Segment:
     def stats(
         self, column: str, *, where: str | None = None, distinct: bool = False
     ) -> Table:
-        """One row: `docs`, `missing`, `values`, `nans`, `min`, `max`, `sum`, `mean`, `std`, and `distinct` on request."""
+        """One row: `docs`, `missing`, `values`, `nans`, `min`, `max`, `sum`, `mean`, `std`, and `distinct` on request.
+
+        `std` is the standard deviation of a sample, as in polars and DuckDB. Here and in metrics, a sum of integers beyond 64
+        bits is a double.
+        """
 
     def percentiles(
         self, column: str, at: Sequence[float] = (1, 5, 25, 50, 75, 95, 99), *, where: str | None = None
@@ -228,7 +240,7 @@ class Segment:
     ) -> Table:
         """The values of the documents with these ids, a row for each; nulls for an id that no document has.
 
-        The files need an id index (`id_field`). Ids are strings or bytes as stored, or integers of an integer column.
+        The files need an id index (`id_field`). Of several files that have an id, the last one counts.
         """
 
     def scan(
@@ -263,7 +275,8 @@ class Segment:
 class Store:
     """A folder of segments that changes. One process at a time may have it open; others read it with `open`.
 
-    A `with` block closes the store and commits nothing: what was not committed is in its log, and comes back at `open`.
+    A `with` block closes the store and commits nothing. With the durability "batch" or a number of seconds, what was not
+    committed is in a log and comes back at `open`; otherwise it is lost.
     """
 
     @staticmethod
@@ -300,15 +313,19 @@ class Store:
         """The number of documents of the last refresh or commit."""
 
     def upsert(self, data: Data, *, progress: Progress | None = None) -> dict[str, int]:
-        """Adds documents, and replaces those with the same id.
+        """Adds documents, and replaces those with the same id. `snapshot` has them after `refresh` or `commit`.
 
-        Returns counts of outcomes: "added", "replaced", and "stale" (the store has a newer version) and "refused".
+        Returns counts of outcomes: "added", "replaced", "stale" (the store has a newer version), "refused", and those of
+        `update`. If a value is refused, the batches before it stay.
         """
 
-    def update(self, data: Data, *, progress: Progress | None = None) -> dict[str, int]:
-        """Changes columns of the documents with the ids in `data`; a null removes the value.
+    def update(
+        self, data: Data, *, unset: Sequence[str] = (), progress: Progress | None = None
+    ) -> dict[str, int]:
+        """Changes columns of the documents with the ids in `data`; a null leaves the value as it is.
 
-        Returns counts of outcomes: "updated", "not_found", "stale" and "refused".
+        All these documents lose their values in the columns of `unset`. Returns counts of outcomes, as `upsert`: "updated",
+        "not_found", "stale" and "refused".
         """
 
     def delete(self, *, ids: Ids | None = None, where: str | None = None) -> int:
@@ -317,14 +334,14 @@ class Store:
     def refresh(self) -> bool:
         """Publishes the changes so far to `snapshot`, and returns whether there were any."""
 
-    def commit(self, user_data: bytes = b"") -> int:
+    def commit(self, user_data: bytes | None = None) -> int:
         """Makes the changes so far durable and visible to `open`, and returns the number of the commit."""
 
     def snapshot(self) -> Segment:
         """The documents of the last refresh or commit."""
 
     def merge(self, to: int | None = None) -> int:
-        """Merges segments, to at most `to` of them or by the default policy, and returns the number of merges."""
+        """Merges segments, to at most `to` of them or by the default policy, and returns their number. Ctrl-C waits for it."""
 
     def stats(self) -> dict[str, int]:
         """`docs`, `segments`, `buffered_docs`, `buffer_bytes`, `log_bytes`, `unpublished` and `uncommitted` changes."""
