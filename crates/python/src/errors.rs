@@ -82,7 +82,7 @@ impl From<Failure> for PyErr {
                 PyKeyboardInterrupt::new_err(())
             }
             Failure::Docvalues(error) => of_docvalues(&error, 0).raise(),
-            Failure::Arrow(error) => of_arrow(error).raise(),
+            Failure::Arrow(error) => of_arrow(&error).raise(),
             Failure::Argument(message) => Raised::of("QueryError", message).raise(),
             Failure::Value { column, row, what } => {
                 let message = place(Some(&column), Some(row)) + &what;
@@ -241,7 +241,7 @@ fn of_storage(error: &StorageError) -> Raised {
 }
 
 /// An error of an export comes as the cause of one of Arrow's.
-fn of_arrow(error: ArrowError) -> Raised {
+fn of_arrow(error: &ArrowError) -> Raised {
     match error.source().and_then(|source| source.downcast_ref::<SearchError>()) {
         Some(error) => of_search(error),
         None => Raised::of("DataError", error),

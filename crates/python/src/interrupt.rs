@@ -18,6 +18,27 @@ const INTERRUPTIBLE_DOCS: u64 = 1 << 20;
 /// The time between two looks for Ctrl-C.
 const PAUSE: Duration = Duration::from_millis(20);
 
+/// Whether threads for searches may have been started, and whether this process was forked after that.
+static IS_USED: AtomicBool = AtomicBool::new(false);
+static IS_FORKED: AtomicBool = AtomicBool::new(false);
+
+/// Refuses to go on in a process that was forked: it has none of the threads that searches wait for.
+pub(crate) fn refuse_fork() -> PyResult<()> {
+    if IS_FORKED.load(Ordering::Relaxed) {
+        return Err(PyRuntimeError::new_err(
+            "this process was forked after docvalues was used: start it by \"spawn\" or \"forkserver\"",
+        ));
+    }
+    IS_USED.store(true, Ordering::Relaxed);
+    Ok(())
+}
+
+/// Is called in a process that was forked.
+#[pyfunction]
+pub(crate) fn _forked() {
+    IS_FORKED.fetch_or(IS_USED.load(Ordering::Relaxed), Ordering::Relaxed);
+}
+
 /// Set when the search should stop.
 pub(crate) type Stop = Arc<AtomicBool>;
 

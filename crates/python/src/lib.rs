@@ -11,7 +11,7 @@
 //! | `python_values` | Python's lists as Arrow arrays, and back |
 //! | `text` | IP addresses and UUIDs as text, and back |
 //! | `capsules` | Arrow's C data interface |
-//! | `interrupt` | work without the GIL |
+//! | `interrupt` | work without the GIL, Ctrl-C, forks |
 //! | `errors` | exceptions |
 
 mod answers;
@@ -39,6 +39,8 @@ use pyo3::prelude::*;
 mod _docvalues {
     #[pymodule_export]
     use super::main;
+    #[pymodule_export]
+    use crate::interrupt::_forked;
     #[pymodule_export]
     use crate::scan::Scan;
     #[pymodule_export]

@@ -16,6 +16,7 @@ use rayon::prelude::*;
 
 use crate::capsules::{schema_capsule, stream_capsule};
 use crate::errors::{Failure, Result, argument};
+use crate::interrupt::refuse_fork;
 use crate::opened::Opened;
 use crate::rows::{Columns, only};
 use crate::table::{Schema, Table};
@@ -86,6 +87,7 @@ impl Scan {
     }
 
     fn reader(&self) -> PyResult<Reader> {
+        refuse_fork()?;
         let plan = self.plan.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let plan = plan.ok_or_else(|| PyValueError::new_err("the scan is closed"))?;
         Ok(Reader::new(plan, Arc::clone(&self.schema))?)
@@ -94,6 +96,7 @@ impl Scan {
 
 #[pymethods]
 impl Scan {
+    /// The names and types of the columns.
     #[getter]
     fn schema(&self) -> Schema {
         Schema::new(Arc::clone(&self.schema), &self.fields)
@@ -103,6 +106,7 @@ impl Scan {
         Ok(ScanBatches(self.reader()?))
     }
 
+    /// Reads all rows.
     fn read_all(&self, py: Python<'_>) -> PyResult<Table> {
         let (mut reader, mut batches) = (self.reader()?, Vec::new());
         while let Some(batch) = py.detach(|| reader.next_batch())? {
@@ -112,6 +116,7 @@ impl Scan {
         Ok(Table::new(Arc::clone(&self.schema), batches, []))
     }
 
+    /// Lets go of the files. Streams that were begun go on.
     fn close(&self) {
         self.plan.lock().unwrap_or_else(PoisonError::into_inner).take();
     }

@@ -16,7 +16,7 @@ use pyo3::types::{PyDict, PyTuple};
 use crate::answers::{self, Answer};
 use crate::arguments::{self, Names, Paths, condition};
 use crate::errors::{Result, argument};
-use crate::interrupt::interruptible;
+use crate::interrupt::{interruptible, refuse_fork};
 use crate::opened::Opened;
 use crate::rows::{Columns, NOWHERE};
 use crate::scan::{Plan, Scan};
@@ -30,6 +30,7 @@ pub(crate) struct Segment(RwLock<Option<Arc<Opened>>>);
 #[pyfunction]
 #[pyo3(signature = (source, *, commit = None, untrusted = false))]
 pub(crate) fn open(py: Python<'_>, source: Paths, commit: Option<u64>, untrusted: bool) -> PyResult<Segment> {
+    refuse_fork()?;
     let opened = py.detach(|| Opened::open(source, commit, untrusted))?;
     Ok(Segment::of(opened))
 }
@@ -40,6 +41,7 @@ impl Segment {
     }
 
     fn opened(&self) -> PyResult<Arc<Opened>> {
+        refuse_fork()?;
         let opened = self.0.read().unwrap_or_else(PoisonError::into_inner).clone();
         opened.ok_or_else(|| PyValueError::new_err("the segment is closed"))
     }
@@ -76,6 +78,7 @@ const FEW: usize = 64;
 
 #[pymethods]
 impl Segment {
+    /// The names and types of all columns.
     #[getter]
     fn schema(&self) -> PyResult<Schema> {
         let opened = self.opened()?;
@@ -84,16 +87,19 @@ impl Segment {
         Ok(Schema::new(columns.schema(&search)?, &columns.fields(&search)?))
     }
 
+    /// The names of all columns.
     #[getter]
     fn columns(&self) -> PyResult<Vec<String>> {
         Ok(self.opened()?.columns.clone())
     }
 
+    /// The keys by which the documents are sorted, if all files are sorted alike.
     #[getter]
     fn sort_by(&self) -> PyResult<Vec<String>> {
         Ok(self.opened()?.sort().iter().map(key_text).collect())
     }
 
+    /// The number of files, or of segments of a store.
     #[getter]
     fn parts(&self) -> PyResult<usize> {
         Ok(self.opened()?.parts.len())
@@ -103,19 +109,22 @@ impl Segment {
         Ok(usize::try_from(self.opened()?.live).unwrap_or(usize::MAX))
     }
 
+    /// A row for each column: its name, type and kind, documents with a value, and values.
     fn describe(&self, py: Python<'_>) -> PyResult<Table> {
         let opened = self.opened()?;
         Ok(py.detach(|| describe(&opened))?)
     }
 
+    /// The number of documents that match a condition.
     #[pyo3(signature = (r#where = None))]
     fn count(&self, py: Python<'_>, r#where: Option<&str>) -> PyResult<u64> {
         let (opened, query) = (self.opened()?, condition(r#where)?);
         interruptible(py, opened.docs(), |stop| Ok(opened.stoppable(stop).count(&query)?))
     }
 
+    /// The most frequent values of a column, and their counts.
     #[pyo3(signature = (column, *, r#where = None, top = 10, order = "count", min_count = 1, prefix = None))]
-    #[expect(clippy::too_many_arguments, reason = "keywords in Python")]
+    #[allow(clippy::too_many_arguments, reason = "keywords in Python")]
     fn facet(
         &self,
         py: Python<'_>,
@@ -137,8 +146,9 @@ impl Segment {
         Ok(answers::facet(&only(answer.facets)?)?)
     }
 
+    /// The first documents in an order: "-size" is descending.
     #[pyo3(signature = (sort, n = 10, *, r#where = None, columns = None, docs = None, strings = "offsets", as_text = false))]
-    #[expect(clippy::too_many_arguments, reason = "keywords in Python")]
+    #[allow(clippy::too_many_arguments, reason = "keywords in Python")]
     fn top(
         &self,
         py: Python<'_>,
@@ -157,8 +167,9 @@ impl Segment {
         self.table(py, &columns, &answer.top)
     }
 
+    /// Groups of documents with equal values, their counts and metrics, such as "sum(size)".
     #[pyo3(signature = (by, *, r#where = None, metrics = Vec::new(), top = 10, order = "count", having = None, missing = false))]
-    #[expect(clippy::too_many_arguments, reason = "keywords in Python")]
+    #[allow(clippy::too_many_arguments, reason = "keywords in Python")]
     fn group(
         &self,
         py: Python<'_>,
@@ -200,6 +211,7 @@ impl Segment {
         Ok(answers::groups(&opened, &only(answer.groups)?, &returned)?)
     }
 
+    /// Counts in buckets: of a width, of a unit of time such as "day", or between edges.
     #[pyo3(signature = (column, step, *, r#where = None, metrics = Vec::new()))]
     fn histogram(
         &self,
@@ -217,6 +229,7 @@ impl Segment {
         Ok(answers::histogram(&opened, &only(answer.histograms)?, &metrics)?)
     }
 
+    /// Statistics of a column, in one row.
     #[pyo3(signature = (column, *, r#where = None, distinct = false))]
     fn stats(&self, py: Python<'_>, column: &str, r#where: Option<&str>, distinct: bool) -> PyResult<Table> {
         let mut stats = Stats::of(column).spread();
@@ -224,6 +237,7 @@ impl Segment {
         Ok(answers::stats(&self.stats_of(py, r#where, stats)?)?)
     }
 
+    /// The values at percentiles.
     #[pyo3(signature = (column, at = vec![1.0, 5.0, 25.0, 50.0, 75.0, 95.0, 99.0], *, r#where = None))]
     fn percentiles(
         &self,
@@ -236,6 +250,7 @@ impl Segment {
         Ok(answers::percentiles(&self.stats_of(py, r#where, stats)?)?)
     }
 
+    /// The values of documents by their numbers, in any order.
     #[pyo3(signature = (docs, columns = None, *, strings = "offsets", as_text = false))]
     fn take(
         &self,
@@ -252,6 +267,7 @@ impl Segment {
         self.table(py, &columns, &list)
     }
 
+    /// The values of the documents with these ids; nulls for an id that no document has.
     #[pyo3(signature = (ids, columns = None, *, strings = "offsets", as_text = false))]
     fn lookup(
         &self,
@@ -269,11 +285,12 @@ impl Segment {
         self.table(py, &columns, &list)
     }
 
+    /// Documents as record batches, read when they are asked for.
     #[pyo3(signature = (
         columns = None, *, r#where = None, limit = None, part = None, batch_rows = 65_536, docs = None,
         strings = "offsets", as_text = false
     ))]
-    #[expect(clippy::too_many_arguments, reason = "keywords in Python")]
+    #[allow(clippy::too_many_arguments, reason = "keywords in Python")]
     fn scan(
         &self,
         columns: Option<Vec<String>>,
@@ -291,11 +308,13 @@ impl Segment {
         Ok(Scan::new(Plan { opened, columns, query, limit, part, rows })?)
     }
 
+    /// Reads everything, and raises a CorruptError for the first damage.
     fn check(&self, py: Python<'_>) -> PyResult<()> {
         let opened = self.opened()?;
         interruptible(py, u64::MAX, |_| opened.verify())
     }
 
+    /// Lets go of the files. Scans and tables that were made before still work.
     fn close(&self) {
         self.0.write().unwrap_or_else(PoisonError::into_inner).take();
     }

@@ -13,7 +13,7 @@ use pyo3::types::{PyBytes, PyDict};
 use crate::arguments::{self, Data, Names, condition};
 use crate::capsules::schema_of;
 use crate::errors::{Failure, Result, argument};
-use crate::interrupt::interruptible;
+use crate::interrupt::{interruptible, refuse_fork};
 use crate::opened::Opened;
 use crate::rows::Columns;
 use crate::segment::Segment;
@@ -39,6 +39,7 @@ const BYTES: usize = 16 << 20;
 
 impl Store {
     fn store(&self) -> PyResult<Arc<docvalues::store::Store>> {
+        refuse_fork()?;
         let store = self.store.read().unwrap_or_else(PoisonError::into_inner).clone();
         store.ok_or_else(|| PyValueError::new_err("the store is closed"))
     }
@@ -96,12 +97,13 @@ impl Store {
 
 #[pymethods]
 impl Store {
+    /// Creates a store in a folder.
     #[staticmethod]
     #[pyo3(signature = (
         path, schema, *, id_field = None, version_field = None, sort_by = None, types = None,
         durability = OnDisk::Name("commit".to_owned()), buffer = None
     ))]
-    #[expect(clippy::too_many_arguments, reason = "keywords in Python")]
+    #[allow(clippy::too_many_arguments, reason = "keywords in Python")]
     fn create(
         py: Python<'_>,
         path: PathBuf,
@@ -136,6 +138,7 @@ impl Store {
         Ok(Store::of(store.map_err(Failure::from)?, path))
     }
 
+    /// Opens a store to change it, which one process at a time can do.
     #[staticmethod]
     #[pyo3(signature = (path, *, durability = OnDisk::Name("commit".to_owned()), buffer = None))]
     fn open(py: Python<'_>, path: PathBuf, durability: OnDisk, buffer: Option<usize>) -> PyResult<Store> {
@@ -144,6 +147,7 @@ impl Store {
         Ok(Store::of(store.map_err(Failure::from)?, path))
     }
 
+    /// The names and types of all columns.
     #[getter]
     fn schema(&self) -> PyResult<Schema> {
         let opened = Opened::of_snapshot(self.store()?.snapshot(), &self.path)?;
@@ -151,16 +155,19 @@ impl Store {
         Ok(Schema::new(columns.schema(&search)?, &columns.fields(&search)?))
     }
 
+    /// The folder.
     #[getter]
     fn path(&self) -> &str {
         &self.path
     }
 
+    /// The column whose values identify documents.
     #[getter]
     fn id_field(&self) -> PyResult<Option<String>> {
         Ok(self.store()?.snapshot().schema().id_field().map(str::to_owned))
     }
 
+    /// The column with the version of each document.
     #[getter]
     fn version_field(&self) -> PyResult<Option<String>> {
         Ok(self.store()?.snapshot().schema().version_field().map(str::to_owned))
@@ -170,6 +177,7 @@ impl Store {
         Ok(usize::try_from(self.store()?.snapshot().docs()).unwrap_or(usize::MAX))
     }
 
+    /// Adds documents, and replaces those with the same id. Returns counts of outcomes.
     #[pyo3(signature = (data, *, progress = None))]
     fn upsert<'py>(
         &self,
@@ -180,6 +188,7 @@ impl Store {
         self.apply(py, (&data, progress), None)
     }
 
+    /// Changes columns of the documents with the ids in the data. Returns counts of outcomes.
     #[pyo3(signature = (data, *, unset = Vec::new(), progress = None))]
     fn update<'py>(
         &self,
@@ -191,6 +200,7 @@ impl Store {
         self.apply(py, (&data, progress), Some(unset))
     }
 
+    /// Deletes documents by id or by a condition, and returns their number.
     #[pyo3(signature = (*, ids = None, r#where = None))]
     fn delete(&self, py: Python<'_>, ids: Option<Bound<'_, PyAny>>, r#where: Option<&str>) -> PyResult<u64> {
         let store = self.store()?;
@@ -212,11 +222,13 @@ impl Store {
         Ok(deleted.map_err(Failure::from)?)
     }
 
+    /// Publishes the changes so far to `snapshot`, and returns whether there were any.
     fn refresh(&self, py: Python<'_>) -> PyResult<bool> {
         let store = self.store()?;
         Ok(py.detach(|| store.refresh()).map_err(Failure::from)?)
     }
 
+    /// Makes the changes so far durable, and returns the number of the commit.
     #[pyo3(signature = (user_data = None))]
     fn commit(&self, py: Python<'_>, user_data: Option<Bound<'_, PyBytes>>) -> PyResult<u64> {
         let (store, data) = (self.store()?, user_data.map(|data| data.as_bytes().to_vec()));
@@ -227,10 +239,12 @@ impl Store {
         Ok(commit.map_err(Failure::from)?)
     }
 
+    /// The documents of the last refresh or commit.
     fn snapshot(&self) -> PyResult<Segment> {
         Ok(Segment::of(Opened::of_snapshot(self.store()?.snapshot(), &self.path)?))
     }
 
+    /// Merges segments, and returns their number.
     #[pyo3(signature = (to = None))]
     fn merge(&self, py: Python<'_>, to: Option<usize>) -> PyResult<usize> {
         let store = self.store()?;
@@ -242,6 +256,7 @@ impl Store {
         Ok(store.stats().map_err(Failure::from)?.segments)
     }
 
+    /// The contents of the store now, as numbers.
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let stats = self.store()?.stats().map_err(Failure::from)?;
         let found = PyDict::new(py);
@@ -255,6 +270,7 @@ impl Store {
         Ok(found)
     }
 
+    /// Checks the files of all commits, and raises the error of the first problem.
     fn check(&self, py: Python<'_>) -> PyResult<()> {
         let store = self.store()?;
         interruptible(py, u64::MAX, |_| {
@@ -267,6 +283,7 @@ impl Store {
         })
     }
 
+    /// Closes the store, without a commit.
     fn close(&self, py: Python<'_>) {
         let store = self.store.write().unwrap_or_else(PoisonError::into_inner).take();
         py.detach(|| drop(store));

@@ -63,11 +63,13 @@ impl Table {
 
 #[pymethods]
 impl Table {
+    /// The names of the columns.
     #[getter]
     fn columns(&self) -> Vec<&str> {
         self.schema.fields().iter().map(|field| field.name().as_str()).collect()
     }
 
+    /// Totals of the answer.
     #[getter]
     fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let info = PyDict::new(py);
@@ -79,6 +81,7 @@ impl Table {
         self.len()
     }
 
+    /// The columns as lists of Python.
     fn to_pydict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let columns = PyDict::new(py);
         for (at, field) in self.schema.fields().iter().enumerate() {
@@ -155,11 +158,13 @@ impl Schema {
 
 #[pymethods]
 impl Schema {
+    /// The names of the columns.
     #[getter]
     fn names(&self) -> Vec<&str> {
         self.schema.fields().iter().map(|field| field.name().as_str()).collect()
     }
 
+    /// The types by name, as conditions call them.
     #[getter]
     fn types<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let types = PyDict::new(py);

@@ -12,6 +12,7 @@ use pyo3::types::PyDict;
 
 use crate::arguments::{self, Data, Names};
 use crate::errors::{Failure, Result, argument};
+use crate::interrupt::refuse_fork;
 use crate::text;
 
 /// The most rows that are added at once.
@@ -23,7 +24,7 @@ const BYTES: usize = 32 << 20;
 /// Writes a segment file, batch by batch, and returns its number of documents.
 #[pyfunction]
 #[pyo3(signature = (path, data, *, sort_by = None, id_field = None, types = None, threads = None, memory = None, progress = None))]
-#[expect(clippy::too_many_arguments, reason = "keywords in Python")]
+#[allow(clippy::too_many_arguments, reason = "keywords in Python")]
 pub(crate) fn write(
     py: Python<'_>,
     path: PathBuf,
@@ -35,6 +36,7 @@ pub(crate) fn write(
     memory: Option<usize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<u32> {
+    refuse_fork()?;
     let mut data = Data::of(&data)?;
     let types = Types::of(types.as_ref())?;
     let mut options = WriterOptions::new().threads(threads.unwrap_or(0));

@@ -12,9 +12,11 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
-from ._docvalues import Scan, Segment, Store, Table, __version__, open, write
+from . import _docvalues
+from ._docvalues import Scan, Schema, Segment, Store, Table, __version__, open, write
 from ._errors import ColumnError, CorruptError, DataError, Error, NotFoundError, QueryError
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ __all__ = [
     "NotFoundError",
     "QueryError",
     "Scan",
+    "Schema",
     "Segment",
     "Store",
     "Table",
@@ -38,6 +41,11 @@ __all__ = [
     "scan_polars",
     "write",
 ]
+
+
+# A forked process has none of the threads that searches wait for: it gets an error instead.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_docvalues._forked)
 
 
 def scan_polars(source: Source | Segment, *, commit: int | None = None) -> polars.LazyFrame:

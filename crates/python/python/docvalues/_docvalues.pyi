@@ -65,6 +65,8 @@ def write(
 def main(args: Sequence[str]) -> int:
     """Runs the command `dv` and returns its exit code."""
 
+def _forked() -> None: ...
+
 class Table:
     """Rows in memory, as Arrow: `pl.DataFrame(it)`, `pa.table(it)`, `pa.record_batch(it)`, `pd.DataFrame.from_arrow(it)`.
 
