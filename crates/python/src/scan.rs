@@ -81,7 +81,7 @@ impl Scan {
         // Wrong names are an error now.
         let search = plan.opened.search();
         drop(search.bind(&plan.query)?);
-        drop(plan.parts()?);
+        plan.parts()?;
         let (schema, fields) = (plan.columns.schema(&search)?, plan.columns.fields(&search)?);
         Ok(Scan { plan: Mutex::new(Some(Arc::new(plan))), schema, fields })
     }
