@@ -22,6 +22,7 @@ const ARROWS: [(&str, &[&str]); 17] = [
     ("ballista", &["datafusion"]),
     ("distributed", &["datafusion"]),
     ("cli", &["datafusion", "docvalues"]),
+    ("python", &["cli", "docvalues"]),
     ("testkit", &["search", "column", "storage", "format"]),
 ];
 
