@@ -1,0 +1,33 @@
+"""`DOCVALUES_SWEEP=full` asks 1,000 questions in place of a sample."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).parents[3]
+SWEEP = os.environ.get("DOCVALUES_SWEEP") == "full"
+
+settings.register_profile(
+    "docvalues",
+    max_examples=1_000 if SWEEP else 40,
+    deadline=None,
+    derandomize=not SWEEP,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("docvalues")
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(tmp_path, monkeypatch):
+    """Tests write their files with short names."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def dv_command():
+    """The command of the wheel."""
+    return [sys.executable, "-m", "docvalues"]
