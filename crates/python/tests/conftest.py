@@ -15,6 +15,7 @@ settings.register_profile(
     max_examples=1_000 if SWEEP else 40,
     deadline=None,
     derandomize=not SWEEP,
+    report_multiple_bugs=False,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("docvalues")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import io
 import json
-import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 from polars.io.plugins import register_io_source
 
+from . import _conditions as conditions
 from ._docvalues import Segment
 from ._docvalues import open as open_segment
 
@@ -19,19 +19,14 @@ if TYPE_CHECKING:
 
 _OPERATORS = {"Eq": "=", "NotEq": "!=", "Lt": "<", "LtEq": "<=", "Gt": ">", "GtEq": ">="}
 _BOUNDS = {"Both": (">=", "<="), "Left": (">=", "<"), "Right": (">", "<="), "None": (">", "<")}
-_INTEGERS = ("i64", "u64", "date", "timestamp[ms]", "timestamp[us]", "timestamp[ns]")
 _PATTERNS = {"StartsWith": "^=", "EndsWith": "$="}
-
-# A query has at most 64 nested parentheses, and 1 MiB of text.
-_MAX_DEPTH = 60
-_MAX_TEXT = 1 << 20
 
 
 def scan_polars(source: Source | Segment, *, commit: int | None = None) -> pl.LazyFrame:
     """A `LazyFrame` over a segment, a store or many files.
 
-    polars filters every batch, so a condition that is pushed down only has to match at least the same documents. IP addresses
-    and UUIDs are text.
+    Projection, row limit and the predicates that a search can answer are pushed down. polars filters every batch again, so
+    that the answer does not depend on which these are. IP addresses and UUIDs are text.
     """
     segment = source if isinstance(source, Segment) else open_segment(source, commit=commit)
     layout: Any = {"strings": "views", "as_text": True}
@@ -63,31 +58,24 @@ def condition(predicate: pl.Expr, types: Mapping[str, str]) -> str | None:
         node = json.loads(predicate.meta.serialize(format="json"))
     except Exception:  # such as a function in Python
         return None
-    found = _condition(node, types, 0)
-    return found if found is not None and len(found.encode()) <= _MAX_TEXT else None
+    return conditions.conjunction([_condition(node, types, 0)])
 
 
 def _condition(node: Any, types: Mapping[str, str], depth: int) -> str | None:
     match node:
         case {"Column": name} if types.get(name) == "bool":
-            return f"{_quoted(name, '`')} = true"
+            return conditions.comparison(name, "bool", "=", True)
         case {"BinaryExpr": {"op": "And" | "LogicalAnd" as op}}:
-            parts = [_condition(part, types, depth) for part in _operands(node, op)]
-            return " and ".join(part for part in parts if part) or None
-        case {"BinaryExpr": {"op": "Or" | "LogicalOr" as op}} if depth < _MAX_DEPTH:
+            return conditions.conjunction([_condition(part, types, depth) for part in _operands(node, op)])
+        case {"BinaryExpr": {"op": "Or" | "LogicalOr" as op}} if depth < conditions.MAX_DEPTH:
             parts = [_condition(part, types, depth + 1) for part in _operands(node, op)]
             return None if None in parts else f"({' or '.join(part for part in parts if part)})"
-        case {"BinaryExpr": {"left": {"Column": name}, "op": op, "right": {"Literal": _} as value}}:
-            return _comparison(name, _OPERATORS.get(op), _value(value), types)
+        case {"BinaryExpr": {"left": {"Column": name}, "op": op, "right": {"Literal": _} as value}} if op in _OPERATORS:
+            return conditions.comparison(name, types.get(name, ""), _OPERATORS[op], _value(value))
         case {"Function": {"input": [{"Column": name}, *arguments], "function": {"Boolean": function}}}:
-            return _boolean(name, function, arguments, types)
-        case {
-            "Function": {
-                "input": [{"Column": name}, {"Literal": _} as value],
-                "function": {"StringExpr": function},
-            }
-        } if types.get(name) == "string":
-            return _pattern(name, function, _value(value))
+            return _boolean(name, types.get(name, "list"), function, arguments)
+        case {"Function": {"input": [{"Column": name}, {"Literal": _} as value], "function": {"StringExpr": function}}}:
+            return _pattern(name, types.get(name, ""), function, _value(value))
     return None
 
 
@@ -99,34 +87,21 @@ def _operands(node: Any, op: str) -> list[Any]:
     return [node]
 
 
-def _comparison(name: str, operator: str | None, value: Any, types: Mapping[str, str]) -> str | None:
-    kind, column = types.get(name, ""), _quoted(name, "`")
-    literal = _literal(kind, value)
-    if operator is None or literal is None or (kind == "bool" and operator not in ("=", "!=")):
-        return None
-    # For polars, NaN is above every number.
-    if kind == "f64" and operator in (">", ">="):
-        return f"{column} exists and not {column} {'<=' if operator == '>' else '<'} {literal}"
-    return f"{column} {operator} {literal}"
-
-
-def _boolean(name: str, function: Any, arguments: list[Any], types: Mapping[str, str]) -> str | None:
-    column = _quoted(name, "`")
+def _boolean(name: str, kind: str, function: Any, arguments: list[Any]) -> str | None:
     match function, arguments:
-        case "IsNull" | "IsNotNull", [] if not types.get(name, "list").startswith("list"):
-            return f"{column} {'missing' if function == 'IsNull' else 'exists'}"
+        case "IsNull" | "IsNotNull", []:
+            return conditions.presence(name, kind, "missing" if function == "IsNull" else "exists")
         case {"IsBetween": {"closed": closed}}, [{"Literal": _} as low, {"Literal": _} as high] if closed in _BOUNDS:
             bounds = zip(_BOUNDS[closed], (low, high))
-            parts = [_comparison(name, operator, _value(bound), types) for operator, bound in bounds]
-            return " and ".join(part for part in parts if part) or None
+            return conditions.conjunction(
+                [conditions.comparison(name, kind, operator, _value(bound)) for operator, bound in bounds]
+            )
         case {"IsIn": {"nulls_equal": False}}, [{"Literal": _} as values]:
-            found = _value(values)
-            literals = [_literal(types.get(name, ""), value) for value in found if value is not None]
-            return None if None in literals else f"{column} in ({', '.join(text for text in literals if text)})"
+            return conditions.is_in(name, kind, _value(values))
     return None
 
 
-def _pattern(name: str, function: Any, value: Any) -> str | None:
+def _pattern(name: str, kind: str, function: Any, value: Any) -> str | None:
     match function:
         case str() if function in _PATTERNS:
             operator = _PATTERNS[function]
@@ -135,8 +110,8 @@ def _pattern(name: str, function: Any, value: Any) -> str | None:
             operator = "*="
         case _:
             return None
-    literal = _literal("string", value)
-    return literal and f"{_quoted(name, '`')} {operator} {literal}"
+    text = conditions.literal(kind, value) if kind == "string" else None
+    return text and f"{conditions.column(name)} {operator} {text}"
 
 
 def _value(node: Any) -> Any:
@@ -144,20 +119,3 @@ def _value(node: Any) -> Any:
     expression = pl.Expr.deserialize(io.BytesIO(json.dumps(node).encode()), format="json")
     value = pl.select(expression.to_physical()).item()
     return value.to_list() if isinstance(value, pl.Series) else value
-
-
-def _literal(kind: str, value: Any) -> str | None:
-    """A value of a column in the query language."""
-    if kind == "bool" and isinstance(value, bool):
-        return str(value).lower()
-    if kind in _INTEGERS and isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    if kind == "f64" and isinstance(value, float) and math.isfinite(value):
-        return repr(value)
-    if kind == "string" and isinstance(value, str):
-        return _quoted(value, '"')
-    return None
-
-
-def _quoted(text: str, quote: str) -> str:
-    return quote + text.replace(quote, quote * 2) + quote
