@@ -56,9 +56,9 @@ def condition(predicate: pl.Expr, types: Mapping[str, str]) -> str | None:
     """A query that matches at least the documents for which `predicate` is true; `None` if that would be all of them."""
     try:
         node = json.loads(predicate.meta.serialize(format="json"))
-    except Exception:  # such as a function in Python
+        return conditions.conjunction([_condition(node, types, 0)])
+    except Exception:  # JSON has no NaN and no functions, and other releases of polars may have other forms
         return None
-    return conditions.conjunction([_condition(node, types, 0)])
 
 
 def _condition(node: Any, types: Mapping[str, str], depth: int) -> str | None:

@@ -1,0 +1,94 @@
+"""The documentation and the types hold: docstrings, the cells of docs/python.md, the stubs."""
+
+import ast
+import doctest
+import inspect
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import docvalues as dv
+import pytest
+from conftest import ROOT
+
+PACKAGE = Path(dv.__file__).parent
+STUBS = ast.parse((PACKAGE / "_docvalues.pyi").read_text())
+
+
+def docstrings():
+    """Those of the module at work and of the stubs, by name."""
+    yield "docvalues", dv.__doc__
+    for name in dv.__all__:
+        yield name, inspect.getdoc(getattr(dv, name))
+    for node in ast.walk(STUBS):
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+            yield f"{node.name} of the stubs", ast.get_docstring(node)
+
+
+def test_examples_of_docstrings():
+    examples = 0
+    for name, text in docstrings():
+        found = doctest.DocTestParser().get_doctest(text or "", {"dv": dv}, name, None, 0)
+        report = []
+        runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+        examples += len(found.examples)
+        assert runner.run(found, out=report.append).failed == 0, "".join(report)
+    assert examples >= 4
+
+
+def test_the_stubs_have_what_the_module_has():
+    for node in STUBS.body:
+        # Protocols of the stubs are in no module at work.
+        if isinstance(node, ast.ClassDef) and not any(base.id == "Protocol" for base in node.bases):
+            class_ = getattr(dv, node.name)
+            stubbed = {child.name for child in node.body if isinstance(child, ast.FunctionDef)}
+            assert all(hasattr(class_, name) for name in stubbed), node.name
+            assert {name for name in vars(class_) if not name.startswith("_")} <= stubbed, node.name
+            for child in node.body:
+                if isinstance(child, ast.FunctionDef) and not child.decorator_list and not child.name.startswith("__"):
+                    arguments = [*child.args.args, *child.args.kwonlyargs]
+                    names = [argument.arg for argument in arguments if argument.arg != "self"]
+                    found = inspect.signature(getattr(class_, child.name)).parameters
+                    assert [name for name in found if name != "self"] == names, child.name
+
+
+def test_types(in_a_folder_of_its_own):
+    """mypy takes the package, and a program with each kind of call; and refuses a wrong one."""
+    pytest.importorskip("mypy")
+    program = in_a_folder_of_its_own / "program.py"
+    lines = [
+        "import docvalues as dv",
+        "import pandas, polars as pl",
+        'docs: int = dv.write("a.dv", pl.DataFrame({"n": [1]}), sort_by="-n")',
+        'with dv.open(["a.dv"]) as hits:',
+        '    table: dv.Table = hits.facet("n", top=3, order="value")',
+        '    frame: pl.DataFrame = pl.DataFrame(hits.scan(["n"], strings="views"))',
+        '    hits.take([0], ["n"]).to_pydict()["n"]',
+        'lazy: pl.LazyFrame = dv.scan_polars("a.dv")',
+        'with dv.Store.create("s", {"id": "string"}, id_field="id", durability=0.5) as store:',
+        '    added: int = store.upsert({"id": ["a"]})["added"]',
+    ]
+    program.write_text("\n".join(lines).replace("import pandas, polars", "import polars") + "\n")
+    mypy = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--cache-dir", str(in_a_folder_of_its_own / "cache")]
+    checked = subprocess.run([*mypy, str(program), "-p", "docvalues"], capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stdout
+    program.write_text(program.read_text() + 'hits.facet("n", order="values")\n')
+    checked = subprocess.run([*mypy, str(program)], capture_output=True, text=True)
+    assert f"program.py:{len(lines) + 1}: error:" in checked.stdout
+
+
+def test_cells_of_the_page():
+    """docs/python.md from top to bottom: each block of Python, and what the next block says that it prints."""
+    text = (ROOT / "docs/python.md").read_text()
+    own = text.split("## Beside")[0]
+    cells = re.findall(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", own, re.S)
+    assert len(cells) >= 8
+    program = "".join(f"print('%%')\n{code}\n" for code, _ in cells)
+    Path("cells.py").write_text(program)
+    done = subprocess.run([sys.executable, "cells.py", str(ROOT)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    printed = done.stdout.split("%%\n")[1:]
+    for (code, expected), found in zip(cells, printed, strict=True):
+        assert found.strip() == expected.strip(), code
+    assert Path("sections.png").exists() or Path("sections.html").exists(), "the plot"
