@@ -1,6 +1,8 @@
 """Segments and stores in Spark: `pip install pyspark`, Java 17, half a minute. Runs if pyspark is there."""
 
 import datetime as dt
+import os
+import sys
 
 import docvalues as dv
 import pytest
@@ -13,8 +15,9 @@ def spark():
     from docvalues.spark import DocValues
     from pyspark.sql import SparkSession
 
+    os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
-    session = builder.config("spark.sql.python.filterPushdown.enabled", "true").getOrCreate()
+    session = builder.getOrCreate()
     session.dataSource.register(DocValues)
     yield session
     session.stop()
@@ -32,10 +35,10 @@ ROWS = {
 }
 
 
-def test_documents_filters_and_partitions(spark):
+def test_documents_filters_and_partitions(spark, in_a_folder_of_its_own):
     for name in ("a.dv", "b.dv"):
         dv.write(name, ROWS, types={"id": "uuid", "n": "u64"})
-    frame = spark.read.format("docvalues").load(str(name).replace("b.dv", "?.dv"))
+    frame = spark.read.format("docvalues").load(f"{in_a_folder_of_its_own}/?.dv")
     assert frame.rdd.getNumPartitions() == 2
     assert frame.count() == 8
     row = frame.where("n = 1").first()
@@ -44,20 +47,19 @@ def test_documents_filters_and_partitions(spark):
     )
     seconds = frame.where("n = 1").selectExpr("unix_seconds(t) as t").first().t
     assert seconds == ROWS["t"][0].timestamp()
-    # Those of Spark with NaN above all numbers, pushed down or not.
-    for where, found in [
-        ("n >= 2", 2), ("n <> 2", 2), ("n is null", 1), ("f > 0", 2), ("f < 0 or n = 2", 2), ("b", 2), ("not b", 1),
-        ("s = 'b\"'", 1), ("s like 'a%'", 2), ("s like '%b%'", 2), ("s in ('a', 'ab')", 2), ("d = date'2024-02-29'", 1),
-        ("tags is null", 2), ("array_contains(tags, 'x')", 2), ("s is not null and n > 1", 1), ("n % 2 = 0", 2),
-    ]:  # fmt: skip
+    # As in Spark, for which NaN is above all numbers.
+    for where, found in [("n >= 2", 2), ("f > 0", 2), ("not b", 1), ("s like '%b%'", 2), ("size(tags) = 2", 1), ("true", 4)]:
         assert frame.where(where).count() == 2 * found, where
-    some = spark.read.format("docvalues").schema("s string").option("where", "n > 1 or b = true").load("a.dv")
+    some = spark.read.format("docvalues").schema("s string").option("where", "n > 1 or b = true").load(f"{in_a_folder_of_its_own}/a.dv")
     assert [row.s for row in some.collect()] == ["a", None, "ab"]
 
 
-def test_a_store_is_read_as_it_was_opened(spark):
+def test_a_store(spark, in_a_folder_of_its_own):
     with dv.Store.create("store", {"id": "string"}, id_field="id") as store:
         store.upsert({"id": ["a", "b"]})
+        first = store.commit()
+        store.delete(ids=["a"])
         store.commit()
-        frame = spark.read.format("docvalues").load("store")
-        assert sorted(row.id for row in frame.collect()) == ["a", "b"]
+    reader = spark.read.format("docvalues")
+    assert [row.id for row in reader.load(f"{in_a_folder_of_its_own}/store").collect()] == ["b"]
+    assert reader.option("commit", first).load(f"{in_a_folder_of_its_own}/store").count() == 2

@@ -2,27 +2,25 @@
 
     spark.read.format("docvalues").option("where", "size > 1MB").load("logs/*.dv")
 
-Options: `path` of a segment, a store or a pattern; `where`; `commit` of a store. Each segment is a partition. A schema
-given to Spark (`.schema("host string, size long")`) leaves the other columns out. IP addresses and UUIDs are strings, `u64`
-is `decimal(20, 0)`. Filters of Spark 4.1 and later are pushed down; Spark evaluates them again.
+Options: `path` of a segment, a store or a pattern; `where`, which docvalues evaluates; `commit` of a store. Each segment is a
+partition. A schema that is given to Spark (`.schema("host string, size long")`) leaves the other columns out. IP addresses
+and UUIDs are strings, `u64` is `decimal(20, 0)`, and nanoseconds that are not whole microseconds are an error.
+
+Filters of Spark are evaluated by Spark, not pushed down: with `spark.sql.python.filterPushdown.enabled`, Spark 4.3 applies
+the filters of a query also to the next query of the same data frame, if that has none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
 
 import pyarrow as pa  # type: ignore[import-untyped]
 from pyspark.sql import types as spark
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from . import _conditions as conditions
 from ._docvalues import Segment
 from ._docvalues import open as open_segment
-
-if TYPE_CHECKING:
-    from pyspark.sql.datasource import Filter
 
 _TYPES: dict[str, spark.DataType] = {
     "i64": spark.LongType(),
@@ -34,9 +32,6 @@ _TYPES: dict[str, spark.DataType] = {
     **dict.fromkeys(("timestamp[ms]", "timestamp[us]", "timestamp[ns]"), spark.TimestampType()),
     **dict.fromkeys(("string", "ip", "uuid"), spark.StringType()),
 }
-
-_OPERATORS = {"EqualTo": "=", "LessThan": "<", "LessThanOrEqual": "<=", "GreaterThan": ">", "GreaterThanOrEqual": ">="}
-_PATTERNS = {"StringStartsWith": "^=", "StringEndsWith": "$=", "StringContains": "*="}
 
 
 class DocValues(DataSource):
@@ -75,12 +70,6 @@ class _Reader(DataSourceReader):
         self.schema = schema
         self.where = where
 
-    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
-        types = self.segment.schema.types
-        where = None if self.where is None else f"({self.where})"
-        self.where = conditions.conjunction([where, *(_condition(each, types) for each in filters)]) or self.where
-        return filters
-
     def partitions(self) -> Sequence[InputPartition]:
         return [InputPartition(part) for part in range(self.segment.parts)] or [InputPartition(None)]
 
@@ -90,21 +79,3 @@ class _Reader(DataSourceReader):
         with self.segment.scan(names, where=self.where, part=partition.value, as_text=True) as scan:
             for batch in scan:
                 yield pa.record_batch(batch).cast(schema)
-
-
-def _condition(each: Any, types: dict[str, str]) -> str | None:
-    """A filter of Spark in the query language."""
-    operator = type(each).__name__
-    name = ".".join(getattr(each, "attribute", ()))
-    kind = types.get(name)
-    if kind is None:
-        return None
-    if operator in _OPERATORS:
-        return conditions.comparison(name, kind, _OPERATORS[operator], each.value)
-    if operator in _PATTERNS and kind == "string":
-        return f"{conditions.column(name)} {_PATTERNS[operator]} {conditions.literal(kind, each.value)}"
-    if operator == "In":
-        return conditions.is_in(name, kind, each.value)
-    if operator in ("IsNull", "IsNotNull"):
-        return conditions.presence(name, kind, "missing" if operator == "IsNull" else "exists")
-    return None
