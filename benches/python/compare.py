@@ -137,9 +137,10 @@ def works(files):
         "docvalues": lambda: pl.DataFrame(hits.scan(FOUR, strings="views")),
         "polars": lambda: pl.read_parquet(files.path("parquet"), columns=FOUR),
     }
+    facet = "select host, count(*) from t group by host order by 2 desc, 1 limit 20"
     yield "facet: the 20 most frequent hosts", {"DuckDB": 2, "polars": 5}, 1, {
         "docvalues": lambda: pl.DataFrame(hits.facet("host", top=20)),
-        "DuckDB": sql and (lambda: pl.DataFrame(sql.sql("select host, count(*) from t group by host order by 2 desc, 1 limit 20"))),
+        "DuckDB": sql and (lambda: pl.DataFrame(sql.sql(facet))),
         "polars": lambda: (
             lazy().group_by("host").len().sort("len", "host", descending=[True, False]).head(20).collect()
         ),
@@ -165,10 +166,11 @@ def works(files):
 
 
 def plain(answer):
-    """An answer as rows; of a large one its frame."""
-    if isinstance(answer, (pa.Table, pa.RecordBatch)):
-        answer = pl.DataFrame(answer)
-    return answer.rename(dict(zip(answer.columns, "abcd"))).cast({pl.UInt32: pl.Int64, pl.UInt64: pl.Int64}) if isinstance(answer, pl.DataFrame) else answer
+    """An answer as a frame whose names and integers are those of all packages."""
+    if answer is None or isinstance(answer, int):
+        return answer
+    frame = pl.DataFrame(answer)
+    return frame.rename(dict(zip(frame.columns, "abcd"))).cast({pl.UInt32: pl.Int64, pl.UInt64: pl.Int64})
 
 
 def measure(name, calls, ways, rounds):
@@ -218,9 +220,9 @@ def main():
     parser.add_argument("--wheel", type=Path, help="the wheel that is installed, for its size")
     options = parser.parse_args()
     files = Files(options.folder, data(options.rows))
-    versions = [("polars", "polars"), ("pyarrow", "pyarrow"), ("DuckDB", "duckdb"), ("Lance", "pylance"), ("Vortex", "vortex-data")]
+    versions = {"polars": "polars", "pyarrow": "pyarrow", "DuckDB": "duckdb", "Lance": "pylance", "Vortex": "vortex-data"}
     installed = {found.metadata["Name"]: found.version for found in importlib.metadata.distributions()}
-    packages = ", ".join(f"{name} {installed[package]}" for name, package in versions if package in installed)
+    packages = ", ".join(f"{name} {installed[package]}" for name, package in versions.items() if package in installed)
     print(f"{options.rows:,} rows, medians of {options.rounds} rounds, {os.cpu_count()} cores; {packages}. After each time, the")
     print("factor by which docvalues is faster, and its goal; bold: below the goal.\n")
     print("| work | docvalues | pyarrow | polars | DuckDB | Lance | Vortex |")

@@ -1,7 +1,6 @@
 """`DOCVALUES_SWEEP=full` asks 1,000 questions in place of a sample."""
 
 import os
-import sys
 from pathlib import Path
 
 import pytest
@@ -26,9 +25,3 @@ def in_a_folder_of_its_own(tmp_path, monkeypatch):
     """Tests write their files with short names."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-@pytest.fixture
-def dv_command():
-    """The command of the wheel."""
-    return [sys.executable, "-m", "docvalues"]

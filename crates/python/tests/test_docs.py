@@ -40,18 +40,16 @@ def test_examples_of_docstrings():
 
 def test_the_stubs_have_what_the_module_has():
     for node in STUBS.body:
-        # Protocols of the stubs are in no module at work.
-        if isinstance(node, ast.ClassDef) and not any(base.id == "Protocol" for base in node.bases):
+        if isinstance(node, ast.ClassDef) and hasattr(dv, node.name):
             class_ = getattr(dv, node.name)
-            stubbed = {child.name for child in node.body if isinstance(child, ast.FunctionDef)}
-            assert all(hasattr(class_, name) for name in stubbed), node.name
-            assert {name for name in vars(class_) if not name.startswith("_")} <= stubbed, node.name
-            for child in node.body:
-                if isinstance(child, ast.FunctionDef) and not child.decorator_list and not child.name.startswith("__"):
-                    arguments = [*child.args.args, *child.args.kwonlyargs]
-                    names = [argument.arg for argument in arguments if argument.arg != "self"]
-                    found = inspect.signature(getattr(class_, child.name)).parameters
-                    assert [name for name in found if name != "self"] == names, child.name
+            stubs = {child.name: child for child in node.body if isinstance(child, ast.FunctionDef)}
+            public = {name for name in vars(class_) if not name.startswith("_")}
+            assert public == {name for name in stubs if not name.startswith("_")}, node.name
+            for name in public:
+                arguments = stubs[name].args.args + stubs[name].args.kwonlyargs
+                if not stubs[name].decorator_list:
+                    found = inspect.signature(getattr(class_, name)).parameters
+                    assert list(found) == [argument.arg for argument in arguments], f"{node.name}.{name}"
 
 
 def test_types(in_a_folder_of_its_own):
