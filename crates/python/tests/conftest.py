@@ -12,10 +12,10 @@ SWEEP = os.environ.get("DOCVALUES_SWEEP") == "full"
 settings.register_profile(
     "docvalues",
     max_examples=1_000 if SWEEP else 40,
-    deadline=None,
     derandomize=not SWEEP,
+    deadline=None,
     report_multiple_bugs=False,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture],
+    suppress_health_check=list(HealthCheck),
 )
 settings.load_profile("docvalues")
 

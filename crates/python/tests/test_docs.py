@@ -31,8 +31,7 @@ def test_examples_of_docstrings():
     examples = 0
     for name, text in docstrings():
         found = doctest.DocTestParser().get_doctest(text or "", {"dv": dv}, name, None, 0)
-        report = []
-        runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+        report, runner = [], doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
         examples += len(found.examples)
         assert runner.run(found, out=report.append).failed == 0, "".join(report)
     assert examples >= 4

@@ -7,7 +7,6 @@ from collections import namedtuple
 
 import docvalues as dv
 import polars as pl
-import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,6 +1,5 @@
 """Files and stores from Python: errors, threads, forks, commands, pickles, notebooks."""
 
-import functools
 import gc
 import os
 import pickle
@@ -55,8 +54,7 @@ def test_errors_are_those_that_python_has(hits, in_a_folder_of_its_own):
     # The message points at the place in the query.
     with pytest.raises(dv.QueryError) as raised:
         hits.count("size > 7 and hots = 1")
-    lines = str(raised.value).splitlines()
-    assert "size > 7 and hots = 1" in lines[0] and lines[1].index("^") - lines[0].index("size") == 13
+    assert str(raised.value).splitlines()[:2] == ["size > 7 and hots = 1", '             ^ there is no column "hots"']
     file = in_a_folder_of_its_own / "hits.dv"
     damaged = bytearray(file.read_bytes())
     damaged[len(damaged) // 3 : len(damaged) // 2] = os.urandom(len(damaged) // 2 - len(damaged) // 3)
@@ -192,21 +190,20 @@ except KeyboardInterrupt:
 DV = [sys.executable, "-m", "docvalues"]
 
 
-def run(command, *arguments, code=0):
+def dv_(*arguments, code=0, command=DV):
     done = subprocess.run([*command, *arguments], capture_output=True, text=True)
     assert done.returncode == code, done.stderr
     return done.stdout
 
 
 def test_the_command_reads_what_python_writes_and_the_reverse(hits):
-    dv_ = functools.partial(run, DV)
     assert dv_("count", "hits.dv", "--where", "size > 1kB") == "1\n"
     assert dv_("cat", "hits.dv", "--format", "csv") == "id,host,size\na,x.example,512\nb,,9000\nc,<y>,70\n"
     dv_("export", "hits.dv", "--format", "csv", "-o", "hits.csv")
     dv_("build", "hits.csv", "-o", "again.dv", "--id-field", "id", "-q")
     assert dv.open("again.dv").scan().read_all().to_pydict() == HITS
     dv_("count", "none.dv", code=3)
-    assert run([os.path.join(os.path.dirname(sys.executable), "dv")], "--version") == dv_("--version")
+    assert dv_("--version", command=[f"{os.path.dirname(sys.executable)}/dv"]) == dv_("--version")
 
     with dv.Store.create("store", {"id": "string", "n": "i64"}, id_field="id") as store:
         store.upsert({"id": ["a", "b"], "n": [1, 2]})
