@@ -112,10 +112,8 @@ impl Answer {
                 let sums: Vec<_> = measures.iter().map(|measure| measure.and_then(Measure::sum)).collect();
                 self.sums(&name, &sums)
             }
-            Metric::Min(column) | Metric::Max(column) => {
-                let fields = opened.fields(std::slice::from_ref(column))?;
-                let logical = fields.first().map_or(LogicalType::I64, |field| field.logical);
-                self.values(&name, logical, measures.iter().map(|measure| measure.and_then(Measure::value)))
+            Metric::Mean(_) => {
+                self.doubles(&name, measures.iter().map(|measure| measure.and_then(Measure::to_f64)))
             }
             Metric::Distinct(_) => {
                 let count = |measure: &Measure| match measure {
@@ -124,7 +122,12 @@ impl Answer {
                 };
                 self.counts(&name, measures.iter().map(|measure| measure.and_then(count)))
             }
-            _ => self.doubles(&name, measures.iter().map(|measure| measure.and_then(Measure::to_f64))),
+            // One of the values of the column.
+            _ => {
+                let fields = opened.fields(&[metric.column()])?;
+                let logical = fields.first().map_or(LogicalType::I64, |field| field.logical);
+                self.values(&name, logical, measures.iter().map(|measure| measure.and_then(Measure::value)))
+            }
         })
     }
 

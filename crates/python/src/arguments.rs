@@ -6,8 +6,9 @@ use arrow_array::cast::AsArray as _;
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray, RecordBatch, downcast_integer_array};
 use arrow_schema::DataType;
 use docvalues::search::arrow::StringLayout;
+use docvalues::search::calendar::CalendarStep;
 use docvalues::search::group::Metric;
-use docvalues::search::histogram::{Step, Unit};
+use docvalues::search::histogram::Step;
 use docvalues::search::query::Literal;
 use docvalues::search::{Query, Search};
 use docvalues::writer::arrow::{FlatArray, for_each};
@@ -19,17 +20,6 @@ use crate::capsules::Arrays;
 use crate::errors::{Failure, Result, argument};
 use crate::python_values;
 use crate::text::id_of_text;
-
-const UNITS: [(&str, Unit); 8] = [
-    ("second", Unit::Second),
-    ("minute", Unit::Minute),
-    ("hour", Unit::Hour),
-    ("day", Unit::Day),
-    ("week", Unit::Week),
-    ("month", Unit::Month),
-    ("quarter", Unit::Quarter),
-    ("year", Unit::Year),
-];
 
 /// A name, or several.
 #[derive(FromPyObject)]
@@ -82,7 +72,7 @@ pub(crate) fn metrics(names: &[String]) -> Result<Vec<Metric>> {
     let metric = |name: &String| {
         let unknown = || {
             argument(format!(
-                "expected a metric such as sum(size), of sum, min, max, mean and distinct, found {name:?}"
+                "expected sum, min, max, mean, distinct or a percentile of a column, such as p99(size), or first(url by time) or last, found {name:?}"
             ))
         };
         Metric::from_name(name).ok_or_else(unknown)
@@ -112,13 +102,10 @@ pub(crate) fn type_of(name: &str) -> Result<(LogicalType, bool)> {
     Ok((logical.ok_or_else(unknown)?, item.is_some()))
 }
 
-/// The buckets of a histogram of `column`: a width, a unit of time, or edges.
+/// The buckets of a histogram of `column`: a width, a step of the calendar, or edges.
 pub(crate) fn step(search: &Search<'_>, column: &str, step: &Bound<'_, PyAny>) -> Result<Step> {
-    if let Ok(name) = step.extract::<String>() {
-        let unit = UNITS.into_iter().find(|(unit, _)| *unit == name);
-        let names = UNITS.map(|(name, _)| name).join(", ");
-        let unknown = || argument(format!("expected a step of {names}, or a number, found {name:?}"));
-        return Ok(Step::Every(unit.ok_or_else(unknown)?.1));
+    if let Ok(text) = step.extract::<String>() {
+        return Ok(Step::every(CalendarStep::parse(&text)?));
     }
     if let Ok(width) = step.extract::<u64>() {
         return Ok(Step::Whole(width));
@@ -197,7 +184,7 @@ pub(crate) fn doc_numbers(docs: &Bound<'_, PyAny>) -> Result<Vec<u64>> {
     if let Ok(memory) = PyMemoryView::from(docs) {
         return of_memory(&memory);
     }
-    docs.try_iter()?.map(|number| doc_number(number?.extract::<i128>()?)).collect()
+    docs.try_iter()?.map(|number| doc_number(number?.extract::<i64>()?)).collect()
 }
 
 /// The column of a table that has one; any other array itself.
@@ -214,7 +201,7 @@ fn doc_number(number: impl Into<i128>) -> Result<u64> {
 }
 
 fn add_integers(array: &dyn Array, numbers: &mut Vec<u64>) -> Result<()> {
-    if array.null_count() > 0 {
+    if array.logical_null_count() > 0 {
         return Err(argument("expected numbers of documents, found nulls"));
     }
     downcast_integer_array!(
@@ -268,7 +255,9 @@ pub(crate) fn ids(ids: &Bound<'_, PyAny>, logical: LogicalType) -> Result<Vec<Op
     let Some(mut arrays) = Arrays::of(ids)? else { return ids_of_list(ids, logical) };
     let mut stored = Vec::new();
     while let Some(array) = arrays.next()? {
-        let items = FlatArray::of(only_column(&array))?.items;
+        let FlatArray { items, lists: None, .. } = FlatArray::of(only_column(&array))? else {
+            return Err(argument("expected ids as strings or bytes, found lists"));
+        };
         let is_text = match items.data_type() {
             DataType::Null => {
                 stored.resize(stored.len() + items.len(), None);

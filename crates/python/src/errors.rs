@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::Path;
 
 use arrow_schema::ArrowError;
+use docvalues::DocId;
 use docvalues::column::{Error as ReadError, ErrorKind as ReadErrorKind};
 use docvalues::search::Error as SearchError;
 use docvalues::store::Error as StoreError;
@@ -180,12 +181,15 @@ fn of_write(error: &WriteError, rows: u64) -> Raised {
     };
     let row = match kind {
         WriteErrorKind::DuplicateId { docs: [_, second], .. } => Some(*second),
-        _ => error.doc().map(|doc| doc.get()),
+        _ => error.doc().map(DocId::get),
     };
-    let (column, row) = (error.field().map(str::to_owned), row.map(|row| rows + u64::from(row)));
-    let class = if matches!(kind, WriteErrorKind::UnknownField) { "ColumnError" } else { "DataError" };
-    let message = format!("{}{kind}{}", place(column.as_deref(), row), advice(kind));
-    Raised { column, row, ..Raised::of(class, message) }
+    let row = row.map(|row| rows + u64::from(row));
+    let (class, column) = match kind {
+        WriteErrorKind::UnknownColumns { names } => ("ColumnError", names.first().map(String::as_str)),
+        _ => ("DataError", error.field()),
+    };
+    let message = format!("{}{kind}{}", place(error.field(), row), advice(kind));
+    Raised { column: column.map(str::to_owned), row, ..Raised::of(class, message) }
 }
 
 /// A place in data, before what is wrong there.

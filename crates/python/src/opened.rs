@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use docvalues::column::{DocAddress, Part};
 use docvalues::search::{MixedTypes, Parts, Search};
 use docvalues::store::{Snapshot, StoreReader};
+use docvalues::terms::lookup::{Hit, IdLookup};
 use docvalues::{DocId, Field, LogicalType, OpenOptions, SortKey};
 
 use crate::arguments::Paths;
@@ -134,7 +135,7 @@ impl Opened {
     }
 
     /// The fields of columns, in the kinds and types that all parts have in common.
-    pub(crate) fn fields(&self, columns: &[String]) -> Result<Vec<Field>> {
+    pub(crate) fn fields<S: AsRef<str>>(&self, columns: &[S]) -> Result<Vec<Field>> {
         Ok(self.search().retriever(columns)?.fields().cloned().collect())
     }
 
@@ -189,34 +190,24 @@ impl Opened {
     }
 
     /// The documents with these ids. Of several files that have an id, the last one counts.
-    pub(crate) fn find(&self, ids: &[Option<Vec<u8>>]) -> Result<Vec<Option<DocAddress>>> {
+    pub(crate) fn find(&self, ids: &[&[u8]]) -> Result<Vec<Option<DocAddress>>> {
         let segments = match &self.contents {
-            Contents::Store(snapshot) => {
-                let find = |id: &Option<Vec<u8>>| -> Result<Option<DocAddress>> {
-                    Ok(id.as_ref().map(|id| snapshot.find(id)).transpose()?.flatten())
-                };
-                return ids.iter().map(find).collect();
-            }
+            Contents::Store(snapshot) => return Ok(snapshot.find_many(ids)?),
             Contents::Files(segments) => segments,
         };
         let mut indexes = Vec::with_capacity(segments.len());
-        for (part, segment) in (0..).zip(segments) {
-            indexes.push((part, segment.ids()?.ok_or_else(|| self.without_ids())?));
+        for segment in segments.iter().rev() {
+            indexes.push(segment.ids()?.ok_or_else(|| self.without_ids())?);
         }
-        let mut found = Vec::with_capacity(ids.len());
-        for id in ids {
-            let mut address = None;
-            for (part, index) in indexes.iter().rev() {
-                if let Some(id) = id
-                    && let Some(doc) = index.find(id)?
-                {
-                    address = Some(DocAddress { part: *part, doc });
-                    break;
-                }
-            }
-            found.push(address);
+        let lookup = IdLookup::new(indexes.iter().map(|index| Arc::clone(index.reader())));
+        let mut hits = Vec::new();
+        if let Err(error) = lookup.seeker().find_many(ids, &mut hits) {
+            indexes[error.segment].with_context::<()>(Err(error.source))?;
         }
-        Ok(found)
+        // The look-up counts from the last one.
+        let part = |hit: Hit| u32::try_from(indexes.len() - 1 - hit.segment).unwrap_or(u32::MAX);
+        let address = |hit: Hit| DocAddress { part: part(hit), doc: hit.doc };
+        Ok(hits.into_iter().map(|hit| hit.map(address)).collect())
     }
 
     fn without_ids(&self) -> Failure {

@@ -21,7 +21,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PyTuple};
 
 use crate::capsules::Arrays;
-use crate::errors::{Failure, Result};
+use crate::errors::{Failure, Result, argument};
 use crate::text::text_of;
 
 /// The ordinal of 1970-01-01 in Python.
@@ -161,9 +161,7 @@ fn array_of_list(values: &Bound<'_, PyAny>) -> Result<ArrayRef> {
     let is_number =
         |value: &Bound<'_, PyAny>| value.is_instance_of::<PyFloat>() || value.is_instance_of::<PyInt>();
     if present().all(is_number) {
-        let number =
-            |value: &Option<Bound<'_, PyAny>>| value.as_ref().map(|value| value.extract::<f64>()).transpose();
-        return Ok(Arc::new(values.iter().map(number).collect::<PyResult<Float64Array>>()?));
+        return Ok(Arc::new(values.iter().map(double).collect::<Result<Float64Array>>()?));
     }
     if present().all(|value| value.is_instance_of::<PyBytes>()) {
         let bytes = |value: &Option<Bound<'_, PyAny>>| {
@@ -175,6 +173,16 @@ fn array_of_list(values: &Bound<'_, PyAny>) -> Result<ArrayRef> {
         return lists(&values);
     }
     moments(&values)
+}
+
+/// A number as a double, which an integer may not be.
+fn double(value: &Option<Bound<'_, PyAny>>) -> Result<Option<f64>> {
+    let Some(value) = value else { return Ok(None) };
+    let number: f64 = value.extract()?;
+    if value.is_instance_of::<PyInt>() && !value.eq(number)? {
+        return Err(argument(format!("expected integers of 64 bits, or numbers that are doubles, found {value}")));
+    }
+    Ok(Some(number))
 }
 
 fn lists(values: &[Option<Bound<'_, PyAny>>]) -> Result<ArrayRef> {

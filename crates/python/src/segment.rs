@@ -280,8 +280,10 @@ impl Segment {
         let opened = self.opened()?;
         let columns = Columns::of(&opened, columns, None, (strings, as_text))?;
         let ids = arguments::ids(&ids, opened.id_type()?)?;
-        let found = py.detach(|| opened.find(&ids))?;
-        let list: Vec<_> = found.into_iter().map(|found| found.unwrap_or(NOWHERE)).collect();
+        let known: Vec<&[u8]> = ids.iter().flatten().map(Vec::as_slice).collect();
+        let mut found = py.detach(|| opened.find(&known))?.into_iter();
+        let next = |id: &Option<Vec<u8>>| id.as_ref().and_then(|_| found.next()?).unwrap_or(NOWHERE);
+        let list: Vec<_> = ids.iter().map(next).collect();
         self.table(py, &columns, &list)
     }
 
