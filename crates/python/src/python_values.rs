@@ -180,7 +180,9 @@ fn double(value: &Option<Bound<'_, PyAny>>) -> Result<Option<f64>> {
     let Some(value) = value else { return Ok(None) };
     let number: f64 = value.extract()?;
     if value.is_instance_of::<PyInt>() && !value.eq(number)? {
-        return Err(argument(format!("expected integers of 64 bits, or numbers that are doubles, found {value}")));
+        return Err(argument(format!(
+            "expected integers of 64 bits, or numbers that are doubles, found {value}"
+        )));
     }
     Ok(Some(number))
 }
