@@ -158,9 +158,10 @@ fn array_of_list(values: &Bound<'_, PyAny>) -> Result<ArrayRef> {
     }
     let values = values.extract::<Vec<Option<Bound<'_, PyAny>>>>()?;
     let present = || values.iter().flatten();
-    let is_number =
-        |value: &Bound<'_, PyAny>| value.is_instance_of::<PyFloat>() || value.is_instance_of::<PyInt>();
-    if present().all(is_number) {
+    if present().all(|value| value.is_instance_of::<PyInt>()) {
+        return Err(argument("expected integers that all are i64 or all are u64"));
+    }
+    if present().all(|value| value.is_instance_of::<PyFloat>() || value.is_instance_of::<PyInt>()) {
         return Ok(Arc::new(values.iter().map(double).collect::<Result<Float64Array>>()?));
     }
     if present().all(|value| value.is_instance_of::<PyBytes>()) {
@@ -180,9 +181,7 @@ fn double(value: &Option<Bound<'_, PyAny>>) -> Result<Option<f64>> {
     let Some(value) = value else { return Ok(None) };
     let number: f64 = value.extract()?;
     if value.is_instance_of::<PyInt>() && !value.eq(number)? {
-        return Err(argument(format!(
-            "expected integers of 64 bits, or numbers that are doubles, found {value}"
-        )));
+        return Err(argument(format!("expected numbers that are doubles, found {value}")));
     }
     Ok(Some(number))
 }

@@ -211,7 +211,7 @@ impl Segment {
         Ok(answers::groups(&opened, &only(answer.groups)?, &returned)?)
     }
 
-    /// Counts in buckets: of a width, of a unit of time such as "day", or between edges.
+    /// Counts in buckets: of a width, of a step of the calendar such as "day" or "15min", or between edges.
     #[pyo3(signature = (column, step, *, r#where = None, metrics = Vec::new()))]
     fn histogram(
         &self,

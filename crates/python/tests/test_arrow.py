@@ -185,6 +185,16 @@ def test_a_value_that_a_column_cannot_hold_names_column_and_row(in_a_folder_of_i
     assert not list(in_a_folder_of_its_own.iterdir()), "no file, not even a temporary one"
 
 
+def test_numbers_of_lists_are_exact():
+    dv.write("a.dv", {"n": [1, 2.5, None], "u": [2**64 - 1, None, 0]})
+    segment = dv.open("a.dv")
+    assert segment.schema.types == {"n": "f64", "u": "u64"}
+    assert segment.scan().read_all().to_pydict() == {"n": [1.0, 2.5, None], "u": [2**64 - 1, None, 0]}
+    for numbers in ([2**64], [-1, 2**63], [2**53 + 1, 0.5]):
+        with pytest.raises(ValueError):
+            dv.write("a.dv", {"n": numbers})
+
+
 def test_types_that_no_column_has():
     for type_ in (pa.month_day_nano_interval(), pa.decimal256(40, 2), pa.map_(pa.string(), pa.int64())):
         with pytest.raises(dv.DataError) as error:

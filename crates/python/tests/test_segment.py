@@ -1,5 +1,6 @@
 """Files and stores from Python: errors, threads, forks, commands, pickles, notebooks."""
 
+import datetime as dt
 import gc
 import os
 import pickle
@@ -63,6 +64,20 @@ def test_errors_are_those_that_python_has(hits, in_a_folder_of_its_own):
         dv.open("damaged.dv").check()
     assert raised.value.file.endswith("damaged.dv")
     assert isinstance(raised.value, dv.Error) and isinstance(pickle.loads(pickle.dumps(raised.value)), dv.CorruptError)
+
+
+def test_steps_of_the_calendar_and_metrics_that_are_values():
+    times = [dt.datetime(2024, 2, 29, hour, tzinfo=dt.timezone.utc) for hour in (1, 1, 13)]
+    dv.write("a.dv", {"g": ["a", "a", "b"], "t": times, "n": [3, 1, 2], "s": ["x", "y", "z"]})
+    segment = dv.open("a.dv")
+    days = [dt.datetime(2024, 2, 29, hour, tzinfo=dt.timezone.utc) for hour in (0, 12)]
+    assert segment.histogram("t", "12h").to_pydict() == {"from": days, "count": [2, 1]}
+    assert segment.histogram("t", "hour of day").to_pydict() == {"from": list(range(1, 14)), "count": [2, *[0] * 11, 1]}
+    groups = segment.group("g", metrics=["p50(n)", "first(s by n)", "max(t)"], order="value").to_pydict()
+    assert groups == {"g": ["a", "b"], "count": [2, 1], "p50(n)": [1, 2], "first(s by n)": ["y", "z"], "max(t)": times[1:]}
+    for step in ("fortnight", 0):
+        with pytest.raises(dv.QueryError):
+            segment.histogram("t", step)
 
 
 def test_closed_segments_refuse_and_older_scans_go_on(hits):
@@ -252,6 +267,19 @@ def test_a_store_changes():
         dv.Store.open("none")
     with pytest.raises(dv.Error):
         dv.Store.create("store", schema)
+
+
+def test_a_refused_value_of_a_later_batch_has_its_row():
+    tags = [["x"]] * 66_000 + [[None]]
+    table = pa.table({"id": [str(n) for n in range(len(tags))], "tags": tags})
+    with dv.Store.create("store", table, id_field="id") as store:
+        with pytest.raises(dv.DataError) as raised:
+            store.upsert(table)
+        assert (raised.value.column, raised.value.row) == ("tags", 66_000)
+        store.refresh()
+        assert 0 < len(store) <= 66_000
+        with pytest.raises(dv.ColumnError):
+            store.upsert({"id": ["a"], "tag": ["x"]})
 
 
 def test_a_stream_goes_through_in_batches():

@@ -187,8 +187,8 @@ class Segment:
     ) -> Table:
         """Groups of documents with equal values: the columns of `by`, `count`, and a column for each metric.
 
-        Metrics are `sum(size)`, `min(size)`, `max(size)`, `mean(size)`, `distinct(host)`. `order` is "count", "value" or a
-        metric, each with its greatest first except "value". `having` is a condition on `count` and metrics:
+        Metrics are `sum(size)`, `min(size)`, `max(size)`, `mean(size)`, `p99(size)`, `distinct(host)`, `first(host by time)` and
+        `last(host by time)`. `order` is "count", "value" or a metric, each with its greatest first except "value". `having` is a condition on `count` and metrics:
         "count > 10 and sum(size) < 1MB". `missing` adds the groups of documents without a value.
         """
 
@@ -202,7 +202,8 @@ class Segment:
     ) -> Table:
         """Counts in buckets: `from` (of the column's type), `count`, and a column for each metric.
 
-        `step` is a width; "second", "minute", "hour", "day", "week", "month", "quarter" or "year"; or edges.
+        `step` is a width; a step of the calendar in UTC, such as "day", "15min", "2 weeks", "hour of day" or "weekday"; or
+        edges.
         """
 
     def stats(
