@@ -38,17 +38,32 @@ def test_examples_of_docstrings():
 
 
 def test_the_stubs_have_what_the_module_has():
+    functions = [(dv, node) for node in STUBS.body if isinstance(node, ast.FunctionDef) and hasattr(dv, node.name)]
     for node in STUBS.body:
         if isinstance(node, ast.ClassDef) and hasattr(dv, node.name):
             class_ = getattr(dv, node.name)
-            stubs = {child.name: child for child in node.body if isinstance(child, ast.FunctionDef)}
-            public = {name for name in vars(class_) if not name.startswith("_")}
-            assert public == {name for name in stubs if not name.startswith("_")}, node.name
-            for name in public:
-                arguments = stubs[name].args.args + stubs[name].args.kwonlyargs
-                if not stubs[name].decorator_list:
-                    found = inspect.signature(getattr(class_, name)).parameters
-                    assert list(found) == [argument.arg for argument in arguments], f"{node.name}.{name}"
+            methods = [child for child in node.body if isinstance(child, ast.FunctionDef) and child.name[0] != "_"]
+            assert {name for name in vars(class_) if name[0] != "_"} == {method.name for method in methods}, node.name
+            properties = [method for method in methods if "property" in map(ast.unparse, method.decorator_list)]
+            functions += [(class_, method) for method in methods if method not in properties]
+    assert len(functions) >= 30
+    for owner, stub in functions:
+        found = inspect.signature(getattr(owner, stub.name)).parameters.values()
+        assert [argument(parameter) for parameter in found] == arguments(stub.args, found), stub.name
+
+
+def argument(parameter):
+    default = None if parameter.default is parameter.empty else parameter.default
+    return parameter.name, parameter.kind is parameter.KEYWORD_ONLY, default
+
+
+def arguments(stub, found):
+    """Those of a function of the stubs. A default that `found` has no text for is taken to be the same."""
+    names = [(part.arg, False) for part in stub.args] + [(part.arg, True) for part in stub.kwonlyargs]
+    defaults = [None] * (len(stub.args) - len(stub.defaults)) + stub.defaults + stub.kw_defaults
+    values = [default and ast.literal_eval(default) for default in defaults]
+    values = [... if parameter.default is ... and default else value for parameter, default, value in zip(found, defaults, values)]
+    return [(name, keyword, value) for (name, keyword), value in zip(names, values, strict=True)]
 
 
 def test_types(in_a_folder_of_its_own):
