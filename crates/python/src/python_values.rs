@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{
     Date32Type, Float64Type, Int32Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType,
-    TimestampNanosecondType, UInt32Type, UInt64Type,
+    TimestampNanosecondType, UInt64Type,
 };
 use arrow_array::{
     Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, Float64Array, Int64Array, ListArray, NullArray,
@@ -42,7 +42,6 @@ pub(crate) fn value<'py>(
         DataType::Boolean => array.as_boolean().value(row).into_bound_py_any(py)?,
         DataType::Int64 => array.as_primitive::<Int64Type>().value(row).into_bound_py_any(py)?,
         DataType::UInt64 => array.as_primitive::<UInt64Type>().value(row).into_bound_py_any(py)?,
-        DataType::UInt32 => array.as_primitive::<UInt32Type>().value(row).into_bound_py_any(py)?,
         DataType::Float64 => array.as_primitive::<Float64Type>().value(row).into_bound_py_any(py)?,
         DataType::Utf8 => array.as_string::<i32>().value(row).into_bound_py_any(py)?,
         DataType::Utf8View => array.as_string_view().value(row).into_bound_py_any(py)?,

@@ -80,7 +80,7 @@ const FEW: usize = 64;
 impl Segment {
     /// The names and types of all columns.
     #[getter]
-    fn schema(&self) -> PyResult<Schema> {
+    pub(crate) fn schema(&self) -> PyResult<Schema> {
         let opened = self.opened()?;
         let columns = Columns::of(&opened, None, None, ("offsets", false))?;
         let search = opened.search();
@@ -147,7 +147,7 @@ impl Segment {
     }
 
     /// The first documents in an order: "-size" is descending.
-    #[pyo3(signature = (sort, n = 10, *, r#where = None, columns = None, docs = None, strings = "offsets", as_text = false))]
+    #[pyo3(signature = (sort, n = 10, *, r#where = None, columns = None, docs = None, as_text = false))]
     #[allow(clippy::too_many_arguments, reason = "keywords in Python")]
     fn top(
         &self,
@@ -157,11 +157,10 @@ impl Segment {
         r#where: Option<&str>,
         columns: Option<Vec<String>>,
         docs: Option<String>,
-        strings: &str,
         as_text: bool,
     ) -> PyResult<Table> {
         let opened = self.opened()?;
-        let columns = Columns::of(&opened, columns, docs, (strings, as_text))?;
+        let columns = Columns::of(&opened, columns, docs, ("offsets", as_text))?;
         let keys = arguments::sort_keys(sort, &opened.columns);
         let (_, answer) = self.answer(py, r#where, SearchRequest::new().sort(keys).top(n))?;
         self.table(py, &columns, &answer.top)
@@ -251,34 +250,32 @@ impl Segment {
     }
 
     /// The values of documents by their numbers, in any order.
-    #[pyo3(signature = (docs, columns = None, *, strings = "offsets", as_text = false))]
+    #[pyo3(signature = (docs, columns = None, *, as_text = false))]
     fn take(
         &self,
         py: Python<'_>,
         docs: Bound<'_, PyAny>,
         columns: Option<Vec<String>>,
-        strings: &str,
         as_text: bool,
     ) -> PyResult<Table> {
         let opened = self.opened()?;
-        let columns = Columns::of(&opened, columns, None, (strings, as_text))?;
+        let columns = Columns::of(&opened, columns, None, ("offsets", as_text))?;
         let numbers = arguments::doc_numbers(&docs)?;
         let list = numbers.iter().map(|number| opened.address(*number)).collect::<Result<Vec<_>>>()?;
         self.table(py, &columns, &list)
     }
 
     /// The values of the documents with these ids; nulls for an id that no document has.
-    #[pyo3(signature = (ids, columns = None, *, strings = "offsets", as_text = false))]
+    #[pyo3(signature = (ids, columns = None, *, as_text = false))]
     fn lookup(
         &self,
         py: Python<'_>,
         ids: Bound<'_, PyAny>,
         columns: Option<Vec<String>>,
-        strings: &str,
         as_text: bool,
     ) -> PyResult<Table> {
         let opened = self.opened()?;
-        let columns = Columns::of(&opened, columns, None, (strings, as_text))?;
+        let columns = Columns::of(&opened, columns, None, ("offsets", as_text))?;
         let ids = arguments::ids(&ids, opened.id_type()?)?;
         let known: Vec<&[u8]> = ids.iter().flatten().map(Vec::as_slice).collect();
         let mut found = py.detach(|| opened.find(&known))?.into_iter();

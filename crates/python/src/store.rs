@@ -8,17 +8,16 @@ use docvalues::store::{Durability, MergePolicy, Outcome, StoreOptions, StoreRead
 use docvalues::{Field, FieldSpec, Kind, LogicalType, OpenOptions, WriterOptions};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::PyDict;
 
 use crate::arguments::{self, Data, Names, condition};
 use crate::capsules::schema_of;
 use crate::errors::{Failure, Result, argument};
 use crate::interrupt::{interruptible, refuse_fork};
 use crate::opened::Opened;
-use crate::rows::Columns;
 use crate::segment::Segment;
 use crate::table::{Schema, escaped};
-use crate::write::{Types, after_rows, each_slice};
+use crate::write::{Types, each_slice};
 
 /// A folder of segments that changes.
 #[pyclass(frozen, module = "docvalues")]
@@ -68,18 +67,19 @@ impl Store {
         py.detach(|| {
             let bytes = BYTES.min(store.options().buffer_bytes / 4);
             each_slice(&mut data, &types, bytes, progress.as_ref(), |rows, before| {
+                let place = |error: docvalues::store::Error| Failure::from(error).after_rows(before);
                 let mut batch = store.batch()?;
                 match &update {
-                    None => batch.upsert_record_batch(rows).map_err(after_rows(before))?,
+                    None => batch.upsert_record_batch(rows).map_err(place)?,
                     Some(unset) => {
                         let mut update = Update::new();
                         for name in unset {
                             update = update.unset(batch.field(name)?);
                         }
-                        batch.update_record_batch(rows, &update).map_err(after_rows(before))?;
+                        batch.update_record_batch(rows, &update).map_err(place)?;
                     }
                 }
-                for outcome in store.apply(batch).map_err(after_rows(before))?.outcomes {
+                for outcome in store.apply(batch).map_err(place)?.outcomes {
                     let name = outcome_name(&outcome);
                     counts
                         .iter_mut()
@@ -150,9 +150,7 @@ impl Store {
     /// The names and types of all columns.
     #[getter]
     fn schema(&self) -> PyResult<Schema> {
-        let opened = Opened::of_snapshot(self.store()?.snapshot(), &self.path)?;
-        let (columns, search) = (Columns::of(&opened, None, None, ("offsets", false))?, opened.search());
-        Ok(Schema::new(columns.schema(&search)?, &columns.fields(&search)?))
+        self.snapshot()?.schema()
     }
 
     /// The folder.
@@ -229,14 +227,9 @@ impl Store {
     }
 
     /// Makes the changes so far durable, and returns the number of the commit.
-    #[pyo3(signature = (user_data = None))]
-    fn commit(&self, py: Python<'_>, user_data: Option<Bound<'_, PyBytes>>) -> PyResult<u64> {
-        let (store, data) = (self.store()?, user_data.map(|data| data.as_bytes().to_vec()));
-        let commit = py.detach(|| match &data {
-            Some(data) => store.commit_with(data),
-            None => store.commit(),
-        });
-        Ok(commit.map_err(Failure::from)?)
+    fn commit(&self, py: Python<'_>) -> PyResult<u64> {
+        let store = self.store()?;
+        Ok(py.detach(|| store.commit()).map_err(Failure::from)?)
     }
 
     /// The documents of the last refresh or commit.

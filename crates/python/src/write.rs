@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arguments::{self, Data, Names};
-use crate::errors::{Failure, Result, argument};
+use crate::errors::{Result, argument};
 use crate::interrupt::refuse_fork;
 use crate::text;
 
@@ -142,9 +142,4 @@ fn fitting(batch: &RecordBatch, first: usize, bytes: usize) -> RecordBatch {
         slice = slice.slice(0, slice.num_rows() / 2);
     }
     slice
-}
-
-/// An error of a store about rows that follow others.
-pub(crate) fn after_rows<E: Into<Failure>>(rows: u64) -> impl Fn(E) -> Failure {
-    move |error| error.into().after_rows(rows)
 }

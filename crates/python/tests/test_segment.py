@@ -246,7 +246,7 @@ def test_a_store_changes():
         store.refresh()
         before = store.snapshot()
         assert store.delete(ids=["a", "z"]) == 1
-        first = store.commit(b"mine")
+        first = store.commit()
         assert store.update({"id": ["c"]}, unset=["tags"])["updated"] == 1
         assert store.commit() == first + 1
         now = store.snapshot().top("id", 9).to_pydict()

@@ -165,13 +165,12 @@ class Segment:
         where: str | None = None,
         columns: Columns | None = None,
         docs: str | None = None,
-        strings: Strings = "offsets",
         as_text: bool = False,
     ) -> Table:
         """The first `n` documents in an order; `-size` is descending, `size:missing-first` begins with those without a value.
 
-        `docs` is the name of a first column with the numbers of the documents, as `take` wants them. `columns`, `strings`
-        and `as_text` are those of `scan`.
+        `docs` is the name of a first column with the numbers of the documents, as `take` wants them. `columns` and `as_text`
+        are those of `scan`.
         """
 
     def group(
@@ -225,7 +224,6 @@ class Segment:
         docs: Docs,
         columns: Columns | None = None,
         *,
-        strings: Strings = "offsets",
         as_text: bool = False,
     ) -> Table:
         """The values of documents, a row for each number, in any order and with repeats.
@@ -238,7 +236,6 @@ class Segment:
         ids: Ids,
         columns: Columns | None = None,
         *,
-        strings: Strings = "offsets",
         as_text: bool = False,
     ) -> Table:
         """The values of the documents with these ids, a row for each; nulls for an id that no document has.
@@ -337,7 +334,7 @@ class Store:
     def refresh(self) -> bool:
         """Publishes the changes so far to `snapshot`, and returns whether there were any."""
 
-    def commit(self, user_data: bytes | None = None) -> int:
+    def commit(self) -> int:
         """Makes the changes so far durable and visible to `open`, and returns the number of the commit."""
 
     def snapshot(self) -> Segment:
