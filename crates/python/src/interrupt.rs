@@ -49,10 +49,10 @@ pub(crate) fn interruptible<T: Send>(
     py: Python<'_>,
     docs: u64,
     search: impl FnOnce(&Stop) -> Result<T> + Send,
-) -> PyResult<T> {
+) -> Result<T> {
     let stop = Stop::default();
     if docs < INTERRUPTIBLE_DOCS {
-        return Ok(py.detach(|| search(&stop))?);
+        return py.detach(|| search(&stop));
     }
     py.detach(|| {
         thread::scope(|scope| {
@@ -62,12 +62,12 @@ pub(crate) fn interruptible<T: Send>(
             scope.spawn(move || drop(send.send(search(asked))));
             loop {
                 match receive.recv_timeout(PAUSE) {
-                    Ok(answer) => return Ok(answer?),
+                    Ok(answer) => return answer,
                     Err(RecvTimeoutError::Timeout) => Python::attach(|py| py.check_signals())
                         .inspect_err(|_| stop.store(true, Ordering::Relaxed))?,
                     // It panicked, which the end of the scope passes on.
                     Err(RecvTimeoutError::Disconnected) => {
-                        return Err(PyRuntimeError::new_err("the search panicked"));
+                        return Err(PyRuntimeError::new_err("the search panicked").into());
                     }
                 }
             }

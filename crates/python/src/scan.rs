@@ -86,11 +86,11 @@ impl Scan {
         Ok(Scan { plan: Mutex::new(Some(Arc::new(plan))), schema, fields })
     }
 
-    fn reader(&self) -> PyResult<Reader> {
+    fn reader(&self) -> Result<Reader> {
         refuse_fork()?;
         let plan = self.plan.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let plan = plan.ok_or_else(|| PyValueError::new_err("the scan is closed"))?;
-        Ok(Reader::new(plan, Arc::clone(&self.schema))?)
+        Reader::new(plan, Arc::clone(&self.schema))
     }
 }
 
@@ -102,12 +102,12 @@ impl Scan {
         Schema::new(Arc::clone(&self.schema), &self.fields)
     }
 
-    fn __iter__(&self) -> PyResult<ScanBatches> {
+    fn __iter__(&self) -> Result<ScanBatches> {
         Ok(ScanBatches(self.reader()?))
     }
 
     /// Reads all rows.
-    fn read_all(&self, py: Python<'_>) -> PyResult<Table> {
+    fn read_all(&self, py: Python<'_>) -> Result<Table> {
         let (mut reader, mut batches) = (self.reader()?, Vec::new());
         while let Some(batch) = py.detach(|| reader.next_batch())? {
             batches.push(batch);
@@ -135,13 +135,13 @@ impl Scan {
         &self,
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyCapsule>> {
+    ) -> Result<Bound<'py, PyCapsule>> {
         drop(requested_schema);
-        Ok(stream_capsule(py, self.reader()?)?)
+        stream_capsule(py, self.reader()?)
     }
 
-    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        Ok(schema_capsule(py, &self.schema)?)
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyCapsule>> {
+        schema_capsule(py, &self.schema)
     }
 }
 

@@ -29,7 +29,7 @@ pub(crate) struct Segment(RwLock<Option<Arc<Opened>>>);
 /// Opens a segment file, the newest commit of a store's folder, or several files and patterns as one.
 #[pyfunction]
 #[pyo3(signature = (source, *, commit = None, untrusted = false))]
-pub(crate) fn open(py: Python<'_>, source: Paths, commit: Option<u64>, untrusted: bool) -> PyResult<Segment> {
+pub(crate) fn open(py: Python<'_>, source: Paths, commit: Option<u64>, untrusted: bool) -> Result<Segment> {
     refuse_fork()?;
     let opened = py.detach(|| Opened::open(source, commit, untrusted))?;
     Ok(Segment::of(opened))
@@ -40,10 +40,10 @@ impl Segment {
         Segment(RwLock::new(Some(Arc::new(opened))))
     }
 
-    fn opened(&self) -> PyResult<Arc<Opened>> {
+    fn opened(&self) -> Result<Arc<Opened>> {
         refuse_fork()?;
         let opened = self.0.read().unwrap_or_else(PoisonError::into_inner).clone();
-        opened.ok_or_else(|| PyValueError::new_err("the segment is closed"))
+        opened.ok_or_else(|| PyValueError::new_err("the segment is closed").into())
     }
 
     /// The answer to a request for the documents of a condition.
@@ -52,24 +52,23 @@ impl Segment {
         py: Python<'_>,
         condition_text: Option<&str>,
         request: SearchRequest,
-    ) -> PyResult<(Arc<Opened>, SearchAnswer)> {
+    ) -> Result<(Arc<Opened>, SearchAnswer)> {
         let (opened, request) = (self.opened()?, request.query(condition(condition_text)?));
         let answer =
             interruptible(py, opened.docs(), |stop| Ok(opened.stoppable(stop).request(&request)?))?;
         Ok((opened, answer))
     }
 
-    fn stats_of(&self, py: Python<'_>, condition_text: Option<&str>, stats: Stats) -> PyResult<ColumnStats> {
+    fn stats_of(&self, py: Python<'_>, condition_text: Option<&str>, stats: Stats) -> Result<ColumnStats> {
         let (_, answer) = self.answer(py, condition_text, SearchRequest::new().stats([stats]))?;
-        Ok(only(answer.stats)?)
+        only(answer.stats)
     }
 
     /// A table of documents in the order of a list.
-    fn table(&self, py: Python<'_>, columns: &Columns, docs: &[DocAddress]) -> PyResult<Table> {
+    fn table(&self, py: Python<'_>, columns: &Columns, docs: &[DocAddress]) -> Result<Table> {
         let opened = self.opened()?;
         let read = || columns.table(&opened, &opened.search(), docs);
-        let table = if docs.len() < FEW { read() } else { py.detach(read) };
-        Ok(table?)
+        if docs.len() < FEW { read() } else { py.detach(read) }
     }
 }
 
@@ -80,7 +79,7 @@ const FEW: usize = 64;
 impl Segment {
     /// The names and types of all columns.
     #[getter]
-    pub(crate) fn schema(&self) -> PyResult<Schema> {
+    pub(crate) fn schema(&self) -> Result<Schema> {
         let opened = self.opened()?;
         let columns = Columns::of(&opened, None, None, ("offsets", false))?;
         let search = opened.search();
@@ -89,35 +88,35 @@ impl Segment {
 
     /// The names of all columns.
     #[getter]
-    fn columns(&self) -> PyResult<Vec<String>> {
+    fn columns(&self) -> Result<Vec<String>> {
         Ok(self.opened()?.columns.clone())
     }
 
     /// The keys by which the documents are sorted, if all files are sorted alike.
     #[getter]
-    fn sort_by(&self) -> PyResult<Vec<String>> {
+    fn sort_by(&self) -> Result<Vec<String>> {
         Ok(self.opened()?.sort().iter().map(key_text).collect())
     }
 
     /// The number of files, or of segments of a store.
     #[getter]
-    fn parts(&self) -> PyResult<usize> {
+    fn parts(&self) -> Result<usize> {
         Ok(self.opened()?.parts.len())
     }
 
-    fn __len__(&self) -> PyResult<usize> {
+    fn __len__(&self) -> Result<usize> {
         Ok(usize::try_from(self.opened()?.live).unwrap_or(usize::MAX))
     }
 
     /// A row for each column: its name, type and kind, documents with a value, and values.
-    fn describe(&self, py: Python<'_>) -> PyResult<Table> {
+    fn describe(&self, py: Python<'_>) -> Result<Table> {
         let opened = self.opened()?;
-        Ok(py.detach(|| describe(&opened))?)
+        py.detach(|| describe(&opened))
     }
 
     /// The number of documents that match a condition.
     #[pyo3(signature = (r#where = None))]
-    fn count(&self, py: Python<'_>, r#where: Option<&str>) -> PyResult<u64> {
+    fn count(&self, py: Python<'_>, r#where: Option<&str>) -> Result<u64> {
         let (opened, query) = (self.opened()?, condition(r#where)?);
         interruptible(py, opened.docs(), |stop| Ok(opened.stoppable(stop).count(&query)?))
     }
@@ -134,16 +133,16 @@ impl Segment {
         order: &str,
         min_count: u64,
         prefix: Option<TextOrBytes>,
-    ) -> PyResult<Table> {
+    ) -> Result<Table> {
         let order = match order {
             "count" => FacetOrder::Count,
             "value" => FacetOrder::Value,
-            _ => return Err(argument(format!("expected the order count or value, found {order:?}")).into()),
+            _ => return Err(argument(format!("expected the order count or value, found {order:?}"))),
         };
         let mut facet = Facet::of(column).top(top).order(order).min_count(min_count);
         facet.prefix = prefix.map(TextOrBytes::bytes);
         let (_, answer) = self.answer(py, r#where, SearchRequest::new().facets([facet]))?;
-        Ok(answers::facet(&only(answer.facets)?)?)
+        answers::facet(&only(answer.facets)?)
     }
 
     /// The first documents in an order: "-size" is descending.
@@ -158,7 +157,7 @@ impl Segment {
         columns: Option<Vec<String>>,
         docs: Option<String>,
         as_text: bool,
-    ) -> PyResult<Table> {
+    ) -> Result<Table> {
         let opened = self.opened()?;
         let columns = Columns::of(&opened, columns, docs, ("offsets", as_text))?;
         let keys = arguments::sort_keys(sort, &opened.columns);
@@ -179,7 +178,7 @@ impl Segment {
         order: &str,
         having: Option<&str>,
         missing: bool,
-    ) -> PyResult<Table> {
+    ) -> Result<Table> {
         let mut group = Group::of("").top(top);
         group.by = by.list();
         group.metrics = arguments::metrics(&metrics)?;
@@ -207,7 +206,7 @@ impl Segment {
             }
         };
         let (opened, answer) = self.answer(py, r#where, SearchRequest::new().groups([group]))?;
-        Ok(answers::groups(&opened, &only(answer.groups)?, &returned)?)
+        answers::groups(&opened, &only(answer.groups)?, &returned)
     }
 
     /// Counts in buckets: of a width, of a step of the calendar such as "day" or "15min", or between edges.
@@ -219,21 +218,21 @@ impl Segment {
         step: Bound<'_, PyAny>,
         r#where: Option<&str>,
         metrics: Vec<String>,
-    ) -> PyResult<Table> {
+    ) -> Result<Table> {
         let step = arguments::step(&self.opened()?.search(), column, &step)?;
         let mut histogram = Histogram::of(column, step);
         histogram.metrics = arguments::metrics(&metrics)?;
         let metrics = histogram.metrics.clone();
         let (opened, answer) = self.answer(py, r#where, SearchRequest::new().histograms([histogram]))?;
-        Ok(answers::histogram(&opened, &only(answer.histograms)?, &metrics)?)
+        answers::histogram(&opened, &only(answer.histograms)?, &metrics)
     }
 
     /// Statistics of a column, in one row.
     #[pyo3(signature = (column, *, r#where = None, distinct = false))]
-    fn stats(&self, py: Python<'_>, column: &str, r#where: Option<&str>, distinct: bool) -> PyResult<Table> {
+    fn stats(&self, py: Python<'_>, column: &str, r#where: Option<&str>, distinct: bool) -> Result<Table> {
         let mut stats = Stats::of(column).spread();
         stats.distinct = distinct;
-        Ok(answers::stats(&self.stats_of(py, r#where, stats)?)?)
+        answers::stats(&self.stats_of(py, r#where, stats)?)
     }
 
     /// The values at percentiles.
@@ -244,9 +243,9 @@ impl Segment {
         column: &str,
         at: Vec<f64>,
         r#where: Option<&str>,
-    ) -> PyResult<Table> {
+    ) -> Result<Table> {
         let stats = Stats::of(column).percentiles(at);
-        Ok(answers::percentiles(&self.stats_of(py, r#where, stats)?)?)
+        answers::percentiles(&self.stats_of(py, r#where, stats)?)
     }
 
     /// The values of documents by their numbers, in any order.
@@ -257,7 +256,7 @@ impl Segment {
         docs: Bound<'_, PyAny>,
         columns: Option<Vec<String>>,
         as_text: bool,
-    ) -> PyResult<Table> {
+    ) -> Result<Table> {
         let opened = self.opened()?;
         let columns = Columns::of(&opened, columns, None, ("offsets", as_text))?;
         let numbers = arguments::doc_numbers(&docs)?;
@@ -273,7 +272,7 @@ impl Segment {
         ids: Bound<'_, PyAny>,
         columns: Option<Vec<String>>,
         as_text: bool,
-    ) -> PyResult<Table> {
+    ) -> Result<Table> {
         let opened = self.opened()?;
         let columns = Columns::of(&opened, columns, None, ("offsets", as_text))?;
         let ids = arguments::ids(&ids, opened.id_type()?)?;
@@ -300,15 +299,15 @@ impl Segment {
         docs: Option<String>,
         strings: &str,
         as_text: bool,
-    ) -> PyResult<Scan> {
+    ) -> Result<Scan> {
         let opened = self.opened()?;
         let columns = Columns::of(&opened, columns, docs, (strings, as_text))?;
         let (query, rows) = (condition(r#where)?, batch_rows.max(1));
-        Ok(Scan::new(Plan { opened, columns, query, limit, part, rows })?)
+        Scan::new(Plan { opened, columns, query, limit, part, rows })
     }
 
     /// Reads everything, and raises a CorruptError for the first damage.
-    fn check(&self, py: Python<'_>) -> PyResult<()> {
+    fn check(&self, py: Python<'_>) -> Result<()> {
         let opened = self.opened()?;
         interruptible(py, u64::MAX, |_| opened.verify())
     }
@@ -328,10 +327,12 @@ impl Segment {
     }
 
     /// Pickles what was opened by name: `functools.partial(open, paths, commit=…)`.
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> Result<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         let opened = self.opened()?;
         let Some(again) = &opened.again else {
-            return Err(PyTypeError::new_err("a snapshot of an open store cannot be pickled: open a commit"));
+            return Err(
+                PyTypeError::new_err("a snapshot of an open store cannot be pickled: open a commit").into()
+            );
         };
         let keywords = PyDict::new(py);
         keywords.set_item("commit", again.commit)?;
@@ -346,12 +347,12 @@ impl Segment {
         Ok((partial, PyTuple::empty(py)))
     }
 
-    fn __repr__(&self) -> PyResult<String> {
+    fn __repr__(&self) -> Result<String> {
         let opened = self.opened()?;
         Ok(format!("<Segment {}: {} documents, {} columns>", opened.name, opened.live, opened.columns.len()))
     }
 
-    fn _repr_html_(&self) -> PyResult<String> {
+    fn _repr_html_(&self) -> Result<String> {
         let opened = self.opened()?;
         let head = format!("<p>{}: {} documents</p>", escaped(&opened.name), opened.live);
         Ok(head + &self.schema()?.html())

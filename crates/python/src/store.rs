@@ -37,10 +37,10 @@ enum OnDisk {
 const BYTES: usize = 16 << 20;
 
 impl Store {
-    fn store(&self) -> PyResult<Arc<docvalues::store::Store>> {
+    fn store(&self) -> Result<Arc<docvalues::store::Store>> {
         refuse_fork()?;
         let store = self.store.read().unwrap_or_else(PoisonError::into_inner).clone();
-        store.ok_or_else(|| PyValueError::new_err("the store is closed"))
+        store.ok_or_else(|| PyValueError::new_err("the store is closed").into())
     }
 
     fn of(store: docvalues::store::Store, path: PathBuf) -> Store {
@@ -53,7 +53,7 @@ impl Store {
         py: Python<'py>,
         (data, progress): (&Bound<'py, PyAny>, Option<Py<PyAny>>),
         update: Option<Vec<String>>,
-    ) -> PyResult<Bound<'py, PyDict>> {
+    ) -> Result<Bound<'py, PyDict>> {
         let (store, mut data) = (self.store()?, Data::of(data)?);
         let types = Types::of_fields(store.snapshot().schema().fields());
         let mut counts = [
@@ -114,42 +114,42 @@ impl Store {
         types: Option<Bound<'_, PyDict>>,
         durability: OnDisk,
         buffer: Option<usize>,
-    ) -> PyResult<Store> {
+    ) -> Result<Store> {
         let specs = match schema_of(&schema)? {
             Some(schema) => Types::of(types.as_ref())?.fields(&schema)?,
             None => declared(&schema)?,
         };
         let mut schema = StoreSchema::new();
         for spec in &specs {
-            schema = schema.with_field(field(spec, id_field)).map_err(Failure::from)?;
+            schema = schema.with_field(field(spec, id_field))?;
         }
         if let Some(name) = id_field {
-            schema = schema.with_id_field(name).map_err(Failure::from)?;
+            schema = schema.with_id_field(name)?;
         }
         if let Some(name) = version_field {
-            schema = schema.with_version_field(name).map_err(Failure::from)?;
+            schema = schema.with_version_field(name)?;
         }
         if let Some(keys) = sort_by {
             let names: Vec<String> = specs.iter().map(|spec| spec.name().to_owned()).collect();
-            schema = schema.with_sort(arguments::sort_keys(keys, &names)).map_err(Failure::from)?;
+            schema = schema.with_sort(arguments::sort_keys(keys, &names))?;
         }
         let options = options(&durability, buffer)?;
-        let store = py.detach(|| docvalues::store::Store::create(&path, schema, options));
-        Ok(Store::of(store.map_err(Failure::from)?, path))
+        let store = py.detach(|| docvalues::store::Store::create(&path, schema, options))?;
+        Ok(Store::of(store, path))
     }
 
     /// Opens a store to change it, which one process at a time can do.
     #[staticmethod]
     #[pyo3(signature = (path, *, durability = OnDisk::Name("commit".to_owned()), buffer = None))]
-    fn open(py: Python<'_>, path: PathBuf, durability: OnDisk, buffer: Option<usize>) -> PyResult<Store> {
+    fn open(py: Python<'_>, path: PathBuf, durability: OnDisk, buffer: Option<usize>) -> Result<Store> {
         let options = options(&durability, buffer)?;
-        let store = py.detach(|| docvalues::store::Store::open(&path, options));
-        Ok(Store::of(store.map_err(Failure::from)?, path))
+        let store = py.detach(|| docvalues::store::Store::open(&path, options))?;
+        Ok(Store::of(store, path))
     }
 
     /// The names and types of all columns.
     #[getter]
-    fn schema(&self) -> PyResult<Schema> {
+    fn schema(&self) -> Result<Schema> {
         self.snapshot()?.schema()
     }
 
@@ -161,17 +161,17 @@ impl Store {
 
     /// The column whose values identify documents.
     #[getter]
-    fn id_field(&self) -> PyResult<Option<String>> {
+    fn id_field(&self) -> Result<Option<String>> {
         Ok(self.store()?.snapshot().schema().id_field().map(str::to_owned))
     }
 
     /// The column with the version of each document.
     #[getter]
-    fn version_field(&self) -> PyResult<Option<String>> {
+    fn version_field(&self) -> Result<Option<String>> {
         Ok(self.store()?.snapshot().schema().version_field().map(str::to_owned))
     }
 
-    fn __len__(&self) -> PyResult<usize> {
+    fn __len__(&self) -> Result<usize> {
         Ok(usize::try_from(self.store()?.snapshot().docs()).unwrap_or(usize::MAX))
     }
 
@@ -182,7 +182,7 @@ impl Store {
         py: Python<'py>,
         data: Bound<'py, PyAny>,
         progress: Option<Py<PyAny>>,
-    ) -> PyResult<Bound<'py, PyDict>> {
+    ) -> Result<Bound<'py, PyDict>> {
         self.apply(py, (&data, progress), None)
     }
 
@@ -194,13 +194,13 @@ impl Store {
         data: Bound<'py, PyAny>,
         unset: Vec<String>,
         progress: Option<Py<PyAny>>,
-    ) -> PyResult<Bound<'py, PyDict>> {
+    ) -> Result<Bound<'py, PyDict>> {
         self.apply(py, (&data, progress), Some(unset))
     }
 
     /// Deletes documents by id or by a condition, and returns their number.
     #[pyo3(signature = (*, ids = None, r#where = None))]
-    fn delete(&self, py: Python<'_>, ids: Option<Bound<'_, PyAny>>, r#where: Option<&str>) -> PyResult<u64> {
+    fn delete(&self, py: Python<'_>, ids: Option<Bound<'_, PyAny>>, r#where: Option<&str>) -> Result<u64> {
         let store = self.store()?;
         let deleted = match (ids, r#where) {
             (Some(ids), None) => {
@@ -215,43 +215,43 @@ impl Store {
                 let query = condition(Some(text))?;
                 py.detach(|| store.delete_where(&query))
             }
-            _ => return Err(argument("expected either ids or a condition").into()),
+            _ => return Err(argument("expected either ids or a condition")),
         };
-        Ok(deleted.map_err(Failure::from)?)
+        Ok(deleted?)
     }
 
     /// Publishes the changes so far to `snapshot`, and returns whether there were any.
-    fn refresh(&self, py: Python<'_>) -> PyResult<bool> {
+    fn refresh(&self, py: Python<'_>) -> Result<bool> {
         let store = self.store()?;
-        Ok(py.detach(|| store.refresh()).map_err(Failure::from)?)
+        Ok(py.detach(|| store.refresh())?)
     }
 
     /// Makes the changes so far durable, and returns the number of the commit.
-    fn commit(&self, py: Python<'_>) -> PyResult<u64> {
+    fn commit(&self, py: Python<'_>) -> Result<u64> {
         let store = self.store()?;
-        Ok(py.detach(|| store.commit()).map_err(Failure::from)?)
+        Ok(py.detach(|| store.commit())?)
     }
 
     /// The documents of the last refresh or commit.
-    fn snapshot(&self) -> PyResult<Segment> {
+    fn snapshot(&self) -> Result<Segment> {
         Ok(Segment::of(Opened::of_snapshot(self.store()?.snapshot(), &self.path)?))
     }
 
     /// Merges segments, and returns their number.
     #[pyo3(signature = (to = None))]
-    fn merge(&self, py: Python<'_>, to: Option<usize>) -> PyResult<usize> {
+    fn merge(&self, py: Python<'_>, to: Option<usize>) -> Result<usize> {
         let store = self.store()?;
         let merged = py.detach(|| match to {
             Some(segments) => store.merge_to(segments),
             None => store.merge(&MergePolicy::new()).map(drop),
         });
-        merged.map_err(Failure::from)?;
-        Ok(store.stats().map_err(Failure::from)?.segments)
+        merged?;
+        Ok(store.stats()?.segments)
     }
 
     /// The contents of the store now, as numbers.
-    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let stats = self.store()?.stats().map_err(Failure::from)?;
+    fn stats<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
+        let stats = self.store()?.stats()?;
         let found = PyDict::new(py);
         found.set_item("docs", stats.docs)?;
         found.set_item("segments", stats.segments)?;
@@ -264,7 +264,7 @@ impl Store {
     }
 
     /// Checks the files of all commits, and raises the error of the first problem.
-    fn check(&self, py: Python<'_>) -> PyResult<()> {
+    fn check(&self, py: Python<'_>) -> Result<()> {
         let store = self.store()?;
         interruptible(py, u64::MAX, |_| {
             let mut first = None;
@@ -297,12 +297,12 @@ impl Store {
         self.close(py);
     }
 
-    fn __repr__(&self) -> PyResult<String> {
+    fn __repr__(&self) -> Result<String> {
         let docs = self.__len__()?;
         Ok(format!("<Store {}: {docs} documents>", self.path))
     }
 
-    fn _repr_html_(&self) -> PyResult<String> {
+    fn _repr_html_(&self) -> Result<String> {
         let head = format!("<p>{}: {} documents</p>", escaped(&self.path), self.__len__()?);
         Ok(head + &self.schema()?.html())
     }

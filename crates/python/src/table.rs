@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList, PyTuple};
 
 use crate::capsules::{batch_capsules, schema_capsule, stream_capsule};
-use crate::errors::{Failure, Result};
+use crate::errors::Result;
 use crate::python_values;
 
 /// The rows that `repr` shows.
@@ -71,7 +71,7 @@ impl Table {
 
     /// Totals of the answer.
     #[getter]
-    fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    fn info<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
         let info = PyDict::new(py);
         self.info.iter().try_for_each(|(name, number)| info.set_item(*name, *number))?;
         Ok(info)
@@ -82,7 +82,7 @@ impl Table {
     }
 
     /// The columns as lists of Python.
-    fn to_pydict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    fn to_pydict<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
         let columns = PyDict::new(py);
         for (at, field) in self.schema.fields().iter().enumerate() {
             let values = PyList::empty(py);
@@ -101,11 +101,11 @@ impl Table {
         &self,
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyCapsule>> {
+    ) -> Result<Bound<'py, PyCapsule>> {
         // A consumer converts what it wants otherwise.
         drop(requested_schema);
         let batches = self.batches.clone().into_iter().map(Ok::<RecordBatch, ArrowError>);
-        Ok(stream_capsule(py, RecordBatchIterator::new(batches, Arc::clone(&self.schema)))?)
+        stream_capsule(py, RecordBatchIterator::new(batches, Arc::clone(&self.schema)))
     }
 
     #[pyo3(signature = (requested_schema = None))]
@@ -113,20 +113,20 @@ impl Table {
         &self,
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyTuple>> {
+    ) -> Result<Bound<'py, PyTuple>> {
         drop(requested_schema);
         let whole = match self.batches.as_slice() {
             [batch] => batch.clone(),
-            batches => concat_batches(&self.schema, batches).map_err(Failure::from)?,
+            batches => concat_batches(&self.schema, batches)?,
         };
-        Ok(batch_capsules(py, whole)?)
+        batch_capsules(py, whole)
     }
 
-    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        Ok(schema_capsule(py, &self.schema)?)
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyCapsule>> {
+        schema_capsule(py, &self.schema)
     }
 
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+    fn __repr__(&self, py: Python<'_>) -> Result<String> {
         let mut lines = vec![self.columns().join("\t")];
         lines.extend(self.cells(py)?.iter().map(|row| row.join("\t")));
         if self.len() > SHOWN {
@@ -135,7 +135,7 @@ impl Table {
         Ok(lines.join("\n"))
     }
 
-    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+    fn _repr_html_(&self, py: Python<'_>) -> Result<String> {
         let more = self.len().checked_sub(SHOWN).filter(|more| *more > 0);
         let more = more.map_or_else(String::new, |more| format!("<p>… and {more} rows more</p>"));
         Ok(html(&self.columns(), &self.cells(py)?) + &more)
@@ -166,7 +166,7 @@ impl Schema {
 
     /// The types by name, as conditions call them.
     #[getter]
-    fn types<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    fn types<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
         let types = PyDict::new(py);
         self.types.iter().try_for_each(|(name, ty)| types.set_item(name, ty))?;
         Ok(types)
@@ -176,8 +176,8 @@ impl Schema {
         self.schema.fields().len()
     }
 
-    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        Ok(schema_capsule(py, &self.schema)?)
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyCapsule>> {
+        schema_capsule(py, &self.schema)
     }
 
     fn __repr__(&self) -> String {

@@ -35,13 +35,13 @@ pub(crate) fn write(
     threads: Option<usize>,
     memory: Option<usize>,
     progress: Option<Py<PyAny>>,
-) -> PyResult<u32> {
+) -> Result<u32> {
     refuse_fork()?;
     let mut data = Data::of(&data)?;
     let types = Types::of(types.as_ref())?;
     let mut options = WriterOptions::new().threads(threads.unwrap_or(0));
     options.budget = memory.unwrap_or(options.budget);
-    let docs = py.detach(|| -> Result<u32> {
+    py.detach(|| -> Result<u32> {
         let mut schema = Schema::new();
         for field in types.fields(&data.schema()?)? {
             schema.add(field)?;
@@ -61,8 +61,7 @@ pub(crate) fn write(
             Ok(())
         })?;
         Ok(writer.finish().map_err(FinishError::into_error)?.docs)
-    })?;
-    Ok(docs)
+    })
 }
 
 /// The types of columns that have others than those of the data.
