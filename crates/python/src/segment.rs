@@ -9,6 +9,7 @@ use docvalues::search::group::{Group, GroupOrder, Metric};
 use docvalues::search::histogram::Histogram;
 use docvalues::search::stats::{ColumnStats, Stats};
 use docvalues::search::{SearchAnswer, SearchRequest};
+use pyo3::IntoPyObjectExt as _;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -339,8 +340,8 @@ impl Segment {
         keywords.set_item("untrusted", again.untrusted)?;
         let paths = again.paths.iter().map(|path| path.as_os_str()).collect::<Vec<_>>();
         let source = match paths.as_slice() {
-            [path] => path.into_pyobject(py)?.into_any(),
-            paths => paths.into_pyobject(py)?.into_any(),
+            [path] => path.into_bound_py_any(py)?,
+            paths => paths.into_bound_py_any(py)?,
         };
         let open = py.import("docvalues")?.getattr("open")?;
         let partial = py.import("functools")?.getattr("partial")?.call((open, source), Some(&keywords))?;
