@@ -58,8 +58,9 @@ def write(
     raises a `DataError` with `column` and `row`, and no file is written.
 
     Integers become i64 or u64, floats f64, timestamps UTC in milliseconds, microseconds or nanoseconds. Dictionaries are
-    decoded, structs become columns (`geo.city`), and an empty list is a missing value. `progress` and Ctrl-C have their turn
-    between batches, but not while the columns are encoded at the end.
+    decoded, and structs become columns (`geo.city`). A list has the values of a document: they come back in ascending order,
+    equal strings once, and an empty list as a missing one. `progress` and Ctrl-C have their turn between batches, but not
+    while the columns are encoded at the end.
     """
 
 def main(args: Sequence[str]) -> int:
