@@ -64,17 +64,16 @@ impl Segment {
         let (_, answer) = self.answer(py, condition_text, SearchRequest::new().stats([stats]))?;
         only(answer.stats)
     }
-
-    /// A table of documents in the order of a list.
-    fn table(&self, py: Python<'_>, columns: &Columns, docs: &[DocAddress]) -> Result<Table> {
-        let opened = self.opened()?;
-        let read = || columns.table(&opened, &opened.search(), docs);
-        if docs.len() < FEW { read() } else { py.detach(read) }
-    }
 }
 
 /// So many documents are read before others would have taken the GIL.
 const FEW: usize = 64;
+
+/// A table of documents in the order of a list.
+fn table(py: Python<'_>, opened: &Opened, columns: &Columns, docs: &[DocAddress]) -> Result<Table> {
+    let read = || columns.table(opened, &opened.search(), docs);
+    if docs.len() < FEW { read() } else { py.detach(read) }
+}
 
 #[pymethods]
 impl Segment {
@@ -163,7 +162,7 @@ impl Segment {
         let columns = Columns::of(&opened, columns, docs, ("offsets", as_text))?;
         let keys = arguments::sort_keys(sort, &opened.columns);
         let (_, answer) = self.answer(py, r#where, SearchRequest::new().sort(keys).top(n))?;
-        self.table(py, &columns, &answer.top)
+        table(py, &opened, &columns, &answer.top)
     }
 
     /// Groups of documents with equal values, their counts and metrics, such as "sum(size)".
@@ -262,7 +261,7 @@ impl Segment {
         let columns = Columns::of(&opened, columns, None, ("offsets", as_text))?;
         let numbers = arguments::doc_numbers(&docs)?;
         let list = numbers.iter().map(|number| opened.address(*number)).collect::<Result<Vec<_>>>()?;
-        self.table(py, &columns, &list)
+        table(py, &opened, &columns, &list)
     }
 
     /// The values of the documents with these ids; nulls for an id that no document has.
@@ -281,7 +280,7 @@ impl Segment {
         let mut found = py.detach(|| opened.find(&known))?.into_iter();
         let next = |id: &Option<Vec<u8>>| id.as_ref().and_then(|_| found.next()?).unwrap_or(NOWHERE);
         let list: Vec<_> = ids.iter().map(next).collect();
-        self.table(py, &columns, &list)
+        table(py, &opened, &columns, &list)
     }
 
     /// Documents as record batches, read when they are asked for.
