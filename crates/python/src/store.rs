@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use docvalues::store::{Durability, MergePolicy, Outcome, StoreOptions, StoreReader, StoreSchema, Update};
+use docvalues::store::{
+    Durability, KeepCommits, MergePolicy, Outcome, StoreOptions, StoreReader, StoreSchema, Update,
+};
 use docvalues::{Field, FieldSpec, Kind, LogicalType, OpenOptions, WriterOptions};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -101,7 +103,7 @@ impl Store {
     #[staticmethod]
     #[pyo3(signature = (
         path, schema, *, id_field = None, version_field = None, sort_by = None, types = None,
-        durability = OnDisk::Name("commit".to_owned()), buffer = None
+        durability = OnDisk::Name("commit".to_owned()), keep_commits = None, buffer = None
     ))]
     #[allow(clippy::too_many_arguments, reason = "keywords in Python")]
     fn create(
@@ -113,6 +115,7 @@ impl Store {
         sort_by: Option<Names>,
         types: Option<Bound<'_, PyDict>>,
         durability: OnDisk,
+        keep_commits: Option<usize>,
         buffer: Option<usize>,
     ) -> Result<Store> {
         let specs = match schema_of(&schema)? {
@@ -133,16 +136,22 @@ impl Store {
             let names: Vec<String> = specs.iter().map(|spec| spec.name().to_owned()).collect();
             schema = schema.with_sort(arguments::sort_keys(keys, &names))?;
         }
-        let options = options(&durability, buffer)?;
+        let options = options(&durability, keep_commits, buffer)?;
         let store = py.detach(|| docvalues::store::Store::create(&path, schema, options))?;
         Ok(Store::of(store, path))
     }
 
     /// Opens a store to change it, which one process at a time can do.
     #[staticmethod]
-    #[pyo3(signature = (path, *, durability = OnDisk::Name("commit".to_owned()), buffer = None))]
-    fn open(py: Python<'_>, path: PathBuf, durability: OnDisk, buffer: Option<usize>) -> Result<Store> {
-        let options = options(&durability, buffer)?;
+    #[pyo3(signature = (path, *, durability = OnDisk::Name("commit".to_owned()), keep_commits = None, buffer = None))]
+    fn open(
+        py: Python<'_>,
+        path: PathBuf,
+        durability: OnDisk,
+        keep_commits: Option<usize>,
+        buffer: Option<usize>,
+    ) -> Result<Store> {
+        let options = options(&durability, keep_commits, buffer)?;
         let store = py.detach(|| docvalues::store::Store::open(&path, options))?;
         Ok(Store::of(store, path))
     }
@@ -337,7 +346,7 @@ fn field(spec: &FieldSpec, id_field: Option<&str>) -> Field {
     Field::new(spec.name(), kind, spec.logical())
 }
 
-fn options(on_disk: &OnDisk, buffer: Option<usize>) -> Result<StoreOptions> {
+fn options(on_disk: &OnDisk, keep_commits: Option<usize>, buffer: Option<usize>) -> Result<StoreOptions> {
     let durability = match on_disk {
         OnDisk::Name(name) if name == "commit" => Durability::OnCommit,
         OnDisk::Name(name) if name == "batch" => Durability::EachBatch,
@@ -347,11 +356,10 @@ fn options(on_disk: &OnDisk, buffer: Option<usize>) -> Result<StoreOptions> {
         }
         _ => return Err(argument("expected the durability batch, commit or a number of seconds")),
     };
-    let options = StoreOptions::new().durability(durability).writer(WriterOptions::new().threads(0));
-    Ok(match buffer {
-        Some(bytes) => options.buffer_bytes(bytes),
-        None => options,
-    })
+    let mut options = StoreOptions::new().durability(durability).writer(WriterOptions::new().threads(0));
+    options.keep_commits = keep_commits.map(KeepCommits::Newest);
+    options.buffer_bytes = buffer.unwrap_or(options.buffer_bytes);
+    Ok(options)
 }
 
 fn outcome_name(outcome: &Outcome) -> &'static str {

@@ -108,7 +108,7 @@ def test_a_store_and_many_files():
     dv.write("b.dv", rows)
     assert dv.scan_polars(["a.dv", "b.dv"]).select(pl.len()).collect().item() == 4
     assert dv.scan_polars("?.dv").filter(c("n") == 2).collect().height == 2
-    with dv.Store.create("store", {"id": "string", "n": "i64"}, id_field="id") as store:
+    with dv.Store.create("store", {"id": "string", "n": "i64"}, id_field="id", keep_commits=2) as store:
         store.upsert(rows)
         first = store.commit()
         store.delete(ids=["a"])

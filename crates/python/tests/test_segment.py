@@ -175,7 +175,7 @@ def test_a_forked_process_is_refused(hits):
 def test_segments_are_pickled_by_name_and_snapshots_are_not(hits):
     again = pickle.loads(pickle.dumps(hits))
     assert again.scan().read_all().to_pydict() == HITS
-    with dv.Store.create("store", {"id": "string"}, id_field="id") as store:
+    with dv.Store.create("store", {"id": "string"}, id_field="id", keep_commits=2) as store:
         store.upsert({"id": ["a"]})
         first = store.commit()
         committed = dv.open("store")
@@ -235,7 +235,8 @@ def test_the_command_reads_what_python_writes_and_the_reverse(hits):
 
 def test_a_store_changes():
     schema = {"id": "string", "v": "i64", "tags": "list<string>", "price": "f64"}
-    with dv.Store.create("store", schema, id_field="id", version_field="v", durability="batch") as store:
+    options = {"id_field": "id", "version_field": "v", "durability": "batch", "keep_commits": 2}
+    with dv.Store.create("store", schema, **options) as store:
         assert (store.id_field, store.version_field, len(store)) == ("id", "v", 0)
         table = {"id": ["a", "b", "c"], "v": [1, 1, 1], "tags": [["x"], [], ["y", "x"]], "price": [1.0, None, 3.0]}
         assert store.upsert(table)["added"] == 3

@@ -53,7 +53,7 @@ def test_documents_filters_and_partitions(spark, in_a_folder_of_its_own):
 
 
 def test_a_store(spark, in_a_folder_of_its_own):
-    with dv.Store.create("store", {"id": "string"}, id_field="id") as store:
+    with dv.Store.create("store", {"id": "string"}, id_field="id", keep_commits=2) as store:
         store.upsert({"id": ["a", "b"]})
         first = store.commit()
         store.delete(ids=["a"])

@@ -36,7 +36,7 @@ Progress: TypeAlias = Callable[[int], object]
 def open(source: Source, *, commit: int | None = None, untrusted: bool = False) -> Segment:
     """Opens a segment file, the newest commit of a store's folder, or several files and glob patterns as one.
 
-    `commit` is the number of a commit of the store. `untrusted` also checks what only a hostile writer gets wrong.
+    `commit` is the number of a commit that the store keeps. `untrusted` also checks what only a hostile writer gets wrong.
     """
 
 def write(
@@ -290,17 +290,23 @@ class Store:
         sort_by: str | Sequence[str] | None = None,
         types: Mapping[str, str] | None = None,
         durability: Literal["batch", "commit"] | float = "commit",
+        keep_commits: int | None = None,
         buffer: int | None = None,
     ) -> Store:
         """Creates a store; `types` as in `write`.
 
         `durability` says when changes are on disk: after each call ("batch"), after `commit`, or within so many seconds.
+        `keep_commits` is the number of commits that the store keeps from now on; a new one keeps the newest.
         `buffer` is the size of buffered documents that are written to a segment, in bytes.
         """
 
     @staticmethod
     def open(
-        path: Path, *, durability: Literal["batch", "commit"] | float = "commit", buffer: int | None = None
+        path: Path,
+        *,
+        durability: Literal["batch", "commit"] | float = "commit",
+        keep_commits: int | None = None,
+        buffer: int | None = None,
     ) -> Store: ...
     @property
     def schema(self) -> Schema: ...
