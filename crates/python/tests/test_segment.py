@@ -108,6 +108,12 @@ def test_numbers_of_documents_in_every_form(hits):
     assert len(hits.take([])) == 0
     for ids in (["c", "z", None], pa.array(["c", "z", None]), pl.Series(["c", "z", None]), [b"c", b"z", None]):
         assert hits.lookup(ids, ["size"]).to_pydict() == {"size": [70, None, None]}
+    with pytest.raises(dv.QueryError):
+        hits.take(pa.nulls(1))
+    # Of several files that have an id, the last one counts.
+    dv.write("more.dv", {"id": ["c", "d"], "size": [7, 8]}, id_field="id")
+    both = dv.open(["hits.dv", "more.dv"])
+    assert both.lookup(["d", "c", "z", "a"], ["size"]).to_pydict() == {"size": [8, 7, None, 512]}
 
 
 def test_a_replaced_file_is_read_as_it_was(hits):
