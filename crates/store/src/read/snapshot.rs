@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 use docvalues_column::{DocAddress, DocId, Field, LiveDocs};
 use docvalues_reader::{IdReader, Segment};
 use docvalues_search::{Parts, Search};
-use docvalues_terms::lookup::{Hit, SeekError, Seeker};
+use docvalues_terms::lookup::{SeekError, Seeker};
 use docvalues_writer::Schema;
 
 use block_ids::SnapshotBlock;
@@ -192,13 +192,51 @@ impl Snapshot {
         self.find_with(&mut seeker, id)
     }
 
-    /// As [`find`](Self::find), for many ids.
+    /// As [`find`](Self::find), for many ids: an address or `None` for each, in their order. Faster than one by one: the
+    /// ids of the segments are looked up sorted, and share what a look-up prepares.
+    ///
+    /// # Errors
+    ///
+    /// As [`find`](Self::find).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use docvalues_column::{Field, Kind, LogicalType};
+    /// use docvalues_store::{Store, StoreOptions, StoreSchema};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// let schema = StoreSchema::new()
+    ///     .with_field(Field::new("sku", Kind::Binary, LogicalType::Utf8))?
+    ///     .with_id_field("sku")?;
+    /// let store = Store::create(folder.path(), schema, StoreOptions::default())?;
+    /// let mut batch = store.batch()?;
+    /// let sku = batch.field("sku")?;
+    /// let mut doc = batch.upsert();
+    /// doc.str(sku, "A-1")?;
+    /// doc.finish()?;
+    /// store.apply(batch)?;
+    /// store.refresh()?;
+    /// let found = store.snapshot().find_many(&[b"A-2", b"A-1"])?;
+    /// assert_eq!(found.iter().map(Option::is_some).collect::<Vec<_>>(), [false, true]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn find_many(&self, ids: &[&[u8]]) -> Result<Vec<Option<DocAddress>>> {
+        let mut all = self.map_in_segments(ids, |segment, doc| Ok(address(segment, doc)))?;
+        for (id, found) in ids.iter().zip(&mut all) {
+            if let Some((at, doc)) = block_ids::find(&self.0.blocks, &self.0.moment, id) {
+                *found = Some(address(self.0.segments.len() + at, doc));
+            }
+        }
+        Ok(all)
+    }
+
+    /// As [`find`](Self::find), with a seeker that is used again.
     pub(crate) fn find_with(
         &self,
         seeker: &mut Seeker<'_, IdReader>,
         id: &[u8],
     ) -> Result<Option<DocAddress>> {
-        let address = |part, doc| DocAddress { part: u32::try_from(part).unwrap_or(u32::MAX), doc };
         if let Some((at, doc)) = block_ids::find(&self.0.blocks, &self.0.moment, id) {
             return Ok(Some(address(self.0.segments.len() + at, doc)));
         }
@@ -209,6 +247,18 @@ impl Snapshot {
 
     /// The live document of each id in the segments, without the blocks, with its version.
     pub(crate) fn find_in_segments(&self, ids: &[&[u8]]) -> Result<Vec<Option<Found>>> {
+        self.map_in_segments(ids, |segment, doc| {
+            let version = self.0.segments[segment].version(&self.0.moment.schema, doc)?;
+            Ok(Found { segment, doc, version })
+        })
+    }
+
+    /// What `of` returns for the live document of each id in the segments, without the blocks.
+    fn map_in_segments<T: Clone>(
+        &self,
+        ids: &[&[u8]],
+        of: impl Fn(usize, DocId) -> Result<T>,
+    ) -> Result<Vec<Option<T>>> {
         let snapshot_ids = self.ids()?;
         let (mut seeker, mut hits) = (snapshot_ids.lookup.seeker(), Vec::new());
         // In order, as ids that follow each other share most of the way to their block: 1.15 to 1.3 times as fast for 10,000.
@@ -217,17 +267,10 @@ impl Snapshot {
         let in_order: Vec<&[u8]> = order.iter().map(|at| ids[*at]).collect();
         let found = seeker.find_many_live(&in_order, &mut hits, self.is_live(snapshot_ids));
         found.map_err(|error| self.damaged(snapshot_ids, error))?;
-        let found = |hit: Option<Hit>| -> Result<Option<Found>> {
-            let Some((segment, doc)) = hit.and_then(|hit| Some((snapshot_ids.part(hit.segment)?, hit.doc)))
-            else {
-                return Ok(None);
-            };
-            let version = self.0.segments[segment].version(&self.0.moment.schema, doc)?;
-            Ok(Some(Found { segment, doc, version }))
-        };
         let mut all = vec![None; ids.len()];
         for (at, hit) in order.into_iter().zip(hits) {
-            all[at] = found(hit)?;
+            let hit = hit.and_then(|hit| Some((snapshot_ids.part(hit.segment)?, hit.doc)));
+            all[at] = hit.map(|(segment, doc)| of(segment, doc)).transpose()?;
         }
         Ok(all)
     }
