@@ -318,3 +318,7 @@ impl Snapshot {
         self.0.moment.store
     }
 }
+
+fn address(part: usize, doc: DocId) -> DocAddress {
+    DocAddress { part: u32::try_from(part).unwrap_or(u32::MAX), doc }
+}
