@@ -26,7 +26,7 @@ def hits():
 
 
 def test_a_segment_describes_itself(hits):
-    assert (hits.columns, len(hits), hits.parts, hits.sort_by) == (["id", "host", "size"], 3, 1, [])
+    assert (hits.columns, len(hits), hits.parts, hits.sort_by) == (["host", "id", "size"], 3, 1, [])
     assert hits.schema.types == {"id": "string", "host": "string", "size": "i64"}
     assert hits.schema.names == hits.columns and len(hits.schema) == 3
     assert pa.schema(hits.schema).field("size").type == pa.int64()
@@ -219,7 +219,7 @@ def dv_(*arguments, code=0, command=DV):
 
 def test_the_command_reads_what_python_writes_and_the_reverse(hits):
     assert dv_("count", "hits.dv", "--where", "size > 1kB") == "1\n"
-    assert dv_("cat", "hits.dv", "--format", "csv") == "id,host,size\na,x.example,512\nb,,9000\nc,<y>,70\n"
+    assert dv_("cat", "hits.dv", "--format", "csv") == "host,id,size\nx.example,a,512\n,b,9000\n<y>,c,70\n"
     dv_("export", "hits.dv", "--format", "csv", "-o", "hits.csv")
     dv_("build", "hits.csv", "-o", "again.dv", "--id-field", "id", "-q")
     assert dv.open("again.dv").scan().read_all().to_pydict() == HITS
