@@ -17,6 +17,9 @@ use crate::text::json::Json;
 use crate::text::print_value::Printer;
 use crate::text::quoting::{printable, thousands};
 
+/// The text of a value that the documents of a group do not have.
+pub(super) const MISSING: &str = "(missing)";
+
 /// Prints a row for each group of the first grouping.
 pub(crate) fn print(answer: &Answer<'_>, console: &mut Console<'_>) -> Result<(), CliError> {
     let (segments, asked, found) = (answer.segments, &answer.request.groups[0], &answer.found.groups[0]);
@@ -34,7 +37,7 @@ pub(crate) fn print(answer: &Answer<'_>, console: &mut Console<'_>) -> Result<()
     for group in &found.groups {
         let text = |(value, printer): (&Option<Value>, &Printer)| match value {
             Some(value) => printable(&printer.to_text(value)),
-            None => "(missing)".to_owned(),
+            None => MISSING.to_owned(),
         };
         let mut row: Vec<_> = group.values.iter().zip(&printers).map(text).collect();
         row.push(thousands(group.count));

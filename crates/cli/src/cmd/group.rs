@@ -11,6 +11,11 @@ use crate::open::opener::Opener;
 use crate::open::segments::Segments;
 
 pub(crate) fn run(args: &GroupArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    if !args.json && !args.spec.columns.is_empty() {
+        let message =
+            "--columns: a table has the numbers of documents, expected --json, --format or --output";
+        return Err(CliError::usage(message).hint("--format csv has a row for each document"));
+    }
     let segments =
         Segments::open(opener, &args.files, args.filter.skip_damaged, console)?.in_zone(&args.filter.tz);
     let groups = vec![group(&segments, &args.spec)?];
