@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::path::Path;
 
 use crate::api::{self, Error, FormatErrorKind, SearchError, Section};
 
@@ -201,6 +202,10 @@ impl From<api::store::Error> for CliError {
             StoreError::Read(error) => CliError::from(error),
             StoreError::Write(error) => CliError::from(error),
             StoreError::Search(error) => CliError::from(error),
+            StoreError::NoStore { ref folder } if !Path::new(folder).exists() => {
+                let why = format!("{folder}: expected the folder of a store, found nothing");
+                CliError::new(Exit::Unreadable, why).hint(NO_STORE)
+            }
             StoreError::NoStore { .. } => unreadable(&error).hint(NO_STORE),
             StoreError::Storage(ref storage) => match no_folder(storage) {
                 Some(found) => {

@@ -15,7 +15,7 @@ use crate::console::Console;
 use crate::error::CliError;
 use crate::text::json::Json;
 use crate::text::print_value::Printer;
-use crate::text::quoting::{printable, thousands};
+use crate::text::quoting::{counted, printable, thousands};
 
 /// The text of a value that the documents of a group do not have.
 pub(super) const MISSING: &str = "(missing)";
@@ -47,7 +47,7 @@ pub(crate) fn print(answer: &Answer<'_>, console: &mut Console<'_>) -> Result<()
     }
     table.print(console)?;
     let groups =
-        found.distinct.map_or_else(String::new, |distinct| format!("{} groups, ", thousands(distinct.get())));
+        found.distinct.map_or_else(String::new, |found| counted(found.get(), "group", "groups") + ", ");
     let [docs, missing] = [found.docs, found.missing].map(thousands);
     if asked.with_missing {
         return Ok(console.line(format_args!("{groups}{docs} documents"))?);

@@ -22,7 +22,7 @@ use crate::open::segment::OpenSegment;
 use crate::open::segments::Segments;
 use crate::open::store::commit;
 use crate::process::unfinished_files;
-use crate::text::quoting::thousands;
+use crate::text::quoting::{counted, thousands};
 use crate::text::sort_keys::keys_to_write;
 use crate::text::text_format::TextFormat;
 
@@ -180,5 +180,6 @@ fn text_format(formats: &[Option<&str>]) -> Option<String> {
 /// Compares the size of the merged segment with those of its parts.
 fn against_segments(bytes: u64, segments: &[OpenSegment]) -> String {
     let before = segments.iter().map(OpenSegment::bytes).sum();
-    format!("{} bytes, of {} segments with {} bytes", thousands(bytes), segments.len(), thousands(before))
+    let segments = counted(segments.len() as u64, "segment", "segments");
+    format!("{} bytes, of {segments} with {} bytes", thousands(bytes), thousands(before))
 }

@@ -143,6 +143,14 @@ b.example          2            1            7                    curl          
         let run = sandbox.dv(&["group", "t.dv", "host", "--metric", metric]);
         assert!(run.code == code && run.err.contains(said), "{metric}: {run:?}");
     }
+    for (column, code, said) in [
+        ("size:foo", 1, "no column \"size:foo\", and as a step of \"size\": expected "),
+        ("siz:hour", 1, "siz"),
+        ("agent:hour", 2, "--type agent=timestamp stores times in UTC"),
+    ] {
+        let run = sandbox.dv(&["group", "t.dv", column]);
+        assert!(run.code == code && run.err.contains(said), "{column}: {run:?}");
+    }
     let having = ["--metric", "last(agent by size)", "--having", "last(agent by size) = \"curl\""];
     let run = sandbox.dv(&[&["group", "t.dv", "host"][..], &having].concat());
     assert!(run.code == 2 && run.err.contains("expected a metric that is a number"), "{run:?}");
