@@ -164,9 +164,9 @@ pub(crate) struct GroupSpec {
 
     /// Other metrics: 'p99(size)' is the 99th percentile, 'last(status by time)' the status at the greatest time
     ///
-    /// Exact percentiles from 0 to 100 of numbers (the nearest rank), and `first(NAME by KEY)` and `last(NAME by KEY)`: the value in the document
-    /// with the least or the greatest KEY, a column of numbers or times. Documents without a value in both do not count, so
-    /// two metrics may be of two documents: --docs 1 --sort=-KEY shows one.
+    /// Exact percentiles from 0 to 100 of numbers (the nearest rank), and `first(NAME by KEY)` and `last(NAME by KEY)`: the value
+    /// in the document with the least or the greatest KEY, a column of numbers or times. Documents without a value in both do
+    /// not count, so two metrics may be of two documents: --docs 1 --sort=-KEY shows one.
     #[arg(long, value_name = "METRIC,…")]
     #[serde(default)]
     pub(crate) metric: Vec<String>,

@@ -98,6 +98,18 @@ fn is_closed() -> bool {
     false
 }
 
+/// The error for a folder that has other commits.
+fn refused(to: &Path, error: store::Error) -> CliError {
+    use store::Error::{Diverged, LaterEpoch, OldEpoch, OtherStore};
+    let has_others = matches!(error, Diverged { .. } | OtherStore { .. });
+    if !has_others && !matches!(error, OldEpoch { .. } | LaterEpoch { .. }) {
+        return error.into();
+    }
+    let failure = CliError::from(error);
+    let failure = CliError { message: format!("{}: {}", to.display(), failure.message), ..failure };
+    if has_others { failure.hint("an empty folder takes the commits of this store") } else { failure }
+}
+
 /// Puts the files of each new commit into the folder `to`.
 fn publish(
     args: &ReplicateArgs,
@@ -127,7 +139,7 @@ fn publish(
                 // A listing beside a writer may miss its newest commit.
                 Err(store::Error::Diverged { .. }) if newest()? != Some(commit.number()) => {}
                 done => {
-                    (published, number) = (done?, Some(commit.number()));
+                    (published, number) = (done.map_err(|error| refused(to, error))?, Some(commit.number()));
                     files += published.files as u64;
                 }
             }

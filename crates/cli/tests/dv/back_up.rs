@@ -25,6 +25,7 @@ fn a_test_of_the_restore_leaves_the_backup() {
     assert_eq!(sandbox.ok(&[&back_up[..], &["-q"]].concat()), "");
     let refused = sandbox.dv(&["replicate", "test", "--to", "bak", "--once"]);
     assert!(refused.code == 5 && refused.err.contains("promoted or recovered"), "{refused:?}");
+    assert!(refused.err.starts_with("dv: bak: ") && refused.err.contains("--discard"), "{refused:?}");
     assert_eq!(sandbox.ok(&["lookup", "bak", "a", "--columns", "v"]), "{\"v\":10}\n");
     sandbox.ok(&["set", "live", "b", "v=20"]);
     sandbox.ok(&back_up);
