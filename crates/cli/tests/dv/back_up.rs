@@ -33,11 +33,12 @@ fn a_test_of_the_restore_leaves_the_backup() {
     sandbox.ok(&["replica", "again", "--follow", "bak", "--once"]);
     assert_eq!(sandbox.ok(&["lookup", "again", "a", "--columns", "v"]), "{\"v\":1}\n");
     // A folder that a command has written is a store, and the message says what to do.
-    sandbox.ok(&["set", "bak", "a", "v=3"]);
-    for command in
-        [&["replicate", "test", "--to", "bak", "--once"][..], &["replica", "x", "--follow", "bak", "--once"]]
-    {
-        let refused = sandbox.dv(command);
+    let [back_up, restore] =
+        [["replicate", "live", "--to", "bak2", "--once"], ["replica", "x", "--follow", "bak2", "--once"]];
+    sandbox.ok(&back_up);
+    sandbox.ok(&["set", "bak2", "a", "v=3"]);
+    for command in [back_up, restore] {
+        let refused = sandbox.dv(&command);
         assert!(refused.code == 1 && refused.err.contains("an empty folder"), "{refused:?}");
     }
 }
