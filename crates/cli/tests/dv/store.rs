@@ -372,6 +372,7 @@ fn a_log_is_listed() {
     let sandbox = Sandbox::new();
     sandbox.ok(&["store", "create", "st", "--id-field", "id"]);
     assert_eq!(json(&sandbox.ok(&["log", "st", "--json"])), Value::Array(Vec::new()));
+    assert!(sandbox.dv(&["log", "st"]).err.contains("--keep-frames"));
     let options = StoreOptions::new().durability(Durability::EachBatch);
     let store = Store::open(sandbox.path("st"), options).unwrap();
     for id in ["a", "b"] {
