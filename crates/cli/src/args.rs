@@ -7,7 +7,6 @@ mod commit;
 pub(crate) mod filter;
 mod help;
 pub(crate) mod hints;
-mod ids;
 #[cfg(feature = "lucene")]
 pub(crate) mod import;
 pub(crate) mod inspect;
@@ -28,25 +27,12 @@ pub(crate) mod where_guide;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Arg, ColorChoice, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap::{Arg, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::answer::rows::RecordFormat;
 #[cfg(feature = "lucene")]
 use crate::api::lucene::FieldType;
 use crate::open::opener::Opener;
-
-const ABOUT: &str = "Build, inspect, search, export, merge, compare and check docvalues segments and stores";
-
-const LONG_ABOUT: &str = "\
-Build, inspect, search, export, merge, compare and check docvalues segments and stores.
-
-A segment is one file that stores documents column by column. A program can read any value of any document \
-without reading the rest. `dv build` makes a segment from CSV, TSV, NDJSON, Parquet or Arrow; most other \
-commands read one.
-
-A store is a folder of segments that changes: `dv store create`, `dv put`, `dv set`, `dv rm`, `dv merge`. Commands that read a \
-segment read a store, too, and the folder of an index of Lucene, Solr, OpenSearch or Elasticsearch; `dv import` makes a segment \
-or a store of one.";
 
 const NOTES: &str = "\
 Examples:
@@ -65,13 +51,18 @@ Exit codes:
 
 Data goes to standard output, everything else to standard error.";
 
-/// The command line.
+/// Build, inspect, search, export, merge, compare and check docvalues segments and stores
+///
+/// A segment is one file that stores documents column by column. A program can read any value of any document without
+/// reading the rest. `dv build` makes a segment from CSV, TSV, NDJSON, Parquet or Arrow; most other commands read one.
+///
+/// A store is a folder of segments that changes: `dv store create`, `dv put`, `dv set`, `dv rm`, `dv merge`. Commands that
+/// read a segment read a store, too, and the folder of an index of Lucene, Solr, OpenSearch or Elasticsearch; `dv import`
+/// makes a segment or a store of one.
 #[derive(Debug, Parser)]
 #[command(
     name = "dv",
     version,
-    about = ABOUT,
-    long_about = LONG_ABOUT,
     after_long_help = NOTES,
     max_term_width = 100,
     arg_required_else_help = true,
@@ -88,10 +79,6 @@ pub(crate) struct CommandLine {
     /// Read segments without mapping them: if another program shortens a file meanwhile, that is an error, not a signal
     #[arg(long, global = true)]
     pub(crate) no_mmap: bool,
-
-    /// When to colour messages; `auto` respects NO_COLOR and CLICOLOR_FORCE
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
-    pub(crate) color: ColorChoice,
 
     /// Read stores at this commit instead of the newest; `dv commits` lists those that are kept
     #[arg(long, global = true, value_name = "COMMIT")]
@@ -120,42 +107,31 @@ pub(crate) struct CommandLine {
 const WITHOUT_COMMIT: &str = "build schema check store put set rm commits log changes recover replicate replica import \
                               completions man where";
 
-/// Commands that read no segment.
-const WITHOUT_SEGMENTS: &str = "build schema completions man where";
-
-/// Options that stores need even less than segments.
-const LAYOUT: &str = "jump_tables no_zone_maps";
+/// Commands that do not open segments as the options say.
+const WITHOUT_SEGMENTS: &str = "build schema commits log replicate completions man where";
 
 /// Whether a word is one of `words`.
 fn is_of(word: &str, words: &str) -> bool {
     words.split(' ').any(|other| other == word)
 }
 
-/// The commands. Those that refuse a global option do not show it.
+/// The commands. Those that refuse a global option, or hardly need it, do not show it.
 pub(crate) fn commands() -> clap::Command {
     let dv = CommandLine::command();
     let globals = dv.get_arguments().filter(|arg| arg.is_global_set());
     let hidden: Vec<Arg> = globals.map(|arg| arg.clone().hide(true)).collect();
     dv.mut_subcommands(|command| {
-        let (name, is_put) = (command.get_name(), command.get_name() == "put");
-        let without = |arg: &Arg| match arg.get_id().as_str() {
-            "commit" => WITHOUT_COMMIT,
-            "any_docs" | "no_mmap" => WITHOUT_SEGMENTS,
-            _ => "",
+        let name = command.get_name();
+        let is_hidden = |arg: &&Arg| match arg.get_id().as_str() {
+            "commit" => is_of(name, WITHOUT_COMMIT),
+            // Rare elsewhere: `dv --help` and the page on Lucene have it.
+            "lucene_type" => name != "import",
+            _ => is_of(name, WITHOUT_SEGMENTS),
         };
-        let refused: Vec<Arg> = hidden.iter().filter(|arg| is_of(name, without(arg))).cloned().collect();
-        // `dv build --help` has these, too.
-        let is_rare = |arg: &Arg| match arg.get_help_heading() {
-            Some(build::CSV) => arg.is_hide_short_help_set(),
-            _ => is_of(arg.get_id().as_str(), LAYOUT),
-        };
+        let refused: Vec<Arg> = hidden.iter().filter(is_hidden).cloned().collect();
         let has_formats = is_of(name, answer::ANSWERS);
         let command = if has_formats { answer::with_formats(command) } else { command };
-        let command = command.args(refused);
-        match is_put {
-            true => command.mut_args(|arg| if is_rare(&arg) { arg.hide(true) } else { arg }),
-            false => command,
-        }
+        command.args(refused)
     })
 }
 

@@ -321,10 +321,6 @@ impl From<api::writer::Error> for CliError {
             ErrorKind::Inexact { .. } | ErrorKind::Source { .. } => {
                 named(CliError::failed(error.kind().to_string()))
             }
-            ErrorKind::MissingColumn { sources: [has, lacks] } => named(CliError::failed(format!(
-                "present in \"{has}\", missing in \"{lacks}\""
-            )))
-            .hint("leave out --same-columns to merge; documents without the column then have no value"),
             _ => CliError::failed(error.to_string()),
         }
     }

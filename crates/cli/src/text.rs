@@ -14,3 +14,8 @@ pub(crate) mod stored_ref;
 pub(crate) mod text_format;
 pub(crate) mod time;
 pub(crate) mod words;
+
+pub(crate) use json::Json;
+pub(crate) use print_value::Printer;
+pub(crate) use quoting::{counted, printable, thousands};
+pub(crate) use stored_ref::StoredRef;

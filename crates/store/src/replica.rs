@@ -354,4 +354,26 @@ impl Store {
     pub fn frames(&self, after: u64) -> Result<Frames> {
         StoreReader::frames_in(self.directory.clone(), after)
     }
+
+    /// The upserts, updates and deletes of the batches after batch `from_sequence`, such as
+    /// [`Snapshot::sequence`](crate::Snapshot::sequence), read from the log. O(bytes of the log).
+    /// [`Changes`] has an example.
+    ///
+    /// The log needs a [`Durability`](crate::Durability) other than `OnCommit`, or
+    /// [`keep_frames`](crate::StoreOptions::keep_frames), and holds no change that was made by a query or by addresses, no
+    /// added segment, and no [`alter`](Self::alter). Where one of them comes, there is `Error::TooOld`: scan a snapshot, and
+    /// follow the changes after it.
+    ///
+    /// # Errors
+    ///
+    /// `Error::TooOld` if the log does not have all changes; `Error::NoFrames` if there is no log; `Error::Diverged` if the
+    /// store has no batch `from_sequence`; `Error::Damaged` if a frame is damaged.
+    pub fn changes(&self, from_sequence: u64) -> Result<Changes> {
+        // The log has what led to this schema, as it is written first.
+        let (schema, now) = (self.schema(), self.position().sequence);
+        if let Some(log) = &self.log {
+            log.write_to(now)?;
+        }
+        Changes::open(&self.directory, (schema, now), from_sequence)
+    }
 }

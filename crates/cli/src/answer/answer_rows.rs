@@ -9,7 +9,7 @@ use super::rows::{RecordFormat, RowCell, RowPrinter};
 use super::table::Align;
 use crate::console::Console;
 use crate::error::CliError;
-use crate::text::json::Json;
+use crate::text::Json;
 use crate::text::json_entries::{Entries, Key};
 use crate::text::quoting::quote_csv_value;
 

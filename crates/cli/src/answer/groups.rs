@@ -4,18 +4,16 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use super::metrics::{RequestedMetric, metric_cells, metrics_json};
+use super::metrics::{RequestedMetric, counted_table, metric_cells, metrics_json};
 use super::records;
 use super::search_answer::Answer;
-use super::table::{Align, Table};
+use super::table::Align;
 use crate::api::search::Value;
 use crate::api::search::group::GroupFound;
 use crate::api::{DocAddress, Field};
 use crate::console::Console;
 use crate::error::CliError;
-use crate::text::json::Json;
-use crate::text::print_value::Printer;
-use crate::text::quoting::{counted, printable, thousands};
+use crate::text::{Json, Printer, counted, printable, thousands};
 
 /// The text of a value that the documents of a group do not have.
 pub(super) const MISSING: &str = "(missing)";
@@ -25,15 +23,9 @@ pub(crate) fn print(answer: &Answer<'_>, console: &mut Console<'_>) -> Result<()
     let (segments, asked, found) = (answer.segments, &answer.request.groups[0], &answer.found.groups[0]);
     let metrics = RequestedMetric::all(segments, &asked.metrics)?;
     let printers: Vec<Printer> = found.fields.iter().map(Printer::of).collect();
-    let names: Vec<String> = found.fields.iter().map(|field| printable(&field.name)).collect();
-    let headings: Vec<String> = metrics.iter().map(RequestedMetric::heading).collect();
-    let mut heading: Vec<_> = names.iter().map(|name| (name.as_str(), Align::Left)).collect();
-    heading.push(("documents", Align::Right));
-    heading.extend(headings.iter().map(|heading| (heading.as_str(), Align::Right)));
+    let names: Vec<_> = found.fields.iter().map(|field| (printable(&field.name), Align::Left)).collect();
     let has_docs = found.groups.iter().any(|group| !group.docs.is_empty());
-    heading.extend(has_docs.then_some(("best", Align::Left)));
-    let table = Table::new(&heading).named_by(names.len());
-    let mut table = if has_docs { table.fold_last() } else { table };
+    let mut table = counted_table(&names, &metrics, has_docs.then_some("best"));
     for group in &found.groups {
         let text = |(value, printer): (&Option<Value>, &Printer)| match value {
             Some(value) => printable(&printer.to_text(value)),

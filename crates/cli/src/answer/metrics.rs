@@ -3,13 +3,12 @@
 use std::borrow::Cow;
 
 use super::figure::{json, text};
+use super::table::{Align, Table};
 use crate::api::Field;
 use crate::api::search::group::{Measure, Metric};
 use crate::error::CliError;
-use crate::open::segments::Segments;
-use crate::text::json::Json;
-use crate::text::print_value::Printer;
-use crate::text::quoting::printable;
+use crate::open::Segments;
+use crate::text::{Json, Printer, printable};
 
 /// A requested metric: its name, such as `last`, what it is of, such as `price by date`, and the field of its column.
 pub(super) struct RequestedMetric {
@@ -31,9 +30,26 @@ impl RequestedMetric {
     }
 
     /// The heading of its column in a table.
-    pub(super) fn heading(&self) -> String {
+    fn heading(&self) -> String {
         format!("{} of {}", self.name, printable(&self.of))
     }
+}
+
+/// A table of counted documents: the columns `names`, which name a row, the count, the metrics, and perhaps a `last` column,
+/// which is folded.
+pub(super) fn counted_table(
+    names: &[(String, Align)],
+    metrics: &[RequestedMetric],
+    last: Option<&str>,
+) -> Table {
+    let names = names.iter().map(|(name, align)| (name.as_str(), *align));
+    let headings: Vec<String> = metrics.iter().map(RequestedMetric::heading).collect();
+    let mut heading: Vec<_> = names.chain([("documents", Align::Right)]).collect();
+    let ids = heading.len() - 1;
+    heading.extend(headings.iter().map(|heading| (heading.as_str(), Align::Right)));
+    heading.extend(last.map(|last| (last, Align::Left)));
+    let table = Table::new(&heading).named_by(ids);
+    if last.is_some() { table.fold_last() } else { table }
 }
 
 /// The cells of metrics; empty if no document has a value.

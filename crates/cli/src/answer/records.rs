@@ -11,10 +11,8 @@ use crate::api::{DocAddress, DocId, Field, LogicalType};
 use crate::console::Console;
 use crate::error::CliError;
 use crate::open::records::{CHUNK, Record, Records};
-use crate::open::segment::OpenSegment;
-use crate::open::segments::Segments;
-use crate::text::json::Json;
-use crate::text::quoting;
+use crate::open::{OpenSegment, Segments};
+use crate::text::{Json, quoting};
 
 /// The name of the column of document numbers that --doc-ids adds.
 pub(crate) const DOC: &str = "_doc";
@@ -153,20 +151,9 @@ impl<'a, I: Iterator<Item = &'a OpenSegment>> Documents for Parts<I> {
         _: &mut dyn Write,
         each: &mut EachDocument<'_>,
     ) -> Result<(), CliError> {
-        let mut chunk: Vec<DocId> = Vec::with_capacity(CHUNK);
         for (part, segment) in (0..).zip(self.0.by_ref()) {
-            let (mut docs, mut records) = (segment.live_docs(), Records::open(segment, fields)?);
-            loop {
-                chunk.clear();
-                chunk.extend(docs.by_ref().take(CHUNK).map(DocId::new));
-                if chunk.is_empty() {
-                    break;
-                }
-                records.load(&chunk)?;
-                for (at, doc) in chunk.iter().enumerate() {
-                    each(&records, DocAddress { part, doc: *doc }, at)?;
-                }
-            }
+            let (docs, records) = (segment.live_docs().map(DocId::new), Records::open(segment, fields)?);
+            each_in_chunks(docs, records, |records, doc, at| each(records, DocAddress { part, doc }, at))?;
         }
         Ok(())
     }
@@ -185,23 +172,31 @@ impl<I: Iterator<Item = DocAddress>> Documents for Found<'_, I> {
         _: &mut dyn Write,
         each: &mut EachDocument<'_>,
     ) -> Result<(), CliError> {
-        let mut records = Records::over(self.segments, fields.iter().map(Some))?;
-        let mut chunk: Vec<DocAddress> = Vec::with_capacity(CHUNK);
-        loop {
-            chunk.clear();
-            chunk.extend(self.docs.by_ref().take(CHUNK));
-            if chunk.is_empty() {
-                return Ok(());
-            }
-            records.load(&chunk)?;
-            for (at, doc) in chunk.iter().enumerate() {
-                each(&records, *doc, at)?;
-            }
-        }
+        each_in_chunks(&mut self.docs, Records::over(self.segments, fields.iter().map(Some))?, each)
     }
 
     fn files(&self) -> Option<Vec<String>> {
         Some(self.segments.files()?.map(str::to_owned).collect())
+    }
+}
+
+/// Reads documents in chunks, and calls `each` with the chunk, the document and its index there.
+fn each_in_chunks<D: Copy + Into<DocAddress>>(
+    mut docs: impl Iterator<Item = D>,
+    mut records: Records,
+    mut each: impl FnMut(&Records, D, usize) -> Result<(), CliError>,
+) -> Result<(), CliError> {
+    let mut chunk: Vec<D> = Vec::with_capacity(CHUNK);
+    loop {
+        chunk.clear();
+        chunk.extend(docs.by_ref().take(CHUNK));
+        if chunk.is_empty() {
+            return Ok(());
+        }
+        records.load(&chunk)?;
+        for (at, doc) in chunk.iter().enumerate() {
+            each(&records, *doc, at)?;
+        }
     }
 }
 

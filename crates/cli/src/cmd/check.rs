@@ -16,10 +16,10 @@ use crate::api::{Error, ErrorKind, Segment};
 use crate::args::verify::CheckArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit, exit_of};
+use crate::open::Opener;
 #[cfg(feature = "lucene")]
 use crate::open::files::is_lucene;
-use crate::open::opener::Opener;
-use crate::text::quoting::{counted, printable, thousands};
+use crate::text::{counted, printable, thousands};
 
 /// The report on one file.
 #[derive(Default, Serialize)]

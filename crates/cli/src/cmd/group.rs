@@ -1,14 +1,13 @@
 //! `dv group`: groups documents by the values of columns.
 
-use super::request::{answer, group};
+use super::request::{answer, group, open};
 use crate::answer::explain::Step;
 use crate::answer::groups::{groups_json, print};
 use crate::api::search::SearchRequest;
 use crate::args::aggregate::GroupArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::open::opener::Opener;
-use crate::open::segments::Segments;
+use crate::open::Opener;
 
 pub(crate) fn run(args: &GroupArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     if !args.json && !args.spec.columns.is_empty() {
@@ -16,8 +15,7 @@ pub(crate) fn run(args: &GroupArgs, opener: &Opener, console: &mut Console<'_>) 
             "--columns: a table has the numbers of documents, expected --json, --format or --output";
         return Err(CliError::usage(message).hint("--format csv has a row for each document"));
     }
-    let segments =
-        Segments::open(opener, &args.files, args.filter.skip_damaged, console)?.in_zone(&args.filter.tz);
+    let segments = open(&args.files, &args.filter, opener, console)?;
     let groups = vec![group(&segments, &args.spec)?];
     let request = SearchRequest::new().groups(groups);
     let answer = answer(&segments, (&args.filter, None), request)?;

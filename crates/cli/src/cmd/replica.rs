@@ -10,11 +10,10 @@ use crate::api::store::{
 use crate::args::replica::ReplicaArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::open::opener::Opener;
+use crate::open::Opener;
 use crate::open::store::note_commit;
 use crate::process::end_signal::EndSignal;
-use crate::text::json::Json;
-use crate::text::quoting::{counted, thousands};
+use crate::text::{Json, counted, thousands};
 
 /// The bytes of a pipe that are read at once.
 const PIECE: usize = 256 << 10;
@@ -149,7 +148,7 @@ fn follow(
     counts: &mut Counts,
 ) -> Result<Exit, CliError> {
     // A pipe ends at once, as a read that waits would not see the signal.
-    let end = EndSignal::watch().map_err(|error| CliError::failed(format!("signals: {error}")))?;
+    let end = EndSignal::watch()?;
     loop {
         let installed = match args.discard {
             true => replica.install_over_from(depot)?,

@@ -15,7 +15,7 @@ use crate::text::quoting::counted;
 const TURN: Duration = Duration::from_millis(200);
 
 pub(crate) fn run(args: &ReplicateArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let end = EndSignal::watch().map_err(|error| CliError::failed(format!("signals: {error}")))?;
+    let end = EndSignal::watch()?;
     match &args.to {
         Some(to) => {
             // No folder is made for what is no store.

@@ -1,5 +1,7 @@
 //! Requests to a search, from the options of a command line or the keys of `dv query`, and their answers.
 
+use std::path::PathBuf;
+
 use crate::answer::search_answer::Answer;
 use crate::api::SearchError;
 use crate::api::search::calendar::{CalendarStep, TimeZone};
@@ -12,11 +14,21 @@ use crate::api::search::{Query, SearchRequest, Value};
 use crate::api::{Field, LogicalType};
 use crate::args::aggregate::{FacetBy, GroupBy, GroupSpec, HistogramSpec, TextOrNumber};
 use crate::args::filter::WhereArgs;
+use crate::console::Console;
 use crate::error::CliError;
 use crate::import::type_flag;
-use crate::open::columns;
-use crate::open::segments::Segments;
+use crate::open::{Opener, Segments, columns};
 use crate::text::query_time;
+
+/// Opens the files of a search, with timestamps in its zone.
+pub(super) fn open(
+    files: &[PathBuf],
+    args: &WhereArgs,
+    opener: &Opener,
+    console: &mut Console<'_>,
+) -> Result<Segments, CliError> {
+    Ok(Segments::open(opener, files, args.skip_damaged, console)?.in_zone(&args.tz))
+}
 
 /// Answers `request` for the documents that match `--where` and, if there is one, the condition `more`.
 pub(super) fn answer<'s>(

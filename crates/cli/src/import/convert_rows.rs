@@ -10,7 +10,6 @@ use super::row::Row;
 use super::source::Source;
 use super::{Import, Imported};
 use crate::text::quoting::named_columns;
-use crate::text::stored_ref::StoredRef;
 
 impl Import {
     /// Converts rows one by one, up to the end or until `is_enough`.
@@ -53,10 +52,6 @@ impl Import {
         });
         if let Err(bad) = converted {
             return Ok(self.skip(bad)?);
-        }
-        if !self.is_of_shard(document) {
-            self.other_shards += 1;
-            return Ok(());
         }
         self.documents += 1;
         document.observe(&mut self.columns);
@@ -116,15 +111,6 @@ impl Import {
             }
         }
         self.require_id(source, row, document)
-    }
-
-    /// Whether the document is one of the shard, if there is one.
-    fn is_of_shard(&self, document: &Document) -> bool {
-        let Some(shard) = self.options.shard else { return true };
-        document.values().any(|(column, value)| match value {
-            StoredRef::Bytes(id) => Some(column) == self.ids && shard.has(id),
-            StoredRef::Number(_) => false,
-        })
     }
 
     /// Fails if the document must have an id and has none.

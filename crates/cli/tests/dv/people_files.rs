@@ -284,7 +284,7 @@ fn of_surprises() {
         .columns(&["n: f64"])
         .note(
             "column \"n\": late.csv:10002:1 has \"1.5\", so the type is f64 and not the i64 of the sample; the input was read \
-             again (--strict makes this an error)",
+             again",
         );
     widened.rows = late.lines().chain(["1.5"]).map(|cell| vec![cell.to_owned()]).collect();
     let files = [

@@ -17,7 +17,7 @@ fn completions_know_every_command() {
     assert!(commands.len() >= 15, "{commands:?}");
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = sandbox.ok(&["completions", shell]);
-        for word in commands.iter().map(String::as_str).chain(["jump-tables", "header"]) {
+        for word in commands.iter().map(String::as_str).chain(["sort-by", "header"]) {
             assert!(script.contains(word), "{shell} has no {word}");
         }
     }

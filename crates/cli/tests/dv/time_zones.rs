@@ -114,7 +114,7 @@ fn timestamps_of_different_units_are_one_column() {
     sandbox.ok(&["build", "nanos.csv", "-o", "nanos.dv", "-q"]);
     let days = ok(&sandbox, &["histogram", "t.dv", "nanos.dv", "at", "--step", "day"]);
     assert!(without_bars(&days).contains("2024-03-31T00:00:00+01:00  5\n"), "{days}");
-    let days = ok(&sandbox, &["group", "t.dv", "nanos.dv", "at:day", "--by", "count", "--top", "1"]);
+    let days = ok(&sandbox, &["group", "t.dv", "nanos.dv", "at:day", "--by", "count", "-n", "1"]);
     assert!(days.contains("2024-03-31T00:00:00+01:00          5"), "{days}");
 }
 
