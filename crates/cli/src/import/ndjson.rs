@@ -386,7 +386,12 @@ impl NdjsonRows {
 fn reason(error: &serde_json::Error) -> String {
     let text = error.to_string();
     match text.rfind(" at line ") {
-        Some(at) => text[..at].to_owned(),
+        Some(at) => match &text[..at] {
+            "unexpected end of hex escape" => {
+                "expected the second half of a surrogate pair, found none".to_owned()
+            }
+            reason => reason.to_owned(),
+        },
         None => text,
     }
 }
