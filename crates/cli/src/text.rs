@@ -4,6 +4,7 @@
 
 pub(crate) mod fit;
 pub(crate) mod json;
+pub(crate) mod json_entries;
 pub(crate) mod number;
 pub(crate) mod print_value;
 pub(crate) mod query_time;

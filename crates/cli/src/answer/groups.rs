@@ -13,7 +13,10 @@ use crate::api::search::group::GroupFound;
 use crate::api::{DocAddress, Field};
 use crate::console::Console;
 use crate::error::CliError;
-use crate::text::{Json, Printer, printable, thousands};
+use crate::text::{Json, Printer, counted, printable, thousands};
+
+/// The text of a value that the documents of a group do not have.
+pub(super) const MISSING: &str = "(missing)";
 
 /// Prints a row for each group of the first grouping.
 pub(crate) fn print(answer: &Answer<'_>, console: &mut Console<'_>) -> Result<(), CliError> {
@@ -26,7 +29,7 @@ pub(crate) fn print(answer: &Answer<'_>, console: &mut Console<'_>) -> Result<()
     for group in &found.groups {
         let text = |(value, printer): (&Option<Value>, &Printer)| match value {
             Some(value) => printable(&printer.to_text(value)),
-            None => "(missing)".to_owned(),
+            None => MISSING.to_owned(),
         };
         let mut row: Vec<_> = group.values.iter().zip(&printers).map(text).collect();
         row.push(thousands(group.count));
@@ -36,7 +39,7 @@ pub(crate) fn print(answer: &Answer<'_>, console: &mut Console<'_>) -> Result<()
     }
     table.print(console)?;
     let groups =
-        found.distinct.map_or_else(String::new, |distinct| format!("{} groups, ", thousands(distinct.get())));
+        found.distinct.map_or_else(String::new, |found| counted(found.get(), "group", "groups") + ", ");
     let [docs, missing] = [found.docs, found.missing].map(thousands);
     if asked.with_missing {
         return Ok(console.line(format_args!("{groups}{docs} documents"))?);

@@ -154,8 +154,9 @@ pub(crate) struct GroupSpec {
 
     /// Other metrics: 'p99(size)' is the 99th percentile, 'last(status by time)' the status at the greatest time
     ///
-    /// Exact percentiles from 0 to 100 of numbers, and `first(NAME by KEY)` and `last(NAME by KEY)`: the value in the document
-    /// with the least or the greatest KEY, a column of numbers or times. Documents without a value in both do not count.
+    /// Exact percentiles from 0 to 100 of numbers (the nearest rank), and `first(NAME by KEY)` and `last(NAME by KEY)`: the value
+    /// in the document with the least or the greatest KEY, a column of numbers or times. Documents without a value in both do
+    /// not count, so two metrics may be of two documents: --docs 1 --sort=-KEY shows one.
     #[arg(long, value_name = "METRIC,…")]
     #[serde(default)]
     pub(crate) metric: Vec<String>,
@@ -167,7 +168,7 @@ pub(crate) struct GroupSpec {
     #[arg(long, value_name = "QUERY")]
     pub(crate) having: Option<String>,
 
-    /// Number of best documents to show of each group: their numbers, or with --json their values
+    /// Number of best documents to show of each group: their numbers, or with --json or --format their values
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     #[serde(default)]
     pub(crate) docs: usize,
@@ -179,8 +180,8 @@ pub(crate) struct GroupSpec {
     #[serde(default)]
     pub(crate) sort: Vec<String>,
 
-    /// With --json: the columns of these documents; default: all
-    #[arg(long, value_name = "NAME,…", requires_all = ["docs", "json"], hide_short_help = true)]
+    /// With --json or --format: the columns of these documents; default: all
+    #[arg(long, value_name = "NAME,…", requires = "docs", hide_short_help = true)]
     #[serde(default)]
     pub(crate) columns: Vec<String>,
 }

@@ -19,9 +19,13 @@ const OPTIONS: [(&str, &str); 5] = [
     ("-r --reverse --desc", "a minus before the name: --by=-size, --sort=-size"),
     ("--filter --grep --query", "--where 'size > 10'; dv where explains it"),
 ];
-const INPUT_OPTIONS: [(&str, &str); 2] = [
+const INPUT_OPTIONS: [(&str, &str); 3] = [
     ("-d -F --sep --separator --fs", "--delimiter ';'"),
     ("-H --no-header --no-headers", "--header no, or --header NAME,NAME"),
+    (
+        "--tz --timezone",
+        "times without an offset are read in UTC: write it into the input, such as 2026-07-01T12:00:00+02:00",
+    ),
 ];
 
 /// The name of an option here that another tool calls differently.

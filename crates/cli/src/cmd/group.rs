@@ -10,6 +10,11 @@ use crate::error::{CliError, Exit};
 use crate::open::Opener;
 
 pub(crate) fn run(args: &GroupArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    if !args.json && !args.spec.columns.is_empty() {
+        let message =
+            "--columns: a table has the numbers of documents, expected --json, --format or --output";
+        return Err(CliError::usage(message).hint("--format csv has a row for each document"));
+    }
     let segments = open(&args.files, &args.filter, opener, console)?;
     let groups = vec![group(&segments, &args.spec)?];
     let request = SearchRequest::new().groups(groups);

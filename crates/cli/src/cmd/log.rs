@@ -28,6 +28,11 @@ pub(crate) fn run(args: &LogArgs, console: &mut Console<'_>) -> Result<Exit, Cli
         table.print(console)?;
     }
     console.out.flush()?;
+    if frames.is_empty() && damage.is_none() && !args.json {
+        console.note(
+            "note: the store has no batches in a log: `dv put --durability batch` and --keep-frames keep one",
+        );
+    }
     damage.iter().for_each(|damage| console.note(&format!("dv: {damage}")));
     Ok(if damage.is_none() { Exit::Ok } else { Exit::Failed })
 }

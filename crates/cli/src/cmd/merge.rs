@@ -22,7 +22,7 @@ use crate::open::{OpenSegment, Opener, Segments, columns};
 use crate::process::unfinished_files;
 use crate::text::sort_keys::keys_to_write;
 use crate::text::text_format::TextFormat;
-use crate::text::thousands;
+use crate::text::{counted, thousands};
 
 pub(crate) fn run(args: &MergeArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     match (&args.output, args.files.as_slice()) {
@@ -190,5 +190,6 @@ fn text_format(formats: &[Option<&str>]) -> Option<String> {
 /// Compares the size of the merged segment with those of its parts.
 fn against_segments(bytes: u64, segments: &[OpenSegment]) -> String {
     let before = segments.iter().map(OpenSegment::bytes).sum();
-    format!("{} bytes, of {} segments with {} bytes", thousands(bytes), segments.len(), thousands(before))
+    let segments = counted(segments.len() as u64, "segment", "segments");
+    format!("{} bytes, of {segments} with {} bytes", thousands(bytes), thousands(before))
 }

@@ -8,7 +8,7 @@ use crate::error::{CliError, Exit};
 use crate::open::Opener;
 use crate::open::files::refuse_lucene;
 use crate::open::store::waiting;
-use crate::text::{Json, thousands};
+use crate::text::{Json, counted, thousands};
 
 pub(crate) fn run(args: &RecoverArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     refuse_lucene(&args.folder)?;
@@ -56,9 +56,9 @@ pub(crate) fn run(args: &RecoverArgs, opener: &Opener, console: &mut Console<'_>
             Some(info) => {
                 let changes = info.sequence.saturating_sub(now.sequence);
                 format!(
-                    "{} documents after {} more batches of changes",
+                    "{} documents after {} of changes",
                     thousands(info.docs),
-                    thousands(changes)
+                    counted(changes, "more batch", "more batches")
                 )
             }
         };

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, ErrorKind, IsTerminal as _, Read, StdinLock};
 
+use super::replicate::depot;
 use crate::api::store::{
     Background, BackgroundOptions, Depot as _, FolderDepot, Position, Replica, StoreOptions, StoreReader,
     StreamReader, Taken,
@@ -88,12 +89,12 @@ impl Source {
             };
         };
         if !args.once {
-            return Ok(Source::Depot(FolderDepot::open(folder)?));
+            return Ok(Source::Depot(depot(folder)?));
         }
         if !folder.is_dir() {
             return Err(CliError::file(folder.display(), &ErrorKind::NotFound.into()));
         }
-        let depot = FolderDepot::open(folder)?;
+        let depot = depot(folder)?;
         if !depot.names()?.iter().any(|name| name.starts_with("commit-")) {
             let message = format!("{}: expected commits of a leader, found none", folder.display());
             return Err(CliError::new(Exit::Unreadable, message).hint("`dv replicate --to` puts them there"));

@@ -11,10 +11,12 @@ use crate::api::search::histogram::{Histogram, Step};
 use crate::api::search::query::Literal;
 use crate::api::search::stats::Stats;
 use crate::api::search::{Query, SearchRequest, Value};
+use crate::api::{Field, LogicalType};
 use crate::args::aggregate::{FacetBy, GroupBy, GroupSpec, HistogramSpec, TextOrNumber};
 use crate::args::filter::WhereArgs;
 use crate::console::Console;
 use crate::error::CliError;
+use crate::import::type_flag;
 use crate::open::{Opener, Segments, columns};
 use crate::text::query_time;
 
@@ -177,10 +179,20 @@ fn group_keys(segments: &Segments, columns: &[String]) -> Result<(Vec<String>, S
                 Some((column, step)) if segments.find_field(name)?.is_none() => {
                     // An unknown column gets a hint with the closest name.
                     segments.select(&[column.to_owned()])?;
+                    require_no_text(&segments.field(column)?)?;
                     steps.push((by.len(), step.zone(segments.zone().cloned())));
                     by.push(column.to_owned());
                 }
                 _ => {
+                    if let Some((column, step)) = parts
+                        && segments.find_field(name)?.is_none()
+                        && segments.find_field(column)?.is_some()
+                        && let Err(error) = CalendarStep::parse(step)
+                    {
+                        return Err(CliError::failed(format!(
+                            "no column {name:?}, and as a step of {column:?}: {error}"
+                        )));
+                    }
                     plain.push(name.to_owned());
                     by.push(name.to_owned());
                 }
@@ -191,6 +203,18 @@ fn group_keys(segments: &Segments, columns: &[String]) -> Result<(Vec<String>, S
         segments.select(&plain)?;
     }
     Ok((by, steps))
+}
+
+/// Refuses steps of a column of strings, which may be times that differ in their offsets.
+fn require_no_text(field: &Field) -> Result<(), CliError> {
+    let Field { name, logical, .. } = field;
+    if *logical != LogicalType::Utf8 {
+        return Ok(());
+    }
+    let message = format!("column {name:?} is string: expected a date or a timestamp for calendar units");
+    let flag = type_flag(name, "timestamp");
+    Err(CliError::usage(message)
+        .hint(format!("`dv build` with {flag} stores times in UTC, whatever their offsets")))
 }
 
 /// The metrics of --sum, --min, --max, --mean and --distinct.
@@ -214,7 +238,7 @@ fn named_metrics(lists: &[String]) -> Result<Vec<Metric>, CliError> {
             _ => None,
         };
         let message = format!("--metric: expected the name of a metric, found {name:?}");
-        let hint = "such as p99(NAME), first(NAME by KEY) or last(NAME by KEY)";
+        let hint = "such as p50(NAME), the median, up to p100(NAME), first(NAME by KEY) or last(NAME by KEY)";
         metric.ok_or_else(|| CliError::usage(message).hint(hint))
     };
     let names = lists.iter().flat_map(|list| list.split_inclusive("),"));

@@ -9,6 +9,7 @@ use super::parse_cell::TypeMismatch;
 use super::row::Row;
 use super::source::Source;
 use super::{Import, Imported};
+use crate::text::quoting::named_columns;
 
 impl Import {
     /// Converts rows one by one, up to the end or until `is_enough`.
@@ -120,7 +121,12 @@ impl Import {
         }
         let cell = row.cells.iter().find(|cell| Some(cell.field.index()) == self.ids);
         let (line, at) = cell.map_or((row.line, 1), |cell| row.place(cell));
-        Err(without_id(name, BadRow::new(&source.name, line, at, "")))
+        let bad = without_id(name, BadRow::new(&source.name, line, at, ""));
+        if self.ids.is_some() || self.columns.is_empty() {
+            return Err(bad);
+        }
+        let there = named_columns(self.columns.iter().map(|column| &*column.name));
+        Err(bad.hint(format!("the input has no column {name:?}, but {there}")))
     }
 }
 

@@ -75,7 +75,7 @@ fn type_or_format(column: &Column, lost: bool) -> Option<String> {
         Some(KeptAsText::MixedOffsets) => {
             return Some(format!(
                 "column {name:?}: the UTC offsets of its timestamps differ, so the type is string ({} stores them \
-                 without offsets)",
+                 in UTC)",
                 type_flag(name, &format!("timestamp{brackets}"))
             ));
         }

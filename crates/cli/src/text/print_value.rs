@@ -71,11 +71,7 @@ impl Printer {
                 None => self.json_array(values, true, out),
             },
         }
-        // Without quotes, these would be read as missing values.
-        let token = self.text_format.missing.as_deref();
-        quoting::quote_csv(out, start, delimiter, |text| {
-            matches!(text, "" | "NA" | "null") || Some(text) == token
-        });
+        quoting::quote_csv_value(out, start, delimiter, self.text_format.missing.as_deref());
     }
 
     /// Appends a value of a CSV cell. Doubles have a point, so that they are no integers when they are read again.

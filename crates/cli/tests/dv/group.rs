@@ -100,10 +100,10 @@ fn metrics_by_name() {
     let sandbox = sandbox();
     let metrics = "p50(size), P99 ( size ),first(agent by size)";
     let expected = "\
-host       documents  p50 of size  p99 of size  first of agent  last of a,b  last of size
-─────────────────────────────────────────────────────────────────────────────────────────
-a.example          3           10           20            curl            y            20
-b.example          2            1            7            curl            y             7
+host       documents  p50 of size  p99 of size  first of agent by size  last of a,b by size  last of size by size
+─────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+a.example          3           10           20                    curl                    y                    20
+b.example          2            1            7                    curl                    y                     7
 2 groups, 6 documents, 1 without a value
 ";
     let args = ["group", "t.dv", "host", "--metric", metrics, "--metric", "last(`a,b` by size)"];
@@ -111,7 +111,8 @@ b.example          2            1            7            curl            y     
     assert_eq!(sandbox.ok(&args), expected);
     let json: Value = from_str(&sandbox.ok(&[&args[..], &["--json"]].concat())).unwrap();
     let first = json!({
-        "p50": { "size": 10 }, "p99": { "size": 20 }, "first": { "agent": "curl" }, "last": { "a,b": "y", "size": 20 },
+        "p50": { "size": 10 }, "p99": { "size": 20 },
+        "first": { "agent by size": "curl" }, "last": { "a,b by size": "y", "size by size": 20 },
     });
     assert_eq!(json["groups"][0]["metrics"].to_string(), first.to_string());
     let request = json!({
@@ -141,6 +142,14 @@ b.example          2            1            7            curl            y     
     ] {
         let run = sandbox.dv(&["group", "t.dv", "host", "--metric", metric]);
         assert!(run.code == code && run.err.contains(said), "{metric}: {run:?}");
+    }
+    for (column, code, said) in [
+        ("size:foo", 1, "no column \"size:foo\", and as a step of \"size\": expected "),
+        ("siz:hour", 1, "siz"),
+        ("agent:hour", 2, "--type agent=timestamp stores times in UTC"),
+    ] {
+        let run = sandbox.dv(&["group", "t.dv", column]);
+        assert!(run.code == code && run.err.contains(said), "{column}: {run:?}");
     }
     let having = ["--metric", "last(agent by size)", "--having", "last(agent by size) = \"curl\""];
     let run = sandbox.dv(&[&["group", "t.dv", "host"][..], &having].concat());

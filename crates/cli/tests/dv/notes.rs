@@ -116,7 +116,7 @@ fn timestamps_with_different_offsets_are_kept_as_text() {
     let text = "t\n2013-01-01T06:00:00+01:00\n2013-07-01T06:00:00+02:00\n";
     let sandbox = Sandbox::with("a.csv", text);
     let expected = "note: column \"t\": the UTC offsets of its timestamps differ, so the type is string \
-                    (--type t=timestamp stores them without offsets)\n";
+                    (--type t=timestamp stores them in UTC)\n";
     assert_eq!(notes(&sandbox, &["a.csv"]), expected);
     assert_eq!(sandbox.ok(&["export", "a.dv", "--format", "csv"]), text);
     notes(&sandbox, &["a.csv", "--type", "t=timestamp"]);

@@ -271,7 +271,7 @@ fn of_values_that_are_no_plain_numbers() {
                  keeps text)")
             .note(
                 "column \"mixed\": the UTC offsets of its timestamps differ, so the type is string (--type mixed=timestamp \
-                 stores them without offsets)",
+                 stores them in UTC)",
             ),
     ];
     files.iter().for_each(File::check);

@@ -90,10 +90,13 @@ fn what_makes_no_sense_is_a_wrong_command_line() {
     }
     refused(&sandbox, &["histogram", "t.dv", "size", "--step", "1"], 2, "more than 65536 buckets");
     refused(&sandbox, &["histogram", "t.dv", "size"], 2, "<--step <STEP>|--edges <VALUE,…>>");
-    // Columns are of documents, and whole documents are JSON.
-    for more in [&["--json"][..], &["--docs", "2"], &[]] {
+    // Columns are of documents, which are not in tables.
+    let of_none = "required arguments were not provided";
+    for (more, said) in
+        [(&["--json"][..], of_none), (&[], of_none), (&["--docs", "2"], "expected --json, --format")]
+    {
         let args = [&["group", "t.dv", "host", "--columns", "size"][..], more].concat();
-        refused(&sandbox, &args, 2, "required arguments were not provided");
+        refused(&sandbox, &args, 2, said);
     }
     for command in ["count", "stats"] {
         refused(&sandbox, &[command, "t.dv", "--threads", "0"], 2, "0 is not in 1..=65535");

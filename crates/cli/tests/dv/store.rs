@@ -272,6 +272,16 @@ fn what_is_refused_says_what_to_do() {
     fails(&["store", "create", "x", "--type", "t=timestamp"], 2, &["timestamp[ms]"]);
     fails(&["store", "create", "x", "--type", "t=string:fsst"], 2, &["a store chooses the compression"]);
     fails(&["store", "create", "x", "--type", "id=u64", "--id-field", "id"], 1, &["column \"id\""]);
+    for ty in ["timestamp", "timestamp[ms]", "date"] {
+        let ty = format!("at={ty}");
+        let args = ["store", "create", "x", "--id-field", "id", "--version-field", "at", "--type", &ty];
+        fails(&args, 2, &["expected whole numbers (i64 or u64), found times", "dv export FILE.dv --sort at"]);
+    }
+    fails(&["put", "nostore", "rows.csv"], 3, &["nostore: expected the folder of a store, found nothing"]);
+    sandbox.ok(&["build", "rows.csv", "-o", "rows.dv", "-q"]);
+    fails(&["put", "st", "rows.dv"], 1, &["found a segment", "`dv export rows.dv | dv put STORE -`"]);
+    sandbox.write("keys.csv", "key,n\na,1\n");
+    fails(&["put", "st", "keys.csv"], 1, &["the input has no column \"id\", but columns \"key\", \"n\""]);
     sandbox.ok(&["put", "st", "rows.csv", "-q"]);
     fails(&["rm", "st", "b"], 1, &["no document has the id \"b\""]);
     fails(&["rm", "st", "--where", "nn = 1"], 1, &["nn"]);
@@ -362,6 +372,7 @@ fn a_log_is_listed() {
     let sandbox = Sandbox::new();
     sandbox.ok(&["store", "create", "st", "--id-field", "id"]);
     assert_eq!(json(&sandbox.ok(&["log", "st", "--json"])), Value::Array(Vec::new()));
+    assert!(sandbox.dv(&["log", "st"]).err.contains("--keep-frames"));
     let options = StoreOptions::new().durability(Durability::EachBatch);
     let store = Store::open(sandbox.path("st"), options).unwrap();
     for id in ["a", "b"] {

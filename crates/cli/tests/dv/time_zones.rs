@@ -138,6 +138,9 @@ fn timestamps_of_a_store_get_a_finer_unit() {
 fn an_unknown_zone_is_a_wrong_command_line() {
     let run = sandbox().dv(&["count", "t.dv", "--tz", "Europe/Atlantis"]);
     assert!(run.code == 2 && run.err.contains("Europe/Atlantis"), "{run:?}");
+    assert!(run.err.contains("expected a time zone of the database, such as Europe/Berlin"), "{run:?}");
+    let run = sandbox().dv(&["build", "t.csv", "-o", "t.dv", "--tz", "Europe/Berlin"]);
+    assert!(run.code == 2 && run.err.contains("times without an offset are read in UTC"), "{run:?}");
 }
 
 /// A part of the zones, or all in the full sweep.

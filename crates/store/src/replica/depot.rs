@@ -173,10 +173,22 @@ impl HeldCommit {
     /// # Errors
     ///
     /// [`Error::OtherStore`], [`Error::OldEpoch`] and [`Error::Diverged`] if the depot has commits of another store, of a
-    /// leader that replaced this one, or with batches that this one lost; [`Error::DamagedDepot`] if a damaged commit there
-    /// may be of such a leader; if a file cannot be read or put, or is damaged in the store.
+    /// leader that replaced this one, or with batches that this one lost; [`Error::LaterEpoch`] if the store was promoted or
+    /// recovered, and has other batches than the depot: [`publish_over`](Self::publish_over) discards these;
+    /// [`Error::DamagedDepot`] if a damaged commit there may be of a leader that replaced this one; if a file cannot be read or
+    /// put, or is damaged in the store.
     pub fn publish(&self, depot: &dyn Depot) -> Result<Published> {
         self.publish_after(depot, &Published::default())
+    }
+
+    /// As [`publish`](Self::publish), but also a commit of a store that was promoted or recovered, in place of what the depot
+    /// has: batches that the commit lacks are lost there.
+    ///
+    /// # Errors
+    ///
+    /// As [`publish`](Self::publish), except [`Error::LaterEpoch`].
+    pub fn publish_over(&self, depot: &dyn Depot) -> Result<Published> {
+        self.publish_with(depot, &Published::default(), true)
     }
 
     /// As [`publish`](Self::publish), but files that an earlier call put or compared are not compared again. O(bytes of new
@@ -186,6 +198,10 @@ impl HeldCommit {
     ///
     /// As [`publish`](Self::publish).
     pub fn publish_after(&self, depot: &dyn Depot, before: &Published) -> Result<Published> {
+        self.publish_with(depot, before, false)
+    }
+
+    fn publish_with(&self, depot: &dyn Depot, before: &Published, over: bool) -> Result<Published> {
         let names = depot.names()?;
         let commit = &self.files().commit;
         if commit.epoch == 0 {
@@ -195,14 +211,19 @@ impl HeldCommit {
         let Commits { whole, damaged } = Commits::read(depot, &names)?;
         let is_newest = whole.last().is_some_and(|(_, newest)| newest.commit == *commit);
         if let Some((_, newest)) = whole.last().filter(|_| !is_newest) {
-            let known = (newest.commit.id, Position::of(&newest.commit));
-            require_newer(commit, known, |Position { sequence, history, .. }| {
+            let known = Position::of(&newest.commit);
+            require_newer(commit, (newest.commit.id, known), |Position { sequence, history, .. }| {
                 format!(
                     "expected a commit after batch {sequence} (history {history:016x}), which the depot has, found one of batch {} (history {:016x}): \
                      the store lost what it had put there",
                     commit.sequence, commit.history
                 )
             })?;
+            // Nothing but the same batches shows that a later epoch began after those of the depot.
+            let is_same = (commit.sequence, commit.history) == (known.sequence, known.history);
+            if !over && !is_same && commit.epoch > known.epoch {
+                return Err(Error::LaterEpoch { known: known.epoch, found: commit.epoch });
+            }
         }
         let mut published = Published::default();
         for (number, file, what) in damaged {

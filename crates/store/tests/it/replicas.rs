@@ -572,6 +572,45 @@ fn files_stay_while_they_are_copied() {
     assert_eq!(store.hold_commit(None).unwrap().publish(&depot).unwrap().files, 0);
 }
 
+/// A promoted copy overwrites what a folder has only if that is asked for, or if it has the same batches.
+#[test]
+fn a_folder_loses_nothing_to_a_promoted_copy() {
+    let (store, replica) = pair();
+    let depot = FolderDepot::of(Arc::new(PowerLossDirectory::new("/depot")));
+    let publish = |store: &Store| store.hold_commit(None).unwrap().publish(&depot);
+    let copy = replica.promote().unwrap();
+    apply(&store, &[(8, Some(8))]).unwrap();
+    store.commit().unwrap();
+    publish(&store).unwrap();
+    let third = empty();
+    let is_ahead = |leader: &Store| {
+        third.install_from(&depot).unwrap();
+        assert_eq!(third.position(), leader.position());
+    };
+    // With fewer batches, as many, and more.
+    for id in [9, 10, 11] {
+        let error = publish(&copy).unwrap_err();
+        assert!(matches!(error, Error::LaterEpoch { known: 1, found: 2 }), "{error}");
+        is_ahead(&store);
+        apply(&copy, &[(id, Some(9))]).unwrap();
+        copy.commit().unwrap();
+    }
+    publish(&store).unwrap();
+    copy.hold_commit(None).unwrap().publish_over(&depot).unwrap();
+    is_ahead(&copy);
+    assert!(matches!(publish(&store), Err(Error::OldEpoch { .. })));
+    apply(&copy, &[(12, None)]).unwrap();
+    copy.commit().unwrap();
+    publish(&copy).unwrap();
+    is_ahead(&copy);
+    // Nothing is lost.
+    let leader = third.promote().unwrap();
+    publish(&leader).unwrap();
+    apply(&leader, &[(12, Some(12))]).unwrap();
+    leader.commit().unwrap();
+    publish(&leader).unwrap();
+}
+
 /// An old leader does not overwrite what the new one put into a folder, and neither does another store.
 #[test]
 fn a_folder_has_commits_of_one_history() {
@@ -581,7 +620,7 @@ fn a_folder_has_commits_of_one_history() {
     let leader = replica.promote().unwrap();
     apply(&leader, &[(8, Some(8))]).unwrap();
     leader.commit().unwrap();
-    leader.hold_commit(None).unwrap().publish(&depot).unwrap();
+    leader.hold_commit(None).unwrap().publish_over(&depot).unwrap();
     apply(&store, &[(9, Some(9))]).unwrap();
     store.commit().unwrap();
     let error = store.hold_commit(None).unwrap().publish(&depot).unwrap_err();

@@ -32,9 +32,9 @@ pub(super) fn run(args: &InfoArgs, opener: &Opener, console: &mut Console<'_>) -
     }
     let (docs, all_bytes) = (thousands(snapshot.docs()), usage.iter().map(|usage| usage.bytes).sum());
     let bytes = thousands(all_bytes);
-    let segments = thousands(usage.len() as u64);
+    let segments = counted(usage.len() as u64, "segment", "segments");
     console.line(format_args!(
-        "{file}: {docs} documents, {} columns, {bytes} bytes in {segments} segments, commit {}",
+        "{file}: {docs} documents, {} columns, {bytes} bytes in {segments}, commit {}",
         columns.len(),
         snapshot.commit()
     ))?;
