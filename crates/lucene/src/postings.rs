@@ -110,13 +110,14 @@ impl TermFiles {
 
     /// The documents of a list.
     fn listed(&self, field: &FieldTerms, found: block::Found) -> Result<Vec<u32>> {
-        let Some(tail) = self.format.tail.filter(|_| found.docs < self.fields.block) else {
+        if found.docs >= self.fields.block {
             return Err(self.tim.error(0, ErrorKind::ManyDocs { docs: found.docs }));
-        };
+        }
         let doc = self.doc.as_ref().ok_or_else(|| self.damaged(&self.tim))?;
         let start = usize::try_from(found.pointer).unwrap_or(usize::MAX);
         let bytes = doc.bytes().get(start..doc.place.end);
-        let docs = bytes.and_then(|bytes| tail::read(Bytes(bytes), tail, found.docs, field.has_freqs()));
+        let (tail, has_freqs) = (self.format.tail, field.has_freqs());
+        let docs = bytes.and_then(|bytes| tail::read(Bytes(bytes), tail, found.docs, has_freqs));
         docs.ok_or_else(|| self.damaged(doc))
     }
 

@@ -692,32 +692,43 @@ fn postings_header(out: &mut Encoder, name: &str, suffix: &str) {
     inner_header(out, name, 0).bytes(&ID).u8(suffix.len() as u8).bytes(suffix.as_bytes()).vint(128);
 }
 
-/// The record of field 3, with the terms "k1", "k2" and "k3", up to its index.
+/// The record of field 3, with the terms "k1" to "k4", up to its index.
 fn record(out: &mut Encoder, root: Option<&[u8]>, has_longs: bool) {
-    out.vint(1).vint(3).vlong(3);
+    out.vint(1).vint(3).vlong(4);
     root.iter().for_each(|root| {
         out.vint(root.len() as i32).bytes(root);
     });
-    out.vlong(3).vint(3);
+    out.vlong(5).vint(5);
     if has_longs {
         out.vint(1);
     }
-    out.string("k1").string("k3");
+    out.string("k1").string("k4");
 }
 
-/// Terms under a trie, and under an FST of an early release, which is at the ends of two files.
+/// Appends the header and the only node of a transducer without arcs, whose root has this output.
+fn without_arcs(header: &mut Encoder, root: &[u8]) {
+    let output: Vec<u8> = root.iter().rev().copied().chain([root.len() as u8]).collect();
+    inner_header(header, "FST", 6).u8(1).vint(output.len() as i32).bytes(&output);
+    header.u8(0).vlong(0).vlong(1);
+}
+
+/// Terms under a trie, under an FST of Elasticsearch, and under one of an early release, which is at the ends of two files.
 #[test]
 fn ids_are_looked_up() {
     let docs = 9;
     let numbers = ModelColumn::Numeric((0..9).map(Some).collect());
     let columns = [Wanted { name: "a", form: Form::Packed, has_skip_index: false, column: numbers }];
-    for (release, format) in [(RELEASES[6], "Lucene103"), (RELEASES[1], "Lucene50")] {
+    for (release, format, writer) in [
+        (RELEASES[6], "Lucene103", "Lucene103PostingsWriter"),
+        (RELEASES[4], "ES812Postings", "ES812PostingsWriter"),
+        (RELEASES[1], "Lucene50", "Lucene50PostingsWriter"),
+    ] {
         let folder = tempfile::tempdir().unwrap();
         write(folder.path(), release, docs, &columns, false);
         let save = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
         let suffix = format!("{format}_0");
-        let (order, is_trie) = (release.info().order(), format == "Lucene103");
-        let file = |name| Encoder::of_file(order, name, &suffix);
+        let (order, is_trie, is_old) = (release.info().order(), format == "Lucene103", format == "Lucene50");
+        let file = |name: &str| Encoder::of_file(order, name, &suffix);
         let of_values =
             [("PerFieldDocValuesFormat.format", release.format()), ("PerFieldDocValuesFormat.suffix", "0")];
         let of_terms = [("PerFieldPostingsFormat.format", format), ("PerFieldPostingsFormat.suffix", "0")];
@@ -728,39 +739,52 @@ fn ids_are_looked_up() {
             save(&format!("_0_{values}.{ending}"), &bytes);
         }
         let (mut tim, mut tip) = (file("BlockTreeTermsDict"), file("BlockTreeTermsIndex"));
-        let terms = "BlockTreeTermsMeta";
-        if is_trie {
-            // Suffixes of two bytes, a run of single documents: 5, and then differences of -5 and 7.
-            let block = tim.offset();
-            tim.vint(3 << 1 | 1).vlong(6 << 3 | 4).bytes(b"k1k2k3").vint(3 << 1 | 1).u8(2);
-            tim.vint(1).vint(2 << 1 | 1).vint(4).bytes(&[0, 5, 9 << 1 | 1, 14 << 1 | 1]);
-            let start = tip.offset();
-            tip.u8(1 << 5).u8(block as u8);
-            let mut meta = file(terms);
-            postings_header(&mut meta, "Lucene103PostingsWriterTerms", &suffix);
-            record(&mut meta, None, false);
-            meta.vlong(start).vlong(0).vlong(tip.offset()).i64(0).i64(0);
-            save(&format!("_0_{suffix}.tmd"), &encode(terms, 0, &suffix, &meta.out));
-        } else {
-            postings_header(&mut tim, "Lucene50PostingsWriterTerms", &suffix);
-            let block = tim.offset();
-            tim.vint(3 << 1 | 1).vint(9 << 1 | 1).bytes(b"\x02k1\x02k2\x02k3");
-            tim.vint(3).bytes(&[1, 1, 1]).vint(6).bytes(&[0, 5, 0, 0, 0, 7]);
-            let mut code = Encoder::new(order);
-            code.vlong(block << 2 | 2);
-            let root = code.out;
+        let (terms, of_docs) = ("BlockTreeTermsMeta", format!("{writer}Doc"));
+        // The documents 5 and 8 of "k4", the first as a distance from -1 in later releases.
+        let mut doc = file(&of_docs);
+        let list = doc.offset();
+        doc.vint(5 + i32::from(is_trie)).vint(3);
+        save(&format!("_0_{suffix}.doc"), &encode(&of_docs, 0, &suffix, &doc.out));
+        if is_old {
+            postings_header(&mut tim, &format!("{writer}Terms"), &suffix);
+        }
+        let block = tim.offset();
+        let mut root = Encoder::new(order);
+        root.vlong(block << 2 | 2);
+        let root = root.out;
+        if is_old {
+            tim.vint(4 << 1 | 1).vint(12 << 1 | 1).bytes(b"\x02k1\x02k2\x02k3\x02k4");
+            tim.vint(4).bytes(&[1, 1, 1, 2]).vint(7).bytes(&[0, 5, 0, 0, 0, 7]).vlong(list);
             let directory = tim.offset();
             record(&mut tim, Some(&root), true);
             tim.i64(directory);
-            // A transducer without arcs.
             let start = tip.offset();
-            let output: Vec<u8> = root.iter().rev().copied().chain([root.len() as u8]).collect();
-            inner_header(&mut tip, "FST", 6).u8(1).vint(output.len() as i32).bytes(&output);
-            tip.u8(0).vlong(0).vlong(1).u8(0);
+            without_arcs(&mut tip, &root);
+            tip.u8(0);
             let directory = tip.offset();
             tip.vlong(start).i64(directory);
+        } else {
+            // Suffixes of two bytes, a run of single documents: 5, and then differences of -5 and 7.
+            tim.vint(4 << 1 | 1).vlong(8 << 3 | 4).bytes(b"k1k2k3k4").vint(4 << 1 | 1).u8(2);
+            tim.vint(2).vint(2 << 1 | 1).vint(2 << 1);
+            tim.vint(5).bytes(&[0, 5, 9 << 1 | 1, 14 << 1 | 1]).vlong(list << 1);
+            let start = tip.offset();
+            let mut meta = file(terms);
+            postings_header(&mut meta, &format!("{writer}Terms"), &suffix);
+            if is_trie {
+                tip.u8(1 << 5).u8(block as u8);
+                record(&mut meta, None, false);
+                meta.vlong(start).vlong(0).vlong(tip.offset());
+            } else {
+                tip.u8(0);
+                record(&mut meta, Some(&root), false);
+                meta.vlong(start);
+                without_arcs(&mut meta, &root);
+            }
+            meta.i64(0).i64(0);
+            save(&format!("_0_{suffix}.tmd"), &encode(terms, 0, &suffix, &meta.out));
         }
-        let version = if is_trie { 0 } else { 3 };
+        let version = if is_old { 3 } else { 0 };
         save(&format!("_0_{suffix}.tim"), &encode("BlockTreeTermsDict", version, &suffix, &tim.out));
         save(&format!("_0_{suffix}.tip"), &encode("BlockTreeTermsIndex", version, &suffix, &tip.out));
 
@@ -769,7 +793,8 @@ fn ids_are_looked_up() {
         assert!(segment.is_indexed("id") && !segment.is_indexed("a"));
         let of = |term: &str| segment.find_term("id", term.as_bytes()).unwrap();
         assert_eq!(["k1", "k2", "k3"].map(of), [5, 0, 7].map(|doc| vec![DocId::new(doc)]), "{format}");
-        assert!(["", "k", "k0", "k1x", "k4"].map(of).iter().all(Vec::is_empty));
+        assert_eq!(of("k4"), [DocId::new(5), DocId::new(8)], "{format}");
+        assert!(["", "k", "k0", "k1x", "k5"].map(of).iter().all(Vec::is_empty));
         assert_eq!(index.find_id("id", "k3").unwrap(), [DocAddress::from(DocId::new(7))]);
         assert!(index.find_id("a", "k3").unwrap().is_empty());
         check_column(
