@@ -18,6 +18,8 @@ mod tail;
 mod trie;
 pub(crate) mod uid;
 
+use std::borrow::Cow;
+
 use crate::envelope::{self, Contents};
 use crate::error::{Error, ErrorKind, Result};
 use crate::field_infos::FieldInfo;
@@ -42,12 +44,12 @@ pub(crate) struct TermFiles {
 
 /// What the index knows of a term: its block, and how many bytes of the term lead to it.
 #[derive(Debug, PartialEq)]
-struct Place {
+struct Place<'t> {
     prefix: usize,
     block: u64,
     has_terms: bool,
-    /// The other blocks of the same prefix, if there are any.
-    floor: Option<Vec<u8>>,
+    /// The list of other blocks of the same prefix, if there are any, and what follows it.
+    floor: Option<Cow<'t, [u8]>>,
 }
 
 impl TermFiles {
@@ -122,7 +124,7 @@ impl TermFiles {
     }
 
     /// Where the index leads; `None` if it is damaged.
-    fn place(&self, field: &FieldTerms, term: &[u8]) -> Option<Place> {
+    fn place(&self, field: &FieldTerms, term: &[u8]) -> Option<Place<'_>> {
         let bytes = self.tip.bytes();
         match &field.index {
             Index::Fst(fst) => {
@@ -133,7 +135,7 @@ impl TermFiles {
     }
 
     /// Looks for a term in its block; `None` if that is damaged.
-    fn in_block(&self, field: &FieldTerms, place: Place, term: &[u8]) -> Option<Option<block::Found>> {
+    fn in_block(&self, field: &FieldTerms, place: Place<'_>, term: &[u8]) -> Option<Option<block::Found>> {
         let (mut start, mut has_terms) = (place.block, place.has_terms);
         let suffix = term.get(place.prefix..)?;
         if let Some(floor) = &place.floor
@@ -170,8 +172,12 @@ fn doc_body(file: &File, format: &Format, id: &[u8; 16], suffix: &str) -> Result
 
 /// The block in which a term is whose first byte after the prefix is `next`: the last one that begins at or before it.
 fn floor_block(mut floor: Bytes<'_>, first: (u64, bool), next: u8) -> Option<(u64, bool)> {
-    let mut found = first;
-    for _ in 0..floor.vint()? {
+    let (mut found, count) = (first, floor.vint()?);
+    // Each begins with another byte.
+    if count > 256 {
+        return None;
+    }
+    for _ in 0..count {
         let (label, code) = (floor.u8()?, floor.vlong()?);
         if next < label {
             break;
@@ -195,5 +201,8 @@ mod tests {
             [(100, true), (103, true), (103, true), (109, false), (109, false)]
         );
         assert_eq!(floor_block(Bytes(&floor[..3]), (100, true), b'z'), None);
+        // 257 blocks, all with the same byte.
+        let many = [&[0x81_u8, 2][..], &[b'd', 1].repeat(257)].concat();
+        assert_eq!(floor_block(Bytes(&many), (100, true), b'z'), None);
     }
 }

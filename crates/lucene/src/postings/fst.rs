@@ -1,5 +1,6 @@
 //! The index of prefixes up to Lucene 10.2: a finite-state transducer, whose nodes are read backwards.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::Place;
@@ -105,7 +106,7 @@ impl Backward<'_> {
 impl Fst {
     /// The block to which the longest prefix of a term leads; `None` if the index is damaged. `nodes` are the bytes of
     /// [`body`](Self::body).
-    pub(super) fn find(&self, nodes: &[u8], term: &[u8], has_msb: bool) -> Option<Place> {
+    pub(super) fn find(&self, nodes: &[u8], term: &[u8], has_msb: bool) -> Option<Place<'static>> {
         let (mut prefix, mut best) = (0, self.root.clone());
         let (mut output, mut node) = (Vec::new(), Some(self.start));
         for (at, label) in term.iter().enumerate() {
@@ -118,7 +119,7 @@ impl Fst {
             node = arc.target;
         }
         let (block, has_terms, floor) = decode(&best, has_msb)?;
-        Some(Place { prefix, block, has_terms, floor })
+        Some(Place { prefix, block, has_terms, floor: floor.map(Cow::Owned) })
     }
 }
 
