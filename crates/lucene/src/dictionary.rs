@@ -44,6 +44,10 @@ const COMPRESSED: i32 = 0x0006_0001;
 /// The most terms of a block, as a power of two, in [`COMPRESSED`] blocks and those of Lucene 9.
 const LZ4_SHIFT: u32 = 6;
 
+/// Bytes of the longest term that Lucene writes, and of the longest block after its first term: a token and two lengths for each.
+pub(crate) const MAX_TERM: usize = 32_766;
+const MAX_BLOCK: usize = (MAX_TERM + 11) << LZ4_SHIFT;
+
 /// The entry of a dictionary in metadata.
 #[derive(Clone, Debug)]
 pub(crate) struct TermsEntry {
@@ -165,7 +169,8 @@ impl Dictionary {
     /// The first term of a block, and the bytes after it.
     fn first(&self, block: u32) -> Result<(&[u8], &[u8])> {
         let bytes = self.block(block)?;
-        let first = number(bytes).and_then(|(len, rest)| rest.split_at_checked(len));
+        let first = number(bytes).filter(|(len, _)| *len <= MAX_TERM);
+        let first = first.and_then(|(len, rest)| rest.split_at_checked(len));
         first.ok_or_else(|| self.damaged())
     }
 
@@ -243,7 +248,8 @@ impl<'d> Reader<'d> {
         self.ord = block << dictionary.shift;
         self.left = dictionary.terms_of(block).saturating_sub(1);
         if dictionary.compression != Compression::None && self.left > 0 {
-            let (len, compressed) = number(rest).ok_or_else(|| dictionary.damaged())?;
+            let block = number(rest).filter(|(len, _)| *len <= MAX_BLOCK);
+            let (len, compressed) = block.ok_or_else(|| dictionary.damaged())?;
             self.decompressed.clear();
             if dictionary.compression == Compression::Lz4AfterFirst {
                 self.decompressed.extend_from_slice(first);
@@ -297,7 +303,7 @@ fn append_next(bytes: &[u8], term: &mut Vec<u8>) -> Option<usize> {
         (len, rest) = (len.checked_add(more)?, after);
     }
     let (added, rest) = rest.split_at_checked(len)?;
-    if shared > term.len() {
+    if shared > term.len() || shared + len > MAX_TERM {
         return None;
     }
     term.truncate(shared);
@@ -490,6 +496,38 @@ pub(crate) mod tests {
                     check(&open(&terms, order, kind).unwrap(), &terms);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn terms_are_as_long_as_those_of_lucene() {
+        for kind in KINDS {
+            for (len, is_read) in [(MAX_TERM, true), (MAX_TERM + 1, false)] {
+                let alone = open(&[vec![b'a'; len]], Order::Little, kind).unwrap();
+                assert_eq!(alone.gather_terms(&[TermOrd::new(0)], &mut Lists::new()).is_ok(), is_read);
+                // The second term shares all but its last byte.
+                let two = [vec![b'a'; len - 1], vec![b'a'; len]];
+                let two = open(&two, Order::Little, kind).unwrap();
+                assert_eq!(two.gather_terms(&[TermOrd::new(1)], &mut Lists::new()).is_ok(), is_read);
+            }
+        }
+        // A compressed block of zeros, one byte longer than Lucene's longest.
+        let (mut meta, mut data) = (Encoder::new(Order::Little), Encoder::new(Order::Little));
+        encode(&mut meta, &mut data, &[b"a".to_vec(), b"b".to_vec()], KINDS[1]);
+        let meta = body(meta);
+        let mut entry = TermsEntry::read(&mut Cursor::new(&meta), KINDS[1].0).unwrap();
+        for len in [MAX_BLOCK, MAX_BLOCK + 1] {
+            let mut data = Encoder::new(Order::Little);
+            entry.terms.0 = data.offset();
+            data.vint(1).u8(b'a').vint(len as i32);
+            // A literal, and a match of the others but the last.
+            let matched = len - 2 - 4 - 15;
+            data.bytes(&[0x1F, 0, 1, 0]).bytes(&vec![0xFF; matched / 255]).u8((matched % 255) as u8);
+            data.bytes(&[0x10, 0]);
+            entry.terms.1 = data.offset() - entry.terms.0;
+            entry.addresses = (data.offset(), 0);
+            let read = Dictionary::open(&entry, "host", &Arc::new(body(data))).unwrap();
+            assert_eq!(Reader::of(&read).begin(0).is_ok(), len == MAX_BLOCK);
         }
     }
 
