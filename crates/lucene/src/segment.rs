@@ -99,8 +99,9 @@ impl Segment {
             live: None,
             lookup: Lookup::new(&files, engine, &original),
         };
-        let mut opening =
-            Opening { files: &files, original: &original, fields, commit, sets: BTreeMap::new() };
+        let numbers = original.iter().map(|field| (field.number, field)).collect();
+        let (files, original, sets) = (&files, &original[..], BTreeMap::new());
+        let mut opening = Opening { files, original, numbers, fields, commit, sets };
         for field in fields {
             let state = opening.state(field, (engine, options))?;
             segment.fields.extend(state.map(|state| (field.name.clone(), state)));
@@ -252,13 +253,9 @@ impl Segment {
 
     /// The files of doc values, each once.
     fn file_sets(&self) -> Vec<&Arc<FileSet>> {
-        let mut sets: Vec<&Arc<FileSet>> = Vec::new();
-        for layer in self.readable().flat_map(Readable::layers) {
-            if !sets.iter().any(|others| Arc::ptr_eq(others, &layer.files)) {
-                sets.push(&layer.files);
-            }
-        }
-        sets
+        let sets = self.readable().flat_map(Readable::layers).map(|layer| &layer.files);
+        let mut seen = BTreeSet::new();
+        sets.filter(|files| seen.insert(Arc::as_ptr(files))).collect()
     }
 
     /// Compares the checksums of all files of doc values. O(their length).
@@ -276,6 +273,8 @@ struct Opening<'a, 'f> {
     files: &'a SegmentFiles<'f>,
     /// The fields that the segment was written with, and those that it has now.
     original: &'a [FieldInfo],
+    /// Those that it was written with, by their numbers.
+    numbers: BTreeMap<i32, &'a FieldInfo>,
     fields: &'a [FieldInfo],
     commit: &'a SegmentCommit,
     sets: FileSets,
@@ -309,10 +308,10 @@ impl Opening<'_, '_> {
                     overlays.extend(self.layer(layout, (*generation, &suffix), field.number)?);
                 }
                 // An overlay may have added the field.
-                let was_there = |other: &FieldInfo| {
-                    other.number == field.number && other.doc_values.is_some() && other.format == field.format
-                };
-                match generations.base >= 0 || self.original.iter().any(was_there) {
+                let written = self.numbers.get(&field.number);
+                let was_there =
+                    written.is_some_and(|other| other.doc_values.is_some() && other.format == field.format);
+                match generations.base >= 0 || was_there {
                     true => self.layer(layout, (generations.base, &suffix), field.number)?,
                     false => None,
                 }
