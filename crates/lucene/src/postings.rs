@@ -62,18 +62,14 @@ impl TermFiles {
     ) -> Result<TermFiles> {
         let mut suffix = format!("{format}_{suffix}");
         let mut format = format.to_owned();
+        files.check_suffix(&suffix)?;
         if bloom_filter(&format).is_some() {
             (format, suffix) = format::delegate(files, field.number, &format, &suffix)?;
+            files.check_suffix(&suffix)?;
         }
-        let unsupported = || {
-            let (field, format) = (field.name.clone(), format.clone());
-            let path = format!("{}/{}", files.files.path(), files.segment);
-            Error::new(path, 0, ErrorKind::Postings { field, format })
-        };
-        let format = Format::of(&format).ok_or_else(unsupported)?;
-        if !crate::files::is_suffix(&suffix) {
-            return Err(unsupported());
-        }
+        let found = Format::of(&format);
+        let field = field.name.clone();
+        let format = found.ok_or_else(|| files.error("fnm", ErrorKind::Postings { field, format }))?;
         let open = |extension: &str, contents: &[Contents]| -> Result<Body> {
             Ok(envelope::open(&files.original(&suffix, extension)?, contents, Some(files.id), &suffix)?.1)
         };

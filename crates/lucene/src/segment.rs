@@ -14,7 +14,7 @@ use crate::engine::{Engine, is_internal};
 use crate::error::{Error, ErrorKind, Result};
 use crate::field_infos::{self, FieldInfo};
 use crate::file_set::{FileSet, SegmentFiles};
-use crate::files::{Files, is_suffix, segment_file, to_base_36};
+use crate::files::{Files, segment_file, to_base_36};
 use crate::live_docs;
 use crate::lookup::Lookup;
 use crate::options::Options;
@@ -290,14 +290,12 @@ impl Opening<'_, '_> {
             return Ok(Some(State::Format(format.clone())));
         };
         let suffix = format!("{format}_{suffix}");
-        if !is_suffix(&suffix) {
-            return Err(self.error(ErrorKind::FileName(suffix)));
-        }
+        self.files.check_suffix(&suffix)?;
         let of_type = match options.types.get(&field.name) {
             None => usual(engine, field, doc_values),
             Some(wanted) => stored_as(*wanted, doc_values).ok_or_else(|| {
                 let (field, asked, found) = (field.name.clone(), wanted.name(), doc_values.name());
-                self.error(ErrorKind::Type { field, asked, found })
+                self.files.error("fnm", ErrorKind::Type { field, asked, found })
             })?,
         };
         let mut overlays = Vec::new();
@@ -344,10 +342,6 @@ impl Opening<'_, '_> {
         };
         let entry = entries.remove(&number);
         Ok(entry.map(|entry| Layer { files: Arc::clone(files), entry }))
-    }
-
-    fn error(&self, kind: ErrorKind) -> Error {
-        Error::new(format!("{}/{}", self.files.files.path(), self.files.segment), 0, kind)
     }
 }
 

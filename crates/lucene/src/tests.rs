@@ -977,12 +977,15 @@ fn a_missing_file_is_named() {
     }
 }
 
-/// A directory in which a writer replaces the commit while it is opened: the file is gone at the first call.
+/// A directory in which a writer replaces the commit while it is opened, if there is a next one: the file is gone at the first
+/// call.
 #[derive(Debug)]
 struct Live {
     inner: FsDirectory,
     /// The next commit, until it is there.
     next: Mutex<Option<Vec<u8>>>,
+    /// The names of the files that were asked for.
+    opened: Mutex<Vec<String>>,
 }
 
 impl Directory for Live {
@@ -991,6 +994,7 @@ impl Directory for Live {
     }
 
     fn open(&self, name: &OsStr) -> docvalues_storage::Result<Source> {
+        self.opened.lock().unwrap().push(name.to_string_lossy().into_owned());
         if name == "_0.si"
             && let Some(commit) = self.next.lock().unwrap().take()
         {
@@ -1041,10 +1045,31 @@ fn a_newer_commit_is_opened_if_files_of_an_older_one_are_gone() {
     next[34] = b'2';
     reseal(&mut next);
     let inner = FsDirectory::new(folder.path());
-    let live = Live { inner, next: Mutex::new(Some(next)) };
+    let live = Live { inner, next: Mutex::new(Some(next)), opened: Mutex::default() };
     let index = Index::open_with(Arc::new(live), Options::new()).unwrap();
     assert_eq!(index.live_docs(), 9);
     assert!(folder.path().join("segments_2").exists());
+}
+
+/// The suffix of a Bloom filter names a file before its postings do.
+#[test]
+fn the_suffix_of_a_bloom_filter_is_no_path() {
+    let release = RELEASES[6];
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), release, 9, &[], false);
+    for suffix in ["/../../x", "../x", "."] {
+        let of_terms =
+            [("PerFieldPostingsFormat.format", "ES87BloomFilter"), ("PerFieldPostingsFormat.suffix", suffix)];
+        let fields = field_infos(release.fields.0, release.fields.1, "", &[("id", 0, false, -1, &of_terms)]);
+        fs::write(folder.path().join("_0.fnm"), fields).unwrap();
+        let inner = FsDirectory::new(folder.path());
+        let live = Arc::new(Live { inner, next: Mutex::new(None), opened: Mutex::default() });
+        let index = Index::open_with(live.clone(), Options::new()).unwrap();
+        let error = index.find_id("id", "k1").unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::FileName(_)), "{error}");
+        assert!(error.file().ends_with("/_0.fnm"), "{error}");
+        assert!(live.opened.lock().unwrap().iter().all(|name| !name.contains("ES87")));
+    }
 }
 
 /// Reads all of an index, as far as it can be read.
