@@ -20,7 +20,7 @@ const TRIES: usize = 10;
 /// A Lucene index, as its newest commit has it.
 ///
 /// Segments never change, so an open index shows the same documents until it is opened again. Its files are mapped, and
-/// stay alive if a writer removes them.
+/// stay alive if a writer removes them, but for the files of terms: the first look-up in a field of a segment opens those.
 ///
 /// # Examples
 ///

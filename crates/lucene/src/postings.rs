@@ -23,7 +23,7 @@ use std::borrow::Cow;
 use crate::envelope::{self, Contents};
 use crate::error::{Error, ErrorKind, Result};
 use crate::field_infos::FieldInfo;
-use crate::file::{Body, File};
+use crate::file::Body;
 use crate::file_set::SegmentFiles;
 use crate::order::Order;
 
@@ -38,8 +38,8 @@ pub(crate) struct TermFiles {
     fields: Fields,
     tim: Body,
     tip: Body,
-    /// Lists of documents, if there are any.
-    doc: Option<Body>,
+    /// Lists of documents. Lucene writes the file even if there are none.
+    doc: Body,
 }
 
 /// What the index knows of a term: its block, and how many bytes of the term lead to it.
@@ -75,11 +75,7 @@ impl TermFiles {
         };
         let tim = open("tim", &[format.contents("BlockTreeTermsDict")])?;
         let tip = open("tip", &[format.contents("BlockTreeTermsIndex")])?;
-        let doc = match files.original(&suffix, "doc") {
-            Ok(file) => Some(doc_body(&file, &format, files.id, &suffix)?),
-            Err(error) if error.is_missing() => None,
-            Err(error) => return Err(error),
-        };
+        let doc = open("doc", &DOC.map(|name| Contents { name, oldest: 0, newest: 1, order: format.order }))?;
         let fields = if format.order == Order::Little || tim.version >= format::WITH_META {
             let file = files.original(&suffix, "tmd")?;
             let contents = [format.contents("BlockTreeTermsMeta")];
@@ -111,12 +107,11 @@ impl TermFiles {
         if found.docs >= self.fields.block {
             return Err(self.tim.error(0, ErrorKind::ManyDocs { docs: found.docs }));
         }
-        let doc = self.doc.as_ref().ok_or_else(|| self.damaged(&self.tim))?;
         let start = usize::try_from(found.pointer).unwrap_or(usize::MAX);
-        let bytes = doc.bytes().get(start..doc.place.end);
+        let bytes = self.doc.bytes().get(start..self.doc.place.end);
         let (tail, has_freqs) = (self.format.tail, field.has_freqs());
         let docs = bytes.and_then(|bytes| tail::read(Bytes(bytes), tail, found.docs, has_freqs));
-        docs.ok_or_else(|| self.damaged(doc))
+        docs.ok_or_else(|| self.damaged(&self.doc))
     }
 
     /// Where the index leads; `None` if it is damaged.
@@ -158,12 +153,6 @@ impl TermFiles {
     fn damaged(&self, body: &Body) -> Error {
         body.broken(body.place.start, "damaged terms, or an index of them")
     }
-}
-
-/// Opens a file of lists of documents.
-fn doc_body(file: &File, format: &Format, id: &[u8; 16], suffix: &str) -> Result<Body> {
-    let contents = DOC.map(|name| Contents { name, oldest: 0, newest: 1, order: format.order });
-    Ok(envelope::open(file, &contents, Some(id), suffix)?.1)
 }
 
 /// The block in which a term is whose first byte after the prefix is `next`: the last one that begins at or before it.

@@ -791,6 +791,12 @@ fn ids_are_looked_up() {
         let index = open(folder.path(), JumpTables::Baked).unwrap();
         let segment = &index.segments()[0];
         assert!(segment.is_indexed("id") && !segment.is_indexed("a"));
+        // A look-up without one of the files fails, and the next one tries again.
+        let (path, moved) = (folder.path().join(format!("_0_{suffix}.doc")), folder.path().join("moved"));
+        fs::rename(&path, &moved).unwrap();
+        let error = segment.find_term("id", b"k1").unwrap_err();
+        assert!(error.is_missing() && error.file().ends_with(".doc"), "{error}");
+        fs::rename(&moved, &path).unwrap();
         let of = |term: &str| segment.find_term("id", term.as_bytes()).unwrap();
         assert_eq!(["k1", "k2", "k3"].map(of), [5, 0, 7].map(|doc| vec![DocId::new(doc)]), "{format}");
         assert_eq!(of("k4"), [DocId::new(5), DocId::new(8)], "{format}");
