@@ -127,6 +127,11 @@ impl Dictionary {
         let TermsEntry { count, compression, shift, .. } = *entry;
         let is_empty = count == 0;
         let terms = if is_empty { 0..0 } else { body.region(entry.terms.0, entry.terms.1)? };
+        // Compressed, the 64 terms of a block take eight bytes or more; others take more.
+        let (needed, left) = (u64::from(count / 8), terms.len() as u64);
+        if needed > left {
+            return Err(body.error(terms.start, ErrorKind::Truncated { needed, left }));
+        }
         let (offset, len) = if is_empty { (body.place.start as i64, 0) } else { entry.addresses };
         let blocks = Monotonic::open(&entry.blocks, body, offset, len)?;
         Ok(Dictionary {
@@ -497,6 +502,33 @@ pub(crate) mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn terms_have_bytes() {
+        // Each shares all but a byte with the one before.
+        let terms: Vec<Vec<u8>> = (1..=130).map(|len| vec![b'a'; len]).collect();
+        for kind in KINDS {
+            for count in 1..=terms.len() {
+                open(&terms[..count], Order::Little, kind).unwrap();
+            }
+        }
+        // Four billion terms in a byte: addresses are straight lines.
+        let mut meta = Encoder::new(Order::Little);
+        meta.vlong(4_000_000_000).i32(22);
+        let line = |meta: &mut Encoder| {
+            meta.i64(0).f32(0.0).i64(0).u8(0);
+        };
+        (0..15).for_each(|_| line(&mut meta));
+        let start = Encoder::new(Order::Little).offset();
+        meta.i32(1).i32(1).i64(start).i64(1).i64(start).i64(0).i32(31);
+        line(&mut meta);
+        meta.i64(start).i64(0).i64(start).i64(0);
+        let meta = body(meta);
+        let entry = TermsEntry::read(&mut Cursor::new(&meta), TermsLayout::V90).unwrap();
+        let data = Arc::new(body(Encoder::of_bytes(Order::Little, vec![0])));
+        let error = Dictionary::open(&entry, "host", &data).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Truncated { needed: 500_000_000, left: 1 }), "{error}");
     }
 
     #[test]
