@@ -658,6 +658,33 @@ fn segments_have_kinds_of_their_own_unless_they_are_united() {
     check_source(&*index.parts()[0].source, &model(70, &single));
 }
 
+/// A segment that is listed twice, and more documents together than an index can have.
+#[test]
+fn documents_of_an_index_are_bounded() {
+    let release = RELEASES[6];
+    for (docs, is_read) in [((1 << 30) - 65, true), ((1 << 30) - 64, false)] {
+        let folder = tempfile::tempdir().unwrap();
+        let save = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
+        for segment in ["_0", "_1"] {
+            let save = |ending: &str, bytes: &[u8]| save(&format!("{segment}{ending}"), bytes);
+            // The segment has no columns, and so no bytes.
+            write_segment(&save, release, docs, &[], false);
+        }
+        save("segments_1", &commit_of(release, &[("_0", NONE, &[]), ("_1", NONE, &[])]));
+        match open(folder.path(), JumpTables::Baked) {
+            Ok(index) => assert!(is_read && index.live_docs() == u64::from(2 * docs)),
+            Err(error) => {
+                let is_sum =
+                    matches!(error.kind(), ErrorKind::OutOfRange { what, .. } if what.contains("index"));
+                assert!(!is_read && is_sum && error.file().ends_with("segments_1"), "{error}");
+            }
+        }
+        save("segments_1", &commit_of(release, &[("_0", NONE, &[]), ("_0", NONE, &[])]));
+        let error = open(folder.path(), JumpTables::Baked).unwrap_err();
+        assert!(error.to_string().contains("two segments of one name"), "{error}");
+    }
+}
+
 /// Single values as lists, for merges with segments that have lists.
 #[test]
 fn single_values_are_lists_of_one() {
