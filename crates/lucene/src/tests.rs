@@ -1119,7 +1119,10 @@ fn read_all(folder: &Path) -> crate::Result<()> {
             let _ = column.exists(run, &mut bits);
             match column.values() {
                 Values::Numbers(rows) => {
-                    let _ = rows.gather(BatchDocs::Run(run), &mut Gathered::new());
+                    let mut gathered = Gathered::new();
+                    if rows.gather(BatchDocs::Run(run), &mut gathered).is_ok() {
+                        assert_eq!(gathered.len(), run.len());
+                    }
                     let _ = rows.filter(run, &(3..=500), &mut bits, &mut Default::default());
                     let _ = rows.get(DocId::new(7), &mut Vec::new());
                 }
