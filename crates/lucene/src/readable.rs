@@ -25,6 +25,9 @@ use crate::presence::Presence;
 use crate::skip_index::{SkipEntry, Zones};
 use crate::types::Form;
 
+/// Documents of an overlay that are read at once: a block of [`Changes`], which copies a block that changes again.
+const AT_ONCE: usize = 1 << 14;
+
 /// A field whose doc values are read.
 pub(crate) struct Readable {
     pub(crate) field: Field,
@@ -115,25 +118,22 @@ impl Readable {
         options: &Options,
     ) -> docvalues_column::Result<Changes<T>> {
         let mut changes = Changes::new(docs, is_many);
+        let (mut changed, mut rows) = (Vec::<DocId>::new(), Lists::<T>::new());
         for layer in &self.overlays {
             let column = self.open_layer(layer, docs, options)?;
-            let (mut changed, mut rows) = (Vec::<DocId>::new(), Lists::<T>::new());
-            let mut are_ascending = true;
-            if let Some(all) = T::rows_of(column.values()) {
-                all.scan(DocRange::new(0, docs), &mut |batch| {
+            let Some(all) = T::rows_of(column.values()) else { continue };
+            for docs in DocRange::new(0, docs).chunks(AT_ONCE) {
+                changed.clear();
+                rows.clear();
+                all.scan(docs, &mut |batch| {
                     for (at, doc) in batch.docs.iter().enumerate() {
-                        are_ascending &= doc.get() < docs && changed.last().is_none_or(|last| *last < doc);
                         changed.push(doc);
                         rows.push(batch.values.row(at));
                     }
-                    if are_ascending { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+                    ControlFlow::Continue(())
                 })?;
+                changes.set(changed.iter().copied().zip(rows.slices().iter().map(Some)));
             }
-            if !are_ascending {
-                let error = layer.files.data.broken(0, "documents of an overlay that do not ascend");
-                return Err(error.of_column(Some(&self.field.name)));
-            }
-            changes.set(changed.iter().copied().zip(rows.slices().iter().map(Some)));
         }
         Ok(changes)
     }

@@ -617,6 +617,29 @@ fn overlays_replace_values_of_some_documents() {
     index.verify().unwrap();
 }
 
+/// Overlays are read some documents at a time.
+#[test]
+fn overlays_of_many_documents_are_read() {
+    let (release, docs) = (Release { commit: 11, ..RELEASES[6] }, 40_000);
+    let wanted = |of: fn(i64) -> Option<i64>| {
+        let column = ModelColumn::Numeric((0..40_000).map(of).collect());
+        [Wanted { name: "a", form: Form::Packed, has_skip_index: false, column }]
+    };
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), release, docs, &wanted(Some), false);
+    let save = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
+    // Document 16,384 begins a block.
+    let later = wanted(|doc| (doc % 3 == 0 || doc / 100 == 163).then_some(-doc));
+    for (ending, bytes) in release.doc_values("1_Lucene90_0", docs, 3, &later) {
+        save(&format!("_0_1_Lucene90_0.{ending}"), &bytes);
+    }
+    save("_0_2.fnm", &fields(release, &later, "2", &[("a", 1)]));
+    save("segments_1", &commit(release, Generations(-1, 2, 0), &[(3, &[1])]));
+    let index = open(folder.path(), JumpTables::Baked).unwrap();
+    let now = wanted(|doc| Some(if doc % 3 == 0 || doc / 100 == 163 { -doc } else { doc }));
+    check_source(&*part(&index).source, &model(docs, &now));
+}
+
 /// A field has lists in one segment, and single values in the other; another field is only in one.
 #[test]
 fn segments_have_kinds_of_their_own_unless_they_are_united() {
