@@ -194,9 +194,13 @@ impl Layer {
         options: &Options,
     ) -> Result<Arc<dyn Column>> {
         let (docs, mode, data) = (presence.docs(), options.jump_tables, &self.files.data);
+        let mut terms =
+            entry.terms.as_ref().map(|terms| Dictionary::open(terms, &field.name, data)).transpose()?;
+        // The ords of a document differ.
+        let most: i64 = terms.as_ref().map_or(u32::MAX, Dictionary::len).min(MAX_VALUES_PER_DOC).into();
         let mut addresses = None;
         if let Some(entry) = &entry.addresses {
-            addresses = Some(Addresses { data: Arc::clone(data), numbers: entry.open(data)? });
+            addresses = Some(Addresses { data: Arc::clone(data), numbers: entry.open(data)?, most });
         }
         let with_value = u64::from(presence.values());
         let count = match &addresses {
@@ -204,15 +208,13 @@ impl Layer {
             Some(_) => entry.numbers.count,
             None => i64::from(presence.values()),
         };
-        let most = i64::from(presence.values()) * i64::from(MAX_VALUES_PER_DOC);
+        let most = i64::from(presence.values()) * most;
         if !(0..=most).contains(&count) {
             let (what, found) = ("numbers of a column", count);
             return Err(data.error(0, ErrorKind::OutOfRange { what, found, least: 0, most }));
         }
         let count = count.unsigned_abs();
         let mut numbers = Numbers::open(&entry.numbers, count, data, mode)?;
-        let mut terms =
-            entry.terms.as_ref().map(|terms| Dictionary::open(terms, &field.name, data)).transpose()?;
         let flags = terms.take_if(|_| form == Form::Flags);
         // Ords are numbers, unless `T` is the only term.
         if let Some(flags) = &flags

@@ -101,34 +101,47 @@ impl Release {
         first: i32,
         columns: &[Wanted],
     ) -> BTreeMap<&'static str, Vec<u8>> {
-        let (meta, data) = (self.layout.metadata(), self.layout.data());
-        let file = |name| Encoder::of_file(self.info().order(), name, suffix);
-        let (disi, skips) = ("Lucene90DocValuesDISI", "Lucene90DocValuesSkipIndex");
-        let mut out = DocValues {
-            release: self,
-            meta: file(meta.name),
-            data: file(data.name),
-            presence: file(disi),
-            skip_indexes: file(skips),
-        };
+        let mut out = self.without_columns(suffix);
         for (number, column) in (first..).zip(columns) {
             out.column(number, docs, column);
         }
-        out.meta.i32(-1);
-        let seal = |name, body: &Encoder| encode(name, self.version, suffix, &body.out);
-        let mut files =
-            BTreeMap::from([("dvm", seal(meta.name, &out.meta)), ("dvd", seal(data.name, &out.data))]);
-        if self.layout == Layout::V90 && self.version >= 1 {
-            files.insert("dvs", seal(skips, &out.skip_indexes));
+        out.files(suffix)
+    }
+
+    /// Doc values to which columns are appended.
+    fn without_columns(self, suffix: &str) -> DocValues {
+        let file = |name| Encoder::of_file(self.info().order(), name, suffix);
+        DocValues {
+            release: self,
+            meta: file(self.layout.metadata().name),
+            data: file(self.layout.data().name),
+            presence: file(DISI),
+            skip_indexes: file(SKIPS),
         }
-        if self.version >= 3 {
-            files.insert("dvp", seal(disi, &out.presence));
-        }
-        files
     }
 }
 
+/// The contents of the files of presence and of skip indexes.
+const DISI: &str = "Lucene90DocValuesDISI";
+const SKIPS: &str = "Lucene90DocValuesSkipIndex";
+
 impl DocValues {
+    /// The files, by their endings.
+    fn files(mut self, suffix: &str) -> BTreeMap<&'static str, Vec<u8>> {
+        self.meta.i32(-1);
+        let Release { layout, version, .. } = self.release;
+        let seal = |name, body: &Encoder| encode(name, version, suffix, &body.out);
+        let (meta, data) = (layout.metadata().name, layout.data().name);
+        let mut files = BTreeMap::from([("dvm", seal(meta, &self.meta)), ("dvd", seal(data, &self.data))]);
+        if layout == Layout::V90 && version >= 1 {
+            files.insert("dvs", seal(SKIPS, &self.skip_indexes));
+        }
+        if version >= 3 {
+            files.insert("dvp", seal(DISI, &self.presence));
+        }
+        files
+    }
+
     fn has_tables(&self) -> bool {
         self.release.layout != Layout::V70
     }
@@ -705,6 +718,35 @@ fn documents_of_an_index_are_bounded() {
         save("segments_1", &commit_of(release, &[("_0", NONE, &[]), ("_0", NONE, &[])]));
         let error = open(folder.path(), JumpTables::Baked).unwrap_err();
         assert!(error.to_string().contains("two segments of one name"), "{error}");
+    }
+}
+
+#[test]
+fn a_document_has_no_more_ords_than_there_are_terms() {
+    let (release, folder) = (RELEASES[6], tempfile::tempdir().unwrap());
+    let column = ModelColumn::SortedSet(vec![BTreeSet::new(); 3]);
+    let sets = Wanted { name: "sets", form: Form::Packed, has_skip_index: false, column };
+    write(folder.path(), release, 3, &[sets], false);
+    let terms = [b"x".to_vec(), b"y".to_vec()];
+    for (rows, is_read) in [
+        (vec![vec![0, 1]; 3], true),
+        (vec![vec![0, 1, 1]; 3], false),
+        (vec![vec![0, 1, 1], vec![0], vec![1]], false),
+    ] {
+        let mut out = release.without_columns("Lucene90_0");
+        out.meta.i32(3).u8(3).u8(1);
+        out.numbers(3, &rows, Form::Packed);
+        out.counts(&rows);
+        dictionary::tests::encode(&mut out.meta, &mut out.data, &terms, release.terms());
+        for (ending, bytes) in out.files("Lucene90_0") {
+            fs::write(folder.path().join(format!("_0_Lucene90_0.{ending}")), bytes).unwrap();
+        }
+        let column = part(&open(folder.path(), JumpTables::Baked).unwrap()).source.column("sets");
+        let read = column.and_then(|column| match column.values() {
+            docvalues_column::Values::Ords(rows, _) => rows.get(DocId::new(0), &mut Vec::new()),
+            _ => panic!("no ords"),
+        });
+        assert_eq!(read.is_ok(), is_read, "{rows:?}");
     }
 }
 
