@@ -42,12 +42,14 @@ impl Lookup {
         self.fields.iter().find(|field| field.name == name && field.index_options > 0)
     }
 
+    /// Whether a field has the ids of Elasticsearch or OpenSearch, which are encoded, and which nested documents have, too.
+    pub(crate) fn is_elastic(&self, field: &str) -> bool {
+        self.engine == Engine::Elastic && field == "_id"
+    }
+
     /// The term of an id.
     pub(crate) fn term(&self, field: &str, id: &str) -> Vec<u8> {
-        match (self.engine, field) {
-            (Engine::Elastic, "_id") => uid::encode(id),
-            _ => id.as_bytes().to_vec(),
-        }
+        if self.is_elastic(field) { uid::encode(id) } else { id.as_bytes().to_vec() }
     }
 
     /// The documents with a term, ascending.

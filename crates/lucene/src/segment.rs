@@ -225,13 +225,30 @@ impl Segment {
         Ok(docs.into_iter().map(DocId::new).collect())
     }
 
-    /// As [`find_term`](Self::find_term), of an id as users know it. Elasticsearch and OpenSearch encode those of `_id`.
+    /// As [`find_term`](Self::find_term), of an id as users know it. Elasticsearch and OpenSearch encode those of `_id`, and give
+    /// the one of a document to those that are nested in it: these are left out.
     ///
     /// # Errors
     ///
     /// As [`find_term`](Self::find_term).
     pub fn find_id(&self, field: &str, id: &str) -> Result<Vec<DocId>> {
-        self.find_term(field, &self.lookup.term(field, id))
+        let docs = self.find_term(field, &self.lookup.term(field, id))?;
+        if docs.len() > 1 && self.lookup.is_elastic(field) { self.roots(docs) } else { Ok(docs) }
+    }
+
+    /// The documents that are not nested: Elasticsearch and OpenSearch give only these a primary term.
+    fn roots(&self, docs: Vec<DocId>) -> Result<Vec<DocId>> {
+        let Some(State::Readable(primary_term)) = self.fields.get("_primary_term") else { return Ok(docs) };
+        let mut roots = BTreeSet::new();
+        for layer in primary_term.layers() {
+            let presence = layer.presence(self.info.docs, &self.options)?;
+            for doc in &docs {
+                if presence.rank(*doc)?.is_some() {
+                    roots.insert(*doc);
+                }
+            }
+        }
+        Ok(roots.into_iter().collect())
     }
 
     fn is_internal(&self, name: &str) -> bool {

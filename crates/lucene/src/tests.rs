@@ -365,6 +365,11 @@ type Committed<'a> = (&'a str, Generations, &'a [(i32, &'a [i64])]);
 
 /// The commit `segments_1` of these segments.
 fn commit_of(release: Release, segments: &[Committed<'_>]) -> Vec<u8> {
+    commit_noted(release, segments, &[("by", "a test")])
+}
+
+/// As [`commit_of`], with what its writer notes.
+fn commit_noted(release: Release, segments: &[Committed<'_>], noted: &[(&str, &str)]) -> Vec<u8> {
     let mut out = Encoder::new(crate::order::Order::Big);
     out.vint(10).vint(6).vint(0).vint(7).i64(1);
     if release.commit == 7 {
@@ -394,7 +399,7 @@ fn commit_of(release: Release, segments: &[Committed<'_>]) -> Vec<u8> {
             });
         }
     }
-    out.map(&[("by", "a test")]);
+    out.map(noted);
     encode("segments", release.commit, "1", &out.out)
 }
 
@@ -804,87 +809,98 @@ fn without_arcs(header: &mut Encoder, root: &[u8]) {
     header.u8(0).vlong(0).vlong(1);
 }
 
-/// Terms under a trie, under an FST of Elasticsearch, and under one of an early release, which is at the ends of two files.
+/// A release, a format of postings, and the name of its writer.
+type Postings = (Release, &'static str, &'static str);
+
+/// A trie, an FST of Elasticsearch, and one of an early release, which is at the ends of two files.
+const POSTINGS: [Postings; 3] = [
+    (RELEASES[6], "Lucene103", "Lucene103PostingsWriter"),
+    (RELEASES[4], "ES812Postings", "ES812PostingsWriter"),
+    (RELEASES[1], "Lucene50", "Lucene50PostingsWriter"),
+];
+
+/// Writes an index of one segment of 9 documents, of a field with the terms "k1" to "k4", and columns of numbers.
+fn write_terms(folder: &Path, (release, format, writer): Postings, field: &str, columns: &[Wanted]) {
+    let docs = 9;
+    write(folder, release, docs, columns, false);
+    let save = |name: &str, bytes: &[u8]| fs::write(folder.join(name), bytes).unwrap();
+    let suffix = format!("{format}_0");
+    let (order, is_trie, is_old) = (release.info().order(), format == "Lucene103", format == "Lucene50");
+    let file = |name: &str| Encoder::of_file(order, name, &suffix);
+    let of_values =
+        [("PerFieldDocValuesFormat.format", release.format()), ("PerFieldDocValuesFormat.suffix", "0")];
+    let of_terms = [("PerFieldPostingsFormat.format", format), ("PerFieldPostingsFormat.suffix", "0")];
+    let of_columns = columns.iter().map(|wanted| (wanted.name, 1, false, -1, &of_values[..]));
+    let fields = std::iter::once((field, 0, false, -1, &of_terms[..])).chain(of_columns);
+    let fields: Vec<TestField<'_>> = fields.collect();
+    save("_0.fnm", &field_infos(release.fields.0, release.fields.1, "", &fields));
+    let values = format!("{}_0", release.format());
+    for (ending, bytes) in release.doc_values(&values, docs, 4, columns) {
+        save(&format!("_0_{values}.{ending}"), &bytes);
+    }
+    let (mut tim, mut tip) = (file("BlockTreeTermsDict"), file("BlockTreeTermsIndex"));
+    let (terms, of_docs) = ("BlockTreeTermsMeta", format!("{writer}Doc"));
+    // The documents 5 and 8 of "k4", the first as a distance from -1 in later releases.
+    let mut doc = file(&of_docs);
+    let list = doc.offset();
+    doc.vint(5 + i32::from(is_trie)).vint(3);
+    save(&format!("_0_{suffix}.doc"), &encode(&of_docs, 0, &suffix, &doc.out));
+    if is_old {
+        postings_header(&mut tim, &format!("{writer}Terms"), &suffix);
+    }
+    let block = tim.offset();
+    let mut root = Encoder::new(order);
+    root.vlong(block << 2 | 2);
+    let root = root.out;
+    if is_old {
+        tim.vint(4 << 1 | 1).vint(12 << 1 | 1).bytes(b"\x02k1\x02k2\x02k3\x02k4");
+        tim.vint(4).bytes(&[1, 1, 1, 2]).vint(7).bytes(&[0, 5, 0, 0, 0, 7]).vlong(list);
+        let directory = tim.offset();
+        record(&mut tim, Some(&root), true);
+        tim.i64(directory);
+        let start = tip.offset();
+        without_arcs(&mut tip, &root);
+        tip.u8(0);
+        let directory = tip.offset();
+        tip.vlong(start).i64(directory);
+    } else {
+        // Suffixes of two bytes, a run of single documents: 5, and then differences of -5 and 7.
+        tim.vint(4 << 1 | 1).vlong(8 << 3 | 4).bytes(b"k1k2k3k4").vint(4 << 1 | 1).u8(2);
+        tim.vint(2).vint(2 << 1 | 1).vint(2 << 1);
+        tim.vint(5).bytes(&[0, 5, 9 << 1 | 1, 14 << 1 | 1]).vlong(list << 1);
+        let start = tip.offset();
+        let mut meta = file(terms);
+        postings_header(&mut meta, &format!("{writer}Terms"), &suffix);
+        if is_trie {
+            tip.u8(1 << 5).u8(block as u8);
+            record(&mut meta, None, false);
+            meta.vlong(start).vlong(0).vlong(tip.offset());
+        } else {
+            tip.u8(0);
+            record(&mut meta, Some(&root), false);
+            meta.vlong(start);
+            without_arcs(&mut meta, &root);
+        }
+        meta.i64(0).i64(0);
+        save(&format!("_0_{suffix}.tmd"), &encode(terms, 0, &suffix, &meta.out));
+    }
+    let version = if is_old { 3 } else { 0 };
+    save(&format!("_0_{suffix}.tim"), &encode("BlockTreeTermsDict", version, &suffix, &tim.out));
+    save(&format!("_0_{suffix}.tip"), &encode("BlockTreeTermsIndex", version, &suffix, &tip.out));
+}
+
 #[test]
 fn ids_are_looked_up() {
-    let docs = 9;
     let numbers = ModelColumn::Numeric((0..9).map(Some).collect());
     let columns = [Wanted { name: "a", form: Form::Packed, has_skip_index: false, column: numbers }];
-    for (release, format, writer) in [
-        (RELEASES[6], "Lucene103", "Lucene103PostingsWriter"),
-        (RELEASES[4], "ES812Postings", "ES812PostingsWriter"),
-        (RELEASES[1], "Lucene50", "Lucene50PostingsWriter"),
-    ] {
+    for postings @ (_, format, _) in POSTINGS {
         let folder = tempfile::tempdir().unwrap();
-        write(folder.path(), release, docs, &columns, false);
-        let save = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
-        let suffix = format!("{format}_0");
-        let (order, is_trie, is_old) = (release.info().order(), format == "Lucene103", format == "Lucene50");
-        let file = |name: &str| Encoder::of_file(order, name, &suffix);
-        let of_values =
-            [("PerFieldDocValuesFormat.format", release.format()), ("PerFieldDocValuesFormat.suffix", "0")];
-        let of_terms = [("PerFieldPostingsFormat.format", format), ("PerFieldPostingsFormat.suffix", "0")];
-        let fields: [TestField<'_>; 2] = [("id", 0, false, -1, &of_terms), ("a", 1, false, -1, &of_values)];
-        save("_0.fnm", &field_infos(release.fields.0, release.fields.1, "", &fields));
-        let values = format!("{}_0", release.format());
-        for (ending, bytes) in release.doc_values(&values, docs, 4, &columns) {
-            save(&format!("_0_{values}.{ending}"), &bytes);
-        }
-        let (mut tim, mut tip) = (file("BlockTreeTermsDict"), file("BlockTreeTermsIndex"));
-        let (terms, of_docs) = ("BlockTreeTermsMeta", format!("{writer}Doc"));
-        // The documents 5 and 8 of "k4", the first as a distance from -1 in later releases.
-        let mut doc = file(&of_docs);
-        let list = doc.offset();
-        doc.vint(5 + i32::from(is_trie)).vint(3);
-        save(&format!("_0_{suffix}.doc"), &encode(&of_docs, 0, &suffix, &doc.out));
-        if is_old {
-            postings_header(&mut tim, &format!("{writer}Terms"), &suffix);
-        }
-        let block = tim.offset();
-        let mut root = Encoder::new(order);
-        root.vlong(block << 2 | 2);
-        let root = root.out;
-        if is_old {
-            tim.vint(4 << 1 | 1).vint(12 << 1 | 1).bytes(b"\x02k1\x02k2\x02k3\x02k4");
-            tim.vint(4).bytes(&[1, 1, 1, 2]).vint(7).bytes(&[0, 5, 0, 0, 0, 7]).vlong(list);
-            let directory = tim.offset();
-            record(&mut tim, Some(&root), true);
-            tim.i64(directory);
-            let start = tip.offset();
-            without_arcs(&mut tip, &root);
-            tip.u8(0);
-            let directory = tip.offset();
-            tip.vlong(start).i64(directory);
-        } else {
-            // Suffixes of two bytes, a run of single documents: 5, and then differences of -5 and 7.
-            tim.vint(4 << 1 | 1).vlong(8 << 3 | 4).bytes(b"k1k2k3k4").vint(4 << 1 | 1).u8(2);
-            tim.vint(2).vint(2 << 1 | 1).vint(2 << 1);
-            tim.vint(5).bytes(&[0, 5, 9 << 1 | 1, 14 << 1 | 1]).vlong(list << 1);
-            let start = tip.offset();
-            let mut meta = file(terms);
-            postings_header(&mut meta, &format!("{writer}Terms"), &suffix);
-            if is_trie {
-                tip.u8(1 << 5).u8(block as u8);
-                record(&mut meta, None, false);
-                meta.vlong(start).vlong(0).vlong(tip.offset());
-            } else {
-                tip.u8(0);
-                record(&mut meta, Some(&root), false);
-                meta.vlong(start);
-                without_arcs(&mut meta, &root);
-            }
-            meta.i64(0).i64(0);
-            save(&format!("_0_{suffix}.tmd"), &encode(terms, 0, &suffix, &meta.out));
-        }
-        let version = if is_old { 3 } else { 0 };
-        save(&format!("_0_{suffix}.tim"), &encode("BlockTreeTermsDict", version, &suffix, &tim.out));
-        save(&format!("_0_{suffix}.tip"), &encode("BlockTreeTermsIndex", version, &suffix, &tip.out));
-
+        write_terms(folder.path(), postings, "id", &columns);
         let index = open(folder.path(), JumpTables::Baked).unwrap();
         let segment = &index.segments()[0];
         assert!(segment.is_indexed("id") && !segment.is_indexed("a"));
         // A look-up without one of the files fails, and the next one tries again.
-        let (path, moved) = (folder.path().join(format!("_0_{suffix}.doc")), folder.path().join("moved"));
+        let (path, moved) = (folder.path().join(format!("_0_{format}_0.doc")), folder.path().join("moved"));
         fs::rename(&path, &moved).unwrap();
         let error = segment.find_term("id", b"k1").unwrap_err();
         assert!(error.is_missing() && error.file().ends_with(".doc"), "{error}");
@@ -895,10 +911,28 @@ fn ids_are_looked_up() {
         assert!(["", "k", "k0", "k1x", "k5"].map(of).iter().all(Vec::is_empty));
         assert_eq!(index.find_id("id", "k3").unwrap(), [DocAddress::from(DocId::new(7))]);
         assert!(index.find_id("a", "k3").unwrap().is_empty());
-        check_column(
-            &*part(&index).source.column("a").unwrap(),
-            &*model(docs, &columns).column("a").unwrap(),
-        );
+        check_column(&*part(&index).source.column("a").unwrap(), &*model(9, &columns).column("a").unwrap());
+    }
+}
+
+/// A nested document has the id of its root, and no primary term.
+#[test]
+fn nested_documents_are_not_found_by_their_ids() {
+    let slots = (0..9).map(|doc| (doc == 8).then_some(1)).collect();
+    let column = ModelColumn::Numeric(slots);
+    let columns = [Wanted { name: "_primary_term", form: Form::Packed, has_skip_index: false, column }];
+    for postings @ (release, ..) in POSTINGS {
+        let folder = tempfile::tempdir().unwrap();
+        write_terms(folder.path(), postings, "_id", &columns);
+        // The id whose term is "k4".
+        let of = |id| open(folder.path(), JumpTables::Baked).unwrap().find_id("_id", id).unwrap();
+        let docs = [5, 8].map(|doc| DocAddress::from(DocId::new(doc)));
+        assert_eq!(of("k4"), docs, "of no engine");
+        let commit = commit_noted(release, &[("_0", NONE, &[])], &[("translog_uuid", "1")]);
+        fs::write(folder.path().join("segments_1"), commit).unwrap();
+        assert_eq!(of("azQ"), docs[1..]);
+        let index = open(folder.path(), JumpTables::Baked).unwrap();
+        assert_eq!(index.segments()[0].find_term("_id", b"k4").unwrap(), [5, 8].map(DocId::new));
     }
 }
 
