@@ -168,7 +168,7 @@ impl Dictionary {
         let start = self.blocks.get(&self.body, block.into())?;
         let start = usize::try_from(start).ok().and_then(|start| self.terms.start.checked_add(start));
         let bytes = start.and_then(|start| self.body.bytes().get(start..self.terms.end));
-        bytes.ok_or_else(|| self.damaged())
+        bytes.ok_or_else(|| self.damaged(block))
     }
 
     /// The first term of a block, and the bytes after it.
@@ -176,7 +176,7 @@ impl Dictionary {
         let bytes = self.block(block)?;
         let first = number(bytes).filter(|(len, _)| *len <= MAX_TERM);
         let first = first.and_then(|(len, rest)| rest.split_at_checked(len));
-        first.ok_or_else(|| self.damaged())
+        first.ok_or_else(|| self.damaged(block))
     }
 
     /// The terms of a block.
@@ -215,8 +215,10 @@ impl Dictionary {
     }
 
     #[cold]
-    fn damaged(&self) -> crate::error::Error {
-        self.body.broken(self.terms.start, "a damaged block of terms")
+    fn damaged(&self, block: u32) -> crate::error::Error {
+        let start = self.blocks.get(&self.body, block.into()).ok();
+        let start = start.and_then(|start| usize::try_from(start).ok()).filter(|at| *at < self.terms.len());
+        self.body.broken(self.terms.start + start.unwrap_or(0), "a damaged block of terms")
     }
 }
 
@@ -253,15 +255,15 @@ impl<'d> Reader<'d> {
         self.ord = block << dictionary.shift;
         self.left = dictionary.terms_of(block).saturating_sub(1);
         if dictionary.compression != Compression::None && self.left > 0 {
-            let block = number(rest).filter(|(len, _)| *len <= MAX_BLOCK);
-            let (len, compressed) = block.ok_or_else(|| dictionary.damaged())?;
+            let lens = number(rest).filter(|(len, _)| *len <= MAX_BLOCK);
+            let (len, compressed) = lens.ok_or_else(|| dictionary.damaged(block))?;
             self.decompressed.clear();
             if dictionary.compression == Compression::Lz4AfterFirst {
                 self.decompressed.extend_from_slice(first);
             }
             self.at = self.decompressed.len();
             let read = lz4::decompress(compressed, len, 0, &mut self.decompressed);
-            read.ok_or_else(|| dictionary.damaged())?;
+            read.ok_or_else(|| dictionary.damaged(block))?;
         }
         self.block = block;
         Ok(())
@@ -272,7 +274,8 @@ impl<'d> Reader<'d> {
         let dictionary = self.dictionary;
         let is_plain = dictionary.compression == Compression::None;
         let bytes = if is_plain { self.bytes } else { self.decompressed.get(self.at..).unwrap_or_default() };
-        let next = append_next(bytes, &mut self.term).ok_or_else(|| dictionary.damaged())?;
+        let next = append_next(bytes, &mut self.term);
+        let next = next.ok_or_else(|| dictionary.damaged(self.ord >> dictionary.shift))?;
         match is_plain {
             true => self.bytes = self.bytes.get(next..).unwrap_or_default(),
             false => self.at += next,
@@ -561,6 +564,21 @@ pub(crate) mod tests {
             let read = Dictionary::open(&entry, "host", &Arc::new(body(data))).unwrap();
             assert_eq!(Reader::of(&read).begin(0).is_ok(), len == MAX_BLOCK);
         }
+    }
+
+    #[test]
+    fn an_error_names_the_block() {
+        let terms: Vec<Vec<u8>> = (0..20).map(|at| format!("term-{at:02}").into_bytes()).collect();
+        let (mut meta, mut data) = (Encoder::new(Order::Little), Encoder::new(Order::Little));
+        encode(&mut meta, &mut data, &terms, KINDS[0]);
+        let meta = body(meta);
+        let entry = TermsEntry::read(&mut Cursor::new(&meta), KINDS[0].0).unwrap();
+        // The first term of the second block, after its length, is the only one that is there as a whole.
+        let at = data.out.windows(8).position(|bytes| bytes == b"\x07term-16").unwrap();
+        data.out[at] = 0xFF;
+        let start = data.offset() as usize - data.out.len();
+        let read = Dictionary::open(&entry, "host", &Arc::new(body(data))).unwrap();
+        assert_eq!(read.first(1).unwrap_err().offset(), (start + at) as u64);
     }
 
     #[test]

@@ -18,7 +18,7 @@ use docvalues_format::presence::NO_VALUE;
 
 use crate::cursor::Cursor;
 use crate::error::{ErrorKind, Result};
-use crate::file::Body;
+use crate::file::{Body, byte};
 use crate::jump_tables::JumpTables;
 use crate::packed::{self, BATCH, Packed};
 use crate::presence::PresenceEntry;
@@ -76,6 +76,11 @@ impl NumericEntry {
     /// Bytes of the numbers, as metadata has them.
     pub(crate) fn bytes(&self) -> i64 {
         self.len
+    }
+
+    /// The byte at which the numbers begin, for errors.
+    pub(crate) fn start(&self) -> usize {
+        byte(self.offset)
     }
 
     /// The entry of ords of Lucene 7 and 8, in the words of later releases.
@@ -446,7 +451,12 @@ impl Numbers {
     /// An error of a number that is not there.
     #[cold]
     fn past(&self) -> crate::error::Error {
-        self.body.broken(self.body.place.start, "a number past the last one, or an index past its table")
+        let start = match &self.encoding {
+            Encoding::Constant(_) => self.body.place.start,
+            Encoding::Packed(_, packed) | Encoding::Table(_, packed) => packed.start,
+            Encoding::Blocks(blocks) => blocks.region.start,
+        };
+        self.body.broken(start, "a number past the last one, or an index past its table")
     }
 }
 

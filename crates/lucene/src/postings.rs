@@ -20,6 +20,8 @@ pub(crate) mod uid;
 
 use std::borrow::Cow;
 
+use docvalues_column::DocId;
+
 use crate::envelope::{self, Contents};
 use crate::error::{Error, ErrorKind, Result};
 use crate::field_infos::FieldInfo;
@@ -87,31 +89,39 @@ impl TermFiles {
         Ok(TermFiles { format, fields, tim, tip, doc })
     }
 
-    /// The documents with a term of the field with this number, ascending, whether they are live or not.
-    pub(crate) fn find(&self, number: i32, term: &[u8]) -> Result<Vec<u32>> {
+    /// The documents with a term of the field with this number, ascending, whether they are live or not: of a segment of
+    /// `docs` documents.
+    pub(crate) fn find(&self, number: i32, term: &[u8], docs: u32) -> Result<Vec<DocId>> {
         let Some(field) = self.fields.of.get(&number) else { return Ok(Vec::new()) };
         if term < &field.min[..] || &field.max[..] < term {
             return Ok(Vec::new());
         }
-        let place = self.place(field, term).ok_or_else(|| self.damaged(&self.tip))?;
-        let found = self.in_block(field, place, term).ok_or_else(|| self.damaged(&self.tim))?;
+        let place = self.place(field, term).ok_or_else(|| damaged(&self.tip, field.index.start()))?;
+        let block = usize::try_from(place.block).unwrap_or(0);
+        let found = self.in_block(field, place, term).ok_or_else(|| damaged(&self.tim, block))?;
         let Some(found) = found else { return Ok(Vec::new()) };
-        match found.singleton {
-            Some(doc) => Ok(vec![doc]),
-            None => self.listed(field, found),
+        let (body, at, found) = match found.singleton {
+            Some(doc) => (&self.tim, block, vec![doc]),
+            None => {
+                (&self.doc, usize::try_from(found.pointer).unwrap_or(0), self.listed(field, found, block)?)
+            }
+        };
+        if found.iter().any(|doc| *doc >= docs) {
+            return Err(body.broken(at, "a document of a term that is past the last one"));
         }
+        Ok(found.into_iter().map(DocId::new).collect())
     }
 
-    /// The documents of a list.
-    fn listed(&self, field: &FieldTerms, found: block::Found) -> Result<Vec<u32>> {
+    /// The documents of the list of a term that is in a block of `.tim`.
+    fn listed(&self, field: &FieldTerms, found: block::Found, block: usize) -> Result<Vec<u32>> {
         if found.docs >= self.fields.block {
-            return Err(self.tim.error(0, ErrorKind::ManyDocs { docs: found.docs }));
+            return Err(self.tim.error(block, ErrorKind::ManyDocs { docs: found.docs }));
         }
         let start = usize::try_from(found.pointer).unwrap_or(usize::MAX);
         let bytes = self.doc.bytes().get(start..self.doc.place.end);
         let (tail, has_freqs) = (self.format.tail, field.has_freqs());
         let docs = bytes.and_then(|bytes| tail::read(Bytes(bytes), tail, found.docs, has_freqs));
-        docs.ok_or_else(|| self.damaged(&self.doc))
+        docs.ok_or_else(|| damaged(&self.doc, start))
     }
 
     /// Where the index leads; `None` if it is damaged.
@@ -148,11 +158,11 @@ impl TermFiles {
         };
         block::find(Bytes(bytes), suffix, &style)
     }
+}
 
-    #[cold]
-    fn damaged(&self, body: &Body) -> Error {
-        body.broken(body.place.start, "damaged terms, or an index of them")
-    }
+#[cold]
+fn damaged(body: &Body, at: usize) -> Error {
+    body.broken(at, "damaged terms, or an index of them")
 }
 
 /// The block in which a term is whose first byte after the prefix is `next`: the last one that begins at or before it.

@@ -21,7 +21,7 @@ use docvalues_format::presence::NO_VALUE;
 
 use crate::cursor::Cursor;
 use crate::error::{ErrorKind, Result};
-use crate::file::Body;
+use crate::file::{Body, byte};
 use crate::jump_tables::JumpTables;
 
 use blocks::Blocks;
@@ -76,7 +76,7 @@ impl Presence {
         let fitting = u32::try_from(values).ok().filter(|_| (least..=most).contains(&values));
         let Some(values) = fitting else {
             let (what, found) = ("documents with a value", values);
-            return Err(body.error(0, ErrorKind::OutOfRange { what, found, least, most }));
+            return Err(body.error(byte(entry.offset), ErrorKind::OutOfRange { what, found, least, most }));
         };
         let blocks = (entry.offset >= 0).then(|| Blocks::open(entry, docs, values, body, mode));
         Ok(Presence { docs, values, blocks: blocks.transpose()? })

@@ -211,7 +211,8 @@ impl Layer {
         let most = i64::from(presence.values()) * most;
         if !(0..=most).contains(&count) {
             let (what, found) = ("numbers of a column", count);
-            return Err(data.error(0, ErrorKind::OutOfRange { what, found, least: 0, most }));
+            let kind = ErrorKind::OutOfRange { what, found, least: 0, most };
+            return Err(data.error(entry.numbers.start(), kind));
         }
         let count = count.unsigned_abs();
         let mut numbers = Numbers::open(&entry.numbers, count, data, mode)?;

@@ -88,6 +88,7 @@ impl Segment {
             later = Some(field_infos::read(&files.later(&suffix, "fnm")?, id, &suffix)?);
         }
         let fields = later.as_ref().unwrap_or(&original);
+        let lookup = Lookup::new(&files, engine, info.docs, &original);
         let mut segment = Segment {
             path,
             name: name.to_owned(),
@@ -97,7 +98,7 @@ impl Segment {
             fields: BTreeMap::new(),
             marker: fields.iter().find(|field| field.marks_soft_deletes).map(|field| field.name.clone()),
             live: None,
-            lookup: Lookup::new(&files, engine, &original),
+            lookup,
         };
         let numbers = original.iter().map(|field| (field.number, field)).collect();
         let (files, original, sets) = (&files, &original[..], BTreeMap::new());
@@ -217,12 +218,7 @@ impl Segment {
     ///
     /// If the format of the field is not read, the term has 128 documents or more, or bytes are damaged or missing.
     pub fn find_term(&self, field: &str, term: &[u8]) -> Result<Vec<DocId>> {
-        let docs = self.lookup.find(field, term)?;
-        if docs.iter().any(|doc| *doc >= self.info.docs) {
-            let why = "a document of a term that is past the last one";
-            return Err(Error::new(self.path.clone(), 0, ErrorKind::Broken(why)));
-        }
-        Ok(docs.into_iter().map(DocId::new).collect())
+        self.lookup.find(field, term)
     }
 
     /// As [`find_term`](Self::find_term), of an id as users know it. Elasticsearch and OpenSearch encode those of `_id`, and give

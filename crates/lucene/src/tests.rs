@@ -915,6 +915,23 @@ fn ids_are_looked_up() {
     }
 }
 
+/// As if the segment had fewer documents.
+#[test]
+fn documents_of_terms_exist() {
+    let folder = tempfile::tempdir().unwrap();
+    for postings @ (release, ..) in POSTINGS {
+        write_terms(folder.path(), postings, "id", &[]);
+        for (docs, term, ending) in [(8, "k4", ".doc"), (7, "k3", ".tim")] {
+            let info = segment_info(release.info(), docs, false);
+            fs::write(folder.path().join("_0.si"), info).unwrap();
+            let index = open(folder.path(), JumpTables::Baked).unwrap();
+            let error = index.find_id("id", term).unwrap_err();
+            assert!(error.file().ends_with(ending) && error.offset() > 40, "{error}");
+            assert_eq!(index.find_id("id", "k1").unwrap().len(), 1);
+        }
+    }
+}
+
 /// A nested document has the id of its root, and no primary term.
 #[test]
 fn nested_documents_are_not_found_by_their_ids() {

@@ -46,6 +46,16 @@ pub(super) enum Index {
     Trie(Trie),
 }
 
+impl Index {
+    /// The first byte of its nodes in `.tip`.
+    pub(super) fn start(&self) -> usize {
+        match self {
+            Index::Fst(fst) => fst.body.start,
+            Index::Trie(trie) => trie.place.start,
+        }
+    }
+}
+
 impl FieldTerms {
     /// Whether lists of documents have frequencies.
     pub(super) fn has_freqs(&self) -> bool {
