@@ -22,7 +22,7 @@ use blocks::{Block, Blocks};
 
 use crate::cursor::Cursor;
 use crate::error::{Error, Result};
-use crate::file::Body;
+use crate::file::{Body, byte};
 use crate::jump_tables::JumpTables;
 use crate::packed::{self, BATCH, Packed};
 use crate::presence::PresenceEntry;
@@ -76,6 +76,11 @@ impl NumericEntry {
     /// Bytes of the numbers, as metadata has them.
     pub(crate) fn bytes(&self) -> i64 {
         self.len
+    }
+
+    /// The byte at which the numbers begin, for errors.
+    pub(crate) fn start(&self) -> usize {
+        byte(self.offset)
     }
 
     /// The entry of ords of Lucene 7 and 8, in the words of later releases.
@@ -194,7 +199,7 @@ impl Numbers {
     /// Number `index`.
     pub(crate) fn get(&self, index: u64) -> Result<i64> {
         if index >= self.count {
-            return Err(past(&self.body));
+            return Err(self.past());
         }
         let (bytes, order) = (self.body.bytes(), self.body.order);
         let number = match &self.encoding {
@@ -210,13 +215,13 @@ impl Numbers {
                 block.packed.get(bytes, order, blocks.within(index)).map(|packed| block.line.number(packed))
             }
         };
-        number.ok_or_else(|| past(&self.body))
+        number.ok_or_else(|| self.past())
     }
 
     /// The numbers of a range, into `out`, which is as long.
     pub(crate) fn decode(&self, range: Range<u64>, out: &mut [i64]) -> Result<()> {
         if range.end > self.count {
-            return Err(past(&self.body));
+            return Err(self.past());
         }
         if out.len() <= FEW {
             for (out, index) in out.iter_mut().zip(range) {
@@ -224,7 +229,7 @@ impl Numbers {
             }
             return Ok(());
         }
-        let past = || past(&self.body);
+        let past = || self.past();
         match &self.encoding {
             Encoding::Constant(number) => out.fill(*number),
             Encoding::Packed(line, packed) => {
@@ -298,9 +303,9 @@ impl Numbers {
         // No early exit, so that the comparisons are vectorized.
         let last = indices.iter().fold(0, |last, index| (*index).max(last));
         if !indices.is_empty() && u64::from(last) >= self.count {
-            return Err(past(&self.body));
+            return Err(self.past());
         }
-        let (bytes, order, past) = (self.body.bytes(), self.body.order, || past(&self.body));
+        let (bytes, order, past) = (self.body.bytes(), self.body.order, || self.past());
         let pairs = indices.iter().map(|index| u64::from(*index)).zip(out);
         match &self.encoding {
             Encoding::Constant(number) => pairs.for_each(|(_, out)| *out = *number),
@@ -343,12 +348,23 @@ impl Numbers {
         let Block { line, packed } = blocks.block(&self.body, self.body.bytes(), index >> blocks.shift)?;
         Ok(line.bounds(packed.width).map_or(Bounds::Unknown, Bounds::Within))
     }
+
+    /// An error of a number that is not there.
+    #[cold]
+    fn past(&self) -> Error {
+        let start = match &self.encoding {
+            Encoding::Constant(_) => self.body.place.start,
+            Encoding::Packed(_, packed) | Encoding::Table(_, packed) => packed.start,
+            Encoding::Blocks(blocks) => blocks.region.start,
+        };
+        past(&self.body, start)
+    }
 }
 
-/// An error of a number that is not there.
+/// An error of a number that is not there, in numbers that begin at byte `start`.
 #[cold]
-fn past(body: &Body) -> Error {
-    body.broken(body.place.start, "a number past the last one, or an index past its table")
+fn past(body: &Body, start: usize) -> Error {
+    body.broken(start, "a number past the last one, or an index past its table")
 }
 
 #[inline(always)]

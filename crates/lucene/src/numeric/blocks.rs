@@ -22,7 +22,7 @@ pub(super) struct Blocks {
     /// The number of numbers.
     count: u64,
     /// The blocks, and the jump table.
-    region: Range<usize>,
+    pub(super) region: Range<usize>,
     starts: Starts,
 }
 
@@ -99,7 +99,7 @@ impl Blocks {
             }
         };
         let values = self.count.saturating_sub(number << self.shift).min(1 << self.shift);
-        Ok(self.header(body, bytes, at.ok_or_else(|| past(body))?, values)?.0)
+        Ok(self.header(body, bytes, at.ok_or_else(|| past(body, self.region.start))?, values)?.0)
     }
 
     /// The block whose header is at byte `at`, and the byte after it. It has at least `values`.

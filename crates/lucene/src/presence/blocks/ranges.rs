@@ -4,7 +4,7 @@ use docvalues_column::{DocId, DocRange, bits};
 use docvalues_format::bits::{or_at, push_docs};
 use docvalues_format::id::BLOCK_DOCS;
 
-use super::lows::{low_of, lower_bound};
+use super::lows::{gallop, low_of, lower_bound};
 use super::{Block, Blocks, SPARSE, WORDS};
 use crate::error::Result;
 use crate::order::Order;
@@ -51,9 +51,12 @@ impl Blocks {
     fn add_to(&self, block: Block, part: Part, first: u32, out: &mut [u64]) -> Option<()> {
         let place = |low: u32| (part.base + low - first) as usize;
         match block.values {
-            ..=SPARSE => part.lows(block.lows(self.body.bytes())?, self.body.order, |low| {
-                bits::set(out, place(low));
-            }),
+            ..=SPARSE => {
+                let order = self.body.order;
+                for low in part.lows(block.lows(self.body.bytes())?, order)? {
+                    bits::set(out, place(low_of(*low, order).into()));
+                }
+            }
             BLOCK_DOCS => bits::set_range(out, place(part.start)..place(part.end - 1) + 1),
             _ => {
                 for word in part.start / 64..part.end.div_ceil(64) {
@@ -72,9 +75,11 @@ impl Blocks {
     /// Appends the documents of a part.
     fn push_to(&self, block: Block, part: Part, out: &mut Vec<DocId>) -> Option<()> {
         match block.values {
-            ..=SPARSE => part.lows(block.lows(self.body.bytes())?, self.body.order, |low| {
-                out.push(DocId::new(part.base + low));
-            }),
+            ..=SPARSE => {
+                let order = self.body.order;
+                let lows = part.lows(block.lows(self.body.bytes())?, order)?.iter();
+                out.extend(lows.map(|low| DocId::new(part.base + u32::from(low_of(*low, order)))));
+            }
             BLOCK_DOCS => out.extend((part.start..part.end).map(|low| DocId::new(part.base + low))),
             _ => {
                 let (first, mut words) = (part.start / 64, [0; WORDS]);
@@ -99,11 +104,16 @@ impl Blocks {
 }
 
 impl Part {
-    /// Calls `each` with the documents of a sparse block that lie in the part, ascending.
-    fn lows(self, lows: &[[u8; 2]], order: Order, each: impl FnMut(u32)) {
+    /// The documents of a sparse block that lie in the part; `None` if they do not ascend.
+    fn lows(self, lows: &[[u8; 2]], order: Order) -> Option<&[[u8; 2]]> {
         let first = u16::try_from(self.start).map_or(lows.len(), |start| lower_bound(lows, order, start));
-        // A damaged block may have documents out of order.
-        let inside = lows[first..].iter().map(|pair| u32::from(low_of(*pair, order)));
-        inside.take_while(|low| *low < self.end).filter(|low| self.start <= *low).for_each(each);
+        let end = u16::try_from(self.end).map_or(lows.len(), |end| gallop(lows, order, first, end));
+        let inside = &lows[first..end];
+        // No early exit, so that the comparisons are vectorized.
+        let pairs = inside.iter().zip(inside.get(1..).unwrap_or_default());
+        let ascend =
+            pairs.fold(true, |ascend, (low, next)| ascend & (low_of(*low, order) < low_of(*next, order)));
+        let fits = |low: &[u8; 2]| (self.start..self.end).contains(&u32::from(low_of(*low, order)));
+        (ascend && inside.first().is_none_or(fits) && inside.last().is_none_or(fits)).then_some(inside)
     }
 }
