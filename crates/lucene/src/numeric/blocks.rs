@@ -30,7 +30,8 @@ pub(super) struct Blocks {
 #[derive(Debug)]
 enum Starts {
     Walk,
-    Built(OnceLock<Vec<usize>>),
+    /// The blocks, so that a look-up reads no header.
+    Built(OnceLock<Vec<Block>>),
     /// The place of a table in the file.
     Baked(usize),
 }
@@ -88,9 +89,13 @@ impl Blocks {
                 }
                 Some(at)
             }
-            Starts::Built(starts) => {
-                let starts = self.starts(body, bytes, starts)?;
-                usize::try_from(number).ok().and_then(|number| starts.get(number)).copied()
+            Starts::Built(blocks) => {
+                let blocks = match blocks.get() {
+                    Some(blocks) => blocks,
+                    None => self.read_all(body, bytes, blocks)?,
+                };
+                let block = usize::try_from(number).ok().and_then(|number| blocks.get(number));
+                return block.copied().ok_or_else(|| past(body, self.region.start));
             }
             Starts::Baked(table) => {
                 let entry = usize::try_from(number).ok().and_then(|number| table.checked_add(8 * number));
@@ -98,8 +103,13 @@ impl Blocks {
                 start.and_then(|start| usize::try_from(start).ok())
             }
         };
-        let values = self.count.saturating_sub(number << self.shift).min(1 << self.shift);
-        Ok(self.header(body, bytes, at.ok_or_else(|| past(body, self.region.start))?, values)?.0)
+        let at = at.ok_or_else(|| past(body, self.region.start))?;
+        Ok(self.header(body, bytes, at, self.values(number))?.0)
+    }
+
+    /// The numbers of block `number`.
+    fn values(&self, number: u64) -> u64 {
+        self.count.saturating_sub(number << self.shift).min(1 << self.shift)
     }
 
     /// The block whose header is at byte `at`, and the byte after it. It has at least `values`.
@@ -120,17 +130,21 @@ impl Blocks {
         Ok((Block { line, packed: Packed::new(body, start, end, width, values)? }, end))
     }
 
-    /// Where blocks begin, as the first call finds by a walk.
-    fn starts<'s>(&self, body: &Body, bytes: &[u8], starts: &'s OnceLock<Vec<usize>>) -> Result<&'s [usize]> {
-        if let Some(starts) = starts.get() {
-            return Ok(starts);
-        }
+    /// All blocks, by one walk.
+    #[cold]
+    fn read_all<'s>(
+        &self,
+        body: &Body,
+        bytes: &[u8],
+        into: &'s OnceLock<Vec<Block>>,
+    ) -> Result<&'s Vec<Block>> {
         let (mut all, mut at) = (Vec::new(), self.region.start);
         // Each block takes bytes of the file, so no count of its metadata makes this long.
-        for _ in 0..self.count.div_ceil(1 << self.shift) {
-            all.push(at);
-            at = self.header(body, bytes, at, 0)?.1;
+        for number in 0..self.count.div_ceil(1 << self.shift) {
+            let (block, end) = self.header(body, bytes, at, self.values(number))?;
+            all.push(block);
+            at = end;
         }
-        Ok(starts.get_or_init(|| all))
+        Ok(into.get_or_init(|| all))
     }
 }
