@@ -89,6 +89,10 @@ pub(crate) fn contents(snapshot: &Snapshot) -> Contents {
         let stats = stats.stats(Docs::All, &Stats::of("size")).unwrap();
         assert_eq!(stats.docs, found.len() as u64);
     }
+    // A replica that has read nothing has no id field.
+    if found.is_empty() {
+        return found;
+    }
     let some: Vec<String> =
         ["unknown".to_owned()].into_iter().chain(found.keys().take(5).map(|number| id(*number))).collect();
     let some: Vec<&[u8]> = some.iter().map(|id| id.as_bytes()).collect();
