@@ -89,8 +89,10 @@ pub(crate) fn contents(snapshot: &Snapshot) -> Contents {
         let stats = stats.stats(Docs::All, &Stats::of("size")).unwrap();
         assert_eq!(stats.docs, found.len() as u64);
     }
+    // Ascending, descending, and one again.
+    let numbers = found.keys().take(5).chain(found.keys().rev().take(5)).chain(found.keys().take(1));
     let some: Vec<String> =
-        ["unknown".to_owned()].into_iter().chain(found.keys().take(5).map(|number| id(*number))).collect();
+        ["unknown".to_owned()].into_iter().chain(numbers.map(|number| id(*number))).collect();
     let some: Vec<&[u8]> = some.iter().map(|id| id.as_bytes()).collect();
     let one_by_one: Vec<_> = some.iter().map(|id| snapshot.find(id).unwrap()).collect();
     assert!(one_by_one[0].is_none() && one_by_one[1..].iter().all(Option::is_some));
