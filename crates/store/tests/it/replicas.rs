@@ -639,8 +639,8 @@ fn a_folder_has_one_of_two_promoted_copies() {
     assert_eq!((third.position(), now(&third)), (one.position(), contents(&one.snapshot())));
 }
 
-/// A replica that publishes follows a promoted leader, into its epoch. In place of what the old leader published itself, it
-/// is asked.
+/// A replica that published goes on with a promoted leader, in its epoch. It replaces what the old leader published itself only
+/// if that is asked for.
 #[test]
 fn a_replica_publishes_for_a_new_leader() {
     let (store, replica) = pair();
