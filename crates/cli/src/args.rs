@@ -111,7 +111,7 @@ pub(crate) struct CommandLine {
 const WITHOUT_COMMIT: &str = "build schema check store put set rm commits log changes recover replicate replica import \
                               completions man where";
 
-/// Commands that do not open segments as the options say.
+/// Commands without --any-docs and --no-mmap in their help.
 const WITHOUT_SEGMENTS: &str = "build schema commits log replicate completions man where";
 
 /// Whether a word is one of `words`.
@@ -130,7 +130,8 @@ pub(crate) fn commands() -> clap::Command {
             "commit" => is_of(name, WITHOUT_COMMIT),
             // Rare elsewhere: `dv --help` and the page on Lucene have it.
             "lucene_type" => name != "import",
-            _ => is_of(name, WITHOUT_SEGMENTS),
+            "any_docs" | "no_mmap" => is_of(name, WITHOUT_SEGMENTS),
+            _ => false,
         };
         let refused: Vec<Arg> = hidden.iter().filter(is_hidden).cloned().collect();
         let has_formats = is_of(name, answer::ANSWERS);

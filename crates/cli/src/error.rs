@@ -244,7 +244,7 @@ impl From<api::store::Error> for CliError {
                     .hint("an empty folder begins anew; `dv replicate --from 0 | dv replica --discard` takes the leader's state")
             }
             StoreError::LaterEpoch { .. } => CliError::new(Exit::Diverged, error.to_string())
-                .hint("use an empty folder, or --discard if what this one has may be lost"),
+                .hint("use an empty folder, or --discard if batches that only the folder has may be lost"),
             StoreError::OldEpoch { .. } => CliError::new(Exit::Diverged, error.to_string())
                 .hint("the leader was replaced by another one, from which replicas go on"),
             StoreError::Stream(_) => unreadable(&error).hint("run the command again; a pipe begins at what `dv replica --position` prints"),

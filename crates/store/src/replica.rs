@@ -44,7 +44,7 @@ pub use stream::{Item, StreamReader, StreamWriter};
 
 use crate::batch::body;
 use crate::error::{Error, Result};
-use crate::files::{CommitFile, Files, Position};
+use crate::files::{CommitFile, Files, Position, next_epoch};
 use crate::locks::{Mutex, lock};
 use crate::log::decode_frame;
 use crate::observer::Observer;
@@ -313,7 +313,8 @@ impl Replica {
     }
 
     /// Makes it a leader, in a new epoch: replicas that follow it refuse what the old leader still sends. It is committed.
-    /// [`FolderDepot`] has an example.
+    /// [`publish`](HeldCommit::publish) to its depot before the first change: later, only
+    /// [`publish_over`](HeldCommit::publish_over) may. [`FolderDepot`] has an example.
     ///
     /// # Errors
     ///
@@ -327,7 +328,7 @@ impl Replica {
                 self.store.directory().path().display()
             )));
         }
-        begin_epoch(&self.store, now.epoch + 1, false)?;
+        begin_epoch(&self.store, next_epoch(now.epoch), false)?;
         // Its files are its own, to be merged and folded.
         self.store.with_writer(|writer| writer.files.received.clear());
         drop(one);

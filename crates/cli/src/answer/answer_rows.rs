@@ -111,7 +111,8 @@ fn with_document<'a>(mut row: Row<'a>, document: &'a Json) -> Row<'a> {
         && let Ok(Entries(entries)) = serde_json::from_str::<Entries<'_>>(raw.get())
     {
         let cell = |(Key(name), value): (Key<'_>, &RawValue)| {
-            (format!("documents.{name}"), Cow::Owned(Json::Raw(value.to_owned())))
+            let value = if value.get() == "null" { Json::NONE } else { Json::Raw(value.to_owned()) };
+            (format!("documents.{name}"), Cow::Owned(value))
         };
         row.extend(entries.into_iter().map(cell));
     }

@@ -48,18 +48,20 @@ pub(crate) fn print(answer: &Answer<'_>, console: &mut Console<'_>) -> Result<()
     Ok(console.line(format_args!("{groups}{docs} documents, {missing} without a value{of}"))?)
 }
 
-/// The grouping at index `at` as entries of a JSON object, with `columns` of the best documents of each group.
+/// The grouping at index `at` as entries of a JSON object, with `columns` of the best documents of each group. In rows, NaN of
+/// a document is no missing value.
 pub(crate) fn groups_json(
     answer: &Answer<'_>,
     at: usize,
     columns: &[String],
+    as_rows: bool,
 ) -> Result<[(&'static str, Json); 5], CliError> {
     let found = &answer.found.groups[at];
     let metrics = RequestedMetric::all(answer.segments, &answer.request.groups[at].metrics)?;
     let printers: Vec<Printer> = found.fields.iter().map(Printer::of).collect();
     // One call for all groups opens each column once and reads it in file order.
     let best: Vec<DocAddress> = found.groups.iter().flat_map(|group| group.docs.iter().copied()).collect();
-    let mut best = records::json(answer.segments, &best, columns)?.into_iter();
+    let mut best = records::json(answer.segments, &best, columns, as_rows)?.into_iter();
     let group = |group: &GroupFound| {
         let value = |at: usize| match &group.values[at] {
             Some(value) => printers[at].json_value(value),

@@ -213,8 +213,8 @@ pub(crate) struct BuildArgs {
 
     /// The column of ids, for `dv lookup`
     ///
-    /// Its type is string, bytes, ip or uuid, with at most one value a document; no two documents have the same. It is stored without a
-    /// dictionary (:binary), and the segment gets an index of its values.
+    /// Its type is string, bytes, ip or uuid, with at most one value a document; no two documents have the same. It is
+    /// stored without a dictionary (:binary), and the segment gets an index of its values.
     #[arg(long, value_name = "NAME", allow_hyphen_values = true, help_heading = INDEX)]
     pub(crate) id_field: Option<String>,
 
@@ -270,11 +270,11 @@ Patterns of dates and timestamps (all of them: https://docs.rs/jiff/latest/jiff/
 /// Types: dv picks the first of bool, i64, u64, f64, date (2013-01-31), timestamp (RFC 3339, in ms, us or ns as its
 /// digits need; UTC without an offset), ip, uuid and string that holds every value of the sample. 007 and +5 make a
 /// column of strings; so do numbers that a double rounds, such as 9007199254740993.0 beside 1.5, and timestamps with
-/// different UTC offsets. Other decimals are numbers, also with an exponent (1e5). If cells become one number
-/// although they differ, such as 2.5 and 2.50 or 1e3 and 1000, a note of `dv build` names them, also with --quiet. If
-/// a later value does not fit, `dv build` reads the files again and infers the types from all rows, with a note. In a
-/// pipe or in `dv put`, it is an error that names the option to use, and with --skip-bad such rows are skipped. A column without a value in the
-/// sample is a string in CSV; in JSON, its first value decides, and a field without any value is left out unless
+/// different UTC offsets. Other decimals are numbers, also with an exponent (1e5). If cells become one number although
+/// they differ, such as 2.5 and 2.50 or 1e3 and 1000, a note of `dv build` names them, also with --quiet. If a later
+/// value does not fit, `dv build` reads the files again and infers the types from all rows, with a note. In a pipe or
+/// in `dv put`, it is an error that names the option to use. --skip-bad skips such rows. A column without a value in
+/// the sample is a string in CSV; in JSON, its first value decides, and a field without any value is left out unless
 /// --type names it.
 #[derive(Debug, Args)]
 #[command(after_long_help = SCHEMA_EXAMPLES)]

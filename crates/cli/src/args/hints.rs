@@ -12,8 +12,9 @@ const COUNTING: &str = "facet group histogram head sample sort export terms diff
 const READING: &str = "build schema put";
 
 /// The options of other tools, and those of `dv` that mean the same: in commands that write text, and in those that read it.
-const OPTIONS: [(&str, &str); 5] = [
-    ("-n --limit --head --top", "dv head -n 10, dv sample -n 10, dv export -n 10; in SQL: limit 10"),
+const OPTIONS: [(&str, &str); 6] = [
+    ("--top --docs", "-n 10, or --limit 10"),
+    ("-n --limit --head", "dv head -n 10, dv sample -n 10, dv export -n 10; in SQL: limit 10"),
     ("-d -F --delimiter --sep --separator --fs", "--format csv, or --format tsv for tabs between cells"),
     ("-c -f --fields --select --column", "--columns NAME,NAME"),
     ("-r --reverse --desc", "a minus before the name: --by=-size, --sort=-size"),

@@ -15,7 +15,7 @@ Examples:
   dv replicate packages --to /mnt/backup/packages --once
 
 Exit codes: 0 done, 1 a file is damaged, or there is nothing to send yet, 2 wrong command line,
-3 a file cannot be read or written, 5 the replica or the folder has what the store lost, or may lack:
+3 a file cannot be read or written, 5 the replica or the folder may have batches that the store lacks:
 give it an empty folder, send --from 0 to dv replica --discard, or put it there with --to FOLDER --discard.";
 
 /// Send the changes of a store to a replica, or back it up

@@ -20,7 +20,8 @@ pub(crate) fn run(args: &GroupArgs, opener: &Opener, console: &mut Console<'_>) 
     let request = SearchRequest::new().groups(groups);
     let answer = answer(&segments, (&args.filter, None), request)?;
     if args.json {
-        answer.print_json(groups_json(&answer, 0, &args.spec.columns)?, console)?;
+        let groups = groups_json(&answer, 0, &args.spec.columns, console.answers.is_some())?;
+        answer.print_json(groups, console)?;
     } else {
         print(&answer, console)?;
     }

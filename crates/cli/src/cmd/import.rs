@@ -19,7 +19,7 @@ use crate::open::files::{is_lucene, is_store};
 use crate::open::store::commit;
 use crate::open::{Opener, Segments};
 use crate::process::unfinished_files;
-use crate::text::thousands;
+use crate::text::{counted, thousands};
 
 pub(crate) fn run(args: &ImportArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     if !is_lucene(&args.folder) {
@@ -143,8 +143,11 @@ impl Import<'_> {
 
     /// What was imported, for messages.
     fn origin(&self) -> String {
-        let (docs, segments) = (thousands(self.segments.docs()), self.segments.all().len());
-        format!("of {docs} documents in {segments} segments of {}", self.args.folder.display())
+        // One without segments has a stand-in.
+        let segments = self.segments.all().iter().filter(|segment| segment.lucene().is_some()).count();
+        let segments = counted(segments as u64, "segment", "segments");
+        let docs = thousands(self.segments.docs());
+        format!("of {docs} documents in {segments} of {}", self.args.folder.display())
     }
 }
 

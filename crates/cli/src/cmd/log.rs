@@ -30,7 +30,7 @@ pub(crate) fn run(args: &LogArgs, console: &mut Console<'_>) -> Result<Exit, Cli
     console.out.flush()?;
     if frames.is_empty() && damage.is_none() && !args.json {
         console.note(
-            "note: the store has no batches in a log: `dv put --durability batch` and --keep-frames keep one",
+            "note: no log: `dv put --durability batch` writes one, and --keep-frames keeps it after a commit",
         );
     }
     damage.iter().for_each(|damage| console.note(&format!("dv: {damage}")));

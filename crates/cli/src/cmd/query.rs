@@ -112,9 +112,10 @@ pub(crate) fn run(args: &QueryArgs, opener: &Opener, console: &mut Console<'_>) 
     let of = (&args.filter, query);
     let answer = answer(&segments, of, request(&segments, &asked, of)?)?;
     let found = &answer.found;
-    let top = records::json(&segments, &found.top, &asked.columns)?;
+    let top = records::json(&segments, &found.top, &asked.columns, false)?;
     let groups = asked.groups.iter().enumerate();
-    let groups = groups.map(|(at, NameOr(spec))| groups_json(&answer, at, &spec.columns).map(Json::object));
+    let groups =
+        groups.map(|(at, NameOr(spec))| groups_json(&answer, at, &spec.columns, false).map(Json::object));
     let histograms = (0..asked.histograms.len()).map(|at| histogram_json(&answer, at).map(Json::object));
     let entries = [
         ("facets", Json::any(found.facets.iter().map(facet_json))),

@@ -80,6 +80,9 @@ pub(super) fn histogram(
             }
         }
     };
+    if let Step::Every(_) = step {
+        require_no_text(&segments.field(&column)?)?;
+    }
     let mut histogram = Histogram::of(spec.column.clone(), step);
     if let Some(column) = &spec.facet {
         segments.select(std::slice::from_ref(column))?;
@@ -174,25 +177,23 @@ fn group_keys(segments: &Segments, columns: &[String]) -> Result<(Vec<String>, S
         let is_whole = segments.find_field(argument)?.is_some();
         let names = if is_whole { vec![argument.as_str()] } else { argument.split(',').collect() };
         for name in names {
-            let parts = name.rsplit_once(':').filter(|_| !is_whole);
-            match parts.and_then(|(column, step)| Some((column, CalendarStep::parse(step).ok()?))) {
-                Some((column, step)) if segments.find_field(name)?.is_none() => {
+            let parts = match name.rsplit_once(':') {
+                Some(parts) if !is_whole && segments.find_field(name)?.is_none() => Some(parts),
+                _ => None,
+            };
+            match parts.map(|(column, step)| (column, CalendarStep::parse(step))) {
+                Some((column, Ok(step))) => {
                     // An unknown column gets a hint with the closest name.
                     segments.select(&[column.to_owned()])?;
                     require_no_text(&segments.field(column)?)?;
                     steps.push((by.len(), step.zone(segments.zone().cloned())));
                     by.push(column.to_owned());
                 }
+                Some((column, Err(error))) if segments.find_field(column)?.is_some() => {
+                    let message = format!("no column {name:?}, and as a step of {column:?}: {error}");
+                    return Err(CliError::failed(message));
+                }
                 _ => {
-                    if let Some((column, step)) = parts
-                        && segments.find_field(name)?.is_none()
-                        && segments.find_field(column)?.is_some()
-                        && let Err(error) = CalendarStep::parse(step)
-                    {
-                        return Err(CliError::failed(format!(
-                            "no column {name:?}, and as a step of {column:?}: {error}"
-                        )));
-                    }
                     plain.push(name.to_owned());
                     by.push(name.to_owned());
                 }

@@ -126,7 +126,7 @@ impl Import {
             return Err(bad);
         }
         let there = named_columns(self.columns.iter().map(|column| &*column.name));
-        Err(bad.hint(format!("the input has no column {name:?}, but {there}")))
+        Err(bad.hint(format!("the rows so far have no column {name:?}, but {there}")))
     }
 }
 

@@ -263,13 +263,13 @@ impl Source {
         match head.trim_ascii_start().first() {
             Some(b'{' | b'[') => Ok(InputFormat::Ndjson),
             _ if head.starts_with(&MAGIC) => {
-                let export = format!("dv export {}", shell_word(&self.path.to_string_lossy()));
-                Err(InputError::refused(
-                    format!("{}: expected text, found a segment", self.name),
-                    format!(
-                        "`{export} | dv put STORE -` puts its documents into a store, and `dv merge` copies segments"
-                    ),
-                ))
+                let mut hint = "`dv merge` copies segments".to_owned();
+                if !self.is_stdin() {
+                    let file = shell_word(&self.path.to_string_lossy());
+                    hint +=
+                        &format!(", and `dv export {file} | dv put STORE -` puts its documents into a store");
+                }
+                Err(InputError::refused(format!("{}: expected text, found a segment", self.name), hint))
             }
             _ if line.contains(&b',') => Ok(InputFormat::Csv),
             _ if line.contains(&b'\t') => Ok(InputFormat::Tsv),

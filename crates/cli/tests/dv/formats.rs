@@ -112,6 +112,24 @@ fn the_best_documents_of_groups_are_rows() {
     assert!(String::from_utf8(sandbox.read("x.ndjson")).unwrap().starts_with(first));
 }
 
+/// Values of the best documents that JSON has no numbers for are in their rows, and missing ones are empty.
+#[test]
+fn rows_of_the_best_documents_keep_nan() {
+    let rows = "{\"x\":null,\"h\":\"a\"}\n{\"x\":1.5,\"h\":\"a\"}\n";
+    let sandbox = Sandbox::with("t.csv", "h,x\na,NaN\nb,-inf\nc,\nd,1.5\n");
+    sandbox.write("n.ndjson", rows);
+    sandbox.ok(&["build", "t.csv", "-o", "t.dv", "-q"]);
+    sandbox.ok(&["build", "n.ndjson", "-o", "n.dv", "-q"]);
+    let group = |file: &str, format: &str| {
+        let args = ["--by", "value", "--docs", "2", "--columns", "x", "--format", format];
+        sandbox.ok(&[&["group", file, "h"][..], &args].concat())
+    };
+    let csv = "h,count,documents._doc,documents.x\na,1,0,NaN\nb,1,1,-inf\nc,1,2,\nd,1,3,1.5\n";
+    assert_eq!(group("t.dv", "csv"), csv);
+    let markdown = group("n.dv", "markdown");
+    assert!(markdown.ends_with("| a | 2 | 0 |  |\n| a | 2 | 1 | 1.5 |\n"), "{markdown}");
+}
+
 #[test]
 fn the_name_of_a_file_gives_its_format_and_compression() {
     let sandbox = sandbox();

@@ -143,6 +143,8 @@ b.example          2            1            7                    curl          
         let run = sandbox.dv(&["group", "t.dv", "host", "--metric", metric]);
         assert!(run.code == code && run.err.contains(said), "{metric}: {run:?}");
     }
+    let run = sandbox.dv(&["histogram", "t.dv", "agent", "--step", "hour"]);
+    assert!(run.code == 2 && run.err.contains("--type agent=timestamp stores times in UTC"), "{run:?}");
     for (column, code, said) in [
         ("size:foo", 1, "no column \"size:foo\", and as a step of \"size\": expected "),
         ("siz:hour", 1, "siz"),

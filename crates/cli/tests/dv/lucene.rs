@@ -127,7 +127,7 @@ fn an_index_becomes_a_segment_or_a_store() {
         "--lucene-type",
         "sold_dt=i64",
     ]);
-    assert!(report.contains("of 4 documents in 1 segments of index"), "{report}");
+    assert!(report.contains("of 4 documents in 1 segment of index"), "{report}");
     let keys = sandbox.ok(&["export", "sorted.dv", "--columns", "key,sold_dt"]);
     assert_eq!(
         keys,

@@ -281,7 +281,11 @@ fn what_is_refused_says_what_to_do() {
     sandbox.ok(&["build", "rows.csv", "-o", "rows.dv", "-q"]);
     fails(&["put", "st", "rows.dv"], 1, &["found a segment", "`dv export rows.dv | dv put STORE -`"]);
     sandbox.write("keys.csv", "key,n\na,1\n");
-    fails(&["put", "st", "keys.csv"], 1, &["the input has no column \"id\", but columns \"key\", \"n\""]);
+    fails(
+        &["put", "st", "keys.csv"],
+        1,
+        &["the rows so far have no column \"id\", but columns \"key\", \"n\""],
+    );
     sandbox.ok(&["put", "st", "rows.csv", "-q"]);
     fails(&["rm", "st", "b"], 1, &["no document has the id \"b\""]);
     fails(&["rm", "st", "--where", "nn = 1"], 1, &["nn"]);

@@ -293,7 +293,7 @@ fn a_terminal_acts_on_no_character_of_a_text() {
     sandbox.ok(&["build", "e.ndjson", "-o", &segment, "-q", "--id-field", "id"]);
     sandbox.ok(&["store", "create", &store, "--id-field", "id"]);
     sandbox.ok(&["put", &store, "e.ndjson", "-q"]);
-    sandbox.write("e.csv", format!("a{evil},n\n1,2\nx{evil},3\n"));
+    sandbox.write("e.csv", format!("a{evil},id\n1,2\nx{evil},3\n"));
     let condition = format!("n > \"{evil}\"");
     for command in [
         &["check", &segment, &store][..],
@@ -315,6 +315,7 @@ fn a_terminal_acts_on_no_character_of_a_text() {
         &["schema", "e.ndjson"],
         &["build", "e.ndjson", "-o", &format!("{evil}2.dv")],
         &["build", "e.csv", "-o", "y.dv", "--sample", "1"],
+        &["put", &store, "e.csv", "--sample", "1"],
         &["build", &format!("{evil}.csv"), "-o", "y.dv"],
         &["merge", &segment, &segment, "-o", "y.dv"],
         &["rm", &store, evil],

@@ -1,5 +1,5 @@
-//! [`Snapshot`]: what a reader sees of a store. In `contents`, what it is made of, and shares with the one before; in `block_ids`,
-//! the look-up of ids that are in no segment; in `moves`, where documents went since an older snapshot.
+//! [`Snapshot`]: what a reader sees of a store. `contents` makes it, and shares what did not change; `block_ids` looks up ids
+//! that are in no segment; `moves` says where documents went since an older snapshot.
 
 mod block_ids;
 mod contents;
@@ -192,8 +192,8 @@ impl Snapshot {
         self.find_with(&mut seeker, id)
     }
 
-    /// As [`find`](Self::find), for many ids: an address or `None` for each, in their order. Faster than one by one: the
-    /// ids of the segments are looked up sorted, and share what a look-up prepares.
+    /// As [`find`](Self::find), for many ids: an address or `None` for each, in their order. It looks them up sorted, which is
+    /// faster than one by one.
     ///
     /// # Errors
     ///

@@ -175,8 +175,8 @@ impl HeldCommit {
     /// [`Error::OtherStore`], [`Error::OldEpoch`] and [`Error::Diverged`] if the depot has commits of another store, of a
     /// leader that replaced this one, or with batches that this one lost; [`Error::LaterEpoch`] if the store was promoted or
     /// recovered, and has other batches than the depot: [`publish_over`](Self::publish_over) discards these;
-    /// [`Error::DamagedDepot`] if a damaged commit there may be of a leader that replaced this one; if a file cannot be read or
-    /// put, or is damaged in the store.
+    /// [`Error::DamagedDepot`] if a damaged commit there may be of a leader that replaced this one, or have batches that this
+    /// one lacks; if a file cannot be read or put, or is damaged in the store.
     pub fn publish(&self, depot: &dyn Depot) -> Result<Published> {
         self.publish_after(depot, &Published::default())
     }
@@ -186,7 +186,8 @@ impl HeldCommit {
     ///
     /// # Errors
     ///
-    /// As [`publish`](Self::publish), except [`Error::LaterEpoch`].
+    /// As [`publish`](Self::publish), except [`Error::LaterEpoch`]; [`Error::DamagedDepot`] only if a damaged commit may be of a
+    /// leader that replaced this one.
     pub fn publish_over(&self, depot: &dyn Depot) -> Result<Published> {
         self.publish_with(depot, &Published::default(), true)
     }
@@ -219,17 +220,24 @@ impl HeldCommit {
                     commit.sequence, commit.history
                 )
             })?;
-            // Nothing but the same batches shows that a later epoch began after those of the depot.
+            // A commit does not say with which batch its epoch began: only equal batches prove that none is lost. A replica
+            // goes on where a replica published, as it has what its new leader has.
             let is_same = (commit.sequence, commit.history) == (known.sequence, known.history);
-            if !over && !is_same && commit.epoch > known.epoch {
+            let is_mirror = commit.is_replica && newest.commit.is_replica;
+            if !over && !is_same && !is_mirror && commit.epoch > known.epoch {
                 return Err(Error::LaterEpoch { known: known.epoch, found: commit.epoch });
             }
         }
         let mut published = Published::default();
+        // A damaged commit after the newest whole one may have batches that a later epoch lacks.
+        let earlier = whole.last().filter(|(_, newest)| !over && newest.epoch() < commit.epoch);
+        let newest_earlier = earlier.and_then(|(name, _)| FileName::parse(name));
         for (number, file, what) in damaged {
-            if number > self.number() {
-                let what =
-                    format!("{what}: remove the file, unless it is of a leader that replaced this one");
+            let may_have_more = newest_earlier.is_some_and(|newest| newest < FileName::Commit(number));
+            if may_have_more || number > self.number() {
+                let what = format!(
+                    "{what}: remove the file, unless it is of a leader that replaced this one, or has batches that are needed"
+                );
                 return Err(Error::DamagedDepot { file, what });
             }
             published.damage.push(format!("{file}: {what}"));

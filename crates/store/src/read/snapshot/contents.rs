@@ -1,4 +1,4 @@
-//! A snapshot is made of the contents of a store. What it has in common with the one before is shared.
+//! Makes a snapshot from the contents of a store, and shares what did not change since the one before.
 
 use std::sync::{Arc, OnceLock};
 
