@@ -265,7 +265,8 @@ impl Source {
             _ if head.starts_with(&MAGIC) => {
                 let mut hint = "`dv merge` copies segments".to_owned();
                 if !self.is_stdin() {
-                    let file = shell_word(&self.path.to_string_lossy());
+                    let path = self.path.to_string_lossy();
+                    let file = shell_word(&path);
                     hint +=
                         &format!(", and `dv export {file} | dv put STORE -` puts its documents into a store");
                 }
