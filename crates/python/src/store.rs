@@ -15,7 +15,7 @@ use pyo3::types::PyDict;
 use crate::arguments::{self, Data, Names, condition};
 use crate::capsules::schema_of;
 use crate::errors::{Failure, Result, argument};
-use crate::interrupt::{interruptible, refuse_fork};
+use crate::interrupt::{interruptible, is_forked, refuse_fork};
 use crate::opened::Opened;
 use crate::segment::Segment;
 use crate::table::{Schema, escaped};
@@ -97,6 +97,20 @@ impl Store {
     }
 }
 
+impl Drop for Store {
+    fn drop(&mut self) {
+        let store = self.store.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        if store.is_some() {
+            Python::attach(|py| py.detach(|| let_go(store)));
+        }
+    }
+}
+
+/// Drops a store, which may wait for a thread that writes. A forked process has no such thread, and leaves all to its parent.
+fn let_go(store: Option<Arc<docvalues::store::Store>>) {
+    if is_forked() { std::mem::forget(store) } else { drop(store) }
+}
+
 #[pymethods]
 impl Store {
     /// Creates a store in a folder.
@@ -118,6 +132,7 @@ impl Store {
         keep_commits: Option<usize>,
         buffer: Option<usize>,
     ) -> Result<Store> {
+        refuse_fork()?;
         let specs = match schema_of(&schema)? {
             Some(schema) => Types::of(types.as_ref())?.fields(&schema)?,
             None => declared(&schema)?,
@@ -151,6 +166,7 @@ impl Store {
         keep_commits: Option<usize>,
         buffer: Option<usize>,
     ) -> Result<Store> {
+        refuse_fork()?;
         let options = options(&durability, keep_commits, buffer)?;
         let store = py.detach(|| docvalues::store::Store::open(&path, options))?;
         Ok(Store::of(store, path))
@@ -288,7 +304,7 @@ impl Store {
     /// Closes the store, without a commit.
     fn close(&self, py: Python<'_>) {
         let store = self.store.write().unwrap_or_else(PoisonError::into_inner).take();
-        py.detach(|| drop(store));
+        py.detach(|| let_go(store));
     }
 
     fn __enter__(this: Py<Self>) -> Py<Self> {

@@ -178,6 +178,55 @@ def test_a_forked_process_is_refused(hits):
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_store_that_was_opened_before_a_fork_is_refused():
+    """A program, in which nothing else of docvalues was used before."""
+    program = """
+import docvalues as dv, gc, os, sys
+store = dv.Store.create("store", {"id": "string"}, id_field="id")
+child = os.fork()
+if child == 0:
+    calls = [
+        lambda: store.upsert({"id": ["a"]}),
+        lambda: dv.Store.open("store"),
+        lambda: dv.Store.create("new", {"id": "string"}),
+    ]
+    for call in calls:
+        try:
+            call()
+            os._exit(1)
+        except RuntimeError:
+            pass
+    os._exit(7)
+code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+assert not os.path.exists("new")
+sys.exit(code)
+"""
+    assert subprocess.run([sys.executable, "-c", program], timeout=60).returncode == 7
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+@pytest.mark.parametrize("end", ["del store", "store.close()"])
+def test_a_forked_process_leaves_the_store_to_its_parent(end):
+    program = f"""
+import docvalues as dv, gc, os, sys
+store = dv.Store.create("store", {{"id": "string"}}, id_field="id")
+child = os.fork()
+if child == 0:
+    {end}
+    gc.collect()
+    os._exit(0)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+try:
+    dv.Store.open("store")
+except dv.Error:
+    store.upsert({{"id": ["a"]}})
+    store.commit()
+    sys.exit(7)
+"""
+    assert subprocess.run([sys.executable, "-c", program], timeout=60).returncode == 7
+
+
 def test_segments_are_pickled_by_name_and_snapshots_are_not(hits):
     again = pickle.loads(pickle.dumps(hits))
     assert again.scan().read_all().to_pydict() == HITS
