@@ -65,9 +65,10 @@ impl Arrays {
     }
 
     fn of_stream(mut stream: FFI_ArrowArrayStream) -> Result<Arrays> {
-        let get_schema = stream.get_schema.ok_or_else(released)?;
+        // Whoever moves a stream away may leave its other members as they are.
+        let get_schema = stream.release.and(stream.get_schema).ok_or_else(released)?;
         let mut schema = FFI_ArrowSchema::empty();
-        // SAFETY: the stream is not released, as it has this function, and `schema` is to be written to.
+        // SAFETY: the stream is not released, and `schema` is to be written to.
         let code = unsafe { get_schema(&raw mut stream, &raw mut schema) };
         if code != 0 {
             return Err(last_error(&mut stream, code));
@@ -94,7 +95,7 @@ impl Arrays {
             Source::Array(array) => return Ok(array.take()),
             Source::Stream(stream) => stream,
         };
-        let get_next = stream.get_next.ok_or_else(released)?;
+        let get_next = stream.release.and(stream.get_next).ok_or_else(released)?;
         let mut array = FFI_ArrowArray::empty();
         // SAFETY: as for the schema; the stream is used by one thread at a time, as `self` is borrowed mutably.
         let code = unsafe { get_next(&raw mut *stream, &raw mut array) };
@@ -138,6 +139,9 @@ fn read_field(capsule: &Bound<'_, PyCapsule>) -> Result<Field> {
     // SAFETY: a capsule of this name has such a struct, which nobody changes while this thread is attached and runs no Python
     // code.
     let schema = unsafe { schema.as_ref() };
+    if schema.release.is_none() {
+        return Err(released());
+    }
     Ok(Field::try_from(schema)?)
 }
 

@@ -195,6 +195,20 @@ def test_numbers_of_lists_are_exact():
             dv.write("a.dv", {"n": numbers})
 
 
+@pytest.mark.parametrize("method", ["__arrow_c_stream__", "__arrow_c_array__"])
+@pytest.mark.parametrize("first", ["pyarrow", "docvalues"])
+def test_capsules_that_were_read_before_are_refused(method, first):
+    data = pa.table({"n": [1]}) if "stream" in method else pa.record_batch({"n": [1]})
+    capsules = getattr(data, method)()
+    again = type("Again", (), {method: lambda self, requested_schema=None: capsules})()
+    if first == "docvalues":
+        assert dv.write("a.dv", again) == 1
+    else:
+        assert (pa.table if "stream" in method else pa.record_batch)(again).num_rows == 1
+    with pytest.raises(dv.QueryError, match="already"):
+        dv.write("b.dv", again)
+
+
 def test_types_that_no_column_has():
     for type_ in (pa.month_day_nano_interval(), pa.decimal256(40, 2), pa.map_(pa.string(), pa.int64())):
         with pytest.raises(dv.DataError) as error:
