@@ -55,7 +55,8 @@ impl Arrays {
     /// Those of an object with `__arrow_c_stream__` or `__arrow_c_array__`; `None` of others.
     pub(crate) fn of(data: &Bound<'_, PyAny>) -> Result<Option<Arrays>> {
         if let Some(method) = data.getattr_opt("__arrow_c_stream__")? {
-            return Ok(Some(Arrays::of_stream(take_stream(&capsule(&method.call0()?)?)?)?));
+            let stream = take_stream(&capsule(&method.call0()?)?)?;
+            return data.py().detach(|| Arrays::of_stream(stream)).map(Some);
         }
         let Some(method) = data.getattr_opt("__arrow_c_array__")? else { return Ok(None) };
         let (schema, array): (Bound<'_, PyAny>, Bound<'_, PyAny>) = method.call0()?.extract()?;
@@ -106,6 +107,20 @@ impl Arrays {
         }
     }
 
+    /// Calls `each` with all arrays, without the GIL. So is the stream released, which may wait for its threads.
+    pub(crate) fn for_each(
+        mut self,
+        py: Python<'_>,
+        mut each: impl FnMut(ArrayRef) -> Result<()> + Send,
+    ) -> Result<()> {
+        py.detach(move || {
+            while let Some(array) = self.next()? {
+                each(array)?;
+            }
+            Ok(())
+        })
+    }
+
     /// The next array as a batch of a table.
     pub(crate) fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         let schema = self.schema()?;
@@ -123,7 +138,8 @@ impl Arrays {
 /// The schema of an object with `__arrow_c_schema__`, or of data; `None` of others.
 pub(crate) fn schema_of(data: &Bound<'_, PyAny>) -> Result<Option<Schema>> {
     let Some(method) = data.getattr_opt("__arrow_c_schema__")? else {
-        return Arrays::of(data)?.map(|arrays| arrays.schema()).transpose();
+        let arrays = Arrays::of(data)?;
+        return data.py().detach(move || arrays.map(|arrays| arrays.schema()).transpose());
     };
     let field = read_field(&capsule(&method.call0()?)?)?;
     Arrays { field, source: Source::Array(None) }.schema().map(Some)

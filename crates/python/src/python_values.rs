@@ -123,13 +123,14 @@ pub(crate) fn batch(columns: &Bound<'_, PyMapping>) -> Result<RecordBatch> {
 
 /// A list, or an array of Arrow or numpy, as an array.
 pub(crate) fn array(values: &Bound<'_, PyAny>) -> Result<ArrayRef> {
-    if let Some(mut arrays) = Arrays::of(values)? {
-        let mut chunks: Vec<ArrayRef> = Vec::new();
-        while let Some(chunk) = arrays.next()? {
+    if let Some(arrays) = Arrays::of(values)? {
+        let (ty, mut chunks) = (arrays.field().data_type().clone(), Vec::new());
+        arrays.for_each(values.py(), |chunk| {
             chunks.push(chunk);
-        }
+            Ok(())
+        })?;
         return match chunks.as_slice() {
-            [] => Ok(arrow_array::new_empty_array(arrays.field().data_type())),
+            [] => Ok(arrow_array::new_empty_array(&ty)),
             chunks => Ok(concat(&chunks.iter().map(|chunk| &**chunk).collect::<Vec<_>>())?),
         };
     }

@@ -56,7 +56,7 @@ impl Store {
         (data, progress): (&Bound<'py, PyAny>, Option<Py<PyAny>>),
         update: Option<Vec<String>>,
     ) -> Result<Bound<'py, PyDict>> {
-        let (store, mut data) = (self.store()?, Data::of(data)?);
+        let (store, data) = (self.store()?, Data::of(data)?);
         let types = Types::of_fields(store.snapshot().schema().fields());
         let mut counts = [
             ("added", 0_u64),
@@ -67,6 +67,8 @@ impl Store {
             ("refused", 0),
         ];
         py.detach(|| {
+            // A stream is released without the GIL, too, as that may wait for its threads.
+            let mut data = data;
             let bytes = BYTES.min(store.options().buffer_bytes / 4);
             each_slice(&mut data, &types, bytes, progress.as_ref(), |rows, before| {
                 let place = |error: docvalues::store::Error| Failure::from(error).after_rows(before);

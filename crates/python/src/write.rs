@@ -37,11 +37,13 @@ pub(crate) fn write(
     progress: Option<Py<PyAny>>,
 ) -> Result<u32> {
     refuse_fork()?;
-    let mut data = Data::of(&data)?;
     let types = Types::of(types.as_ref())?;
+    let data = Data::of(&data)?;
     let mut options = WriterOptions::new().threads(threads.unwrap_or(0));
     options.budget = memory.unwrap_or(options.budget);
     py.detach(|| -> Result<u32> {
+        // A stream is released without the GIL, too, as that may wait for its threads.
+        let mut data = data;
         let mut schema = Schema::new();
         for field in types.fields(&data.schema()?)? {
             schema.add(field)?;

@@ -257,6 +257,40 @@ except KeyboardInterrupt:
     assert subprocess.run([sys.executable, "-c", program], timeout=120).returncode == 7
 
 
+def test_streams_whose_threads_need_python_do_not_wait_for_ever():
+    """Threads of pyarrow read the file, which is an object of Python."""
+    program = """
+import docvalues as dv, io, pyarrow as pa
+from pyarrow import csv
+
+def stream(value):
+    text = b"n\\n" + value * 200_000
+    return csv.open_csv(io.BytesIO(text), read_options=csv.ReadOptions(block_size=4096))
+
+dv.write("a.dv", {"id": ["a", "b"], "size": [7, 8]}, id_field="id")
+hits = dv.open("a.dv")
+assert len(hits.take(stream(b"1\\n"), ["size"])) == 200_000
+assert len(hits.lookup(stream(b"b\\n"), ["size"])) == 200_000
+assert dv.write("b.dv", stream(b"1\\n")) == 200_000
+with dv.Store.create("store", stream(b"a\\n"), id_field="n") as store:
+    assert store.delete(ids=stream(b"a\\n")) == 0
+# Those that are not read to their end.
+for call in (
+    lambda: hits.take(stream(b"text\\n")),
+    lambda: hits.lookup(stream(b"7\\n")),
+    lambda: dv.write("c.dv", stream(b"1\\n"), sort_by="none"),
+    lambda: dv.write("c.dv", {"n": stream(b"1\\n"), "m": [1]}),
+):
+    try:
+        call()
+    except (ValueError, KeyError):
+        continue
+    raise AssertionError
+"""
+    done = subprocess.run([sys.executable, "-c", program], timeout=120, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 DV = [sys.executable, "-m", "docvalues"]
 
 
