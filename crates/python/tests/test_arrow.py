@@ -209,6 +209,34 @@ def test_capsules_that_were_read_before_are_refused(method, first):
         dv.write("b.dv", again)
 
 
+def test_values_of_lists_keep_their_type():
+    moments = np.array(["2024-01-01T00:00:00.000000001", "NaT"], "M8[ns]")
+    dv.write("a.dv", {"ns": moments, "big_endian": moments.astype(">M8[ns]"), "day": moments.astype("M8[D]")})
+    segment = dv.open("a.dv")
+    assert segment.schema.types == {"ns": "timestamp[ns]", "big_endian": "timestamp[ns]", "day": "date"}
+    nanos = [int(moments[0].astype("int64")), None]
+    expected = {"ns": nanos, "big_endian": nanos, "day": [dt.date(2024, 1, 1), None]}
+    assert segment.scan().read_all().to_pydict() == expected
+    masked = np.ma.masked_array(moments, [False, True])
+    dv.write("a.dv", {"ns": masked})
+    assert dv.open("a.dv").scan().read_all().to_pydict() == {"ns": nanos}
+    times = pd.Series([pd.Timestamp(2024, 1, 1), pd.Timestamp(2024, 1, 2)])
+    dv.write("a.dv", {"t": times.tolist()})
+    assert dv.open("a.dv").schema.types == {"t": "timestamp[us]"}
+    for values in (
+        moments - moments,
+        np.array([1], "M8[ps]"),
+        np.array(["20000-01-01"], "M8[s]"),
+        [pd.Timestamp(1, unit="ns")],
+        [True, 2],
+        [True, 2**63],
+        [1.5, True],
+        [[True], [2]],
+    ):
+        with pytest.raises((TypeError, ValueError)):
+            dv.write("b.dv", {"column": values})
+
+
 def test_types_that_no_column_has():
     for type_ in (pa.month_day_nano_interval(), pa.decimal256(40, 2), pa.map_(pa.string(), pa.int64())):
         with pytest.raises(dv.DataError) as error:
