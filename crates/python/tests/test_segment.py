@@ -66,6 +66,18 @@ def test_errors_are_those_that_python_has(hits, in_a_folder_of_its_own):
     assert isinstance(raised.value, dv.Error) and isinstance(pickle.loads(pickle.dumps(raised.value)), dv.CorruptError)
 
 
+def test_columns_of_one_name_are_refused_in_a_mapping(hits):
+    dv.write("a.dv", {"count": [7, 7, 8]})
+    counts = dv.open("a.dv").facet("count")
+    assert pa.table(counts).columns[0].to_pylist() == [7, 8] and pa.table(counts).columns[1].to_pylist() == [2, 1]
+    with pytest.raises(dv.QueryError, match="different names"):
+        counts.to_pydict()
+    for call in (lambda: hits.scan(docs="size"), lambda: hits.top("size", columns=["size"], docs="size")):
+        with pytest.raises(dv.QueryError, match="another name"):
+            call()
+    assert hits.scan(["id"], docs="size", limit=1).read_all().to_pydict() == {"size": [0], "id": ["a"]}
+
+
 def test_steps_of_the_calendar_and_metrics_that_are_values():
     times = [dt.datetime(2024, 2, 29, hour, tzinfo=dt.timezone.utc) for hour in (1, 1, 13)]
     dv.write("a.dv", {"g": ["a", "a", "b"], "t": times, "n": [3, 1, 2], "s": ["x", "y", "z"]})
