@@ -169,6 +169,7 @@ impl Reader {
     }
 
     fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        refuse_fork()?;
         while self.ready.is_empty() && self.left > 0 {
             let windows = self.windows();
             if windows.is_empty() {
