@@ -2,6 +2,7 @@
 #![expect(unsafe_code, reason = "capsules hold pointers to structs whose owner is another library")]
 
 use std::ffi::{CStr, c_int};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi_and_data_type};
@@ -177,9 +178,15 @@ fn imported(array: FFI_ArrowArray, ty: &DataType) -> Result<ArrayRef> {
     if array.is_released() {
         return Err(released());
     }
-    // SAFETY: by the C data interface, the array is of the type that came with it.
-    let data = unsafe { from_ffi_and_data_type(array, ty.clone()) }?;
-    Ok(make_array(data))
+    let import = || {
+        // SAFETY: by the C data interface, the array is of the type that came with it.
+        let data = unsafe { from_ffi_and_data_type(array, ty.clone()) };
+        data.map(make_array)
+    };
+    // Arrow checks numbers of buffers and children by assertions.
+    let array = catch_unwind(AssertUnwindSafe(import));
+    let unlike = || ArrowError::CDataInterface(format!("expected an array that is laid out as {ty}"));
+    Ok(array.map_err(|_| unlike())??)
 }
 
 fn last_error(stream: &mut FFI_ArrowArrayStream, code: c_int) -> Failure {

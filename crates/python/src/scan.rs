@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::{RecordBatch, RecordBatchReader};
@@ -233,8 +234,12 @@ impl Iterator for Reader {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let next = self.next_batch().map_err(in_stream);
-        next.transpose()
+        // The caller is C, which a panic does not pass.
+        let Ok(next) = catch_unwind(AssertUnwindSafe(|| self.next_batch())) else {
+            self.left = 0;
+            return Some(Err(ArrowError::ComputeError("the search panicked".to_owned())));
+        };
+        next.map_err(in_stream).transpose()
     }
 }
 

@@ -237,6 +237,14 @@ def test_values_of_lists_keep_their_type():
             dv.write("b.dv", {"column": values})
 
 
+def test_an_array_that_is_not_of_its_schema_is_refused():
+    schema, _ = pa.record_batch({"n": [1], "m": [2]}).__arrow_c_array__()
+    _, array = pa.record_batch({"n": [1]}).__arrow_c_array__()
+    data = type("Data", (), {"__arrow_c_array__": lambda self, requested_schema=None: (schema, array)})()
+    with pytest.raises(dv.DataError, match="laid out"):
+        dv.write("a.dv", data)
+
+
 def test_types_that_no_column_has():
     for type_ in (pa.month_day_nano_interval(), pa.decimal256(40, 2), pa.map_(pa.string(), pa.int64())):
         with pytest.raises(dv.DataError) as error:
