@@ -67,6 +67,21 @@ def test_errors_are_those_that_python_has(hits, in_a_folder_of_its_own):
     assert isinstance(raised.value, dv.Error) and isinstance(pickle.loads(pickle.dumps(raised.value)), dv.CorruptError)
 
 
+def test_sums_of_64_bits_are_exact():
+    for numbers, total, type_ in [
+        ([2**63 + 1, None], 2**63 + 1, pa.uint64()),
+        ([2**64 - 1], 2**64 - 1, pa.uint64()),
+        ([2**63 - 1], 2**63 - 1, pa.int64()),
+        ([-1], -1, pa.int64()),
+        ([2**64 - 1, 2**64 - 1], float(2**65 - 2), pa.float64()),
+    ]:
+        dv.write("a.dv", {"n": numbers, "g": ["a"] * len(numbers)})
+        segment = dv.open("a.dv")
+        sums = pa.table(segment.stats("n"))["sum"]
+        assert (sums.to_pylist(), sums.type) == ([total], type_)
+        assert segment.group("g", metrics=["sum(n)"]).to_pydict()["sum(n)"] == [total]
+
+
 def test_columns_of_one_name_are_refused_in_a_mapping(hits):
     dv.write("a.dv", {"count": [7, 7, 8]})
     counts = dv.open("a.dv").facet("count")
