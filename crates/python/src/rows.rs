@@ -46,6 +46,11 @@ impl Columns {
         Ok(Columns { names, docs, strings: arguments::strings(strings)?, as_text })
     }
 
+    /// The number of columns.
+    pub(crate) fn count(&self) -> usize {
+        self.names.len()
+    }
+
     /// The schema of the batches.
     pub(crate) fn schema(&self, search: &Search<'_>) -> Result<SchemaRef> {
         let schema = self.batches(search.export(DocsByPart::All, &self.names)?).schema();

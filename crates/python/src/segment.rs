@@ -66,13 +66,13 @@ impl Segment {
     }
 }
 
-/// So many documents are read before others would have taken the GIL.
+/// So many values are read before others would have taken the GIL.
 const FEW: usize = 64;
 
 /// A table of documents in the order of a list.
 fn table(py: Python<'_>, opened: &Opened, columns: &Columns, docs: &[DocAddress]) -> Result<Table> {
     let read = || columns.table(opened, &opened.search(), docs);
-    if docs.len() < FEW { read() } else { py.detach(read) }
+    if docs.len().saturating_mul(columns.count()) < FEW { read() } else { py.detach(read) }
 }
 
 #[pymethods]

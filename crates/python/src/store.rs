@@ -268,17 +268,20 @@ impl Store {
     #[pyo3(signature = (to = None))]
     fn merge(&self, py: Python<'_>, to: Option<usize>) -> Result<usize> {
         let store = self.store()?;
-        let merged = py.detach(|| match to {
-            Some(segments) => store.merge_to(segments),
-            None => store.merge(&MergePolicy::new()).map(drop),
-        });
-        merged?;
-        Ok(store.stats()?.segments)
+        py.detach(|| -> Result<usize> {
+            match to {
+                Some(segments) => store.merge_to(segments),
+                None => store.merge(&MergePolicy::new()).map(drop),
+            }?;
+            Ok(store.stats()?.segments)
+        })
     }
 
     /// The contents of the store now, as numbers.
     fn stats<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
-        let stats = self.store()?.stats()?;
+        let store = self.store()?;
+        // It may wait for a thread that deletes or applies.
+        let stats = py.detach(|| store.stats())?;
         let found = PyDict::new(py);
         found.set_item("docs", stats.docs)?;
         found.set_item("segments", stats.segments)?;
