@@ -245,6 +245,19 @@ def test_an_array_that_is_not_of_its_schema_is_refused():
         dv.write("a.dv", data)
 
 
+def test_slices_of_encoded_and_nested_text_fit_the_memory():
+    text = pa.array([f"{n:05}" * 100 for n in range(200)] * 100)
+    ends = pa.array(range(1, len(text) + 1), pa.int32())
+    for column in (
+        text.dictionary_encode(),
+        pa.RunEndEncodedArray.from_arrays(ends, text),
+        pa.StructArray.from_arrays([text], ["s"]),
+    ):
+        assert dv.write("a.dv", pa.table({"c": column}), memory=4 << 20) == len(text)
+        rows = dv.open("a.dv").scan().read_all().to_pydict()
+        assert list(rows.values()) == [text.to_pylist()]
+
+
 def test_types_that_no_column_has():
     for type_ in (pa.month_day_nano_interval(), pa.decimal256(40, 2), pa.map_(pa.string(), pa.int64())):
         with pytest.raises(dv.DataError) as error:
