@@ -393,6 +393,15 @@ def test_a_store_changes():
         dv.Store.create("store", schema)
 
 
+def test_deletes_publish_and_those_of_a_condition_commit():
+    for durability, is_committed in (("batch", True), ("commit", False)):
+        with dv.Store.create(durability, {"id": "string"}, id_field="id", durability=durability) as store:
+            store.upsert({"id": ["a", "b", "c"]})
+            assert store.delete(ids=["a"]) == 1 and len(store.snapshot()) == len(store) == 2
+            assert store.delete(where="id = 'b'") == 1 and len(store.snapshot()) == 1
+            assert (store.stats()["uncommitted"] == 0) == is_committed
+
+
 def test_a_refused_value_of_a_later_batch_has_its_row():
     tags = [["x"]] * 66_000 + [[None]]
     table = pa.table({"id": [str(n) for n in range(len(tags))], "tags": tags})
