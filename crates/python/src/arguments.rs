@@ -127,6 +127,9 @@ fn literal(value: &Bound<'_, PyAny>) -> Result<Literal> {
         Literal::Int(value.extract()?)
     } else if value.is_instance_of::<PyFloat>() {
         Literal::Float(value.extract()?)
+    } else if let Ok(number) = value.extract::<i128>() {
+        // One of numpy.
+        Literal::Int(number)
     } else {
         match value.getattr_opt("isoformat")? {
             Some(text) => Literal::Text(text.call0()?.extract()?),
@@ -182,7 +185,14 @@ pub(crate) fn doc_numbers(docs: &Bound<'_, PyAny>) -> Result<Vec<u64>> {
     if let Ok(memory) = PyMemoryView::from(docs) {
         return of_memory(&memory);
     }
-    docs.try_iter()?.map(|number| doc_number(number?.extract::<i64>()?)).collect()
+    let number = |number: PyResult<Bound<'_, PyAny>>| {
+        let number = number?;
+        match number.extract::<i64>() {
+            Ok(number) => doc_number(number),
+            Err(_) => doc_number(number.extract::<i128>()?),
+        }
+    };
+    docs.try_iter()?.map(number).collect()
 }
 
 /// The column of a table that has one; any other array itself.

@@ -255,6 +255,10 @@ fn lists(values: &[Option<Bound<'_, PyAny>>]) -> Result<ArrayRef> {
     let Some(first) = values.iter().flatten().next() else {
         return Ok(Arc::new(NullArray::new(values.len())));
     };
+    // An empty list is a missing value.
+    if items.is_empty() {
+        return Ok(Arc::new(NullArray::new(values.len())));
+    }
     let items = array_of_list(PyList::new(first.py(), items)?.as_any())?;
     let item = Arc::new(Field::new("item", items.data_type().clone(), true));
     let nulls = NullBuffer::from_iter(values.iter().map(Option::is_some));

@@ -1,6 +1,7 @@
 """Files and stores from Python: errors, threads, forks, commands, pickles, notebooks."""
 
 import datetime as dt
+import errno
 import gc
 import os
 import pickle
@@ -48,11 +49,16 @@ def test_errors_are_those_that_python_has(hits, in_a_folder_of_its_own):
         (ValueError, dv.QueryError, lambda: hits.scan(where="size > 'much'")),
         (IndexError, IndexError, lambda: hits.take([3])),
         (IndexError, IndexError, lambda: hits.take([-1])),
+        (IndexError, IndexError, lambda: hits.take([2**63])),
         (TypeError, TypeError, lambda: hits.count(1)),
     ]:
         with pytest.raises(base) as raised:
             call()
         assert isinstance(raised.value, error)
+    with pytest.raises(OSError) as raised:
+        dv.open("none.dv")
+    assert (raised.value.errno, raised.value.filename) == (errno.ENOENT, raised.value.file)
+    assert raised.value.filename.endswith("none.dv") and str(pickle.loads(pickle.dumps(raised.value))) == str(raised.value)
     # The message points at the place in the query.
     with pytest.raises(dv.QueryError) as raised:
         hits.count("size > 7 and hots = 1")
@@ -103,6 +109,8 @@ def test_steps_of_the_calendar_and_metrics_that_are_values():
     assert segment.histogram("t", "hour of day").to_pydict() == {"from": list(range(1, 14)), "count": [2, *[0] * 11, 1]}
     groups = segment.group("g", metrics=["p50(n)", "first(s by n)", "max(t)"], order="value").to_pydict()
     assert groups == {"g": ["a", "b"], "count": [2, 1], "p50(n)": [1, 2], "first(s by n)": ["y", "z"], "max(t)": times[1:]}
+    edges = segment.histogram("n", np.array([0, 2])).to_pydict()
+    assert edges == segment.histogram("n", [0, 2]).to_pydict() and edges["from"][0] == 0
     for step in ("fortnight", 0):
         with pytest.raises(dv.QueryError):
             segment.histogram("t", step)
@@ -391,6 +399,15 @@ def test_a_store_changes():
         dv.Store.open("none")
     with pytest.raises(dv.Error):
         dv.Store.create("store", schema)
+
+
+def test_lists_without_items_are_missing_values():
+    with dv.Store.create("store", {"id": "string", "tags": "list<string>"}, id_field="id") as store:
+        store.upsert({"id": ["a", "b"], "tags": [[], None]})
+        store.upsert({"id": ["c"], "tags": [["x"]]})
+        store.refresh()
+        tags = store.snapshot().lookup(["a", "b", "c"], ["tags"]).to_pydict()["tags"]
+        assert tags == [None, None, ["x"]]
 
 
 def test_deletes_publish_and_those_of_a_condition_commit():
