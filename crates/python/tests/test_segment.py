@@ -333,6 +333,67 @@ for call in (
     assert done.returncode == 0, done.stderr
 
 
+def test_ctrl_c_interrupts_a_scan():
+    """It comes while the first windows of a scan are filtered, none of whose documents matches."""
+    program = """
+import collections, docvalues as dv, functools, numpy as np, operator, os, pyarrow as pa, signal, sys, threading, types
+even = np.arange(12 << 19) * 7919 % 100_003 * 2
+dv.write("a.dv", pa.table({"n": even, "m": even + 1}))
+scan = dv.open("a.dv").scan(["n"], where="n = m")
+# The other thread runs when this one lets go of the GIL.
+sys.setswitchinterval(1_000)
+for _ in range(50):
+    finished, begin = [], threading.Event()
+
+    def interrupt():
+        begin.wait()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    other = threading.Thread(target=interrupt)
+    other.start()
+    # Calls in C, between which Python does not look for signals.
+    calls = [scan, types.SimpleNamespace(read_all=functools.partial(finished.append, True))]
+    calls = map(operator.methodcaller("read_all"), calls)
+    try:
+        begin.set()
+        collections.deque(calls, maxlen=0)
+        other.join()
+    except KeyboardInterrupt:
+        if not finished:
+            sys.exit(7)
+    other.join()
+"""
+    assert subprocess.run([sys.executable, "-c", program], timeout=120).returncode == 7
+
+
+def test_a_scan_with_a_condition_has_a_few_batches_in_memory():
+    """Nearly all documents match, of 512 bytes each, and a thread filters 524,288 of them at once."""
+    pytest.importorskip("resource")
+    texts = pa.DictionaryArray.from_arrays(pa.array(np.zeros(530_000, "i1")), pa.array(["x" * 512]))
+    dv.write("a.dv", pa.table({"text": texts, "n": np.arange(530_000)}))
+    program = """
+import docvalues as dv, resource
+scan = dv.open("a.dv").scan(["text"], where="n > 0", batch_rows=1_000)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+batches = iter(scan)
+assert len(next(batches)) == 1_000
+assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000
+assert sum(map(len, batches)) == 528_999
+"""
+    assert subprocess.run([sys.executable, "-c", program], timeout=120).returncode == 0
+
+
+def test_limits_and_small_batches_of_scans_with_conditions():
+    dv.write("a.dv", pa.table({"n": np.arange(1_100_000)}))
+    segment = dv.open("a.dv")
+    for limit in (0, 1, 7, 100_000, 600_000, None):
+        scan = segment.scan(["n"], where="n != 5", limit=limit, batch_rows=40_000)
+        batches = [pa.table(batch)["n"].to_numpy() for batch in scan]
+        assert all(0 < len(batch) <= 40_000 for batch in batches)
+        expected = np.delete(np.arange(1_100_000), 5)[:limit]
+        assert np.array_equal(np.concatenate([expected[:0], *batches]), expected)
+
+
 DV = [sys.executable, "-m", "docvalues"]
 
 

@@ -266,7 +266,7 @@ class Segment:
         """
 
     def check(self) -> None:
-        """Reads everything and raises a `CorruptError` for the first damage. Ctrl-C waits for it."""
+        """Reads everything and raises a `CorruptError` for the first damage. Ctrl-C waits for the end of a file."""
 
     def close(self) -> None: ...
     def __enter__(self) -> Segment: ...
