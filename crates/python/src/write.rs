@@ -119,11 +119,10 @@ pub(crate) fn each_slice(
 ) -> Result<()> {
     let mut rows = 0;
     while let Some(batch) = data.next()? {
-        let batch = text::parsed(&batch, rows, |name| types.get(name))?;
         let mut first = 0;
         while first < batch.num_rows() {
             let slice = fitting(&batch, first, bytes);
-            each(&slice, rows)?;
+            each(&text::parsed(&slice, rows, |name| types.get(name))?, rows)?;
             first += slice.num_rows();
             rows += slice.num_rows() as u64;
             Python::attach(|py| -> PyResult<()> {

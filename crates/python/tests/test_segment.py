@@ -462,6 +462,13 @@ def test_a_store_changes():
         dv.Store.create("store", schema)
 
 
+def test_text_that_is_no_address_has_its_row():
+    table = pa.table({"ip": ["10.0.0.1"] * 70_000 + ["10.0.0"] + ["10.0.0.1"] * 9})
+    with pytest.raises(dv.DataError) as raised:
+        dv.write("a.dv", table, types={"ip": "ip"})
+    assert (raised.value.column, raised.value.row) == ("ip", 70_000)
+
+
 def test_lists_without_items_are_missing_values():
     with dv.Store.create("store", {"id": "string", "tags": "list<string>"}, id_field="id") as store:
         store.upsert({"id": ["a", "b"], "tags": [[], None]})

@@ -60,8 +60,9 @@ def write(
     Integers become i64 or u64, floats f64, timestamps UTC in milliseconds, microseconds or nanoseconds. Decimals become f64,
     or i64 without decimal places, and must be exact; times and durations become integers of their unit; extension types other
     than IP addresses and UUIDs become the type that stores them. Of `types`, "ip" and "uuid" parse text of columns at the top,
-    not of lists and structs. Dictionaries are decoded, and structs become columns (`geo.city`). A list has the values of a document: they come back in ascending order,
-    equal strings once, and an empty list as a missing one. `progress` and Ctrl-C have their turn between batches, but not
+    not of lists and structs. Dictionaries are decoded, and structs become columns (`geo.city`). A list has the values of a
+    document: they come back in ascending order, equal strings once, and an empty list as a missing one. Integers are no values
+    of a column of doubles that is there already. `progress` and Ctrl-C have their turn between batches, but not
     while the columns are encoded at the end.
     """
 
