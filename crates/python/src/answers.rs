@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::{RecordBatch, RecordBatchReader as _};
 use arrow_schema::{Field as ArrowField, Schema};
-use docvalues::column::{Number as _, Part, PlainColumn, PlainColumns, PlainSource};
+use docvalues::column::{Number, Part, PlainColumn, PlainColumns, PlainSource};
 use docvalues::search::facet::FacetCounts;
 use docvalues::search::group::{Groups, Measure, Metric};
 use docvalues::search::histogram::HistogramCounts;
@@ -89,13 +89,10 @@ impl Answer {
 
     /// Adds a column of sums: integers, unless one exceeds 64 bits.
     fn sums(&mut self, name: &str, sums: &[Option<Sum>]) -> &mut Answer {
-        let whole = |sum: &Option<Sum>| match sum {
-            None => Some(None),
-            Some(sum) => i64::try_from(sum.to_i128()?).ok().map(Some),
-        };
-        match sums.iter().map(whole).collect::<Option<Vec<Option<i64>>>>() {
-            Some(sums) => self.stored(name, LogicalType::I64, sums),
-            None => self.doubles(name, sums.iter().map(|sum| sum.map(Sum::to_f64))),
+        match (whole::<i64>(sums), whole::<u64>(sums)) {
+            (Some(sums), _) => self.stored(name, LogicalType::I64, sums),
+            (None, Some(sums)) => self.stored(name, LogicalType::U64, sums),
+            (None, None) => self.doubles(name, sums.iter().map(|sum| sum.map(Sum::to_f64))),
         }
     }
 
@@ -166,6 +163,15 @@ impl Answer {
         }
         Ok(Table::new(schema, renamed, info))
     }
+}
+
+/// Sums that all are integers of a type, as stored.
+fn whole<T: Number + TryFrom<i128>>(sums: &[Option<Sum>]) -> Option<Vec<Option<i64>>> {
+    let stored = |sum: &Option<Sum>| match sum {
+        None => Some(None),
+        Some(sum) => T::try_from(sum.to_i128()?).ok().map(|sum| Some(sum.to_stored())),
+    };
+    sums.iter().map(stored).collect()
 }
 
 /// A facet: values and counts.

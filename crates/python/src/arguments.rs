@@ -127,6 +127,9 @@ fn literal(value: &Bound<'_, PyAny>) -> Result<Literal> {
         Literal::Int(value.extract()?)
     } else if value.is_instance_of::<PyFloat>() {
         Literal::Float(value.extract()?)
+    } else if let Ok(number) = value.extract::<i128>() {
+        // One of numpy.
+        Literal::Int(number)
     } else {
         match value.getattr_opt("isoformat")? {
             Some(text) => Literal::Text(text.call0()?.extract()?),
@@ -174,17 +177,22 @@ impl Data {
 
 /// Numbers of documents: integers of Arrow, of numpy or another buffer, or of Python.
 pub(crate) fn doc_numbers(docs: &Bound<'_, PyAny>) -> Result<Vec<u64>> {
-    if let Some(mut arrays) = Arrays::of(docs)? {
+    if let Some(arrays) = Arrays::of(docs)? {
         let mut numbers = Vec::new();
-        while let Some(array) = arrays.next()? {
-            add_integers(only_column(&array).as_ref(), &mut numbers)?;
-        }
+        arrays.for_each(docs.py(), |array| add_integers(only_column(&array).as_ref(), &mut numbers))?;
         return Ok(numbers);
     }
     if let Ok(memory) = PyMemoryView::from(docs) {
         return of_memory(&memory);
     }
-    docs.try_iter()?.map(|number| doc_number(number?.extract::<i64>()?)).collect()
+    let number = |number: PyResult<Bound<'_, PyAny>>| {
+        let number = number?;
+        match number.extract::<i64>() {
+            Ok(number) => doc_number(number),
+            Err(_) => doc_number(number.extract::<i128>()?),
+        }
+    };
+    docs.try_iter()?.map(number).collect()
 }
 
 /// The column of a table that has one; any other array itself.
@@ -252,36 +260,38 @@ fn of_memory(memory: &Bound<'_, PyMemoryView>) -> Result<Vec<u64>> {
 
 /// Ids of a column of type `logical`, as stored: text, bytes, or arrays of them; `None` for a null.
 pub(crate) fn ids(ids: &Bound<'_, PyAny>, logical: LogicalType) -> Result<Vec<Option<Vec<u8>>>> {
-    let Some(mut arrays) = Arrays::of(ids)? else { return ids_of_list(ids, logical) };
+    let Some(arrays) = Arrays::of(ids)? else { return ids_of_list(ids, logical) };
     let mut stored = Vec::new();
-    while let Some(array) = arrays.next()? {
-        let FlatArray { items, lists: None, .. } = FlatArray::of(only_column(&array))? else {
-            return Err(argument("expected ids as strings or bytes, found lists"));
-        };
-        let is_text = match items.data_type() {
-            DataType::Null => {
-                stored.resize(stored.len() + items.len(), None);
-                continue;
-            }
-            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
-            DataType::Binary | DataType::LargeBinary | DataType::BinaryView => false,
-            DataType::FixedSizeBinary(_) => false,
-            ty => return Err(argument(format!("expected ids as strings or bytes, found an array of {ty}"))),
-        };
-        let mut failed = Ok(());
-        for_each(items.as_ref(), |id| {
-            let id = id.map(|id| match str::from_utf8(id) {
-                Ok(text) if is_text => id_of_text(text, logical),
-                _ => Ok(id.to_vec()),
-            });
-            match id.transpose() {
-                Ok(id) => stored.push(id),
-                Err(error) => failed = Err(error),
-            }
-        });
-        failed?;
-    }
+    arrays.for_each(ids.py(), |array| add_ids(&array, logical, &mut stored))?;
     Ok(stored)
+}
+
+fn add_ids(array: &ArrayRef, logical: LogicalType, stored: &mut Vec<Option<Vec<u8>>>) -> Result<()> {
+    let FlatArray { items, lists: None, .. } = FlatArray::of(only_column(array))? else {
+        return Err(argument("expected ids as strings or bytes, found lists"));
+    };
+    let is_text = match items.data_type() {
+        DataType::Null => {
+            stored.resize(stored.len() + items.len(), None);
+            return Ok(());
+        }
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => false,
+        DataType::FixedSizeBinary(_) => false,
+        ty => return Err(argument(format!("expected ids as strings or bytes, found an array of {ty}"))),
+    };
+    let mut failed = Ok(());
+    for_each(items.as_ref(), |id| {
+        let id = id.map(|id| match str::from_utf8(id) {
+            Ok(text) if is_text => id_of_text(text, logical),
+            _ => Ok(id.to_vec()),
+        });
+        match id.transpose() {
+            Ok(id) => stored.push(id),
+            Err(error) => failed = Err(error),
+        }
+    });
+    failed
 }
 
 fn ids_of_list(ids: &Bound<'_, PyAny>, logical: LogicalType) -> Result<Vec<Option<Vec<u8>>>> {

@@ -2,6 +2,7 @@
 #![expect(unsafe_code, reason = "capsules hold pointers to structs whose owner is another library")]
 
 use std::ffi::{CStr, c_int};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi_and_data_type};
@@ -55,7 +56,8 @@ impl Arrays {
     /// Those of an object with `__arrow_c_stream__` or `__arrow_c_array__`; `None` of others.
     pub(crate) fn of(data: &Bound<'_, PyAny>) -> Result<Option<Arrays>> {
         if let Some(method) = data.getattr_opt("__arrow_c_stream__")? {
-            return Ok(Some(Arrays::of_stream(take_stream(&capsule(&method.call0()?)?)?)?));
+            let stream = take_stream(&capsule(&method.call0()?)?)?;
+            return data.py().detach(|| Arrays::of_stream(stream)).map(Some);
         }
         let Some(method) = data.getattr_opt("__arrow_c_array__")? else { return Ok(None) };
         let (schema, array): (Bound<'_, PyAny>, Bound<'_, PyAny>) = method.call0()?.extract()?;
@@ -65,9 +67,10 @@ impl Arrays {
     }
 
     fn of_stream(mut stream: FFI_ArrowArrayStream) -> Result<Arrays> {
-        let get_schema = stream.get_schema.ok_or_else(released)?;
+        // Whoever moves a stream away may leave its other members as they are.
+        let get_schema = stream.release.and(stream.get_schema).ok_or_else(released)?;
         let mut schema = FFI_ArrowSchema::empty();
-        // SAFETY: the stream is not released, as it has this function, and `schema` is to be written to.
+        // SAFETY: the stream is not released, and `schema` is to be written to.
         let code = unsafe { get_schema(&raw mut stream, &raw mut schema) };
         if code != 0 {
             return Err(last_error(&mut stream, code));
@@ -94,7 +97,7 @@ impl Arrays {
             Source::Array(array) => return Ok(array.take()),
             Source::Stream(stream) => stream,
         };
-        let get_next = stream.get_next.ok_or_else(released)?;
+        let get_next = stream.release.and(stream.get_next).ok_or_else(released)?;
         let mut array = FFI_ArrowArray::empty();
         // SAFETY: as for the schema; the stream is used by one thread at a time, as `self` is borrowed mutably.
         let code = unsafe { get_next(&raw mut *stream, &raw mut array) };
@@ -103,6 +106,20 @@ impl Arrays {
             0 => imported(array, self.field.data_type()).map(Some),
             code => Err(last_error(stream, code)),
         }
+    }
+
+    /// Calls `each` with all arrays, without the GIL. So is the stream released, which may wait for its threads.
+    pub(crate) fn for_each(
+        mut self,
+        py: Python<'_>,
+        mut each: impl FnMut(ArrayRef) -> Result<()> + Send,
+    ) -> Result<()> {
+        py.detach(move || {
+            while let Some(array) = self.next()? {
+                each(array)?;
+            }
+            Ok(())
+        })
     }
 
     /// The next array as a batch of a table.
@@ -122,7 +139,8 @@ impl Arrays {
 /// The schema of an object with `__arrow_c_schema__`, or of data; `None` of others.
 pub(crate) fn schema_of(data: &Bound<'_, PyAny>) -> Result<Option<Schema>> {
     let Some(method) = data.getattr_opt("__arrow_c_schema__")? else {
-        return Arrays::of(data)?.map(|arrays| arrays.schema()).transpose();
+        let arrays = Arrays::of(data)?;
+        return data.py().detach(move || arrays.map(|arrays| arrays.schema()).transpose());
     };
     let field = read_field(&capsule(&method.call0()?)?)?;
     Arrays { field, source: Source::Array(None) }.schema().map(Some)
@@ -138,6 +156,9 @@ fn read_field(capsule: &Bound<'_, PyCapsule>) -> Result<Field> {
     // SAFETY: a capsule of this name has such a struct, which nobody changes while this thread is attached and runs no Python
     // code.
     let schema = unsafe { schema.as_ref() };
+    if schema.release.is_none() {
+        return Err(released());
+    }
     Ok(Field::try_from(schema)?)
 }
 
@@ -157,9 +178,15 @@ fn imported(array: FFI_ArrowArray, ty: &DataType) -> Result<ArrayRef> {
     if array.is_released() {
         return Err(released());
     }
-    // SAFETY: by the C data interface, the array is of the type that came with it.
-    let data = unsafe { from_ffi_and_data_type(array, ty.clone()) }?;
-    Ok(make_array(data))
+    let import = || {
+        // SAFETY: by the C data interface, the array is of the type that came with it.
+        let data = unsafe { from_ffi_and_data_type(array, ty.clone()) };
+        data.map(make_array)
+    };
+    // Arrow checks numbers of buffers and children by assertions.
+    let array = catch_unwind(AssertUnwindSafe(import));
+    let unlike = || ArrowError::CDataInterface(format!("expected an array that is laid out as {ty}"));
+    Ok(array.map_err(|_| unlike())??)
 }
 
 fn last_error(stream: &mut FFI_ArrowArrayStream, code: c_int) -> Failure {

@@ -24,7 +24,7 @@ static IS_FORKED: AtomicBool = AtomicBool::new(false);
 
 /// Refuses to go on in a process that was forked: it has none of the threads that searches wait for.
 pub(crate) fn refuse_fork() -> PyResult<()> {
-    if IS_FORKED.load(Ordering::Relaxed) {
+    if is_forked() {
         return Err(PyRuntimeError::new_err(
             "this process was forked after docvalues was used: start it by \"spawn\" or \"forkserver\"",
         ));
@@ -37,6 +37,11 @@ pub(crate) fn refuse_fork() -> PyResult<()> {
 #[pyfunction]
 pub(crate) fn _forked() {
     IS_FORKED.fetch_or(IS_USED.load(Ordering::Relaxed), Ordering::Relaxed);
+}
+
+/// Whether this process was forked after docvalues was used.
+pub(crate) fn is_forked() -> bool {
+    IS_FORKED.load(Ordering::Relaxed)
 }
 
 /// Set when the search should stop.

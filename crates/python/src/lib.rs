@@ -59,10 +59,11 @@ mod _docvalues {
 
 /// Runs the command `dv`, whose name is the first argument, and returns its exit code.
 #[pyfunction]
-fn main(py: Python<'_>, args: Vec<OsString>) -> u8 {
-    py.detach(|| {
+fn main(py: Python<'_>, args: Vec<OsString>) -> PyResult<u8> {
+    interrupt::refuse_fork()?;
+    Ok(py.detach(|| {
         let mut out = BufWriter::with_capacity(64 * 1024, stdout().lock());
         let mut err = stderr().lock();
         docvalues_cli::run(args, &mut Console::of_process(&mut out, &mut err)) as u8
-    })
+    }))
 }

@@ -214,15 +214,18 @@ impl Opened {
         argument(format!("{}: expected an index of ids, found none: write it with id_field", self.name))
     }
 
-    /// Reads everything.
-    pub(crate) fn verify(&self) -> Result<()> {
-        match &self.contents {
-            Contents::Files(segments) => segments.iter().try_for_each(docvalues::Segment::verify)?,
-            Contents::Store(snapshot) => {
-                snapshot.segments().try_for_each(|segment| segment.segment.verify())?;
+    /// Reads everything, until `stop` is set between two files.
+    pub(crate) fn verify(&self, stop: &Stop) -> Result<()> {
+        let verify = |segment: &docvalues::Segment| -> Result<()> {
+            if stop.load(Ordering::Relaxed) {
+                return Err(docvalues::search::Error::Interrupted.into());
             }
+            Ok(segment.verify()?)
+        };
+        match &self.contents {
+            Contents::Files(segments) => segments.iter().try_for_each(verify),
+            Contents::Store(snapshot) => snapshot.segments().try_for_each(|segment| verify(segment.segment)),
         }
-        Ok(())
     }
 }
 

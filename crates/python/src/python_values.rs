@@ -9,7 +9,7 @@ use arrow_array::types::{
 };
 use arrow_array::{
     Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, Float64Array, Int64Array, ListArray, NullArray,
-    RecordBatch, StringArray, TimestampMicrosecondArray, UInt64Array,
+    RecordBatch, StringArray, TimestampMicrosecondArray, TimestampNanosecondArray, UInt64Array,
 };
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{DataType, Field, TimeUnit};
@@ -18,7 +18,7 @@ use pyo3::IntoPyObjectExt as _;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PyTuple};
 
 use crate::capsules::Arrays;
 use crate::errors::{Failure, Result, argument};
@@ -123,20 +123,54 @@ pub(crate) fn batch(columns: &Bound<'_, PyMapping>) -> Result<RecordBatch> {
 
 /// A list, or an array of Arrow or numpy, as an array.
 pub(crate) fn array(values: &Bound<'_, PyAny>) -> Result<ArrayRef> {
-    if let Some(mut arrays) = Arrays::of(values)? {
-        let mut chunks: Vec<ArrayRef> = Vec::new();
-        while let Some(chunk) = arrays.next()? {
+    if let Some(arrays) = Arrays::of(values)? {
+        let (ty, mut chunks) = (arrays.field().data_type().clone(), Vec::new());
+        arrays.for_each(values.py(), |chunk| {
             chunks.push(chunk);
-        }
+            Ok(())
+        })?;
         return match chunks.as_slice() {
-            [] => Ok(arrow_array::new_empty_array(arrays.field().data_type())),
+            [] => Ok(arrow_array::new_empty_array(&ty)),
             chunks => Ok(concat(&chunks.iter().map(|chunk| &**chunk).collect::<Vec<_>>())?),
         };
+    }
+    if let Some(times) = times_of_numpy(values)? {
+        return Ok(times);
     }
     if let Some(to_list) = values.getattr_opt("tolist")? {
         return array_of_list(&to_list.call0()?);
     }
     array_of_list(values)
+}
+
+/// Times of numpy, of which some are integers in a list of Python; `None` of other values.
+fn times_of_numpy(values: &Bound<'_, PyAny>) -> Result<Option<ArrayRef>> {
+    if !values.get_type().module()?.extract::<String>()?.starts_with("numpy") {
+        return Ok(None);
+    }
+    let Some(dtype) = values.getattr_opt("dtype")? else { return Ok(None) };
+    let dtype: String = dtype.getattr("str")?.extract()?;
+    // The order of the bytes comes first.
+    let unit = dtype.get(1..).unwrap_or_default();
+    if unit == "M8[ns]" {
+        let counts = values.call_method1("astype", ("int64",))?.call_method0("tolist")?;
+        // The least integer is NaT.
+        let counts = counts.extract::<Vec<Option<i64>>>()?.into_iter();
+        let times = counts.map(|count| count.filter(|count| *count != i64::MIN));
+        return Ok(Some(Arc::new(times.collect::<TimestampNanosecondArray>().with_timezone("UTC"))));
+    }
+    if !unit.starts_with("M8") && !unit.starts_with("m8") {
+        return Ok(None);
+    }
+    let list = values.call_method0("tolist")?;
+    for value in list.try_iter()? {
+        if value?.is_instance_of::<PyInt>() {
+            let message =
+                format!("expected times to the nanosecond, found {unit} of numpy, or a year beyond 9999");
+            return Err(PyTypeError::new_err(message).into());
+        }
+    }
+    array_of_list(&list).map(Some)
 }
 
 fn array_of_list(values: &Bound<'_, PyAny>) -> Result<ArrayRef> {
@@ -146,11 +180,16 @@ fn array_of_list(values: &Bound<'_, PyAny>) -> Result<ArrayRef> {
             false => Arc::new(BooleanArray::from(values)),
         });
     }
-    if let Ok(values) = values.extract::<Vec<Option<i64>>>() {
-        return Ok(Arc::new(Int64Array::from(values)));
+    if let Ok(numbers) = values.extract::<Vec<Option<i64>>>() {
+        // Python takes a bool as 0 or 1.
+        if numbers.iter().any(|number| matches!(number, Some(0 | 1))) {
+            no_bool(values)?;
+        }
+        return Ok(Arc::new(Int64Array::from(numbers)));
     }
-    if let Ok(values) = values.extract::<Vec<Option<u64>>>() {
-        return Ok(Arc::new(UInt64Array::from(values)));
+    if let Ok(numbers) = values.extract::<Vec<Option<u64>>>() {
+        no_bool(values)?;
+        return Ok(Arc::new(UInt64Array::from(numbers)));
     }
     if let Ok(values) = values.extract::<Vec<Option<String>>>() {
         return Ok(Arc::new(StringArray::from(values)));
@@ -175,9 +214,26 @@ fn array_of_list(values: &Bound<'_, PyAny>) -> Result<ArrayRef> {
     moments(&values)
 }
 
+/// Refuses a bool among numbers.
+fn no_bool(numbers: &Bound<'_, PyAny>) -> Result<()> {
+    for number in numbers.try_iter()? {
+        if number?.is_instance_of::<PyBool>() {
+            return Err(bool_and_numbers());
+        }
+    }
+    Ok(())
+}
+
+fn bool_and_numbers() -> Failure {
+    PyTypeError::new_err("expected values of one type, found bool and numbers").into()
+}
+
 /// A number as a double, which an integer may not be.
 fn double(value: &Option<Bound<'_, PyAny>>) -> Result<Option<f64>> {
     let Some(value) = value else { return Ok(None) };
+    if value.is_instance_of::<PyBool>() {
+        return Err(bool_and_numbers());
+    }
     let number: f64 = value.extract()?;
     if value.is_instance_of::<PyInt>() && !value.eq(number)? {
         return Err(argument(format!("expected numbers that are doubles, found {value}")));
@@ -199,6 +255,10 @@ fn lists(values: &[Option<Bound<'_, PyAny>>]) -> Result<ArrayRef> {
     let Some(first) = values.iter().flatten().next() else {
         return Ok(Arc::new(NullArray::new(values.len())));
     };
+    // An empty list is a missing value.
+    if items.is_empty() {
+        return Ok(Arc::new(NullArray::new(values.len())));
+    }
     let items = array_of_list(PyList::new(first.py(), items)?.as_any())?;
     let item = Arc::new(Field::new("item", items.data_type().clone(), true));
     let nulls = NullBuffer::from_iter(values.iter().map(Option::is_some));
@@ -230,6 +290,14 @@ fn moments(values: &[Option<Bound<'_, PyAny>>]) -> Result<ArrayRef> {
                 }
                 false => value.clone(),
             };
+            // One of pandas.
+            if let Some(nanos) = value.getattr_opt("nanosecond")?
+                && nanos.extract::<i64>()? != 0
+            {
+                return Err(argument(format!(
+                    "expected times to the microsecond, found {value}: pass them as Arrow"
+                )));
+            }
             let span = value.sub(epoch(py)?)?;
             let number = |name: &str| span.getattr(name)?.extract::<i64>();
             let seconds = number("days")? * 86_400 + number("seconds")?;

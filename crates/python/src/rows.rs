@@ -15,7 +15,7 @@ use docvalues::search::{Docs, DocsByPart, Search};
 use docvalues::{DocId, Kind, LogicalType};
 
 use crate::arguments;
-use crate::errors::Result;
+use crate::errors::{Result, argument};
 use crate::opened::Opened;
 use crate::table::Table;
 use crate::text;
@@ -38,7 +38,17 @@ impl Columns {
         (strings, as_text): (&str, bool),
     ) -> Result<Columns> {
         let names = names.unwrap_or_else(|| opened.columns.clone());
+        if let Some(docs) = docs.as_ref().filter(|docs| names.contains(docs)) {
+            return Err(argument(format!(
+                "expected another name for the numbers of documents than column {docs:?}"
+            )));
+        }
         Ok(Columns { names, docs, strings: arguments::strings(strings)?, as_text })
+    }
+
+    /// The number of columns.
+    pub(crate) fn count(&self) -> usize {
+        self.names.len()
     }
 
     /// The schema of the batches.

@@ -2,13 +2,14 @@
 
 use std::collections::VecDeque;
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
-use docvalues::Field;
 use docvalues::search::query::BoundQuery;
-use docvalues::search::{Docs, DocsByPart, Query, Search};
+use docvalues::search::{Docs, DocsByPart, Search};
+use docvalues::{DocId, Field};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -28,7 +29,8 @@ const FILTERED: u32 = 1 << 19;
 pub(crate) struct Plan {
     pub(crate) opened: Arc<Opened>,
     pub(crate) columns: Columns,
-    pub(crate) query: Query,
+    /// The condition, bound once: a pattern reads the whole dictionary.
+    pub(crate) bound: BoundQuery,
     pub(crate) limit: Option<u64>,
     /// The only part, or all.
     pub(crate) part: Option<usize>,
@@ -60,19 +62,26 @@ pub(crate) struct Scan {
 #[pyclass(module = "docvalues")]
 struct ScanBatches(Reader);
 
-/// Reads batches, those of some windows at once.
+/// Documents of a part that are read at once, at most [`Plan::rows`].
+enum Piece {
+    Range(Range<u32>),
+    List(Vec<DocId>),
+}
+
+/// Finds the documents of some windows at once, and reads some pieces of them at once.
 struct Reader {
     plan: Arc<Plan>,
     schema: SchemaRef,
     search: Search<'static>,
-    bound: BoundQuery,
-    /// The documents that were not read yet: of a part, from a document on.
+    /// The documents that were not looked at yet: of a part, from a document on.
     parts: Range<usize>,
     next: u32,
     /// The rows that may still be returned.
     left: u64,
-    /// The windows that are read at once.
+    /// The windows, and the pieces, that are worked on at once.
     ahead: usize,
+    /// Documents that match and were not read yet, with their part.
+    found: VecDeque<(usize, Piece)>,
     ready: VecDeque<RecordBatch>,
 }
 
@@ -80,7 +89,6 @@ impl Scan {
     pub(crate) fn new(plan: Plan) -> Result<Scan> {
         // Wrong names are an error now.
         let search = plan.opened.search();
-        drop(search.bind(&plan.query)?);
         plan.parts()?;
         let (schema, fields) = (plan.columns.schema(&search)?, plan.columns.fields(&search)?);
         Ok(Scan { plan: Mutex::new(Some(Arc::new(plan))), schema, fields })
@@ -109,9 +117,8 @@ impl Scan {
     /// Reads all rows.
     fn read_all(&self, py: Python<'_>) -> Result<Table> {
         let (mut reader, mut batches) = (self.reader()?, Vec::new());
-        while let Some(batch) = py.detach(|| reader.next_batch())? {
+        while let Some(batch) = reader.next_interruptible(py)? {
             batches.push(batch);
-            py.check_signals()?;
         }
         Ok(Table::new(Arc::clone(&self.schema), batches, []))
     }
@@ -152,9 +159,7 @@ impl ScanBatches {
     }
 
     fn __next__(&mut self, py: Python<'_>) -> PyResult<Option<Table>> {
-        py.check_signals()?;
-        let reader = &mut self.0;
-        let batch = py.detach(|| reader.next_batch())?;
+        let batch = self.0.next_interruptible(py)?;
         Ok(batch.map(|batch| Table::new(Arc::clone(&self.0.schema), vec![batch], [])))
     }
 }
@@ -162,36 +167,76 @@ impl ScanBatches {
 impl Reader {
     fn new(plan: Arc<Plan>, schema: SchemaRef) -> Result<Reader> {
         let search = plan.opened.search();
-        let bound = search.bind(&plan.query)?;
-        let parts = if bound.is_none() { 0..0 } else { plan.parts()? };
+        let parts = if plan.bound.is_none() { 0..0 } else { plan.parts()? };
         let left = plan.limit.unwrap_or(u64::MAX);
-        Ok(Reader { plan, schema, search, bound, parts, next: 0, left, ahead: 1, ready: VecDeque::new() })
+        let (found, ready) = (VecDeque::new(), VecDeque::new());
+        Ok(Reader { plan, schema, search, parts, next: 0, left, ahead: 1, found, ready })
     }
 
     fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
-        while self.ready.is_empty() && self.left > 0 {
-            let windows = self.windows();
-            if windows.is_empty() {
-                break;
+        while self.ready.is_empty() && self.step()? {}
+        Ok(self.ready_batch())
+    }
+
+    /// As [`next_batch`](Self::next_batch), without the GIL. Ctrl-C has its turn between windows.
+    fn next_interruptible(&mut self, py: Python<'_>) -> Result<Option<RecordBatch>> {
+        loop {
+            py.check_signals()?;
+            if let Some(batch) = self.ready_batch() {
+                return Ok(Some(batch));
             }
-            let reader = &*self;
-            let read = windows.into_par_iter().map(|(part, docs)| reader.read(part, docs));
-            let read = read.collect::<Result<Vec<Vec<RecordBatch>>>>();
-            // Nothing comes after an error.
-            let read = read.inspect_err(|_| self.left = 0)?;
-            self.ready.extend(read.into_iter().flatten().filter(|batch| batch.num_rows() > 0));
-            // A limit is often reached by the first windows.
-            self.ahead = (2 * self.ahead).min(2 * rayon::current_num_threads());
+            if !py.detach(|| self.step())? {
+                return Ok(None);
+            }
         }
-        let Some(batch) = self.ready.pop_front().filter(|_| self.left > 0) else { return Ok(None) };
+    }
+
+    /// The next batch that was read, within the limit.
+    fn ready_batch(&mut self) -> Option<RecordBatch> {
+        let batch = self.ready.pop_front().filter(|_| self.left > 0)?;
         let rows = usize::try_from(self.left).unwrap_or(usize::MAX).min(batch.num_rows());
         self.left -= rows as u64;
-        Ok(Some(if rows < batch.num_rows() { batch.slice(0, rows) } else { batch }))
+        Some(if rows < batch.num_rows() { batch.slice(0, rows) } else { batch })
+    }
+
+    /// Finds and reads some documents, if there are more. Returns whether there were.
+    fn step(&mut self) -> Result<bool> {
+        let done = self.try_step();
+        if done.is_err() {
+            // Nothing comes after an error.
+            self.left = 0;
+        }
+        done
+    }
+
+    fn try_step(&mut self) -> Result<bool> {
+        refuse_fork()?;
+        if self.left == 0 {
+            return Ok(false);
+        }
+        if self.found.len() < self.ahead {
+            let windows = self.windows();
+            if windows.is_empty() && self.found.is_empty() {
+                return Ok(false);
+            }
+            let reader = &*self;
+            let found = windows.into_par_iter().map(|(part, docs)| reader.find(part, docs));
+            let found = found.collect::<Result<Vec<Vec<(usize, Piece)>>>>()?;
+            self.found.extend(found.into_iter().flatten());
+        }
+        let pieces: Vec<(usize, Piece)> = self.found.drain(..self.ahead.min(self.found.len())).collect();
+        let reader = &*self;
+        let read = pieces.into_par_iter().map(|(part, piece)| reader.read(part, &piece));
+        let read = read.collect::<Result<Vec<Vec<RecordBatch>>>>()?;
+        self.ready.extend(read.into_iter().flatten().filter(|batch| batch.num_rows() > 0));
+        // A limit is often reached by the first windows.
+        self.ahead = (2 * self.ahead).min(2 * rayon::current_num_threads());
+        Ok(true)
     }
 
     /// The next windows of documents.
     fn windows(&mut self) -> Vec<(usize, Range<u32>)> {
-        let len = match self.bound.is_all() {
+        let len = match self.plan.bound.is_all() {
             true => self.plan.rows.min(usize::try_from(self.left).unwrap_or(usize::MAX)),
             false => FILTERED as usize,
         };
@@ -208,23 +253,25 @@ impl Reader {
         windows
     }
 
-    /// The documents of a window that match.
-    fn read(&self, part: usize, docs: Range<u32>) -> Result<Vec<RecordBatch>> {
-        let Reader { plan, search, .. } = self;
-        let (opened, rows) = (&plan.opened, plan.rows);
-        let window = Docs::Range(docs.start, docs.end);
-        if self.bound.is_all() {
-            return plan.columns.of_part(opened, search, (part, window), rows);
+    /// The documents of a window that match, in pieces.
+    fn find(&self, part: usize, docs: Range<u32>) -> Result<Vec<(usize, Piece)>> {
+        let Plan { bound, opened, rows, .. } = &*self.plan;
+        if bound.is_all() {
+            return Ok(vec![(part, Piece::Range(docs))]);
         }
-        let asked = only(opened.parts.len(), part, window);
-        let found = self.bound.collect(DocsByPart::Parts(&asked))?;
+        let asked = only(opened.parts.len(), part, Docs::Range(docs.start, docs.end));
+        let found = bound.collect(DocsByPart::Parts(&asked))?;
         let mut found = found.of_part(part).to_vec(docs.end);
         found.truncate(usize::try_from(self.left).unwrap_or(usize::MAX));
-        let mut batches = Vec::new();
-        for docs in found.chunks(rows) {
-            batches.extend(plan.columns.of_part(opened, search, (part, Docs::list(docs)?), rows)?);
-        }
-        Ok(batches)
+        Ok(found.chunks(*rows).map(|docs| (part, Piece::List(docs.to_vec()))).collect())
+    }
+
+    fn read(&self, part: usize, piece: &Piece) -> Result<Vec<RecordBatch>> {
+        let docs = match piece {
+            Piece::Range(docs) => Docs::Range(docs.start, docs.end),
+            Piece::List(docs) => Docs::list(docs)?,
+        };
+        self.plan.columns.of_part(&self.plan.opened, &self.search, (part, docs), self.plan.rows)
     }
 }
 
@@ -232,8 +279,12 @@ impl Iterator for Reader {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let next = self.next_batch().map_err(in_stream);
-        next.transpose()
+        // The caller is C, which a panic does not pass.
+        let Ok(next) = catch_unwind(AssertUnwindSafe(|| self.next_batch())) else {
+            self.left = 0;
+            return Some(Err(ArrowError::ComputeError("the search panicked".to_owned())));
+        };
+        next.map_err(in_stream).transpose()
     }
 }
 

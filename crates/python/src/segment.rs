@@ -66,13 +66,13 @@ impl Segment {
     }
 }
 
-/// So many documents are read before others would have taken the GIL.
+/// So many values are read before others would have taken the GIL.
 const FEW: usize = 64;
 
 /// A table of documents in the order of a list.
 fn table(py: Python<'_>, opened: &Opened, columns: &Columns, docs: &[DocAddress]) -> Result<Table> {
     let read = || columns.table(opened, &opened.search(), docs);
-    if docs.len() < FEW { read() } else { py.detach(read) }
+    if docs.len().saturating_mul(columns.count()) < FEW { read() } else { py.detach(read) }
 }
 
 #[pymethods]
@@ -291,6 +291,7 @@ impl Segment {
     #[allow(clippy::too_many_arguments, reason = "keywords in Python")]
     fn scan(
         &self,
+        py: Python<'_>,
         columns: Option<Vec<String>>,
         r#where: Option<&str>,
         limit: Option<u64>,
@@ -303,13 +304,16 @@ impl Segment {
         let opened = self.opened()?;
         let columns = Columns::of(&opened, columns, docs, (strings, as_text))?;
         let (query, rows) = (condition(r#where)?, batch_rows.max(1));
-        Scan::new(Plan { opened, columns, query, limit, part, rows })
+        // Without a condition, nothing is read.
+        let docs = r#where.map_or(0, |_| opened.docs());
+        let bound = interruptible(py, docs, |stop| Ok(opened.stoppable(stop).bind(&query)?))?;
+        Scan::new(Plan { opened, columns, bound, limit, part, rows })
     }
 
     /// Reads everything, and raises a CorruptError for the first damage.
     fn check(&self, py: Python<'_>) -> Result<()> {
         let opened = self.opened()?;
-        interruptible(py, u64::MAX, |_| opened.verify())
+        interruptible(py, u64::MAX, |stop| opened.verify(stop))
     }
 
     /// Lets go of the files. Scans and tables that were made before still work.

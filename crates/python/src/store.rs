@@ -15,7 +15,7 @@ use pyo3::types::PyDict;
 use crate::arguments::{self, Data, Names, condition};
 use crate::capsules::schema_of;
 use crate::errors::{Failure, Result, argument};
-use crate::interrupt::{interruptible, refuse_fork};
+use crate::interrupt::{interruptible, is_forked, refuse_fork};
 use crate::opened::Opened;
 use crate::segment::Segment;
 use crate::table::{Schema, escaped};
@@ -56,7 +56,7 @@ impl Store {
         (data, progress): (&Bound<'py, PyAny>, Option<Py<PyAny>>),
         update: Option<Vec<String>>,
     ) -> Result<Bound<'py, PyDict>> {
-        let (store, mut data) = (self.store()?, Data::of(data)?);
+        let (store, data) = (self.store()?, Data::of(data)?);
         let types = Types::of_fields(store.snapshot().schema().fields());
         let mut counts = [
             ("added", 0_u64),
@@ -67,6 +67,8 @@ impl Store {
             ("refused", 0),
         ];
         py.detach(|| {
+            // A stream is released without the GIL, too, as that may wait for its threads.
+            let mut data = data;
             let bytes = BYTES.min(store.options().buffer_bytes / 4);
             each_slice(&mut data, &types, bytes, progress.as_ref(), |rows, before| {
                 let place = |error: docvalues::store::Error| Failure::from(error).after_rows(before);
@@ -97,6 +99,20 @@ impl Store {
     }
 }
 
+impl Drop for Store {
+    fn drop(&mut self) {
+        let store = self.store.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        if store.is_some() {
+            Python::attach(|py| py.detach(|| let_go(store)));
+        }
+    }
+}
+
+/// Drops a store, which may wait for a thread that writes. A forked process has no such thread, and leaves all to its parent.
+fn let_go(store: Option<Arc<docvalues::store::Store>>) {
+    if is_forked() { std::mem::forget(store) } else { drop(store) }
+}
+
 #[pymethods]
 impl Store {
     /// Creates a store in a folder.
@@ -118,6 +134,7 @@ impl Store {
         keep_commits: Option<usize>,
         buffer: Option<usize>,
     ) -> Result<Store> {
+        refuse_fork()?;
         let specs = match schema_of(&schema)? {
             Some(schema) => Types::of(types.as_ref())?.fields(&schema)?,
             None => declared(&schema)?,
@@ -151,6 +168,7 @@ impl Store {
         keep_commits: Option<usize>,
         buffer: Option<usize>,
     ) -> Result<Store> {
+        refuse_fork()?;
         let options = options(&durability, keep_commits, buffer)?;
         let store = py.detach(|| docvalues::store::Store::open(&path, options))?;
         Ok(Store::of(store, path))
@@ -250,17 +268,20 @@ impl Store {
     #[pyo3(signature = (to = None))]
     fn merge(&self, py: Python<'_>, to: Option<usize>) -> Result<usize> {
         let store = self.store()?;
-        let merged = py.detach(|| match to {
-            Some(segments) => store.merge_to(segments),
-            None => store.merge(&MergePolicy::new()).map(drop),
-        });
-        merged?;
-        Ok(store.stats()?.segments)
+        py.detach(|| -> Result<usize> {
+            match to {
+                Some(segments) => store.merge_to(segments),
+                None => store.merge(&MergePolicy::new()).map(drop),
+            }?;
+            Ok(store.stats()?.segments)
+        })
     }
 
     /// The contents of the store now, as numbers.
     fn stats<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
-        let stats = self.store()?.stats()?;
+        let store = self.store()?;
+        // It may wait for a thread that deletes or applies.
+        let stats = py.detach(|| store.stats())?;
         let found = PyDict::new(py);
         found.set_item("docs", stats.docs)?;
         found.set_item("segments", stats.segments)?;
@@ -288,7 +309,7 @@ impl Store {
     /// Closes the store, without a commit.
     fn close(&self, py: Python<'_>) {
         let store = self.store.write().unwrap_or_else(PoisonError::into_inner).take();
-        py.detach(|| drop(store));
+        py.detach(|| let_go(store));
     }
 
     fn __enter__(this: Py<Self>) -> Py<Self> {

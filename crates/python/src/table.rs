@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList, PyTuple};
 
 use crate::capsules::{batch_capsules, schema_capsule, stream_capsule};
-use crate::errors::Result;
+use crate::errors::{Result, argument};
 use crate::python_values;
 
 /// The rows that `repr` shows.
@@ -85,6 +85,12 @@ impl Table {
     fn to_pydict<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
         let columns = PyDict::new(py);
         for (at, field) in self.schema.fields().iter().enumerate() {
+            if columns.contains(field.name())? {
+                let name = field.name();
+                return Err(argument(format!(
+                    "expected columns of different names, found two {name:?}: use Arrow"
+                )));
+            }
             let values = PyList::empty(py);
             for batch in &self.batches {
                 for row in 0..batch.num_rows() {

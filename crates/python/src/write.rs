@@ -37,11 +37,13 @@ pub(crate) fn write(
     progress: Option<Py<PyAny>>,
 ) -> Result<u32> {
     refuse_fork()?;
-    let mut data = Data::of(&data)?;
     let types = Types::of(types.as_ref())?;
+    let data = Data::of(&data)?;
     let mut options = WriterOptions::new().threads(threads.unwrap_or(0));
     options.budget = memory.unwrap_or(options.budget);
     py.detach(|| -> Result<u32> {
+        // A stream is released without the GIL, too, as that may wait for its threads.
+        let mut data = data;
         let mut schema = Schema::new();
         for field in types.fields(&data.schema()?)? {
             schema.add(field)?;
@@ -117,11 +119,10 @@ pub(crate) fn each_slice(
 ) -> Result<()> {
     let mut rows = 0;
     while let Some(batch) = data.next()? {
-        let batch = text::parsed(&batch, rows, |name| types.get(name))?;
         let mut first = 0;
         while first < batch.num_rows() {
             let slice = fitting(&batch, first, bytes);
-            each(&slice, rows)?;
+            each(&text::parsed(&slice, rows, |name| types.get(name))?, rows)?;
             first += slice.num_rows();
             rows += slice.num_rows() as u64;
             Python::attach(|py| -> PyResult<()> {

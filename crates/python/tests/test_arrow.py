@@ -195,6 +195,69 @@ def test_numbers_of_lists_are_exact():
             dv.write("a.dv", {"n": numbers})
 
 
+@pytest.mark.parametrize("method", ["__arrow_c_stream__", "__arrow_c_array__"])
+@pytest.mark.parametrize("first", ["pyarrow", "docvalues"])
+def test_capsules_that_were_read_before_are_refused(method, first):
+    data = pa.table({"n": [1]}) if "stream" in method else pa.record_batch({"n": [1]})
+    capsules = getattr(data, method)()
+    again = type("Again", (), {method: lambda self, requested_schema=None: capsules})()
+    if first == "docvalues":
+        assert dv.write("a.dv", again) == 1
+    else:
+        assert (pa.table if "stream" in method else pa.record_batch)(again).num_rows == 1
+    with pytest.raises(dv.QueryError, match="already"):
+        dv.write("b.dv", again)
+
+
+def test_values_of_lists_keep_their_type():
+    moments = np.array(["2024-01-01T00:00:00.000000001", "NaT"], "M8[ns]")
+    dv.write("a.dv", {"ns": moments, "big_endian": moments.astype(">M8[ns]"), "day": moments.astype("M8[D]")})
+    segment = dv.open("a.dv")
+    assert segment.schema.types == {"ns": "timestamp[ns]", "big_endian": "timestamp[ns]", "day": "date"}
+    nanos = [int(moments[0].astype("int64")), None]
+    expected = {"ns": nanos, "big_endian": nanos, "day": [dt.date(2024, 1, 1), None]}
+    assert segment.scan().read_all().to_pydict() == expected
+    masked = np.ma.masked_array(moments, [False, True])
+    dv.write("a.dv", {"ns": masked})
+    assert dv.open("a.dv").scan().read_all().to_pydict() == {"ns": nanos}
+    times = pd.Series([pd.Timestamp(2024, 1, 1), pd.Timestamp(2024, 1, 2)])
+    dv.write("a.dv", {"t": times.tolist()})
+    assert dv.open("a.dv").schema.types == {"t": "timestamp[us]"}
+    for values in (
+        moments - moments,
+        np.array([1], "M8[ps]"),
+        np.array(["20000-01-01"], "M8[s]"),
+        [pd.Timestamp(1, unit="ns")],
+        [True, 2],
+        [True, 2**63],
+        [1.5, True],
+        [[True], [2]],
+    ):
+        with pytest.raises((TypeError, ValueError)):
+            dv.write("b.dv", {"column": values})
+
+
+def test_an_array_that_is_not_of_its_schema_is_refused():
+    schema, _ = pa.record_batch({"n": [1], "m": [2]}).__arrow_c_array__()
+    _, array = pa.record_batch({"n": [1]}).__arrow_c_array__()
+    data = type("Data", (), {"__arrow_c_array__": lambda self, requested_schema=None: (schema, array)})()
+    with pytest.raises(dv.DataError, match="laid out"):
+        dv.write("a.dv", data)
+
+
+def test_slices_of_encoded_and_nested_text_fit_the_memory():
+    text = pa.array([f"{n:05}" * 100 for n in range(200)] * 100)
+    ends = pa.array(range(1, len(text) + 1), pa.int32())
+    for column in (
+        text.dictionary_encode(),
+        pa.RunEndEncodedArray.from_arrays(ends, text),
+        pa.StructArray.from_arrays([text], ["s"]),
+    ):
+        assert dv.write("a.dv", pa.table({"c": column}), memory=4 << 20) == len(text)
+        rows = dv.open("a.dv").scan().read_all().to_pydict()
+        assert list(rows.values()) == [text.to_pylist()]
+
+
 def test_types_that_no_column_has():
     for type_ in (pa.month_day_nano_interval(), pa.decimal256(40, 2), pa.map_(pa.string(), pa.int64())):
         with pytest.raises(dv.DataError) as error:

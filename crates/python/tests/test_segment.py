@@ -1,9 +1,11 @@
 """Files and stores from Python: errors, threads, forks, commands, pickles, notebooks."""
 
 import datetime as dt
+import errno
 import gc
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import threading
@@ -47,11 +49,16 @@ def test_errors_are_those_that_python_has(hits, in_a_folder_of_its_own):
         (ValueError, dv.QueryError, lambda: hits.scan(where="size > 'much'")),
         (IndexError, IndexError, lambda: hits.take([3])),
         (IndexError, IndexError, lambda: hits.take([-1])),
+        (IndexError, IndexError, lambda: hits.take([2**63])),
         (TypeError, TypeError, lambda: hits.count(1)),
     ]:
         with pytest.raises(base) as raised:
             call()
         assert isinstance(raised.value, error)
+    with pytest.raises(OSError) as raised:
+        dv.open("none.dv")
+    assert (raised.value.errno, raised.value.filename) == (errno.ENOENT, raised.value.file)
+    assert raised.value.filename.endswith("none.dv") and str(pickle.loads(pickle.dumps(raised.value))) == str(raised.value)
     # The message points at the place in the query.
     with pytest.raises(dv.QueryError) as raised:
         hits.count("size > 7 and hots = 1")
@@ -66,6 +73,33 @@ def test_errors_are_those_that_python_has(hits, in_a_folder_of_its_own):
     assert isinstance(raised.value, dv.Error) and isinstance(pickle.loads(pickle.dumps(raised.value)), dv.CorruptError)
 
 
+def test_sums_of_64_bits_are_exact():
+    for numbers, total, type_ in [
+        ([2**63 + 1, None], 2**63 + 1, pa.uint64()),
+        ([2**64 - 1], 2**64 - 1, pa.uint64()),
+        ([2**63 - 1], 2**63 - 1, pa.int64()),
+        ([-1], -1, pa.int64()),
+        ([2**64 - 1, 2**64 - 1], float(2**65 - 2), pa.float64()),
+    ]:
+        dv.write("a.dv", {"n": numbers, "g": ["a"] * len(numbers)})
+        segment = dv.open("a.dv")
+        sums = pa.table(segment.stats("n"))["sum"]
+        assert (sums.to_pylist(), sums.type) == ([total], type_)
+        assert segment.group("g", metrics=["sum(n)"]).to_pydict()["sum(n)"] == [total]
+
+
+def test_columns_of_one_name_are_refused_in_a_mapping(hits):
+    dv.write("a.dv", {"count": [7, 7, 8]})
+    counts = dv.open("a.dv").facet("count")
+    assert pa.table(counts).columns[0].to_pylist() == [7, 8] and pa.table(counts).columns[1].to_pylist() == [2, 1]
+    with pytest.raises(dv.QueryError, match="different names"):
+        counts.to_pydict()
+    for call in (lambda: hits.scan(docs="size"), lambda: hits.top("size", columns=["size"], docs="size")):
+        with pytest.raises(dv.QueryError, match="another name"):
+            call()
+    assert hits.scan(["id"], docs="size", limit=1).read_all().to_pydict() == {"size": [0], "id": ["a"]}
+
+
 def test_steps_of_the_calendar_and_metrics_that_are_values():
     times = [dt.datetime(2024, 2, 29, hour, tzinfo=dt.timezone.utc) for hour in (1, 1, 13)]
     dv.write("a.dv", {"g": ["a", "a", "b"], "t": times, "n": [3, 1, 2], "s": ["x", "y", "z"]})
@@ -75,6 +109,8 @@ def test_steps_of_the_calendar_and_metrics_that_are_values():
     assert segment.histogram("t", "hour of day").to_pydict() == {"from": list(range(1, 14)), "count": [2, *[0] * 11, 1]}
     groups = segment.group("g", metrics=["p50(n)", "first(s by n)", "max(t)"], order="value").to_pydict()
     assert groups == {"g": ["a", "b"], "count": [2, 1], "p50(n)": [1, 2], "first(s by n)": ["y", "z"], "max(t)": times[1:]}
+    edges = segment.histogram("n", np.array([0, 2])).to_pydict()
+    assert edges == segment.histogram("n", [0, 2]).to_pydict() and edges["from"][0] == 0
     for step in ("fortnight", 0):
         with pytest.raises(dv.QueryError):
             segment.histogram("t", step)
@@ -168,14 +204,69 @@ def test_other_threads_run_during_a_search():
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_forked_process_is_refused(hits):
     assert hits.count() == 3
+    iterator, stream = iter(hits.scan()), pa.RecordBatchReader.from_stream(hits.scan())
     child = os.fork()
     if child == 0:
-        try:
-            hits.count()
-        except RuntimeError as error:
-            os._exit(7 if "fork" in str(error) else 1)
-        os._exit(1)
+        # It would wait for ever.
+        signal.alarm(20)
+        for call in (hits.count, lambda: next(iterator), stream.read_next_batch):
+            try:
+                call()
+            except Exception as error:
+                if "fork" in str(error):
+                    continue
+            os._exit(1)
+        os._exit(7)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_store_that_was_opened_before_a_fork_is_refused():
+    """A program, in which nothing else of docvalues was used before."""
+    program = """
+import docvalues as dv, gc, os, sys
+store = dv.Store.create("store", {"id": "string"}, id_field="id")
+child = os.fork()
+if child == 0:
+    calls = [
+        lambda: store.upsert({"id": ["a"]}),
+        lambda: dv.Store.open("store"),
+        lambda: dv.Store.create("new", {"id": "string"}),
+    ]
+    for call in calls:
+        try:
+            call()
+            os._exit(1)
+        except RuntimeError:
+            pass
+    os._exit(7)
+code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+assert not os.path.exists("new")
+sys.exit(code)
+"""
+    assert subprocess.run([sys.executable, "-c", program], timeout=60).returncode == 7
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+@pytest.mark.parametrize("end", ["del store", "store.close()"])
+def test_a_forked_process_leaves_the_store_to_its_parent(end):
+    program = f"""
+import docvalues as dv, gc, os, sys
+store = dv.Store.create("store", {{"id": "string"}}, id_field="id")
+child = os.fork()
+if child == 0:
+    {end}
+    gc.collect()
+    os._exit(0)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+try:
+    dv.Store.open("store")
+except dv.Error:
+    store.upsert({{"id": ["a"]}})
+    store.commit()
+    sys.exit(7)
+"""
+    assert subprocess.run([sys.executable, "-c", program], timeout=60).returncode == 7
 
 
 def test_segments_are_pickled_by_name_and_snapshots_are_not(hits):
@@ -206,6 +297,101 @@ except KeyboardInterrupt:
     sys.exit(7)
 """
     assert subprocess.run([sys.executable, "-c", program], timeout=120).returncode == 7
+
+
+def test_streams_whose_threads_need_python_do_not_wait_for_ever():
+    """Threads of pyarrow read the file, which is an object of Python."""
+    program = """
+import docvalues as dv, io, pyarrow as pa
+from pyarrow import csv
+
+def stream(value):
+    text = b"n\\n" + value * 200_000
+    return csv.open_csv(io.BytesIO(text), read_options=csv.ReadOptions(block_size=4096))
+
+dv.write("a.dv", {"id": ["a", "b"], "size": [7, 8]}, id_field="id")
+hits = dv.open("a.dv")
+assert len(hits.take(stream(b"1\\n"), ["size"])) == 200_000
+assert len(hits.lookup(stream(b"b\\n"), ["size"])) == 200_000
+assert dv.write("b.dv", stream(b"1\\n")) == 200_000
+with dv.Store.create("store", stream(b"a\\n"), id_field="n") as store:
+    assert store.delete(ids=stream(b"a\\n")) == 0
+# Those that are not read to their end.
+for call in (
+    lambda: hits.take(stream(b"text\\n")),
+    lambda: hits.lookup(stream(b"7\\n")),
+    lambda: dv.write("c.dv", stream(b"1\\n"), sort_by="none"),
+    lambda: dv.write("c.dv", {"n": stream(b"1\\n"), "m": [1]}),
+):
+    try:
+        call()
+    except (ValueError, KeyError):
+        continue
+    raise AssertionError
+"""
+    done = subprocess.run([sys.executable, "-c", program], timeout=120, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_ctrl_c_interrupts_a_scan():
+    """It comes while the first windows of a scan are filtered, none of whose documents matches."""
+    program = """
+import collections, docvalues as dv, functools, numpy as np, operator, os, pyarrow as pa, signal, sys, threading, types
+even = np.arange(12 << 19) * 7919 % 100_003 * 2
+dv.write("a.dv", pa.table({"n": even, "m": even + 1}))
+scan = dv.open("a.dv").scan(["n"], where="n = m")
+# The other thread runs when this one lets go of the GIL.
+sys.setswitchinterval(1_000)
+for _ in range(50):
+    finished, begin = [], threading.Event()
+
+    def interrupt():
+        begin.wait()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    other = threading.Thread(target=interrupt)
+    other.start()
+    # Calls in C, between which Python does not look for signals.
+    calls = [scan, types.SimpleNamespace(read_all=functools.partial(finished.append, True))]
+    calls = map(operator.methodcaller("read_all"), calls)
+    try:
+        begin.set()
+        collections.deque(calls, maxlen=0)
+        other.join()
+    except KeyboardInterrupt:
+        if not finished:
+            sys.exit(7)
+    other.join()
+"""
+    assert subprocess.run([sys.executable, "-c", program], timeout=120).returncode == 7
+
+
+def test_a_scan_with_a_condition_has_a_few_batches_in_memory():
+    """Nearly all documents match, of 512 bytes each, and a thread filters 524,288 of them at once."""
+    pytest.importorskip("resource")
+    texts = pa.DictionaryArray.from_arrays(pa.array(np.zeros(530_000, "i1")), pa.array(["x" * 512]))
+    dv.write("a.dv", pa.table({"text": texts, "n": np.arange(530_000)}))
+    program = """
+import docvalues as dv, resource
+scan = dv.open("a.dv").scan(["text"], where="n > 0", batch_rows=1_000)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+batches = iter(scan)
+assert len(next(batches)) == 1_000
+assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000
+assert sum(map(len, batches)) == 528_999
+"""
+    assert subprocess.run([sys.executable, "-c", program], timeout=120).returncode == 0
+
+
+def test_limits_and_small_batches_of_scans_with_conditions():
+    dv.write("a.dv", pa.table({"n": np.arange(1_100_000)}))
+    segment = dv.open("a.dv")
+    for limit in (0, 1, 7, 100_000, 600_000, None):
+        scan = segment.scan(["n"], where="n != 5", limit=limit, batch_rows=40_000)
+        batches = [pa.table(batch)["n"].to_numpy() for batch in scan]
+        assert all(0 < len(batch) <= 40_000 for batch in batches)
+        expected = np.delete(np.arange(1_100_000), 5)[:limit]
+        assert np.array_equal(np.concatenate([expected[:0], *batches]), expected)
 
 
 DV = [sys.executable, "-m", "docvalues"]
@@ -274,6 +460,31 @@ def test_a_store_changes():
         dv.Store.open("none")
     with pytest.raises(dv.Error):
         dv.Store.create("store", schema)
+
+
+def test_text_that_is_no_address_has_its_row():
+    table = pa.table({"ip": ["10.0.0.1"] * 70_000 + ["10.0.0"] + ["10.0.0.1"] * 9})
+    with pytest.raises(dv.DataError) as raised:
+        dv.write("a.dv", table, types={"ip": "ip"})
+    assert (raised.value.column, raised.value.row) == ("ip", 70_000)
+
+
+def test_lists_without_items_are_missing_values():
+    with dv.Store.create("store", {"id": "string", "tags": "list<string>"}, id_field="id") as store:
+        store.upsert({"id": ["a", "b"], "tags": [[], None]})
+        store.upsert({"id": ["c"], "tags": [["x"]]})
+        store.refresh()
+        tags = store.snapshot().lookup(["a", "b", "c"], ["tags"]).to_pydict()["tags"]
+        assert tags == [None, None, ["x"]]
+
+
+def test_deletes_publish_and_those_of_a_condition_commit():
+    for durability, is_committed in (("batch", True), ("commit", False)):
+        with dv.Store.create(durability, {"id": "string"}, id_field="id", durability=durability) as store:
+            store.upsert({"id": ["a", "b", "c"]})
+            assert store.delete(ids=["a"]) == 1 and len(store.snapshot()) == len(store) == 2
+            assert store.delete(where="id = 'b'") == 1 and len(store.snapshot()) == 1
+            assert (store.stats()["uncommitted"] == 0) == is_committed
 
 
 def test_a_refused_value_of_a_later_batch_has_its_row():

@@ -57,9 +57,12 @@ def write(
     goes to a temporary file. `progress` is called with the number of documents so far. A value that its column cannot hold
     raises a `DataError` with `column` and `row`, and no file is written.
 
-    Integers become i64 or u64, floats f64, timestamps UTC in milliseconds, microseconds or nanoseconds. Dictionaries are
-    decoded, and structs become columns (`geo.city`). A list has the values of a document: they come back in ascending order,
-    equal strings once, and an empty list as a missing one. `progress` and Ctrl-C have their turn between batches, but not
+    Integers become i64 or u64, floats f64, timestamps UTC in milliseconds, microseconds or nanoseconds. Decimals become f64,
+    or i64 without decimal places, and must be exact; times and durations become integers of their unit; extension types other
+    than IP addresses and UUIDs become the type that stores them. Of `types`, "ip" and "uuid" parse text of columns at the top,
+    not of lists and structs. Dictionaries are decoded, and structs become columns (`geo.city`). A list has the values of a
+    document: they come back in ascending order, equal strings once, and an empty list as a missing one. Integers are no values
+    of a column of doubles that is there already. `progress` and Ctrl-C have their turn between batches, but not
     while the columns are encoded at the end.
     """
 
@@ -264,7 +267,7 @@ class Segment:
         """
 
     def check(self) -> None:
-        """Reads everything and raises a `CorruptError` for the first damage."""
+        """Reads everything and raises a `CorruptError` for the first damage. Ctrl-C waits for the end of a file."""
 
     def close(self) -> None: ...
     def __enter__(self) -> Segment: ...
@@ -336,7 +339,10 @@ class Store:
         """
 
     def delete(self, *, ids: Ids | None = None, where: str | None = None) -> int:
-        """Deletes documents by id or by a condition, and returns their number."""
+        """Deletes documents by id or by a condition, and returns their number. Ctrl-C waits for it.
+
+        Publishes the changes so far, as `refresh`. With `where`, a store with a log also commits them.
+        """
 
     def refresh(self) -> bool:
         """Publishes the changes so far to `snapshot`, and returns whether there were any."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+from typing import Any
+
 
 class Error(Exception):
     """Any error of docvalues. `file`, `section` and `offset` name its place, if it has one."""
@@ -31,6 +34,11 @@ class Error(Exception):
 
 class NotFoundError(Error, FileNotFoundError):
     """There is no such file, or no store in the folder."""
+
+    def __init__(self, message: str, *, file: str | None = None, **places: Any) -> None:
+        super().__init__(message, file=file, **places)
+        self.errno = errno.ENOENT
+        self.filename = file
 
 
 class ColumnError(Error, KeyError):
