@@ -31,7 +31,7 @@ give it an empty folder, send --from 0 to dv replica --discard, or put it there 
 /// damaged ones are named and put again. Any number of replicas may read them: `dv replica DIR --follow FOLDER`.
 ///
 /// With --to and --once, the folder is a backup of the newest commit, also while others write the store. Each run copies
-/// what is new. `dv replica DIR --follow FOLDER --once` restores it. No other command may write the folder.
+/// the files that it lacks. `dv replica DIR --follow FOLDER --once` restores it. No other command may write the folder.
 #[derive(Debug, Args)]
 #[command(after_long_help = REPLICATE_EXAMPLES)]
 pub(crate) struct ReplicateArgs {

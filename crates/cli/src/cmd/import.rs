@@ -141,7 +141,7 @@ impl Import<'_> {
         written.map(drop).map_err(|error| failure(error, segments, ids.as_ref(), hint))
     }
 
-    /// What was imported, for messages.
+    /// The imported documents, segments and folder, for messages.
     fn origin(&self) -> String {
         // One without segments has a stand-in.
         let segments = self.segments.all().iter().filter(|segment| segment.lucene().is_some()).count();

@@ -124,7 +124,7 @@ b.example          2            1            7                    curl          
     let text = sandbox.ok(&[&["group", "t.dv", "host"][..], &best].concat());
     let rows: Vec<Vec<&str>> = text.lines().skip(2).map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(rows[..2], [["a.example", "3", "wget"], ["b.example", "2", "curl"]]);
-    // What a cell holds does not move the cursor.
+    // Control characters of a cell are escaped.
     sandbox.write("c.csv", "name,text,n\nx,\"a\u{1b}[2J\",1\n");
     sandbox.ok(&["build", "c.csv", "-o", "c.dv", "-q"]);
     let text = sandbox.ok(&["group", "c.dv", "name", "--metric", "first(text by n)"]);

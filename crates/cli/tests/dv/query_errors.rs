@@ -126,7 +126,7 @@ fn groups_are_sorted_only_where_that_shows() {
     assert_eq!(values(&["--where", "size > 50"]), "bac");
 }
 
-/// How many: the same option in all commands.
+/// `-n` and `--limit` are the same option in all commands.
 #[test]
 fn options_have_the_names_of_other_commands() {
     let sandbox = sandbox();
