@@ -44,7 +44,6 @@ mod nodes;
 pub mod packing;
 pub mod read;
 mod sorted_keys;
-mod verified_section;
 
 pub use sorted_keys::Dictionary;
 

@@ -7,9 +7,9 @@ use super::block::{Block, Probe};
 use super::header::{Header, Kind, UNIT};
 use super::visitor::Visitor;
 use super::{NO_VALUE, dense, list, runs, sparse};
-use crate::error::{Error, ErrorKind, Place, Result};
+use crate::error::{ErrorKind, Place, Result};
 use crate::id::DocId;
-use crate::source::SectionBytes;
+use crate::source::{SectionBytes, VerifiedSection};
 
 impl Header {
     /// Bytes of the payload in a block of `docs` documents, with padding.
@@ -102,7 +102,8 @@ impl<B: SectionBytes> Block<'_, B> {
     pub(super) fn rank_many(&self, docs: &[DocId], first: u32, out: &mut [u32]) -> Result<()> {
         let Place { section, offset } = self.bytes.place();
         let place = Place { section, offset: offset.saturating_add(self.at as u64) };
-        let payload = Payload { place, bytes: self.slice(0..self.header.payload_len(self.docs))? };
+        // Without a tail: no decoder reads past the end of the payload.
+        let payload = VerifiedSection { place, bytes: self.slice(0..self.header.payload_len(self.docs))? };
         let Block { docs: size, header, .. } = *self;
         let block = Block { bytes: &payload, at: 0, docs: size, header };
         match header.kind {
@@ -148,33 +149,5 @@ impl<B: SectionBytes> Block<'_, B> {
             Kind::Dense => dense::visit(self, lows, first, visitor),
             Kind::Runs => runs::visit(self, lows, first, visitor),
         }
-    }
-}
-
-/// The payload of one block as a section of its own, without a tail: no decoder reads past its end.
-#[derive(Clone, Copy, Debug)]
-struct Payload<'a> {
-    place: Place,
-    bytes: &'a [u8],
-}
-
-impl SectionBytes for Payload<'_> {
-    fn place(&self) -> Place {
-        self.place
-    }
-
-    fn len(&self) -> usize {
-        self.bytes.len()
-    }
-
-    #[inline]
-    fn slice(&self, range: Range<usize>) -> Result<&[u8]> {
-        let (at, needed) = (range.start, range.len());
-        let left = self.bytes.len().saturating_sub(at);
-        self.bytes.get(range).ok_or_else(|| Error::truncated(self.place, at, needed, left))
-    }
-
-    fn verified(&self) -> Option<&[u8]> {
-        None
     }
 }
