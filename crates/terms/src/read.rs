@@ -7,12 +7,12 @@ use docvalues_format::id::DocId;
 use docvalues_format::jump::JumpTables;
 use docvalues_format::numeric::NumericReader;
 use docvalues_format::source::SectionBytes;
+use docvalues_format::strings::{leading, successor};
 
 use crate::Dictionary;
 use crate::bloom::{BloomFilter, Lines, Probe};
 use crate::dictionary::{VerifiedDictionary, VerifiedKeys};
 use crate::exact_trie::ExactTrie;
-use crate::first_eight;
 use crate::fst::Fst;
 use crate::hash::hash;
 use crate::id_blocks::BlocksReader;
@@ -147,7 +147,7 @@ impl<B: SectionBytes> IdsReader<B> {
         let open = |section| BloomFilter::open(section, meta.count, bits);
         let filter = filter.map(open).transpose()?;
         let docs = NumericReader::open(docs, JumpTables::Baked)?;
-        let heads = (first_eight(&meta.least), first_eight(&meta.greatest));
+        let heads = (leading(&meta.least), leading(&meta.greatest));
         Ok(IdsReader { filter, inner: Box::new(Inner { heads, keys, docs, meta, sizes }) })
     }
 
@@ -268,7 +268,7 @@ impl<B: SectionBytes> IdsReader<B> {
     /// As [`find`](Self::find).
     #[inline]
     pub fn find_packed(&self, key: &[u8]) -> Result<Option<DocId>> {
-        let head = first_eight(key);
+        let head = leading(key);
         if head < self.inner.heads.0 || head > self.inner.heads.1 || !self.is_within(head, key) {
             return Ok(None);
         }
@@ -334,14 +334,8 @@ impl<B: SectionBytes> IdsReader<B> {
     ///
     /// As [`find`](Self::find).
     pub fn prefix_ranks(&self, prefix: &[u8]) -> Result<Range<u32>> {
-        // The upper bound: the prefix with its last byte incremented, after removing bytes of 0xFF.
-        let mut above = prefix.to_vec();
-        while above.pop_if(|byte| *byte == u8::MAX).is_some() {}
-        let end = match above.last_mut() {
-            Some(last) => {
-                *last += 1;
-                self.lower_bound(&above)?
-            }
+        let end = match successor(prefix) {
+            Some(above) => self.lower_bound(&above)?,
             None => self.inner.meta.count,
         };
         Ok(self.lower_bound(prefix)?.min(end)..end)
@@ -368,14 +362,14 @@ impl<B: SectionBytes> IdsReader<B> {
         each: impl FnMut(&[u8], DocId) -> ControlFlow<()>,
     ) -> Result<()> {
         // The successor of an id is the id with a zero byte appended.
-        let successor = |id: &[u8]| self.lower_bound(&[id, &[0]].concat());
+        let above = |id: &[u8]| self.lower_bound(&[id, &[0]].concat());
         let start = match bounds.0 {
             Bound::Included(id) => self.lower_bound(id)?,
-            Bound::Excluded(id) => successor(id)?,
+            Bound::Excluded(id) => above(id)?,
             Bound::Unbounded => 0,
         };
         let end = match bounds.1 {
-            Bound::Included(id) => successor(id)?,
+            Bound::Included(id) => above(id)?,
             Bound::Excluded(id) => self.lower_bound(id)?,
             Bound::Unbounded => self.inner.meta.count,
         };

@@ -1,11 +1,12 @@
 //! The builder of a dictionary, from ascending terms.
 
-use super::block::{BlockBuilder, shared_len};
+use super::block::BlockBuilder;
 use super::seek::key;
 use super::{Dictionary, Index, KEY_LEN, MAX_PREFIX};
 use crate::binary::MAX_VALUE;
 use crate::cursor::Put;
 use crate::numeric::{self, NumericOptions, Role};
+use crate::strings::shared_len;
 
 /// An error of [`DictionaryBuilder::push`]: a term that a dictionary cannot have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
