@@ -200,8 +200,8 @@ pub(crate) use compare_packed::in_range_packed;
 pub use compress::{Lane, compress, compress_bits, compress_by_bits, expand};
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub use cpu_features::{has_avx2, has_avx512};
-pub(crate) use multiversion::multiversion;
 pub use multiversion::{Work, multiversioned};
+pub(crate) use multiversion::{by_cpu, multiversion};
 pub use narrow::to_ords;
 pub(crate) use narrow::unpack_ords;
 pub use pack::pack;

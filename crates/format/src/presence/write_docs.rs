@@ -119,7 +119,7 @@ mod x86 {
     use std::arch::x86_64::*;
 
     use super::*;
-    use crate::bits::{has_avx2, has_avx512};
+    use crate::bits::by_cpu;
 
     pub(in super::super) fn buckets(
         first: u32,
@@ -127,13 +127,8 @@ mod x86 {
         lows: &[u8],
         out: &mut [DocId],
     ) -> Option<usize> {
-        match (has_avx512(), has_avx2()) {
-            // SAFETY: this CPU has every feature that the function is compiled for.
-            (true, _) => unsafe { buckets_avx512(first, starts, lows, out) },
-            // SAFETY: as above.
-            (false, true) => unsafe { buckets_avx2(first, starts, lows, out) },
-            (false, false) => buckets_scalar(first, starts, lows, out),
-        }
+        by_cpu!(buckets_avx512(first, starts, lows, out), buckets_avx2(first, starts, lows, out));
+        buckets_scalar(first, starts, lows, out)
     }
 
     #[target_feature(enable = "avx2")]
@@ -183,13 +178,8 @@ mod x86 {
     }
 
     pub(in super::super) fn words(first: u32, words: &[[u8; 8]], out: &mut [DocId]) -> Option<usize> {
-        match (has_avx512(), has_avx2()) {
-            // SAFETY: this CPU has every feature that the function is compiled for.
-            (true, _) => unsafe { words_avx512(first, words, out) },
-            // SAFETY: as above.
-            (false, true) => unsafe { words_popcnt(first, words, out) },
-            (false, false) => words_scalar(first, words, out),
-        }
+        by_cpu!(words_avx512(first, words, out), words_popcnt(first, words, out));
+        words_scalar(first, words, out)
     }
 
     #[target_feature(enable = "popcnt,bmi2")]
