@@ -64,6 +64,23 @@ pub(crate) static MASKS: [u64; 256] = {
     masks
 };
 
+/// The positions of the set bits of every byte, ascending, then zeros.
+pub(crate) static SET_BITS: [[u8; 8]; 256] = {
+    let (mut table, mut byte) = ([[0; 8]; 256], 0);
+    while byte < table.len() {
+        let (mut bit, mut count) = (0, 0);
+        while bit < 8 {
+            if byte >> bit & 1 == 1 {
+                table[byte][count] = bit;
+                count += 1;
+            }
+            bit += 1;
+        }
+        byte += 1;
+    }
+    table
+};
+
 /// Bytes that `count` integers of `width` bits take, padding included.
 #[inline]
 pub const fn packed_len(count: u64, width: u8) -> u64 {

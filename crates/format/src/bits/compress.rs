@@ -75,22 +75,7 @@ fn expand_scalar(all: &[u32], none: u32, count: usize, first: usize, fill: i64, 
 mod x86 {
     use std::arch::x86_64::*;
 
-    /// For each set of eight lanes: the lanes of the set, ascending, then zeros.
-    pub(super) static COMPRESS: [[u8; 8]; 256] = {
-        let (mut table, mut set) = ([[0; 8]; 256], 0);
-        while set < table.len() {
-            let (mut lane, mut count) = (0, 0);
-            while lane < 8 {
-                if set >> lane & 1 == 1 {
-                    table[set][count] = lane;
-                    count += 1;
-                }
-                lane += 1;
-            }
-            set += 1;
-        }
-        table
-    };
+    use crate::bits::SET_BITS;
 
     /// For each set of four 64-bit lanes: the two 32-bit halves that each lane takes, if the values of the set lie at
     /// the front.
@@ -127,7 +112,7 @@ mod x86 {
             let group = unsafe { _mm256_loadu_si256(group.as_ptr().cast()) };
             let missing = _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(group, none_of)));
             let there = !missing & 0xFF;
-            let packed = _mm256_permutevar8x32_epi32(group, permutation(COMPRESS[there as usize]));
+            let packed = _mm256_permutevar8x32_epi32(group, permutation(SET_BITS[there as usize]));
             let room: &mut [u32] = &mut out[count..count + LANES];
             // SAFETY: as above.
             unsafe { _mm256_storeu_si256(room.as_mut_ptr().cast(), packed) };
