@@ -260,12 +260,11 @@ pub(crate) fn open_in(
     observer: Option<Arc<dyn Observer>>,
     makes_room: bool,
 ) -> Result<Store> {
-    let no_store = || Error::NoStore { folder: directory.path().display().to_string() };
     // Nothing is created in a folder that has no store.
-    Files::list_beside_writer(&*directory)?.newest_commit().ok_or_else(no_store)?;
+    Files::list_beside_writer(&*directory)?.require_commit(&*directory)?;
     let lock = WriterLock::take(&directory)?;
     let files = Files::list(&*directory)?;
-    let newest = files.newest_commit().ok_or_else(no_store)?;
+    let newest = files.require_commit(&*directory)?;
     let state = CommitState::open(&*directory, newest, options.open, None)?;
     // Before anything is removed: a log whose commit is missing is still needed.
     LogStart::of(&*directory, newest, &state.file)?;
