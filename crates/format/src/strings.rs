@@ -17,9 +17,12 @@ pub fn leading(bytes: &[u8]) -> u64 {
     if let Some(&first) = bytes.first_chunk() {
         return u64::from_be_bytes(first);
     }
-    let mut first = [0; size_of::<u64>()];
-    first[..bytes.len()].copy_from_slice(bytes);
-    u64::from_be_bytes(first)
+    if let (Some(&first), Some(&last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        // Where the two overlap, they are equal.
+        let (first, last) = (u32::from_be_bytes(first), u32::from_be_bytes(last));
+        return u64::from(first) << 32 | u64::from(last) << (64 - 8 * bytes.len());
+    }
+    bytes.iter().rev().fold(0, |number, &byte| number >> 8 | u64::from(byte) << 56)
 }
 
 /// The least byte string above all that begin with `prefix`; `None` if none is, as for `\xff\xff`.
@@ -33,6 +36,15 @@ pub fn successor(prefix: &[u8]) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn leading_bytes_are_padded_with_zeros() {
+        for len in 0..12 {
+            let bytes: Vec<u8> = (1..=len).map(|byte| byte * 23).collect();
+            let padded = [&bytes[..], &[0; 8]].concat();
+            assert_eq!(leading(&bytes), u64::from_be_bytes(*padded.first_chunk().unwrap()), "{len} bytes");
+        }
+    }
 
     #[test]
     fn a_successor_is_above_all_with_the_prefix_and_nothing_between() {
