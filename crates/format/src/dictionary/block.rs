@@ -196,11 +196,6 @@ impl BlockBuilder {
         self.ends.extend_from_slice(own);
     }
 
-    /// Bytes on the heap.
-    pub(super) fn heap_bytes(&self) -> usize {
-        (self.shared.capacity() + self.own.capacity()) * size_of::<u32>() + self.ends.capacity()
-    }
-
     /// Appends the block, which must have at least one term, to `out`, and begins the next one. Returns the range of
     /// its head in `out`.
     pub(super) fn finish(&mut self, out: &mut Vec<u8>) -> Range<usize> {

@@ -111,16 +111,6 @@ impl DictionaryBuilder {
         self.blocks.len()
     }
 
-    /// Bytes on the heap, for a writer's budget.
-    pub fn heap_bytes(&self) -> usize {
-        self.last.capacity()
-            + self.blocks.capacity()
-            + self.offsets.capacity() * size_of::<i64>()
-            + self.heads.capacity()
-            + self.head_ends.capacity() * size_of::<usize>()
-            + self.block.heap_bytes()
-    }
-
     /// Returns the dictionary. `jump_tables` says whether the offsets get a jump table.
     pub fn finish(mut self, jump_tables: bool) -> Dictionary<Vec<u8>> {
         if !self.block.is_empty() {
