@@ -19,7 +19,6 @@ macro_rules! multiversion {
             fn portable $(<$number: $bound>)? ($($argument: $type),*) $(-> $result)? $body
 
             #[cfg(all(target_arch = "x86_64", not(miri)))]
-            #[allow(unsafe_code, reason = "the compiler cannot see that the CPU's features were detected")]
             {
                 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
                 fn avx512 $(<$number: $bound>)? ($($argument: $type),*) $(-> $result)? {
@@ -31,14 +30,7 @@ macro_rules! multiversion {
                     portable($($argument),*)
                 }
 
-                if $crate::bits::has_avx512() {
-                    // SAFETY: the line above: this CPU has every feature that the function is compiled for.
-                    return unsafe { avx512($($argument),*) };
-                }
-                if $crate::bits::has_avx2() {
-                    // SAFETY: as above.
-                    return unsafe { avx2($($argument),*) };
-                }
+                $crate::bits::by_cpu!(avx512($($argument),*), avx2($($argument),*));
             }
             portable($($argument),*)
         }
