@@ -11,7 +11,8 @@
 //! | `ours-fst-text`, `ours-trie-text`, `ours-blocks-text` | as above, over ids that are not packed, one segment after the other: only in `--bench ids` | which share is packing and interleaving, and how does the FST compare with the crate's? |
 //! | `lucene-9.12-fst` | Lucene 9.12.3: blocks under an FST | FST or trie in Lucene? |
 //! | `lucene-10.3-trie`, `lucene-10.5-trie` | Lucene 10.3.1 and 10.5.0: blocks under a trie | the same |
-//! | `lucene-10.5-trie-bloom` | the same with `BloomFilteringPostingsFormat` | the same, after a filter |
+//! | `lucene-10.5-trie-bloom`, `lucene-10.5-trie-bloom-13` | the same with `BloomFilteringPostingsFormat`, of 6.5 bits an id or 13 | the same, after a filter |
+//! | `lucene-9.12-fst-27`, `lucene-10.5-trie-27` | the same as the plain ones, over UUIDs of 27 bytes, as Elasticsearch and OpenSearch store them | do fewer bytes matter? |
 //!
 //! Segments are files, so that all structures read mapped pages.
 

@@ -6,10 +6,12 @@ use std::process::Command;
 
 /// The measured versions of Lucene: the last without jump tables, the first with them, and the current ones, of which
 /// 10.6.0 can keep updates as overlays. Each has its source folder, the Java release that it is compiled for, and the
-/// newest JDK that it runs on.
-const VERSIONS: [Version; 6] = [
+/// newest JDK that it runs on. Those with [`LISTS`] write fields as lists of one value.
+const VERSIONS: [Version; 8] = [
     Version { number: "10.6.0", api: "lucene10", release: 21, jdks: (21, u32::MAX) },
+    Version { number: "10.6.0-lists", api: "lucene10", release: 21, jdks: (21, u32::MAX) },
     Version { number: "10.5.0", api: "lucene10", release: 21, jdks: (21, u32::MAX) },
+    Version { number: "10.5.0-lists", api: "lucene10", release: 21, jdks: (21, u32::MAX) },
     Version { number: "10.3.1", api: "lucene9", release: 21, jdks: (21, u32::MAX) },
     Version { number: "9.12.3", api: "lucene9", release: 21, jdks: (21, u32::MAX) },
     Version { number: "8.0.0", api: "lucene7", release: 11, jdks: (11, 20) },
@@ -21,6 +23,12 @@ pub const FOR_COLUMNS: [&str; 4] = ["10.5.0", "9.12.3", "8.0.0", "7.7.3"];
 
 /// The versions for workloads of engines: the current one, and the last one without jump tables, which only exports.
 pub const FOR_WORKS: [&str; 2] = ["10.5.0", "7.7.3"];
+
+/// The versions whose indexes are also read in place.
+pub const IN_PLACE: [&str; 4] = ["10.5.0", "10.6.0", "10.5.0-lists", "10.6.0-lists"];
+
+/// The end of a version that writes lists of one value.
+const LISTS: &str = "-lists";
 
 struct Version {
     number: &'static str,
@@ -162,7 +170,7 @@ fn compile(folder: &Path, version: &Version, jdk: &Jdk, output: &Path) -> Result
     let mut maven = Command::new("mvn");
     maven.current_dir(folder).env("JAVA_HOME", &jdk.home).args(["-q", "-B", "compile"]);
     maven.args([
-        format!("-Dlucene.version={}", version.number),
+        format!("-Dlucene.version={}", version.number.trim_end_matches(LISTS)),
         format!("-Dlucene.api={}", version.api),
         format!("-Djava.release={}", version.release),
         format!("-Doutput={}", output.display()),

@@ -125,12 +125,22 @@ fn exercise_rows<T: Element + Hash>(
             .iter()
             .map(|docs| DocRange::new(docs.start.max(docs.end.saturating_sub(together)), docs.end));
         for docs in lists.chain(runs.map(BatchDocs::Run)) {
-            sink(rows.gather(docs, &mut out).map(|()| rows_of(&out)));
+            sink(rows.gather(docs, &mut out).map(|()| {
+                assert_eq!(out.len(), docs.len(), "rows of a gather");
+                rows_of(&out)
+            }));
         }
     }
     for &docs in &plan.ranges {
         sink(scanned(|each| {
-            rows.scan(docs, &mut |batch| each(hash((run_or_list(batch.docs), hash_of(batch.values)))))
+            let mut next = docs.start;
+            rows.scan(docs, &mut |batch| {
+                for doc in batch.docs.iter().map(|doc| doc.get()) {
+                    assert!(next <= doc && doc < docs.end, "document {doc} of a scan of {docs:?}");
+                    next = doc + 1;
+                }
+                each(hash((run_or_list(batch.docs), hash_of(batch.values))))
+            })
         }));
         for wanted in wanted {
             sink(found(docs, |bits| rows.filter(docs, wanted, bits, &mut Pruning::default())));

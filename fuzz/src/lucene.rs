@@ -1,6 +1,8 @@
 //! Bytes as the files of an index of Lucene in memory, with and without their checksums made right: opened, or refused.
 
-use std::sync::Arc;
+mod fixtures;
+
+use std::sync::{Arc, LazyLock};
 
 use docvalues::{ColumnSource as _, LogicalType};
 use docvalues_lucene::{FieldType, Index, JumpTables, Options};
@@ -11,7 +13,7 @@ use docvalues_testkit::lucene::{LuceneColumn, lucene_index, reseal_lucene};
 use crate::exercise::{Plan, exercise};
 use crate::neighbours::neighbours;
 
-/// Files of an index, of all releases. Others are those of an update.
+/// The first names of [`ALL_NAMES`].
 const NAMES: [&str; 25] = [
     "segments_1",
     "_0.si",
@@ -40,6 +42,35 @@ const NAMES: [&str; 25] = [
     "_0_Lucene50_0.doc",
 ];
 
+/// Formats of terms with other names.
+const TERMS: [&str; 3] = ["Lucene84", "Lucene90", "Lucene104"];
+
+/// The ends of files of a later generation.
+const LATER: [&str; 10] = [
+    ".fnm",
+    ".liv",
+    "_Lucene90_0.dvm",
+    "_Lucene90_0.dvd",
+    "_Lucene90_0.dvs",
+    "_Lucene90_0.dvp",
+    "_Lucene80_0.dvm",
+    "_Lucene80_0.dvd",
+    "_Lucene70_0.dvm",
+    "_Lucene70_0.dvd",
+];
+
+/// Files of an index, of all releases, with those of updates.
+static ALL_NAMES: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let files = |format: &&str| [".tim", ".tip", ".tmd", ".doc"].map(|end| format!("_0_{format}_0{end}"));
+    let later = |generation: i32| LATER.map(|end| format!("_0_{generation}{end}"));
+    let names = NAMES.map(str::to_owned).into_iter();
+    names.chain(TERMS.iter().flat_map(files)).chain((1..=8).flat_map(later)).collect()
+});
+
+/// Terms that are looked up, some of which there are.
+const LOOK_UPS: [(&str, &str); 5] =
+    [("a", "k1"), ("id", "k60"), ("id", "k100"), ("group", "g20"), ("words", "word number 33")];
+
 /// The most documents of an index that is read.
 const MOST_DOCS: u32 = 200_000;
 
@@ -64,7 +95,7 @@ fn open(input: &[u8]) -> Option<usize> {
             reseal_lucene(&mut bytes);
         }
         // A second file of the same name is an error, and left out.
-        let name = NAMES[usize::from(*name) % NAMES.len()];
+        let name = &ALL_NAMES[usize::from(*name) % ALL_NAMES.len()];
         if let Ok(file) = disk.create(name.as_ref()) {
             assert!(file.write_at(&bytes, 0).is_ok());
         }
@@ -84,7 +115,9 @@ fn open(input: &[u8]) -> Option<usize> {
         columns = 0;
         for segment in index.segments() {
             std::hint::black_box(segment.unreadable().count());
-            std::hint::black_box(segment.find_id("a", "k1").is_ok());
+            for (field, id) in LOOK_UPS {
+                std::hint::black_box(segment.find_id(field, id).is_ok());
+            }
             let Ok(plan) = Plan::small(&**segment) else { continue };
             if segment.docs() <= MOST_DOCS {
                 exercise(&plan, &**segment, &mut |answer| {
@@ -97,12 +130,30 @@ fn open(input: &[u8]) -> Option<usize> {
     Some(columns)
 }
 
-/// Genuine indexes, and damaged ones.
+/// Genuine indexes, and damaged ones; and segments that Lucene wrote.
 pub fn lucene_inputs() -> Vec<Vec<u8>> {
     let mut inputs = genuine_inputs();
     let damaged: Vec<Vec<u8>> = inputs.iter().flat_map(|input| neighbours(input, DAMAGED)).collect();
     inputs.extend(damaged);
+    inputs.extend(fixture_inputs());
     inputs
+}
+
+/// Segments that Lucene wrote, whose checksums are made right, without documents that are soft-deleted.
+fn fixture_inputs() -> Vec<Vec<u8>> {
+    fixtures::segments().iter().map(|files| input_of(9, files)).collect()
+}
+
+/// The input of these files.
+fn input_of<N: AsRef<str>>(how: u8, files: &[(N, Vec<u8>)]) -> Vec<u8> {
+    let mut input = vec![how];
+    for (name, bytes) in files {
+        let place = ALL_NAMES.iter().position(|known| known == name.as_ref()).unwrap_or(0);
+        input.push(place as u8);
+        input.extend((bytes.len() as u16).to_le_bytes());
+        input.extend(bytes);
+    }
+    input
 }
 
 /// Indexes of some sizes, whose checksums are made right and whose columns have other types, or not.
@@ -117,16 +168,7 @@ fn genuine_inputs() -> Vec<Vec<u8>> {
             columns.extend([("b", terms(&["x", "y", "z"])), ("d", terms(&["F", "T"]))]);
         }
         let files = lucene_index(docs, &columns, &[("translog_uuid", "1")]);
-        for how in [0, 1, 3, 5] {
-            let mut input = vec![how];
-            for (name, bytes) in &files {
-                let place = NAMES.iter().position(|known| known == name).unwrap_or(0);
-                input.push(place as u8);
-                input.extend((bytes.len() as u16).to_le_bytes());
-                input.extend(bytes);
-            }
-            inputs.push(input);
-        }
+        inputs.extend([0, 1, 3, 5].map(|how| input_of(how, &files)));
     }
     inputs
 }
@@ -140,5 +182,16 @@ mod tests {
         let counts: Vec<_> = genuine_inputs().iter().map(|input| open(input)).collect();
         // A field that has another type than doc values can have is an error only if it is there.
         assert_eq!(counts, [[Some(2); 4], [Some(4); 4], [Some(4); 4], [Some(4); 4]].concat());
+    }
+
+    #[test]
+    fn segments_of_lucene_are_opened() {
+        let inputs = fixture_inputs();
+        if inputs.is_empty() {
+            println!("SKIPPED: no fixtures");
+        }
+        for input in inputs {
+            assert!(open(&input).is_some_and(|columns| columns > 12));
+        }
     }
 }

@@ -8,6 +8,7 @@ use std::process::Command;
 use crate::cpus::{self, Variant};
 use crate::lucene::{self, Lucene};
 use crate::machine::{self, Machine};
+use crate::peer::in_place;
 use crate::python::{self, Python};
 use crate::report;
 use crate::results::{PEERS, Results};
@@ -29,10 +30,12 @@ usage: benches/peers/run [--quick] [--docs N] [--rounds N] [--only NAME]... [--n
                    kernels; --only can still name them
   --report FOLDER  folder of benchmarks/peers.json and of the plots (docs; with --only a folder of the target directory)
   --keep           read the files of the last run instead of building them again
+  --in-place       Lucene 10.5 and 10.6, and docvalues on their indexes, also with lists of one: benchmarks/in-place.json
 
 peers: docvalues docvalues-avx2 docvalues-any lucene lucene-10.5.0 lucene-9.12.3 lucene-8.0.0 lucene-7.7.3 tantivy
        parquet parquet-small; and for `take` vortex and lance, if target/venv has their Python wheels (--only take,
-       vortex or lance installs them)";
+       vortex or lance installs them); for --in-place lucene-10.6.0, lucene-…-lists, in-place-…, in-place-10.5.0-built,
+       in-place-10.5.0-walk";
 
 /// The peers of this program, docvalues first.
 const HERE: [&str; 4] = ["docvalues", "tantivy", "parquet", "parquet-small"];
@@ -47,6 +50,9 @@ struct Options {
     report: Option<PathBuf>,
     cpus: bool,
     keep: bool,
+    in_place: bool,
+    /// Whether only some peers, columns or workloads were asked for.
+    is_partial: bool,
 }
 
 impl Options {
@@ -61,6 +67,8 @@ impl Options {
             report: None,
             cpus: true,
             keep: false,
+            in_place: false,
+            is_partial: false,
         };
         let mut args = args.iter();
         while let Some(arg) = args.next() {
@@ -76,13 +84,38 @@ impl Options {
                 "--only" => options.only(value()?)?,
                 "--report" => options.report = Some(value()?.into()),
                 "--keep" => options.keep = true,
+                "--in-place" => options.in_place = true,
                 _ => return Err(HELP.to_owned()),
             }
+        }
+        options.is_partial =
+            !(options.peers.is_empty() && options.columns.is_empty() && options.workloads.is_empty());
+        if options.in_place {
+            options.fill_in_place();
         }
         if options.docs == 0 {
             options.docs = if options.milliseconds < 300 { 1_000_000 } else { 10_000_000 };
         }
         Ok(options)
+    }
+
+    /// What `--in-place` measures, unless some of it was named.
+    fn fill_in_place(&mut self) {
+        if self.peers.is_empty() {
+            let versions = lucene::IN_PLACE.iter();
+            self.peers = versions
+                .flat_map(|version| ["lucene", "in-place"].map(|kind| format!("{kind}-{version}")))
+                .collect();
+            self.peers.extend(["in-place-10.5.0-built", "in-place-10.5.0-walk"].map(str::to_owned));
+        }
+        if self.columns.is_empty() {
+            let columns = Column::ALL.iter().copied();
+            self.columns = columns.filter(|column| column.parts().is_none()).collect();
+        }
+        if self.workloads.is_empty() {
+            let reads = Workload::ALL.iter().copied().filter(|work| work.is_read());
+            self.workloads = reads.filter(|work| !matches!(work, Workload::Open | Workload::Take)).collect();
+        }
     }
 
     fn only(&mut self, name: &str) -> Result<(), String> {
@@ -96,10 +129,6 @@ impl Options {
             return Err(format!("--only: expected a peer, column or workload, found `{name}`\n\n{HELP}"));
         }
         Ok(())
-    }
-
-    fn is_partial(&self) -> bool {
-        !(self.peers.is_empty() && self.columns.is_empty() && self.workloads.is_empty())
     }
 
     fn wants_peer(&self, name: &str) -> bool {
@@ -136,6 +165,9 @@ impl Options {
         };
         let (is_python, is_parquet) = (python::PEERS.contains(&peer), peer.starts_with("parquet"));
         let is_for = |work: Workload| match work {
+            _ if in_place::is_mode(peer) => matches!(work, Workload::Random | Workload::RandomSingle),
+            // They are the same in both.
+            _ if peer.ends_with("-lists") && matches!(column, Column::Url | Column::Tags) => false,
             Workload::ThreeColumns | Workload::ThreeColumns64 => {
                 column.parts().is_some() && !is_python && !is_parquet
             }
@@ -166,8 +198,9 @@ pub fn run(args: &[String]) -> Result<(), String> {
     let folder = target().join("data").join(options.docs.to_string());
     fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let versions = if options.in_place { lucene::IN_PLACE } else { lucene::FOR_COLUMNS };
     let lucenes = lucene::find(&package.join("lucene"), &target(), |version| {
-        lucene::FOR_COLUMNS.contains(&version) && options.wants_lucene(version)
+        versions.contains(&version) && options.wants_lucene(version)
     });
     let variants = cpus::variants(|peer| options.wants_limited(peer));
     let python = python::find(package, &target(), options.names_python());
@@ -177,7 +210,11 @@ pub fn run(args: &[String]) -> Result<(), String> {
 
     let mut lines = Vec::new();
     // A partial run keeps the results of the complete one.
-    let results_file = target().join(if options.is_partial() { "partial.jsonl" } else { "results.jsonl" });
+    let results_file = target().join(match (options.is_partial, options.in_place) {
+        (true, _) => "partial.jsonl",
+        (false, true) => "in-place.jsonl",
+        (false, false) => "results.jsonl",
+    });
     for round in 0..options.rounds {
         for &column in options.columns() {
             lines.extend(turn(&options, &peers, column, round, &folder)?);
@@ -186,9 +223,9 @@ pub fn run(args: &[String]) -> Result<(), String> {
             save(&results_file, &machine, &lines).map_err(|e| format!("{}: {e}", results_file.display()))?;
         }
     }
-    let partial = options.is_partial().then(|| target().join("partial"));
+    let partial = options.is_partial.then(|| target().join("partial"));
     let report_folder = options.report.clone().or(partial).unwrap_or_else(|| root().join("docs"));
-    finish(&machine, lines, &report_folder)
+    finish(&machine, lines, &report_folder, options.in_place)
 }
 
 /// The peers in other programs.
@@ -224,6 +261,12 @@ fn turn(
     // The order changes, so that no peer always follows the same one.
     let first = round as usize % commands.len();
     commands.rotate_left(first);
+    // Last, because Lucene's processes of the first round write the indexes.
+    for peer in options.peers.iter().filter(|peer| peer.starts_with(in_place::PREFIX)) {
+        let mut command = Command::new(&this);
+        command.args(["measure", peer]);
+        commands.push((peer.clone(), command));
+    }
     let mut lines = Vec::new();
     for (peer, mut command) in commands {
         let workloads = options.workloads(&peer, column);
@@ -276,7 +319,7 @@ fn save(path: &Path, machine: &Machine, lines: &[Line]) -> std::io::Result<()> {
 pub fn report_again(args: &[String]) -> Result<(), String> {
     let (machine, lines) = load(&target().join("results.jsonl"))?;
     let folder = args.first().map_or_else(|| root().join("docs"), PathBuf::from);
-    finish(&machine, lines, &folder)
+    finish(&machine, lines, &folder, false)
 }
 
 fn load(path: &Path) -> Result<(Machine, Vec<Line>), String> {
@@ -300,10 +343,14 @@ pub fn against(args: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-fn finish(machine: &Machine, lines: Vec<Line>, folder: &Path) -> Result<(), String> {
+fn finish(machine: &Machine, lines: Vec<Line>, folder: &Path, in_place: bool) -> Result<(), String> {
     let results = Results::new(lines)?;
-    let written =
-        report::write(machine, &results, folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    let written = if in_place {
+        report::write_in_place(machine, &results, folder)
+    } else {
+        report::write(machine, &results, folder)
+    };
+    let written = written.map_err(|e| format!("{}: {e}", folder.display()))?;
     print!("{}", report::summary(&results, usize::MAX));
     println!("{} answers were equal", results.compared);
     println!("{}; UPDATE_SNAPSHOTS=1 cargo test -p docvalues --test pages rewrites pages", written.display());

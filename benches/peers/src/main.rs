@@ -74,6 +74,10 @@ fn measure(args: &[String]) -> Result<(), String> {
             cpus::check(name)?;
             peer::docvalues::run(&session(cpus::this(), peer::locked("docvalues"))?);
         }
+        name if name.starts_with(peer::in_place::PREFIX) => {
+            let version = peer::locked("docvalues-lucene");
+            peer::in_place::run(&session(peer::in_place::known(name)?, version)?);
+        }
         "tantivy" => peer::tantivy::run(&session("tantivy", peer::locked("tantivy-columnar"))?),
         "parquet" => peer::parquet::run(&session("parquet", peer::locked("parquet"))?, Setting::Default),
         "parquet-small" => {

@@ -1,6 +1,7 @@
 //! The peers of this program. Each uses its fastest public API, or several if it is not obvious which one is fastest.
 
 pub mod docvalues;
+pub mod in_place;
 pub mod parquet;
 pub mod tantivy;
 pub mod three_columns;

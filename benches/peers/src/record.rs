@@ -8,7 +8,8 @@ use std::{fs, io};
 use serde_json::{Map, Value, json};
 
 use crate::machine::Machine;
-use crate::report::rounds;
+use crate::peer::in_place;
+use crate::report::{figure, rounds, times};
 
 /// A call of a peer, with its median CPU time and wall time (or bytes) in the unit of the workload.
 #[derive(Clone, Debug)]
@@ -33,6 +34,26 @@ impl Call {
 
 /// The calls of each peer in a workload, the fastest first.
 pub type Calls<'r> = BTreeMap<String, &'r [Call]>;
+
+/// A row for each index that was read in place: the figures of Lucene, of docvalues on its index, and of docvalues on its own
+/// file, with their ratios.
+pub fn in_place(values: &[(String, Calls<'_>)]) -> String {
+    let heads =
+        ["work", "peer", "Lucene", "in place", "own file", "Lucene / in place", "in place / own file"];
+    let mut out = format!("| {} |\n| --- | --- |{}\n", heads.join(" | "), " ---: |".repeat(heads.len() - 2));
+    for (work, peers) in values {
+        let fastest = |peer: &str| Some(peers.get(peer)?.first()?.value);
+        for peer in peers.keys().filter(|peer| peer.starts_with(in_place::PREFIX)) {
+            let figures = [in_place::lucene(peer).as_str(), peer.as_str(), "docvalues"].map(fastest);
+            let [lucene, here, own] = figures;
+            let ratio = |above: Option<f64>, below: Option<f64>| Some(above? / below?);
+            let cells = figures.map(|value| value.map_or("–".to_owned(), figure));
+            let ratios = [times(ratio(lucene, here)), ratio(here, own).map_or("–".to_owned(), figure)];
+            let _ = writeln!(out, "| {work} | {peer} | {} | {} |", cells.join(" | "), ratios.join(" | "));
+        }
+    }
+    out
+}
 
 /// Writes a record of one run, a workload a line.
 pub fn write(

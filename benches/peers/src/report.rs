@@ -8,7 +8,7 @@ use std::{fs, io};
 
 use crate::machine::Machine;
 use crate::plot;
-use crate::record;
+use crate::record::{self, Calls};
 use crate::results::Results;
 use crate::task::{Column, Workload};
 use about::{FILES, ORDER, READING, title_of};
@@ -68,6 +68,22 @@ pub fn write(machine: &Machine, results: &Results, folder: &Path) -> io::Result<
         let plot = plot::overview(results, &workloads, &OVERVIEW, title, axis);
         fs::write(plots.join(format!("{name}.svg")), plot)?;
     }
+    let path = folder.join("benchmarks/peers.json");
+    record::write(&path, machine, &results.versions, &values_of(results))?;
+    Ok(path)
+}
+
+/// Writes the record of indexes that are read in place, and prints its rows; returns its path.
+pub fn write_in_place(machine: &Machine, results: &Results, folder: &Path) -> io::Result<PathBuf> {
+    let values = values_of(results);
+    print!("{}", record::in_place(&values));
+    let path = folder.join("benchmarks/in-place.json");
+    record::write(&path, machine, &results.versions, &values)?;
+    Ok(path)
+}
+
+/// The calls of each workload on each column.
+fn values_of(results: &Results) -> Vec<(String, Calls<'_>)> {
     let mut values = Vec::new();
     for work in ORDER {
         for column in results.columns(work) {
@@ -79,9 +95,7 @@ pub fn write(machine: &Machine, results: &Results, folder: &Path) -> io::Result<
                 .push((format!("{work} {column}"), results.peers().into_iter().filter_map(calls).collect()));
         }
     }
-    let path = folder.join("benchmarks/peers.json");
-    record::write(&path, machine, &results.versions, &values)?;
-    Ok(path)
+    values
 }
 
 /// The number of rows in which docvalues is ahead of each rival, and the `worst` rows that it loses, worst first.

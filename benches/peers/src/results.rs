@@ -8,11 +8,20 @@ use crate::session::Line;
 use crate::task::{Column, Workload};
 
 /// The peers in the order of the tables, with their names there.
-pub const PEERS: [(&str, &str); 12] = [
+pub const PEERS: [(&str, &str); 21] = [
     ("docvalues", "docvalues"),
     ("docvalues-avx2", "docvalues, AVX2"),
     ("docvalues-any", "docvalues, any"),
+    ("in-place-10.6.0", "docvalues on Lucene 10.6"),
+    ("in-place-10.6.0-lists", "docvalues on Lucene 10.6, lists of one"),
+    ("in-place-10.5.0", "docvalues on Lucene 10.5"),
+    ("in-place-10.5.0-lists", "docvalues on Lucene 10.5, lists of one"),
+    ("in-place-10.5.0-built", "docvalues on Lucene 10.5, tables built"),
+    ("in-place-10.5.0-walk", "docvalues on Lucene 10.5, no tables"),
+    ("lucene-10.6.0", "Lucene 10.6"),
+    ("lucene-10.6.0-lists", "Lucene 10.6, lists of one"),
     ("lucene-10.5.0", "Lucene 10.5"),
+    ("lucene-10.5.0-lists", "Lucene 10.5, lists of one"),
     ("lucene-9.12.3", "Lucene 9.12"),
     ("lucene-8.0.0", "Lucene 8.0"),
     ("lucene-7.7.3", "Lucene 7.7"),

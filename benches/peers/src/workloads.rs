@@ -23,13 +23,14 @@ use serde::{Deserialize, Serialize};
 use crate::cpus::{self, Variant};
 use crate::lucene::{self, Lucene};
 use crate::machine::{self, Machine};
+use crate::peer::in_place;
 use crate::task::{Column, names};
 use crate::{compare, peer};
 use process::Process;
 
 const HELP: &str = "\
 usage: benches/peers/run workloads [--quick] [--docs N] [--rounds N] [--only NAME]... [--no-cpus] [--report FOLDER]
-                               [--keep]
+                               [--keep] [--in-place]
 
   --docs N         documents (10,000,000)
   --rounds N       rounds: measurements of each peer (3)
@@ -39,6 +40,7 @@ usage: benches/peers/run workloads [--quick] [--docs N] [--rounds N] [--only NAM
                    kernels; --only can still name them
   --report FOLDER  folder of workloads.json (docs/benchmarks; with --only a folder of the target directory)
   --keep           reuse the last segment of docvalues, too, not only those of the peers
+  --in-place       Lucene 10.5 and 10.6, and docvalues on their indexes, also with lists of one: in-place-workloads.json
 
 peers: docvalues docvalues-avx2 docvalues-any lucene-10.5.0 lucene-7.7.3 tantivy
 rows: facet-1 facet-10 facet-100, top-…, group-…, range-ts range-size range-uni24, export-random export-sorted";
@@ -117,7 +119,7 @@ impl Row {
 
     /// Whether a version of Lucene runs it.
     fn is_for(self, version: &str) -> bool {
-        version == lucene::FOR_WORKS[0] || matches!(self.task(), Task::Export { .. })
+        !version.starts_with('7') || matches!(self.task(), Task::Export { .. })
     }
 }
 
@@ -152,6 +154,7 @@ struct Options {
     report: Option<PathBuf>,
     cpus: bool,
     keep: bool,
+    in_place: bool,
 }
 
 impl Options {
@@ -165,6 +168,7 @@ impl Options {
             report: None,
             cpus: true,
             keep: false,
+            in_place: false,
         };
         let mut args = args.iter();
         while let Some(arg) = args.next() {
@@ -180,6 +184,7 @@ impl Options {
                 "--only" => options.only(value()?)?,
                 "--report" => options.report = Some(value()?.into()),
                 "--keep" => options.keep = true,
+                "--in-place" => options.in_place = true,
                 _ => return Err(HELP.to_owned()),
             }
         }
@@ -188,6 +193,12 @@ impl Options {
         }
         if options.report.is_none() && !(options.peers.is_empty() && options.rows.is_empty()) {
             options.report = Some(target().join("partial"));
+        }
+        if options.in_place && options.peers.is_empty() {
+            let versions = lucene::IN_PLACE.iter();
+            options.peers = versions
+                .flat_map(|version| ["lucene", "in-place"].map(|kind| format!("{kind}-{version}")))
+                .collect();
         }
         if options.rows.is_empty() {
             options.rows = Row::ALL.to_vec();
@@ -198,7 +209,11 @@ impl Options {
     fn only(&mut self, name: &str) -> Result<(), String> {
         if let Ok(row) = name.parse() {
             self.rows.push(row);
-        } else if HERE.contains(&name) || cpus::is_variant(name) || name.starts_with("lucene") {
+        } else if HERE.contains(&name)
+            || cpus::is_variant(name)
+            || name.starts_with("lucene")
+            || name.starts_with(in_place::PREFIX)
+        {
             self.peers.push(name.to_owned());
         } else {
             return Err(format!("--only: expected a peer or row, found `{name}`\n\n{HELP}"));
@@ -239,8 +254,9 @@ pub fn run(args: &[String]) -> Result<(), String> {
     fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     let variants = cpus::variants(|peer| options.wants_limited(peer));
+    let versions: &[&str] = if options.in_place { &lucene::IN_PLACE } else { &lucene::FOR_WORKS };
     let lucenes = lucene::find(&package.join("lucene"), &target(), |version| {
-        lucene::FOR_WORKS.contains(&version) && options.wants(&format!("lucene-{version}"))
+        versions.contains(&version) && options.wants(&format!("lucene-{version}"))
     });
     let jvms = lucenes.iter().map(|lucene| (lucene.version.to_owned(), lucene.jvm.clone())).collect();
     let mut machine = Machine::detect(&root, options.docs, options.rounds, jvms);
@@ -268,8 +284,8 @@ pub fn run(args: &[String]) -> Result<(), String> {
         let saved: Vec<String> = lines.iter().filter_map(|line| serde_json::to_string(line).ok()).collect();
         let _ = fs::write(target().join("workloads.jsonl"), saved.join("\n"));
         let report = options.report.clone().unwrap_or_else(|| root.join("docs/benchmarks"));
-        let path =
-            report::write(&machine, &lines, &report).map_err(|e| format!("{}: {e}", report.display()))?;
+        let path = report::write(&machine, &lines, &report, options.in_place)
+            .map_err(|e| format!("{}: {e}", report.display()))?;
         println!("{}", path.display());
     }
     Ok(())
@@ -308,6 +324,12 @@ fn commands(
             command.arg("workloads").args(options.arguments(folder, row));
             commands.push((peer, command));
         }
+    }
+    // They read the segments of Lucene.
+    for peer in options.peers.iter().filter(|peer| row.is_some() && peer.starts_with(in_place::PREFIX)) {
+        let mut command = Command::new(std::env::current_exe().unwrap_or_default());
+        command.args(["measure-workloads", peer]).args(options.arguments(folder, row));
+        commands.push((peer.clone(), command));
     }
     commands
 }
@@ -349,6 +371,12 @@ pub fn measure(args: &[String]) -> Result<(), String> {
             cpus::check(name)?;
             let file = process::file(folder.as_ref(), "docvalues");
             docvalues::run(&Process { file, ..process(cpus::this(), peer::locked("docvalues")) }, row);
+        }
+        name if name.starts_with(in_place::PREFIX) => {
+            let peer = in_place::known(name)?;
+            let file = process::file(folder.as_ref(), &in_place::lucene(peer));
+            let process = Process { file, ..process(peer, peer::locked("docvalues-lucene")) };
+            docvalues::in_place(&process, row.ok_or("its index is built by Lucene")?);
         }
         "tantivy" => tantivy::run(&process("tantivy", peer::locked("tantivy-columnar")), row),
         other => return Err(format!("expected a peer of this program, found `{other}`")),

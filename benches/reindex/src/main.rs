@@ -16,7 +16,7 @@ mod unsynced;
 
 use std::collections::HashMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 use docvalues_benches::lucene::Lucene;
@@ -75,13 +75,18 @@ struct Run {
     #[arg(long, value_name = "MS,…", value_delimiter = ',', default_values_t = [0.0, 0.1, 1.0, 10.0])]
     waits: Vec<f64>,
 
-    /// `docvalues`, with text in tantivy, and versions of Lucene, which need Maven and a JDK from 21 on
+    /// `docvalues`, with text in tantivy, and versions of Lucene, which need Maven and a JDK from 21 on. 10.6.0-nrt has an
+    /// `NRTCachingDirectory`; docvalues-cold and 10.6.0-cold run one cycle, whose files are not in the page cache
     #[arg(long, value_name = "SIDE,…", value_delimiter = ',', default_values = ["docvalues", "10.5.0", "10.6.0"])]
     sides: Vec<String>,
 
     /// Cycles that count, after one that does not. If they wait for more than 30 s, fewer, at least 3
     #[arg(long, value_name = "N", default_value_t = 16)]
     cycles: u32,
+
+    /// Measurements of each cell, in Lucene each in a JVM of its own; tables have the median, the least and the most
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    times: usize,
 
     /// Documents that a cycle changes
     #[arg(long, value_name = "N", value_parser = docvalues_benches::count, default_value = "1_000")]
@@ -124,11 +129,13 @@ impl Run {
         shapes
     }
 
-    /// The cells of a shape on a side that the record lacks.
+    /// The cells of a shape on a side that the record lacks, each as often as it lacks it.
     fn missing(&self, record: &Record, side: &str, shape: Shape) -> Vec<Task> {
-        let mut tasks = self.tasks();
-        tasks.retain(|task| record.cell(side, shape, task.way, task.changed).is_none());
-        tasks
+        let of_turn = |turn: usize| {
+            let lacks = move |task: &Task| record.measured(side, shape, task.way, task.changed).len() <= turn;
+            self.tasks().into_iter().filter(lacks)
+        };
+        (0..self.times).flat_map(of_turn).collect()
     }
 
     /// Measures cells of a shape on a side: in a version of Lucene, or here.
@@ -156,15 +163,32 @@ impl Run {
             record.add(side, shape, What::Built(done));
             fs::write(complete, "").expect("a disk with room");
         }
+        let is_cold = side.ends_with("-cold");
         for task in tasks {
+            let task = Task { cycles: if is_cold { 1 } else { task.cycles }, ..task };
+            if is_cold {
+                forget_all(&index);
+            }
             let figures = match lucene {
-                Some(lucene) => lucene::cell(lucene, &index, shape, task),
-                None => ours::run(&index, &built, shape, task),
+                Some(lucene) => lucene::cell(lucene, side, &index, shape, task),
+                None => ours::run(&index, &built, shape, task, is_cold),
             };
             record.add(side, shape, What::Cell { task, figures });
         }
         if !self.keep {
             fs::remove_dir_all(built).expect("a folder");
+        }
+    }
+}
+
+/// Drops the files of a folder from the page cache.
+fn forget_all(folder: &Path) {
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("a folder").path();
+        if path.is_dir() {
+            forget_all(&path);
+        } else {
+            docvalues_benches::forget(&path).expect("a file");
         }
     }
 }
@@ -179,7 +203,7 @@ fn main() {
                     if tasks.is_empty() {
                         continue;
                     }
-                    let lucene = (side != "docvalues")
+                    let lucene = (!side.starts_with("docvalues"))
                         .then(|| &*lucenes.entry(side).or_insert_with(|| lucene::compile(side)));
                     run.measure(&mut record, (side, lucene), shape, tasks);
                 }

@@ -37,7 +37,7 @@ impl<'a> Grid<'a> {
             waits.dedup();
             let mut sides: Vec<&str> = cells().map(|(line, ..)| line.side.as_str()).collect();
             // docvalues is the first.
-            sides.sort_by_key(|side| (*side != "docvalues", *side));
+            sides.sort_by_key(|side| (!side.starts_with("docvalues"), *side));
             sides.dedup();
             let shapes = cells().map(|(line, ..)| line.shape).collect();
             Grid { record, docs, changed, sides, shapes, waits }
@@ -55,6 +55,30 @@ impl<'a> Grid<'a> {
 
     fn reindexed(&self, side: &str, shape: Shape, wait_ms: f64) -> Option<f64> {
         Some(self.figures(side, shape, Way::Reindex { wait_ms })?.ms)
+    }
+
+    /// The least and the most milliseconds of a cell.
+    fn range(&self, side: &str, shape: Shape, way: Way) -> Option<(f64, f64)> {
+        let measured = self.record.measured(side, shape, way, self.changed);
+        Some((measured.first()?.1.ms, measured.last()?.1.ms))
+    }
+
+    /// The median of a cell, and what it lies between if it was measured several times.
+    fn shown(&self, side: &str, shape: Shape, way: Way) -> String {
+        let (Some(of), Some((least, most))) = (self.figures(side, shape, way), self.range(side, shape, way))
+        else {
+            return "–".to_owned();
+        };
+        let several = least < most;
+        let range = several.then(|| format!(" ({}–{})", figure(least), figure(most)));
+        figure(of.ms) + &range.unwrap_or_default()
+    }
+
+    /// Whether measurements of an update and of reindexing without a wait overlap.
+    fn is_even(&self, side: &str, shape: Shape) -> bool {
+        let [update, reindexed] =
+            [Way::Update, Way::Reindex { wait_ms: 0.0 }].map(|way| self.range(side, shape, way));
+        update.zip(reindexed).is_some_and(|(a, b)| a.0 <= b.1 && b.0 <= a.1)
     }
 }
 
@@ -75,7 +99,13 @@ pub fn tables(record: &Record) -> Run {
     let cycles: BTreeSet<u32> = record.cells().map(|(_, task, _)| task.cycles).collect();
     let cycles: Vec<String> = cycles.iter().map(u32::to_string).collect();
     let command = "cargo run --release --manifest-path benches/reindex/Cargo.toml -- report";
-    let mut run = Run::new(command, &format!("averages of {} cycles", cycles.join(" or ")))
+    let most = record
+        .cells()
+        .map(|(line, task, _)| record.measured(&line.side, line.shape, task.way, task.changed).len())
+        .max();
+    let medians =
+        most.filter(|most| *most > 1).map_or(String::new(), |most| format!("medians of up to {most} "));
+    let mut run = Run::new(command, &format!("{medians}averages of {} cycles", cycles.join(" or ")))
         .at(&distinct(|line| &line.commit));
     for grid in Grid::of(record) {
         let name = |kind: &str| format!("{}-{}-{kind}", grid.docs, grid.changed);
@@ -102,9 +132,13 @@ fn times(grid: &Grid<'_>) -> Vec<Vec<String>> {
             let reindexed =
                 grid.waits.iter().filter_map(|&wait| Some((wait, grid.reindexed(side, shape, wait)?)));
             let reindexed: Vec<(f64, f64)> = reindexed.collect();
-            let shown = |ms: Option<f64>| ms.map_or_else(|| "–".to_owned(), figure);
-            row.extend([shown(update), shown(reindexed.first().map(|point| point.1))]);
-            row.push(update.map_or_else(|| "–".to_owned(), |update| crossover(update, &reindexed)));
+            let first = Way::Reindex { wait_ms: reindexed.first().map_or(0.0, |point| point.0) };
+            row.extend([Way::Update, first].map(|way| grid.shown(side, shape, way)));
+            row.push(match update {
+                Some(_) if grid.is_even(side, shape) => "even".to_owned(),
+                Some(update) => crossover(update, &reindexed),
+                None => "–".to_owned(),
+            });
         }
         table.push(row);
     }
@@ -114,7 +148,8 @@ fn times(grid: &Grid<'_>) -> Vec<Vec<String>> {
 /// The wait from which on an update is cheaper, interpolated between the waits that were measured.
 fn crossover(update: f64, points: &[(f64, f64)]) -> String {
     let Some(at) = points.iter().position(|(_, reindexed)| *reindexed > update) else {
-        return points.last().map_or("–".to_owned(), |(wait, _)| format!("> {wait} ms"));
+        let last = points.last().filter(|(wait, _)| *wait > 0.0);
+        return last.map_or("–".to_owned(), |(wait, _)| format!("> {wait} ms"));
     };
     if at == 0 {
         return if points[0].0 > 0.0 { format!("≤ {} ms", points[0].0) } else { "always".to_owned() };
@@ -179,7 +214,10 @@ fn words(shape: Shape) -> String {
 }
 
 fn name(side: &str) -> String {
-    if side == "docvalues" { "docvalues and tantivy".to_owned() } else { format!("Lucene {side}") }
+    match side.strip_prefix("docvalues") {
+        Some(end) => format!("docvalues and tantivy{end}"),
+        None => format!("Lucene {side}"),
+    }
 }
 
 /// Draws milliseconds a document by wait, for each number of documents and words.

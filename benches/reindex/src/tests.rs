@@ -81,18 +81,29 @@ fn a_record_continues_and_becomes_tables() {
         let task = Task { way, cycles: 3, changed: CHANGED };
         record.add("docvalues", SHAPE, What::Cell { task, figures: figures(ms) });
     }
-    let record = Record::open(&path);
+    let mut record = Record::open(&path);
     for (way, ms) in cells {
         assert_eq!(record.cell("docvalues", SHAPE, way, CHANGED).map(|cell| cell.1), Some(&figures(ms)));
         assert!(record.cell("docvalues", SHAPE, way, 1).is_none());
         assert!(record.cell("10.5.0", SHAPE, way, CHANGED).is_none());
     }
-    let row = "| 20 to 100, 3 | 0.750 | 0.250 | 0.500 ms |";
-    let tables = report::tables(&record).markdown();
-    assert!(tables.lines().any(|line| line == row), "{tables}");
+    has_row(&record, "| 20 to 100, 3 | 0.750 | 0.250 | 0.500 ms |");
     report::draw(&record, folder.path());
     let svg = std::fs::read_to_string(folder.path().join("reindex-3000-100-3-200.svg")).expect("a plot");
     assert!(svg.contains("docvalues and tantivy, update"));
+    for (way, ms) in [(Way::Update, 0.5), (Way::Update, 1.0), (reindex(0.0), 0.125), (reindex(0.0), 0.375)] {
+        let task = Task { way, cycles: 3, changed: CHANGED };
+        record.add("docvalues", SHAPE, What::Cell { task, figures: figures(ms) });
+    }
+    has_row(&record, "| 20 to 100, 3 | 0.750 (0.500–1.00) | 0.250 (0.125–0.375) | 0.500 ms |");
+    let task = Task { way: reindex(0.0), cycles: 3, changed: CHANGED };
+    record.add("docvalues", SHAPE, What::Cell { task, figures: figures(0.5) });
+    has_row(&record, "| 20 to 100, 3 | 0.750 (0.500–1.00) | 0.375 (0.125–0.500) | even |");
+}
+
+fn has_row(record: &Record, row: &str) {
+    let tables = report::tables(record).markdown();
+    assert!(tables.lines().any(|line| line == row), "{tables}");
 }
 
 fn reindex(wait_ms: f64) -> Way {

@@ -2,8 +2,7 @@
 
 pub(crate) use docvalues::column::{
     AbsentColumn, Bounds, Column, ColumnInfo, ColumnSource, DocAddress, DocId, DocRange, Error, ErrorKind,
-    Field, Kind, LiveDocs, OrdRange, Part, PruneCounts, Pruning, Rows, SkipIndex, SortKey, TermOrd, Values,
-    View, promotion,
+    Field, Kind, LiveDocs, OrdRange, Part, PruneCounts, Pruning, SkipIndex, SortKey, Values, promotion,
 };
 pub(crate) use docvalues::column::{FormatError, FormatErrorKind, Section};
 #[cfg(feature = "parquet")]
@@ -18,7 +17,7 @@ pub(crate) use docvalues::format::numeric::{FINE_ZONE, ZONE};
 #[cfg(feature = "lucene")]
 pub(crate) use docvalues::lucene;
 pub(crate) use docvalues::reader::{
-    Access, ColumnUsage, IdForm, IdIndex, OpenOptions, SectionUsage, Segment, SegmentUsage,
+    Access, ColumnUsage, IdIndex, OpenOptions, SectionUsage, Segment, SegmentUsage,
 };
 #[cfg(feature = "parquet")]
 pub(crate) use docvalues::search::arrow::Batches;
@@ -28,7 +27,6 @@ pub(crate) use docvalues::search::export::{Cell, ChunkColumn};
 pub(crate) use docvalues::search::retrieve::Retriever;
 pub(crate) use docvalues::search::{self, Error as SearchError, Search};
 pub(crate) use docvalues::store;
-pub(crate) use docvalues::terms::bloom::MAX_BITS as MAX_FILTER_BITS;
 pub(crate) use docvalues::terms::lookup::{IdLookup, SeekError, SegmentIds};
 pub(crate) use docvalues::terms::packing::Kind as Packing;
 #[cfg(feature = "parquet")]

@@ -7,7 +7,6 @@ mod commit;
 pub(crate) mod filter;
 mod help;
 pub(crate) mod hints;
-mod ids;
 #[cfg(feature = "lucene")]
 pub(crate) mod import;
 pub(crate) mod inspect;
@@ -35,19 +34,6 @@ use crate::answer::rows::RecordFormat;
 use crate::api::lucene::FieldType;
 use crate::open::opener::Opener;
 
-const ABOUT: &str = "Build, inspect, search, export, merge, compare and check docvalues segments and stores";
-
-const LONG_ABOUT: &str = "\
-Build, inspect, search, export, merge, compare and check docvalues segments and stores.
-
-A segment is one file that stores documents column by column. A program can read any value of any document \
-without reading the rest. `dv build` makes a segment from CSV, TSV, NDJSON, Parquet or Arrow; most other \
-commands read one.
-
-A store is a folder of segments that changes: `dv store create`, `dv put`, `dv set`, `dv rm`, `dv merge`. Commands that read a \
-segment read a store, too, and the folder of an index of Lucene, Solr, OpenSearch or Elasticsearch; `dv import` makes a segment \
-or a store of one.";
-
 const NOTES: &str = "\
 Examples:
   dv build hits.csv -o hits.dv
@@ -65,13 +51,18 @@ Exit codes:
 
 Data goes to standard output, everything else to standard error.";
 
-/// The command line.
+/// Build, inspect, search, export, merge, compare and check docvalues segments and stores
+///
+/// A segment is one file that stores documents column by column. A program can read any value of any document without
+/// reading the rest. `dv build` makes a segment from CSV, TSV, NDJSON, Parquet or Arrow; most other commands read one.
+///
+/// A store is a folder of segments that changes: `dv store create`, `dv put`, `dv set`, `dv rm`, `dv merge`. Commands that
+/// read a segment read a store, too, and the folder of an index of Lucene, Solr, OpenSearch or Elasticsearch; `dv import`
+/// makes a segment or a store of one.
 #[derive(Debug, Parser)]
 #[command(
     name = "dv",
     version,
-    about = ABOUT,
-    long_about = LONG_ABOUT,
     after_long_help = NOTES,
     max_term_width = 100,
     arg_required_else_help = true,
@@ -120,42 +111,32 @@ pub(crate) struct CommandLine {
 const WITHOUT_COMMIT: &str = "build schema check store put set rm commits log changes recover replicate replica import \
                               completions man where";
 
-/// Commands that read no segment.
-const WITHOUT_SEGMENTS: &str = "build schema completions man where";
-
-/// Options that stores need even less than segments.
-const LAYOUT: &str = "jump_tables no_zone_maps";
+/// Commands without --any-docs and --no-mmap in their help.
+const WITHOUT_SEGMENTS: &str = "build schema commits log replicate completions man where";
 
 /// Whether a word is one of `words`.
 fn is_of(word: &str, words: &str) -> bool {
     words.split(' ').any(|other| other == word)
 }
 
-/// The commands. Those that refuse a global option do not show it.
+/// The commands. Those that refuse a global option, or hardly need it, do not show it.
 pub(crate) fn commands() -> clap::Command {
     let dv = CommandLine::command();
     let globals = dv.get_arguments().filter(|arg| arg.is_global_set());
     let hidden: Vec<Arg> = globals.map(|arg| arg.clone().hide(true)).collect();
     dv.mut_subcommands(|command| {
-        let (name, is_put) = (command.get_name(), command.get_name() == "put");
-        let without = |arg: &Arg| match arg.get_id().as_str() {
-            "commit" => WITHOUT_COMMIT,
-            "any_docs" | "no_mmap" => WITHOUT_SEGMENTS,
-            _ => "",
+        let name = command.get_name();
+        let is_hidden = |arg: &&Arg| match arg.get_id().as_str() {
+            "commit" => is_of(name, WITHOUT_COMMIT),
+            // Rare elsewhere: `dv --help` and the page on Lucene have it.
+            "lucene_type" => name != "import",
+            "any_docs" | "no_mmap" => is_of(name, WITHOUT_SEGMENTS),
+            _ => false,
         };
-        let refused: Vec<Arg> = hidden.iter().filter(|arg| is_of(name, without(arg))).cloned().collect();
-        // `dv build --help` has these, too.
-        let is_rare = |arg: &Arg| match arg.get_help_heading() {
-            Some(build::CSV) => arg.is_hide_short_help_set(),
-            _ => is_of(arg.get_id().as_str(), LAYOUT),
-        };
+        let refused: Vec<Arg> = hidden.iter().filter(is_hidden).cloned().collect();
         let has_formats = is_of(name, answer::ANSWERS);
         let command = if has_formats { answer::with_formats(command) } else { command };
-        let command = command.args(refused);
-        match is_put {
-            true => command.mut_args(|arg| if is_rare(&arg) { arg.hide(true) } else { arg }),
-            false => command,
-        }
+        command.args(refused)
     })
 }
 

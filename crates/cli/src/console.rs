@@ -11,8 +11,8 @@ use std::io::{self, IsTerminal, Write};
 #[cfg(unix)]
 use std::os::fd::AsFd;
 
+use crate::text::Json;
 use crate::text::fit::message;
-use crate::text::json::Json;
 use crate::text::quoting::for_terminal;
 
 /// The two outputs of a command.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::path::Path;
 
 use crate::api::{self, Error, FormatErrorKind, SearchError, Section};
 
@@ -201,6 +202,10 @@ impl From<api::store::Error> for CliError {
             StoreError::Read(error) => CliError::from(error),
             StoreError::Write(error) => CliError::from(error),
             StoreError::Search(error) => CliError::from(error),
+            StoreError::NoStore { ref folder } if !Path::new(folder).exists() => {
+                let why = format!("{folder}: expected the folder of a store, found nothing");
+                CliError::new(Exit::Unreadable, why).hint(NO_STORE)
+            }
             StoreError::NoStore { .. } => unreadable(&error).hint(NO_STORE),
             StoreError::Storage(ref storage) => match no_folder(storage) {
                 Some(found) => {
@@ -238,6 +243,8 @@ impl From<api::store::Error> for CliError {
                 CliError::new(Exit::Diverged, error.to_string())
                     .hint("an empty folder begins anew; `dv replicate --from 0 | dv replica --discard` takes the leader's state")
             }
+            StoreError::LaterEpoch { .. } => CliError::new(Exit::Diverged, error.to_string())
+                .hint("use an empty folder, or --discard if batches that only the folder has may be lost"),
             StoreError::OldEpoch { .. } => CliError::new(Exit::Diverged, error.to_string())
                 .hint("the leader was replaced by another one, from which replicas go on"),
             StoreError::Stream(_) => unreadable(&error).hint("run the command again; a pipe begins at what `dv replica --position` prints"),
@@ -314,10 +321,6 @@ impl From<api::writer::Error> for CliError {
             ErrorKind::Inexact { .. } | ErrorKind::Source { .. } => {
                 named(CliError::failed(error.kind().to_string()))
             }
-            ErrorKind::MissingColumn { sources: [has, lacks] } => named(CliError::failed(format!(
-                "present in \"{has}\", missing in \"{lacks}\""
-            )))
-            .hint("leave out --same-columns to merge; documents without the column then have no value"),
             _ => CliError::failed(error.to_string()),
         }
     }

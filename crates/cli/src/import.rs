@@ -62,7 +62,6 @@ use self::row::Fields;
 pub(crate) use self::row_batch::Batch;
 use self::schema::Schema;
 use self::source::{Encoding, InputFormat, Source};
-use crate::api::store::shard_of;
 use crate::process::end_signal::EndSignal;
 
 /// The options of the command line on inputs.
@@ -93,8 +92,6 @@ pub(crate) struct ImportOptions {
     pub(crate) batch_rows: usize,
     /// The column of ids, of which every row must have one.
     pub(crate) ids: Option<String>,
-    /// Rows whose ids are of other shards are left out.
-    pub(crate) shard: Option<Shard>,
     /// The folder of the store that gets the documents, for hints.
     pub(crate) of_store: Option<String>,
     /// Reports pauses of pipes until this signal, which ends them.
@@ -113,19 +110,6 @@ impl ImportOptions {
             batch_rows: usize::MAX,
             ..ImportOptions::default()
         }
-    }
-}
-
-/// One of several stores that share documents by their ids: see [`shard_of`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Shard {
-    pub(crate) index: u32,
-    pub(crate) of: u32,
-}
-
-impl Shard {
-    fn has(self, id: &[u8]) -> bool {
-        shard_of(id, self.of) == self.index
     }
 }
 
@@ -155,8 +139,6 @@ pub(crate) struct Import {
     first_skipped: Vec<BadRow>,
     /// Whether a value did not fit the type of the sample, which ended the import.
     has_misfit: bool,
-    /// The number of rows that were left out, as they are of other shards.
-    pub(crate) other_shards: u64,
     /// The notes about names of columns, of the first file with each such header.
     header_notes: Vec<(Vec<NewName>, Vec<String>)>,
     /// The delimiters other than commas that files turned out to have, and the note about the first file with each.
@@ -202,7 +184,6 @@ impl Import {
             skipped: 0,
             first_skipped: Vec::new(),
             has_misfit: false,
-            other_shards: 0,
             header_notes: Vec::new(),
             sniffed: Vec::new(),
             all_named: true,

@@ -30,7 +30,6 @@ use std::borrow::Cow;
 use std::ffi::OsString;
 
 use clap::ColorChoice;
-use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 pub use console::Console;
 pub use error::Exit;
@@ -76,7 +75,11 @@ pub fn run(args: impl IntoIterator<Item = OsString>, console: &mut Console<'_>) 
 
 /// Runs a command, whose answer goes where --output says.
 fn run_command(line: &CommandLine, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let destination = Destination::of(line.output.as_deref())?;
+    let output = match &line.command {
+        Command::Report(args) => &args.output,
+        _ => &line.output,
+    };
+    let destination = Destination::of(output.as_deref())?;
     if let Destination::File(path) = &destination {
         refuse_no_text(path)?;
     }
@@ -153,11 +156,6 @@ fn usage(args: &[OsString], error: &clap::Error, console: &mut Console<'_>) -> R
     };
     if is_error {
         let _ = console.err.write_all(text.as_bytes());
-        if lacks_output(error) {
-            console.note(
-                "    hint: -o is followed by the file to write, such as -o all.dv; other names are inputs",
-            );
-        }
         if let Some(hint) = of_other_tools(args, error) {
             console.note(&format!("    hint: {hint}"));
         }
@@ -165,15 +163,4 @@ fn usage(args: &[OsString], error: &clap::Error, console: &mut Console<'_>) -> R
     }
     console.out.write_all(text.as_bytes())?;
     Ok(Exit::Ok)
-}
-
-/// Whether the command line does not name the file to write.
-fn lacks_output(error: &clap::Error) -> bool {
-    let is_output = |name: &String| name.starts_with("--output");
-    matches!(error.kind(), ErrorKind::MissingRequiredArgument | ErrorKind::InvalidValue)
-        && match error.get(ContextKind::InvalidArg) {
-            Some(ContextValue::String(name)) => is_output(name),
-            Some(ContextValue::Strings(names)) => names.iter().any(is_output),
-            _ => false,
-        }
 }

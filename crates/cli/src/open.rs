@@ -7,6 +7,7 @@ pub(crate) mod files;
 pub(crate) mod id_index;
 #[cfg(feature = "lucene")]
 pub(crate) mod lucene;
+mod opened;
 pub(crate) mod opener;
 pub(crate) mod records;
 pub(crate) mod segment;
@@ -15,3 +16,7 @@ pub(crate) mod segments;
 pub(crate) mod sql_tables;
 pub(crate) mod store;
 mod store_source;
+
+pub(crate) use opener::Opener;
+pub(crate) use segment::OpenSegment;
+pub(crate) use segments::Segments;

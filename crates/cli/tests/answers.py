@@ -58,7 +58,7 @@ def percentile(numbers, percent):
 large = [row for row in rows if row["size"] > 1_000_000]
 for where, some in [([], rows), (["--where", "size > 1MB"], large)]:
     for column in ["section", "tags"]:
-        found = ask("facet", column, "--top", "15", *where)["facets"][0]
+        found = ask("facet", column, "-n", "15", *where)["facets"][0]
         expected, distinct = facet(some, column, 15)
         same(f"facet of {column} {where}", found["values"], expected)
         same(f"values of {column} {where}", found["distinct"], distinct)
@@ -101,7 +101,7 @@ members = collections.defaultdict(list)
 for doc in sorted(range(len(rows)), key=lambda doc: (-rows[doc]["size"], doc)):
     for source in values(rows[doc], "source"):
         members[source].append(doc)
-found = ask("group", "source", "--top", "0", "--by", "value", "--docs", "2", "--sort=-size", "--columns", "size")
+found = ask("group", "source", "-n", "0", "--by", "value", "--docs", "2", "--sort=-size", "--columns", "size")
 expected = [
     (source, len(docs), [{"_doc": doc, "size": rows[doc]["size"]} for doc in docs[:2]])
     for source, docs in sorted(members.items(), key=lambda item: item[0].encode())

@@ -267,7 +267,7 @@ class Asker:
             function = rng.choice(["first", "last"])
             there = f"{column(name)} is not null and {column(key)} is not null"
             selected.append(f"{function}({column(name)} order by {column(key)}, _doc) filter (where {there})")
-            metrics.append((function, name))
+            metrics.append((function, f"{name} by {key}"))
             named.append(f"{function}({dv_name(name)} by {dv_name(key)})")
         having, having_sql = [], ""
         if rng.random() < 0.4:

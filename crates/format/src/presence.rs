@@ -62,6 +62,7 @@
 //!
 //! | module | contents |
 //! | --- | --- |
+//! | `meta` | the entry in the directory |
 //! | `header` | block headers and jump entries |
 //! | `list`, `sparse`, `dense`, `runs` | one layout each; `rank_table` is the index of `dense` |
 //! | `kind_dispatch` | one `match` over the layouts for each operation |
@@ -84,9 +85,7 @@
 //! The structure is that of Roaring bitmaps and of Lucene's `IndexedDISI`, whose rank entries it shares. The sparse
 //! block is different: it is bucketed, which halves its size and bounds the search.
 
-use crate::cursor::{Cursor, Put};
 use crate::error::{Error, ErrorKind, Place, Result, Section};
-use crate::granule::SectionRef;
 use crate::id::{BLOCK_DOCS, DocId, ValueIndex};
 use crate::jump::{Jump, JumpTables};
 use crate::source::SectionBytes;
@@ -104,6 +103,7 @@ mod header;
 mod kernel;
 mod kind_dispatch;
 mod list;
+mod meta;
 mod rank_table;
 mod rank_verified;
 mod runs;
@@ -121,15 +121,11 @@ pub use walk::Walk;
 
 use block::Block;
 use chain::Blocks;
-use header::{BlockEntry, Header};
+use header::BlockEntry;
+use meta::{check_len, check_values};
 
 /// The result of [`PresenceReader::rank_many`] for a document without a value. No column has that many values.
 pub const NO_VALUE: u32 = u32::MAX;
-
-const SHAPE_NONE: u8 = 0;
-const SHAPE_ALL: u8 = 1;
-const SHAPE_BLOCKS: u8 = 2;
-const SHAPE_JUMP: u8 = 3;
 
 /// The documents of a segment that have a value. `S` is a section: bytes, or a reference to them.
 ///
@@ -197,64 +193,6 @@ impl<S> Presence<S> {
             },
             Presence::None => Presence::None,
         })
-    }
-}
-
-/// Bytes of the jump table of `docs` documents.
-fn jump_len(docs: u32) -> u64 {
-    u64::from(docs.div_ceil(BLOCK_DOCS)) * BlockEntry::LEN as u64
-}
-
-/// Refuses a number of `values` that `docs` documents cannot have in blocks.
-fn check_values(values: u32, docs: u32) -> Result<(), ErrorKind> {
-    ErrorKind::rule(values > 0, "presence blocks without a value")?;
-    ErrorKind::at_most("documents with a value", values.into(), docs.saturating_sub(1).into())
-}
-
-/// Refuses a section of `len` bytes that is too short for the block headers of `docs` documents.
-fn check_len(len: u64, docs: u32) -> Result<(), ErrorKind> {
-    let needed = u64::from(docs.div_ceil(BLOCK_DOCS)) * Header::LEN as u64;
-    if len < needed { Err(ErrorKind::Truncated { needed, left: len }) } else { Ok(()) }
-}
-
-impl Presence<SectionRef> {
-    /// Appends the directory's fields.
-    pub fn encode_meta(&self, out: &mut Vec<u8>) {
-        match self {
-            Presence::None => out.put_u8(SHAPE_NONE),
-            Presence::All => out.put_u8(SHAPE_ALL),
-            Presence::Blocks { values, blocks, jump } => {
-                out.put_u8(if jump.is_some() { SHAPE_JUMP } else { SHAPE_BLOCKS });
-                out.put_u32(*values);
-                blocks.encode(out);
-                jump.iter().for_each(|jump| jump.encode(out));
-            }
-        }
-    }
-
-    /// Reads the directory's fields, in a segment of `docs` documents.
-    ///
-    /// # Errors
-    ///
-    /// When a field has a value that the format does not allow.
-    pub fn decode_meta(cursor: &mut Cursor<'_>, docs: u32) -> Result<Presence<SectionRef>> {
-        let shape = cursor.u8()?;
-        match shape {
-            SHAPE_NONE => Ok(Presence::None),
-            SHAPE_ALL => Ok(Presence::All),
-            SHAPE_BLOCKS | SHAPE_JUMP => {
-                let values = cursor.u32()?;
-                cursor.check(check_values(values, docs))?;
-                let blocks = SectionRef::decode(cursor)?;
-                cursor.check(check_len(blocks.len, docs))?;
-                let jump = (shape == SHAPE_JUMP).then(|| SectionRef::decode(cursor)).transpose()?;
-                if let Some(jump) = &jump {
-                    cursor.equal("length of the jump table", jump.len, jump_len(docs))?;
-                }
-                Ok(Presence::Blocks { values, blocks, jump })
-            }
-            tag => Err(cursor.refuse(ErrorKind::UnknownTag { what: "shape of presence", tag })),
-        }
     }
 }
 

@@ -31,8 +31,17 @@ pub(crate) struct BinaryEntry {
     min_len: i32,
     max_len: i32,
     addresses: Option<AddressEntry>,
-    /// Byte strings of a chunk, as a power of two, if they are compressed.
-    chunk_shift: Option<u32>,
+    /// The chunks, if byte strings are compressed.
+    chunks: Option<Chunks>,
+}
+
+/// Chunks of compressed byte strings.
+#[derive(Clone, Copy, Debug)]
+struct Chunks {
+    /// Byte strings of each, as a power of two.
+    shift: u32,
+    /// Bytes of the longest, decompressed.
+    longest: u64,
 }
 
 /// The entry of addresses in metadata, and the place of their packed numbers.
@@ -73,22 +82,23 @@ impl BinaryEntry {
         cursor.within("documents with a value", docs_with_value.into(), 0, i32::MAX.into())?;
         let count = u64::from(docs_with_value.unsigned_abs());
         let (min_len, max_len) = (cursor.i32()?, cursor.i32()?);
-        let (mut addresses, mut chunk_shift) = (None, None);
+        let (mut addresses, mut chunks) = (None, None);
         if is_compressed && count > 0 {
-            let (offset, chunks) = (cursor.i64()?, cursor.vint()?);
+            let (offset, found) = (cursor.i64()?, cursor.vint()?);
             let shift = cursor.vint()?;
             cursor.within("shift of chunks", shift.into(), 0, MAX_CHUNK_SHIFT.into())?;
             let shift = shift.unsigned_abs();
-            chunk_shift = Some(shift);
             let expected = i64::try_from(count.div_ceil(1 << shift)).unwrap_or(i64::MAX);
-            cursor.within("chunks", chunks.into(), expected, expected)?;
-            let (_longest, shift) = (cursor.vint()?, cursor.vint()?);
-            let entry = MonotonicEntry::read(cursor, chunks.unsigned_abs().into(), shift)?;
+            cursor.within("chunks", found.into(), expected, expected)?;
+            let longest = cursor.count("bytes of the longest chunk")?.into();
+            chunks = Some(Chunks { shift, longest });
+            let shift = cursor.vint()?;
+            let entry = MonotonicEntry::read(cursor, found.unsigned_abs().into(), shift)?;
             addresses = Some(AddressEntry { entry, place: (offset, cursor.i64()?) });
         } else if min_len < max_len {
             addresses = Some(AddressEntry::read(cursor, count + 1)?);
         }
-        Ok(BinaryEntry { presence, docs_with_value, data, min_len, max_len, addresses, chunk_shift })
+        Ok(BinaryEntry { presence, docs_with_value, data, min_len, max_len, addresses, chunks })
     }
 
     /// Bytes of the byte strings and their addresses, as metadata has them.
@@ -110,8 +120,8 @@ pub(crate) struct ByteStrings {
 enum Encoding {
     OfLength(usize),
     WithAddresses(Monotonic),
-    /// In chunks of two to the power of this, which begin at these bytes of the file.
-    Chunks(u32, Monotonic),
+    /// In chunks, which begin at these bytes of the file.
+    Chunks(Chunks, Monotonic),
 }
 
 /// Buffers of a reader: the chunk that it decompressed last.
@@ -138,9 +148,9 @@ impl ByteStrings {
         let count = u64::from(entry.docs_with_value.unsigned_abs());
         let is_empty = count == 0;
         let data = if is_empty { 0..0 } else { body.region(entry.data.0, entry.data.1)? };
-        let encoding = match (&entry.addresses, entry.chunk_shift) {
+        let encoding = match (&entry.addresses, entry.chunks) {
             _ if is_empty => Encoding::OfLength(0),
-            (Some(addresses), Some(shift)) => Encoding::Chunks(shift, addresses.open(body)?),
+            (Some(addresses), Some(chunks)) => Encoding::Chunks(chunks, addresses.open(body)?),
             (Some(addresses), None) => Encoding::WithAddresses(addresses.open(body)?),
             (None, _) => {
                 let len = u64::try_from(entry.max_len).ok().filter(|_| entry.min_len == entry.max_len);
@@ -172,8 +182,9 @@ impl ByteStrings {
                 let (start, end) = (addresses.get(&self.body, index)?, addresses.get(&self.body, index + 1)?);
                 bytes.get(self.place(start, end)?).ok_or_else(|| self.past())
             }
-            Encoding::Chunks(shift, addresses) => {
-                self.read_chunk(*shift, addresses, index >> shift, scratch)?;
+            Encoding::Chunks(chunks, addresses) => {
+                let shift = chunks.shift;
+                self.read_chunk(*chunks, addresses, index >> shift, scratch)?;
                 // A chunk has as many ends, in memory.
                 let at = usize::try_from(index & ((1 << shift) - 1)).unwrap_or(usize::MAX);
                 let [start, end] =
@@ -216,9 +227,9 @@ impl ByteStrings {
                 let bytes = bytes.get(place).ok_or_else(|| self.past())?;
                 Ok(Run { offsets: &scratch.ends, bytes })
             }
-            Encoding::Chunks(shift, addresses) => {
-                let chunk = indices.start >> shift;
-                self.read_chunk(*shift, addresses, chunk, scratch)?;
+            Encoding::Chunks(chunks, addresses) => {
+                let (shift, chunk) = (chunks.shift, indices.start >> chunks.shift);
+                self.read_chunk(*chunks, addresses, chunk, scratch)?;
                 let (first, len) = (chunk << shift, indices.end - indices.start);
                 let at = usize::try_from(indices.start - first).unwrap_or(usize::MAX);
                 let end = at.saturating_add(usize::try_from(len).unwrap_or(usize::MAX)).min(1 << shift);
@@ -231,7 +242,13 @@ impl ByteStrings {
     }
 
     /// Decompresses a chunk, unless it is the last one that was.
-    fn read_chunk(&self, shift: u32, addresses: &Monotonic, chunk: u64, scratch: &mut Scratch) -> Result<()> {
+    fn read_chunk(
+        &self,
+        Chunks { shift, longest }: Chunks,
+        addresses: &Monotonic,
+        chunk: u64,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
         if scratch.chunk == Some(chunk) {
             return Ok(());
         }
@@ -252,6 +269,9 @@ impl ByteStrings {
             }
             sum += len;
             scratch.ends.push(sum);
+        }
+        if sum > longest {
+            return Err(self.body.broken(start, "a chunk of byte strings that is longer than the longest"));
         }
         scratch.bytes.clear();
         if sum > 0 {
@@ -298,7 +318,7 @@ pub(crate) mod tests {
         (has_tables, is_compressed): (bool, bool),
     ) {
         let start = data.offset();
-        let (mut chunks, mut addresses) = (Vec::new(), vec![0]);
+        let (mut chunks, mut addresses, mut longest) = (Vec::new(), vec![0], 0);
         if is_compressed {
             for chunk in strings.chunks(32) {
                 chunks.push(data.offset());
@@ -313,6 +333,7 @@ pub(crate) mod tests {
                     });
                 }
                 let all: Vec<u8> = chunk.iter().flat_map(|(_, bytes)| bytes.iter().copied()).collect();
+                longest = longest.max(all.len());
                 if !all.is_empty() {
                     data.bytes(&lz4::tests::compress(&[], &all));
                 }
@@ -331,7 +352,7 @@ pub(crate) mod tests {
         meta.i32(strings.len() as i32).i32(min).i32(max);
         if is_compressed && !strings.is_empty() {
             let offset = data.offset();
-            meta.i64(offset).vint(chunks.len() as i32).vint(5).vint(99).vint(4);
+            meta.i64(offset).vint(chunks.len() as i32).vint(5).vint(longest as i32).vint(4);
             monotonic::tests::encode(meta, data, 4, &chunks);
             meta.i64(data.offset() - offset);
         } else if min < max {
@@ -394,6 +415,22 @@ pub(crate) mod tests {
                     assert!(read.run(0..count + 1, &mut scratch).is_err());
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_chunk_is_no_longer_than_metadata_says() {
+        let strings: Vec<Vec<u8>> = (0..40).map(|at: usize| vec![b'x'; at % 5]).collect();
+        let all: Vec<(u32, &[u8])> = (1..).zip(&strings).map(|(doc, bytes)| (doc, &bytes[..])).collect();
+        let (mut meta, mut data) = (Encoder::new(Order::Big), Encoder::new(Order::Big));
+        encode(&mut meta, &mut data, 41, &all, (true, true));
+        let (meta, data) = (body(meta), Arc::new(body(data)));
+        let mut entry = BinaryEntry::read(&mut Cursor::new(&meta), true, true).unwrap();
+        for less in [0, 1] {
+            entry.chunks.as_mut().unwrap().longest -= less;
+            let read = ByteStrings::open(&entry, &data).unwrap();
+            assert_eq!(read.get(7, &mut Scratch::default()).is_ok(), less == 0);
+            assert!(read.get(39, &mut Scratch::default()).is_ok(), "the last chunk is shorter");
         }
     }
 

@@ -1,6 +1,6 @@
 //! Commits: the file `segments_N`, which lists the segments of an index.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cursor::Cursor;
 use crate::envelope::{Contents, open_verified};
@@ -57,9 +57,11 @@ pub(crate) fn read(file: &File, generation: &str) -> Result<Commit> {
     if count > 0 {
         let _oldest_segment = [cursor.vint()?, cursor.vint()?, cursor.vint()?];
     }
-    let mut segments = Vec::new();
+    let (mut segments, mut names) = (Vec::new(), BTreeSet::new());
     for _ in 0..count {
-        segments.push(segment(cursor, body.version)?);
+        let segment = segment(cursor, body.version)?;
+        cursor.rule(names.insert(segment.name.clone()), "two segments of one name")?;
+        segments.push(segment);
     }
     let user_data = cursor.map()?;
     cursor.end()?;

@@ -35,7 +35,9 @@ impl Compound {
         let (mut cursor, mut members) = (Cursor::new(&entries), BTreeMap::new());
         for _ in 0..cursor.count("members of a compound file")? {
             let name = cursor.string()?.to_owned();
-            let place = data.region(cursor.i64()?, cursor.i64()?)?;
+            let place = data.region(cursor.i64()?, cursor.i64()?);
+            let outside = ErrorKind::Broken("a member outside of the compound file");
+            let place = place.map_err(|_| cursor.refuse(outside))?;
             let is_new = members.insert(name, place).is_none();
             cursor.rule(is_new, "two members of one name")?;
         }
@@ -88,7 +90,9 @@ mod tests {
     fn members_outside_of_the_file_are_refused() {
         for (offset, len) in [(0, 8), (60, 8), (46, 19), (-1, 8), (46, -1), (i64::MAX, i64::MAX)] {
             let refused = compound(Order::Little, &[(".fnm", offset, len)]);
-            assert!(refused.is_err(), "{len} bytes at {offset}");
+            // The length, after the count, the name and the offset.
+            let at = refused.unwrap_err().offset();
+            assert_eq!(at, 26 + 23 + 1 + 5 + 8, "{len} bytes at {offset}");
         }
         assert!(compound(Order::Big, &[("a", 46, 1), ("a", 46, 1)]).is_err());
     }

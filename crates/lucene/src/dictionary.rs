@@ -44,6 +44,10 @@ const COMPRESSED: i32 = 0x0006_0001;
 /// The most terms of a block, as a power of two, in [`COMPRESSED`] blocks and those of Lucene 9.
 const LZ4_SHIFT: u32 = 6;
 
+/// Bytes of the longest term that Lucene writes, and of the longest block after its first term: a token and two lengths for each.
+pub(crate) const MAX_TERM: usize = 32_766;
+const MAX_BLOCK: usize = (MAX_TERM + 11) << LZ4_SHIFT;
+
 /// The entry of a dictionary in metadata.
 #[derive(Clone, Debug)]
 pub(crate) struct TermsEntry {
@@ -123,6 +127,11 @@ impl Dictionary {
         let TermsEntry { count, compression, shift, .. } = *entry;
         let is_empty = count == 0;
         let terms = if is_empty { 0..0 } else { body.region(entry.terms.0, entry.terms.1)? };
+        // Compressed, the 64 terms of a block take eight bytes or more; others take more.
+        let (needed, left) = (u64::from(count / 8), terms.len() as u64);
+        if needed > left {
+            return Err(body.error(terms.start, ErrorKind::Truncated { needed, left }));
+        }
         let (offset, len) = if is_empty { (body.place.start as i64, 0) } else { entry.addresses };
         let blocks = Monotonic::open(&entry.blocks, body, offset, len)?;
         Ok(Dictionary {
@@ -159,14 +168,15 @@ impl Dictionary {
         let start = self.blocks.get(&self.body, block.into())?;
         let start = usize::try_from(start).ok().and_then(|start| self.terms.start.checked_add(start));
         let bytes = start.and_then(|start| self.body.bytes().get(start..self.terms.end));
-        bytes.ok_or_else(|| self.damaged())
+        bytes.ok_or_else(|| self.damaged(block))
     }
 
     /// The first term of a block, and the bytes after it.
     fn first(&self, block: u32) -> Result<(&[u8], &[u8])> {
         let bytes = self.block(block)?;
-        let first = number(bytes).and_then(|(len, rest)| rest.split_at_checked(len));
-        first.ok_or_else(|| self.damaged())
+        let first = number(bytes).filter(|(len, _)| *len <= MAX_TERM);
+        let first = first.and_then(|(len, rest)| rest.split_at_checked(len));
+        first.ok_or_else(|| self.damaged(block))
     }
 
     /// The terms of a block.
@@ -205,8 +215,10 @@ impl Dictionary {
     }
 
     #[cold]
-    fn damaged(&self) -> crate::error::Error {
-        self.body.broken(self.terms.start, "a damaged block of terms")
+    fn damaged(&self, block: u32) -> crate::error::Error {
+        let start = self.blocks.get(&self.body, block.into()).ok();
+        let start = start.and_then(|start| usize::try_from(start).ok()).filter(|at| *at < self.terms.len());
+        self.body.broken(self.terms.start + start.unwrap_or(0), "a damaged block of terms")
     }
 }
 
@@ -243,14 +255,15 @@ impl<'d> Reader<'d> {
         self.ord = block << dictionary.shift;
         self.left = dictionary.terms_of(block).saturating_sub(1);
         if dictionary.compression != Compression::None && self.left > 0 {
-            let (len, compressed) = number(rest).ok_or_else(|| dictionary.damaged())?;
+            let lens = number(rest).filter(|(len, _)| *len <= MAX_BLOCK);
+            let (len, compressed) = lens.ok_or_else(|| dictionary.damaged(block))?;
             self.decompressed.clear();
             if dictionary.compression == Compression::Lz4AfterFirst {
                 self.decompressed.extend_from_slice(first);
             }
             self.at = self.decompressed.len();
             let read = lz4::decompress(compressed, len, 0, &mut self.decompressed);
-            read.ok_or_else(|| dictionary.damaged())?;
+            read.ok_or_else(|| dictionary.damaged(block))?;
         }
         self.block = block;
         Ok(())
@@ -261,7 +274,8 @@ impl<'d> Reader<'d> {
         let dictionary = self.dictionary;
         let is_plain = dictionary.compression == Compression::None;
         let bytes = if is_plain { self.bytes } else { self.decompressed.get(self.at..).unwrap_or_default() };
-        let next = append_next(bytes, &mut self.term).ok_or_else(|| dictionary.damaged())?;
+        let next = append_next(bytes, &mut self.term);
+        let next = next.ok_or_else(|| dictionary.damaged(self.ord >> dictionary.shift))?;
         match is_plain {
             true => self.bytes = self.bytes.get(next..).unwrap_or_default(),
             false => self.at += next,
@@ -297,7 +311,7 @@ fn append_next(bytes: &[u8], term: &mut Vec<u8>) -> Option<usize> {
         (len, rest) = (len.checked_add(more)?, after);
     }
     let (added, rest) = rest.split_at_checked(len)?;
-    if shared > term.len() {
+    if shared > term.len() || shared + len > MAX_TERM {
         return None;
     }
     term.truncate(shared);
@@ -491,6 +505,80 @@ pub(crate) mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn terms_have_bytes() {
+        // Each shares all but a byte with the one before.
+        let terms: Vec<Vec<u8>> = (1..=130).map(|len| vec![b'a'; len]).collect();
+        for kind in KINDS {
+            for count in 1..=terms.len() {
+                open(&terms[..count], Order::Little, kind).unwrap();
+            }
+        }
+        // Four billion terms in a byte: addresses are straight lines.
+        let mut meta = Encoder::new(Order::Little);
+        meta.vlong(4_000_000_000).i32(22);
+        let line = |meta: &mut Encoder| {
+            meta.i64(0).f32(0.0).i64(0).u8(0);
+        };
+        (0..15).for_each(|_| line(&mut meta));
+        let start = Encoder::new(Order::Little).offset();
+        meta.i32(1).i32(1).i64(start).i64(1).i64(start).i64(0).i32(31);
+        line(&mut meta);
+        meta.i64(start).i64(0).i64(start).i64(0);
+        let meta = body(meta);
+        let entry = TermsEntry::read(&mut Cursor::new(&meta), TermsLayout::V90).unwrap();
+        let data = Arc::new(body(Encoder::of_bytes(Order::Little, vec![0])));
+        let error = Dictionary::open(&entry, "host", &data).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Truncated { needed: 500_000_000, left: 1 }), "{error}");
+    }
+
+    #[test]
+    fn terms_are_as_long_as_those_of_lucene() {
+        for kind in KINDS {
+            for (len, is_read) in [(MAX_TERM, true), (MAX_TERM + 1, false)] {
+                let alone = open(&[vec![b'a'; len]], Order::Little, kind).unwrap();
+                assert_eq!(alone.gather_terms(&[TermOrd::new(0)], &mut Lists::new()).is_ok(), is_read);
+                // The second term shares all but its last byte.
+                let two = [vec![b'a'; len - 1], vec![b'a'; len]];
+                let two = open(&two, Order::Little, kind).unwrap();
+                assert_eq!(two.gather_terms(&[TermOrd::new(1)], &mut Lists::new()).is_ok(), is_read);
+            }
+        }
+        // A compressed block of zeros, one byte longer than Lucene's longest.
+        let (mut meta, mut data) = (Encoder::new(Order::Little), Encoder::new(Order::Little));
+        encode(&mut meta, &mut data, &[b"a".to_vec(), b"b".to_vec()], KINDS[1]);
+        let meta = body(meta);
+        let mut entry = TermsEntry::read(&mut Cursor::new(&meta), KINDS[1].0).unwrap();
+        for len in [MAX_BLOCK, MAX_BLOCK + 1] {
+            let mut data = Encoder::new(Order::Little);
+            entry.terms.0 = data.offset();
+            data.vint(1).u8(b'a').vint(len as i32);
+            // A literal, and a match of the others but the last.
+            let matched = len - 2 - 4 - 15;
+            data.bytes(&[0x1F, 0, 1, 0]).bytes(&vec![0xFF; matched / 255]).u8((matched % 255) as u8);
+            data.bytes(&[0x10, 0]);
+            entry.terms.1 = data.offset() - entry.terms.0;
+            entry.addresses = (data.offset(), 0);
+            let read = Dictionary::open(&entry, "host", &Arc::new(body(data))).unwrap();
+            assert_eq!(Reader::of(&read).begin(0).is_ok(), len == MAX_BLOCK);
+        }
+    }
+
+    #[test]
+    fn an_error_names_the_block() {
+        let terms: Vec<Vec<u8>> = (0..20).map(|at| format!("term-{at:02}").into_bytes()).collect();
+        let (mut meta, mut data) = (Encoder::new(Order::Little), Encoder::new(Order::Little));
+        encode(&mut meta, &mut data, &terms, KINDS[0]);
+        let meta = body(meta);
+        let entry = TermsEntry::read(&mut Cursor::new(&meta), KINDS[0].0).unwrap();
+        // The first term of the second block, after its length, is the only one that is there as a whole.
+        let at = data.out.windows(8).position(|bytes| bytes == b"\x07term-16").unwrap();
+        data.out[at] = 0xFF;
+        let start = data.offset() as usize - data.out.len();
+        let read = Dictionary::open(&entry, "host", &Arc::new(body(data))).unwrap();
+        assert_eq!(read.first(1).unwrap_err().offset(), (start + at) as u64);
     }
 
     #[test]

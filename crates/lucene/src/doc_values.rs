@@ -8,7 +8,7 @@ use crate::binary::{AddressEntry, BinaryEntry};
 use crate::cursor::Cursor;
 use crate::dictionary::{TermsEntry, TermsLayout};
 use crate::envelope::Contents;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::field_infos::{DocValues, FieldInfo};
 use crate::file::Body;
 use crate::numeric::NumericEntry;
@@ -130,7 +130,7 @@ pub(crate) fn read(meta: &Body, layout: Layout, fields: &[FieldInfo]) -> Result<
             break;
         }
         let Some(field) = fields.get(&number) else {
-            return Err(meta.broken(cursor.position(), "doc values of an unknown field"));
+            return Err(cursor.refuse(ErrorKind::Broken("doc values of an unknown field")));
         };
         let entry = entry(&mut cursor, layout, meta.version, field)?;
         cursor.rule(entries.insert(number, entry).is_none(), "two entries of one field")?;

@@ -37,7 +37,7 @@ pub enum ErrorKind {
     #[error("expected a Lucene index, found no file segments_N")]
     NoCommit,
     /// The name of a file leads out of the directory, or is none that Lucene gives.
-    #[error("expected the name of a file of Lucene, found \"{0}\"")]
+    #[error("expected the name of a file of Lucene, found {0:?}")]
     FileName(String),
     /// The file, or a part of it, ends too early.
     #[error("expected {needed} bytes, found {left}")]
@@ -85,7 +85,7 @@ pub enum ErrorKind {
         found: u32,
     },
     /// The codec of a segment is not read.
-    #[error("segment {segment}: unsupported codec \"{codec}\"")]
+    #[error("segment {segment}: unsupported codec {codec:?}")]
     Codec {
         /// The segment.
         segment: String,
@@ -93,7 +93,7 @@ pub enum ErrorKind {
         codec: String,
     },
     /// The doc values of a field have a format that is not read. Other fields are.
-    #[error("column \"{field}\": unsupported doc values format \"{format}\"")]
+    #[error("column {field:?}: unsupported doc values format {format:?}")]
     Format {
         /// The field.
         field: String,
@@ -101,13 +101,13 @@ pub enum ErrorKind {
         format: String,
     },
     /// The doc values of a field have overlays of terms, or of another type than the values below. Other fields are read.
-    #[error("column \"{field}\": unsupported overlays of doc values")]
+    #[error("column {field:?}: unsupported overlays of doc values")]
     Overlays {
         /// The field.
         field: String,
     },
     /// The postings of a field have a format that is not read.
-    #[error("column \"{field}\": unsupported postings format \"{format}\"")]
+    #[error("column {field:?}: unsupported postings format {format:?}")]
     Postings {
         /// The field.
         field: String,
@@ -121,7 +121,7 @@ pub enum ErrorKind {
         docs: u32,
     },
     /// A field cannot be read as the type that was asked for.
-    #[error("column \"{field}\": expected doc values of type {asked}, found {found}")]
+    #[error("column {field:?}: expected doc values of type {asked}, found {found}")]
     Type {
         /// The field.
         field: String,
@@ -231,5 +231,22 @@ impl fmt::Debug for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         Some(&self.0.kind)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_from_files_are_escaped() {
+        let (field, format) = ("a\x1b[2J".to_owned(), "B\n".to_owned());
+        for (kind, expected) in [
+            (ErrorKind::FileName(field.clone()), r#"found "a\u{1b}[2J""#),
+            (ErrorKind::Overlays { field: field.clone() }, r#"column "a\u{1b}[2J": unsupported"#),
+            (ErrorKind::Postings { field, format }, r#"unsupported postings format "B\n""#),
+        ] {
+            assert!(kind.to_string().contains(expected), "{kind}");
+        }
     }
 }

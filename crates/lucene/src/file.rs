@@ -52,6 +52,11 @@ impl File {
     }
 }
 
+/// The byte of an error at an offset of metadata: 0 if that is negative.
+pub(crate) fn byte(offset: i64) -> usize {
+    usize::try_from(offset).unwrap_or(0)
+}
+
 /// A file whose header and footer were checked.
 #[derive(Clone, Debug)]
 pub(crate) struct Body {
@@ -79,9 +84,10 @@ impl Body {
         let is_inside =
             |region: &Range<usize>| self.place.start <= region.start && region.end <= self.place.end;
         region.filter(is_inside).ok_or_else(|| {
-            let most = i64::try_from(self.place.end).unwrap_or(i64::MAX);
-            let found = offset.saturating_add(len);
-            self.error(0, ErrorKind::OutOfRange { what: "end of a part of the file", found, least: 0, most })
+            let [least, most] =
+                [self.place.start, self.place.end].map(|at| i64::try_from(at).unwrap_or(i64::MAX));
+            let (what, found) = ("end of a part of the file", offset.saturating_add(len));
+            self.error(byte(offset), ErrorKind::OutOfRange { what, found, least, most })
         })
     }
 

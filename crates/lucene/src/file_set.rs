@@ -6,10 +6,10 @@ use std::sync::{Arc, OnceLock};
 use crate::compound::Compound;
 use crate::doc_values::{self, Entry, Layout, PRESENCE, SKIP_INDEXES};
 use crate::envelope::{self, Contents};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::field_infos::FieldInfo;
 use crate::file::{Body, File};
-use crate::files::{Files, segment_file};
+use crate::files::{Files, is_suffix, segment_file};
 
 /// Files up to this length are compared with their checksums when their first column is opened.
 const SMALL: usize = 64 << 20;
@@ -34,6 +34,22 @@ impl SegmentFiles<'_> {
             Some(compound) => compound.member(&segment_file("", suffix, extension)),
             None => self.later(suffix, extension),
         }
+    }
+
+    /// Fails unless `suffix`, which comes from the contents of a file, is part of a name and no path.
+    pub(crate) fn check_suffix(&self, suffix: &str) -> Result<()> {
+        if is_suffix(suffix) {
+            Ok(())
+        } else {
+            Err(self.error("fnm", ErrorKind::FileName(suffix.to_owned())))
+        }
+    }
+
+    /// An error of the segment's file with this ending.
+    #[cold]
+    pub(crate) fn error(&self, extension: &str, kind: ErrorKind) -> Error {
+        let (folder, name) = (self.files.path(), segment_file(self.segment, "", extension));
+        Error::new(format!("{folder}/{name}"), 0, kind)
     }
 
     /// Opens a file of a later generation.

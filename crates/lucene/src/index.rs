@@ -9,10 +9,11 @@ use docvalues_storage::{Directory, FsDirectory};
 
 use crate::commit;
 use crate::engine::Engine;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::files::Files;
 use crate::options::Options;
 use crate::segment::Segment;
+use crate::segment_info::MAX_DOCS;
 
 /// Commits that are tried, one after the other, while a writer removes the files of older ones.
 const TRIES: usize = 10;
@@ -20,7 +21,7 @@ const TRIES: usize = 10;
 /// A Lucene index, as its newest commit has it.
 ///
 /// Segments never change, so an open index shows the same documents until it is opened again. Its files are mapped, and
-/// stay alive if a writer removes them.
+/// stay alive if a writer removes them, but for the files of terms: the first look-up in a field of a segment opens those.
 ///
 /// # Examples
 ///
@@ -77,10 +78,17 @@ impl Index {
     }
 
     fn open_commit(files: &Files, generation: &str, options: &Options) -> Result<Index> {
-        let commit = commit::read(&files.open(&format!("segments_{generation}"))?, generation)?;
-        let (engine, mut segments) = (Engine::of(&commit.user_data), Vec::new());
+        let file = files.open(&format!("segments_{generation}"))?;
+        let commit = commit::read(&file, generation)?;
+        let (engine, mut segments, mut docs) = (Engine::of(&commit.user_data), Vec::new(), 0);
         for segment in &commit.segments {
-            segments.push(Segment::open(files, segment, (engine, options))?);
+            let segment = Segment::open(files, segment, (engine, options))?;
+            docs += i64::from(segment.docs());
+            if docs > MAX_DOCS {
+                let (what, found, least, most) = ("documents of an index", docs, 0, MAX_DOCS);
+                return Err(file.error(0, ErrorKind::OutOfRange { what, found, least, most }));
+            }
+            segments.push(segment);
         }
         if options.unites_kinds {
             let lists: BTreeSet<String> =

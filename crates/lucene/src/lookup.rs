@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use docvalues_column::DocId;
+
 use crate::compound::Compound;
 use crate::engine::Engine;
 use crate::error::Result;
@@ -16,6 +18,7 @@ pub(crate) struct Lookup {
     engine: Engine,
     files: Files,
     segment: String,
+    docs: u32,
     id: [u8; 16],
     compound: Option<Arc<Compound>>,
     fields: Vec<FieldInfo>,
@@ -24,12 +27,13 @@ pub(crate) struct Lookup {
 }
 
 impl Lookup {
-    /// Look-ups in the fields that a segment was written with.
-    pub(crate) fn new(files: &SegmentFiles<'_>, engine: Engine, fields: &[FieldInfo]) -> Lookup {
+    /// Look-ups in the fields that a segment of `docs` documents was written with.
+    pub(crate) fn new(files: &SegmentFiles<'_>, engine: Engine, docs: u32, fields: &[FieldInfo]) -> Lookup {
         Lookup {
             engine,
             files: files.files.clone(),
             segment: files.segment.to_owned(),
+            docs,
             id: *files.id,
             compound: files.compound.clone(),
             fields: fields.to_vec(),
@@ -42,19 +46,21 @@ impl Lookup {
         self.fields.iter().find(|field| field.name == name && field.index_options > 0)
     }
 
+    /// Whether a field has the ids of Elasticsearch or OpenSearch, which are encoded, and which nested documents have, too.
+    pub(crate) fn is_elastic(&self, field: &str) -> bool {
+        self.engine == Engine::Elastic && field == "_id"
+    }
+
     /// The term of an id.
     pub(crate) fn term(&self, field: &str, id: &str) -> Vec<u8> {
-        match (self.engine, field) {
-            (Engine::Elastic, "_id") => uid::encode(id),
-            _ => id.as_bytes().to_vec(),
-        }
+        if self.is_elastic(field) { uid::encode(id) } else { id.as_bytes().to_vec() }
     }
 
     /// The documents with a term, ascending.
-    pub(crate) fn find(&self, field: &str, term: &[u8]) -> Result<Vec<u32>> {
+    pub(crate) fn find(&self, field: &str, term: &[u8]) -> Result<Vec<DocId>> {
         let field = self.field(field).and_then(|field| Some((field, field.postings.as_ref()?)));
         match field {
-            Some((field, postings)) => self.open(field, postings)?.find(field.number, term),
+            Some((field, postings)) => self.open(field, postings)?.find(field.number, term, self.docs),
             None => Ok(Vec::new()),
         }
     }

@@ -13,7 +13,7 @@ use std::ops::Range;
 use docvalues_format::bits::unsigned;
 
 use crate::cursor::Cursor;
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::file::Body;
 use crate::packed::{BATCH, Packed};
 
@@ -119,12 +119,12 @@ impl Monotonic {
             let packed = block.packed.get(data.bytes(), data.order, within.into())?;
             Some(block.line(within).wrapping_add(packed.cast_signed()))
         });
-        number.ok_or_else(|| data.broken(data.place.start, "an address past the last one"))
+        number.ok_or_else(|| self.past(data))
     }
 
     /// Replaces `out` by the numbers of a range.
     pub(crate) fn decode(&self, data: &Body, range: Range<u64>, out: &mut Vec<i64>) -> Result<()> {
-        let past = || data.broken(data.place.start, "an address past the last one");
+        let past = || self.past(data);
         out.clear();
         if range.end > self.count {
             return Err(past());
@@ -147,6 +147,13 @@ impl Monotonic {
             at += here as u64;
         }
         Ok(())
+    }
+
+    /// An error of a number that is not there.
+    #[cold]
+    fn past(&self, data: &Body) -> Error {
+        let start = self.blocks.first().map_or(data.place.start, |block| block.packed.start);
+        data.broken(start, "an address past the last one")
     }
 
     /// The place of a number in its block.

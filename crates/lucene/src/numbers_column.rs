@@ -10,7 +10,6 @@ use docvalues_column::{
     Rows, SkipIndex, Slices, TermOrd, Values, View, Zone, bits, filter_by_scan,
 };
 use docvalues_format::bits::to_ords;
-use docvalues_format::id::MAX_VALUES_PER_DOC;
 use docvalues_format::presence::NO_VALUE;
 
 use crate::dictionary::Dictionary;
@@ -44,6 +43,8 @@ pub(crate) struct NumbersColumn {
 pub(crate) struct Addresses {
     pub(crate) data: Arc<Body>,
     pub(crate) numbers: Monotonic,
+    /// The most numbers of a document.
+    pub(crate) most: i64,
 }
 
 /// A type that numbers are read as: `i64` or [`TermOrd`].
@@ -147,7 +148,7 @@ impl NumbersColumn {
                 list.clear();
                 if *index != NO_VALUE {
                     let places = addresses.of(u64::from(*index), &self.numbers)?;
-                    // At most MAX_VALUES_PER_DOC.
+                    // At most `addresses.most`.
                     list.resize(
                         usize::try_from(places.end - places.start).unwrap_or(usize::MAX),
                         T::default(),
@@ -238,7 +239,7 @@ impl Addresses {
             let why = "a document's list of values ends before it begins, or after the last value";
             return Err(self.data.broken(self.data.place.start, why));
         }
-        let most = i64::from(MAX_VALUES_PER_DOC);
+        let most = self.most;
         match i64::try_from(end - start) {
             Ok(found) if found <= most => Ok(()),
             found => {

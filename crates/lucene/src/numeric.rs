@@ -9,23 +9,23 @@
 //!
 //! From Lucene 8 on, a jump table has the place of each block. Sums wrap, as Lucene's do.
 
+mod blocks;
+
 use std::ops::{Range, RangeInclusive};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use docvalues_column::Bounds;
 use docvalues_format::bits::{compress, expand, multiples, unsigned};
 use docvalues_format::presence::NO_VALUE;
 
+use blocks::{Block, Blocks};
+
 use crate::cursor::Cursor;
-use crate::error::{ErrorKind, Result};
-use crate::file::Body;
+use crate::error::{Error, Result};
+use crate::file::{Body, byte};
 use crate::jump_tables::JumpTables;
 use crate::packed::{self, BATCH, Packed};
 use crate::presence::PresenceEntry;
-
-/// Bytes of a block's header: width and minimum; and the length of its packed integers, if it has any.
-const HEADER: usize = 9;
-const LENGTH: usize = 4;
 
 /// The width that stands for blocks.
 const BLOCKS: u8 = 0xFF;
@@ -76,6 +76,11 @@ impl NumericEntry {
     /// Bytes of the numbers, as metadata has them.
     pub(crate) fn bytes(&self) -> i64 {
         self.len
+    }
+
+    /// The byte at which the numbers begin, for errors.
+    pub(crate) fn start(&self) -> usize {
+        byte(self.offset)
     }
 
     /// The entry of ords of Lucene 7 and 8, in the words of later releases.
@@ -138,31 +143,6 @@ impl Line {
     }
 }
 
-#[derive(Debug)]
-struct Blocks {
-    shift: u32,
-    gcd: i64,
-    /// The blocks, and the jump table.
-    region: Range<usize>,
-    starts: Starts,
-}
-
-/// Where blocks begin.
-#[derive(Debug)]
-enum Starts {
-    Walk,
-    Built(OnceLock<Vec<usize>>),
-    /// The place of a table in the file.
-    Baked(usize),
-}
-
-/// A block of numbers.
-#[derive(Clone, Copy, Debug)]
-struct Block {
-    line: Line,
-    packed: Packed,
-}
-
 impl Numbers {
     /// The numbers of `entry`, of which there are `count`.
     pub(crate) fn open(
@@ -180,19 +160,7 @@ impl Numbers {
         let region = body.region(entry.offset, entry.len)?;
         let packed = |width| Packed::new(body, region.start, region.end, width, count);
         if let Some(shift) = shift {
-            let blocks = count.div_ceil(1 << shift);
-            let starts = match (mode, usize::try_from(entry.jump)) {
-                (JumpTables::Walk, _) => Starts::Walk,
-                (JumpTables::Baked, Ok(jump)) if region.contains(&jump) => {
-                    let (needed, left) = (blocks.saturating_mul(8), (region.end - jump) as u64);
-                    if needed > left {
-                        return Err(body.error(jump, ErrorKind::Truncated { needed, left }));
-                    }
-                    Starts::Baked(jump)
-                }
-                _ => Starts::Built(OnceLock::new()),
-            };
-            return open(Encoding::Blocks(Blocks { shift, gcd, region, starts }));
+            return open(Encoding::Blocks(Blocks::open(entry, (shift, count), region, body, mode)?));
         }
         if entry.table.is_empty() {
             return open(Encoding::Packed(Line { min, gcd }, packed(width)?));
@@ -243,7 +211,7 @@ impl Numbers {
                 packed.get(bytes, order, index).and_then(|at| table_entry(table, at))
             }
             Encoding::Blocks(blocks) => {
-                let block = self.block(blocks, bytes, index >> blocks.shift)?;
+                let block = blocks.block(&self.body, bytes, index >> blocks.shift)?;
                 block.packed.get(bytes, order, blocks.within(index)).map(|packed| block.line.number(packed))
             }
         };
@@ -273,7 +241,7 @@ impl Numbers {
             Encoding::Blocks(blocks) => {
                 let (mut at, mut rest) = (range.start, out);
                 while !rest.is_empty() {
-                    let block = self.block(blocks, self.body.bytes(), at >> blocks.shift)?;
+                    let block = blocks.block(&self.body, self.body.bytes(), at >> blocks.shift)?;
                     let here = usize::try_from(blocks.left(at)).unwrap_or(usize::MAX).min(rest.len());
                     let (now, later) = rest.split_at_mut(here);
                     self.decode_line(block.line, block.packed, blocks.within(at), now).ok_or_else(past)?;
@@ -358,7 +326,7 @@ impl Numbers {
                     let number = index >> blocks.shift;
                     let block = match last {
                         Some((last, block)) if last == number => block,
-                        _ => self.block(blocks, bytes, number)?,
+                        _ => blocks.block(&self.body, bytes, number)?,
                     };
                     last = Some((number, block));
                     let packed = block.packed.get(bytes, order, blocks.within(index));
@@ -377,90 +345,26 @@ impl Numbers {
     /// Bounds of the numbers of the block that number `index` is in; of all numbers, if there are no blocks.
     pub(crate) fn bounds_at(&self, index: u64) -> Result<Bounds> {
         let Encoding::Blocks(blocks) = &self.encoding else { return Ok(self.bounds()) };
-        let Block { line, packed } = self.block(blocks, self.body.bytes(), index >> blocks.shift)?;
+        let Block { line, packed } = blocks.block(&self.body, self.body.bytes(), index >> blocks.shift)?;
         Ok(line.bounds(packed.width).map_or(Bounds::Unknown, Bounds::Within))
-    }
-
-    /// Block `number`, which exists.
-    fn block(&self, blocks: &Blocks, bytes: &[u8], number: u64) -> Result<Block> {
-        let at = match &blocks.starts {
-            Starts::Walk => {
-                let (mut at, mut left) = (blocks.region.start, number);
-                while left > 0 {
-                    at = self.header(blocks, bytes, at, 0)?.1;
-                    left -= 1;
-                }
-                Some(at)
-            }
-            Starts::Built(starts) => {
-                let starts = self.starts(blocks, bytes, starts)?;
-                usize::try_from(number).ok().and_then(|number| starts.get(number)).copied()
-            }
-            Starts::Baked(table) => {
-                let entry = usize::try_from(number).ok().and_then(|number| table.checked_add(8 * number));
-                let start = entry.and_then(|entry| self.body.order.u64(bytes, entry));
-                start.and_then(|start| usize::try_from(start).ok())
-            }
-        };
-        let values = self.count.saturating_sub(number << blocks.shift).min(1 << blocks.shift);
-        Ok(self.header(blocks, bytes, at.ok_or_else(|| self.past())?, values)?.0)
-    }
-
-    /// The block whose header is at byte `at`, and the byte after it. It has at least `values`.
-    fn header(&self, blocks: &Blocks, bytes: &[u8], at: usize, values: u64) -> Result<(Block, usize)> {
-        let order = self.body.order;
-        if !blocks.region.contains(&at) || blocks.region.end - at < HEADER {
-            return Err(self.body.broken(at, "a block of numbers past the end"));
-        }
-        let (width, min) = (bytes.get(at).copied().unwrap_or(0), order.i64(bytes, at + 1).unwrap_or(0));
-        let line = Line { min, gcd: blocks.gcd };
-        if width == 0 {
-            return Ok((Block { line, packed: Packed { start: at, width } }, at + HEADER));
-        }
-        let start = at + HEADER + LENGTH;
-        let len = order.i32(bytes, at + HEADER).and_then(|len| usize::try_from(len).ok());
-        let end = len.and_then(|len| start.checked_add(len)).filter(|end| *end <= blocks.region.end);
-        let end = end.ok_or_else(|| self.body.broken(at, "a block of numbers that ends past the end"))?;
-        Ok((Block { line, packed: Packed::new(&self.body, start, end, width, values)? }, end))
-    }
-
-    /// Where blocks begin, as the first call finds by a walk.
-    fn starts<'s>(
-        &self,
-        blocks: &Blocks,
-        bytes: &[u8],
-        starts: &'s OnceLock<Vec<usize>>,
-    ) -> Result<&'s [usize]> {
-        if let Some(starts) = starts.get() {
-            return Ok(starts);
-        }
-        let (mut all, mut at) = (Vec::new(), blocks.region.start);
-        // Each block takes bytes of the file, so no count of its metadata makes this long.
-        for _ in 0..self.count.div_ceil(1 << blocks.shift) {
-            all.push(at);
-            at = self.header(blocks, bytes, at, 0)?.1;
-        }
-        Ok(starts.get_or_init(|| all))
     }
 
     /// An error of a number that is not there.
     #[cold]
-    fn past(&self) -> crate::error::Error {
-        self.body.broken(self.body.place.start, "a number past the last one, or an index past its table")
+    fn past(&self) -> Error {
+        let start = match &self.encoding {
+            Encoding::Constant(_) => self.body.place.start,
+            Encoding::Packed(_, packed) | Encoding::Table(_, packed) => packed.start,
+            Encoding::Blocks(blocks) => blocks.region.start,
+        };
+        past(&self.body, start)
     }
 }
 
-impl Blocks {
-    /// The place of a number in its block.
-    #[inline(always)]
-    fn within(&self, index: u64) -> u64 {
-        index & ((1 << self.shift) - 1)
-    }
-
-    /// The numbers from `index` on to the end of its block.
-    fn left(&self, index: u64) -> u64 {
-        (1 << self.shift) - self.within(index)
-    }
+/// An error of a number that is not there, in numbers that begin at byte `start`.
+#[cold]
+fn past(body: &Body, start: usize) -> Error {
+    body.broken(start, "a number past the last one, or an index past its table")
 }
 
 #[inline(always)]

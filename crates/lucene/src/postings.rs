@@ -18,10 +18,14 @@ mod tail;
 mod trie;
 pub(crate) mod uid;
 
+use std::borrow::Cow;
+
+use docvalues_column::DocId;
+
 use crate::envelope::{self, Contents};
 use crate::error::{Error, ErrorKind, Result};
 use crate::field_infos::FieldInfo;
-use crate::file::{Body, File};
+use crate::file::Body;
 use crate::file_set::SegmentFiles;
 use crate::order::Order;
 
@@ -36,18 +40,18 @@ pub(crate) struct TermFiles {
     fields: Fields,
     tim: Body,
     tip: Body,
-    /// Lists of documents, if there are any.
-    doc: Option<Body>,
+    /// Lists of documents. Lucene writes the file even if there are none.
+    doc: Body,
 }
 
 /// What the index knows of a term: its block, and how many bytes of the term lead to it.
 #[derive(Debug, PartialEq)]
-struct Place {
+struct Place<'t> {
     prefix: usize,
     block: u64,
     has_terms: bool,
-    /// The other blocks of the same prefix, if there are any.
-    floor: Option<Vec<u8>>,
+    /// The list of other blocks of the same prefix, if there are any, and what follows it.
+    floor: Option<Cow<'t, [u8]>>,
 }
 
 impl TermFiles {
@@ -60,28 +64,20 @@ impl TermFiles {
     ) -> Result<TermFiles> {
         let mut suffix = format!("{format}_{suffix}");
         let mut format = format.to_owned();
+        files.check_suffix(&suffix)?;
         if bloom_filter(&format).is_some() {
             (format, suffix) = format::delegate(files, field.number, &format, &suffix)?;
+            files.check_suffix(&suffix)?;
         }
-        let unsupported = || {
-            let (field, format) = (field.name.clone(), format.clone());
-            let path = format!("{}/{}", files.files.path(), files.segment);
-            Error::new(path, 0, ErrorKind::Postings { field, format })
-        };
-        let format = Format::of(&format).ok_or_else(unsupported)?;
-        if !crate::files::is_suffix(&suffix) {
-            return Err(unsupported());
-        }
+        let found = Format::of(&format);
+        let field = field.name.clone();
+        let format = found.ok_or_else(|| files.error("fnm", ErrorKind::Postings { field, format }))?;
         let open = |extension: &str, contents: &[Contents]| -> Result<Body> {
             Ok(envelope::open(&files.original(&suffix, extension)?, contents, Some(files.id), &suffix)?.1)
         };
         let tim = open("tim", &[format.contents("BlockTreeTermsDict")])?;
         let tip = open("tip", &[format.contents("BlockTreeTermsIndex")])?;
-        let doc = match files.original(&suffix, "doc") {
-            Ok(file) => Some(doc_body(&file, &format, files.id, &suffix)?),
-            Err(error) if error.is_missing() => None,
-            Err(error) => return Err(error),
-        };
+        let doc = open("doc", &DOC.map(|name| Contents { name, oldest: 0, newest: 1, order: format.order }))?;
         let fields = if format.order == Order::Little || tim.version >= format::WITH_META {
             let file = files.original(&suffix, "tmd")?;
             let contents = [format.contents("BlockTreeTermsMeta")];
@@ -93,35 +89,43 @@ impl TermFiles {
         Ok(TermFiles { format, fields, tim, tip, doc })
     }
 
-    /// The documents with a term of the field with this number, ascending, whether they are live or not.
-    pub(crate) fn find(&self, number: i32, term: &[u8]) -> Result<Vec<u32>> {
+    /// The documents with a term of the field with this number, ascending, whether they are live or not: of a segment of
+    /// `docs` documents.
+    pub(crate) fn find(&self, number: i32, term: &[u8], docs: u32) -> Result<Vec<DocId>> {
         let Some(field) = self.fields.of.get(&number) else { return Ok(Vec::new()) };
         if term < &field.min[..] || &field.max[..] < term {
             return Ok(Vec::new());
         }
-        let place = self.place(field, term).ok_or_else(|| self.damaged(&self.tip))?;
-        let found = self.in_block(field, place, term).ok_or_else(|| self.damaged(&self.tim))?;
+        let place = self.place(field, term).ok_or_else(|| damaged(&self.tip, field.index.start()))?;
+        let block = usize::try_from(place.block).unwrap_or(0);
+        let found = self.in_block(field, place, term).ok_or_else(|| damaged(&self.tim, block))?;
         let Some(found) = found else { return Ok(Vec::new()) };
-        match found.singleton {
-            Some(doc) => Ok(vec![doc]),
-            None => self.listed(field, found),
+        let (body, at, found) = match found.singleton {
+            Some(doc) => (&self.tim, block, vec![doc]),
+            None => {
+                (&self.doc, usize::try_from(found.pointer).unwrap_or(0), self.listed(field, found, block)?)
+            }
+        };
+        if found.iter().any(|doc| *doc >= docs) {
+            return Err(body.broken(at, "a document of a term that is past the last one"));
         }
+        Ok(found.into_iter().map(DocId::new).collect())
     }
 
-    /// The documents of a list.
-    fn listed(&self, field: &FieldTerms, found: block::Found) -> Result<Vec<u32>> {
-        let Some(tail) = self.format.tail.filter(|_| found.docs < self.fields.block) else {
-            return Err(self.tim.error(0, ErrorKind::ManyDocs { docs: found.docs }));
-        };
-        let doc = self.doc.as_ref().ok_or_else(|| self.damaged(&self.tim))?;
+    /// The documents of the list of a term that is in a block of `.tim`.
+    fn listed(&self, field: &FieldTerms, found: block::Found, block: usize) -> Result<Vec<u32>> {
+        if found.docs >= self.fields.block {
+            return Err(self.tim.error(block, ErrorKind::ManyDocs { docs: found.docs }));
+        }
         let start = usize::try_from(found.pointer).unwrap_or(usize::MAX);
-        let bytes = doc.bytes().get(start..doc.place.end);
-        let docs = bytes.and_then(|bytes| tail::read(Bytes(bytes), tail, found.docs, field.has_freqs()));
-        docs.ok_or_else(|| self.damaged(doc))
+        let bytes = self.doc.bytes().get(start..self.doc.place.end);
+        let (tail, has_freqs) = (self.format.tail, field.has_freqs());
+        let docs = bytes.and_then(|bytes| tail::read(Bytes(bytes), tail, found.docs, has_freqs));
+        docs.ok_or_else(|| damaged(&self.doc, start))
     }
 
     /// Where the index leads; `None` if it is damaged.
-    fn place(&self, field: &FieldTerms, term: &[u8]) -> Option<Place> {
+    fn place(&self, field: &FieldTerms, term: &[u8]) -> Option<Place<'_>> {
         let bytes = self.tip.bytes();
         match &field.index {
             Index::Fst(fst) => {
@@ -132,7 +136,7 @@ impl TermFiles {
     }
 
     /// Looks for a term in its block; `None` if that is damaged.
-    fn in_block(&self, field: &FieldTerms, place: Place, term: &[u8]) -> Option<Option<block::Found>> {
+    fn in_block(&self, field: &FieldTerms, place: Place<'_>, term: &[u8]) -> Option<Option<block::Found>> {
         let (mut start, mut has_terms) = (place.block, place.has_terms);
         let suffix = term.get(place.prefix..)?;
         if let Some(floor) = &place.floor
@@ -154,23 +158,21 @@ impl TermFiles {
         };
         block::find(Bytes(bytes), suffix, &style)
     }
-
-    #[cold]
-    fn damaged(&self, body: &Body) -> Error {
-        body.broken(body.place.start, "damaged terms, or an index of them")
-    }
 }
 
-/// Opens a file of lists of documents.
-fn doc_body(file: &File, format: &Format, id: &[u8; 16], suffix: &str) -> Result<Body> {
-    let contents = DOC.map(|name| Contents { name, oldest: 0, newest: 1, order: format.order });
-    Ok(envelope::open(file, &contents, Some(id), suffix)?.1)
+#[cold]
+fn damaged(body: &Body, at: usize) -> Error {
+    body.broken(at, "damaged terms, or an index of them")
 }
 
 /// The block in which a term is whose first byte after the prefix is `next`: the last one that begins at or before it.
 fn floor_block(mut floor: Bytes<'_>, first: (u64, bool), next: u8) -> Option<(u64, bool)> {
-    let mut found = first;
-    for _ in 0..floor.vint()? {
+    let (mut found, count) = (first, floor.vint()?);
+    // Each begins with another byte.
+    if count > 256 {
+        return None;
+    }
+    for _ in 0..count {
         let (label, code) = (floor.u8()?, floor.vlong()?);
         if next < label {
             break;
@@ -194,5 +196,8 @@ mod tests {
             [(100, true), (103, true), (103, true), (109, false), (109, false)]
         );
         assert_eq!(floor_block(Bytes(&floor[..3]), (100, true), b'z'), None);
+        // 257 blocks, all with the same byte.
+        let many = [&[0x81_u8, 2][..], &[b'd', 1].repeat(257)].concat();
+        assert_eq!(floor_block(Bytes(&many), (100, true), b'z'), None);
     }
 }

@@ -21,7 +21,7 @@ use docvalues_format::presence::NO_VALUE;
 
 use crate::cursor::Cursor;
 use crate::error::{ErrorKind, Result};
-use crate::file::Body;
+use crate::file::{Body, byte};
 use crate::jump_tables::JumpTables;
 
 use blocks::Blocks;
@@ -76,7 +76,7 @@ impl Presence {
         let fitting = u32::try_from(values).ok().filter(|_| (least..=most).contains(&values));
         let Some(values) = fitting else {
             let (what, found) = ("documents with a value", values);
-            return Err(body.error(0, ErrorKind::OutOfRange { what, found, least, most }));
+            return Err(body.error(byte(entry.offset), ErrorKind::OutOfRange { what, found, least, most }));
         };
         let blocks = (entry.offset >= 0).then(|| Blocks::open(entry, docs, values, body, mode));
         Ok(Presence { docs, values, blocks: blocks.transpose()? })
@@ -351,6 +351,27 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn documents_of_a_sparse_block_ascend() {
+        // The last of 3, 5 and 9 becomes another one.
+        for low in [4, 5, 6] {
+            let (mut meta, mut data) = (Encoder::new(Order::Little), Encoder::new(Order::Little));
+            encode(&mut meta, &mut data, 100, &[3, 5, 9], true);
+            data.out[8] = low;
+            let meta = body(meta);
+            let entry = PresenceEntry::read(&mut Cursor::new(&meta), true).unwrap();
+            let data = Arc::new(body(data));
+            for mode in JumpTables::ALL {
+                let presence = Presence::open(entry, 100, 3, &data, mode).unwrap();
+                for range in [DocRange::new(0, 100), DocRange::new(4, 8)] {
+                    let mut bits = vec![0; range.words()];
+                    assert_eq!(presence.collect(range, &mut Vec::new()).is_ok(), low == 6);
+                    assert_eq!(presence.exists(range, &mut bits).is_ok(), low == 6);
+                }
+            }
+        }
+    }
+
+    #[test]
     fn hostile_bytes_are_errors_or_other_answers() {
         for (with_value, has_tables) in [
             ((0..9_000).step_by(2).collect::<Vec<u32>>(), true),
@@ -381,6 +402,7 @@ pub(crate) mod tests {
                         let (mut bits, mut collected) = (vec![0; range.words()], Vec::new());
                         let _ = (presence.exists(range, &mut bits), presence.collect(range, &mut collected));
                         assert!(collected.iter().all(|doc| range.contains(*doc)), "byte {at}");
+                        assert!(collected.is_sorted_by(|doc, next| doc < next), "byte {at}");
                         if let Ok(inside) = presence.values_in(range) {
                             assert!(i64::from(inside.end) <= values, "byte {at}");
                         }

@@ -25,6 +25,9 @@ use crate::presence::Presence;
 use crate::skip_index::{SkipEntry, Zones};
 use crate::types::Form;
 
+/// Documents of an overlay that are read at once: a block of [`Changes`], which copies a block that changes again.
+const AT_ONCE: usize = 1 << 14;
+
 /// A field whose doc values are read.
 pub(crate) struct Readable {
     pub(crate) field: Field,
@@ -115,25 +118,22 @@ impl Readable {
         options: &Options,
     ) -> docvalues_column::Result<Changes<T>> {
         let mut changes = Changes::new(docs, is_many);
+        let (mut changed, mut rows) = (Vec::<DocId>::new(), Lists::<T>::new());
         for layer in &self.overlays {
             let column = self.open_layer(layer, docs, options)?;
-            let (mut changed, mut rows) = (Vec::<DocId>::new(), Lists::<T>::new());
-            let mut are_ascending = true;
-            if let Some(all) = T::rows_of(column.values()) {
-                all.scan(DocRange::new(0, docs), &mut |batch| {
+            let Some(all) = T::rows_of(column.values()) else { continue };
+            for docs in DocRange::new(0, docs).chunks(AT_ONCE) {
+                changed.clear();
+                rows.clear();
+                all.scan(docs, &mut |batch| {
                     for (at, doc) in batch.docs.iter().enumerate() {
-                        are_ascending &= doc.get() < docs && changed.last().is_none_or(|last| *last < doc);
                         changed.push(doc);
                         rows.push(batch.values.row(at));
                     }
-                    if are_ascending { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+                    ControlFlow::Continue(())
                 })?;
+                changes.set(changed.iter().copied().zip(rows.slices().iter().map(Some)));
             }
-            if !are_ascending {
-                let error = layer.files.data.broken(0, "documents of an overlay that do not ascend");
-                return Err(error.of_column(Some(&self.field.name)));
-            }
-            changes.set(changed.iter().copied().zip(rows.slices().iter().map(Some)));
         }
         Ok(changes)
     }
@@ -194,9 +194,13 @@ impl Layer {
         options: &Options,
     ) -> Result<Arc<dyn Column>> {
         let (docs, mode, data) = (presence.docs(), options.jump_tables, &self.files.data);
+        let mut terms =
+            entry.terms.as_ref().map(|terms| Dictionary::open(terms, &field.name, data)).transpose()?;
+        // The ords of a document differ.
+        let most: i64 = terms.as_ref().map_or(u32::MAX, Dictionary::len).min(MAX_VALUES_PER_DOC).into();
         let mut addresses = None;
         if let Some(entry) = &entry.addresses {
-            addresses = Some(Addresses { data: Arc::clone(data), numbers: entry.open(data)? });
+            addresses = Some(Addresses { data: Arc::clone(data), numbers: entry.open(data)?, most });
         }
         let with_value = u64::from(presence.values());
         let count = match &addresses {
@@ -204,15 +208,14 @@ impl Layer {
             Some(_) => entry.numbers.count,
             None => i64::from(presence.values()),
         };
-        let most = i64::from(presence.values()) * i64::from(MAX_VALUES_PER_DOC);
+        let most = i64::from(presence.values()) * most;
         if !(0..=most).contains(&count) {
             let (what, found) = ("numbers of a column", count);
-            return Err(data.error(0, ErrorKind::OutOfRange { what, found, least: 0, most }));
+            let kind = ErrorKind::OutOfRange { what, found, least: 0, most };
+            return Err(data.error(entry.numbers.start(), kind));
         }
         let count = count.unsigned_abs();
         let mut numbers = Numbers::open(&entry.numbers, count, data, mode)?;
-        let mut terms =
-            entry.terms.as_ref().map(|terms| Dictionary::open(terms, &field.name, data)).transpose()?;
         let flags = terms.take_if(|_| form == Form::Flags);
         // Ords are numbers, unless `T` is the only term.
         if let Some(flags) = &flags

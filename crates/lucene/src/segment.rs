@@ -14,7 +14,7 @@ use crate::engine::{Engine, is_internal};
 use crate::error::{Error, ErrorKind, Result};
 use crate::field_infos::{self, FieldInfo};
 use crate::file_set::{FileSet, SegmentFiles};
-use crate::files::{Files, is_suffix, segment_file, to_base_36};
+use crate::files::{Files, segment_file, to_base_36};
 use crate::live_docs;
 use crate::lookup::Lookup;
 use crate::options::Options;
@@ -88,6 +88,7 @@ impl Segment {
             later = Some(field_infos::read(&files.later(&suffix, "fnm")?, id, &suffix)?);
         }
         let fields = later.as_ref().unwrap_or(&original);
+        let lookup = Lookup::new(&files, engine, info.docs, &original);
         let mut segment = Segment {
             path,
             name: name.to_owned(),
@@ -97,10 +98,11 @@ impl Segment {
             fields: BTreeMap::new(),
             marker: fields.iter().find(|field| field.marks_soft_deletes).map(|field| field.name.clone()),
             live: None,
-            lookup: Lookup::new(&files, engine, &original),
+            lookup,
         };
-        let mut opening =
-            Opening { files: &files, original: &original, fields, commit, sets: BTreeMap::new() };
+        let numbers = original.iter().map(|field| (field.number, field)).collect();
+        let (files, original, sets) = (&files, &original[..], BTreeMap::new());
+        let mut opening = Opening { files, original, numbers, fields, commit, sets };
         for field in fields {
             let state = opening.state(field, (engine, options))?;
             segment.fields.extend(state.map(|state| (field.name.clone(), state)));
@@ -216,21 +218,33 @@ impl Segment {
     ///
     /// If the format of the field is not read, the term has 128 documents or more, or bytes are damaged or missing.
     pub fn find_term(&self, field: &str, term: &[u8]) -> Result<Vec<DocId>> {
-        let docs = self.lookup.find(field, term)?;
-        if docs.iter().any(|doc| *doc >= self.info.docs) {
-            let why = "a document of a term that is past the last one";
-            return Err(Error::new(self.path.clone(), 0, ErrorKind::Broken(why)));
-        }
-        Ok(docs.into_iter().map(DocId::new).collect())
+        self.lookup.find(field, term)
     }
 
-    /// As [`find_term`](Self::find_term), of an id as users know it. Elasticsearch and OpenSearch encode those of `_id`.
+    /// As [`find_term`](Self::find_term), of an id as users know it. Elasticsearch and OpenSearch encode those of `_id`, and give
+    /// the one of a document to those that are nested in it: these are left out.
     ///
     /// # Errors
     ///
     /// As [`find_term`](Self::find_term).
     pub fn find_id(&self, field: &str, id: &str) -> Result<Vec<DocId>> {
-        self.find_term(field, &self.lookup.term(field, id))
+        let docs = self.find_term(field, &self.lookup.term(field, id))?;
+        if docs.len() > 1 && self.lookup.is_elastic(field) { self.roots(docs) } else { Ok(docs) }
+    }
+
+    /// The documents that are not nested: Elasticsearch and OpenSearch give only these a primary term.
+    fn roots(&self, docs: Vec<DocId>) -> Result<Vec<DocId>> {
+        let Some(State::Readable(primary_term)) = self.fields.get("_primary_term") else { return Ok(docs) };
+        let mut roots = BTreeSet::new();
+        for layer in primary_term.layers() {
+            let presence = layer.presence(self.info.docs, &self.options)?;
+            for doc in &docs {
+                if presence.rank(*doc)?.is_some() {
+                    roots.insert(*doc);
+                }
+            }
+        }
+        Ok(roots.into_iter().collect())
     }
 
     fn is_internal(&self, name: &str) -> bool {
@@ -252,13 +266,9 @@ impl Segment {
 
     /// The files of doc values, each once.
     fn file_sets(&self) -> Vec<&Arc<FileSet>> {
-        let mut sets: Vec<&Arc<FileSet>> = Vec::new();
-        for layer in self.readable().flat_map(Readable::layers) {
-            if !sets.iter().any(|others| Arc::ptr_eq(others, &layer.files)) {
-                sets.push(&layer.files);
-            }
-        }
-        sets
+        let sets = self.readable().flat_map(Readable::layers).map(|layer| &layer.files);
+        let mut seen = BTreeSet::new();
+        sets.filter(|files| seen.insert(Arc::as_ptr(files))).collect()
     }
 
     /// Compares the checksums of all files of doc values. O(their length).
@@ -276,6 +286,8 @@ struct Opening<'a, 'f> {
     files: &'a SegmentFiles<'f>,
     /// The fields that the segment was written with, and those that it has now.
     original: &'a [FieldInfo],
+    /// Those that it was written with, by their numbers.
+    numbers: BTreeMap<i32, &'a FieldInfo>,
     fields: &'a [FieldInfo],
     commit: &'a SegmentCommit,
     sets: FileSets,
@@ -291,14 +303,12 @@ impl Opening<'_, '_> {
             return Ok(Some(State::Format(format.clone())));
         };
         let suffix = format!("{format}_{suffix}");
-        if !is_suffix(&suffix) {
-            return Err(self.error(ErrorKind::FileName(suffix)));
-        }
+        self.files.check_suffix(&suffix)?;
         let of_type = match options.types.get(&field.name) {
             None => usual(engine, field, doc_values),
             Some(wanted) => stored_as(*wanted, doc_values).ok_or_else(|| {
                 let (field, asked, found) = (field.name.clone(), wanted.name(), doc_values.name());
-                self.error(ErrorKind::Type { field, asked, found })
+                self.files.error("fnm", ErrorKind::Type { field, asked, found })
             })?,
         };
         let mut overlays = Vec::new();
@@ -309,10 +319,10 @@ impl Opening<'_, '_> {
                     overlays.extend(self.layer(layout, (*generation, &suffix), field.number)?);
                 }
                 // An overlay may have added the field.
-                let was_there = |other: &FieldInfo| {
-                    other.number == field.number && other.doc_values.is_some() && other.format == field.format
-                };
-                match generations.base >= 0 || self.original.iter().any(was_there) {
+                let written = self.numbers.get(&field.number);
+                let was_there =
+                    written.is_some_and(|other| other.doc_values.is_some() && other.format == field.format);
+                match generations.base >= 0 || was_there {
                     true => self.layer(layout, (generations.base, &suffix), field.number)?,
                     false => None,
                 }
@@ -345,10 +355,6 @@ impl Opening<'_, '_> {
         };
         let entry = entries.remove(&number);
         Ok(entry.map(|entry| Layer { files: Arc::clone(files), entry }))
-    }
-
-    fn error(&self, kind: ErrorKind) -> Error {
-        Error::new(format!("{}/{}", self.files.files.path(), self.files.segment), 0, kind)
     }
 }
 

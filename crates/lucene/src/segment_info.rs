@@ -2,8 +2,6 @@
 //!
 //! Its index sort is not read: its missing values are numbers, which sort among the others.
 
-use std::ops::RangeInclusive;
-
 use crate::codec::InfoLayout;
 use crate::cursor::Cursor;
 use crate::envelope::{Contents, open_verified};
@@ -11,7 +9,7 @@ use crate::error::Result;
 use crate::file::File;
 
 /// The most documents of an index of Lucene.
-const MAX_DOCS: RangeInclusive<i64> = 0..=(i32::MAX - 128) as i64;
+pub(crate) const MAX_DOCS: i64 = (i32::MAX - 128) as i64;
 
 /// The description of a segment.
 #[derive(Debug)]
@@ -38,7 +36,7 @@ pub(crate) fn read(file: &File, layout: InfoLayout, id: &[u8; 16]) -> Result<Seg
         let _oldest = [cursor.i32()?, cursor.i32()?, cursor.i32()?];
     }
     let docs = cursor.i32()?;
-    cursor.within("documents", docs.into(), *MAX_DOCS.start(), *MAX_DOCS.end())?;
+    cursor.within("documents", docs.into(), 0, MAX_DOCS)?;
     let is_compound = yes_or_no(cursor)?;
     if layout == InfoLayout::V99 {
         let _has_blocks = yes_or_no(cursor)?;

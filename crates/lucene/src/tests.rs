@@ -101,34 +101,47 @@ impl Release {
         first: i32,
         columns: &[Wanted],
     ) -> BTreeMap<&'static str, Vec<u8>> {
-        let (meta, data) = (self.layout.metadata(), self.layout.data());
-        let file = |name| Encoder::of_file(self.info().order(), name, suffix);
-        let (disi, skips) = ("Lucene90DocValuesDISI", "Lucene90DocValuesSkipIndex");
-        let mut out = DocValues {
-            release: self,
-            meta: file(meta.name),
-            data: file(data.name),
-            presence: file(disi),
-            skip_indexes: file(skips),
-        };
+        let mut out = self.without_columns(suffix);
         for (number, column) in (first..).zip(columns) {
             out.column(number, docs, column);
         }
-        out.meta.i32(-1);
-        let seal = |name, body: &Encoder| encode(name, self.version, suffix, &body.out);
-        let mut files =
-            BTreeMap::from([("dvm", seal(meta.name, &out.meta)), ("dvd", seal(data.name, &out.data))]);
-        if self.layout == Layout::V90 && self.version >= 1 {
-            files.insert("dvs", seal(skips, &out.skip_indexes));
+        out.files(suffix)
+    }
+
+    /// Doc values to which columns are appended.
+    fn without_columns(self, suffix: &str) -> DocValues {
+        let file = |name| Encoder::of_file(self.info().order(), name, suffix);
+        DocValues {
+            release: self,
+            meta: file(self.layout.metadata().name),
+            data: file(self.layout.data().name),
+            presence: file(DISI),
+            skip_indexes: file(SKIPS),
         }
-        if self.version >= 3 {
-            files.insert("dvp", seal(disi, &out.presence));
-        }
-        files
     }
 }
 
+/// The contents of the files of presence and of skip indexes.
+const DISI: &str = "Lucene90DocValuesDISI";
+const SKIPS: &str = "Lucene90DocValuesSkipIndex";
+
 impl DocValues {
+    /// The files, by their endings.
+    fn files(mut self, suffix: &str) -> BTreeMap<&'static str, Vec<u8>> {
+        self.meta.i32(-1);
+        let Release { layout, version, .. } = self.release;
+        let seal = |name, body: &Encoder| encode(name, version, suffix, &body.out);
+        let (meta, data) = (layout.metadata().name, layout.data().name);
+        let mut files = BTreeMap::from([("dvm", seal(meta, &self.meta)), ("dvd", seal(data, &self.data))]);
+        if layout == Layout::V90 && version >= 1 {
+            files.insert("dvs", seal(SKIPS, &self.skip_indexes));
+        }
+        if version >= 3 {
+            files.insert("dvp", seal(DISI, &self.presence));
+        }
+        files
+    }
+
     fn has_tables(&self) -> bool {
         self.release.layout != Layout::V70
     }
@@ -352,6 +365,11 @@ type Committed<'a> = (&'a str, Generations, &'a [(i32, &'a [i64])]);
 
 /// The commit `segments_1` of these segments.
 fn commit_of(release: Release, segments: &[Committed<'_>]) -> Vec<u8> {
+    commit_noted(release, segments, &[("by", "a test")])
+}
+
+/// As [`commit_of`], with what its writer notes.
+fn commit_noted(release: Release, segments: &[Committed<'_>], noted: &[(&str, &str)]) -> Vec<u8> {
     let mut out = Encoder::new(crate::order::Order::Big);
     out.vint(10).vint(6).vint(0).vint(7).i64(1);
     if release.commit == 7 {
@@ -381,7 +399,7 @@ fn commit_of(release: Release, segments: &[Committed<'_>]) -> Vec<u8> {
             });
         }
     }
-    out.map(&[("by", "a test")]);
+    out.map(noted);
     encode("segments", release.commit, "1", &out.out)
 }
 
@@ -617,6 +635,29 @@ fn overlays_replace_values_of_some_documents() {
     index.verify().unwrap();
 }
 
+/// Overlays are read some documents at a time.
+#[test]
+fn overlays_of_many_documents_are_read() {
+    let (release, docs) = (Release { commit: 11, ..RELEASES[6] }, 40_000);
+    let wanted = |of: fn(i64) -> Option<i64>| {
+        let column = ModelColumn::Numeric((0..40_000).map(of).collect());
+        [Wanted { name: "a", form: Form::Packed, has_skip_index: false, column }]
+    };
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), release, docs, &wanted(Some), false);
+    let save = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
+    // Document 16,384 begins a block.
+    let later = wanted(|doc| (doc % 3 == 0 || doc / 100 == 163).then_some(-doc));
+    for (ending, bytes) in release.doc_values("1_Lucene90_0", docs, 3, &later) {
+        save(&format!("_0_1_Lucene90_0.{ending}"), &bytes);
+    }
+    save("_0_2.fnm", &fields(release, &later, "2", &[("a", 1)]));
+    save("segments_1", &commit(release, Generations(-1, 2, 0), &[(3, &[1])]));
+    let index = open(folder.path(), JumpTables::Baked).unwrap();
+    let now = wanted(|doc| Some(if doc % 3 == 0 || doc / 100 == 163 { -doc } else { doc }));
+    check_source(&*part(&index).source, &model(docs, &now));
+}
+
 /// A field has lists in one segment, and single values in the other; another field is only in one.
 #[test]
 fn segments_have_kinds_of_their_own_unless_they_are_united() {
@@ -658,6 +699,62 @@ fn segments_have_kinds_of_their_own_unless_they_are_united() {
     check_source(&*index.parts()[0].source, &model(70, &single));
 }
 
+/// A segment that is listed twice, and more documents together than an index can have.
+#[test]
+fn documents_of_an_index_are_bounded() {
+    let release = RELEASES[6];
+    for (docs, is_read) in [((1 << 30) - 65, true), ((1 << 30) - 64, false)] {
+        let folder = tempfile::tempdir().unwrap();
+        let save = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
+        for segment in ["_0", "_1"] {
+            let save = |ending: &str, bytes: &[u8]| save(&format!("{segment}{ending}"), bytes);
+            // The segment has no columns, and so no bytes.
+            write_segment(&save, release, docs, &[], false);
+        }
+        save("segments_1", &commit_of(release, &[("_0", NONE, &[]), ("_1", NONE, &[])]));
+        match open(folder.path(), JumpTables::Baked) {
+            Ok(index) => assert!(is_read && index.live_docs() == u64::from(2 * docs)),
+            Err(error) => {
+                let is_sum =
+                    matches!(error.kind(), ErrorKind::OutOfRange { what, .. } if what.contains("index"));
+                assert!(!is_read && is_sum && error.file().ends_with("segments_1"), "{error}");
+            }
+        }
+        save("segments_1", &commit_of(release, &[("_0", NONE, &[]), ("_0", NONE, &[])]));
+        let error = open(folder.path(), JumpTables::Baked).unwrap_err();
+        assert!(error.to_string().contains("two segments of one name"), "{error}");
+    }
+}
+
+#[test]
+fn a_document_has_no_more_ords_than_there_are_terms() {
+    let (release, folder) = (RELEASES[6], tempfile::tempdir().unwrap());
+    let column = ModelColumn::SortedSet(vec![BTreeSet::new(); 3]);
+    let sets = Wanted { name: "sets", form: Form::Packed, has_skip_index: false, column };
+    write(folder.path(), release, 3, &[sets], false);
+    let terms = [b"x".to_vec(), b"y".to_vec()];
+    for (rows, is_read) in [
+        (vec![vec![0, 1]; 3], true),
+        (vec![vec![0, 1, 1]; 3], false),
+        (vec![vec![0, 1, 1], vec![0], vec![1]], false),
+    ] {
+        let mut out = release.without_columns("Lucene90_0");
+        out.meta.i32(3).u8(3).u8(1);
+        out.numbers(3, &rows, Form::Packed);
+        out.counts(&rows);
+        dictionary::tests::encode(&mut out.meta, &mut out.data, &terms, release.terms());
+        for (ending, bytes) in out.files("Lucene90_0") {
+            fs::write(folder.path().join(format!("_0_Lucene90_0.{ending}")), bytes).unwrap();
+        }
+        let column = part(&open(folder.path(), JumpTables::Baked).unwrap()).source.column("sets");
+        let read = column.and_then(|column| match column.values() {
+            docvalues_column::Values::Ords(rows, _) => rows.get(DocId::new(0), &mut Vec::new()),
+            _ => panic!("no ords"),
+        });
+        assert_eq!(read.is_ok(), is_read, "{rows:?}");
+    }
+}
+
 /// Single values as lists, for merges with segments that have lists.
 #[test]
 fn single_values_are_lists_of_one() {
@@ -692,90 +789,167 @@ fn postings_header(out: &mut Encoder, name: &str, suffix: &str) {
     inner_header(out, name, 0).bytes(&ID).u8(suffix.len() as u8).bytes(suffix.as_bytes()).vint(128);
 }
 
-/// The record of field 3, with the terms "k1", "k2" and "k3", up to its index.
+/// The record of field 3, with the terms "k1" to "k4", up to its index.
 fn record(out: &mut Encoder, root: Option<&[u8]>, has_longs: bool) {
-    out.vint(1).vint(3).vlong(3);
+    out.vint(1).vint(3).vlong(4);
     root.iter().for_each(|root| {
         out.vint(root.len() as i32).bytes(root);
     });
-    out.vlong(3).vint(3);
+    out.vlong(5).vint(5);
     if has_longs {
         out.vint(1);
     }
-    out.string("k1").string("k3");
+    out.string("k1").string("k4");
 }
 
-/// Terms under a trie, and under an FST of an early release, which is at the ends of two files.
+/// Appends the header and the only node of a transducer without arcs, whose root has this output.
+fn without_arcs(header: &mut Encoder, root: &[u8]) {
+    let output: Vec<u8> = root.iter().rev().copied().chain([root.len() as u8]).collect();
+    inner_header(header, "FST", 6).u8(1).vint(output.len() as i32).bytes(&output);
+    header.u8(0).vlong(0).vlong(1);
+}
+
+/// A release, a format of postings, and the name of its writer.
+type Postings = (Release, &'static str, &'static str);
+
+/// A trie, an FST of Elasticsearch, and one of an early release, which is at the ends of two files.
+const POSTINGS: [Postings; 3] = [
+    (RELEASES[6], "Lucene103", "Lucene103PostingsWriter"),
+    (RELEASES[4], "ES812Postings", "ES812PostingsWriter"),
+    (RELEASES[1], "Lucene50", "Lucene50PostingsWriter"),
+];
+
+/// Writes an index of one segment of 9 documents, of a field with the terms "k1" to "k4", and columns of numbers.
+fn write_terms(folder: &Path, (release, format, writer): Postings, field: &str, columns: &[Wanted]) {
+    let docs = 9;
+    write(folder, release, docs, columns, false);
+    let save = |name: &str, bytes: &[u8]| fs::write(folder.join(name), bytes).unwrap();
+    let suffix = format!("{format}_0");
+    let (order, is_trie, is_old) = (release.info().order(), format == "Lucene103", format == "Lucene50");
+    let file = |name: &str| Encoder::of_file(order, name, &suffix);
+    let of_values =
+        [("PerFieldDocValuesFormat.format", release.format()), ("PerFieldDocValuesFormat.suffix", "0")];
+    let of_terms = [("PerFieldPostingsFormat.format", format), ("PerFieldPostingsFormat.suffix", "0")];
+    let of_columns = columns.iter().map(|wanted| (wanted.name, 1, false, -1, &of_values[..]));
+    let fields = std::iter::once((field, 0, false, -1, &of_terms[..])).chain(of_columns);
+    let fields: Vec<TestField<'_>> = fields.collect();
+    save("_0.fnm", &field_infos(release.fields.0, release.fields.1, "", &fields));
+    let values = format!("{}_0", release.format());
+    for (ending, bytes) in release.doc_values(&values, docs, 4, columns) {
+        save(&format!("_0_{values}.{ending}"), &bytes);
+    }
+    let (mut tim, mut tip) = (file("BlockTreeTermsDict"), file("BlockTreeTermsIndex"));
+    let (terms, of_docs) = ("BlockTreeTermsMeta", format!("{writer}Doc"));
+    // The documents 5 and 8 of "k4", the first as a distance from -1 in later releases.
+    let mut doc = file(&of_docs);
+    let list = doc.offset();
+    doc.vint(5 + i32::from(is_trie)).vint(3);
+    save(&format!("_0_{suffix}.doc"), &encode(&of_docs, 0, &suffix, &doc.out));
+    if is_old {
+        postings_header(&mut tim, &format!("{writer}Terms"), &suffix);
+    }
+    let block = tim.offset();
+    let mut root = Encoder::new(order);
+    root.vlong(block << 2 | 2);
+    let root = root.out;
+    if is_old {
+        tim.vint(4 << 1 | 1).vint(12 << 1 | 1).bytes(b"\x02k1\x02k2\x02k3\x02k4");
+        tim.vint(4).bytes(&[1, 1, 1, 2]).vint(7).bytes(&[0, 5, 0, 0, 0, 7]).vlong(list);
+        let directory = tim.offset();
+        record(&mut tim, Some(&root), true);
+        tim.i64(directory);
+        let start = tip.offset();
+        without_arcs(&mut tip, &root);
+        tip.u8(0);
+        let directory = tip.offset();
+        tip.vlong(start).i64(directory);
+    } else {
+        // Suffixes of two bytes, a run of single documents: 5, and then differences of -5 and 7.
+        tim.vint(4 << 1 | 1).vlong(8 << 3 | 4).bytes(b"k1k2k3k4").vint(4 << 1 | 1).u8(2);
+        tim.vint(2).vint(2 << 1 | 1).vint(2 << 1);
+        tim.vint(5).bytes(&[0, 5, 9 << 1 | 1, 14 << 1 | 1]).vlong(list << 1);
+        let start = tip.offset();
+        let mut meta = file(terms);
+        postings_header(&mut meta, &format!("{writer}Terms"), &suffix);
+        if is_trie {
+            tip.u8(1 << 5).u8(block as u8);
+            record(&mut meta, None, false);
+            meta.vlong(start).vlong(0).vlong(tip.offset());
+        } else {
+            tip.u8(0);
+            record(&mut meta, Some(&root), false);
+            meta.vlong(start);
+            without_arcs(&mut meta, &root);
+        }
+        meta.i64(0).i64(0);
+        save(&format!("_0_{suffix}.tmd"), &encode(terms, 0, &suffix, &meta.out));
+    }
+    let version = if is_old { 3 } else { 0 };
+    save(&format!("_0_{suffix}.tim"), &encode("BlockTreeTermsDict", version, &suffix, &tim.out));
+    save(&format!("_0_{suffix}.tip"), &encode("BlockTreeTermsIndex", version, &suffix, &tip.out));
+}
+
 #[test]
 fn ids_are_looked_up() {
-    let docs = 9;
     let numbers = ModelColumn::Numeric((0..9).map(Some).collect());
     let columns = [Wanted { name: "a", form: Form::Packed, has_skip_index: false, column: numbers }];
-    for (release, format) in [(RELEASES[6], "Lucene103"), (RELEASES[1], "Lucene50")] {
+    for postings @ (_, format, _) in POSTINGS {
         let folder = tempfile::tempdir().unwrap();
-        write(folder.path(), release, docs, &columns, false);
-        let save = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
-        let suffix = format!("{format}_0");
-        let (order, is_trie) = (release.info().order(), format == "Lucene103");
-        let file = |name| Encoder::of_file(order, name, &suffix);
-        let of_values =
-            [("PerFieldDocValuesFormat.format", release.format()), ("PerFieldDocValuesFormat.suffix", "0")];
-        let of_terms = [("PerFieldPostingsFormat.format", format), ("PerFieldPostingsFormat.suffix", "0")];
-        let fields: [TestField<'_>; 2] = [("id", 0, false, -1, &of_terms), ("a", 1, false, -1, &of_values)];
-        save("_0.fnm", &field_infos(release.fields.0, release.fields.1, "", &fields));
-        let values = format!("{}_0", release.format());
-        for (ending, bytes) in release.doc_values(&values, docs, 4, &columns) {
-            save(&format!("_0_{values}.{ending}"), &bytes);
-        }
-        let (mut tim, mut tip) = (file("BlockTreeTermsDict"), file("BlockTreeTermsIndex"));
-        let terms = "BlockTreeTermsMeta";
-        if is_trie {
-            // Suffixes of two bytes, a run of single documents: 5, and then differences of -5 and 7.
-            let block = tim.offset();
-            tim.vint(3 << 1 | 1).vlong(6 << 3 | 4).bytes(b"k1k2k3").vint(3 << 1 | 1).u8(2);
-            tim.vint(1).vint(2 << 1 | 1).vint(4).bytes(&[0, 5, 9 << 1 | 1, 14 << 1 | 1]);
-            let start = tip.offset();
-            tip.u8(1 << 5).u8(block as u8);
-            let mut meta = file(terms);
-            postings_header(&mut meta, "Lucene103PostingsWriterTerms", &suffix);
-            record(&mut meta, None, false);
-            meta.vlong(start).vlong(0).vlong(tip.offset()).i64(0).i64(0);
-            save(&format!("_0_{suffix}.tmd"), &encode(terms, 0, &suffix, &meta.out));
-        } else {
-            postings_header(&mut tim, "Lucene50PostingsWriterTerms", &suffix);
-            let block = tim.offset();
-            tim.vint(3 << 1 | 1).vint(9 << 1 | 1).bytes(b"\x02k1\x02k2\x02k3");
-            tim.vint(3).bytes(&[1, 1, 1]).vint(6).bytes(&[0, 5, 0, 0, 0, 7]);
-            let mut code = Encoder::new(order);
-            code.vlong(block << 2 | 2);
-            let root = code.out;
-            let directory = tim.offset();
-            record(&mut tim, Some(&root), true);
-            tim.i64(directory);
-            // A transducer without arcs.
-            let start = tip.offset();
-            let output: Vec<u8> = root.iter().rev().copied().chain([root.len() as u8]).collect();
-            inner_header(&mut tip, "FST", 6).u8(1).vint(output.len() as i32).bytes(&output);
-            tip.u8(0).vlong(0).vlong(1).u8(0);
-            let directory = tip.offset();
-            tip.vlong(start).i64(directory);
-        }
-        let version = if is_trie { 0 } else { 3 };
-        save(&format!("_0_{suffix}.tim"), &encode("BlockTreeTermsDict", version, &suffix, &tim.out));
-        save(&format!("_0_{suffix}.tip"), &encode("BlockTreeTermsIndex", version, &suffix, &tip.out));
-
+        write_terms(folder.path(), postings, "id", &columns);
         let index = open(folder.path(), JumpTables::Baked).unwrap();
         let segment = &index.segments()[0];
         assert!(segment.is_indexed("id") && !segment.is_indexed("a"));
+        // A look-up without one of the files fails, and the next one tries again.
+        let (path, moved) = (folder.path().join(format!("_0_{format}_0.doc")), folder.path().join("moved"));
+        fs::rename(&path, &moved).unwrap();
+        let error = segment.find_term("id", b"k1").unwrap_err();
+        assert!(error.is_missing() && error.file().ends_with(".doc"), "{error}");
+        fs::rename(&moved, &path).unwrap();
         let of = |term: &str| segment.find_term("id", term.as_bytes()).unwrap();
         assert_eq!(["k1", "k2", "k3"].map(of), [5, 0, 7].map(|doc| vec![DocId::new(doc)]), "{format}");
-        assert!(["", "k", "k0", "k1x", "k4"].map(of).iter().all(Vec::is_empty));
+        assert_eq!(of("k4"), [DocId::new(5), DocId::new(8)], "{format}");
+        assert!(["", "k", "k0", "k1x", "k5"].map(of).iter().all(Vec::is_empty));
         assert_eq!(index.find_id("id", "k3").unwrap(), [DocAddress::from(DocId::new(7))]);
         assert!(index.find_id("a", "k3").unwrap().is_empty());
-        check_column(
-            &*part(&index).source.column("a").unwrap(),
-            &*model(docs, &columns).column("a").unwrap(),
-        );
+        check_column(&*part(&index).source.column("a").unwrap(), &*model(9, &columns).column("a").unwrap());
+    }
+}
+
+/// As if the segment had fewer documents.
+#[test]
+fn documents_of_terms_exist() {
+    let folder = tempfile::tempdir().unwrap();
+    for postings @ (release, ..) in POSTINGS {
+        write_terms(folder.path(), postings, "id", &[]);
+        for (docs, term, ending) in [(8, "k4", ".doc"), (7, "k3", ".tim")] {
+            let info = segment_info(release.info(), docs, false);
+            fs::write(folder.path().join("_0.si"), info).unwrap();
+            let index = open(folder.path(), JumpTables::Baked).unwrap();
+            let error = index.find_id("id", term).unwrap_err();
+            assert!(error.file().ends_with(ending) && error.offset() > 40, "{error}");
+            assert_eq!(index.find_id("id", "k1").unwrap().len(), 1);
+        }
+    }
+}
+
+/// A nested document has the id of its root, and no primary term.
+#[test]
+fn nested_documents_are_not_found_by_their_ids() {
+    let slots = (0..9).map(|doc| (doc == 8).then_some(1)).collect();
+    let column = ModelColumn::Numeric(slots);
+    let columns = [Wanted { name: "_primary_term", form: Form::Packed, has_skip_index: false, column }];
+    for postings @ (release, ..) in POSTINGS {
+        let folder = tempfile::tempdir().unwrap();
+        write_terms(folder.path(), postings, "_id", &columns);
+        // The id whose term is "k4".
+        let of = |id| open(folder.path(), JumpTables::Baked).unwrap().find_id("_id", id).unwrap();
+        let docs = [5, 8].map(|doc| DocAddress::from(DocId::new(doc)));
+        assert_eq!(of("k4"), docs, "of no engine");
+        let commit = commit_noted(release, &[("_0", NONE, &[])], &[("translog_uuid", "1")]);
+        fs::write(folder.path().join("segments_1"), commit).unwrap();
+        assert_eq!(of("azQ"), docs[1..]);
+        let index = open(folder.path(), JumpTables::Baked).unwrap();
+        assert_eq!(index.segments()[0].find_term("_id", b"k4").unwrap(), [5, 8].map(DocId::new));
     }
 }
 
@@ -899,6 +1073,45 @@ fn what_is_not_read_is_refused_by_name() {
     assert!(matches!(error.kind(), ErrorKind::Version { found: 12, .. }));
 }
 
+/// Names of files are made of numbers, names of segments, and the suffixes of fields.
+#[test]
+fn names_of_files_are_no_paths() {
+    let release = RELEASES[6];
+    let column = ModelColumn::Numeric((0..9).map(Some).collect());
+    let columns = [Wanted { name: "a", form: Form::Packed, has_skip_index: false, column }];
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), release, 9, &columns, false);
+    let save = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
+    for path in ["/../../_0_Lucene90_0", "../x", "/etc/passwd", "a/b", "", "."] {
+        let of_values =
+            [("PerFieldDocValuesFormat.format", "Lucene90"), ("PerFieldDocValuesFormat.suffix", path)];
+        let of_terms =
+            [("PerFieldPostingsFormat.format", "Lucene103"), ("PerFieldPostingsFormat.suffix", path)];
+        if !path.is_empty() {
+            save(
+                "_0.fnm",
+                &field_infos(release.fields.0, release.fields.1, "", &[("a", 1, false, -1, &of_values)]),
+            );
+            let error = open(folder.path(), JumpTables::Baked).unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::FileName(_)), "{path}: {error}");
+        }
+        save(
+            "_0.fnm",
+            &field_infos(release.fields.0, release.fields.1, "", &[("id", 0, false, -1, &of_terms)]),
+        );
+        let index = open(folder.path(), JumpTables::Baked).unwrap();
+        assert!(index.find_id("id", "k1").is_err(), "{path}");
+        for name in [path, &format!("_0{path}")] {
+            if name != "_0" {
+                save("segments_1", &commit_of(release, &[(name, NONE, &[])]));
+                let error = open(folder.path(), JumpTables::Baked).unwrap_err();
+                assert!(matches!(error.kind(), ErrorKind::FileName(_)), "{name}: {error}");
+            }
+        }
+        save("segments_1", &commit(release, NONE, &[]));
+    }
+}
+
 #[test]
 fn a_missing_file_is_named() {
     let release = RELEASES[4];
@@ -913,12 +1126,15 @@ fn a_missing_file_is_named() {
     }
 }
 
-/// A directory in which a writer replaces the commit while it is opened: the file is gone at the first call.
+/// A directory in which a writer replaces the commit while it is opened, if there is a next one: the file is gone at the first
+/// call.
 #[derive(Debug)]
 struct Live {
     inner: FsDirectory,
     /// The next commit, until it is there.
     next: Mutex<Option<Vec<u8>>>,
+    /// The names of the files that were asked for.
+    opened: Mutex<Vec<String>>,
 }
 
 impl Directory for Live {
@@ -927,6 +1143,7 @@ impl Directory for Live {
     }
 
     fn open(&self, name: &OsStr) -> docvalues_storage::Result<Source> {
+        self.opened.lock().unwrap().push(name.to_string_lossy().into_owned());
         if name == "_0.si"
             && let Some(commit) = self.next.lock().unwrap().take()
         {
@@ -977,10 +1194,31 @@ fn a_newer_commit_is_opened_if_files_of_an_older_one_are_gone() {
     next[34] = b'2';
     reseal(&mut next);
     let inner = FsDirectory::new(folder.path());
-    let live = Live { inner, next: Mutex::new(Some(next)) };
+    let live = Live { inner, next: Mutex::new(Some(next)), opened: Mutex::default() };
     let index = Index::open_with(Arc::new(live), Options::new()).unwrap();
     assert_eq!(index.live_docs(), 9);
     assert!(folder.path().join("segments_2").exists());
+}
+
+/// The suffix of a Bloom filter names a file before its postings do.
+#[test]
+fn the_suffix_of_a_bloom_filter_is_no_path() {
+    let release = RELEASES[6];
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), release, 9, &[], false);
+    for suffix in ["/../../x", "../x", "."] {
+        let of_terms =
+            [("PerFieldPostingsFormat.format", "ES87BloomFilter"), ("PerFieldPostingsFormat.suffix", suffix)];
+        let fields = field_infos(release.fields.0, release.fields.1, "", &[("id", 0, false, -1, &of_terms)]);
+        fs::write(folder.path().join("_0.fnm"), fields).unwrap();
+        let inner = FsDirectory::new(folder.path());
+        let live = Arc::new(Live { inner, next: Mutex::new(None), opened: Mutex::default() });
+        let index = Index::open_with(live.clone(), Options::new()).unwrap();
+        let error = index.find_id("id", "k1").unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::FileName(_)), "{error}");
+        assert!(error.file().ends_with("/_0.fnm"), "{error}");
+        assert!(live.opened.lock().unwrap().iter().all(|name| !name.contains("ES87")));
+    }
 }
 
 /// Reads all of an index, as far as it can be read.
@@ -997,7 +1235,10 @@ fn read_all(folder: &Path) -> crate::Result<()> {
             let _ = column.exists(run, &mut bits);
             match column.values() {
                 Values::Numbers(rows) => {
-                    let _ = rows.gather(BatchDocs::Run(run), &mut Gathered::new());
+                    let mut gathered = Gathered::new();
+                    if rows.gather(BatchDocs::Run(run), &mut gathered).is_ok() {
+                        assert_eq!(gathered.len(), run.len());
+                    }
                     let _ = rows.filter(run, &(3..=500), &mut bits, &mut Default::default());
                     let _ = rows.get(DocId::new(7), &mut Vec::new());
                 }

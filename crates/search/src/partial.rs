@@ -58,8 +58,6 @@
 //! assert_eq!(all.values, [(Value::Bytes(b"c".to_vec()), 4)]);
 //! # Ok::<(), docvalues_search::Error>(())
 //! ```
-#[cfg(doc)]
-use crate::Search;
 
 mod column;
 mod distinct;
@@ -81,7 +79,77 @@ pub use top::PartialTop;
 
 use std::cmp::Ordering;
 
+use docvalues_column::SortKey;
+
+use crate::engine::{DocsByPart, Search};
 use crate::error::{Error, Result};
+use crate::facet::Facet;
+use crate::group::Group;
+use crate::histogram::Histogram;
+use crate::stats::Stats;
+
+impl Search<'_> {
+    /// Counts the documents of `docs` that have each value of a column, as a result that merges with others. O(documents)
+    /// for each pass; one pass unless [`Search::memory`] requires more.
+    ///
+    /// # Errors
+    ///
+    /// As [`facet`](Self::facet); [`Error::Memory`] if the counts of all values exceed [`Search::memory`].
+    pub fn partial_facet<'d>(&self, docs: impl Into<DocsByPart<'d>>, facet: &Facet) -> Result<PartialFacet> {
+        PartialFacet::of(self, docs.into(), facet)
+    }
+
+    /// Counts the values of `docs` in each bucket, as a result that merges with others. O(documents).
+    ///
+    /// # Errors
+    ///
+    /// As [`histogram`](Self::histogram); [`Error::Memory`] if the buckets and their facets exceed [`Search::memory`].
+    pub fn partial_histogram<'d>(
+        &self,
+        docs: impl Into<DocsByPart<'d>>,
+        histogram: &Histogram,
+    ) -> Result<PartialHistogram> {
+        PartialHistogram::of(self, docs.into(), histogram)
+    }
+
+    /// Computes statistics of the values that `docs` have in a column, as a result that merges with others. As
+    /// [`stats`](Self::stats), except that percentiles take no pass of their own, and distinct values of terms and of
+    /// numbers close together take one.
+    ///
+    /// # Errors
+    ///
+    /// As [`stats`](Self::stats); [`Error::Memory`] if the counts of all numbers, or the different values, exceed
+    /// [`Search::memory`].
+    pub fn partial_stats<'d>(&self, docs: impl Into<DocsByPart<'d>>, asked: &Stats) -> Result<PartialStats> {
+        PartialStats::of(self, docs.into(), asked)
+    }
+
+    /// Groups `docs` by the values of a column, as a result that merges with others. O(documents) for each pass, and two
+    /// passes if the best documents are kept.
+    ///
+    /// # Errors
+    ///
+    /// As [`group`](Self::group); [`Error::Memory`] if all groups, their best documents and the values of their metrics exceed
+    /// [`Search::memory`].
+    pub fn partial_group<'d>(&self, docs: impl Into<DocsByPart<'d>>, group: &Group) -> Result<PartialGroups> {
+        PartialGroups::of(self, docs.into(), group)
+    }
+
+    /// Finds the first `top` documents of `docs` in the order of `keys`, as a result that merges with others. As
+    /// [`top`](Self::top), with one more read of the keys of these documents.
+    ///
+    /// # Errors
+    ///
+    /// As [`top`](Self::top); [`Error::Memory`] if the documents and their keys exceed [`Search::memory`].
+    pub fn partial_top<'d>(
+        &self,
+        docs: impl Into<DocsByPart<'d>>,
+        keys: &[SortKey],
+        top: usize,
+    ) -> Result<PartialTop> {
+        PartialTop::of(self, docs.into(), keys, top)
+    }
+}
 
 /// Merges two ascending lists. `and` combines two items with equal keys.
 fn merge_sorted<T, K: Ord>(

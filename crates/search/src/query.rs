@@ -112,6 +112,7 @@ mod explain;
 mod grammar;
 mod iso8601;
 mod literal;
+mod node;
 mod number_test;
 mod part_bounds;
 mod pattern;

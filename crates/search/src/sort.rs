@@ -143,6 +143,69 @@ impl Search<'_> {
         }
         merge_parts::sort(&request, &keys)
     }
+
+    /// The position of a document in the order of `keys`, to find the next page.
+    ///
+    /// # Errors
+    ///
+    /// As [`top`](Self::top).
+    pub fn sort_cursor(&self, keys: &[SortKey], address: DocAddress) -> Result<SortCursor> {
+        let mut request = Request::open(self, DocsByPart::All)?;
+        let opened = Keys::open(&mut request, keys)?;
+        let entries = read_keys(&request, &opened, &[address])?;
+        let values = entries.iter().flat_map(|entry| &entry.values).zip(keys.iter().zip(opened.as_slice()));
+        let typed =
+            values.map(|(value, (key, of))| value.typed(key, &request.columns().get(of.slot).info().field));
+        Ok(SortCursor::new(typed).at(address))
+    }
+
+    /// Returns the first `top` documents of `docs` that follow `last` in the order of `keys`: the next page of
+    /// [`top`](Self::top). Skips documents on both sides of the page by the first key's zones.
+    ///
+    /// # Errors
+    ///
+    /// As [`top`](Self::top), or if `last` has other values than `keys`: more, fewer, or of other types.
+    pub fn top_after<'d>(
+        &self,
+        docs: impl Into<DocsByPart<'d>>,
+        keys: &[SortKey],
+        last: &SortCursor,
+        top: usize,
+    ) -> Result<Vec<DocAddress>> {
+        Ok(self.top_after_explained(docs.into(), keys, last, top)?.0)
+    }
+
+    /// As [`top_after`](Self::top_after), and [`top_explained`](Self::top_explained).
+    pub(crate) fn top_after_explained(
+        &self,
+        docs: DocsByPart<'_>,
+        keys: &[SortKey],
+        last: &SortCursor,
+        top: usize,
+    ) -> Result<(Vec<DocAddress>, TopProfile)> {
+        let mut request = Request::open(self, docs)?;
+        let keys = Keys::open(&mut request, keys)?;
+        let top = top.min(usize::try_from(request.hits()).unwrap_or(usize::MAX));
+        if top == 0 {
+            return Ok((Vec::new(), TopProfile::default()));
+        }
+        let bytes = top.saturating_mul(keys.bytes());
+        memory::limit(bytes, request.memory())?;
+        let after = last.entry(&request, &keys)?;
+        let parts = best_first(&request, &keys).into_iter().map(|part| request.pass_part(part));
+        let parts: Vec<PassPart<'_>> = parts.collect();
+        let (bound, visited) = match parts.first() {
+            Some(best) => lower_bound::from_best_zone(&request, best, &keys, top, Some(&after))?,
+            None => (None, 0),
+        };
+        let queue = TopDocs::bounded(top, bound).after(Some(&after));
+        let collector = TopKCollector::new(keys, queue).max_threads(request.memory() / bytes.max(1));
+        let (within, threads) = (Pass::EVERYWHERE, request.threads());
+        let pass = Pass { parts: &parts, within, threads, stop: request.stop() };
+        let (found, mut profile) = pass.run(collector)?.finish();
+        profile.visited += visited;
+        Ok((found.finish(&request)?, profile))
+    }
 }
 
 /// The first `top` documents of `parts`, in this order.

@@ -148,6 +148,18 @@ pub enum Error {
         /// The epoch of the frame or commit.
         found: u64,
     },
+    /// A commit of a store that was promoted or recovered, or of a replica of one, for a [`Depot`](crate::Depot) that may have
+    /// batches which the commit lacks. [`HeldCommit::publish_over`](crate::HeldCommit::publish_over) puts it there.
+    #[error(
+        "expected a commit of epoch {known}, as the depot has, found one of epoch {found}: the store, or its leader, was promoted or recovered, \
+         and may lack batches that the depot has"
+    )]
+    LaterEpoch {
+        /// The epoch of the depot.
+        known: u64,
+        /// The epoch of the commit.
+        found: u64,
+    },
     /// A replica has other batches than the leader.
     #[error("{what}")]
     Diverged {

@@ -19,7 +19,7 @@ pub use commit_info::{CommitInfo, Position};
 pub(crate) use entries::{FileEntry, SegmentEntry, SideEntry};
 pub(crate) use listing::Files;
 pub(crate) use names::{
-    FileName, LOCK, LOCK_INFO, MAX_NUMBER, commit_numbers, is_temporary, log_numbers, random_id,
+    FileName, LOCK, LOCK_INFO, MAX_NUMBER, commit_numbers, is_temporary, log_numbers, next_epoch, random_id,
 };
 pub(crate) use new_files::{PIECE, copy, put_file};
 pub(crate) use user_data::check_user_data;

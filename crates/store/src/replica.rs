@@ -44,7 +44,7 @@ pub use stream::{Item, StreamReader, StreamWriter};
 
 use crate::batch::body;
 use crate::error::{Error, Result};
-use crate::files::{CommitFile, Files, Position};
+use crate::files::{CommitFile, Files, Position, next_epoch};
 use crate::locks::{Mutex, lock};
 use crate::log::decode_frame;
 use crate::observer::Observer;
@@ -310,7 +310,8 @@ impl Replica {
     }
 
     /// Makes it a leader, in a new epoch: replicas that follow it refuse what the old leader still sends. It is committed.
-    /// [`FolderDepot`] has an example.
+    /// [`publish`](HeldCommit::publish) to its depot before the first change: later, only
+    /// [`publish_over`](HeldCommit::publish_over) may. [`FolderDepot`] has an example.
     ///
     /// # Errors
     ///
@@ -324,7 +325,7 @@ impl Replica {
                 self.store.directory().path().display()
             )));
         }
-        begin_epoch(&self.store, now.epoch + 1, false)?;
+        begin_epoch(&self.store, next_epoch(now.epoch), false)?;
         // Its files are its own, to be merged and folded.
         self.store.with_writer(|writer| writer.files.received.clear());
         drop(one);
@@ -350,5 +351,27 @@ impl Store {
     /// store has no batch `after`: it lost batches that the replica has.
     pub fn frames(&self, after: u64) -> Result<Frames> {
         StoreReader::frames_in(self.directory.clone(), after)
+    }
+
+    /// The upserts, updates and deletes of the batches after batch `from_sequence`, such as
+    /// [`Snapshot::sequence`](crate::Snapshot::sequence), read from the log. O(bytes of the log).
+    /// [`Changes`] has an example.
+    ///
+    /// The log needs a [`Durability`](crate::Durability) other than `OnCommit`, or
+    /// [`keep_frames`](crate::StoreOptions::keep_frames), and holds no change that was made by a query or by addresses, no
+    /// added segment, and no [`alter`](Self::alter). Where one of them comes, there is `Error::TooOld`: scan a snapshot, and
+    /// follow the changes after it.
+    ///
+    /// # Errors
+    ///
+    /// `Error::TooOld` if the log does not have all changes; `Error::NoFrames` if there is no log; `Error::Diverged` if the
+    /// store has no batch `from_sequence`; `Error::Damaged` if a frame is damaged.
+    pub fn changes(&self, from_sequence: u64) -> Result<Changes> {
+        // The log has what led to this schema, as it is written first.
+        let (schema, now) = (self.schema(), self.position().sequence);
+        if let Some(log) = &self.log {
+            log.write_to(now)?;
+        }
+        Changes::open(&self.directory, (schema, now), from_sequence)
     }
 }

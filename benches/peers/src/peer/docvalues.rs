@@ -90,7 +90,7 @@ fn build(column: Column, values: &Values, path: &Path) {
 }
 
 /// The sum of the documents of a batch.
-fn doc_sum(docs: BatchDocs<'_>) -> i64 {
+pub fn doc_sum(docs: BatchDocs<'_>) -> i64 {
     match docs {
         BatchDocs::Run(docs) => {
             let (first, len) = (i64::from(docs.start), docs.len() as i64);

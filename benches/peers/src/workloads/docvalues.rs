@@ -17,12 +17,25 @@ use docvalues::{
 use super::checksum::{Columns, then, then_term};
 use super::process::Process;
 use super::{EXPORTED, NUMBERS, Row, SORTED, STRINGS, TOP, Task};
+use crate::peer::in_place;
 use crate::task::{Column, Values};
 
 pub fn run(process: &Process, row: Option<Row>) {
     let Some(row) = row else { return process.build(|path| build(process.docs, path)) };
     let segment = Segment::open(&process.file).expect("a good segment");
-    let search = Search::new(&segment).threads(1);
+    measure(process, row, &Search::new(&segment).threads(1));
+    if let Task::Range(column) = row.task() {
+        filter(process, row, &segment, column);
+    }
+}
+
+/// Measures a row on the index of Lucene.
+pub fn in_place(process: &Process, row: Row) {
+    let parts = in_place::open(&process.file, process.peer).parts();
+    measure(process, row, &Search::part(&parts[0]).threads(1));
+}
+
+fn measure(process: &Process, row: Row, search: &Search<'_>) {
     match row.task() {
         Task::Facet(share) => {
             let (hits, facet) = (process.hits(share), Facet::of(Column::Host.name()).top(TOP));
@@ -51,10 +64,16 @@ pub fn run(process: &Process, row: Option<Row>) {
                 })
             });
         }
-        Task::Range(column) => range(process, row, (&segment, &search), column),
+        Task::Range(column) => {
+            let range = column.range(process.docs).expect("a column that is filtered");
+            let query = Query::range(column.name(), range);
+            process.measure(row, "Query::range, count", || {
+                search.count(&query).expect("good bytes").cast_signed()
+            });
+        }
         Task::Export { sorted } => {
             let docs = process.exported(sorted);
-            process.measure(row, "Search::export", || export(&search, &docs));
+            process.measure(row, "Search::export", || export(search, &docs));
         }
     }
 }
@@ -77,10 +96,8 @@ fn sum_of(group: &GroupFound) -> i64 {
     }
 }
 
-fn range(process: &Process, row: Row, (segment, search): (&Segment, &Search<'_>), column: Column) {
+fn filter(process: &Process, row: Row, segment: &Segment, column: Column) {
     let range = column.range(process.docs).expect("a column that is filtered");
-    let query = Query::range(column.name(), range.clone());
-    process.measure(row, "Query::range, count", || search.count(&query).expect("good bytes").cast_signed());
     let column = segment.numeric(column.name()).expect("a column");
     process.measure(row, "filter into a bitset", || {
         let mut found = vec![0; DocRange::new(0, process.docs).words()];

@@ -8,6 +8,7 @@ use super::{Line, Row, SORTED, Task};
 use crate::machine::Machine;
 use crate::plot::{self, Mark};
 use crate::record::{self, Call};
+use crate::results;
 
 /// The peers in the order of the plot.
 const PEERS: [(&str, &str); 4] = [
@@ -16,10 +17,6 @@ const PEERS: [(&str, &str); 4] = [
     ("tantivy", "tantivy-columnar"),
     ("lucene-7.7.3", "Lucene 7.7"),
 ];
-
-/// The variants of docvalues.
-const VARIANTS: [(&str, &str); 2] =
-    [("docvalues-avx2", "docvalues, AVX2"), ("docvalues-any", "docvalues, any")];
 
 /// Medians over the rounds by row and peer in milliseconds, the fastest call first.
 struct Medians(BTreeMap<(Row, String), Vec<Call>>);
@@ -60,7 +57,10 @@ impl Medians {
     }
 
     fn rows(&self) -> impl Iterator<Item = Row> {
-        Row::ALL.iter().copied().filter(|&row| PEERS.iter().any(|peer| self.get(row, peer.0).is_some()))
+        Row::ALL
+            .iter()
+            .copied()
+            .filter(|&row| results::PEERS.iter().any(|peer| self.get(row, peer.0).is_some()))
     }
 }
 
@@ -76,19 +76,23 @@ fn name(row: Row) -> String {
     }
 }
 
-/// Writes the record and its plot into `folder`; returns the record's path.
-pub fn write(machine: &Machine, lines: &[Line], folder: &Path) -> io::Result<PathBuf> {
+/// Writes the record and its plot into `folder`, or the record of indexes that are read in place; returns the record's path.
+pub fn write(machine: &Machine, lines: &[Line], folder: &Path, in_place: bool) -> io::Result<PathBuf> {
     let medians = Medians::new(lines);
-    fs::create_dir_all(folder.join("workloads"))?;
-    fs::write(folder.join("workloads/workloads.svg"), plot_of(&medians))?;
     let calls = |row: Row| {
-        let peers = PEERS.into_iter().chain(VARIANTS);
-        let calls = peers.map(|(peer, _)| (peer.to_owned(), medians.ways(row, peer)));
+        let calls = results::PEERS.into_iter().map(|(peer, _)| (peer.to_owned(), medians.ways(row, peer)));
         (row.name().to_owned(), calls.filter(|(_, calls)| !calls.is_empty()).collect())
     };
     let values: Vec<_> = medians.rows().map(calls).collect();
     let versions = lines.iter().map(|line| (line.name(), line.version.clone())).collect();
-    let path = folder.join("workloads.json");
+    let mut path = folder.join("workloads.json");
+    if in_place {
+        path.set_file_name("in-place-workloads.json");
+        print!("{}", record::in_place(&values));
+    } else {
+        fs::create_dir_all(folder.join("workloads"))?;
+        fs::write(folder.join("workloads/workloads.svg"), plot_of(&medians))?;
+    }
     record::write(&path, machine, &versions, &values)?;
     Ok(path)
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use docvalues_benches::lucene::{self, Lucene};
 
 use crate::load::{Figures, Load};
+use crate::reads::TIMES;
 use crate::{Args, Kind, Row, print_row};
 
 /// Compiles the versions that are wanted.
@@ -14,13 +15,19 @@ pub(crate) fn find(versions: &[String]) -> Vec<Lucene> {
     lucene::find(&here.join("peers/lucene"), &here.join("../target/lucene"), is_wanted)
 }
 
-/// Prints the rows of reads in a version of Lucene.
+/// JVMs for each row of reads.
+const JVMS: usize = 3;
+
+/// Prints the rows of reads in a version of Lucene. Each comes from a JVM of its own, whose compiler has not seen how other
+/// rows read.
 pub(crate) fn reads(docs: u32, segments: u32, folder: &Path, lucene: &Lucene) {
-    let mut command = lucene.command_of("Updates");
-    command.args(["numeric", &docs.to_string(), &segments.to_string(), "0", "0", "0", "0"]);
-    let output = command.arg(folder).arg("reads").output().expect("a JVM");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    print!("{}", String::from_utf8_lossy(&output.stdout));
+    for times in TIMES.into_iter().flat_map(|times| std::iter::repeat_n(times, JVMS)) {
+        let mut command = lucene.command_of("Updates");
+        command.args(["numeric", &docs.to_string(), &segments.to_string(), "0", "0", "0", "0"]);
+        let output = command.arg(folder).args(["reads", &times.to_string()]).output().expect("a JVM");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        print!("{}", String::from_utf8_lossy(&output.stdout));
+    }
 }
 
 /// Runs a load in a version of Lucene, if it has such updates, and prints its figures.

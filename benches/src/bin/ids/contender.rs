@@ -20,17 +20,22 @@ pub(crate) enum Contender {
         name: &'static str,
         /// The major version of the JDK.
         jdk: u32,
-        bloom: bool,
+        variant: &'static str,
     },
 }
 
-/// Each version of Lucene, its structure, and whether it has a Bloom filter.
-const LUCENES: [(&str, &str, bool); 4] = [
-    ("9.12.3", "lucene-9.12-fst", false),
-    ("10.3.1", "lucene-10.3-trie", false),
-    ("10.5.0", "lucene-10.5-trie", false),
-    ("10.5.0", "lucene-10.5-trie-bloom", true),
+/// Each version of Lucene, its structure, and its variant, as `IdsUnderIngest.java` calls it.
+const LUCENES: [(&str, &str, &str); 7] = [
+    ("9.12.3", "lucene-9.12-fst", PLAIN),
+    ("9.12.3", "lucene-9.12-fst-27", "27"),
+    ("10.3.1", "lucene-10.3-trie", PLAIN),
+    ("10.5.0", "lucene-10.5-trie", PLAIN),
+    ("10.5.0", "lucene-10.5-trie-27", "27"),
+    ("10.5.0", "lucene-10.5-trie-bloom", "bloom"),
+    ("10.5.0", "lucene-10.5-trie-bloom-13", "bloom-13"),
 ];
+
+const PLAIN: &str = "plain";
 
 impl Contender {
     /// The structures of these names, or all. Lucene's are left out without a JDK or Maven.
@@ -51,11 +56,11 @@ impl Contender {
             let lucenes = lucene::find_on(Some(jdk), &here.join("peers/lucene"), &target, is_wanted);
             for lucene in lucenes.into_iter().rev().map(Rc::new) {
                 let of_version = LUCENES.iter().filter(|one| one.0 == lucene.version && wants(one.1));
-                found.extend(of_version.map(|&(_, name, bloom)| Contender::Lucene {
+                found.extend(of_version.map(|&(_, name, variant)| Contender::Lucene {
                     lucene: Rc::clone(&lucene),
                     name,
                     jdk,
-                    bloom,
+                    variant,
                 }));
             }
         }
@@ -82,9 +87,9 @@ impl Contender {
     pub(crate) fn files(&self, folder: &Path, shape: Shape) -> std::path::PathBuf {
         match self {
             Contender::Ours(structure) => structure.folder(folder, shape),
-            Contender::Lucene { lucene, bloom, .. } => {
-                let filter = if *bloom { "-bloom" } else { "" };
-                folder.join(format!("{shape}.lucene-{}{filter}", lucene.version))
+            Contender::Lucene { lucene, variant, .. } => {
+                let end = if *variant == PLAIN { String::new() } else { format!("-{variant}") };
+                folder.join(format!("{shape}.lucene-{}{end}", lucene.version))
             }
         }
     }
@@ -116,9 +121,9 @@ impl Contender {
                 command.args(["serve", structure.name()]).arg(folder);
                 command
             }
-            Contender::Lucene { lucene, bloom, .. } => {
+            Contender::Lucene { lucene, variant, .. } => {
                 let mut command = lucene.command_of("IdsUnderIngest");
-                command.arg(folder).arg(if *bloom { "bloom" } else { "plain" });
+                command.arg(folder).arg(variant);
                 command
             }
         };

@@ -13,6 +13,7 @@ use crate::work::Asked;
 const BLOCK: usize = 16_384;
 
 /// All columns in both layouts.
+#[derive(Default)]
 pub(crate) struct Columns {
     lucene: BTreeMap<&'static str, lucene::Column>,
     docvalues: BTreeMap<&'static str, own::Column>,
@@ -21,7 +22,7 @@ pub(crate) struct Columns {
 impl Columns {
     /// Encodes the numbers and ords of a segment.
     pub(crate) fn of(segment: &Segment, asked: &Asked) -> Outcome<Columns> {
-        let mut columns = Columns { lucene: BTreeMap::new(), docvalues: BTreeMap::new() };
+        let mut columns = Columns::default();
         for &name in asked.fields() {
             let Some((values, present, are_ords)) = read(segment, name)? else { continue };
             let all = present.iter().map(|word| word.count_ones()).sum::<u32>() == segment.docs();

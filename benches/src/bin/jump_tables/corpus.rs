@@ -118,8 +118,11 @@ impl Corpus {
             build(&archive(docs, seed), &fields, &path, options)?;
         }
         let asked = Asked::of(&fields);
-        eprintln!("the same columns in two layouts");
-        let columns = Columns::of(&Segment::open(&path)?, &asked)?;
+        let mut columns = Columns::default();
+        if !arguments.in_place {
+            eprintln!("the same columns in two layouts");
+            columns = Columns::of(&Segment::open(&path)?, &asked)?;
+        }
         Ok(Corpus { docs, seed, asked, bytes: fs::metadata(&path)?.len(), path, columns })
     }
 

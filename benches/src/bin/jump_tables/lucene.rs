@@ -6,7 +6,7 @@
 //! | to | bytes |
 //! | --- | --- |
 //! | build | number of fields: u32; name and kind of each (0: number, 1: sorted, 2: binary); number of documents: u32; each field of each document: u32::MAX for no value, otherwise a length (8 for numbers) and the bytes |
-//! | ask | exported fields as above, and a list of documents; retrieved fields, and a list of pages, each a list; faceted fields; a list of lists of hits |
+//! | ask | exported fields as above, and a list of documents; retrieved fields, and a list of pages, each a list; faceted fields; a list of lists of hits; fields that are read alone, of the exported documents |
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -14,16 +14,18 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use docvalues::column::{BatchDocs, Gathered};
+use docvalues::lucene::Index;
 use docvalues::search::Search;
-use docvalues::{DocId, Segment};
+use docvalues::{Column, ColumnSource, DocId};
 use docvalues_benches::archive::{Document, FIELDS, Value};
 use docvalues_benches::lucene::{Lucene, find};
 
-use crate::Outcome;
-use crate::corpus::{Contender, Corpus};
+use crate::corpus::Corpus;
 use crate::export::EXPORTED;
 use crate::measure::Sample;
-use crate::work::{self, PAGE, RETRIEVED, Work};
+use crate::work::{self, Asked, PAGE, RETRIEVED, Work};
+use crate::{Arguments, Outcome};
 
 /// Runs of an export, after the same number of warm-up runs, and of each other request.
 const RUNS: usize = 5;
@@ -37,6 +39,12 @@ const HITS: u32 = 1_000;
 
 /// Hits of the other requests, each with its number of requests.
 const REQUESTS: [(u32, u32); 2] = [(1_000, 20), (100_000, 5)];
+
+/// Numbers in blocks, in documents with gaps, and in one packed array: read alone, in the order of the export.
+const ALONE: [&str; 3] = ["crawl_date", "content_length", "status_code"];
+
+/// The end of the names of docvalues that reads an index of Lucene.
+pub(crate) const IN_PLACE: &str = "in place";
 
 const WORKS: [Work; 3] = [Work::Facets, Work::Groups, Work::Production];
 
@@ -59,14 +67,21 @@ struct Requests {
 }
 
 /// The names of the measurements.
-fn labels() -> Vec<String> {
+fn labels(asked: &Asked) -> Vec<String> {
     let of_hits = |(hits, _)| WORKS.map(|work| format!("{}, {hits} hits, ms", work.name()));
     let first = ["export one by one, ms", "export sorted, ms", "a page, ms"].map(str::to_owned);
-    first.into_iter().chain(REQUESTS.into_iter().flat_map(of_hits)).collect()
+    let alone = alone(asked).into_iter().map(|name| format!("random {name}, ms"));
+    first.into_iter().chain(REQUESTS.into_iter().flat_map(of_hits)).chain(alone).collect()
+}
+
+/// The fields that are read alone.
+fn alone(asked: &Asked) -> Vec<&'static str> {
+    ALONE.into_iter().filter(|name| asked.has(name)).collect()
 }
 
 /// Measures docvalues, and every one of these versions of Lucene that can run here.
-pub(crate) fn run(corpus: &Corpus, folder: &Path, versions: &[String]) -> Outcome<Vec<Beside>> {
+pub(crate) fn run(corpus: &Corpus, arguments: &Arguments) -> Outcome<Vec<Beside>> {
+    let Arguments { folder, lucene: versions, .. } = arguments;
     let peers = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers");
     let wanted = |version: &str| versions.iter().any(|wanted| wanted == version);
     let found = find(&peers.join("lucene"), &peers.join("target"), wanted);
@@ -93,10 +108,24 @@ pub(crate) fn run(corpus: &Corpus, folder: &Path, versions: &[String]) -> Outcom
     let mut rounds: Vec<Vec<Beside>> = Vec::new();
     for round in 1..=ROUNDS {
         eprintln!("libraries, round {round}");
-        let (beside, sums) = here(corpus, &segment, &requests)?;
+        let (docs, own) = (&requests.exported, ("docvalues".to_owned(), segment.len()));
+        let (beside, sums) = here(corpus, own, &segment, &requests, |rows| {
+            work::export_one_by_one(&segment, &corpus.asked, docs, rows)
+        })?;
         let mut all = vec![beside];
         for (lucene, index) in found.iter().zip(&indexes) {
-            all.push(measure(lucene, index, &asked, &sums)?);
+            let beside = measure(lucene, corpus, (index, &asked), &sums)?;
+            let named = (format!("Lucene {}, {IN_PLACE}", lucene.version), beside.bytes);
+            all.push(beside);
+            if arguments.in_place {
+                let parts = Index::open(index)?.parts();
+                let [part] = &parts[..] else { return Err("expected an index of one segment".into()) };
+                let (beside, ours) = here(corpus, named, &*part.source, &requests, |rows| {
+                    work::export_row_by_row(&*part.source, &corpus.asked, docs, rows)
+                })?;
+                same(&beside.name, &ours, &sums)?;
+                all.push(beside);
+            }
         }
         rounds.push(all);
     }
@@ -105,14 +134,24 @@ pub(crate) fn run(corpus: &Corpus, folder: &Path, versions: &[String]) -> Outcom
 }
 
 /// Measures a version of Lucene, whose answers must have these checksums.
-fn measure(lucene: &Lucene, index: &Path, asked: &Path, sums: &[u64]) -> Outcome<Beside> {
+fn measure(
+    lucene: &Lucene,
+    corpus: &Corpus,
+    (index, asked): (&Path, &Path),
+    sums: &[u64],
+) -> Outcome<Beside> {
     let output = lucene.command().arg("archive").arg(index).arg(asked).stderr(Stdio::inherit()).output()?;
-    let (beside, theirs) = parse_output(lucene, &String::from_utf8(output.stdout)?)?;
+    let labels = labels(&corpus.asked);
+    let (beside, theirs) = parse_output(lucene, labels, &String::from_utf8(output.stdout)?)?;
+    same(&beside.name, &theirs, sums)?;
+    Ok(beside)
+}
+
+/// Compares checksums with those of docvalues.
+fn same(name: &str, theirs: &[u64], sums: &[u64]) -> Outcome {
     match theirs == sums {
-        true => Ok(beside),
-        false => {
-            Err(format!("Lucene {}: expected the answers {sums:?}, found {theirs:?}", lucene.version).into())
-        }
+        true => Ok(()),
+        false => Err(format!("{name}: expected the answers {sums:?}, found {theirs:?}").into()),
     }
 }
 
@@ -128,15 +167,21 @@ fn medians(rounds: Vec<Vec<Beside>>) -> Vec<Beside> {
     medians
 }
 
-/// Measures docvalues; also returns the checksums of its answers.
-fn here(corpus: &Corpus, segment: &Segment, requests: &Requests) -> Outcome<(Beside, Vec<u64>)> {
+/// Measures docvalues on its segment, or on an index of Lucene; also returns the checksums of its answers.
+fn here(
+    corpus: &Corpus,
+    (name, bytes): (String, u64),
+    source: &(dyn ColumnSource + Sync),
+    requests: &Requests,
+    mut one_by_one: impl FnMut(&mut Vec<u8>) -> Outcome,
+) -> Outcome<(Beside, Vec<u64>)> {
     let (mut rows, docs) = (Vec::new(), &requests.exported);
     let mut times = vec![
-        median(RUNS, || work::export_one_by_one(segment, &corpus.asked, docs, &mut rows))?,
-        median(RUNS, || work::export(segment, &corpus.asked, docs, &mut rows))?,
+        median(RUNS, || one_by_one(&mut rows))?,
+        median(RUNS, || work::export(source, &corpus.asked, docs, &mut rows))?,
     ];
     let mut sums = vec![sum(0, &rows); 2];
-    let (search, mut next, mut retrieved) = (Search::new(segment).threads(1), 0, 0);
+    let (search, mut next, mut retrieved) = (Search::new(source).threads(1), 0, 0);
     let pages = &requests.pages;
     times.push(median(RUNS * pages.len(), || {
         work::retrieve_rows(&search, &pages[next % pages.len()], &mut rows)?;
@@ -145,12 +190,11 @@ fn here(corpus: &Corpus, segment: &Segment, requests: &Requests) -> Outcome<(Bes
         Ok(())
     })?);
     sums.push(retrieved);
-    let engine = corpus.open(Contender::Baked, false)?;
     for hits in &requests.hits {
         for work in WORKS {
             let (mut next, mut answers) = (0, 0_u64);
             times.push(median(RUNS * hits.len(), || {
-                let answer = engine.run(work, &corpus.asked, &hits[next % hits.len()])?;
+                let answer = work.run(source, &corpus.asked, &hits[next % hits.len()])?;
                 answers = if next < hits.len() { work::add(answers, answer) } else { answers };
                 next += 1;
                 Ok(())
@@ -158,8 +202,29 @@ fn here(corpus: &Corpus, segment: &Segment, requests: &Requests) -> Outcome<(Bes
             sums.push(answers);
         }
     }
-    let times = labels().into_iter().zip(times).collect();
-    Ok((Beside { name: "docvalues".to_owned(), bytes: segment.len(), times }, sums))
+    for name in alone(&corpus.asked) {
+        let (column, mut out, mut answer) = (source.column(name)?, Gathered::new(), 0);
+        times.push(median(RUNS, || {
+            answer = read(&*column, docs, &mut out)?;
+            Ok(())
+        })?);
+        sums.push(answer);
+    }
+    let times = labels(&corpus.asked).into_iter().zip(times).collect();
+    Ok((Beside { name, bytes, times }, sums))
+}
+
+/// The checksum of the numbers of `docs`.
+fn read(column: &dyn Column, docs: &[DocId], out: &mut Gathered<i64>) -> Outcome<u64> {
+    const BATCH: usize = 1_024;
+    let rows = column.values().numbers().ok_or("expected numbers")?;
+    let number = |stored| work::number_of(stored, column.info().field.logical);
+    let mut sum = 0;
+    for docs in docs.chunks(BATCH) {
+        rows.gather(BatchDocs::List(docs), out)?;
+        sum = (0..docs.len()).fold(sum, |sum, at| work::add(sum, out.value(at).map_or(1, number)));
+    }
+    Ok(sum)
 }
 
 /// The median of `runs` runs, after the same number of warm-up runs.
@@ -273,18 +338,20 @@ fn ask(corpus: &Corpus, requests: &Requests, path: &Path) -> Outcome {
     write_fields(corpus.asked.facets(), &mut out)?;
     out.write_all(&(requests.hits.len() as u32).to_be_bytes())?;
     requests.hits.iter().try_for_each(|hits| lists(hits, &mut out))?;
+    write_fields(&alone(&corpus.asked), &mut out)?;
+    list(&requests.exported, &mut out)?;
     Ok(out.flush()?)
 }
 
 /// Parses the output of Lucene: a line for the bytes of the index, then one for each measurement, of nanoseconds and a
 /// checksum of the answers.
-fn parse_output(lucene: &Lucene, text: &str) -> Outcome<(Beside, Vec<u64>)> {
+fn parse_output(lucene: &Lucene, labels: Vec<String>, text: &str) -> Outcome<(Beside, Vec<u64>)> {
     let mut lines = text.lines().filter_map(|line| line.split_once('\t'));
     let bytes = lines.next().ok_or_else(|| format!("Lucene {}: no answer", lucene.version))?.0.parse()?;
     let measured: Vec<(u64, u64)> =
         lines.map(|(nanos, sum)| Ok((nanos.parse()?, sum.parse()?))).collect::<Outcome<_>>()?;
     let times = measured.iter().map(|&(nanos, _)| Duration::from_nanos(nanos));
     let name = format!("Lucene {}, {}", lucene.version, lucene.jvm);
-    let times = labels().into_iter().zip(times).collect();
+    let times = labels.into_iter().zip(times).collect();
     Ok((Beside { name, bytes, times }, measured.into_iter().map(|(_, sum)| sum).collect()))
 }

@@ -76,6 +76,10 @@ struct Arguments {
     /// one from 11 to 20.
     #[arg(long, value_name = "VERSION,…", value_delimiter = ',')]
     lucene: Vec<String>,
+    /// Read the indexes of these versions in place, too, and measure nothing else: tables are built at first use, if an
+    /// index has none.
+    #[arg(long, requires = "lucene")]
+    in_place: bool,
     /// Only these workloads.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     only: Vec<Work>,
@@ -105,7 +109,8 @@ fn main() -> ExitCode {
 
 fn run(arguments: &Arguments) -> Outcome {
     let corpus = Corpus::prepare(arguments)?;
-    let wanted = |work: &Work| arguments.only.is_empty() || arguments.only.contains(work);
+    let wanted =
+        |work: &Work| !arguments.in_place && (arguments.only.is_empty() || arguments.only.contains(work));
     let works: Vec<Work> =
         Work::ALL.into_iter().filter(wanted).filter(|work| work.is_for(&corpus.asked)).collect();
     let mut report = Report::default();
@@ -115,8 +120,8 @@ fn run(arguments: &Arguments) -> Outcome {
     for &work in works.iter().filter(|work| **work != Work::Export) {
         report.by_hits.push(measure::by_hits(&corpus, work, arguments)?);
         if matches!(work, Work::Facets | Work::Sort | Work::Groups) {
-            for share in [2, 1] {
-                report.pairs.push(measure::pairs(&corpus, work, share)?);
+            for count in [10, 100, 1_000, corpus.docs / 2, corpus.docs] {
+                report.pairs.push(measure::pairs(&corpus, work, count, arguments.requests)?);
             }
         }
     }
@@ -124,7 +129,7 @@ fn run(arguments: &Arguments) -> Outcome {
         report.threads = threads::run(&corpus, Duration::try_from_secs_f64(arguments.seconds)?)?;
     }
     if !arguments.lucene.is_empty() {
-        report.lucene = lucene::run(&corpus, &arguments.folder, &arguments.lucene)?;
+        report.lucene = lucene::run(&corpus, arguments)?;
     }
     if let Some(charts) = &arguments.charts {
         fs::create_dir_all(charts)?;

@@ -145,10 +145,14 @@ pub(crate) struct Pairs {
     pub(crate) ratio: Ratio,
 }
 
-/// Measures requests for one of `share` documents in pairs.
-pub(crate) fn pairs(corpus: &Corpus, work: Work, share: u32) -> Outcome<Pairs> {
+/// Measures requests with about `count` hits in pairs, `number` different ones at a time if they take microseconds.
+pub(crate) fn pairs(corpus: &Corpus, work: Work, count: u32, number: u32) -> Outcome<Pairs> {
     let engines = [corpus.open(Contender::Lucene7, false)?, corpus.open(Contender::Lucene8, false)?];
-    let hits = corpus.hits(corpus.docs / share, 0);
-    let ratio = Ratio::of(|at| engines[at].run(work, &corpus.asked, &hits).map(drop))?;
-    Ok(Pairs { work, hits: hits.len(), ratio })
+    let number = if count < corpus.docs / 2 { number } else { 1 };
+    let requests: Vec<_> = (0..number).map(|request| corpus.hits(count, request)).collect();
+    let run =
+        |at: usize| requests.iter().try_for_each(|hits| engines[at].run(work, &corpus.asked, hits).map(drop));
+    let ratio = Ratio::of(run)?;
+    let hits = requests.iter().map(Vec::len).sum::<usize>() / requests.len();
+    Ok(Pairs { work, hits, ratio })
 }

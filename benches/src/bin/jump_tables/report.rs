@@ -6,7 +6,7 @@ use docvalues_benches::record::{Run, figure};
 
 use crate::corpus::{Contender, Corpus};
 use crate::export::Export;
-use crate::lucene::Beside;
+use crate::lucene::{Beside, IN_PLACE};
 use crate::measure::{Bucket, ByHits, Pairs, Ratio};
 use crate::threads::Concurrent;
 use crate::work::{PARTS, Work};
@@ -26,7 +26,10 @@ impl Report {
     pub(crate) fn tables(&self, corpus: &Corpus, run: &mut Run) {
         run.value("documents", &corpus.docs.to_string());
         run.value("segment", &format!("{} MiB", corpus.bytes >> 20));
-        run.table("blocks", blocks(corpus));
+        let blocks = blocks(corpus);
+        if blocks.len() > 1 {
+            run.table("blocks", blocks);
+        }
         if let Some(found) = &self.export {
             run.table("export", export(found));
             let Ratio([median, low, high]) = found.built;
@@ -43,7 +46,8 @@ impl Report {
             run.table("pairs", pairs(&self.pairs));
         }
         if !self.lucene.is_empty() {
-            run.table("lucene", lucene(&self.lucene));
+            let in_place = self.lucene.iter().any(|beside| beside.name.ends_with(IN_PLACE));
+            run.table(if in_place { "in place" } else { "lucene" }, lucene(&self.lucene));
         }
         if !self.threads.is_empty() {
             run.table("threads", threads(&self.threads));

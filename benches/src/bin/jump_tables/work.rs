@@ -9,7 +9,7 @@ use docvalues::search::facet::Facet;
 use docvalues::search::group::{Group, GroupOrder};
 use docvalues::search::stats::Stats;
 use docvalues::search::{Docs, Search};
-use docvalues::{Binary, DocId, Kind, Numeric, Segment, SortKey, Sorted};
+use docvalues::{Binary, ColumnSource, DocId, Kind, Numeric, Segment, SortKey, Sorted};
 use docvalues_testkit::rng::SplitMix64;
 
 use crate::Outcome;
@@ -132,8 +132,13 @@ impl Work {
     }
 
     /// Runs the workload, and returns a checksum of the result.
-    pub(crate) fn run(self, segment: &Segment, asked: &Asked, hits: &[DocId]) -> Outcome<u64> {
-        let search = Search::new(segment).threads(1);
+    pub(crate) fn run(
+        self,
+        source: &(dyn ColumnSource + Sync),
+        asked: &Asked,
+        hits: &[DocId],
+    ) -> Outcome<u64> {
+        let search = Search::new(source).threads(1);
         // Checks that all of them ascend, which a page of results has no need of.
         let docs = || Docs::list(hits);
         Ok(match self {
@@ -241,13 +246,35 @@ pub(crate) fn sorted(segment: &Segment, asked: &Asked, hits: &[DocId]) -> Outcom
 }
 
 /// The lines of CSV of `docs`, in their order, as docvalues exports them: column by column of thousands of documents.
-pub(crate) fn export(segment: &Segment, asked: &Asked, docs: &[DocId], out: &mut Vec<u8>) -> Outcome {
-    let search = Search::new(segment).threads(1);
+pub(crate) fn export(
+    source: &(dyn ColumnSource + Sync),
+    asked: &Asked,
+    docs: &[DocId],
+    out: &mut Vec<u8>,
+) -> Outcome {
+    let search = Search::new(source).threads(1);
     let mut export = search.export(docs, &asked.exported)?;
     let types: Vec<LogicalType> = export.fields().map(|field| field.logical).collect();
     out.clear();
     while let Some(chunk) = export.next_chunk()? {
         chunk.rows().try_for_each(|row| write_row(&row, &types, out))?;
+    }
+    Ok(())
+}
+
+/// The same lines, by a request for each document.
+pub(crate) fn export_row_by_row(
+    source: &(dyn ColumnSource + Sync),
+    asked: &Asked,
+    docs: &[DocId],
+    out: &mut Vec<u8>,
+) -> Outcome {
+    let search = Search::new(source).threads(1);
+    let mut retriever = search.retriever(&asked.exported)?;
+    let types: Vec<LogicalType> = retriever.fields().map(|field| field.logical).collect();
+    out.clear();
+    for doc in docs {
+        retriever.retrieve(&[*doc])?.rows().try_for_each(|row| write_row(&row, &types, out))?;
     }
     Ok(())
 }

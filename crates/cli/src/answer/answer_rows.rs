@@ -1,17 +1,23 @@
 //! Answers as rows: one for each item of the list in the JSON of an answer.
 
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+
+use super::groups::MISSING;
 use super::rows::{RecordFormat, RowCell, RowPrinter};
 use super::table::Align;
 use crate::console::Console;
 use crate::error::CliError;
-use crate::text::json::Json;
-use crate::text::quoting::quote_csv;
+use crate::text::Json;
+use crate::text::json_entries::{Entries, Key};
+use crate::text::quoting::quote_csv_value;
 
 /// The lists of answers whose items are rows. A facet's are in it.
 const LISTS: [&str; 4] = ["facets", "ranges", "groups", "columns"];
 
 /// The cells of a row, with their names.
-type Row<'a> = Vec<(String, &'a Json)>;
+type Row<'a> = Vec<(String, Cow<'a, Json>)>;
 
 /// A cell, unless the row lacks it.
 struct AnswerCell<'a>(Option<&'a Json>);
@@ -20,13 +26,24 @@ impl AnswerCell<'_> {
     fn to_json(&self) -> String {
         self.0.and_then(|value| serde_json::to_string(value).ok()).unwrap_or_default()
     }
+
+    /// A string without quotes, or else JSON; `None` for a missing value.
+    fn text(&self) -> Option<String> {
+        let json = self.to_json();
+        match serde_json::from_str::<Option<String>>(&json) {
+            Ok(text) => text,
+            // A number, a list, or nothing.
+            Err(_) => Some(json).filter(|json| !json.is_empty()),
+        }
+    }
 }
 
 impl RowCell for AnswerCell<'_> {
     fn csv(&self, delimiter: char, line: &mut String) {
+        let Some(text) = self.text() else { return };
         let start = line.len();
-        self.plain(line);
-        quote_csv(line, start, delimiter, |_| false);
+        line.push_str(&text);
+        quote_csv_value(line, start, delimiter, None);
     }
 
     fn json(&self, line: &mut String) -> bool {
@@ -35,11 +52,11 @@ impl RowCell for AnswerCell<'_> {
     }
 
     fn plain(&self, cell: &mut String) {
-        let json = self.to_json();
-        match serde_json::from_str::<Option<String>>(&json) {
-            Ok(text) => cell.push_str(&text.unwrap_or_default()),
-            // A number, a list, or nothing.
-            Err(_) => cell.push_str(&json),
+        match (self.text(), self.0) {
+            (Some(text), _) => cell.push_str(&text),
+            // Of a group; a metric without a value is empty.
+            (None, Some(Json::Raw(_))) => cell.push_str(MISSING),
+            (None, _) => {}
         }
     }
 }
@@ -58,7 +75,7 @@ pub(crate) fn print(answer: &Json, format: RecordFormat, console: &mut Console<'
     }
     let mut printer = RowPrinter::begin(&columns, 0, format, console.out)?;
     for row in &rows {
-        let find = |name: &str| row.iter().find(|(own, _)| own == name).map(|(_, value)| *value);
+        let find = |name: &str| row.iter().find(|(own, _)| own == name).map(|(_, value)| &**value);
         let cells = columns.iter().map(|(name, _)| AnswerCell(find(name)));
         printer.row(String::new, cells, console.out)?;
     }
@@ -71,18 +88,35 @@ fn rows(answer: &Json) -> Vec<Row<'_>> {
         Json::List(items) => Some(items),
         _ => LISTS.iter().find_map(|list| items(answer, list)),
     };
-    list.map_or_else(|| vec![row(answer)], |items| items.iter().flat_map(of_item).collect())
+    let rows = list.map_or_else(|| vec![row(answer)], |items| items.iter().flat_map(of_item).collect());
+    rows.into_iter().map(named_once).collect()
 }
 
-/// The rows of an item: of a facet, one for each value.
+/// The rows of an item: of a facet, one for each value; of a group with its best documents, one for each of these.
 fn of_item(item: &Json) -> Vec<Row<'_>> {
-    match (entry(item, "column"), items(item, "values")) {
-        (Some(column), Some(values)) => {
-            let with_column = |value| [vec![("column".to_owned(), column)], row(value)].concat();
-            values.iter().map(with_column).collect()
-        }
-        _ => vec![row(item)],
+    if let (Some(column), Some(values)) = (entry(item, "column"), items(item, "values")) {
+        let with_column = |value| [vec![("column".to_owned(), Cow::Borrowed(column))], row(value)].concat();
+        return values.iter().map(with_column).collect();
     }
+    let of_item = row(item);
+    match items(item, "documents") {
+        Some(documents) => documents.iter().map(|doc| with_document(of_item.clone(), doc)).collect(),
+        None => vec![of_item],
+    }
+}
+
+/// The row of a group, and then the columns of one of its documents.
+fn with_document<'a>(mut row: Row<'a>, document: &'a Json) -> Row<'a> {
+    if let Json::Raw(raw) = document
+        && let Ok(Entries(entries)) = serde_json::from_str::<Entries<'_>>(raw.get())
+    {
+        let cell = |(Key(name), value): (Key<'_>, &RawValue)| {
+            let value = if value.get() == "null" { Json::NONE } else { Json::Raw(value.to_owned()) };
+            (format!("documents.{name}"), Cow::Owned(value))
+        };
+        row.extend(entries.into_iter().map(cell));
+    }
+    row
 }
 
 fn entry<'a>(object: &'a Json, name: &str) -> Option<&'a Json> {
@@ -100,14 +134,27 @@ fn row(item: &Json) -> Row<'_> {
     row
 }
 
+/// Adds a number to a name that is taken, such as that of a column "count".
+fn named_once(cells: Row<'_>) -> Row<'_> {
+    let mut row = Row::with_capacity(cells.len());
+    for (name, value) in cells {
+        let is_free = |name: &String| row.iter().all(|(known, _)| known != name);
+        let numbered = (2..).map(|number| format!("{name} ({number})"));
+        let name = std::iter::once(name.clone()).chain(numbered).find(is_free).unwrap_or_default();
+        row.push((name, value));
+    }
+    row
+}
+
 /// Adds the cells of an item. Objects in it become columns with dotted names; those of the values and metrics of a group have
 /// names of their own.
 fn flatten<'a>(prefix: &str, item: &'a Json, row: &mut Row<'a>) {
-    let Json::Object(entries) = item else { return row.push((prefix.to_owned(), item)) };
+    let Json::Object(entries) = item else { return row.push((prefix.to_owned(), Cow::Borrowed(item))) };
     let has_values = matches!(entry(item, "values"), Some(Json::Object(_)));
     for (key, value) in entries {
         match (prefix, &**key, value) {
             ("", "value", _) if has_values => {}
+            ("", "documents", Json::List(_)) => {}
             ("", "values" | "metrics", Json::Object(_)) => flatten("", value, row),
             ("", name, _) => flatten(name, value, row),
             (_, name, _) => flatten(&format!("{prefix}.{name}"), value, row),

@@ -4,7 +4,7 @@ use super::table::{Align, MAX_PADDED};
 use crate::console::Console;
 use crate::error::CliError;
 use crate::text::fit::{fit, is_number, width};
-use crate::text::quoting::thousands;
+use crate::text::thousands;
 
 /// The most and the least width to which a value is cut if the lines are too wide.
 const MAX_VALUE: usize = 40;

@@ -23,9 +23,8 @@ use crate::api::search::arrow::IP_EXTENSION;
 use crate::api::{LogicalType, from_f64, from_u64};
 use crate::console::Console;
 use crate::error::CliError;
-use crate::text::print_value::Printer;
-use crate::text::quoting::{json_string, json_text, quote_csv};
-use crate::text::stored_ref::StoredRef;
+use crate::text::quoting::{json_string, json_text, quote_csv_value};
+use crate::text::{Printer, StoredRef};
 
 /// The rows of a table, whose columns are as wide as these need. The next ones have a heading of their own, so that a
 /// large result takes little memory.
@@ -95,8 +94,7 @@ impl RowCell for BatchCell<'_> {
             Values::Lists(..) => values.json(row, line),
             _ => values.text(row, line),
         }
-        // Without quotes, these would be read as missing values.
-        quote_csv(line, start, delimiter, |text| matches!(text, "" | "NA" | "null"));
+        quote_csv_value(line, start, delimiter, None);
     }
 
     fn json(&self, line: &mut String) -> bool {

@@ -8,8 +8,7 @@ use jiff::{Timestamp, Unit};
 use crate::api::store::{CommitInfo, Store};
 use crate::console::Console;
 use crate::error::CliError;
-use crate::text::json::Json;
-use crate::text::quoting::{counted, thousands};
+use crate::text::{Json, counted, thousands};
 
 /// The number of the last commit, of documents and of segments, for messages.
 pub(crate) fn commit_line(store: &Store) -> String {

@@ -7,9 +7,8 @@ use super::search_answer::Answer;
 use crate::api::search::query::Explain;
 use crate::api::{FINE_ZONE, PruneCounts, Pruning, ZONE};
 use crate::console::Console;
-use crate::open::segments::Segments;
-use crate::text::json::Json;
-use crate::text::quoting::printable;
+use crate::open::Segments;
+use crate::text::{Json, printable};
 
 /// A step after the query, and its time.
 pub(crate) struct Step {

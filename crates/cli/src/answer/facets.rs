@@ -5,9 +5,8 @@ use super::table::Align;
 use crate::api::search::facet::FacetCounts;
 use crate::console::Console;
 use crate::error::CliError;
-use crate::text::json::Json;
-use crate::text::print_value::Printer;
-use crate::text::quoting::{decimal, printable, thousands};
+use crate::text::quoting::decimal;
+use crate::text::{Json, Printer, printable, thousands};
 
 /// Prints a line for each value of each facet.
 pub(crate) fn print(facets: &[FacetCounts], console: &mut Console<'_>) -> Result<(), CliError> {

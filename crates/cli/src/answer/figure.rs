@@ -2,11 +2,11 @@
 
 use crate::api::search::Value;
 use crate::api::search::group::Measure;
-use crate::api::search::stats::{ColumnStats, Sum};
+use crate::api::search::stats::{ColumnStats, Distinct, Sum};
 use crate::api::{Field, LogicalType};
-use crate::text::json::{Json, integer};
+use crate::text::json::integer;
 use crate::text::number::FloatStyle;
-use crate::text::print_value::Printer;
+use crate::text::{Json, Printer, thousands};
 
 /// A figure as text, a value in the format of its column. Means and deviations, most of whose digits say nothing, are
 /// rounded to about six digits.
@@ -44,6 +44,12 @@ pub(super) fn sum_and_mean(stats: &ColumnStats) -> (Option<Measure>, Option<Meas
         }
         _ => (Some(Measure::Sum(sum)), stats.mean.map(Measure::Mean)),
     }
+}
+
+/// The number of different values of a column, with `~` if it is an estimate; empty if it is not known.
+pub(super) fn distinct(stats: &ColumnStats) -> String {
+    let about = if let Some(Distinct::About(_)) = stats.distinct { "~" } else { "" };
+    stats.distinct.map_or_else(String::new, |distinct| format!("{about}{}", thousands(distinct.get())))
 }
 
 fn float(value: f64) -> String {

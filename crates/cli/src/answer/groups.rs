@@ -4,37 +4,32 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use super::metrics::{RequestedMetric, metric_cells, metrics_json};
+use super::metrics::{RequestedMetric, counted_table, metric_cells, metrics_json};
 use super::records;
 use super::search_answer::Answer;
-use super::table::{Align, Table};
+use super::table::Align;
 use crate::api::search::Value;
 use crate::api::search::group::GroupFound;
 use crate::api::{DocAddress, Field};
 use crate::console::Console;
 use crate::error::CliError;
-use crate::text::json::Json;
-use crate::text::print_value::Printer;
-use crate::text::quoting::{printable, thousands};
+use crate::text::{Json, Printer, counted, printable, thousands};
+
+/// The text of a value that the documents of a group do not have.
+pub(super) const MISSING: &str = "(missing)";
 
 /// Prints a row for each group of the first grouping.
 pub(crate) fn print(answer: &Answer<'_>, console: &mut Console<'_>) -> Result<(), CliError> {
     let (segments, asked, found) = (answer.segments, &answer.request.groups[0], &answer.found.groups[0]);
     let metrics = RequestedMetric::all(segments, &asked.metrics)?;
     let printers: Vec<Printer> = found.fields.iter().map(Printer::of).collect();
-    let names: Vec<String> = found.fields.iter().map(|field| printable(&field.name)).collect();
-    let headings: Vec<String> = metrics.iter().map(RequestedMetric::heading).collect();
-    let mut heading: Vec<_> = names.iter().map(|name| (name.as_str(), Align::Left)).collect();
-    heading.push(("documents", Align::Right));
-    heading.extend(headings.iter().map(|heading| (heading.as_str(), Align::Right)));
+    let names: Vec<_> = found.fields.iter().map(|field| (printable(&field.name), Align::Left)).collect();
     let has_docs = found.groups.iter().any(|group| !group.docs.is_empty());
-    heading.extend(has_docs.then_some(("best", Align::Left)));
-    let table = Table::new(&heading).named_by(names.len());
-    let mut table = if has_docs { table.fold_last() } else { table };
+    let mut table = counted_table(&names, &metrics, has_docs.then_some("best"));
     for group in &found.groups {
         let text = |(value, printer): (&Option<Value>, &Printer)| match value {
             Some(value) => printable(&printer.to_text(value)),
-            None => "(missing)".to_owned(),
+            None => MISSING.to_owned(),
         };
         let mut row: Vec<_> = group.values.iter().zip(&printers).map(text).collect();
         row.push(thousands(group.count));
@@ -44,7 +39,7 @@ pub(crate) fn print(answer: &Answer<'_>, console: &mut Console<'_>) -> Result<()
     }
     table.print(console)?;
     let groups =
-        found.distinct.map_or_else(String::new, |distinct| format!("{} groups, ", thousands(distinct.get())));
+        found.distinct.map_or_else(String::new, |found| counted(found.get(), "group", "groups") + ", ");
     let [docs, missing] = [found.docs, found.missing].map(thousands);
     if asked.with_missing {
         return Ok(console.line(format_args!("{groups}{docs} documents"))?);
@@ -53,18 +48,20 @@ pub(crate) fn print(answer: &Answer<'_>, console: &mut Console<'_>) -> Result<()
     Ok(console.line(format_args!("{groups}{docs} documents, {missing} without a value{of}"))?)
 }
 
-/// The grouping at index `at` as entries of a JSON object, with `columns` of the best documents of each group.
+/// The grouping at index `at` as entries of a JSON object, with `columns` of the best documents of each group. In rows, NaN of
+/// a document is no missing value.
 pub(crate) fn groups_json(
     answer: &Answer<'_>,
     at: usize,
     columns: &[String],
+    as_rows: bool,
 ) -> Result<[(&'static str, Json); 5], CliError> {
     let found = &answer.found.groups[at];
     let metrics = RequestedMetric::all(answer.segments, &answer.request.groups[at].metrics)?;
     let printers: Vec<Printer> = found.fields.iter().map(Printer::of).collect();
     // One call for all groups opens each column once and reads it in file order.
     let best: Vec<DocAddress> = found.groups.iter().flat_map(|group| group.docs.iter().copied()).collect();
-    let mut best = records::json(answer.segments, &best, columns)?.into_iter();
+    let mut best = records::json(answer.segments, &best, columns, as_rows)?.into_iter();
     let group = |group: &GroupFound| {
         let value = |at: usize| match &group.values[at] {
             Some(value) => printers[at].json_value(value),

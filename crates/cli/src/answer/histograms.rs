@@ -2,18 +2,16 @@
 
 use super::bars::print_bars;
 use super::facets::facet_json;
-use super::metrics::{RequestedMetric, metric_cells, metrics_json};
+use super::metrics::{RequestedMetric, counted_table, metric_cells, metrics_json};
 use super::search_answer::Answer;
-use super::table::{Align, Table};
+use super::table::Align;
 use crate::api::Field;
 use crate::api::search::Value;
 use crate::api::search::facet::FacetCounts;
 use crate::api::search::histogram::{Bucket, HistogramCounts};
 use crate::console::Console;
 use crate::error::CliError;
-use crate::text::json::Json;
-use crate::text::print_value::Printer;
-use crate::text::quoting::{printable, thousands};
+use crate::text::{Json, Printer, printable, thousands};
 
 /// Prints a line for each range of the first histogram; with metrics or a facet, a row of a table.
 pub(crate) fn print(answer: &Answer<'_>, console: &mut Console<'_>) -> Result<(), CliError> {
@@ -38,15 +36,10 @@ fn print_table(
     console: &mut Console<'_>,
 ) -> Result<(), CliError> {
     let printer = Printer::of(&found.field);
-    let name = printable(&found.field.name);
-    let headings: Vec<String> = metrics.iter().map(RequestedMetric::heading).collect();
     let facet = found.buckets.iter().find_map(|range| range.facet.as_ref());
     let facet = facet.map(|facet| printable(&facet.field.name));
-    let mut heading = vec![(name.as_str(), Align::Right), ("documents", Align::Right)];
-    heading.extend(headings.iter().map(|heading| (heading.as_str(), Align::Right)));
-    heading.extend(facet.as_deref().map(|name| (name, Align::Left)));
-    let table = Table::new(&heading);
-    let mut table = if facet.is_some() { table.fold_last() } else { table };
+    let name = [(printable(&found.field.name), Align::Right)];
+    let mut table = counted_table(&name, metrics, facet.as_deref());
     for range in &found.buckets {
         let mut row = vec![printer.to_text(&begin(&found.field, range.from)), thousands(range.count)];
         row.extend(metric_cells(&range.metrics, metrics));

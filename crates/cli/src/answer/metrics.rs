@@ -3,17 +3,17 @@
 use std::borrow::Cow;
 
 use super::figure::{json, text};
+use super::table::{Align, Table};
 use crate::api::Field;
 use crate::api::search::group::{Measure, Metric};
 use crate::error::CliError;
-use crate::open::segments::Segments;
-use crate::text::json::Json;
-use crate::text::print_value::Printer;
-use crate::text::quoting::printable;
+use crate::open::Segments;
+use crate::text::{Json, Printer, printable};
 
-/// The name of a requested metric, such as `sum`, and its column.
+/// A requested metric: its name, such as `last`, what it is of, such as `price by date`, and the field of its column.
 pub(super) struct RequestedMetric {
     name: String,
+    of: String,
     field: Field,
 }
 
@@ -21,16 +21,35 @@ impl RequestedMetric {
     /// The metrics of a request that `segments` answered.
     pub(super) fn all(segments: &Segments, metrics: &[Metric]) -> Result<Vec<RequestedMetric>, CliError> {
         let named = |metric: &Metric| {
-            let name = metric.name().split('(').next().unwrap_or_default().to_owned();
-            Ok(RequestedMetric { name, field: segments.field(metric.column())? })
+            let whole = metric.name();
+            let (name, of) = whole.split_once('(').unwrap_or_default();
+            let (name, of) = (name.to_owned(), of.strip_suffix(')').unwrap_or(of).to_owned());
+            Ok(RequestedMetric { name, of, field: segments.field(metric.column())? })
         };
         metrics.iter().map(named).collect()
     }
 
     /// The heading of its column in a table.
-    pub(super) fn heading(&self) -> String {
-        format!("{} of {}", self.name, printable(&self.field.name))
+    fn heading(&self) -> String {
+        format!("{} of {}", self.name, printable(&self.of))
     }
+}
+
+/// A table of counted documents: the columns `names`, which name a row, the count, the metrics, and perhaps a `last` column,
+/// which is folded.
+pub(super) fn counted_table(
+    names: &[(String, Align)],
+    metrics: &[RequestedMetric],
+    last: Option<&str>,
+) -> Table {
+    let names = names.iter().map(|(name, align)| (name.as_str(), *align));
+    let headings: Vec<String> = metrics.iter().map(RequestedMetric::heading).collect();
+    let mut heading: Vec<_> = names.chain([("documents", Align::Right)]).collect();
+    let ids = heading.len() - 1;
+    heading.extend(headings.iter().map(|heading| (heading.as_str(), Align::Right)));
+    heading.extend(last.map(|last| (last, Align::Left)));
+    let table = Table::new(&heading).named_by(ids);
+    if last.is_some() { table.fold_last() } else { table }
 }
 
 /// The cells of metrics; empty if no document has a value.
@@ -44,15 +63,13 @@ pub(super) fn metric_cells(
     })
 }
 
-/// Metrics as JSON, such as `{"sum": {"size": 12}, "mean": {"size": 1.5}}`; `null` if no document has a value.
+/// Metrics as JSON, such as `{"sum": {"size": 12}, "last": {"size by time": 5}}`; `null` if no document has a value.
 pub(super) fn metrics_json(found: &[Option<Measure>], metrics: &[RequestedMetric]) -> Json {
     let mut by_name: Vec<(Cow<'static, str>, Json)> = Vec::new();
-    for (measure, RequestedMetric { name, field }) in found.iter().zip(metrics) {
+    for (measure, RequestedMetric { name, of, field }) in found.iter().zip(metrics) {
         let figure = measure.as_ref().map_or(Json::NONE, |figure| json(figure, &Printer::of(field)));
-        let entry = (field.name.clone().into(), figure);
+        let entry = (of.clone().into(), figure);
         match by_name.iter_mut().find(|(known, _)| known == name) {
-            // The condition may need the first document by another key as well.
-            Some((_, Json::Object(columns))) if columns.iter().any(|(known, _)| *known == entry.0) => {}
             Some((_, Json::Object(columns))) => columns.push(entry),
             _ => by_name.push((name.clone().into(), Json::Object(vec![entry]))),
         }

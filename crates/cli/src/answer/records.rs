@@ -11,10 +11,8 @@ use crate::api::{DocAddress, DocId, Field, LogicalType};
 use crate::console::Console;
 use crate::error::CliError;
 use crate::open::records::{CHUNK, Record, Records};
-use crate::open::segment::OpenSegment;
-use crate::open::segments::Segments;
-use crate::text::json::Json;
-use crate::text::quoting;
+use crate::open::{OpenSegment, Segments};
+use crate::text::{Json, quoting};
 
 /// The name of the column of document numbers that --doc-ids adds.
 pub(crate) const DOC: &str = "_doc";
@@ -42,11 +40,13 @@ pub(crate) fn print(
     print_documents(&fields, &mut Found { segments, docs }, options, usual_format(console), console)
 }
 
-/// Documents with their numbers as JSON objects, as `dv sort --json --doc-ids` prints them.
+/// Documents with their numbers as JSON objects, as `dv sort --json --doc-ids` prints them; NaN and infinity are strings if
+/// `nulls_as_text`.
 pub(crate) fn json(
     segments: &Segments,
     docs: &[DocAddress],
     columns: &[String],
+    nulls_as_text: bool,
 ) -> Result<Vec<Json>, CliError> {
     if docs.is_empty() {
         return Ok(Vec::new());
@@ -54,7 +54,8 @@ pub(crate) fn json(
     let (mut lines, mut notes) = (Vec::new(), Vec::new());
     let console = &mut Console::plain(&mut lines, &mut notes);
     let documents = &mut Found { segments, docs: docs.iter().copied() };
-    print_rows(&segments.select(columns)?, documents, (RecordFormat::Ndjson, true), console)?;
+    let fields = segments.select(columns)?;
+    print_rows(&fields, documents, (RecordFormat::Ndjson, true, nulls_as_text), console)?;
     let lines = String::from_utf8_lossy(&lines);
     let raw = |line: &str| RawValue::from_string(line.to_owned()).ok();
     Ok(lines.lines().filter_map(raw).map(Json::Raw).collect())
@@ -69,14 +70,14 @@ pub(crate) fn print_documents(
     console: &mut Console<'_>,
 ) -> Result<(), CliError> {
     let format = options.format.unwrap_or(default);
-    print_rows(fields, documents, (format, options.doc_ids), console).map_err(CliError::or_columns)
+    print_rows(fields, documents, (format, options.doc_ids, false), console).map_err(CliError::or_columns)
 }
 
 /// Prints documents in this format, with the columns of --doc-ids if `doc_ids`; tables always have them.
 fn print_rows(
     fields: &[Field],
     documents: &mut dyn Documents,
-    (format, doc_ids): (RecordFormat, bool),
+    (format, doc_ids, nulls_as_text): (RecordFormat, bool, bool),
     console: &mut Console<'_>,
 ) -> Result<(), CliError> {
     let files = documents.files();
@@ -98,7 +99,10 @@ fn print_rows(
         };
         let ids = file.map(|file| RecordCell::File(file)).into_iter().chain([RecordCell::Doc(doc.doc)]);
         let values = records.columns().zip(&has_nulls);
-        let values = values.map(|(column, has_nulls)| RecordCell::Values { column, at, has_nulls });
+        let values = values.map(|(column, cell)| {
+            let has_nulls = (!nulls_as_text).then_some(cell);
+            RecordCell::Values { column, at, has_nulls }
+        });
         rows.row(title, ids.filter(|_| has_ids).chain(values), *out)
     })?;
     rows.finish(console)?;
@@ -153,20 +157,9 @@ impl<'a, I: Iterator<Item = &'a OpenSegment>> Documents for Parts<I> {
         _: &mut dyn Write,
         each: &mut EachDocument<'_>,
     ) -> Result<(), CliError> {
-        let mut chunk: Vec<DocId> = Vec::with_capacity(CHUNK);
         for (part, segment) in (0..).zip(self.0.by_ref()) {
-            let (mut docs, mut records) = (segment.live_docs(), Records::open(segment, fields)?);
-            loop {
-                chunk.clear();
-                chunk.extend(docs.by_ref().take(CHUNK).map(DocId::new));
-                if chunk.is_empty() {
-                    break;
-                }
-                records.load(&chunk)?;
-                for (at, doc) in chunk.iter().enumerate() {
-                    each(&records, DocAddress { part, doc: *doc }, at)?;
-                }
-            }
+            let (docs, records) = (segment.live_docs().map(DocId::new), Records::open(segment, fields)?);
+            each_in_chunks(docs, records, |records, doc, at| each(records, DocAddress { part, doc }, at))?;
         }
         Ok(())
     }
@@ -185,19 +178,7 @@ impl<I: Iterator<Item = DocAddress>> Documents for Found<'_, I> {
         _: &mut dyn Write,
         each: &mut EachDocument<'_>,
     ) -> Result<(), CliError> {
-        let mut records = Records::over(self.segments, fields.iter().map(Some))?;
-        let mut chunk: Vec<DocAddress> = Vec::with_capacity(CHUNK);
-        loop {
-            chunk.clear();
-            chunk.extend(self.docs.by_ref().take(CHUNK));
-            if chunk.is_empty() {
-                return Ok(());
-            }
-            records.load(&chunk)?;
-            for (at, doc) in chunk.iter().enumerate() {
-                each(&records, *doc, at)?;
-            }
-        }
+        each_in_chunks(&mut self.docs, Records::over(self.segments, fields.iter().map(Some))?, each)
     }
 
     fn files(&self) -> Option<Vec<String>> {
@@ -205,15 +186,35 @@ impl<I: Iterator<Item = DocAddress>> Documents for Found<'_, I> {
     }
 }
 
+/// Reads documents in chunks, and calls `each` with the chunk, the document and its index there.
+fn each_in_chunks<D: Copy + Into<DocAddress>>(
+    mut docs: impl Iterator<Item = D>,
+    mut records: Records,
+    mut each: impl FnMut(&Records, D, usize) -> Result<(), CliError>,
+) -> Result<(), CliError> {
+    let mut chunk: Vec<D> = Vec::with_capacity(CHUNK);
+    loop {
+        chunk.clear();
+        chunk.extend(docs.by_ref().take(CHUNK));
+        if chunk.is_empty() {
+            return Ok(());
+        }
+        records.load(&chunk)?;
+        for (at, doc) in chunk.iter().enumerate() {
+            each(&records, *doc, at)?;
+        }
+    }
+}
+
 /// A cell of a document.
 enum RecordCell<'a> {
     File(&'a str),
     Doc(DocId),
-    /// The values of a column. Its flag is set if some are `null` in JSON.
+    /// The values of a column. Its flag is set if some are `null` in JSON; without one, they are text.
     Values {
         column: Record<'a>,
         at: usize,
-        has_nulls: &'a Cell<bool>,
+        has_nulls: Option<&'a Cell<bool>>,
     },
 }
 
@@ -238,8 +239,10 @@ impl RowCell for RecordCell<'_> {
             RecordCell::Doc(doc) => line.push_str(&doc.to_string()),
             RecordCell::Values { column, at, has_nulls } => {
                 return column.values(*at, |values| {
-                    has_nulls.set(has_nulls.get() || column.printer.has_nulls(values));
-                    column.printer.json(values, line)
+                    if let Some(has_nulls) = has_nulls {
+                        has_nulls.set(has_nulls.get() || column.printer.has_nulls(values));
+                    }
+                    column.printer.json_or_text(values, has_nulls.is_none(), line)
                 });
             }
         }

@@ -15,13 +15,13 @@ use super::histograms::begin;
 use crate::api::search::Value;
 use crate::api::search::facet::FacetCounts;
 use crate::api::search::histogram::HistogramCounts;
-use crate::api::search::stats::{ColumnStats, Distinct};
+use crate::api::search::stats::ColumnStats;
 use crate::api::{DocAddress, Field, LogicalType, SortKey, to_f64, to_u64};
 use crate::error::CliError;
+use crate::open::Segments;
 use crate::open::records::Records;
-use crate::open::segments::Segments;
-use crate::text::print_value::Printer;
-use crate::text::quoting::{counted, decimal, first_few, thousands};
+use crate::text::quoting::{decimal, first_few};
+use crate::text::{Printer, counted, thousands};
 
 /// The length of a page after which no column is described, in bytes. What follows takes a fifth of it at most.
 const MAX_BYTES: usize = 1_600_000;
@@ -162,7 +162,7 @@ impl Report<'_> {
                 "<tr><td><a href=\"#c{}\">{}</a><td>{}<td>{}",
                 &[&at.to_string(), &cut(&field.name), types[0], types[1]],
             );
-            let cells = [percent(*missing, *docs), column.distinct(), thousands(column.bytes)];
+            let cells = [percent(*missing, *docs), figure::distinct(&column.stats), thousands(column.bytes)];
             cells.iter().for_each(|cell| page.put("<td class=n>{}", &[cell]));
             share(page, column.bytes, self.bytes);
             page.put("<td>{}", &[&column.encodings.join(", ")]);
@@ -237,7 +237,7 @@ impl ColumnReport {
         let text = |value: &Value| printer.to_text(value);
         let mut facts = vec![("values", thousands(*values)), ("missing", percent(*missing, *docs))];
         facts.extend((*nans > 0).then(|| ("NaN", thousands(*nans))));
-        facts.push(("distinct", self.distinct()));
+        facts.push(("distinct", figure::distinct(&self.stats)));
         facts.extend(min.as_ref().map(|value| ("least", text(value))));
         if let [(_, median), (_, most)] = percentiles.as_slice() {
             facts.extend([("median", text(median)), ("99 % up to", text(most))]);
@@ -246,13 +246,6 @@ impl ColumnReport {
         facts.extend(sum_and_mean(&self.stats).1.map(|mean| ("mean", figure::text(&mean, &printer))));
         facts.push(("bytes", format!("{} ({})", thousands(self.bytes), percent(self.bytes, all_bytes))));
         facts
-    }
-
-    /// The number of different values, with `~` if it is an estimate.
-    fn distinct(&self) -> String {
-        let about = if let Some(Distinct::About(_)) = self.stats.distinct { "~" } else { "" };
-        let distinct = self.stats.distinct.map(|distinct| format!("{about}{}", thousands(distinct.get())));
-        distinct.unwrap_or_default()
     }
 }
 

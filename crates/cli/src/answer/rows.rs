@@ -12,7 +12,8 @@ use super::table::{Align, Row, Table};
 use crate::console::Console;
 use crate::console::destination::{is_packed, unpacked};
 use crate::error::CliError;
-use crate::text::quoting::{json_text, printable, quote_csv};
+use crate::text::printable;
+use crate::text::quoting::{json_text, quote_csv};
 
 /// The format of printed documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

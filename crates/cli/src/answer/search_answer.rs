@@ -3,8 +3,8 @@
 use crate::api::search::{SearchAnswer, SearchRequest};
 use crate::console::Console;
 use crate::error::CliError;
-use crate::open::segments::Segments;
-use crate::text::json::Json;
+use crate::open::Segments;
+use crate::text::Json;
 
 /// The answer of segments to a request.
 pub(crate) struct Answer<'s> {

@@ -7,7 +7,8 @@ use crate::api::{ColumnUsage, IdIndex, SectionUsage, Segment, SegmentUsage, Sort
 use crate::console::Console;
 use crate::error::CliError;
 use crate::open::columns;
-use crate::text::json::{Json, integer};
+use crate::text::Json;
+use crate::text::json::integer;
 
 /// The space usage of a segment, with columns in the order of the input.
 pub(crate) fn stats(segment: &Segment) -> Result<SegmentUsage, CliError> {

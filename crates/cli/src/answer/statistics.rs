@@ -7,9 +7,7 @@ use crate::api::search::group::Measure;
 use crate::api::search::stats::{ColumnStats, Distinct};
 use crate::console::Console;
 use crate::error::CliError;
-use crate::text::json::Json;
-use crate::text::print_value::Printer;
-use crate::text::quoting::{printable, thousands};
+use crate::text::{Json, Printer, printable, thousands};
 
 /// The maximum width of a value.
 const CELL: usize = 24;
@@ -103,13 +101,10 @@ fn table(columns: &[Column<'_>], counts: bool, facts: bool) -> Table {
     for column in columns {
         let mut row = vec![printable(&column.stats.field.name)];
         if counts {
-            let ColumnStats { field, docs, missing, values, distinct, .. } = column.stats;
+            let ColumnStats { field, docs, missing, values, .. } = column.stats;
             row.extend([field.kind.name().to_owned(), field.logical.name().to_owned()]);
             row.extend([docs - missing, *missing, *values].map(thousands));
-            let about = if let Some(Distinct::About(_)) = distinct { "~" } else { "" };
-            let distinct = distinct.map(|distinct| format!("{about}{}", thousands(distinct.get())));
-            row.push(distinct.unwrap_or_default());
-            row.push(thousands(column.bytes));
+            row.extend([figure::distinct(column.stats), thousands(column.bytes)]);
         }
         if facts {
             let Column { stats, printer, sum, mean, deviation, .. } = column;

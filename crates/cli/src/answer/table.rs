@@ -104,6 +104,13 @@ impl Table {
         Table { columns: heading.iter().map(column).collect(), ids: 1, rows: Vec::new() }
     }
 
+    /// A table whose first columns are text, and the others numbers.
+    pub(crate) fn of(texts: &[&str], numbers: &[&str]) -> Table {
+        let texts = texts.iter().map(|name| (*name, Align::Left));
+        let numbers = numbers.iter().map(|name| (*name, Align::Right));
+        Table::new(&texts.chain(numbers).collect::<Vec<_>>())
+    }
+
     /// A table that is printed as blocks rather than cut further. The first `ids` cells name a row and are never cut;
     /// blocks leave them out.
     pub(super) fn of_rows(heading: &[(String, Align)], ids: usize) -> Table {

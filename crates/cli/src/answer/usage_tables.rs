@@ -2,10 +2,8 @@
 
 use super::table::{Align, Table};
 use crate::api::{ColumnUsage, Field, LogicalType, SegmentUsage, to_f64};
-use crate::text::json::Json;
-use crate::text::print_value::Printer;
-use crate::text::quoting::{decimal, printable, thousands};
-use crate::text::stored_ref::StoredRef;
+use crate::text::quoting::decimal;
+use crate::text::{Json, Printer, StoredRef, printable, thousands};
 
 /// The maximum width of a minimum or maximum.
 const MAX_END: usize = 24;
@@ -85,7 +83,7 @@ fn known_ends(field: &Field, bounds: Option<(i64, i64)>) -> [Option<StoredRef<'s
 
 /// A row for each column, with its encodings.
 pub(crate) fn encoding_table(stats: &SegmentUsage) -> Table {
-    let mut table = Table::new(&[("column", Align::Left), ("encodings", Align::Left)]).fold_last();
+    let mut table = Table::of(&["column", "encodings"], &[]).fold_last();
     for column in &stats.columns {
         table.row(vec![printable(&column.field.name), column.encodings.join(", ")]);
     }
@@ -94,13 +92,7 @@ pub(crate) fn encoding_table(stats: &SegmentUsage) -> Table {
 
 /// A row for each section of the columns, and of the index of ids of column `ids`.
 pub(crate) fn section_table(stats: &SegmentUsage, ids: &str) -> Table {
-    let mut table = Table::new(&[
-        ("column", Align::Left),
-        ("section", Align::Left),
-        ("offset", Align::Right),
-        ("payload", Align::Right),
-        ("bytes", Align::Right),
-    ]);
+    let mut table = Table::of(&["column", "section"], &["offset", "payload", "bytes"]);
     let columns = stats.columns.iter().map(|column| (column.field.name.as_str(), &column.sections));
     for (column, sections) in columns.chain([(ids, &stats.ids)]) {
         for section in sections {

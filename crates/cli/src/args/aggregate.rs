@@ -25,26 +25,23 @@ impl FacetBy {
     }
 }
 
-const FACET_LONG: &str = "\
-Count the documents with each value of some columns, and show the most frequent values.
-
-A document counts once for each of its distinct values. The number of values in the heading respects --min-count and \
---prefix. Several columns are counted in one pass over the documents. Bars compare the counts.";
-
 const FACET_EXAMPLES: &str = "\
 Examples:
   dv facet packages.dv section
-  dv facet packages.dv section tags --top 5 --where 'size > 1MB'
-  dv facet packages.dv tags --prefix role:: --by value --top 100
+  dv facet packages.dv section tags -n 5 --where 'size > 1MB'
+  dv facet packages.dv tags --prefix role:: --by value -n 100
   dv facet packages.dv section --json | jq '.facets[0].values[] | {value, count}'
 
 Several files are searched as if all documents were in one:
-  dv facet logs/*.dv host status --top 5";
+  dv facet logs/*.dv host status -n 5";
 
 /// Count the documents with each value of columns
+///
+/// The most frequent values are shown. A document counts once for each of its distinct values. The number of values in
+/// the heading respects --min-count and --prefix. Several columns are counted in one pass over the documents. Bars
+/// compare the counts.
 #[derive(Debug, Args)]
 #[command(
-    long_about = FACET_LONG,
     after_long_help = FACET_EXAMPLES,
     override_usage = "dv facet [OPTIONS] <FILE.dv>... <COLUMN>..."
 )]
@@ -56,7 +53,7 @@ pub(crate) struct FacetArgs {
     pub(crate) arguments: Vec<OsString>,
 
     /// Number of values to show of each column; 0 for all
-    #[arg(short = 'n', long, visible_alias = "limit", value_name = "COUNT", default_value_t = 10)]
+    #[arg(short = 'n', long = "limit", value_name = "COUNT", default_value_t = 10)]
     pub(crate) top: usize,
 
     /// The order of the values
@@ -94,25 +91,18 @@ pub(crate) enum GroupBy {
     Metric,
 }
 
-const GROUP_LONG: &str = "\
-Group documents by the values of one or more columns with one value a document. Show the first groups with their number of \
-documents, sums and other metrics, and best documents. Documents without a value in one of the columns are in no \
-group, unless --missing makes groups of them.
-
---docs 1 with --by best is known as collapsing: one document for each value, the best first.";
-
 const GROUP_EXAMPLES: &str = "\
 Examples:
   dv group packages.dv section --sum size --by metric
   dv group packages.dv section --sum size --json | jq '.groups[] | {value, size: .metrics.sum.size}'
-  dv group packages.dv source --missing --top 3
+  dv group packages.dv source --missing -n 3
   dv group packages.dv section,priority --having 'count >= 10 and mean(size) > 1MB'
   dv group packages.dv section --metric 'p50(size), p99(size), last(package by size)'
   dv group packages.dv source --docs 2 --sort=-size --json --columns package,size
   dv group packages.dv section --by best --sort=-size --docs 1 --where 'tags = \"role::program\"'
 
 With a segment of web server hits that has their times in a column \"at\":
-  dv group hits.dv at:weekday,at:hour-of-day --tz Europe/Berlin --by value --top 0";
+  dv group hits.dv at:weekday,at:hour-of-day --tz Europe/Berlin --by value -n 0";
 
 /// A grouping, on the command line and in a request.
 #[derive(Debug, Args, Deserialize)]
@@ -123,7 +113,7 @@ pub(crate) struct GroupSpec {
     pub(crate) column: Names,
 
     /// Number of groups to show; 0 for all
-    #[arg(short = 'n', long, visible_alias = "limit", value_name = "COUNT", default_value_t = 10)]
+    #[arg(short = 'n', long = "limit", value_name = "COUNT", default_value_t = 10)]
     #[serde(default = "ten")]
     pub(crate) top: usize,
 
@@ -164,8 +154,9 @@ pub(crate) struct GroupSpec {
 
     /// Other metrics: 'p99(size)' is the 99th percentile, 'last(status by time)' the status at the greatest time
     ///
-    /// Exact percentiles from 0 to 100 of numbers, and `first(NAME by KEY)` and `last(NAME by KEY)`: the value in the document
-    /// with the least or the greatest KEY, a column of numbers or times. Documents without a value in both do not count.
+    /// Exact percentiles from 0 to 100 of numbers (the nearest rank), and `first(NAME by KEY)` and `last(NAME by KEY)`: the value
+    /// in the document with the least or the greatest KEY, a column of numbers or times. Documents without a value in both do
+    /// not count, so two metrics may be of two documents: --docs 1 --sort=-KEY shows one.
     #[arg(long, value_name = "METRIC,…")]
     #[serde(default)]
     pub(crate) metric: Vec<String>,
@@ -177,7 +168,7 @@ pub(crate) struct GroupSpec {
     #[arg(long, value_name = "QUERY")]
     pub(crate) having: Option<String>,
 
-    /// Number of best documents to show of each group: their numbers, or with --json their values
+    /// Number of best documents to show of each group: their numbers, or with --json or --format their values
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     #[serde(default)]
     pub(crate) docs: usize,
@@ -189,8 +180,8 @@ pub(crate) struct GroupSpec {
     #[serde(default)]
     pub(crate) sort: Vec<String>,
 
-    /// With --json: the columns of these documents; default: all
-    #[arg(long, value_name = "NAME,…", requires_all = ["docs", "json"], hide_short_help = true)]
+    /// With --json or --format: the columns of these documents; default: all
+    #[arg(long, value_name = "NAME,…", requires = "docs", hide_short_help = true)]
     #[serde(default)]
     pub(crate) columns: Vec<String>,
 }
@@ -200,8 +191,14 @@ fn ten() -> usize {
 }
 
 /// Group documents by the values of one or more columns
+///
+/// Each column has one value a document. The first groups are shown with their number of documents, sums and other
+/// metrics, and best documents. Documents without a value in one of the columns are in no group, unless --missing makes
+/// groups of them.
+///
+/// --docs 1 with --by best is known as collapsing: one document for each value, the best first.
 #[derive(Debug, Args)]
-#[command(long_about = GROUP_LONG, after_long_help = GROUP_EXAMPLES)]
+#[command(after_long_help = GROUP_EXAMPLES)]
 pub(crate) struct GroupArgs {
     /// Segments and stores, or patterns such as 'logs/*.dv'
     #[arg(value_name = "FILE.dv", required = true)]
@@ -217,16 +214,6 @@ pub(crate) struct GroupArgs {
     #[command(flatten)]
     pub(crate) filter: WhereArgs,
 }
-
-const HISTOGRAM_LONG: &str = "\
-Count the values of a column by range. Ranges have a fixed width, follow the calendar, or begin at given edges.
-
-Each line is a range, from its number up to the next line's; empty ranges between others are shown. The range of the \
-last of --edges has no end; values below the first edge are counted apart. A document with several values counts once for \
-each of them.
-
---facet, --sum, --min, --max and --mean describe other columns of the documents of each range; they need a column with \
-one value a document.";
 
 const HISTOGRAM_EXAMPLES: &str = "\
 Examples:
@@ -267,14 +254,7 @@ pub(crate) struct HistogramSpec {
     pub(crate) facet: Option<String>,
 
     /// Number of values of --facet; 0 for all
-    #[arg(
-        short = 'n',
-        long,
-        visible_alias = "limit",
-        value_name = "COUNT",
-        default_value_t = 5,
-        requires = "facet"
-    )]
+    #[arg(short = 'n', long = "limit", value_name = "COUNT", default_value_t = 5, requires = "facet")]
     #[serde(default = "five")]
     pub(crate) top: usize,
 
@@ -363,8 +343,15 @@ impl From<TextOrNumberRepr> for TextOrNumber {
 }
 
 /// Count the values of a column by range
+///
+/// Ranges have a fixed width, follow the calendar, or begin at given edges. Each line is a range, from its number up to
+/// the next line's; empty ranges between others are shown. The range of the last of --edges has no end; values below the
+/// first edge are counted apart. A document with several values counts once for each of them.
+///
+/// --facet, --sum, --min, --max and --mean describe other columns of the documents of each range; they need a column
+/// with one value a document.
 #[derive(Debug, Args)]
-#[command(long_about = HISTOGRAM_LONG, after_long_help = HISTOGRAM_EXAMPLES)]
+#[command(after_long_help = HISTOGRAM_EXAMPLES)]
 pub(crate) struct HistogramArgs {
     /// Segments and stores, or patterns such as 'logs/*.dv'
     #[arg(value_name = "FILE.dv", required = true)]

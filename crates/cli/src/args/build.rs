@@ -2,9 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
-use super::ids::IdArgs;
 use crate::api::writer::WriterOptions;
 use crate::error::CliError;
 use crate::import::column::MissingTokens;
@@ -24,10 +23,10 @@ Examples:
   dv build packages.ndjson.gz -o packages.dv --id-field id";
 
 /// Groups of options in help.
-pub(super) const CSV: &str = "CSV";
+const CSV: &str = "CSV";
 const TYPES: &str = "Types of columns";
 pub(super) const INDEX: &str = "Order and ids";
-pub(super) const RESOURCES: &str = "Memory, threads and layout";
+pub(super) const RESOURCES: &str = "Memory and threads";
 
 /// The maximum size of a batch of rows, in bytes.
 const MAX_BATCH_BYTES: usize = 8 << 20;
@@ -144,29 +143,12 @@ impl InputArgs {
     }
 }
 
-/// The place of jump tables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum JumpTables {
-    /// Stored in the file
-    Baked,
-    /// Not stored: the file is a little smaller, and a reader builds them on first use
-    None,
-}
-
 /// Options of a writer and of its report, shared by `build` and `merge`.
 #[derive(Debug, Args)]
 pub(crate) struct WriteArgs {
     /// Threads that read text and encode columns, 0 for one per core; any number writes the same file
     #[arg(long, value_name = "COUNT", default_value_t = 0, help_heading = RESOURCES, hide_short_help = true)]
     pub(crate) threads: usize,
-
-    /// Jump tables, with which a reader finds any document without scanning
-    #[arg(long, value_name = "WHERE", value_enum, default_value_t = JumpTables::Baked, help_heading = RESOURCES, hide_short_help = true)]
-    pub(crate) jump_tables: JumpTables,
-
-    /// Store no zone maps; range filters then read every value
-    #[arg(long, help_heading = RESOURCES, hide_short_help = true)]
-    pub(crate) no_zone_maps: bool,
 
     /// Print the result as JSON
     #[arg(long)]
@@ -180,11 +162,7 @@ pub(crate) struct WriteArgs {
 impl WriteArgs {
     /// The options of a writer with a memory budget in bytes.
     pub(crate) fn options(&self, memory: usize) -> WriterOptions {
-        WriterOptions::new()
-            .jump_tables(self.jump_tables == JumpTables::Baked)
-            .zones(!self.no_zone_maps)
-            .budget(memory)
-            .threads(self.threads)
+        WriterOptions::new().budget(memory).threads(self.threads)
     }
 
     /// The number of threads, at least one.
@@ -218,13 +196,9 @@ impl WriteArgs {
 #[derive(Debug, Args)]
 #[command(after_long_help = BUILD_EXAMPLES)]
 pub(crate) struct BuildArgs {
-    /// The segment to write, which appears when it is complete; `-` is standard output
+    /// The segment to write, which appears when it is complete and replaces a segment only; `-` is standard output
     #[arg(short, long, value_name = "FILE.dv")]
     pub(crate) output: PathBuf,
-
-    /// Replace an existing file, whatever it is; by default, only a segment is replaced
-    #[arg(long, hide_short_help = true)]
-    pub(crate) force: bool,
 
     #[command(flatten)]
     pub(crate) input: InputArgs,
@@ -237,14 +211,12 @@ pub(crate) struct BuildArgs {
     #[arg(long, value_name = "NAME,…", allow_hyphen_values = true, help_heading = INDEX)]
     pub(crate) sort_by: Vec<String>,
 
-    #[command(flatten)]
-    pub(crate) ids: IdArgs,
-
-    /// Fail at a value that does not fit the type of the sample, instead of inferring types from all rows
+    /// The column of ids, for `dv lookup`
     ///
-    /// Pipes cannot be read again; with --skip-bad, such rows are skipped.
-    #[arg(long, help_heading = TYPES, hide_short_help = true)]
-    pub(crate) strict: bool,
+    /// Its type is string, bytes, ip or uuid, with at most one value a document; no two documents have the same. It is
+    /// stored without a dictionary (:binary), and the segment gets an index of its values.
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true, help_heading = INDEX)]
+    pub(crate) id_field: Option<String>,
 
     /// Memory for values, such as 64MiB or 8GiB; beyond it they spill to a temporary file beside the output
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = parse_size, help_heading = RESOURCES, hide_short_help = true)]
@@ -298,11 +270,11 @@ Patterns of dates and timestamps (all of them: https://docs.rs/jiff/latest/jiff/
 /// Types: dv picks the first of bool, i64, u64, f64, date (2013-01-31), timestamp (RFC 3339, in ms, us or ns as its
 /// digits need; UTC without an offset), ip, uuid and string that holds every value of the sample. 007 and +5 make a
 /// column of strings; so do numbers that a double rounds, such as 9007199254740993.0 beside 1.5, and timestamps with
-/// different UTC offsets. Other decimals are numbers, also with an exponent (1e5). If cells become one number
-/// although they differ, such as 2.5 and 2.50 or 1e3 and 1000, a note of `dv build` names them, also with --quiet. If
-/// a later value does not fit, `dv build` reads the files again and infers the types from all rows, with a note. In a
-/// pipe, with --strict or in `dv put`, it is an error that names the option to use. A column without a value in the
-/// sample is a string in CSV; in JSON, its first value decides, and a field without any value is left out unless
+/// different UTC offsets. Other decimals are numbers, also with an exponent (1e5). If cells become one number although
+/// they differ, such as 2.5 and 2.50 or 1e3 and 1000, a note of `dv build` names them, also with --quiet. If a later
+/// value does not fit, `dv build` reads the files again and infers the types from all rows, with a note. In a pipe or
+/// in `dv put`, it is an error that names the option to use. --skip-bad skips such rows. A column without a value in
+/// the sample is a string in CSV; in JSON, its first value decides, and a field without any value is left out unless
 /// --type names it.
 #[derive(Debug, Args)]
 #[command(after_long_help = SCHEMA_EXAMPLES)]

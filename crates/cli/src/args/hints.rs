@@ -12,16 +12,21 @@ const COUNTING: &str = "facet group histogram head sample sort export terms diff
 const READING: &str = "build schema put";
 
 /// The options of other tools, and those of `dv` that mean the same: in commands that write text, and in those that read it.
-const OPTIONS: [(&str, &str); 5] = [
+const OPTIONS: [(&str, &str); 6] = [
+    ("--top --docs", "-n 10, or --limit 10"),
     ("-n --limit --head", "dv head -n 10, dv sample -n 10, dv export -n 10; in SQL: limit 10"),
     ("-d -F --delimiter --sep --separator --fs", "--format csv, or --format tsv for tabs between cells"),
     ("-c -f --fields --select --column", "--columns NAME,NAME"),
     ("-r --reverse --desc", "a minus before the name: --by=-size, --sort=-size"),
     ("--filter --grep --query", "--where 'size > 10'; dv where explains it"),
 ];
-const INPUT_OPTIONS: [(&str, &str); 2] = [
+const INPUT_OPTIONS: [(&str, &str); 3] = [
     ("-d -F --sep --separator --fs", "--delimiter ';'"),
     ("-H --no-header --no-headers", "--header no, or --header NAME,NAME"),
+    (
+        "--tz --timezone",
+        "times without an offset are read in UTC: write it into the input, such as 2026-07-01T12:00:00+02:00",
+    ),
 ];
 
 /// The name of an option here that another tool calls differently.

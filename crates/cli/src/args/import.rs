@@ -5,34 +5,29 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::build::{WriteArgs, parse_size};
-use super::ids::IdArgs;
 use crate::api::lucene::FieldType;
 use crate::import::column_type::{BaseType, base_type};
-
-const LONG: &str = "\
-Make a segment or a store of the doc values of an index of Lucene 7.0 to 10.6, as Lucene, Solr, OpenSearch, and Elasticsearch in \
-standard mode write it.
-
-The live documents of all segments are taken, in their order, with the columns that have doc values. Fields that an engine keeps \
-for itself, such as _version_ and _seq_no, are left out. A field that has several values in some segments has several in the \
-result.
-
-The index is only read, while it may change: its newest commit is taken. Its folder is data/index of a core of Solr, and \
-nodes/0/indices/ID/SHARD/index or indices/ID/SHARD/index below the data of OpenSearch and Elasticsearch. docs/lucene.md says what \
-is read.";
 
 const EXAMPLES: &str = "\
 Examples:
   dv import /var/solr/data/hits/data/index -o hits.dv
-  dv import index -o hits.dv --type price=f64,client=ip --sort-by at
+  dv import index -o hits.dv --lucene-type price=f64,client=ip --sort-by at
   dv import index -o store --id-field id
 
 Exit codes: 0 imported, 1 the index is damaged, or two documents have the same id, 2 wrong command line, 3 a file
 cannot be read or written, or is not one that this release can read.";
 
 /// Make a segment or a store of an index of Lucene, Solr, OpenSearch or Elasticsearch
+///
+/// Indexes of Lucene 7.0 to 10.6, those of Elasticsearch in standard mode. The live documents of all segments are taken,
+/// in their order, with the columns that have doc values. Fields that an engine keeps for itself, such as _version_ and
+/// _seq_no, are left out. A field that has several values in some segments has several in the result.
+///
+/// The index is only read, while it may change: its newest commit is taken. Its folder is data/index of a core of Solr,
+/// and nodes/0/indices/ID/SHARD/index or indices/ID/SHARD/index below the data of OpenSearch and Elasticsearch.
+/// docs/lucene.md says what is read.
 #[derive(Debug, Args)]
-#[command(long_about = LONG, after_long_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES)]
 pub(crate) struct ImportArgs {
     /// The folder of the index
     #[arg(value_name = "DIR")]
@@ -42,20 +37,13 @@ pub(crate) struct ImportArgs {
     #[arg(short, long, value_name = "FILE.dv|STORE")]
     pub(crate) output: PathBuf,
 
-    /// Replace an existing file, whatever it is; by default, only a segment is replaced
-    #[arg(long)]
-    pub(crate) force: bool,
-
-    /// Types of columns; the same as --lucene-type
-    #[arg(long = "type", value_name = "NAME=TYPE,…", value_delimiter = ',', value_parser = parse_type)]
-    pub(crate) types: Vec<(String, FieldType)>,
-
     /// Columns to sort the documents by, as in dv build --help
     #[arg(long, value_name = "NAME,…", allow_hyphen_values = true)]
     pub(crate) sort_by: Vec<String>,
 
-    #[command(flatten)]
-    pub(crate) ids: IdArgs,
+    /// The column of ids, as in dv build --help
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
+    pub(crate) id_field: Option<String>,
 
     /// Memory for the values of one column; beyond it they spill to a temporary file beside the output
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = parse_size)]

@@ -91,11 +91,12 @@ pub(crate) struct StatsArgs {
 const TERMS_EXAMPLES: &str = "\
 Examples:
   dv terms packages.dv section
-  dv terms packages.dv tags --prefix role:: --counts
-  dv terms packages.dv section --counts | sort -rn | head
+  dv terms packages.dv tags --prefix role::
   dv terms packages.dv --id --prefix 5de1 --json";
 
 /// Print the distinct values of a column with a dictionary, or all ids, in order
+///
+/// `dv facet --by value` counts their documents.
 #[derive(Debug, Args)]
 #[command(after_help = TERMS_EXAMPLES)]
 pub(crate) struct TermsArgs {
@@ -108,7 +109,7 @@ pub(crate) struct TermsArgs {
     pub(crate) column: Option<String>,
 
     /// Print the ids of the index of ids; with --json, also their documents
-    #[arg(long, conflicts_with_all = ["column", "counts"])]
+    #[arg(long, conflicts_with = "column")]
     pub(crate) id: bool,
 
     /// Only terms that begin with this; for a column of bytes, in hexadecimal
@@ -118,10 +119,6 @@ pub(crate) struct TermsArgs {
     /// Print at most this many
     #[arg(short = 'n', long, value_name = "COUNT")]
     pub(crate) limit: Option<u32>,
-
-    /// Print the number of documents with each term before it, separated by a tab
-    #[arg(long)]
-    pub(crate) counts: bool,
 
     /// Print one JSON object a line
     #[arg(long)]

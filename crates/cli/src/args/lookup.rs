@@ -10,7 +10,7 @@ const EXAMPLES: &str = "\
 Examples:
   dv lookup packages.dv 5de1086c79cbf431697cc6a993a7378fe46488599cc640f5834caa9f9f3c517d
   dv lookup segments/*.dv - --columns package,size < ids.txt
-  dv lookup 2023.dv 2024.dv --id -7 --id x.dv --doc
+  dv lookup 2023.dv 2024.dv --doc -- -7 x.dv
   dv lookup data/indices/mBqYbpUbT9C8cS0/0/index _id 17 ab-3
   cut -f1 wanted.tsv | dv lookup segments/*.dv - --doc --quiet | cut -f3 | sort > known.txt
 
@@ -28,8 +28,8 @@ Exit codes: 0 all found, 1 an id was not found, or a segment has no index or is 
 /// ids. All live documents with an id are printed.
 ///
 /// Arguments up to the last one that ends in .dv or is a file are segments; the rest are ids. `-` reads ids from
-/// standard input, one a line. With --id, or with ids after `--`, all other arguments are segments. Write ids as `dv
-/// get` prints them: text as it is, bytes in hexadecimal, UUIDs with or without hyphens.
+/// standard input, one a line. With ids after `--`, all other arguments are segments. Write ids as `dv get` prints
+/// them: text as it is, bytes in hexadecimal, UUIDs with or without hyphens.
 #[derive(Debug, Args)]
 #[command(
     after_long_help = EXAMPLES,
@@ -43,10 +43,6 @@ pub(crate) struct LookupArgs {
     /// Ids, even if they look like files or options
     #[arg(last = true, value_name = "ID")]
     pub(crate) ids: Vec<String>,
-
-    /// An id, even if it looks like a file or an option; the option can be repeated
-    #[arg(long = "id", value_name = "ID", allow_hyphen_values = true)]
-    pub(crate) more_ids: Vec<String>,
 
     /// Print only the file, document number and id, separated by tabs, or with --json as an object
     #[arg(long, conflicts_with_all = ["columns", "format", "doc_ids"])]

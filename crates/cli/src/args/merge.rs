@@ -6,7 +6,6 @@ use clap::Args;
 
 use super::build::{INDEX, RESOURCES, WriteArgs, parse_size};
 use super::commit::{CommitArgs, WaitArgs, parse_count};
-use super::ids::IdArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -40,10 +39,6 @@ pub(crate) struct MergeArgs {
     #[arg(short, long, value_name = "FILE.dv")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Replace an existing file, whatever it is; by default, only a segment is replaced
-    #[arg(long, requires = "output", hide_short_help = true)]
-    pub(crate) force: bool,
-
     /// Merge the segments of a store until there are at most this many
     #[arg(long, value_name = "COUNT", conflicts_with = "output", value_parser = parse_count)]
     pub(crate) to: Option<usize>,
@@ -66,23 +61,16 @@ pub(crate) struct MergeArgs {
     #[arg(long, value_name = "NAME,…", allow_hyphen_values = true, help_heading = INDEX)]
     pub(crate) sort_by: Vec<String>,
 
-    /// Do not sort, even if all segments have the same index sort
-    #[arg(long, conflicts_with = "sort_by", help_heading = INDEX, hide_short_help = true)]
-    pub(crate) no_sort: bool,
-
     /// If segments differ in a column's numeric type, convert to f64 or i64; a number that would change is an error
     #[arg(long)]
     pub(crate) promote: bool,
 
-    /// Fail if a segment lacks a column that another has
-    #[arg(long)]
-    pub(crate) same_columns: bool,
+    /// The column of ids, as in dv build --help
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true, help_heading = INDEX)]
+    pub(crate) id_field: Option<String>,
 
-    #[command(flatten)]
-    pub(crate) ids: IdArgs,
-
-    /// Build no index of ids, even if all segments have one; same as --term-index none
-    #[arg(long, conflicts_with_all = ["id_field", "term_index", "filter_bits"], help_heading = INDEX, hide_short_help = true)]
+    /// Build no index of ids, even if all segments have one
+    #[arg(long, conflicts_with = "id_field", help_heading = INDEX, hide_short_help = true)]
     pub(crate) no_ids: bool,
 
     /// Memory for the values of one column; beyond it they spill to a temporary file beside the output

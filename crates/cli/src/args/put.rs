@@ -8,7 +8,6 @@ use clap::{Args, ValueEnum};
 use super::build::{InputArgs, RESOURCES, WriteArgs, parse_size};
 use super::commit::{COMMITS, CommitArgs, WaitArgs, parse_count, parse_time};
 use crate::api::store::Durability;
-use crate::import::Shard;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -18,9 +17,9 @@ Examples:
   tail -n +1 -f hits.ndjson | dv put hits - --durability batch --progress json 2>> hits.progress
   dv put packages monday.ndjson.gz --keep-frames 256MiB --wait
 
-Exit codes: 0 committed, 1 a bad row or value, a column has another type, --partial did not find an id, or
---strict-versions met a stale document, 2 wrong command line, 3 a file cannot be read or written, or another
-process writes the store, 130 or 143 ended by SIGINT or SIGTERM.";
+Exit codes: 0 committed, 1 a bad row or value, a column has another type, or --partial did not find an id,
+2 wrong command line, 3 a file cannot be read or written, or another process writes the store, 130 or 143 ended by
+SIGINT or SIGTERM.";
 
 /// Put documents from CSV, TSV, JSON, Parquet or Arrow files into a store
 ///
@@ -32,11 +31,10 @@ process writes the store, 130 or 143 ended by SIGINT or SIGTERM.";
 /// others stay as they are, also those with a missing value. A document without a version leaves the version as it
 /// is. Ids that are not there are counted, and the exit code is 1.
 ///
-/// Inputs are read as `dv build` reads them, with its options for CSV and layout (`dv build --help`). Columns that
-/// the store has keep their types; new ones get the type of the input, for good. Files are committed at the end, so
-/// an error leaves the store as it was. A pipe is committed every second, also while it pauses; its sample (--sample)
-/// ends a second after its first row, and its segments are merged meanwhile. Ctrl-C (SIGINT) and SIGTERM end the
-/// input: what was read is committed and reported.
+/// Inputs are read as `dv build` reads them. Columns that the store has keep their types; new ones get the type of the
+/// input, for good. Files are committed at the end, so an error leaves the store as it was. A pipe is committed every
+/// second, also while it pauses; its sample (--sample) ends a second after its first row, and its segments are merged
+/// meanwhile. Ctrl-C (SIGINT) and SIGTERM end the input: what was read is committed and reported.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct PutArgs {
@@ -50,12 +48,6 @@ pub(crate) struct PutArgs {
     /// Change only the columns that a document of the input has
     #[arg(long)]
     pub(crate) partial: bool,
-
-    /// Put only the documents of one shard by a hash of their ids, such as 0/4: the first of four
-    ///
-    /// To distribute an input over four stores, run the command once for each store, with 0/4 to 3/4.
-    #[arg(long, value_name = "I/N", value_parser = parse_shard, allow_hyphen_values = true, help_heading = COMMITS, hide_short_help = true)]
-    pub(crate) shard: Option<Shard>,
 
     /// The most documents of a batch, which is applied whole or not at all
     ///
@@ -79,10 +71,6 @@ pub(crate) struct PutArgs {
     /// The time between commits, which others then see, such as 5s or 500ms, or `end` [default: 1s for a pipe, otherwise end]
     #[arg(long, value_name = "TIME", value_parser = parse_commit_every, help_heading = COMMITS, hide_short_help = true)]
     pub(crate) commit_every: Option<CommitEvery>,
-
-    /// Fail with exit code 1 if documents are stale; the others are put
-    #[arg(long, help_heading = COMMITS, hide_short_help = true)]
-    pub(crate) strict_versions: bool,
 
     /// Progress: a line on a terminal, or with `json` lines on standard error
     ///
@@ -124,12 +112,6 @@ fn parse_commit_every(text: &str) -> Result<CommitEvery, String> {
             .map(|time| CommitEvery(Some(time)))
             .ok_or_else(|| "expected `end`, or a time such as 5s or 500ms".to_owned()),
     }
-}
-
-fn parse_shard(text: &str) -> Result<Shard, String> {
-    let numbers = text.split_once('/').and_then(|(index, of)| Some((index.parse().ok()?, of.parse().ok()?)));
-    let shard = numbers.map(|(index, of)| Shard { index, of }).filter(|shard| shard.index < shard.of);
-    shard.ok_or_else(|| "expected a number from 0 on and the number of stores, such as 0/4".to_owned())
 }
 
 fn parse_durability(text: &str) -> Result<Durability, String> {

@@ -86,7 +86,7 @@ pub(crate) struct HeadArgs {
     pub(crate) input_format: Option<InputFormat>,
 
     /// Number of documents
-    #[arg(short = 'n', long = "docs", alias = "limit", value_name = "COUNT", default_value_t = 10)]
+    #[arg(short = 'n', long = "limit", value_name = "COUNT", default_value_t = 10)]
     pub(crate) count: u32,
 
     #[command(flatten)]
@@ -110,7 +110,7 @@ pub(crate) struct SampleArgs {
     pub(crate) file: PathBuf,
 
     /// Number of documents
-    #[arg(short = 'n', long = "docs", alias = "limit", value_name = "COUNT", default_value_t = 10)]
+    #[arg(short = 'n', long = "limit", value_name = "COUNT", default_value_t = 10)]
     pub(crate) count: u32,
 
     /// The seed of the random numbers
@@ -189,7 +189,7 @@ pub(crate) struct ExportArgs {
     pub(crate) sort: Vec<String>,
 
     /// Write at most this many documents
-    #[arg(short = 'n', long, alias = "top", value_name = "COUNT")]
+    #[arg(short = 'n', long, value_name = "COUNT")]
     pub(crate) limit: Option<usize>,
 
     #[command(flatten)]
@@ -198,14 +198,10 @@ pub(crate) struct ExportArgs {
     /// The file to write; default, or with `-`: standard output
     ///
     /// Its extension gives the format if --format does not; without an extension, that is NDJSON. The file appears when
-    /// it is complete. If the name is a symbolic link, its target is replaced. A pipe or a device receives the documents
-    /// one by one.
+    /// it is complete, and replaces one of its own format only. If the name is a symbolic link, its target is replaced. A
+    /// pipe or a device receives the documents one by one.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-
-    /// Replace an existing file, whatever it is; by default, text replaces text, Parquet Parquet, and Arrow Arrow
-    #[arg(long, requires = "output")]
-    pub(crate) force: bool,
 
     #[command(flatten)]
     pub(crate) records: RecordArgs,

@@ -12,11 +12,13 @@ Examples:
   dv replicate packages --from \"$(ssh host dv replica packages --position)\" | ssh host dv replica packages
   dv replicate packages --once | dv replica copy
   dv replicate packages --to /mnt/shared/packages
+  dv replicate packages --to /mnt/backup/packages --once
 
 Exit codes: 0 done, 1 a file is damaged, or there is nothing to send yet, 2 wrong command line,
-3 a file cannot be read or written, 5 the replica has what the store lost: give it an empty folder, or send --from 0 to dv replica --discard.";
+3 a file cannot be read or written, 5 the replica or the folder may have batches that the store lacks:
+give it an empty folder, send --from 0 to dv replica --discard, or put it there with --to FOLDER --discard.";
 
-/// Send the changes of a store to a replica
+/// Send the changes of a store to a replica, or back it up
 ///
 /// They go through a pipe to `dv replica`, or into a folder that both see.
 ///
@@ -27,6 +29,9 @@ Exit codes: 0 done, 1 a file is damaged, or there is nothing to send yet, 2 wron
 /// With --to, the files of each new commit are put into a folder, and those that the two newest commits do not need
 /// are removed from it. Files that are there already are compared with those of the store when the command begins;
 /// damaged ones are named and put again. Any number of replicas may read them: `dv replica DIR --follow FOLDER`.
+///
+/// With --to and --once, the folder is a backup of the newest commit, also while others write the store. Each run copies
+/// the files that it lacks. `dv replica DIR --follow FOLDER --once` restores it. No other command may write the folder.
 #[derive(Debug, Args)]
 #[command(after_long_help = REPLICATE_EXAMPLES)]
 pub(crate) struct ReplicateArgs {
@@ -41,7 +46,7 @@ pub(crate) struct ReplicateArgs {
     #[arg(long, value_name = "BATCH", default_value = "0", value_parser = parse_from)]
     pub(crate) from: From,
 
-    /// Put the files of commits into this folder instead
+    /// Put the files of commits into this folder instead: a backup, or for replicas
     #[arg(long, value_name = "FOLDER", conflicts_with = "from")]
     pub(crate) to: Option<PathBuf>,
 
@@ -52,6 +57,14 @@ pub(crate) struct ReplicateArgs {
     /// The time between looks for a new commit with --to, such as 1s or 500ms
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration, requires = "to")]
     pub(crate) every: std::time::Duration,
+
+    /// Put commits of a store that was promoted or recovered over those of the folder, and lose what only these have
+    #[arg(long, requires = "to")]
+    pub(crate) discard: bool,
+
+    /// Print nothing but errors
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
 }
 
 const REPLICA_EXAMPLES: &str = "\
@@ -60,6 +73,7 @@ Examples:
   ssh leader dv replicate packages --from \"$(dv replica packages --position)\" | dv replica packages
   dv count packages
   dv replica packages --promote
+  dv replica restored --follow /mnt/backup/packages --once && dv replica restored --promote
 
 Exit codes: 0 done, 1 a file or frame is damaged, 2 wrong command line, 3 a file cannot be read or written,
 or `dv replicate` failed before it had sent everything, 4 batches are missing, 5 the leader does not have what the replica has, or was replaced.";
@@ -92,13 +106,15 @@ fn parse_from(text: &str) -> Result<From, String> {
     })
 }
 
-/// Take the changes of a store into a replica
+/// Take the changes of a store into a replica, or restore a backup
 ///
 /// `dv replicate` sends them, to standard input, or to a folder that both see.
 ///
 /// The folder is made if it is not there. A replica is read as any store is, also meanwhile. Only its leader changes
 /// it: `dv put` and others refuse to, until `dv replica --promote` makes it a store of its own. What the old leader
 /// sends from then on is refused.
+///
+/// To restore a backup that `dv replicate --to FOLDER --once` made, follow the folder into a new one, and promote that.
 ///
 /// dv commits batches every second (--commit-every) and at the end. A killed replica loses batches that it neither
 /// committed nor logged (--keep-frames). Start again from --position, which prints the last batch that it has.

@@ -55,7 +55,7 @@ pub(crate) struct SortArgs {
     pub(crate) by: Vec<String>,
 
     /// Number of documents; 0 for all
-    #[arg(short = 'n', long = "docs", visible_aliases = ["top", "limit"], value_name = "COUNT", default_value_t = 10)]
+    #[arg(short = 'n', long = "limit", value_name = "COUNT", default_value_t = 10)]
     pub(crate) count: usize,
 
     /// Print the documents that follow these values: the next page

@@ -42,8 +42,4 @@ pub(crate) struct ManArgs {
     /// Write the pages of all commands to this folder, which is created if needed, or with `-` to standard output
     #[arg(short, long, value_name = "FOLDER")]
     pub(crate) output: Option<PathBuf>,
-
-    /// Replace an existing file, whatever it is; by default, only a page of the manual is replaced
-    #[arg(long, requires = "output")]
-    pub(crate) force: bool,
 }

@@ -200,7 +200,7 @@ Examples:
 /// They come in order, each as a line of JSON: for caches, queues and indexes beside the store.
 ///
 /// They are read from the log of the store, so `dv put --keep-frames` says how far back they reach. The log lacks
-/// what was changed by a query. There, and before its oldest batch, dv fails and says how to go on from all
+/// changes that a query made. There, and before its oldest batch, dv fails and says how to go on from all
 /// documents.
 ///
 /// An update has the new values in "set" (null if they are removed), those of lists in "add" and "remove", and sums

@@ -7,29 +7,26 @@ use crate::console::Console;
 use crate::console::destination::{followed, is_stdout, refuse_input, refuse_no_segment, refuse_stdout};
 use crate::console::progress::Progress;
 use crate::error::{CliError, Exit};
-use crate::import::ids::IdIndexPlan;
 use crate::import::notes::{tell_joined_numbers, tell_notes};
 use crate::import::{Import, ImportOptions, segment_input};
 use crate::process::unfinished_files;
-use crate::text::quoting::{decimal, thousands};
+use crate::text::quoting::decimal;
+use crate::text::thousands;
 
 pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     refuse_input(&args.input.inputs, &args.output)?;
-    if !args.force {
-        refuse_no_segment(&args.output)?;
-    }
+    refuse_no_segment(&args.output)?;
     if is_stdout(&args.output) {
         refuse_stdout(args.write.json, console)?;
     }
-    let ids = args.ids.plan()?;
-    let widens = !args.strict && !args.input.skip_bad;
+    let widens = !args.input.skip_bad;
     let chunk_threads = Some(args.write.worker_threads());
     let options = ImportOptions { widens, chunk_threads, ..args.input.options(args.memory)? };
     let mut import = Import::prepare(args.input.sources(), options)?;
-    let (to_stdout, notes) = match write(args, ids.as_ref(), &mut import, console) {
+    let (to_stdout, notes) = match write(args, &mut import, console) {
         Err(_) if import.can_widen() => {
             import = import.with_all_rows()?;
-            write(args, ids.as_ref(), &mut import, console)?
+            write(args, &mut import, console)?
         }
         written => written?,
     };
@@ -53,10 +50,10 @@ pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, C
 /// Writes the segment. Returns its size if it goes to standard output, and notes for the user.
 fn write(
     args: &BuildArgs,
-    ids: Option<&IdIndexPlan>,
     import: &mut Import,
     console: &mut Console<'_>,
 ) -> Result<(Option<u64>, Vec<String>), CliError> {
+    let ids = args.id_field.as_deref();
     segment_input::check(import, ids, &args.sort_by)?;
     let options = args.write.options(args.memory);
     let mut progress = Progress::new(console.err_width.is_some() && !args.write.quiet, import.input_size());

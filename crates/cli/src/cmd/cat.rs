@@ -5,9 +5,7 @@ use crate::answer::rows::RecordFormat;
 use crate::args::records::CatArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::open::columns;
-use crate::open::opener::Opener;
-use crate::open::segments::Segments;
+use crate::open::{Opener, Segments, columns};
 
 pub(crate) fn run(args: &CatArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segments = Segments::open_all(opener, &args.files)?;

@@ -10,10 +10,8 @@ use crate::api::store::{Change, Changed, FieldChange, StoreChange, StoreReader};
 use crate::args::store::ChangesArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::open::opener::Opener;
-use crate::text::json::Json;
-use crate::text::print_value::Printer;
-use crate::text::stored_ref::StoredRef;
+use crate::open::Opener;
+use crate::text::{Json, Printer, StoredRef};
 
 /// The printers of columns, by name.
 type Printers = HashMap<String, Printer>;

@@ -16,10 +16,10 @@ use crate::api::{Error, ErrorKind, Segment};
 use crate::args::verify::CheckArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit, exit_of};
+use crate::open::Opener;
 #[cfg(feature = "lucene")]
 use crate::open::files::is_lucene;
-use crate::open::opener::Opener;
-use crate::text::quoting::{printable, thousands};
+use crate::text::{counted, printable, thousands};
 
 /// The report on one file.
 #[derive(Default, Serialize)]
@@ -181,7 +181,7 @@ fn print(report: &Report, quiet: bool, console: &mut Console<'_>) -> Result<(), 
         let parts = match &report.store {
             Some(store) => {
                 let (commits, files) = (store.commits.len() as u64, store.files as u64);
-                format!("{} commits, {} files", thousands(commits), thousands(files))
+                format!("{}, {} files", counted(commits, "commit", "commits"), thousands(files))
             }
             None => format!("{} columns", thousands(report.columns.unwrap_or(0).into())),
         };

@@ -1,13 +1,12 @@
 //! `dv commits`: lists the commits of a store.
 
 use crate::answer::commit_info::{info_json, made};
-use crate::answer::table::{Align, Table};
+use crate::answer::table::Table;
 use crate::api::store::{CommitInfo, StoreReader};
 use crate::args::store::CommitsArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::text::json::Json;
-use crate::text::quoting::thousands;
+use crate::text::{Json, thousands};
 
 pub(crate) fn run(args: &CommitsArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let commits = StoreReader::commits(&args.folder)?;
@@ -26,8 +25,7 @@ pub(crate) fn run(args: &CommitsArgs, console: &mut Console<'_>) -> Result<Exit,
         if has_user_data {
             heading.insert(5, "user data");
         }
-        let heading: Vec<_> = heading.into_iter().map(|name| (name, Align::Right)).collect();
-        let mut table = Table::new(&heading);
+        let mut table = Table::of(&[], &heading);
         for (number, commit) in &commits {
             let cells = cells(commit.as_ref().ok(), has_user_data);
             table.row(std::iter::once(number.to_string()).chain(cells).collect());

@@ -9,8 +9,7 @@ use crate::args::shell::CompletionsArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::open::files::is_readable;
-use crate::open::opener::Opener;
-use crate::open::segments::Segments;
+use crate::open::{Opener, Segments};
 
 pub(crate) fn run(
     args: &CompletionsArgs,

@@ -1,16 +1,14 @@
 //! `dv count`: counts the documents that match a query.
 
-use super::request::answer;
+use super::request::{answer, open};
 use crate::api::search::SearchRequest;
 use crate::args::search::CountArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::open::opener::Opener;
-use crate::open::segments::Segments;
+use crate::open::Opener;
 
 pub(crate) fn run(args: &CountArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let segments =
-        Segments::open(opener, &args.files, args.filter.skip_damaged, console)?.in_zone(&args.filter.tz);
+    let segments = open(&args.files, &args.filter, opener, console)?;
     let answer = answer(&segments, (&args.filter, None), SearchRequest::default())?;
     if args.json {
         answer.print_json([], console)?;

@@ -9,8 +9,7 @@ use self::pairs::Pairs;
 use crate::args::verify::DiffArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::open::opener::Opener;
-use crate::open::segments::Segments;
+use crate::open::{Opener, Segments};
 
 pub(crate) fn run(args: &DiffArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     // Exit code 1 is reserved for segments that differ.

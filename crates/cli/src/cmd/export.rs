@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use super::request::answer;
+use super::request::{answer, open};
 use crate::answer::explain::Step;
 use crate::answer::records;
 use crate::answer::rows::RecordFormat;
@@ -13,9 +13,7 @@ use crate::args::records::ExportArgs;
 use crate::console::Console;
 use crate::console::destination::{Destination, refuse_input, refuse_no_text, refuse_other_format};
 use crate::error::{CliError, Exit};
-use crate::open::files;
-use crate::open::opener::Opener;
-use crate::open::segments::Segments;
+use crate::open::{Opener, Segments, files};
 
 pub(crate) fn run(args: &ExportArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let destination = Destination::of(args.output.as_deref())?;
@@ -23,12 +21,9 @@ pub(crate) fn run(args: &ExportArgs, opener: &Opener, console: &mut Console<'_>)
     let files = files::expand(&args.files)?;
     if let Destination::File(path) = &destination {
         refuse_input(&files, path)?;
-        if !args.force {
-            refuse_file(path, format)?;
-        }
+        refuse_file(path, format)?;
     }
-    let segments =
-        Segments::open(opener, &files, args.filter.skip_damaged, console)?.in_zone(&args.filter.tz);
+    let segments = open(&files, &args.filter, opener, console)?;
     let docs = if args.filter.query.is_some() || !args.sort.is_empty() || args.limit.is_some() {
         DocSelection::found(args, &segments, console)?
     } else {
@@ -77,8 +72,10 @@ fn format_by_name(output: Option<&Path>) -> Result<RecordFormat, CliError> {
     let format = output.map_or(Ok(None), RecordFormat::of_file).map_err(|ending| {
         let shown = output.unwrap_or(Path::new("-")).display();
         let endings: Vec<String> = RecordFormat::endings().collect();
-        CliError::usage(format!("{shown}: unknown extension \".{ending}\""))
-            .hint(format!("set --format, or use one of these extensions: {}", endings.join(" ")))
+        CliError::usage(format!("{shown}: unknown extension \".{ending}\"")).hint(format!(
+            "set --format, or use one of these extensions: {}, then .gz or .zst",
+            endings.join(" ")
+        ))
     })?;
     Ok(format.unwrap_or(RecordFormat::Ndjson))
 }

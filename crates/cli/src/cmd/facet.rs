@@ -1,23 +1,20 @@
 //! `dv facet`: counts the documents with each value of a column.
 
-use super::request::{answer, facet};
+use super::request::{answer, facet, open};
 use crate::answer::explain::Step;
 use crate::answer::facets::{facet_json, print};
 use crate::api::search::SearchRequest;
 use crate::args::aggregate::FacetArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::open::files;
-use crate::open::opener::Opener;
-use crate::open::segments::Segments;
+use crate::open::{Opener, files};
 
 pub(crate) fn run(args: &FacetArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let (files, columns) = files::split(&args.arguments);
     if columns.is_empty() {
         return Err(CliError::usage("no column to count").hint("name columns after the files"));
     }
-    let segments =
-        Segments::open(opener, &files, args.filter.skip_damaged, console)?.in_zone(&args.filter.tz);
+    let segments = open(&files, &args.filter, opener, console)?;
     // An unknown column gets a hint with the closest name.
     let fields = segments.select(&columns)?;
     let (by, prefix) = (args.by, args.prefix.as_deref());

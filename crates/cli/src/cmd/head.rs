@@ -10,9 +10,8 @@ use crate::import::notes::tell_notes;
 use crate::import::source::Source;
 use crate::import::{Import, ImportOptions, segment_input};
 use crate::open::files::is_readable;
-use crate::open::opener::Opener;
-use crate::open::segments::Segments;
-use crate::text::quoting::{counted, printable};
+use crate::open::{Opener, Segments};
+use crate::text::{counted, printable};
 
 /// Rows of other files to infer types from, so that a large file takes no longer than a small one.
 const SAMPLE: u64 = 2_000;

@@ -1,22 +1,20 @@
 //! `dv histogram`: counts the values of a column by range.
 
-use super::request::{answer, histogram};
+use super::request::{answer, histogram, open};
 use crate::answer::explain::Step;
 use crate::answer::histograms::{histogram_json, print};
 use crate::api::search::SearchRequest;
 use crate::args::aggregate::HistogramArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::open::opener::Opener;
-use crate::open::segments::Segments;
+use crate::open::Opener;
 
 pub(crate) fn run(
     args: &HistogramArgs,
     opener: &Opener,
     console: &mut Console<'_>,
 ) -> Result<Exit, CliError> {
-    let segments =
-        Segments::open(opener, &args.files, args.filter.skip_damaged, console)?.in_zone(&args.filter.tz);
+    let segments = open(&args.files, &args.filter, opener, console)?;
     // An unknown column gets a hint with the closest name.
     segments.select(std::slice::from_ref(&args.spec.column))?;
     let histograms = vec![histogram(&segments, &args.spec, (&args.filter, None))?];

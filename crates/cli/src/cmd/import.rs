@@ -3,25 +3,23 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::merge::ids::IdIndexPlan;
+use super::merge::{add, failure, sort_keys};
 use crate::answer::commit_info::{commit_line, print_json};
 use crate::answer::segment_info;
-use crate::api::lucene::{Index, Options};
 use crate::api::store::{Store, StoreSchema};
-use crate::api::writer::{MergeProgress, Merger};
-use crate::api::{ColumnSource as _, LogicalType, Segment, SortKey};
+use crate::api::writer::Merger;
+use crate::api::{Segment, SortKey};
 use crate::args::import::ImportArgs;
 use crate::console::Console;
 use crate::console::destination::{followed, is_stdout, refuse_no_segment};
 use crate::console::progress::Progress;
 use crate::error::{CliError, Exit};
-use crate::import::ids::{IdIndexPlan, check_type, refused, unknown};
 use crate::open::files::{is_lucene, is_store};
-use crate::open::lucene::path_of;
-use crate::open::opener::Opener;
 use crate::open::store::commit;
+use crate::open::{Opener, Segments};
 use crate::process::unfinished_files;
-use crate::text::quoting::thousands;
-use crate::text::sort_keys::keys_to_write;
+use crate::text::{counted, thousands};
 
 pub(crate) fn run(args: &ImportArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     if !is_lucene(&args.folder) {
@@ -35,14 +33,8 @@ pub(crate) fn run(args: &ImportArgs, opener: &Opener, console: &mut Console<'_>)
             CliError::usage(message).hint("a name that ends in .dv is a segment, another one a store")
         );
     }
-    let mut opener = opener.clone();
-    opener.lucene_types.extend(args.types.iter().cloned());
-    let import = Import {
-        args,
-        folder: &args.folder,
-        index: opener.lucene(&args.folder, Options::new().unite_kinds(true))?,
-    };
-    for segment in import.index.segments() {
+    let import = Import { args, segments: Segments::of_lucene(opener, &args.folder)? };
+    for segment in import.segments.all().iter().filter_map(|segment| segment.lucene()) {
         segment.unreadable().for_each(|(_, error)| console.note(&format!("dv: left out: {error}")));
     }
     let is_segment =
@@ -50,25 +42,21 @@ pub(crate) fn run(args: &ImportArgs, opener: &Opener, console: &mut Console<'_>)
     if is_segment && !args.output.is_dir() {
         return import.to_segment(console);
     }
-    import.to_store(&opener, console)
+    import.to_store(opener, console)
 }
 
 /// An index to import.
 struct Import<'a> {
     args: &'a ImportArgs,
-    folder: &'a Path,
-    index: Index,
+    segments: Segments,
 }
 
 impl Import<'_> {
     /// Writes a segment.
     fn to_segment(&self, console: &mut Console<'_>) -> Result<Exit, CliError> {
         let args = self.args;
-        if !args.force {
-            refuse_no_segment(&args.output)?;
-        }
-        let (ids, sort) = (args.ids.plan()?, self.sort_keys()?);
-        self.write(&followed(&args.output)?, ids.as_ref(), sort, console)?;
+        refuse_no_segment(&args.output)?;
+        self.write(&followed(&args.output)?, args.id_field.as_deref(), self.sort_keys()?, console)?;
         console.done = Some(format!("{} is complete", args.output.display()));
         if !args.write.quiet {
             let line = |bytes| format!("{} bytes, {}", thousands(bytes), self.origin());
@@ -82,20 +70,20 @@ impl Import<'_> {
         let (args, folder) = (self.args, &self.args.output);
         let options = opener.store_options(None, args.write.options(args.memory));
         let known = is_store(folder).then(|| Store::open(folder, options)).transpose()?;
-        let (mut ids, mut sort) = (args.ids.plan()?, self.sort_keys()?);
+        let (mut ids, mut sort) = (args.id_field.clone(), self.sort_keys()?);
         if let Some(store) = &known {
             let snapshot = store.snapshot();
             ids = self.ids_of_store(ids, snapshot.schema())?;
             sort = snapshot.schema().sort().to_vec();
         }
         let beside = beside(folder);
-        let added = self.write(&beside, ids.as_ref(), sort.clone(), console).and_then(|()| {
+        let added = self.write(&beside, ids.as_deref(), sort.clone(), console).and_then(|()| {
             let store = match known {
                 Some(store) => store,
                 None => {
                     let mut schema = StoreSchema::new().with_fields(Segment::open(&beside)?.fields()?)?;
                     if let Some(ids) = &ids {
-                        schema = schema.with_id_field(&ids.column)?;
+                        schema = schema.with_id_field(ids)?;
                     }
                     Store::create(folder, schema.with_sort(sort)?, options)?
                 }
@@ -108,7 +96,7 @@ impl Import<'_> {
         let store = added?;
         commit(&store, console)?;
         if args.write.json {
-            print_json(folder, &store, [("imported", self.index.live_docs().into())], console)?;
+            print_json(folder, &store, [("imported", self.segments.docs().into())], console)?;
         } else if !args.write.quiet {
             let (line, origin) = (commit_line(&store), self.origin());
             console.line(format_args!("{}: {line}, {origin}", folder.display()))?;
@@ -116,92 +104,50 @@ impl Import<'_> {
         Ok(Exit::Ok)
     }
 
-    /// The index of ids that a store wants.
-    fn ids_of_store(
-        &self,
-        ids: Option<IdIndexPlan>,
-        schema: &StoreSchema,
-    ) -> Result<Option<IdIndexPlan>, CliError> {
-        let of_store = schema.id_field();
-        if let Some(plan) = ids.filter(|plan| of_store != Some(plan.column.as_str())) {
-            let message = format!(
-                "{}: --id-field: expected the ids of the store, found {:?}",
-                self.args.output.display(),
-                plan.column
-            );
+    /// The column of ids of a store.
+    fn ids_of_store(&self, ids: Option<String>, schema: &StoreSchema) -> Result<Option<String>, CliError> {
+        let of_store = schema.id_field().map(str::to_owned);
+        if let Some(name) = ids.filter(|name| of_store.as_ref() != Some(name)) {
+            let output = self.args.output.display();
+            let message = format!("{output}: --id-field: expected the ids of the store, found {name:?}");
             return Err(CliError::usage(message).hint("leave it out: the store has its own ids"));
         }
-        Ok(of_store.map(|column| IdIndexPlan { column: column.to_owned(), options: Default::default() }))
+        Ok(of_store)
     }
 
     /// The keys of the index sort.
     fn sort_keys(&self) -> Result<Vec<SortKey>, CliError> {
-        let mut columns = Vec::new();
-        for segment in self.index.segments() {
-            columns.extend(
-                segment.fields()?.into_iter().map(|field| (field.name, field.kind.is_multi_valued())),
-            );
-        }
-        let columns: Vec<_> = columns.iter().map(|(name, is_many)| (name.as_str(), *is_many)).collect();
-        keys_to_write(&self.args.sort_by, &columns)
+        sort_keys(&self.args.sort_by, self.segments.all())
     }
 
     /// Merges the live documents into the segment `output`.
     fn write(
         &self,
         output: &Path,
-        ids: Option<&IdIndexPlan>,
+        ids: Option<&str>,
         sort: Vec<SortKey>,
         console: &Console<'_>,
     ) -> Result<(), CliError> {
-        let (args, parts) = (self.args, self.index.parts());
+        let (args, segments) = (self.args, &self.segments);
+        let ids = ids.map(|column| IdIndexPlan::of(column, segments.all())).transpose()?;
         let mut progress = Progress::new(console.err_width.is_some() && !args.write.quiet, None);
-        let watch = |at: MergeProgress<'_>| {
-            progress.show_part(&format!("column {:?}", at.column), at.done, at.columns);
-        };
-        let mut merger =
-            Merger::new(args.write.options(args.memory)).promote(true).sort_by(sort).watch(watch);
-        let mut logical = LogicalType::Utf8;
-        if let Some(ids) = ids {
-            logical = self.type_of_ids(&ids.column)?;
-            merger = merger.id_field(&ids.column, ids.options);
-        }
-        for (segment, part) in self.index.segments().iter().zip(&parts) {
-            let name = path_of(self.folder, segment);
-            match &part.live {
-                Some(live) => merger.add_live(name, &*part.source, live)?,
-                None => merger.add(name, &*part.source),
-            };
-        }
+        let mut merger = Merger::new(args.write.options(args.memory)).promote(true).sort_by(sort);
+        merger = merger.watch(|at| progress.show_merge(at));
+        let merger = add(merger, segments, ids.as_ref())?;
         unfinished_files::remove_at_end()?;
         let written = merger.finish(output);
         progress.clear();
-        let documents = |docs: [u32; 2]| format!("documents {} and {} of the result", docs[0], docs[1]);
         let hint = "import without an index of ids, or choose another column";
-        written.map(drop).map_err(|error| refused(error, logical, documents, hint))
+        written.map(drop).map_err(|error| failure(error, segments, ids.as_ref(), hint))
     }
 
-    /// The type of the column of ids.
-    fn type_of_ids(&self, name: &str) -> Result<LogicalType, CliError> {
-        let (mut names, mut found) = (Vec::new(), None);
-        for segment in self.index.segments() {
-            for field in segment.fields()? {
-                if field.name == name {
-                    check_type(name, field.logical, field.kind.is_multi_valued())?;
-                    found = Some(field.logical);
-                }
-                names.push(field.name);
-            }
-        }
-        names.sort_unstable();
-        names.dedup();
-        found.ok_or_else(|| unknown(name, names.iter().map(String::as_str)))
-    }
-
-    /// What was imported, for messages.
+    /// The imported documents, segments and folder, for messages.
     fn origin(&self) -> String {
-        let (docs, segments) = (thousands(self.index.live_docs()), self.index.segments().len());
-        format!("of {docs} documents in {segments} segments of {}", self.folder.display())
+        // One without segments has a stand-in.
+        let segments = self.segments.all().iter().filter(|segment| segment.lucene().is_some()).count();
+        let segments = counted(segments as u64, "segment", "segments");
+        let docs = thousands(self.segments.docs());
+        format!("of {docs} documents in {segments} of {}", self.args.folder.display())
     }
 }
 

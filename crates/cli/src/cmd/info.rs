@@ -11,11 +11,11 @@ use crate::api::{IdIndex, Packing};
 use crate::args::inspect::InfoArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
+use crate::open::Opener;
 #[cfg(feature = "lucene")]
 use crate::open::files::is_lucene;
-use crate::open::opener::Opener;
-use crate::text::json::Json;
-use crate::text::quoting::{decimal, printable, thousands};
+use crate::text::quoting::decimal;
+use crate::text::{Json, printable, thousands};
 
 pub(crate) fn run(args: &InfoArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     #[cfg(feature = "lucene")]

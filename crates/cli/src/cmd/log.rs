@@ -5,8 +5,7 @@ use crate::api::store::{FrameInfo, StoreReader};
 use crate::args::store::LogArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::text::json::Json;
-use crate::text::quoting::thousands;
+use crate::text::{Json, thousands};
 
 pub(crate) fn run(args: &LogArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let (mut frames, mut damage) = (Vec::new(), None);
@@ -19,14 +18,8 @@ pub(crate) fn run(args: &LogArgs, console: &mut Console<'_>) -> Result<Exit, Cli
     if args.json {
         console.json(frames.iter().map(json).collect::<Json>())?;
     } else {
-        let heading = [
-            ("batch", Align::Right),
-            ("log", Align::Right),
-            ("offset", Align::Right),
-            ("bytes", Align::Right),
-            ("durable", Align::Left),
-        ];
-        let mut table = Table::new(&heading);
+        let numbers = ["batch", "log", "offset", "bytes"].map(|name| (name, Align::Right));
+        let mut table = Table::new(&[&numbers[..], &[("durable", Align::Left)]].concat());
         for frame in &frames {
             let durable = if frame.is_synced { "yes" } else { "unknown" };
             let numbers = [frame.sequence, frame.log, frame.offset, frame.bytes].map(thousands);
@@ -35,6 +28,11 @@ pub(crate) fn run(args: &LogArgs, console: &mut Console<'_>) -> Result<Exit, Cli
         table.print(console)?;
     }
     console.out.flush()?;
+    if frames.is_empty() && damage.is_none() && !args.json {
+        console.note(
+            "note: no log: `dv put --durability batch` writes one, and --keep-frames keeps it after a commit",
+        );
+    }
     damage.iter().for_each(|damage| console.note(&format!("dv: {damage}")));
     Ok(if damage.is_none() { Exit::Ok } else { Exit::Failed })
 }

@@ -16,12 +16,10 @@ use crate::console::colours::styled;
 use crate::error::{CliError, Exit};
 use crate::import::ids::{self, IdInput};
 use crate::open::files::{is_lucene, is_store};
-use crate::open::opener::Opener;
 use crate::open::records::{CHUNK, Records};
-use crate::open::segment::OpenSegment;
-use crate::open::segments::Segments;
-use crate::open::{columns, id_index};
-use crate::text::quoting::{json_text, printable};
+use crate::open::{OpenSegment, Opener, Segments, columns, id_index};
+use crate::text::printable;
+use crate::text::quoting::json_text;
 
 pub(crate) fn run(args: &LookupArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let (files, ids) = split(args)?;
@@ -62,7 +60,7 @@ pub(crate) fn run(args: &LookupArgs, opener: &Opener, console: &mut Console<'_>)
 
 /// Splits the arguments into segments and ids.
 fn split(args: &LookupArgs) -> Result<(&[OsString], Vec<IdInput>), CliError> {
-    let explicit = !args.ids.is_empty() || !args.more_ids.is_empty();
+    let explicit = !args.ids.is_empty();
     let is_segment = |argument: &OsString| {
         let path = Path::new(argument);
         argument != "-"
@@ -78,10 +76,10 @@ fn split(args: &LookupArgs) -> Result<(&[OsString], Vec<IdInput>), CliError> {
     for id in after {
         ids.push(if id == "-" { IdInput::Lines } else { IdInput::Id(id.as_encoded_bytes().to_vec()) });
     }
-    ids.extend(args.ids.iter().chain(&args.more_ids).map(|id| IdInput::Id(id.as_bytes().to_vec())));
+    ids.extend(args.ids.iter().map(|id| IdInput::Id(id.as_bytes().to_vec())));
     if ids.is_empty() {
         return Err(CliError::usage("no id to look up").hint(
-            "write ids after the segments, or `-` to read them from standard input; --id takes any text",
+            "write ids after the segments, or `-` to read them from standard input; after `--`, all are ids",
         ));
     }
     Ok((files, ids))
@@ -191,18 +189,26 @@ impl<S: SegmentIds> LookupRun<'_, S> {
     fn print_places(&mut self, json: bool, console: &mut Console<'_>) -> Result<(), CliError> {
         while let Some(found) = self.next_bulk(console.err)? {
             for Found { id, segment, doc } in found {
-                let file = self.segments.all().get(segment).map_or("", OpenSegment::file);
-                let id = String::from_utf8_lossy(&id);
-                if json {
-                    let [id, file] = [&id, file].map(json_text);
-                    writeln!(console.out, "{{\"id\":{id},\"file\":{file},\"doc\":{doc}}}")?;
-                } else {
-                    writeln!(console.out, "{}\t{doc}\t{}", printable(file), printable(&id))?;
-                }
+                print_place(&String::from_utf8_lossy(&id), (self.segments, segment, doc), json, console)?;
             }
         }
         Ok(())
     }
+}
+
+/// Prints the file, the number and the id of a document.
+fn print_place(
+    id: &str,
+    (segments, segment, doc): (&Segments, usize, DocId),
+    json: bool,
+    console: &mut Console<'_>,
+) -> Result<(), CliError> {
+    let file = segments.all().get(segment).map_or("", OpenSegment::file);
+    if json {
+        let [id, file] = [id, file].map(json_text);
+        return Ok(writeln!(console.out, "{{\"id\":{id},\"file\":{file},\"doc\":{doc}}}")?);
+    }
+    Ok(writeln!(console.out, "{}\t{doc}\t{}", printable(file), printable(id))?)
 }
 
 impl<S: SegmentIds> Documents for LookupRun<'_, S> {

@@ -1,30 +1,28 @@
 //! `dv merge`: merges several segments into one, or those of a store.
 
-mod ids;
+pub(super) mod ids;
 
 use std::io::Write;
 use std::path::Path;
 
+use self::ids::IdIndexPlan;
 use crate::answer::commit_info::{commit_line, print_json};
 use crate::answer::segment_info;
 use crate::api::store::MergePolicy;
-use crate::api::writer::{MergeProgress, Merger, Spill, Summary};
+use crate::api::writer::{self, Merger, Spill, Summary};
 use crate::api::{DocAddress, LogicalType, SortKey};
 use crate::args::merge::MergeArgs;
 use crate::console::Console;
 use crate::console::destination::{followed, is_stdout, refuse_input, refuse_no_segment, refuse_stdout};
 use crate::console::progress::Progress;
 use crate::error::{CliError, Exit};
-use crate::import::ids::{IdIndexPlan, refused};
-use crate::open::columns;
-use crate::open::opener::Opener;
-use crate::open::segment::OpenSegment;
-use crate::open::segments::Segments;
+use crate::import::ids::refused;
 use crate::open::store::commit;
+use crate::open::{OpenSegment, Opener, Segments, columns};
 use crate::process::unfinished_files;
-use crate::text::quoting::thousands;
 use crate::text::sort_keys::keys_to_write;
 use crate::text::text_format::TextFormat;
+use crate::text::{counted, thousands};
 
 pub(crate) fn run(args: &MergeArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     match (&args.output, args.files.as_slice()) {
@@ -42,9 +40,8 @@ fn merge_store(
     opener: &Opener,
     console: &mut Console<'_>,
 ) -> Result<Exit, CliError> {
-    let is_of_files = args.no_sort || args.promote || args.same_columns || args.no_ids;
-    if is_of_files || !args.sort_by.is_empty() || args.ids.id_field.is_some() || args.ids.term_index.is_some()
-    {
+    let is_of_files = args.promote || args.no_ids;
+    if is_of_files || !args.sort_by.is_empty() || args.id_field.is_some() {
         return Err(CliError::usage("a store has its own columns, order and ids")
             .hint("these options are for -o; --to, --purge, --memory and --threads are for a store"));
     }
@@ -84,9 +81,7 @@ fn merge_files(
     console: &mut Console<'_>,
 ) -> Result<Exit, CliError> {
     refuse_input(&args.files, output)?;
-    if !args.force {
-        refuse_no_segment(output)?;
-    }
+    refuse_no_segment(output)?;
     let to_stdout = is_stdout(output);
     if to_stdout {
         refuse_stdout(args.write.json, console)?;
@@ -120,20 +115,12 @@ fn merge(
     ids: Option<&IdIndexPlan>,
     progress: &mut Progress,
 ) -> Result<Summary, CliError> {
-    let watch = |at: MergeProgress<'_>| {
-        progress.show_part(&format!("column {:?}", at.column), at.done, at.columns);
-    };
-    let mut merger = Merger::new(args.write.options(args.memory)).spelling(text_format).watch(watch);
-    merger = merger.promote(args.promote).same_columns(args.same_columns);
-    if args.no_sort || !args.sort_by.is_empty() {
+    let mut merger = Merger::new(args.write.options(args.memory)).spelling(text_format);
+    merger = merger.promote(args.promote).watch(|at| progress.show_merge(at));
+    if !args.sort_by.is_empty() {
         merger = merger.sort_by(sort_keys(&args.sort_by, segments.all())?);
     }
-    if let Some(ids) = ids {
-        merger = merger.id_field(&ids.column, ids.options);
-    }
-    for segment in segments.all() {
-        merger.add_live(segment.file(), &*segment.source, &segment.live)?;
-    }
+    let merger = add(merger, segments, ids)?;
     let merged = match stream {
         Some(stream) => {
             let spill = Spill::in_folder(std::env::temp_dir());
@@ -144,14 +131,37 @@ fn merge(
             merger.finish(followed(output)?)
         }
     };
-    merged.map_err(|error| {
-        let column = ids.and_then(|ids| columns::find(segments.all(), &ids.column).ok().flatten());
-        let logical = column.map_or(LogicalType::Utf8, |field| field.logical);
-        let documents = |docs: [u32; 2]| docs.map(|doc| place_of(doc, segments)).join(" and ");
-        let hint = "--no-ids merges without an index of ids; or export one segment without the document, \
-                      and build it again";
-        refused(error, logical, documents, hint)
-    })
+    let hint = "--no-ids merges without an index of ids; or export one segment without the document, and build it \
+                again";
+    merged.map_err(|error| failure(error, segments, ids, hint))
+}
+
+/// Adds the live documents of segments to a merger, and an index of ids.
+pub(super) fn add<'m>(
+    mut merger: Merger<'m>,
+    segments: &'m Segments,
+    ids: Option<&IdIndexPlan>,
+) -> Result<Merger<'m>, CliError> {
+    if let Some(ids) = ids {
+        merger = merger.id_field(&ids.column, ids.options);
+    }
+    for segment in segments.all() {
+        merger.add_live(segment.file(), &*segment.source, &segment.live)?;
+    }
+    Ok(merger)
+}
+
+/// The error of a merge, with a hint on ids.
+pub(super) fn failure(
+    error: writer::Error,
+    segments: &Segments,
+    ids: Option<&IdIndexPlan>,
+    hint: &str,
+) -> CliError {
+    let column = ids.and_then(|ids| columns::find(segments.all(), &ids.column).ok().flatten());
+    let logical = column.map_or(LogicalType::Utf8, |field| field.logical);
+    let documents = |docs: [u32; 2]| docs.map(|doc| place_of(doc, segments)).join(" and ");
+    refused(error, logical, documents, hint)
 }
 
 /// The segment and number of document `doc` of the merged segment, for messages.
@@ -166,7 +176,7 @@ fn place_of(doc: u32, segments: &Segments) -> String {
 }
 
 /// The keys of the index sort.
-fn sort_keys(arguments: &[String], segments: &[OpenSegment]) -> Result<Vec<SortKey>, CliError> {
+pub(super) fn sort_keys(arguments: &[String], segments: &[OpenSegment]) -> Result<Vec<SortKey>, CliError> {
     let fields = columns::select(segments, &[])?;
     let columns = fields.iter().map(|field| (field.name.as_str(), field.kind.is_multi_valued()));
     keys_to_write(arguments, &columns.collect::<Vec<_>>())
@@ -180,5 +190,6 @@ fn text_format(formats: &[Option<&str>]) -> Option<String> {
 /// Compares the size of the merged segment with those of its parts.
 fn against_segments(bytes: u64, segments: &[OpenSegment]) -> String {
     let before = segments.iter().map(OpenSegment::bytes).sum();
-    format!("{} bytes, of {} segments with {} bytes", thousands(bytes), segments.len(), thousands(before))
+    let segments = counted(segments.len() as u64, "segment", "segments");
+    format!("{} bytes, of {segments} with {} bytes", thousands(bytes), thousands(before))
 }

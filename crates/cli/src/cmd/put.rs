@@ -12,18 +12,17 @@ use crate::error::{CliError, Exit};
 use crate::import::notes::{tell_joined_numbers, tell_notes};
 use crate::import::store_input::{Outcomes, PutPlan, StoreInput};
 use crate::import::{Import, ImportOptions, store_schema};
+use crate::open::Opener;
 use crate::open::files::refuse_lucene;
-use crate::open::opener::Opener;
 use crate::open::store::{note_commit, waiting};
 use crate::process::end_signal::EndSignal;
-use crate::text::json::Json;
-use crate::text::quoting::{counted, thousands};
+use crate::text::{Json, counted, thousands};
 
 /// If an input is a pipe, the longest that a document waits for others of its batch, and the time between commits.
 const SECOND: Duration = Duration::from_secs(1);
 
 pub(crate) fn run(args: &PutArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let end = EndSignal::watch().map_err(|error| CliError::failed(format!("signals: {error}")))?;
+    let end = EndSignal::watch()?;
     // The store first: another writer would make the work in vain.
     let store = match open(args, opener, &end) {
         Err(_) if let Some(exit) = end.exit() => return Ok(exit),
@@ -62,7 +61,7 @@ pub(crate) fn run(args: &PutArgs, opener: &Opener, console: &mut Console<'_>) ->
     } else {
         tell_joined_numbers(&import, console);
     }
-    tell_stale(args, &input.outcomes, console)?;
+    tell_stale(&input.outcomes, console)?;
     let done = if input.outcomes.not_found == 0 { Exit::Ok } else { Exit::Failed };
     Ok(end.exit().unwrap_or(done))
 }
@@ -85,15 +84,12 @@ fn merge_beside(store: &Arc<Store>) -> Result<Background, CliError> {
 
 /// Fails if documents are to be found by ids that the store does not have.
 fn require_ids(args: &PutArgs, store: &Store) -> Result<(), CliError> {
-    let (option, hint) = match (args.partial, args.shard) {
-        _ if store.snapshot().schema().id_field().is_some() => return Ok(()),
-        (true, _) => ("--partial", "`dv set --where` updates documents by a query"),
-        (false, Some(_)) => ("--shard", "documents are shared out by their ids"),
-        (false, None) => return Ok(()),
-    };
+    if !args.partial || store.snapshot().schema().id_field().is_some() {
+        return Ok(());
+    }
     let message =
-        format!("{}: {option}: expected a store with ids, found one without", args.folder.display());
-    Err(CliError::failed(message).hint(hint))
+        format!("{}: --partial: expected a store with ids, found one without", args.folder.display());
+    Err(CliError::failed(message).hint("`dv set --where` updates documents by a query"))
 }
 
 fn import_options(args: &PutArgs, store: &Store, end: &EndSignal) -> Result<ImportOptions, CliError> {
@@ -103,7 +99,7 @@ fn import_options(args: &PutArgs, store: &Store, end: &EndSignal) -> Result<Impo
     let of_store = Some(args.folder.to_string_lossy().into_owned());
     let ids = snapshot.schema().id_field().map(str::to_owned);
     let end = Some(end.clone());
-    Ok(ImportOptions { batch_rows: args.batch, ids, shard: args.shard, end, of_store, ..options })
+    Ok(ImportOptions { batch_rows: args.batch, ids, end, of_store, ..options })
 }
 
 fn report(
@@ -121,8 +117,6 @@ fn report(
             ("first_skipped", first.iter().map(|row| row.to_string().into()).collect()),
             ("notes", notes.into()),
         ];
-        let shard = args.shard.map(|_| ("other_shards", import.other_shards.into()));
-        let more = more.into_iter().chain(shard);
         let counts = counts_json(args, &outcomes).into_iter().chain(more);
         return print_json(&args.folder, store, counts, console);
     }
@@ -139,23 +133,14 @@ fn report(
     Ok(())
 }
 
-/// Tells a user about stale documents, which changed nothing. Fails if there must be none.
-fn tell_stale(args: &PutArgs, outcomes: &Outcomes, console: &mut Console<'_>) -> Result<(), CliError> {
-    let Some(first) = outcomes.first_stale else { return Ok(()) };
-    let (count, first) = (thousands(outcomes.stale), thousands(first));
-    let are = if outcomes.stale == 1 { "document is" } else { "documents are" };
-    let message = format!(
-        "{count} {are} stale, document {first} of the input first: the store has the same or a higher version of the id"
-    );
-    if args.strict_versions {
-        console.out.flush()?;
-        return Err(CliError::failed(message));
-    }
-    // Others find the number in the report, or did not ask for one.
-    if console.err_width.is_some() {
-        console.out.flush()?;
-        console.note(&format!("dv: {message}; --strict-versions makes this an error"));
-    }
+/// Tells a user about stale documents, which changed nothing. Others find the number in the report, or did not ask for one.
+fn tell_stale(outcomes: &Outcomes, console: &mut Console<'_>) -> Result<(), CliError> {
+    let Some(first) = outcomes.first_stale.filter(|_| console.err_width.is_some()) else { return Ok(()) };
+    let (count, first) = (counted(outcomes.stale, "document is", "documents are"), thousands(first));
+    console.out.flush()?;
+    console.note(&format!(
+        "dv: {count} stale, document {first} of the input first: the store has the same or a higher version of the id"
+    ));
     Ok(())
 }
 

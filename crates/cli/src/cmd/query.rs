@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::value::{MapAccessDeserializer, MapDeserializer};
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 
-use super::request::{answer, facet, group, histogram};
+use super::request::{answer, facet, group, histogram, open};
 use crate::answer::explain::Step;
 use crate::answer::facets::facet_json;
 use crate::answer::groups::groups_json;
@@ -23,10 +23,8 @@ use crate::args::filter::WhereArgs;
 use crate::args::search::QueryArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::open::files;
-use crate::open::opener::Opener;
-use crate::open::segments::Segments;
-use crate::text::json::Json;
+use crate::open::{Opener, Segments, files};
+use crate::text::Json;
 
 /// A request, as the user writes it.
 #[derive(Debug, Default, Deserialize)]
@@ -108,16 +106,16 @@ struct StatsRequest {
 }
 
 pub(crate) fn run(args: &QueryArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let segments =
-        Segments::open(opener, &args.files, args.filter.skip_damaged, console)?.in_zone(&args.filter.tz);
+    let segments = open(&args.files, &args.filter, opener, console)?;
     let asked = parse(&args.request)?;
     let query = asked.query.as_deref();
     let of = (&args.filter, query);
     let answer = answer(&segments, of, request(&segments, &asked, of)?)?;
     let found = &answer.found;
-    let top = records::json(&segments, &found.top, &asked.columns)?;
+    let top = records::json(&segments, &found.top, &asked.columns, false)?;
     let groups = asked.groups.iter().enumerate();
-    let groups = groups.map(|(at, NameOr(spec))| groups_json(&answer, at, &spec.columns).map(Json::object));
+    let groups =
+        groups.map(|(at, NameOr(spec))| groups_json(&answer, at, &spec.columns, false).map(Json::object));
     let histograms = (0..asked.histograms.len()).map(|at| histogram_json(&answer, at).map(Json::object));
     let entries = [
         ("facets", Json::any(found.facets.iter().map(facet_json))),

@@ -5,11 +5,10 @@ use crate::api::store::{LostCommit, Store, StoreOptions};
 use crate::args::store::RecoverArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
+use crate::open::Opener;
 use crate::open::files::refuse_lucene;
-use crate::open::opener::Opener;
 use crate::open::store::waiting;
-use crate::text::json::Json;
-use crate::text::quoting::thousands;
+use crate::text::{Json, counted, thousands};
 
 pub(crate) fn run(args: &RecoverArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     refuse_lucene(&args.folder)?;
@@ -57,9 +56,9 @@ pub(crate) fn run(args: &RecoverArgs, opener: &Opener, console: &mut Console<'_>
             Some(info) => {
                 let changes = info.sequence.saturating_sub(now.sequence);
                 format!(
-                    "{} documents after {} more batches of changes",
+                    "{} documents after {} of changes",
                     thousands(info.docs),
-                    thousands(changes)
+                    counted(changes, "more batch", "more batches")
                 )
             }
         };

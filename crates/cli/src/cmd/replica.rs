@@ -2,6 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, ErrorKind, IsTerminal as _, Read, StdinLock};
 
+use super::replicate::depot;
 use crate::api::store::{
     Background, BackgroundOptions, Depot as _, FolderDepot, Position, Replica, StoreOptions, StoreReader,
     StreamReader, Taken,
@@ -9,11 +10,10 @@ use crate::api::store::{
 use crate::args::replica::ReplicaArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::open::opener::Opener;
+use crate::open::Opener;
 use crate::open::store::note_commit;
 use crate::process::end_signal::EndSignal;
-use crate::text::json::Json;
-use crate::text::quoting::{counted, thousands};
+use crate::text::{Json, counted, thousands};
 
 /// The bytes of a pipe that are read at once.
 const PIECE: usize = 256 << 10;
@@ -89,12 +89,12 @@ impl Source {
             };
         };
         if !args.once {
-            return Ok(Source::Depot(FolderDepot::open(folder)?));
+            return Ok(Source::Depot(depot(folder)?));
         }
         if !folder.is_dir() {
             return Err(CliError::file(folder.display(), &ErrorKind::NotFound.into()));
         }
-        let depot = FolderDepot::open(folder)?;
+        let depot = depot(folder)?;
         if !depot.names()?.iter().any(|name| name.starts_with("commit-")) {
             let message = format!("{}: expected commits of a leader, found none", folder.display());
             return Err(CliError::new(Exit::Unreadable, message).hint("`dv replicate --to` puts them there"));
@@ -148,7 +148,7 @@ fn follow(
     counts: &mut Counts,
 ) -> Result<Exit, CliError> {
     // A pipe ends at once, as a read that waits would not see the signal.
-    let end = EndSignal::watch().map_err(|error| CliError::failed(format!("signals: {error}")))?;
+    let end = EndSignal::watch()?;
     loop {
         let installed = match args.discard {
             true => replica.install_over_from(depot)?,

@@ -1,6 +1,7 @@
-//! `dv replicate`: sends the changes of a store to a replica.
+//! `dv replicate`: sends the changes of a store to a replica, or into a folder.
 
 use std::io;
+use std::path::Path;
 use std::time::Duration;
 
 use crate::api::store::{self, Feed, FolderDepot, Published, StoreReader, StreamWriter};
@@ -8,19 +9,34 @@ use crate::args::replica::{From, ReplicateArgs};
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::process::end_signal::EndSignal;
+use crate::text::quoting::counted;
 
 /// A signal ends the command after this time at the latest.
 const TURN: Duration = Duration::from_millis(200);
 
 pub(crate) fn run(args: &ReplicateArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let end = EndSignal::watch().map_err(|error| CliError::failed(format!("signals: {error}")))?;
+    let end = EndSignal::watch()?;
     match &args.to {
-        Some(to) => publish(args, &FolderDepot::open(to)?, &end, console),
+        Some(to) => {
+            // No folder is made for what is no store.
+            StoreReader::commits(&args.folder)?;
+            publish(args, (to, &depot(to)?), &end, console)
+        }
         None if console.out_width.is_some() => {
             Err(CliError::usage("standard output is a terminal, expected a pipe to `dv replica`"))
         }
         None => send(args, console, &end),
     }
+}
+
+/// Opens a folder for files of commits.
+pub(super) fn depot(folder: &Path) -> Result<FolderDepot, CliError> {
+    FolderDepot::open(folder).map_err(|error| match error {
+        store::Error::Request(_) => CliError::from(error).hint(
+            "commands that write a folder of commits make it a store, which others read from then on; give the next commits an empty folder",
+        ),
+        error => error.into(),
+    })
 }
 
 /// Sends frames and files to standard output.
@@ -82,17 +98,29 @@ fn is_closed() -> bool {
     false
 }
 
-/// Puts the files of each new commit into a folder.
+/// The error for a folder that has other commits.
+fn refused(to: &Path, error: store::Error) -> CliError {
+    use store::Error::{Diverged, LaterEpoch, OldEpoch, OtherStore};
+    let has_others = matches!(error, Diverged { .. } | OtherStore { .. });
+    if !has_others && !matches!(error, OldEpoch { .. } | LaterEpoch { .. }) {
+        return error.into();
+    }
+    let failure = CliError::from(error);
+    let failure = CliError { message: format!("{}: {}", to.display(), failure.message), ..failure };
+    if has_others { failure.hint("an empty folder takes the commits of this store") } else { failure }
+}
+
+/// Puts the files of each new commit into the folder `to`.
 fn publish(
     args: &ReplicateArgs,
-    depot: &FolderDepot,
+    (to, depot): (&Path, &FolderDepot),
     end: &EndSignal,
     console: &mut Console<'_>,
 ) -> Result<Exit, CliError> {
     let newest = || -> Result<Option<u64>, CliError> {
         Ok(StoreReader::commits(&args.folder)?.last().map(|(number, _)| *number))
     };
-    let (mut published, mut number) = (Published::default(), None);
+    let (mut published, mut number, mut files) = (Published::default(), None, 0);
     loop {
         if newest()? != number {
             let commit = StoreReader::hold_commit(&args.folder, None)?;
@@ -103,18 +131,27 @@ fn publish(
             let done = match epoch {
                 // A replica that has received nothing yet.
                 0 => Ok(published.clone()),
+                _ if args.discard && number.is_none() => commit.publish_over(depot),
                 // Files that are there already are compared once.
                 _ => commit.publish_after(depot, &published),
             };
             match done {
                 // A listing beside a writer may miss its newest commit.
                 Err(store::Error::Diverged { .. }) if newest()? != Some(commit.number()) => {}
-                done => (published, number) = (done?, Some(commit.number())),
+                done => {
+                    (published, number) = (done.map_err(|error| refused(to, error))?, Some(commit.number()));
+                    files += published.files as u64;
+                }
             }
             for damage in std::mem::take(&mut published.damage) {
                 console.note(&format!("dv: {damage}: mended"));
             }
         } else if args.once {
+            if let Some(number) = number.filter(|_| !args.quiet) {
+                let (to, store) = (to.display(), args.folder.display());
+                let files = counted(files, "new file", "new files");
+                console.line(format_args!("{to}: commit {number} of {store}, {files}"))?;
+            }
             return Ok(Exit::Ok);
         }
         if let Some(exit) = end.wait(if args.once { Duration::ZERO } else { args.every }) {

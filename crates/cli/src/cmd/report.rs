@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::request::answer;
+use super::request::{answer, open};
 use crate::answer::explain::Step as ExplainStep;
 use crate::answer::report::zones::ZoneMap;
 use crate::answer::report::{ColumnReport, Report, double};
@@ -13,12 +13,8 @@ use crate::api::search::{SearchAnswer, SearchRequest, Value};
 use crate::api::{ColumnUsage, DocAddress, Field, Kind, LogicalType, from_f64, from_u64};
 use crate::args::report::ReportArgs;
 use crate::console::Console;
-use crate::console::destination::{Destination, refuse_input, refuse_no_text};
 use crate::error::{CliError, Exit};
-use crate::open::files;
-use crate::open::opener::Opener;
-use crate::open::segment::OpenSegment;
-use crate::open::segments::Segments;
+use crate::open::{OpenSegment, Opener, Segments};
 
 /// The most columns of a page.
 const COLUMNS: usize = 300;
@@ -33,23 +29,13 @@ const VALUES: usize = 10;
 const SPELLINGS: u64 = 5_000;
 
 pub(crate) fn run(args: &ReportArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let destination = Destination::of(args.output.as_deref())?;
-    let files = files::expand(&args.files)?;
-    match &destination {
-        Destination::File(path) => {
-            refuse_input(&files, path)?;
-            refuse_no_text(path)?;
-        }
-        Destination::Stdout if console.out_width.is_some() => {
-            let failure = CliError::usage("a page of HTML is not for a terminal");
-            return Err(failure.hint("name a file with -o, such as -o report.html"));
-        }
-        Destination::Stdout | Destination::Stream(_) => {}
+    if console.out_width.is_some() {
+        let failure = CliError::usage("a page of HTML is not for a terminal");
+        return Err(failure.hint("name a file with -o, such as -o report.html"));
     }
-    let segments =
-        Segments::open(opener, &files, args.filter.skip_damaged, console)?.in_zone(&args.filter.tz);
+    let segments = open(&args.files, &args.filter, opener, console)?;
     let page = report(args, &segments, console)?.to_html()?;
-    destination.write(console, |console| Ok(console.out.write_all(page.as_bytes())?))?;
+    console.out.write_all(page.as_bytes())?;
     Ok(Exit::Ok)
 }
 

@@ -1,5 +1,7 @@
 //! Requests to a search, from the options of a command line or the keys of `dv query`, and their answers.
 
+use std::path::PathBuf;
+
 use crate::answer::search_answer::Answer;
 use crate::api::SearchError;
 use crate::api::search::calendar::{CalendarStep, TimeZone};
@@ -9,12 +11,24 @@ use crate::api::search::histogram::{Histogram, Step};
 use crate::api::search::query::Literal;
 use crate::api::search::stats::Stats;
 use crate::api::search::{Query, SearchRequest, Value};
+use crate::api::{Field, LogicalType};
 use crate::args::aggregate::{FacetBy, GroupBy, GroupSpec, HistogramSpec, TextOrNumber};
 use crate::args::filter::WhereArgs;
+use crate::console::Console;
 use crate::error::CliError;
-use crate::open::columns;
-use crate::open::segments::Segments;
+use crate::import::type_flag;
+use crate::open::{Opener, Segments, columns};
 use crate::text::query_time;
+
+/// Opens the files of a search, with timestamps in its zone.
+pub(super) fn open(
+    files: &[PathBuf],
+    args: &WhereArgs,
+    opener: &Opener,
+    console: &mut Console<'_>,
+) -> Result<Segments, CliError> {
+    Ok(Segments::open(opener, files, args.skip_damaged, console)?.in_zone(&args.tz))
+}
 
 /// Answers `request` for the documents that match `--where` and, if there is one, the condition `more`.
 pub(super) fn answer<'s>(
@@ -66,6 +80,9 @@ pub(super) fn histogram(
             }
         }
     };
+    if let Step::Every(_) = step {
+        require_no_text(&segments.field(&column)?)?;
+    }
     let mut histogram = Histogram::of(spec.column.clone(), step);
     if let Some(column) = &spec.facet {
         segments.select(std::slice::from_ref(column))?;
@@ -160,13 +177,21 @@ fn group_keys(segments: &Segments, columns: &[String]) -> Result<(Vec<String>, S
         let is_whole = segments.find_field(argument)?.is_some();
         let names = if is_whole { vec![argument.as_str()] } else { argument.split(',').collect() };
         for name in names {
-            let parts = name.rsplit_once(':').filter(|_| !is_whole);
-            match parts.and_then(|(column, step)| Some((column, CalendarStep::parse(step).ok()?))) {
-                Some((column, step)) if segments.find_field(name)?.is_none() => {
+            let parts = match name.rsplit_once(':') {
+                Some(parts) if !is_whole && segments.find_field(name)?.is_none() => Some(parts),
+                _ => None,
+            };
+            match parts.map(|(column, step)| (column, CalendarStep::parse(step))) {
+                Some((column, Ok(step))) => {
                     // An unknown column gets a hint with the closest name.
                     segments.select(&[column.to_owned()])?;
+                    require_no_text(&segments.field(column)?)?;
                     steps.push((by.len(), step.zone(segments.zone().cloned())));
                     by.push(column.to_owned());
+                }
+                Some((column, Err(error))) if segments.find_field(column)?.is_some() => {
+                    let message = format!("no column {name:?}, and as a step of {column:?}: {error}");
+                    return Err(CliError::failed(message));
                 }
                 _ => {
                     plain.push(name.to_owned());
@@ -179,6 +204,18 @@ fn group_keys(segments: &Segments, columns: &[String]) -> Result<(Vec<String>, S
         segments.select(&plain)?;
     }
     Ok((by, steps))
+}
+
+/// Refuses steps of a column of strings, which may be times that differ in their offsets.
+fn require_no_text(field: &Field) -> Result<(), CliError> {
+    let Field { name, logical, .. } = field;
+    if *logical != LogicalType::Utf8 {
+        return Ok(());
+    }
+    let message = format!("column {name:?} is string: expected a date or a timestamp for calendar units");
+    let flag = type_flag(name, "timestamp");
+    Err(CliError::usage(message)
+        .hint(format!("`dv build` with {flag} stores times in UTC, whatever their offsets")))
 }
 
 /// The metrics of --sum, --min, --max, --mean and --distinct.
@@ -202,7 +239,7 @@ fn named_metrics(lists: &[String]) -> Result<Vec<Metric>, CliError> {
             _ => None,
         };
         let message = format!("--metric: expected the name of a metric, found {name:?}");
-        let hint = "such as p99(NAME), first(NAME by KEY) or last(NAME by KEY)";
+        let hint = "such as p50(NAME), the median, up to p100(NAME), first(NAME by KEY) or last(NAME by KEY)";
         metric.ok_or_else(|| CliError::usage(message).hint(hint))
     };
     let names = lists.iter().flat_map(|list| list.split_inclusive("),"));

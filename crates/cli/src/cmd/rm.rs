@@ -7,9 +7,9 @@ use crate::args::store::RmArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::import::ids::find_ids;
-use crate::open::opener::Opener;
+use crate::open::Opener;
 use crate::open::store::commit;
-use crate::text::quoting::{counted, printable};
+use crate::text::{counted, printable};
 
 pub(crate) fn run(args: &RmArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let query = args.query.as_deref().map(Query::parse).transpose()?;

@@ -6,8 +6,7 @@ use crate::answer::records;
 use crate::args::records::SampleArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::open::opener::Opener;
-use crate::open::segments::Segments;
+use crate::open::{Opener, Segments};
 
 pub(crate) fn run(args: &SampleArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segments = Segments::open_all(opener, [&args.file])?;

@@ -7,9 +7,9 @@ use crate::import::Import;
 use crate::import::column::Column;
 use crate::import::column_type::ColumnType;
 use crate::import::schema::TimeRequest;
-use crate::text::json::Json;
-use crate::text::quoting::{counted, json_text, printable};
+use crate::text::quoting::json_text;
 use crate::text::words::excerpt;
+use crate::text::{Json, counted, printable};
 
 pub(crate) fn run(args: &SchemaArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let import = Import::prepare(args.input.sources(), args.input.options(usize::MAX)?)?;

@@ -11,12 +11,9 @@ use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::import::field_changes::FieldChanges;
 use crate::import::ids::find_ids;
-use crate::open::opener::Opener;
+use crate::open::Opener;
 use crate::open::store::commit;
-use crate::text::json::Json;
-use crate::text::print_value::Printer;
-use crate::text::quoting::{counted, printable};
-use crate::text::stored_ref::StoredRef;
+use crate::text::{Json, Printer, StoredRef, counted, printable};
 
 /// The number of documents that were updated, and the ids of others.
 #[derive(Default)]

@@ -1,6 +1,6 @@
 //! `dv sort`: prints the first documents in the order of some columns, or those after a position.
 
-use super::request::{all_if_zero, answer};
+use super::request::{all_if_zero, answer, open};
 use crate::answer::explain::Step;
 use crate::answer::records;
 use crate::api::search::SearchRequest;
@@ -10,13 +10,11 @@ use crate::args::search::SortArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::import::position;
-use crate::open::opener::Opener;
-use crate::open::segments::Segments;
+use crate::open::{Opener, Segments};
 use crate::text::quoting;
 
 pub(crate) fn run(args: &SortArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let segments =
-        Segments::open(opener, &args.files, args.filter.skip_damaged, console)?.in_zone(&args.filter.tz);
+    let segments = open(&args.files, &args.filter, opener, console)?;
     let (sort, top) = (segments.sort_keys("--by", &args.by)?, all_if_zero(args.count));
     let after = args.after.as_deref().map(|after| read(&segments, &sort, after)).transpose()?;
     // After a position, the hits do not tell whether there are more: one more document does.

@@ -10,7 +10,7 @@ mod raw_files;
 use crate::args::sql::SqlArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::open::opener::Opener;
+use crate::open::Opener;
 
 #[cfg(feature = "sql")]
 pub(crate) fn run(args: &SqlArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::request::answer;
+use super::request::{answer, open};
 use crate::answer::explain::Step;
 use crate::answer::statistics::{Column, print};
 use crate::answer::usage_tables::distinct;
@@ -12,16 +12,12 @@ use crate::api::{ColumnUsage, Field};
 use crate::args::inspect::StatsArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::open::files;
-use crate::open::opener::Opener;
-use crate::open::segment::OpenSegment;
-use crate::open::segments::Segments;
+use crate::open::{OpenSegment, Opener, files};
 
 pub(crate) fn run(args: &StatsArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let (files, mut columns) = files::split(&args.arguments);
     columns.extend_from_slice(&args.columns);
-    let segments =
-        Segments::open(opener, &files, args.filter.skip_damaged, console)?.in_zone(&args.filter.tz);
+    let segments = open(&files, &args.filter, opener, console)?;
     let fields = segments.select(&columns)?;
     let stats = fields.iter().map(|field| asked(field, args, !columns.is_empty()));
     let request = SearchRequest::new().stats(stats);

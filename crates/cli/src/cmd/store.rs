@@ -8,8 +8,8 @@ use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::import::schema::requested;
 use crate::import::store_schema;
+use crate::open::Opener;
 use crate::open::files::refuse_lucene;
-use crate::open::opener::Opener;
 use crate::open::store::commit;
 
 pub(crate) fn run(args: &StoreArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {

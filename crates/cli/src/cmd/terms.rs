@@ -5,21 +5,14 @@ mod several;
 use std::io;
 use std::ops::ControlFlow;
 
-use crate::api::{DocId, DocRange, Error, Field, Kind, LogicalType, OrdRange, Rows, TermOrd, Values, View};
+use crate::api::{DocId, Field, Kind, LogicalType, OrdRange, Values};
 use crate::args::inspect::TermsArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::open::opener::Opener;
-use crate::open::segment::OpenSegment;
-use crate::open::segments::Segments;
-use crate::open::{columns, id_index};
+use crate::open::{OpenSegment, Opener, Segments, columns, id_index};
 use crate::text::fit::message;
-use crate::text::print_value::Printer;
-use crate::text::quoting::{append_hex, printable};
-use crate::text::stored_ref::StoredRef;
-
-/// The columns between tab stops.
-const TAB: usize = 8;
+use crate::text::quoting::append_hex;
+use crate::text::{Printer, StoredRef, printable};
 
 pub(crate) fn run(args: &TermsArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segments = Segments::open_all(opener, [&args.file])?;
@@ -42,20 +35,16 @@ fn print_terms(
     let Some(column) = segment.column(name)? else {
         return Err(columns::unknown_column(std::slice::from_ref(segment), name)?);
     };
-    let (info, field) = (column.info(), &column.info().field);
-    let Values::Ords(rows, terms) = column.values() else { return Err(no_dictionary(segment.file(), field)) };
+    let field = &column.info().field;
+    let Values::Ords(_, terms) = column.values() else { return Err(no_dictionary(segment.file(), field)) };
     let mut ords = match &args.prefix {
         None => OrdRange::new(0, terms.term_count()),
         Some(prefix) => terms.prefix(&bytes_of(prefix, field.logical)?)?,
     };
     ords.end = ords.end.min(ords.start.saturating_add(args.limit.unwrap_or(u32::MAX)));
-    let counts = if args.counts { Some(count(rows, info.docs, ords)?) } else { None };
-
-    let (first, printer, mut written) = (ords.start, Printer::of(field), Ok(()));
-    terms.each_term(ords, &mut |ord, term| {
-        let count = counts.as_ref().and_then(|counts| counts.get(index(ord, first)));
-        let line = line(args, &printer, (term, count.map(|count| u64::from(*count))), console.out_width);
-        written = console.out.write_all(line.as_bytes());
+    let (printer, mut written) = (Printer::of(field), Ok(()));
+    terms.each_term(ords, &mut |_, term| {
+        written = print_line(args, &printer, (term, None), console);
         flow(&written)
     })?;
     Ok(written?)
@@ -71,8 +60,7 @@ fn print_ids(segment: &OpenSegment, args: &TermsArgs, console: &mut Console<'_>)
             return ControlFlow::Break(());
         }
         left -= 1;
-        let line = line(args, &printer, (id, Some(doc.get().into())), console.out_width);
-        written = console.out.write_all(line.as_bytes());
+        written = print_line(args, &printer, (id, Some(doc.get())), console);
         flow(&written)
     };
     index
@@ -110,49 +98,23 @@ fn bytes_of(prefix: &str, logical: LogicalType) -> Result<Vec<u8>, CliError> {
     }
 }
 
-/// The number of documents with each of these terms.
-fn count(rows: &dyn Rows<TermOrd>, docs: u32, ords: OrdRange) -> Result<Vec<u32>, Error> {
-    let mut counts = vec![0; ords.len()];
-    rows.scan(DocRange::new(0, docs), &mut |batch| {
-        let all = match batch.values {
-            View::One(ords) => ords,
-            View::Many(lists) => lists.items(),
-        };
-        for ord in all {
-            if let Some(count) = counts.get_mut(index(*ord, ords.start)) {
-                *count += 1;
-            }
-        }
-        ControlFlow::Continue(())
-    })?;
-    Ok(counts)
-}
-
-/// The index of an ordinal relative to `first`; `usize::MAX` if it is less.
-fn index(ord: TermOrd, first: u32) -> usize {
-    ord.get().checked_sub(first).and_then(|index| usize::try_from(index).ok()).unwrap_or(usize::MAX)
-}
-
-/// A line of the output: a term with its count, or an id with its document. On a terminal of width `limit`, a long one is
-/// folded.
-fn line(
+/// Prints a term, or an id, in JSON with its document. On a terminal, a long one is folded.
+fn print_line(
     args: &TermsArgs,
     printer: &Printer,
-    (term, number): (&[u8], Option<u64>),
-    limit: Option<usize>,
-) -> String {
-    let (name, counted) = if args.column.is_some() { ("term", "documents") } else { ("id", "doc") };
+    (term, doc): (&[u8], Option<u32>),
+    console: &mut Console<'_>,
+) -> io::Result<()> {
     if args.json {
-        let mut line = format!("{{\"{name}\":");
+        let key = if doc.is_some() { "id" } else { "term" };
+        let mut line = format!("{{\"{key}\":");
         printer.json(&[StoredRef::Bytes(term)], &mut line);
-        let number = number.map(|number| format!(",\"{counted}\":{number}")).unwrap_or_default();
-        return line + &number + "}\n";
+        let doc = doc.map(|doc| format!(",\"doc\":{doc}")).unwrap_or_default();
+        return writeln!(console.out, "{line}{doc}}}");
     }
-    let count = number.filter(|_| args.counts).map(|count| format!("{count}\t")).unwrap_or_default();
-    // A tab takes up to eight columns.
-    let limit = limit.map(|limit| if args.counts { limit.saturating_sub(TAB) } else { limit });
     // Control characters are escaped, so a term is one line.
-    message(&(count + &printable(&printer.to_text(StoredRef::Bytes(term)))), limit) + "\n"
+    let text = printable(&printer.to_text(StoredRef::Bytes(term)));
+    writeln!(console.out, "{}", message(&text, console.out_width))
 }
 
 /// Stops at an error of writing.

@@ -146,7 +146,7 @@ pub(crate) fn refuse_other_format(
         return Ok(());
     }
     Err(CliError::usage(format!("{}: expected {expected} to replace, found another file", output.display()))
-        .hint("the name after -o is that of the file to write; use another name, or replace this file with --force"))
+        .hint("the name after -o is that of the file to write; use another name, or remove this file first"))
 }
 
 /// Fails if the output exists and is no segment.

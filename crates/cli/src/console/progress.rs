@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::text::quoting::thousands;
+use crate::api::writer::MergeProgress;
+use crate::text::thousands;
 
 /// The time before progress is first shown.
 const QUIET: Duration = Duration::from_secs(1);
@@ -50,11 +51,11 @@ impl Progress {
         }
     }
 
-    /// Shows the current part of several, if an update is due.
-    pub(crate) fn show_part(&mut self, part: &str, done: usize, parts: usize) {
+    /// Shows the column that a merge writes, if an update is due.
+    pub(crate) fn show_merge(&mut self, MergeProgress { column, done, columns }: MergeProgress<'_>) {
         if self.is_due() {
             self.bar.set_style(style(OF_WORK));
-            self.bar.set_message(format!("{part}, {} of {parts}", done + 1));
+            self.bar.set_message(format!("column {column:?}, {} of {columns}", done + 1));
         }
     }
 

@@ -151,15 +151,9 @@ impl Import {
                 bad.entry(row).or_insert_with(|| without_id(name, BadRow::at(&source.name, place, "")));
             }
         }
-        let is_good = |row: &usize| !bad.contains_key(row);
-        let others: HashSet<usize> =
-            self.of_other_shards(arrays_len, &filled).into_iter().filter(is_good).collect();
-        self.other_shards += others.len() as u64;
-        let left_out = bad.len() + others.len();
-        let docs = u32::try_from(arrays_len - left_out.min(arrays_len)).unwrap_or(u32::MAX);
-        if left_out > 0 {
-            let is_kept = |row: usize| is_good(&row) && !others.contains(&row);
-            let good: BooleanArray = (0..arrays_len).map(|row| Some(is_kept(row))).collect();
+        let docs = u32::try_from(arrays_len - bad.len().min(arrays_len)).unwrap_or(u32::MAX);
+        if !bad.is_empty() {
+            let good: BooleanArray = (0..arrays_len).map(|row| Some(!bad.contains_key(&row))).collect();
             bad.into_values().try_for_each(|bad| self.skip(bad))?;
             arrays = guarded(&source.name, || arrays.iter().map(|array| filter(array, &good)).collect())?;
             (filled, _) = self.convert_arrays(source, columns, &arrays)?;
@@ -171,16 +165,6 @@ impl Import {
             }
         }
         if docs == 0 { Ok(()) } else { sink(self, Imported::Batch(&DocBatch { docs, columns: filled })) }
-    }
-
-    /// The rows whose ids are of other shards.
-    fn of_other_shards(&self, rows: usize, filled: &[(usize, ConvertedColumn)]) -> Vec<usize> {
-        let ids = filled.iter().find(|(index, _)| Some(*index) == self.ids).map(|(_, ids)| &ids.stored);
-        let (Some(shard), Some(PlainValues::Strings(ids))) = (self.options.shard, ids) else {
-            return Vec::new();
-        };
-        let id = |row: usize| if row < ids.len() { ids.get(row) } else { &[] };
-        (0..rows).filter(|row| !shard.has(id(*row))).collect()
     }
 
     /// The values of some rows, and the values that do not fit their column.

@@ -9,7 +9,7 @@ use super::parse_cell::TypeMismatch;
 use super::row::Row;
 use super::source::Source;
 use super::{Import, Imported};
-use crate::text::stored_ref::StoredRef;
+use crate::text::quoting::named_columns;
 
 impl Import {
     /// Converts rows one by one, up to the end or until `is_enough`.
@@ -52,10 +52,6 @@ impl Import {
         });
         if let Err(bad) = converted {
             return Ok(self.skip(bad)?);
-        }
-        if !self.is_of_shard(document) {
-            self.other_shards += 1;
-            return Ok(());
         }
         self.documents += 1;
         document.observe(&mut self.columns);
@@ -117,15 +113,6 @@ impl Import {
         self.require_id(source, row, document)
     }
 
-    /// Whether the document is one of the shard, if there is one.
-    fn is_of_shard(&self, document: &Document) -> bool {
-        let Some(shard) = self.options.shard else { return true };
-        document.values().any(|(column, value)| match value {
-            StoredRef::Bytes(id) => Some(column) == self.ids && shard.has(id),
-            StoredRef::Number(_) => false,
-        })
-    }
-
     /// Fails if the document must have an id and has none.
     fn require_id(&self, source: &Source, row: &Row, document: &Document) -> Result<(), BadRow> {
         let Some(name) = &self.options.ids else { return Ok(()) };
@@ -134,7 +121,12 @@ impl Import {
         }
         let cell = row.cells.iter().find(|cell| Some(cell.field.index()) == self.ids);
         let (line, at) = cell.map_or((row.line, 1), |cell| row.place(cell));
-        Err(without_id(name, BadRow::new(&source.name, line, at, "")))
+        let bad = without_id(name, BadRow::new(&source.name, line, at, ""));
+        if self.ids.is_some() || self.columns.is_empty() {
+            return Err(bad);
+        }
+        let there = named_columns(self.columns.iter().map(|column| &*column.name));
+        Err(bad.hint(format!("the rows so far have no column {name:?}, but {there}")))
     }
 }
 

@@ -6,7 +6,7 @@ use super::column::{Column, Missing, MissingTokens};
 use super::column_type::ColumnType;
 use super::parse_cell::{Stored, TypeMismatch, ValueStyle};
 use super::row::{Form, LARGE};
-use crate::text::stored_ref::StoredRef;
+use crate::text::StoredRef;
 use crate::text::words::excerpt;
 
 /// A converted row: its values, grouped by column.

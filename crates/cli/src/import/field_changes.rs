@@ -11,10 +11,9 @@ use crate::api::search::Value;
 use crate::api::store::{StoreSchema, Update, WriteBatch};
 use crate::api::{Field, LogicalType, from_f64, to_f64};
 use crate::error::CliError;
-use crate::text::print_value::Printer;
-use crate::text::stored_ref::StoredRef;
 use crate::text::text_format::TextFormat;
 use crate::text::words::{excerpt, meant, with_text};
+use crate::text::{Printer, StoredRef};
 
 /// The changes of some fields of a store.
 pub(crate) struct FieldChanges {

@@ -7,41 +7,25 @@ use super::column_type::Layout;
 use super::parse_cell::CellParser;
 use super::row::Form;
 use super::{Import, type_flag};
+use crate::api::LogicalType;
 use crate::api::store::Store;
 use crate::api::writer::{self, ErrorKind};
-use crate::api::{IdOptions, LogicalType};
 use crate::error::CliError;
-use crate::text::print_value::Printer;
-use crate::text::quoting::printable;
-use crate::text::stored_ref::StoredRef;
 use crate::text::words::{meant, quoted_list};
+use crate::text::{Printer, StoredRef, printable};
 
-/// The column and options of an index of ids to build.
-#[derive(Clone, Debug)]
-pub(crate) struct IdIndexPlan {
-    pub(crate) column: String,
-    pub(crate) options: IdOptions,
-}
-
-impl IdIndexPlan {
-    /// Checks that the column of ids exists and can hold ids, as soon as it is known.
-    pub(crate) fn check(&self, import: &Import, all_known: bool) -> Result<(), CliError> {
-        let there = |column: &&Column| {
-            let typed = column.ty.is_some() && !all_known;
-            !column.excluded && (column.in_header || column.values > 0 || typed)
-        };
-        let columns = import.columns.iter().filter(there);
-        match columns.clone().find(|column| column.name == self.column) {
-            Some(column) => check_column(column),
-            None if all_known => Err(unknown(&self.column, columns.map(|column| column.name.as_str()))),
-            None => Ok(()),
-        }
+/// Checks that the column of ids exists and can hold ids, as soon as it is known.
+pub(crate) fn check_id_field(name: &str, import: &Import, all_known: bool) -> Result<(), CliError> {
+    let there = |column: &&Column| {
+        let typed = column.ty.is_some() && !all_known;
+        !column.excluded && (column.in_header || column.values > 0 || typed)
+    };
+    let columns = import.columns.iter().filter(there);
+    match columns.clone().find(|column| column.name == name) {
+        Some(column) => check_column(column),
+        None if all_known => Err(unknown(name, columns.map(|column| column.name.as_str()))),
+        None => Ok(()),
     }
-}
-
-/// The error of a command line that does not name the column of ids.
-pub(crate) fn no_field(message: &str) -> CliError {
-    CliError::usage(message).hint("name the column with --id-field NAME")
 }
 
 /// The error for a column of ids that is not there.

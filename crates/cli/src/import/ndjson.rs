@@ -8,7 +8,6 @@
 
 pub(super) mod chunks;
 pub(super) mod converter;
-mod entries;
 mod key_tree;
 mod tokens;
 mod values;
@@ -19,12 +18,12 @@ use std::sync::Arc;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-use self::entries::{Entries, Key};
 use self::values::{Layout, Next, ValueReader};
 use super::error::{BadRow, InputError, Result};
 use super::exclude::Exclude;
 use super::row::{FieldId, Fields, Form, LARGE, Row};
 use crate::text::fit::char_start;
+use crate::text::json_entries::{Entries, Key};
 use crate::text::quoting::{jq_path, option, shell_word};
 
 /// The deepest nesting of objects.
@@ -387,7 +386,12 @@ impl NdjsonRows {
 fn reason(error: &serde_json::Error) -> String {
     let text = error.to_string();
     match text.rfind(" at line ") {
-        Some(at) => text[..at].to_owned(),
+        Some(at) => match &text[..at] {
+            "unexpected end of hex escape" => {
+                "expected the second half of a surrogate pair, found none".to_owned()
+            }
+            reason => reason.to_owned(),
+        },
         None => text,
     }
 }

@@ -7,8 +7,9 @@ use super::spellings::Joined;
 use super::{Import, type_flag};
 use crate::api::LogicalType;
 use crate::console::Console;
-use crate::text::quoting::{counted, jq_path, named_columns, shell_word, thousands};
+use crate::text::quoting::{jq_path, named_columns, shell_word};
 use crate::text::words::excerpt;
+use crate::text::{counted, thousands};
 
 /// Notes on the type and the format of a column; `lost` if its values have no format in common.
 pub(crate) fn column_notes(column: &Column, lost: bool) -> impl Iterator<Item = String> + use<> {
@@ -29,8 +30,7 @@ fn widened(column: &Column) -> Option<String> {
         None => "after all rows, ".to_owned(),
     };
     Some(format!(
-        "column {name:?}: {why}the type is {ty} and not the {from} of the sample; the input was read again (--strict makes \
-         this an error)"
+        "column {name:?}: {why}the type is {ty} and not the {from} of the sample; the input was read again"
     ))
 }
 
@@ -75,7 +75,7 @@ fn type_or_format(column: &Column, lost: bool) -> Option<String> {
         Some(KeptAsText::MixedOffsets) => {
             return Some(format!(
                 "column {name:?}: the UTC offsets of its timestamps differ, so the type is string ({} stores them \
-                 without offsets)",
+                 in UTC)",
                 type_flag(name, &format!("timestamp{brackets}"))
             ));
         }

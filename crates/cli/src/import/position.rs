@@ -5,10 +5,9 @@ use super::parse_cell::CellParser;
 use super::row::Form;
 use crate::api::Field;
 use crate::api::search::Value;
-use crate::text::print_value::Printer;
 use crate::text::quoting::quote_csv;
-use crate::text::stored_ref::StoredRef;
 use crate::text::words::{excerpt, with_text};
+use crate::text::{Printer, StoredRef};
 
 /// Prints a value for each of `fields`, and a document. No value is an empty cell.
 pub(crate) fn print(fields: &[Field], values: &[Option<Value>], document: &str) -> String {

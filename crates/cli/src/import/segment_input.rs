@@ -1,25 +1,24 @@
 //! Writes the documents of an import to a segment.
 
 use super::column_type::{ColumnType, Layout};
-use super::ids::{IdIndexPlan, refused};
+use super::ids::{check_id_field, refused};
 use super::notes::{column_notes, empty_inputs, input_notes, without_values};
 use super::{Batch, Document, Import, Imported};
 use crate::api::writer::{
     self, BytesKind, FieldId, FieldSpec, FinishError, SegmentWriter, Target, WriterOptions,
 };
-use crate::api::{Compression, LogicalType, SortKey};
+use crate::api::{Compression, IdOptions, LogicalType, SortKey};
 use crate::console::progress::Progress;
 use crate::error::CliError;
-use crate::text::quoting::thousands;
 use crate::text::sort_keys::keys_to_write;
-use crate::text::stored_ref::StoredRef;
 use crate::text::text_format::TextFormat;
+use crate::text::{StoredRef, thousands};
 
 /// The segment to write, and its field for each column of the import.
 struct SegmentInput<'w, T> {
     writer: &'w mut SegmentWriter<T>,
-    /// The index of ids to build.
-    ids: Option<&'w IdIndexPlan>,
+    /// The column of ids.
+    ids: Option<&'w str>,
     fields: Vec<Option<FieldId>>,
 }
 
@@ -77,9 +76,9 @@ impl<T> SegmentInput<'_, T> {
                 self.writer.add_field(spec(&column.name, ty, false))?
             }
         };
-        if let Some(ids) = self.ids.filter(|ids| ids.column == column.name) {
-            ids.check(import, true)?;
-            self.writer.id_field(field, ids.options)?;
+        if let Some(ids) = self.ids.filter(|ids| *ids == column.name) {
+            check_id_field(ids, import, true)?;
+            self.writer.id_field(field, IdOptions::default())?;
         }
         self.fields[index] = Some(field);
         Ok(field)
@@ -107,19 +106,19 @@ impl<T> SegmentInput<'_, T> {
 }
 
 /// Checks the columns to sort by and that of ids, as far as columns are known before all documents are read.
-pub(crate) fn check(import: &Import, ids: Option<&IdIndexPlan>, sort_by: &[String]) -> Result<(), CliError> {
+pub(crate) fn check(import: &Import, ids: Option<&str>, sort_by: &[String]) -> Result<(), CliError> {
     let all_known = import.all_named;
     if all_known {
         sort_keys(sort_by, import)?;
     }
-    ids.map_or(Ok(()), |ids| ids.check(import, all_known))
+    ids.map_or(Ok(()), |ids| check_id_field(ids, import, all_known))
 }
 
 /// Adds all documents, sorts and writes the segment; returns notes on the input, too.
 pub(crate) fn write<T: Target>(
     mut writer: SegmentWriter<T>,
     import: &mut Import,
-    ids: Option<&IdIndexPlan>,
+    ids: Option<&str>,
     sort_by: &[String],
     progress: &mut Progress,
 ) -> Result<(T::Finished, Vec<String>), CliError> {
@@ -152,14 +151,14 @@ pub(crate) fn first(import: &mut Import, count: u32) -> Result<Vec<u8>, CliError
 fn finish<T: Target>(
     mut writer: SegmentWriter<T>,
     import: &Import,
-    ids: Option<&IdIndexPlan>,
+    ids: Option<&str>,
     sort_by: &[String],
 ) -> Result<T::Finished, CliError> {
     writer.sort_by(sort_keys(sort_by, import)?)?;
     let finished = |writer: SegmentWriter<T>| writer.finish().map_err(docvalues::writer::Error::from);
     let Some(ids) = ids else { return Ok(finished(writer)?) };
-    ids.check(import, true)?;
-    let column = import.columns.iter().find(|column| column.name == ids.column);
+    check_id_field(ids, import, true)?;
+    let column = import.columns.iter().find(|column| column.name == ids);
     let logical = column.and_then(|column| column.ty).map_or(LogicalType::Utf8, |ty| ty.logical);
     let documents = |[a, b]: [u32; 2]| format!("documents {a} and {b} (from 0, in the order of the input)");
     let hint = "leave one of them out of the input, or build without --id-field";

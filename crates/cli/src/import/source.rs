@@ -25,6 +25,7 @@ use self::live::LiveReader;
 use self::zip_member::open_member;
 use self::zstd::Zstd;
 use super::error::{InputError, Result, file_name};
+use crate::api::MAGIC;
 use crate::process::end_signal::EndSignal;
 use crate::text::quoting::shell_word;
 
@@ -261,6 +262,16 @@ impl Source {
         let line = head.split(|b| *b == b'\n').next().unwrap_or(head);
         match head.trim_ascii_start().first() {
             Some(b'{' | b'[') => Ok(InputFormat::Ndjson),
+            _ if head.starts_with(&MAGIC) => {
+                let mut hint = "`dv merge` copies segments".to_owned();
+                if !self.is_stdin() {
+                    let path = self.path.to_string_lossy();
+                    let file = shell_word(&path);
+                    hint +=
+                        &format!(", and `dv export {file} | dv put STORE -` puts its documents into a store");
+                }
+                Err(InputError::refused(format!("{}: expected text, found a segment", self.name), hint))
+            }
             _ if line.contains(&b',') => Ok(InputFormat::Csv),
             _ if line.contains(&b'\t') => Ok(InputFormat::Tsv),
             _ => Err(InputError::refused(

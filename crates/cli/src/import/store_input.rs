@@ -15,9 +15,8 @@ use crate::console::Console;
 use crate::console::progress::Progress;
 use crate::error::CliError;
 use crate::process::end_signal::EndSignal;
-use crate::text::json::Json;
-use crate::text::quoting::{counted, thousands};
 use crate::text::text_format::TextFormat;
+use crate::text::{Json, counted, thousands};
 
 /// A batch ends at this many bytes of memory.
 const BATCH_BYTES: usize = 4 << 20;

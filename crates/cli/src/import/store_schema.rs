@@ -11,6 +11,7 @@ use crate::api::writer::{BytesKind, FieldSpec};
 use crate::api::{Compression, Field, Kind, LogicalType, promotion};
 use crate::error::CliError;
 use crate::text::number::FloatStyle;
+use crate::text::quoting::option;
 use crate::text::sort_keys::keys_to_write;
 use crate::text::text_format::TextFormat;
 use crate::text::time::unit_of;
@@ -22,6 +23,19 @@ pub(crate) fn of_requests(
     version_field: Option<&str>,
     sort_by: &[String],
 ) -> Result<StoreSchema, CliError> {
+    let versions = version_field.and_then(|name| Some((name, requests.get(name)?.ty?.base)));
+    let is_time = |base: BaseType| match base {
+        BaseType::Timestamp => true,
+        BaseType::Logical(logical) => logical == LogicalType::Date || unit_of(logical).is_some(),
+    };
+    if let Some((name, _)) = versions.filter(|(_, base)| is_time(*base)) {
+        let message =
+            format!("--version-field: column {name:?}: expected whole numbers (i64 or u64), found times");
+        let sort = option("--sort", name);
+        return Err(CliError::usage(message).hint(format!(
+            "without it, the last document of an id stays: `dv export FILE.dv {sort} | dv put STORE -` puts the newest last"
+        )));
+    }
     let fields = requests.iter().map(|(name, request)| {
         field_of_request(name, request, id_field == Some(name))
             .map_err(|why| CliError::usage(format!("column {name:?}: {why}")))

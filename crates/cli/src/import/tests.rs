@@ -11,8 +11,7 @@ use super::error::pause;
 use super::hints::plain;
 use super::row_batch::RowBatch;
 use super::*;
-use crate::text::print_value::Printer;
-use crate::text::stored_ref::StoredRef;
+use crate::text::{Printer, StoredRef};
 
 /// A reader that pauses before each byte, once `reports_pauses` is set.
 pub(super) struct PausingReader {

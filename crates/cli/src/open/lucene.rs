@@ -27,13 +27,18 @@ impl Opener {
 }
 
 /// The path of a segment, for messages.
-pub(crate) fn path_of(folder: &Path, segment: &Segment) -> String {
+fn path_of(folder: &Path, segment: &Segment) -> String {
     folder.join(segment.name()).to_string_lossy().into_owned()
 }
 
-/// The segments of an index; if it has none, one without documents.
-pub(super) fn segments(opener: &Opener, path: &Path) -> Result<Vec<OpenSegment>, CliError> {
-    let index = opener.lucene(path, Options::new())?;
+/// The segments of an index; if it has none, one without documents. With `unites_kinds`, a column has one kind in all of
+/// them.
+pub(super) fn segments(
+    opener: &Opener,
+    path: &Path,
+    unites_kinds: bool,
+) -> Result<Vec<OpenSegment>, CliError> {
+    let index = opener.lucene(path, Options::new().unite_kinds(unites_kinds))?;
     let opened = index.segments().iter().zip(index.parts());
     let opened = opened
         .map(|(segment, part)| {

@@ -4,8 +4,7 @@ use super::segment::OpenSegment;
 use super::segments::Segments;
 use crate::api::{Cell, ChunkColumn, DocAddress, Field, LogicalType, Retriever, Search};
 use crate::error::CliError;
-use crate::text::print_value::Printer;
-use crate::text::stored_ref::StoredRef;
+use crate::text::{Printer, StoredRef};
 
 /// The number of documents to read at a time.
 pub(crate) const CHUNK: usize = 4096;

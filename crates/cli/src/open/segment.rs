@@ -19,7 +19,7 @@ pub(crate) struct OpenSegment {
     pub(crate) live: LiveDocs,
 }
 
-/// What a segment is read from.
+/// The file or index that a segment is read from.
 #[derive(Clone)]
 enum Origin {
     /// The segment as it was written: its file, size and ids.

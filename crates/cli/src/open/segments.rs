@@ -8,29 +8,21 @@ use std::sync::Arc;
 
 use super::columns;
 use super::files::expand;
-#[cfg(feature = "lucene")]
-use super::files::is_lucene;
+use super::opened::{Opened, open};
 use super::opener::Opener;
 use super::segment::OpenSegment;
-use super::store_source::{StoreFields, StoreSource};
 use crate::api::search::calendar::TimeZone;
 use crate::api::search::query::Literal;
 use crate::api::search::{MixedTypes, Parts, Query};
-use crate::api::store::{SnapshotSegment, StoreSchema};
-use crate::api::writer::{BytesKind, FieldSpec, FinishError, Schema, SegmentWriter, WriterOptions};
-use crate::api::{
-    DocAddress, DocId, Field, IdOptions, LiveDocs, LogicalType, OpenOptions, Search, SearchError, Segment,
-    SortKey, promotion,
-};
+use crate::api::{DocAddress, DocId, Field, LogicalType, Search, SearchError, Segment, SortKey, promotion};
 use crate::console::Console;
 use crate::error::CliError;
-use crate::text::json::Json;
 use crate::text::number::FloatStyle;
 use crate::text::query_time::convert;
-use crate::text::quoting::{NAMED, first_few, thousands};
-use crate::text::sort_keys;
+use crate::text::quoting::{NAMED, first_few};
 use crate::text::text_format::TextFormat;
 use crate::text::time::unit_of;
+use crate::text::{Json, sort_keys, thousands};
 
 /// Open segments, in the order of the command line.
 pub(crate) struct Segments {
@@ -44,13 +36,6 @@ pub(crate) struct Segments {
     order: Option<Vec<Field>>,
     /// The zone in which timestamps are printed, and read if they say none.
     zone: Option<TimeZone>,
-}
-
-/// The segments of a file, of a store or of an index of Lucene.
-struct Opened {
-    segments: Vec<OpenSegment>,
-    /// The fields of a store or of an index of Lucene.
-    order: Option<Vec<Field>>,
 }
 
 impl Segments {
@@ -89,6 +74,13 @@ impl Segments {
         let opened = files.into_iter().map(open).collect::<Result<Vec<_>, CliError>>()?;
         let are_several = opened.len() > 1;
         Ok(Segments::of(opened, are_several))
+    }
+
+    /// The segments of an index of Lucene, in all of which a column has the same kind.
+    #[cfg(feature = "lucene")]
+    pub(crate) fn of_lucene(opener: &Opener, folder: &Path) -> Result<Segments, CliError> {
+        let segments = super::lucene::segments(opener, folder, true)?;
+        Ok(Segments::of(vec![(folder, Opened { segments, order: None })], false))
     }
 
     /// A segment in memory, whose documents are of `file`.
@@ -361,69 +353,4 @@ impl Segments {
         };
         Some(CliError::failed(format!("column {column:?}: {a}, {b}")).hint(hint))
     }
-}
-
-impl Opened {
-    /// A segment of its own.
-    fn of(segment: Segment) -> Opened {
-        let (source, live) = (Arc::new(segment.clone()), LiveDocs::all(segment.docs()));
-        Opened { segments: vec![OpenSegment::new(segment, source, live)], order: None }
-    }
-
-    /// The same, if `all` after a check that each column can be opened.
-    fn with_columns(self, all: bool) -> Result<Opened, CliError> {
-        for OpenSegment { source, .. } in self.segments.iter().filter(|_| all) {
-            source.fields()?.iter().try_for_each(|field| source.column(&field.name).map(drop))?;
-        }
-        Ok(self)
-    }
-}
-
-/// Opens a file, or if the path is a folder, a store or an index of Lucene.
-fn open(opener: &Opener, path: &Path) -> Result<Opened, CliError> {
-    if !path.is_dir() {
-        return Ok(Opened::of(opener.segment(path)?));
-    }
-    #[cfg(feature = "lucene")]
-    if is_lucene(path) {
-        let segments = super::lucene::segments(opener, path)?;
-        let order = super::lucene::fields(&segments)?;
-        return Ok(Opened { segments, order: Some(order) });
-    }
-    let snapshot = opener.store(path)?;
-    let schema = snapshot.schema();
-    let by_name = schema.fields().iter().map(|field| (field.name.clone(), field.clone()));
-    let fields = Arc::new(by_name.collect::<StoreFields>());
-    let opened = |(part, SnapshotSegment { segment, live, .. }): (usize, SnapshotSegment<'_>)| {
-        // The segment itself has the values as they were written.
-        let source = snapshot.parts().source(part).clone();
-        let source = Arc::new(StoreSource { source, fields: fields.clone() });
-        OpenSegment::new(segment.clone(), source, live.clone())
-    };
-    let mut segments: Vec<OpenSegment> = snapshot.segments().enumerate().map(opened).collect();
-    if segments.is_empty() {
-        segments.push(without_documents(path, opener.options(), schema, fields)?);
-    }
-    Ok(Opened { segments, order: Some(schema.fields().to_vec()) })
-}
-
-/// A store without segments, as a segment without documents: it has the columns and the ids of the store.
-fn without_documents(
-    path: &Path,
-    options: OpenOptions,
-    schema: &StoreSchema,
-    fields: Arc<StoreFields>,
-) -> Result<OpenSegment, CliError> {
-    let mut columns = Schema::new();
-    let id_field = schema.id_field().and_then(|name| schema.field(name));
-    let spec = |field: &Field| FieldSpec::new(&field.name, field.logical).kind(BytesKind::Binary);
-    let id_field = id_field.map(|field| columns.add(spec(field))).transpose()?;
-    let mut writer = SegmentWriter::in_memory(columns, WriterOptions::default());
-    if let Some(id_field) = id_field {
-        writer.id_field(id_field, IdOptions::default())?;
-    }
-    let bytes = writer.finish_bytes().map_err(FinishError::into_error)?;
-    let segment = Segment::from_reader(Arc::new(bytes), path, options)?;
-    let source = Arc::new(StoreSource { source: Arc::new(segment.clone()), fields });
-    Ok(OpenSegment::new(segment, source, LiveDocs::all(0)))
 }

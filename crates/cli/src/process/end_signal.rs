@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
-use crate::error::Exit;
+use crate::error::{CliError, Exit};
 
 /// A signal ends a wait after this time at the latest.
 const TURN: Duration = Duration::from_millis(50);
@@ -31,13 +31,16 @@ pub(crate) struct EndSignal(Arc<AtomicUsize>);
 
 impl EndSignal {
     /// Notes the first signal from now on. The second one ends the process at once.
-    pub(crate) fn watch() -> io::Result<EndSignal> {
+    pub(crate) fn watch() -> Result<EndSignal, CliError> {
         let (signal, is_second) = (EndSignal::default(), Arc::new(AtomicBool::new(false)));
-        for (number, exit) in [(SIGINT, Exit::Interrupted), (SIGTERM, Exit::Terminated)] {
+        let register = |(number, exit): (i32, Exit)| -> io::Result<()> {
             flag::register_conditional_shutdown(number, i32::from(exit as u8), is_second.clone())?;
             flag::register(number, is_second.clone())?;
-            flag::register_usize(number, signal.0.clone(), usize::from(exit as u8))?;
-        }
+            flag::register_usize(number, signal.0.clone(), usize::from(exit as u8)).map(drop)
+        };
+        let mut signals = [(SIGINT, Exit::Interrupted), (SIGTERM, Exit::Terminated)].into_iter();
+        let registered = signals.try_for_each(register);
+        registered.map_err(|error| CliError::failed(format!("signals: {error}")))?;
         Ok(signal)
     }
 

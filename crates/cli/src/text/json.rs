@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 const MAX_EXACT: u128 = 1 << 53;
 
 /// A JSON value.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Json {
     Value(Value),

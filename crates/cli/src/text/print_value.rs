@@ -71,11 +71,7 @@ impl Printer {
                 None => self.json_array(values, true, out),
             },
         }
-        // Without quotes, these would be read as missing values.
-        let token = self.text_format.missing.as_deref();
-        quoting::quote_csv(out, start, delimiter, |text| {
-            matches!(text, "" | "NA" | "null") || Some(text) == token
-        });
+        quoting::quote_csv_value(out, start, delimiter, self.text_format.missing.as_deref());
     }
 
     /// Appends a value of a CSV cell. Doubles have a point, so that they are no integers when they are read again.
@@ -107,14 +103,24 @@ impl Printer {
 
     /// Appends the JSON of the values. Returns `false` and appends nothing if the key is left out.
     pub(crate) fn json(&self, values: &[StoredRef<'_>], out: &mut String) -> bool {
+        self.json_or_text(values, false, out)
+    }
+
+    /// As [`json`](Self::json); NaN and infinity are strings if `nulls_as_text`.
+    pub(crate) fn json_or_text(
+        &self,
+        values: &[StoredRef<'_>],
+        nulls_as_text: bool,
+        out: &mut String,
+    ) -> bool {
         match values {
             [] => match self.text_format.json_missing {
                 None => return false,
                 Some(JsonMissing::Null) => out.push_str("null"),
                 Some(JsonMissing::EmptyArray) => out.push_str("[]"),
             },
-            [value] if !self.multi => self.json_scalar(*value, out),
-            values => self.json_array(values, false, out),
+            [value] if !self.multi => self.json_item(*value, nulls_as_text, out),
+            values => self.json_array(values, nulls_as_text, out),
         }
         true
     }
@@ -134,16 +140,20 @@ impl Printer {
     }
 
     /// Appends an array. In a CSV cell, NaN and infinities are strings: `dv` reads no array with `null`.
-    fn json_array(&self, values: &[StoredRef<'_>], in_csv: bool, out: &mut String) {
+    fn json_array(&self, values: &[StoredRef<'_>], nulls_as_text: bool, out: &mut String) {
         out.push('[');
         for (index, value) in values.iter().enumerate() {
             out.push_str(if index > 0 { "," } else { "" });
-            match in_csv && self.has_nulls(&[*value]) {
-                true => quoting::json_string(&self.to_text(*value), out),
-                false => self.json_scalar(*value, out),
-            }
+            self.json_item(*value, nulls_as_text, out);
         }
         out.push(']');
+    }
+
+    fn json_item(&self, value: StoredRef<'_>, nulls_as_text: bool, out: &mut String) {
+        match nulls_as_text && self.has_nulls(&[value]) {
+            true => quoting::json_string(&self.to_text(value), out),
+            false => self.json_scalar(value, out),
+        }
     }
 
     fn json_scalar(&self, value: StoredRef<'_>, out: &mut String) {

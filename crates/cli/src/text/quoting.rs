@@ -14,6 +14,11 @@ pub(crate) fn quote_csv(out: &mut String, start: usize, delimiter: char, also: i
     }
 }
 
+/// As [`quote_csv`], for a value: quotes it also if it would be read as a missing one otherwise, which `token` may stand for.
+pub(crate) fn quote_csv_value(out: &mut String, start: usize, delimiter: char, token: Option<&str>) {
+    quote_csv(out, start, delimiter, |text| matches!(text, "" | "NA" | "null") || Some(text) == token);
+}
+
 /// Appends `text` as a JSON string.
 pub(crate) fn json_string(text: &str, out: &mut String) {
     use std::fmt::Write as _;

@@ -10,6 +10,39 @@ use docvalues_testkit::damage::cases;
 use crate::sandbox::Sandbox;
 use crate::store_killed::Stop;
 
+/// A restored copy that is promoted does not take the place of what only the backup has.
+#[test]
+fn a_test_of_the_restore_leaves_the_backup() {
+    let sandbox = Sandbox::with("a.csv", "id,v\na,1\nb,2\n");
+    sandbox.ok(&["store", "create", "live", "--id-field", "id"]);
+    sandbox.ok(&["put", "live", "a.csv", "-q"]);
+    let back_up = ["replicate", "live", "--to", "bak", "--once"];
+    assert_eq!(sandbox.ok(&back_up), "bak: commit 2 of live, 2 new files\n");
+    assert_eq!(sandbox.ok(&back_up), "bak: commit 2 of live, 0 new files\n");
+    sandbox.ok(&["replica", "test", "--follow", "bak", "--once"]);
+    sandbox.ok(&["replica", "test", "--promote"]);
+    sandbox.ok(&["set", "live", "a", "v=10"]);
+    assert_eq!(sandbox.ok(&[&back_up[..], &["-q"]].concat()), "");
+    let refused = sandbox.dv(&["replicate", "test", "--to", "bak", "--once"]);
+    assert!(refused.code == 5 && refused.err.contains("promoted or recovered"), "{refused:?}");
+    assert!(refused.err.starts_with("dv: bak: ") && refused.err.contains("--discard"), "{refused:?}");
+    assert_eq!(sandbox.ok(&["lookup", "bak", "a", "--columns", "v"]), "{\"v\":10}\n");
+    sandbox.ok(&["set", "live", "b", "v=20"]);
+    sandbox.ok(&back_up);
+    sandbox.ok(&["replicate", "test", "--to", "bak", "--once", "--discard"]);
+    sandbox.ok(&["replica", "again", "--follow", "bak", "--once"]);
+    assert_eq!(sandbox.ok(&["lookup", "again", "a", "--columns", "v"]), "{\"v\":1}\n");
+    // A folder that a command has written is a store, and the message says what to do.
+    let [back_up, restore] =
+        [["replicate", "live", "--to", "bak2", "--once"], ["replica", "x", "--follow", "bak2", "--once"]];
+    sandbox.ok(&back_up);
+    sandbox.ok(&["set", "bak2", "a", "v=3"]);
+    for command in [back_up, restore] {
+        let refused = sandbox.dv(&command);
+        assert!(refused.code == 1 && refused.err.contains("an empty folder"), "{refused:?}");
+    }
+}
+
 /// Each backup is a commit: the first documents of the input, without a gap.
 #[test]
 fn each_backup_of_a_store_that_is_written_is_a_commit() {

@@ -17,6 +17,19 @@ fn refused(name: &str, text: impl AsRef<[u8]>, more: &[&str], code: i32, message
     assert_eq!(left, [name], "files were left behind");
 }
 
+/// The same from a pipe, with a sample of one row, whose types it cannot change.
+#[track_caller]
+fn refused_in_pipe(format: &str, text: &str, message: &str, advice: &str) {
+    let sandbox = Sandbox::new();
+    let args = ["build", "-", "--input-format", format, "-o", "out.dv", "--sample", "1"];
+    let run = sandbox.dv_with(&args, text.as_bytes());
+    assert_eq!((run.code, run.out.as_str()), (1, ""), "{run:?}");
+    let (first, rest) = run.err.split_once('\n').unwrap();
+    assert_eq!(first, format!("dv: {message}"));
+    assert!(rest.contains(advice), "{rest:?} has no {advice:?}");
+    assert!(sandbox.names().is_empty(), "files were left behind");
+}
+
 #[test]
 fn a_row_with_too_few_cells() {
     refused("a.csv", "a,b\n1,2\n3\n", &[], 1, "a.csv:3:1: expected 2 cells, found 1: \"3\"", "--skip-bad");
@@ -65,8 +78,8 @@ fn a_header_with_empty_and_repeated_names() {
 
 #[test]
 fn a_later_value_that_contradicts_its_type() {
-    let message = "a.csv:3:1: column \"size\" (i64): expected an i64 (-2^63 to 2^63-1), found \"12.5\"";
-    refused("a.csv", "size\n1\n12.5\n", &["--sample", "1", "--strict"], 1, message, "--type size=f64");
+    let message = "<stdin>:3:1: column \"size\" (i64): expected an i64 (-2^63 to 2^63-1), found \"12.5\"";
+    refused_in_pipe("csv", "size\n1\n12.5\n", message, "--type size=f64");
 }
 
 #[test]
@@ -120,15 +133,8 @@ fn numbers_and_strings_in_one_field() {
 
 #[test]
 fn an_array_where_single_values_were() {
-    let message = "a.ndjson:2:7: column \"a\" (i64): expected one value a document, found an array: \"1\"";
-    refused(
-        "a.ndjson",
-        "{\"a\":1}\n{\"a\":[1]}\n",
-        &["--sample", "1", "--strict"],
-        1,
-        message,
-        "--type 'a=i64[]'",
-    );
+    let message = "<stdin>:2:7: column \"a\" (i64): expected one value a document, found an array: \"1\"";
+    refused_in_pipe("ndjson", "{\"a\":1}\n{\"a\":[1]}\n", message, "--type 'a=i64[]'");
 }
 
 #[test]

@@ -52,7 +52,6 @@ fn other_columns_of_a_damaged_segment_can_be_read() {
     let printing = [&["cat", "a.dv", "b.dv"][..], &["head", "b.dv"], &["get", "b.dv", "7"]];
     let others = [
         &["stats", "b.dv"][..],
-        &["terms", "b.dv", "name", "--counts"],
         &["count", "b.dv", "--where", "name = \"name 3\""],
         &["facet", "b.dv", "name"],
         &["group", "b.dv", "name"],

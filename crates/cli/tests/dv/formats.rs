@@ -50,6 +50,86 @@ fn an_answer_has_rows_in_each_format() {
     assert_eq!(head, "| host | size |\n| --- | --- |\n| a | 1 |\n");
 }
 
+/// Two metrics of a column have headings of their own, and so has a column with the name of another one.
+#[test]
+fn headings_are_unique() {
+    let sandbox = Sandbox::with("t.csv", "count,x,y,n\na,1,9,10\na,2,8,20\nb,3,7,30\n");
+    sandbox.ok(&["build", "t.csv", "-o", "t.dv", "-q"]);
+    let args = ["group", "t.dv", "count", "--metric", "last(n by x), last(n by y), first(n by x)"];
+    let group = |format: &str| sandbox.ok(&[&args[..], &["--format", format]].concat());
+    let csv = "count,count (2),last.n by x,last.n by y,first.n by x\na,2,20,10,10\nb,1,30,30,30\n";
+    assert_eq!(group("csv"), csv);
+    assert_eq!(group("tsv"), csv.replace(',', "\t"));
+    assert!(
+        group("markdown").starts_with("| count | count (2) | last.n by x | last.n by y | first.n by x |\n")
+    );
+    assert!(
+        group("ndjson")
+            .starts_with("{\"count\":\"a\",\"count (2)\":2,\"last.n by x\":20,\"last.n by y\":10,")
+    );
+    assert!(group("table").starts_with("count  count (2)  last.n by x  last.n by y  first.n by x\n"));
+    let table = sandbox.ok(&args);
+    assert!(
+        table.starts_with("count  documents  last of n by x  last of n by y  first of n by x\n"),
+        "{table}"
+    );
+    let request = r#"{"groups": [{"column": "count", "metric": ["last(n by x)", "last(n by y)"]}]}"#;
+    let answer: serde_json::Value = serde_json::from_str(&sandbox.ok(&["query", "t.dv", request])).unwrap();
+    let metrics = serde_json::json!({ "last": { "n by x": 20, "n by y": 10 } });
+    assert_eq!(answer["groups"][0]["groups"][0]["metrics"], metrics);
+}
+
+/// As in an export.
+#[test]
+fn an_empty_string_is_no_missing_value() {
+    let sandbox = Sandbox::with("d.csv", "b,n\n,1\n\"\",2\nx,3\n\"NA\",4\n");
+    sandbox.ok(&["build", "d.csv", "-o", "d.dv", "-q", "--type", "b=string"]);
+    assert_eq!(sandbox.ok(&["export", "d.dv", "--format", "csv"]), "b,n\n,1\n\"\",2\nx,3\n\"NA\",4\n");
+    let args = ["group", "d.dv", "b", "--missing", "--by", "value", "--format"];
+    let group = |format: &str| sandbox.ok(&[&args[..], &[format]].concat());
+    let csv = "b,count\n\"\",1\n\"NA\",1\nx,1\n,1\n";
+    assert_eq!(group("csv"), csv);
+    assert_eq!(group("tsv"), csv.replace(',', "\t"));
+    let rows = "| b | count |\n| --- | --- |\n|  | 1 |\n| NA | 1 |\n| x | 1 |\n| (missing) | 1 |\n";
+    assert_eq!(group("markdown"), rows);
+    let facet = sandbox.ok(&["facet", "d.dv", "b", "--by", "value", "--format", "csv"]);
+    assert_eq!(facet, "column,value,count\nb,\"\",1\nb,\"NA\",1\nb,x,1\n");
+}
+
+/// A group with its best documents has a row for each of them.
+#[test]
+fn the_best_documents_of_groups_are_rows() {
+    let sandbox = sandbox();
+    let args = ["group", "t.dv", "host", "--docs", "2", "--sort=-size", "--format", "csv", "--columns"];
+    let csv = sandbox.ok(&[&args[..], &["size"]].concat());
+    assert_eq!(csv, "host,count,documents._doc,documents.size\na,2,0,1\na,2,2,\nb,1,1,2\n");
+    let csv = sandbox.ok(&[&args[..], &["host,size", "-n", "1"]].concat());
+    assert_eq!(csv, "host,count,documents._doc,documents.host,documents.size\na,2,0,a,1\na,2,2,a,\n");
+    let args = ["group", "t.dv", "host", "--docs", "1", "--sort=-size", "-o", "x.ndjson"];
+    sandbox.ok(&args);
+    let first =
+        "{\"host\":\"a\",\"count\":2,\"documents._doc\":0,\"documents.host\":\"a\",\"documents.size\":1}\n";
+    assert!(String::from_utf8(sandbox.read("x.ndjson")).unwrap().starts_with(first));
+}
+
+/// Values of the best documents that JSON has no numbers for are in their rows, and missing ones are empty.
+#[test]
+fn rows_of_the_best_documents_keep_nan() {
+    let rows = "{\"x\":null,\"h\":\"a\"}\n{\"x\":1.5,\"h\":\"a\"}\n";
+    let sandbox = Sandbox::with("t.csv", "h,x\na,NaN\nb,-inf\nc,\nd,1.5\n");
+    sandbox.write("n.ndjson", rows);
+    sandbox.ok(&["build", "t.csv", "-o", "t.dv", "-q"]);
+    sandbox.ok(&["build", "n.ndjson", "-o", "n.dv", "-q"]);
+    let group = |file: &str, format: &str| {
+        let args = ["--by", "value", "--docs", "2", "--columns", "x", "--format", format];
+        sandbox.ok(&[&["group", file, "h"][..], &args].concat())
+    };
+    let csv = "h,count,documents._doc,documents.x\na,1,0,NaN\nb,1,1,-inf\nc,1,2,\nd,1,3,1.5\n";
+    assert_eq!(group("t.dv", "csv"), csv);
+    let markdown = group("n.dv", "markdown");
+    assert!(markdown.ends_with("| a | 2 | 0 |  |\n| a | 2 | 1 | 1.5 |\n"), "{markdown}");
+}
+
 #[test]
 fn the_name_of_a_file_gives_its_format_and_compression() {
     let sandbox = sandbox();

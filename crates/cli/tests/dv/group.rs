@@ -100,10 +100,10 @@ fn metrics_by_name() {
     let sandbox = sandbox();
     let metrics = "p50(size), P99 ( size ),first(agent by size)";
     let expected = "\
-host       documents  p50 of size  p99 of size  first of agent  last of a,b  last of size
-─────────────────────────────────────────────────────────────────────────────────────────
-a.example          3           10           20            curl            y            20
-b.example          2            1            7            curl            y             7
+host       documents  p50 of size  p99 of size  first of agent by size  last of a,b by size  last of size by size
+─────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+a.example          3           10           20                    curl                    y                    20
+b.example          2            1            7                    curl                    y                     7
 2 groups, 6 documents, 1 without a value
 ";
     let args = ["group", "t.dv", "host", "--metric", metrics, "--metric", "last(`a,b` by size)"];
@@ -111,7 +111,8 @@ b.example          2            1            7            curl            y     
     assert_eq!(sandbox.ok(&args), expected);
     let json: Value = from_str(&sandbox.ok(&[&args[..], &["--json"]].concat())).unwrap();
     let first = json!({
-        "p50": { "size": 10 }, "p99": { "size": 20 }, "first": { "agent": "curl" }, "last": { "a,b": "y", "size": 20 },
+        "p50": { "size": 10 }, "p99": { "size": 20 },
+        "first": { "agent by size": "curl" }, "last": { "a,b by size": "y", "size by size": 20 },
     });
     assert_eq!(json["groups"][0]["metrics"].to_string(), first.to_string());
     let request = json!({
@@ -123,7 +124,7 @@ b.example          2            1            7            curl            y     
     let text = sandbox.ok(&[&["group", "t.dv", "host"][..], &best].concat());
     let rows: Vec<Vec<&str>> = text.lines().skip(2).map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(rows[..2], [["a.example", "3", "wget"], ["b.example", "2", "curl"]]);
-    // What a cell holds does not move the cursor.
+    // Control characters of a cell are escaped.
     sandbox.write("c.csv", "name,text,n\nx,\"a\u{1b}[2J\",1\n");
     sandbox.ok(&["build", "c.csv", "-o", "c.dv", "-q"]);
     let text = sandbox.ok(&["group", "c.dv", "name", "--metric", "first(text by n)"]);
@@ -141,6 +142,16 @@ b.example          2            1            7            curl            y     
     ] {
         let run = sandbox.dv(&["group", "t.dv", "host", "--metric", metric]);
         assert!(run.code == code && run.err.contains(said), "{metric}: {run:?}");
+    }
+    let run = sandbox.dv(&["histogram", "t.dv", "agent", "--step", "hour"]);
+    assert!(run.code == 2 && run.err.contains("--type agent=timestamp stores times in UTC"), "{run:?}");
+    for (column, code, said) in [
+        ("size:foo", 1, "no column \"size:foo\", and as a step of \"size\": expected "),
+        ("siz:hour", 1, "siz"),
+        ("agent:hour", 2, "--type agent=timestamp stores times in UTC"),
+    ] {
+        let run = sandbox.dv(&["group", "t.dv", column]);
+        assert!(run.code == code && run.err.contains(said), "{column}: {run:?}");
     }
     let having = ["--metric", "last(agent by size)", "--having", "last(agent by size) = \"curl\""];
     let run = sandbox.dv(&[&["group", "t.dv", "host"][..], &having].concat());

@@ -189,7 +189,7 @@ fn requests_have_the_same_histograms() {
 #[test]
 fn documents_of_a_range_are_looked_at_in_other_columns() {
     let sandbox = sandbox();
-    let by_month = ["histogram", "t.dv", "at", "--step", "month", "--facet", "day", "--top", "1"];
+    let by_month = ["histogram", "t.dv", "at", "--step", "month", "--facet", "day", "-n", "1"];
     let asked = [&by_month[..], &["--sum", "size,price", "--max", "day"]].concat();
     let expected = "                  at  documents  sum of size  sum of price  max of day  day
 ────────────────────────────────────────────────────────────────────────────────────

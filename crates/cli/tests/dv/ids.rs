@@ -3,6 +3,8 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::Stdio;
 
+use docvalues::reader::{IdForm, Segment};
+use docvalues::writer::{IdOptions, Merger, WriterOptions};
 use serde_json::{Value, json};
 
 use crate::sandbox::{Run, Sandbox, packages};
@@ -30,6 +32,16 @@ fn of_csv(text: &str, more: &[&str]) -> Sandbox {
     let sandbox = Sandbox::with("a.csv", text);
     sandbox.ok(&[&["build", "a.csv", "-o", "a.dv", "-q", "--id-field", "id"], more].concat());
     sandbox
+}
+
+/// Gives a segment another index of its column `id`, which `dv` does not build but reads and merges.
+fn index(sandbox: &Sandbox, file: &str, form: IdForm, filter_bits: u8) {
+    let segment = Segment::open(sandbox.path(file)).unwrap();
+    let options = IdOptions::new().form(form).filter_bits(filter_bits);
+    let mut merger = Merger::new(WriterOptions::new()).id_field("id", options);
+    merger.add(file, &segment);
+    let (bytes, _) = merger.finish_bytes().unwrap();
+    sandbox.write(file, bytes);
 }
 
 fn info(sandbox: &Sandbox, file: &str) -> Value {
@@ -103,7 +115,8 @@ fn every_id_is_found_among_forty_segments() {
 fn the_later_file_is_the_newer_one() {
     let sandbox = of_csv("id,v\na,1\nb,2\n", &[]);
     sandbox.write("b.csv", "id,v,w\nc,3,\nb,4,x\n");
-    sandbox.ok(&["build", "b.csv", "-o", "b.dv", "-q", "--id-field", "id", "--term-index", "fst"]);
+    sandbox.ok(&["build", "b.csv", "-o", "b.dv", "-q"]);
+    index(&sandbox, "b.dv", IdForm::Fst, 16);
     assert_eq!(sandbox.ok(&["lookup", "a.dv", "b.dv", "b", "--doc"]), "b.dv\t1\tb\n");
     assert_eq!(sandbox.ok(&["lookup", "b.dv", "a.dv", "b", "--doc"]), "a.dv\t1\tb\n");
     let found = sandbox.ok(&["lookup", "a.dv", "b.dv", "b", "a", "c", "b"]);
@@ -162,17 +175,10 @@ fn segments_and_ids_are_told_apart() {
     assert_eq!(places(&["a.dv", "b.dv", "a"]), "b.dv:0");
     assert_eq!(places(&["no ending", "a"]), "no ending:0");
     assert_eq!(places(&["a.dv", "--", "-7", "x.dv", "-", "--id", ""]), "a.dv:1 a.dv:2 a.dv:4 a.dv:5 a.dv:3");
-    assert_eq!(places(&["a.dv", "b.dv", "--id", "x.dv", "--id", "-7", "--id="]), "b.dv:2 b.dv:1 b.dv:3");
-    assert_eq!(
-        places(&["a.dv", "a", "--id", "x.dv", "--id", "-7"].map(|word| match word {
-            "a" => "b.dv",
-            word => word,
-        })),
-        "b.dv:2 b.dv:1"
-    );
+    assert_eq!(places(&["a.dv", "b.dv", "--", "x.dv", "-7", ""]), "b.dv:2 b.dv:1 b.dv:3");
     let run = sandbox.dv_with(&["lookup", "--doc", "a.dv", "a", "-", "a", "--quiet"], b"-7\nnone\n");
     assert_eq!(ended(run, 1).0, "a.dv\t0\ta\na.dv\t1\t-7\na.dv\t0\ta\n");
-    let run = sandbox.dv_with(&["lookup", "--doc", "a.dv", "--id", "a", "-"], b"-7");
+    let run = sandbox.dv_with(&["lookup", "--doc", "a.dv", "-", "--", "a"], b"-7");
     assert_eq!(ended(run, 0).0, "a.dv\t1\t-7\na.dv\t0\ta\n");
 
     for args in [&["lookup"][..], &["lookup", "a.dv"], &["lookup", "a.dv", "b.dv"]] {
@@ -244,14 +250,16 @@ fn ids_are_written_as_their_type_prints_them() {
 #[test]
 fn every_form_and_filter_finds_all() {
     let ids: String = rows().iter().map(|row| id(row) + "\n").collect();
-    for (form, bits) in [("trie", "0"), ("exact-trie", "8"), ("fst", "32")] {
-        let sandbox = segment(&["--term-index", form, "--filter-bits", bits]);
+    let sandbox = segment(&[]);
+    for (form, bits) in [(IdForm::Blocks, 0), (IdForm::Exact, 8), (IdForm::Fst, 32)] {
+        index(&sandbox, "p.dv", form, bits);
+        let form = form.name();
         sandbox.ok(&["check", "p.dv"]);
         let info = info(&sandbox, "p.dv");
         let index = &info["ids"];
         assert_eq!((&index["column"], &index["term_index"]), (&json!("id"), &json!(form)));
         assert_eq!((&index["packed_as"], &index["ids"]), (&json!("hex"), &json!(3525)));
-        assert_eq!(index["filter_bits"].to_string(), bits);
+        assert_eq!(index["filter_bits"], json!(bits));
         let sum = |sections: &Value| -> u64 {
             sections.as_array().unwrap().iter().map(|section| section["bytes"].as_u64().unwrap()).sum()
         };
@@ -259,7 +267,7 @@ fn every_form_and_filter_finds_all() {
         let whole =
             sum(&info["columns"]) + sum(&index["sections"]) + info["overhead_bytes"].as_u64().unwrap();
         assert_eq!(info["bytes"], whole);
-        let filter = if bits == "0" { "no filter".to_owned() } else { format!("filter of {bits} bits") };
+        let filter = if bits == 0 { "no filter".to_owned() } else { format!("filter of {bits} bits") };
         let line = format!("\nids in id: {form}, packed as hex, {filter}; ");
         let text = sandbox.ok(&["info", "p.dv", "--sections"]);
         assert!(text.contains(&line) && text.contains("\nindex of ids "), "{text}");
@@ -269,27 +277,21 @@ fn every_form_and_filter_finds_all() {
             sandbox.dv_with(&["lookup", "p.dv", "-", "--columns", "id", "--format", "csv"], ids.as_bytes());
         assert_eq!(ended(run, 0).0, format!("id\n{ids}"));
     }
-    let sandbox = segment(&["--term-index", "none"]);
+    sandbox.ok(&["build", "p.ndjson.gz", "-o", "p.dv", "-q"]);
     assert_eq!(info(&sandbox, "p.dv")["ids"], Value::Null);
     assert!(!sandbox.ok(&["info", "p.dv"]).contains("ids"));
-    ended(sandbox.dv(&["build", "p.ndjson.gz", "-o", "p.dv", "--id-field", "id", "--filter-bits", "33"]), 2);
 }
 
-/// The bits that the filter has: half of those that were asked for.
+/// The bits that the filter has: half of those of other forms.
 #[test]
 fn the_filter_of_ids_in_a_column() {
     let mixed = |i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let ids: String = (0..300).map(|i| format!("{:016x}{:016x}\n", mixed(i), mixed(!i))).collect();
-    for (asked, bits) in [("16", "8"), ("1", "0")] {
-        let more = ["--type", "id=bytes:raw", "--filter-bits", asked];
-        let sandbox = of_csv(&format!("id\n{ids}"), &more);
-        let index = info(&sandbox, "a.dv")["ids"].take();
-        assert_eq!(index["term_index"], json!("column"));
-        assert_eq!(index["filter_bits"].to_string(), bits);
-        let filter = if bits == "0" { "no filter".to_owned() } else { format!("filter of {bits} bits") };
-        let text = sandbox.ok(&["info", "a.dv"]);
-        assert!(text.contains(&format!("\nids in id: column, {filter}; ")), "{text}");
-    }
+    let sandbox = of_csv(&format!("id\n{ids}"), &["--type", "id=bytes:raw"]);
+    let index = info(&sandbox, "a.dv")["ids"].take();
+    assert_eq!((&index["term_index"], &index["filter_bits"]), (&json!("column"), &json!(8)));
+    let text = sandbox.ok(&["info", "a.dv"]);
+    assert!(text.contains("\nids in id: column, filter of 8 bits; "), "{text}");
 }
 
 #[test]
@@ -330,9 +332,6 @@ fn what_cannot_be_an_id_is_named_and_nothing_is_written() {
         assert!(refused("b").contains("one value a document, found several"));
         assert!(refused("c").contains("found i64 in column"));
         assert!(refused("d").contains("--id-field: no column "));
-    }
-    for more in [&["--term-index", "fst"][..], &["--filter-bits", "8"]] {
-        assert!(refused("a.csv", more, 2).contains("--id-field"));
     }
     let long = format!("id\n{}\n", "x".repeat(70_000));
     sandbox.write("long.csv", long);
@@ -390,7 +389,7 @@ fn terms_begin_with_a_prefix_and_end_with_a_limit() {
         some[..2].iter().map(|(id, doc)| format!("{{\"id\":\"{id}\",\"doc\":{doc}}}\n")).collect();
     assert_eq!(sandbox.ok(&["terms", "p.dv", "--id", "--prefix", "5d", "--limit", "2", "--json"]), json);
     assert_eq!(sandbox.ok(&["terms", "p.dv", "--id", "--prefix", "zz"]), "");
-    for args in [&["--id", "id"][..], &["--id", "--counts"], &[]] {
+    for args in [&["--id", "id"][..], &[]] {
         ended(sandbox.dv(&[&["terms", "p.dv"], args].concat()), 2);
     }
     let sandbox = of_csv("id\n01\n02\n", &["--type", "id=bytes"]);
@@ -438,7 +437,8 @@ fn a_segment_without_an_index_says_how_to_get_one() {
 
 #[test]
 fn merge_keeps_changes_or_drops_the_index() {
-    let sandbox = of_csv("id,k,n\na,p,1\nb,q,2\n", &["--term-index", "fst", "--filter-bits", "8"]);
+    let sandbox = of_csv("id,k,n\na,p,1\nb,q,2\n", &[]);
+    index(&sandbox, "a.dv", IdForm::Fst, 8);
     for (name, text, more) in [
         ("b", "id,k,n\nc,r,3\n", &["--id-field", "id"][..]),
         ("plain", "id,k,n\nd,s,4\n", &[]),
@@ -464,17 +464,13 @@ fn merge_keeps_changes_or_drops_the_index() {
     kept(&["b.dv", "a.dv"], "id trie 16 3");
     // A segment without documents has nothing to say.
     kept(&["empty.dv", "a.dv", "b.dv"], "id fst 8 3");
-    kept(&["a.dv", "b.dv", "--term-index", "exact-trie"], "id exact-trie 8 3");
-    kept(&["a.dv", "b.dv", "--filter-bits", "0"], "id fst 0 3");
     kept(&["a.dv", "plain.dv", "--id-field", "id"], "id fst 8 3");
     kept(&["a.dv", "plain.dv", "--id-field", "k"], "k trie 16 3");
     kept(&["a.dv", "b.dv", "--sort-by", "-n"], "id fst 8 3");
     assert_eq!(sandbox.ok(&["lookup", "m.dv", "a", "c", "--doc"]), "m.dv\t2\ta\nm.dv\t0\tc\n");
     let none = "null null null null";
-    for args in [&["a.dv", "b.dv", "--no-ids"][..], &["a.dv", "b.dv", "--term-index", "none"], &["plain.dv"]]
-    {
-        kept(args, none);
-    }
+    kept(&["a.dv", "b.dv", "--no-ids"], none);
+    kept(&["plain.dv"], none);
     // A note says that an index of a source is lost.
     assert_eq!(
         merge(&["a.dv", "plain.dv"]),
@@ -490,8 +486,7 @@ fn merge_keeps_changes_or_drops_the_index() {
 
     std::fs::remove_file(sandbox.path("m.dv")).unwrap();
     for (args, code, part) in [
-        (&["plain.dv", "--term-index", "fst"][..], 2, "name the column with --id-field"),
-        (&["a.dv", "--id-field", "ids"], 1, "did you mean \"id\"?"),
+        (&["a.dv", "--id-field", "ids"][..], 1, "did you mean \"id\"?"),
         (&["a.dv", "--id-field", "n"], 1, "found i64 in column"),
         (&["a.dv", "--no-ids", "--id-field", "id"], 2, "cannot be used with"),
         (

@@ -107,7 +107,7 @@ fn counts_are_of_what_they_are_said_to_be() {
         facet["facets"][0]["distinct"].clone()
     };
     assert_eq!(distinct(&[]), 3);
-    assert_eq!(distinct(&["--top", "1"]), 3);
+    assert_eq!(distinct(&["-n", "1"]), 3);
     assert_eq!(distinct(&["--min-count", "2"]), 1);
     assert_eq!(distinct(&["--prefix", "web"]), 2);
 }

@@ -118,9 +118,16 @@ fn info_shows_segments_and_columns() {
 #[test]
 fn an_index_becomes_a_segment_or_a_store() {
     let sandbox = solr();
-    let report =
-        sandbox.ok(&["import", "index", "-o", "sorted.dv", "--sort-by=-size", "--type", "sold_dt=i64"]);
-    assert!(report.contains("of 4 documents in 1 segments of index"), "{report}");
+    let report = sandbox.ok(&[
+        "import",
+        "index",
+        "-o",
+        "sorted.dv",
+        "--sort-by=-size",
+        "--lucene-type",
+        "sold_dt=i64",
+    ]);
+    assert!(report.contains("of 4 documents in 1 segment of index"), "{report}");
     let keys = sandbox.ok(&["export", "sorted.dv", "--columns", "key,sold_dt"]);
     assert_eq!(
         keys,

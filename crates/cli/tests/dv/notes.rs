@@ -102,9 +102,10 @@ fn joined_cells_are_counted_over_chunks_and_files() {
 
 #[test]
 fn a_late_number_that_a_double_rounds_is_an_error() {
-    let sandbox = Sandbox::with("a.csv", "x\n1.5\n123456789012345678.5\n");
-    let run = sandbox.dv(&["build", "a.csv", "-o", "a.dv", "--sample", "1", "--strict"]);
-    let expected = "dv: a.csv:3:1: column \"x\" (f64): a double rounds this number: \"123456789012345678.5\"\n    \
+    let text = b"x\n1.5\n123456789012345678.5\n";
+    let args = ["build", "-", "--input-format", "csv", "-o", "a.dv", "--sample", "1"];
+    let run = Sandbox::new().dv_with(&args, text);
+    let expected = "dv: <stdin>:3:1: column \"x\" (f64): a double rounds this number: \"123456789012345678.5\"\n    \
                     hint: use --type x=f64 to round it, or --type x=string to keep its text; or skip bad rows with \
                     --skip-bad\n";
     assert_eq!((run.code, run.err.as_str()), (1, expected));
@@ -115,7 +116,7 @@ fn timestamps_with_different_offsets_are_kept_as_text() {
     let text = "t\n2013-01-01T06:00:00+01:00\n2013-07-01T06:00:00+02:00\n";
     let sandbox = Sandbox::with("a.csv", text);
     let expected = "note: column \"t\": the UTC offsets of its timestamps differ, so the type is string \
-                    (--type t=timestamp stores them without offsets)\n";
+                    (--type t=timestamp stores them in UTC)\n";
     assert_eq!(notes(&sandbox, &["a.csv"]), expected);
     assert_eq!(sandbox.ok(&["export", "a.dv", "--format", "csv"]), text);
     notes(&sandbox, &["a.csv", "--type", "t=timestamp"]);

@@ -271,7 +271,7 @@ fn of_values_that_are_no_plain_numbers() {
                  keeps text)")
             .note(
                 "column \"mixed\": the UTC offsets of its timestamps differ, so the type is string (--type mixed=timestamp \
-                 stores them without offsets)",
+                 stores them in UTC)",
             ),
     ];
     files.iter().for_each(File::check);
@@ -284,7 +284,7 @@ fn of_surprises() {
         .columns(&["n: f64"])
         .note(
             "column \"n\": late.csv:10002:1 has \"1.5\", so the type is f64 and not the i64 of the sample; the input was read \
-             again (--strict makes this an error)",
+             again",
         );
     widened.rows = late.lines().chain(["1.5"]).map(|cell| vec![cell.to_owned()]).collect();
     let files = [

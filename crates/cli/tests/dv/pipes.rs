@@ -53,7 +53,7 @@ fn a_reader_that_goes_away_is_no_error() {
         &["head", "p.dv", "-n", "3000"],
         &["cat", "p.dv", "p.dv"],
         &["sample", "p.dv", "-n", "3000"],
-        &["terms", "p.dv", "depends", "--counts"],
+        &["terms", "p.dv", "depends"],
         &["terms", "p.dv", "--id"],
         &["build", "p.ndjson.gz", "-o", "-"],
         &["merge", "p.dv", "p.dv", "-o", "-", "--no-ids"],

@@ -193,6 +193,9 @@ fn replicas_follow_through_a_folder() {
     // A new leader: the old one does not overwrite what it puts there.
     sandbox.ok(&["replica", "b", "--promote"]);
     sandbox.ok(&["rm", "b", "--where", "section = \"games\"", "-q"]);
+    let refused = sandbox.dv(&["replicate", "b", "--to", "shared", "--once"]);
+    assert!(refused.code == 5 && refused.err.contains("--discard"), "{refused:?}");
+    sandbox.ok(&["replicate", "b", "--to", "shared", "--once", "--discard"]);
     sandbox.ok(&["replicate", "b", "--to", "shared", "--once"]);
     sandbox.ok(&["rm", "leader", "--where", "section = \"admin\"", "-q"]);
     let refused = sandbox.dv(&["replicate", "leader", "--to", "shared", "--once"]);
@@ -250,37 +253,6 @@ fn gaps_and_other_histories_have_exit_codes() {
     assert!(usage.code == 2 && usage.err.contains("107:0123456789abcdef:1"), "{usage:?}");
 }
 
-/// Each of several stores gets the documents of its shard, and all together all of them.
-#[test]
-fn shards_have_all_documents_once() {
-    let sandbox = Sandbox::with("p.ndjson.gz", packages());
-    sandbox.ok(&["build", "p.ndjson.gz", "-o", "all.dv", "-q"]);
-    let mut found = Vec::new();
-    for shard in 0..3 {
-        let store = format!("shard-{shard}");
-        sandbox.ok(&["store", "create", &store, "--id-field", "id"]);
-        let put = sandbox.ok(&["put", &store, "p.ndjson.gz", "--shard", &format!("{shard}/3"), "--json"]);
-        let put: Value = serde_json::from_str(&put).unwrap();
-        let count = put["put"].as_u64().unwrap();
-        assert!(
-            (1_000..1_400).contains(&count) && count + put["other_shards"].as_u64().unwrap() == 3_525,
-            "{put}"
-        );
-        found.extend(sandbox.ok(&["cat", &store]).lines().map(str::to_owned));
-    }
-    let mut all: Vec<String> = sandbox.ok(&["cat", "all.dv"]).lines().map(str::to_owned).collect();
-    all.sort_unstable();
-    found.sort_unstable();
-    assert!(all == found);
-    for wrong in ["3/3", "0/0", "1", "-1/3", "a/b"] {
-        let refused = sandbox.dv(&["put", "shard-0", "p.ndjson.gz", &format!("--shard={wrong}")]);
-        assert!(refused.code == 2 && refused.err.contains("such as 0/4"), "{wrong}: {refused:?}");
-    }
-    sandbox.ok(&["store", "create", "plain"]);
-    let refused = sandbox.dv(&["put", "plain", "p.ndjson.gz", "--shard", "0/3"]);
-    assert!(refused.code == 1 && refused.err.contains("--shard: expected a store with ids"), "{refused:?}");
-}
-
 /// A sender that failed, or had nothing to send, is not taken for one that is done.
 #[test]
 fn a_replica_of_nothing_is_refused() {
@@ -298,10 +270,12 @@ fn a_replica_of_nothing_is_refused() {
         let refused = sandbox.dv_with(&["replica", "copy"], &stream);
         assert!(refused.code == 3 && refused.err.contains("found an empty stream"), "{refused:?}");
         let refused = sandbox.dv(&["replicate", nothing, "--to", "shared", "--once"]);
-        assert_eq!(refused.code, 3, "{refused:?}");
+        assert!(refused.code == 3 && !is_there("shared"), "{refused:?}");
+        std::fs::create_dir(sandbox.path("shared")).unwrap();
         let refused = sandbox.dv(&["replica", "copy", "--follow", "shared", "--once"]);
         assert!(refused.code == 3 && refused.err.contains("expected commits of a leader"), "{refused:?}");
         assert!(!is_there("copy"));
+        std::fs::remove_dir(sandbox.path("shared")).unwrap();
     }
     // A store with nothing new has something to say.
     sandbox.ok(&["store", "create", "leader", "--id-field", "id"]);

@@ -108,17 +108,6 @@ fn the_same_input_gives_the_same_bytes() {
 }
 
 #[test]
-fn files_without_jump_tables_give_the_same_documents() {
-    let sandbox = Sandbox::with("p.ndjson.gz", packages());
-    sandbox.ok(&["build", "p.ndjson.gz", "-o", "a.dv"]);
-    sandbox.ok(&["build", "p.ndjson.gz", "-o", "b.dv", "--jump-tables", "none", "--no-zone-maps"]);
-    assert!(sandbox.read("b.dv").len() < sandbox.read("a.dv").len());
-    let sections = |name| sandbox.ok(&["info", name, "--sections"]);
-    assert!(sections("a.dv").contains("jump table") && !sections("b.dv").contains("jump table"));
-    assert_eq!(sandbox.ok(&["export", "a.dv"]), sandbox.ok(&["export", "b.dv"]));
-}
-
-#[test]
 fn the_shipped_packages_come_out_document_by_document() {
     let sandbox = Sandbox::with("p.ndjson.gz", packages());
     documents_come_out(&sandbox, "p.ndjson.gz", 3525);

@@ -74,10 +74,10 @@ fn answers_are_those_of_one(sandbox: &Sandbox, files: &[&str]) {
     let query = ["--where", "size > 20kB and not section = \"doc\""];
     let commands: [(&str, &[&str]); 14] = [
         ("count", &[]),
-        ("facet", &["section", "tags", "priority", "--top", "0"]),
+        ("facet", &["section", "tags", "priority", "-n", "0"]),
         ("facet", &["multi_arch", "--by", "value"]),
         ("group", &["section", "--sum", "size", "--max", "installed_size_kib", "--by", "metric"]),
-        ("group", &["source", "--top", "0", "--by", "value"]),
+        ("group", &["source", "-n", "0", "--by", "value"]),
         ("histogram", &["size", "--step", "1000000"]),
         ("histogram", &["size", "--edges", "0,1kB,1MB", "--facet", "section", "--mean", "depends_count"]),
         ("sort", &["--by=-size", "--columns", "package,size"]),
@@ -161,7 +161,7 @@ fn columns_of_different_types_are_read_together() {
     let commands: [(&str, &[&str]); 10] = [
         ("count", &["--where", "n > 2.25"]),
         ("count", &["--where", "host = \"h2\" or l = 3 or t ^= \"b\""]),
-        ("facet", &["host", "l", "t", "n", "new", "--top", "7"]),
+        ("facet", &["host", "l", "t", "n", "new", "-n", "7"]),
         ("group", &["host", "--max", "n", "--sum", "n", "--by", "value"]),
         ("histogram", &["n", "--edges", "0,0.5,100"]),
         ("histogram", &["l", "--step", "2"]),

@@ -17,7 +17,7 @@ fn completions_know_every_command() {
     assert!(commands.len() >= 15, "{commands:?}");
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = sandbox.ok(&["completions", shell]);
-        for word in commands.iter().map(String::as_str).chain(["jump-tables", "header"]) {
+        for word in commands.iter().map(String::as_str).chain(["sort-by", "header"]) {
             assert!(script.contains(word), "{shell} has no {word}");
         }
     }
@@ -124,6 +124,8 @@ fn what_another_tool_calls_it_is_hinted() {
         (&["head", "a.dv", "-25"][..], "-n 25\n"),
         (&["cat", "a.dv", "-5"], "dv head -n 10"),
         (&["cat", "a.dv", "-n", "5"], "dv head -n 10"),
+        (&["facet", "a.dv", "a", "--top", "5"], "-n 10, or --limit 10"),
+        (&["head", "a.dv", "--docs", "5"], "-n 10, or --limit 10"),
         (&["sql", "select 1", "a.dv", "-n", "5"], "limit 10"),
         (&["export", "a.dv", "--delimiter", ";"], "--format tsv"),
         (&["build", "a.csv", "-o", "b.dv", "-d", ";"], "--delimiter ';'"),

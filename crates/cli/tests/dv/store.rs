@@ -115,11 +115,11 @@ fn commands_read_a_store_as_a_segment_of_its_documents() {
         &["export", "--docs", "1000..1010"],
         &["export", "--where", "size > 1MB", "--sort", "-size", "--limit", "9"],
         &["sort", "--by", "section,-size", "-n", "20"],
-        &["facet", "section", "tags", "--top", "5"],
+        &["facet", "section", "tags", "-n", "5"],
         &["facet", "priority", "--by", "value", "--where", "size > 1MB"],
         &["group", "section", "--by", "value"],
         &["histogram", "size", "--step", "1MB"],
-        &["terms", "section", "--counts"],
+        &["terms", "section"],
         &["terms", "tags", "--prefix", "role::"],
         &["terms", "--id", "--limit", "50"],
         &["lookup", an_id, "--columns", "package,size"],
@@ -272,6 +272,20 @@ fn what_is_refused_says_what_to_do() {
     fails(&["store", "create", "x", "--type", "t=timestamp"], 2, &["timestamp[ms]"]);
     fails(&["store", "create", "x", "--type", "t=string:fsst"], 2, &["a store chooses the compression"]);
     fails(&["store", "create", "x", "--type", "id=u64", "--id-field", "id"], 1, &["column \"id\""]);
+    for ty in ["timestamp", "timestamp[ms]", "date"] {
+        let ty = format!("at={ty}");
+        let args = ["store", "create", "x", "--id-field", "id", "--version-field", "at", "--type", &ty];
+        fails(&args, 2, &["expected whole numbers (i64 or u64), found times", "dv export FILE.dv --sort at"]);
+    }
+    fails(&["put", "nostore", "rows.csv"], 3, &["nostore: expected the folder of a store, found nothing"]);
+    sandbox.ok(&["build", "rows.csv", "-o", "rows.dv", "-q"]);
+    fails(&["put", "st", "rows.dv"], 1, &["found a segment", "`dv export rows.dv | dv put STORE -`"]);
+    sandbox.write("keys.csv", "key,n\na,1\n");
+    fails(
+        &["put", "st", "keys.csv"],
+        1,
+        &["the rows so far have no column \"id\", but columns \"key\", \"n\""],
+    );
     sandbox.ok(&["put", "st", "rows.csv", "-q"]);
     fails(&["rm", "st", "b"], 1, &["no document has the id \"b\""]);
     fails(&["rm", "st", "--where", "nn = 1"], 1, &["nn"]);
@@ -362,6 +376,7 @@ fn a_log_is_listed() {
     let sandbox = Sandbox::new();
     sandbox.ok(&["store", "create", "st", "--id-field", "id"]);
     assert_eq!(json(&sandbox.ok(&["log", "st", "--json"])), Value::Array(Vec::new()));
+    assert!(sandbox.dv(&["log", "st"]).err.contains("--keep-frames"));
     let options = StoreOptions::new().durability(Durability::EachBatch);
     let store = Store::open(sandbox.path("st"), options).unwrap();
     for id in ["a", "b"] {

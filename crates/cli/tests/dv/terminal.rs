@@ -114,8 +114,8 @@ const COMMANDS: [&[&str]; 34] = [
     &["head", "wide.dv", "--columns", "text,day"],
     &["sort", "p.dv", "--by=-size", "-n", "3", "--columns", "package,size,section"],
     &["lookup", "st", "a"],
-    &["terms", "p.dv", "tags", "--counts", "--prefix", "role"],
-    &["terms", "p.dv", "depends", "--counts", "--limit", "2000"],
+    &["terms", "p.dv", "tags", "--prefix", "role"],
+    &["terms", "p.dv", "depends", "--limit", "2000"],
     &["diff", "wide.dv", "other.dv"],
     &["diff", "wide.dv", "p.dv", "--limit", "1"],
     &["commits", "st"],
@@ -293,7 +293,7 @@ fn a_terminal_acts_on_no_character_of_a_text() {
     sandbox.ok(&["build", "e.ndjson", "-o", &segment, "-q", "--id-field", "id"]);
     sandbox.ok(&["store", "create", &store, "--id-field", "id"]);
     sandbox.ok(&["put", &store, "e.ndjson", "-q"]);
-    sandbox.write("e.csv", format!("a{evil},n\n1,2\nx{evil},3\n"));
+    sandbox.write("e.csv", format!("a{evil},id\n1,2\nx{evil},3\n"));
     let condition = format!("n > \"{evil}\"");
     for command in [
         &["check", &segment, &store][..],
@@ -314,7 +314,8 @@ fn a_terminal_acts_on_no_character_of_a_text() {
         &["stats", &segment, "nosuch"],
         &["schema", "e.ndjson"],
         &["build", "e.ndjson", "-o", &format!("{evil}2.dv")],
-        &["build", "e.csv", "-o", "y.dv", "--sample", "1", "--strict"],
+        &["build", "e.csv", "-o", "y.dv", "--sample", "1"],
+        &["put", &store, "e.csv", "--sample", "1"],
         &["build", &format!("{evil}.csv"), "-o", "y.dv"],
         &["merge", &segment, &segment, "-o", "y.dv"],
         &["rm", &store, evil],
@@ -346,8 +347,11 @@ fn stale_documents_are_told_on_a_terminal() {
     for more in [&["-q"][..], &[], &["--json"]] {
         let received = without_escapes(&put(more));
         assert!(received.contains("2 documents are stale, document 1 of the input first"), "{received}");
-        assert!(received.contains("--strict-versions"), "{received}");
     }
+    sandbox.write("a.csv", "id,at\nc,1\na,4\nb,5\n");
+    let expected = "2 documents are stale, document 2 of the input first: the store has the same or a higher version of the id";
+    let received = without_escapes(&put(&["-q"]));
+    assert!(received.contains(expected), "{received}");
 }
 
 #[cfg(feature = "man")]

@@ -114,7 +114,7 @@ fn timestamps_of_different_units_are_one_column() {
     sandbox.ok(&["build", "nanos.csv", "-o", "nanos.dv", "-q"]);
     let days = ok(&sandbox, &["histogram", "t.dv", "nanos.dv", "at", "--step", "day"]);
     assert!(without_bars(&days).contains("2024-03-31T00:00:00+01:00  5\n"), "{days}");
-    let days = ok(&sandbox, &["group", "t.dv", "nanos.dv", "at:day", "--by", "count", "--top", "1"]);
+    let days = ok(&sandbox, &["group", "t.dv", "nanos.dv", "at:day", "--by", "count", "-n", "1"]);
     assert!(days.contains("2024-03-31T00:00:00+01:00          5"), "{days}");
 }
 
@@ -138,6 +138,9 @@ fn timestamps_of_a_store_get_a_finer_unit() {
 fn an_unknown_zone_is_a_wrong_command_line() {
     let run = sandbox().dv(&["count", "t.dv", "--tz", "Europe/Atlantis"]);
     assert!(run.code == 2 && run.err.contains("Europe/Atlantis"), "{run:?}");
+    assert!(run.err.contains("expected a time zone of the database, such as Europe/Berlin"), "{run:?}");
+    let run = sandbox().dv(&["build", "t.csv", "-o", "t.dv", "--tz", "Europe/Berlin"]);
+    assert!(run.code == 2 && run.err.contains("times without an offset are read in UTC"), "{run:?}");
 }
 
 /// A part of the zones, or all in the full sweep.

@@ -48,13 +48,15 @@ fn end(mut child: Child, signal: &str) -> ExitStatus {
 #[test]
 fn nothing_is_left_of_an_interrupted_build() {
     for (signal, number) in SIGNALS {
-        let sandbox = Sandbox::with("old.dv", "kept");
-        let args = ["build", "-", "--input-format", "csv", "--memory", "1MB", "-o", "old.dv", "--force"];
+        let sandbox = Sandbox::with("a.csv", "a\n1\n");
+        sandbox.ok(&["build", "a.csv", "-o", "old.dv", "-q"]);
+        let before = sandbox.read("old.dv");
+        let args = ["build", "-", "--input-format", "csv", "--memory", "1MB", "-o", "old.dv"];
         let mut child = start(&sandbox, &args, "");
         wait_for_output(&sandbox, &mut child, "old.dv");
         assert_eq!(end(child, signal).signal(), Some(number), "{signal}");
-        assert_eq!(sandbox.names(), ["old.dv"], "{signal}");
-        assert_eq!(sandbox.read("old.dv"), b"kept");
+        assert_eq!(sandbox.names(), ["a.csv", "old.dv"], "{signal}");
+        assert_eq!(sandbox.read("old.dv"), before, "{signal}");
     }
 }
 

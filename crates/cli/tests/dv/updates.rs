@@ -83,7 +83,7 @@ fn commands_print_updated_values() {
             "{\"id\":\"a\",\"size\":100}\n{\"id\":\"d\",\"size\":4}",
         ),
         (&["sort", "st", "--by", "section", "-n", "1", "--columns", "section"], "{\"section\":\"libs\"}"),
-        (&["terms", "st", "section", "--counts"], "1\tlibs\n1\tnet\n1\tzoo"),
+        (&["terms", "st", "section"], "libs\nnet\nzoo"),
         (&["terms", "st", "tags"], "new\nx\ny\nz"),
         (&["count", "st", "--where", "size = 100 and tags = \"new\" and tags = \"x\""], "1"),
         (&["count", "st", "--where", "size = 1 or section = \"games\""], "0"),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Each crate under `crates/`, and the crates of the workspace that it may use.
-const ARROWS: [(&str, &[&str]); 17] = [
+const ARROWS: [(&str, &[&str]); 18] = [
     ("format", &[]),
     ("derive", &[]),
     ("column", &["format"]),
@@ -22,6 +22,7 @@ const ARROWS: [(&str, &[&str]); 17] = [
     ("ballista", &["datafusion"]),
     ("distributed", &["datafusion"]),
     ("cli", &["datafusion", "docvalues"]),
+    ("python", &["cli", "docvalues"]),
     ("testkit", &["search", "column", "storage", "format"]),
 ];
 

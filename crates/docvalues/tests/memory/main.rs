@@ -10,6 +10,7 @@
 mod claims;
 mod damage;
 mod heap;
+mod lucene;
 mod many_ids;
 mod retrieve;
 #[path = "../it/write.rs"]

@@ -8,6 +8,8 @@ use proptest::prelude::*;
 use super::*;
 #[cfg(target_pointer_width = "64")]
 use crate::binary::MAX_VALUE;
+use crate::cursor::Cursor;
+use crate::granule::SectionRef;
 use crate::source::{Owned, TAIL};
 
 mod damage;

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::bytes::Bytes;
+use crate::dictionary::MAX_TERM;
 use crate::lz4;
 
 /// The most entries of a block; Lucene has 48 unless it is told otherwise.
@@ -78,6 +79,9 @@ fn in_one_area(bytes: &mut Bytes<'_>, entries: u32, wanted: &[u8]) -> Option<Opt
 fn in_areas(bytes: &mut Bytes<'_>, entries: u32, wanted: &[u8]) -> Option<Option<u32>> {
     let code = bytes.vlong()?;
     let (len, is_leaf) = (usize::try_from(code >> 3).ok()?, code & 4 == 4);
+    if len > usize::try_from(entries).ok()?.saturating_mul(MAX_TERM) {
+        return None;
+    }
     let suffixes: Cow<'_, [u8]> = match code & 3 {
         0 => bytes.take(len)?.into(),
         1 => lowercase(bytes, len)?.into(),
@@ -258,6 +262,26 @@ mod tests {
                 damaged[at] = byte;
                 let _ = find(Bytes(&damaged), b"d", &NEW);
             }
+        }
+    }
+
+    #[test]
+    fn suffixes_are_as_long_as_those_of_lucene() {
+        // LZ4 of zeros for two terms: a literal, a match of the others but the last, and that one.
+        for len in [2 * MAX_TERM, 2 * MAX_TERM + 1] {
+            let mut block = vec![2 << 1];
+            let mut code = len << 3 | 4 | 2;
+            while code >= 0x80 {
+                block.push(code as u8 | 0x80);
+                code >>= 7;
+            }
+            let matched = len - 2 - 4 - 15;
+            block.extend([code as u8, 0x1F, 0, 1, 0]);
+            block.extend(std::iter::repeat_n(0xFF, matched / 255));
+            // Both suffixes have no byte.
+            block.extend([(matched % 255) as u8, 0x10, 0, 2 << 1 | 1, 0]);
+            let found = in_areas(&mut Bytes(&block[1..]), 2, b"none");
+            assert_eq!(found, (len == 2 * MAX_TERM).then_some(None));
         }
     }
 

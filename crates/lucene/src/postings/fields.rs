@@ -16,6 +16,8 @@ use crate::file::Body;
 /// The oldest version of an FST that is read, and the only one in which nodes have gaps.
 const WITH_GAPS: i32 = 6;
 
+const TWICE: &str = "terms of one field twice";
+
 /// The fields of the terms of a segment.
 #[derive(Debug)]
 pub(super) struct Fields {
@@ -44,6 +46,16 @@ pub(super) enum Index {
     Trie(Trie),
 }
 
+impl Index {
+    /// The first byte of its nodes in `.tip`.
+    pub(super) fn start(&self) -> usize {
+        match self {
+            Index::Fst(fst) => fst.body.start,
+            Index::Trie(trie) => trie.place.start,
+        }
+    }
+}
+
 impl FieldTerms {
     /// Whether lists of documents have frequencies.
     pub(super) fn has_freqs(&self) -> bool {
@@ -55,9 +67,9 @@ impl FieldTerms {
 pub(super) fn of_meta(meta: &Body, format: &Format, fields: &[FieldInfo]) -> Result<Fields> {
     let mut cursor = Cursor::new(meta);
     let (postings_version, block) = postings_header(&mut cursor)?;
-    let mut of = BTreeMap::new();
+    let (fields, mut of) = (by_number(fields), BTreeMap::new());
     for _ in 0..cursor.count("fields with terms")? {
-        let mut read = record(&mut cursor, format, meta.version, fields)?;
+        let mut read = record(&mut cursor, format, meta.version, &fields)?;
         let index = if format.has_trie {
             let [start, root, end] = [cursor.vlong()?, cursor.vlong()?, cursor.vlong()?];
             let place = place(start, end);
@@ -72,7 +84,8 @@ pub(super) fn of_meta(meta: &Body, format: &Format, fields: &[FieldInfo]) -> Res
             let (body, has_gaps) = (place.unwrap_or_default(), version <= WITH_GAPS);
             Index::Fst(Fst { body, start: node.unsigned_abs(), has_gaps, root })
         };
-        of.insert(read.number, read.with(index));
+        let is_new = of.insert(read.number, read.with(index)).is_none();
+        cursor.rule(is_new, TWICE)?;
     }
     Ok(Fields { of, postings_version, block })
 }
@@ -89,9 +102,9 @@ pub(super) fn of_ends(tim: &Body, tip: &Body, format: &Format, fields: &[FieldIn
         let place = cursor.body().region(directory, 0)?;
         cursor.seek(place.start);
     }
-    let mut of = BTreeMap::new();
+    let (fields, mut of) = (by_number(fields), BTreeMap::new());
     for _ in 0..cursor.count("fields with terms")? {
-        let mut read = record(&mut cursor, format, tim.version, fields)?;
+        let mut read = record(&mut cursor, format, tim.version, &fields)?;
         let start = starts.vlong()?;
         let mut header = Cursor::new(tip);
         header.seek(tip.region(start, 0)?.start);
@@ -102,7 +115,8 @@ pub(super) fn of_ends(tim: &Body, tip: &Body, format: &Format, fields: &[FieldIn
         let root = std::mem::take(&mut read.root);
         let (body, has_gaps) = (body..end.unwrap_or(body), version <= WITH_GAPS);
         let fst = Fst { body, start: node.unsigned_abs(), has_gaps, root };
-        of.insert(read.number, read.with(Index::Fst(fst)));
+        let is_new = of.insert(read.number, read.with(Index::Fst(fst))).is_none();
+        cursor.rule(is_new, TWICE)?;
     }
     Ok(Fields { of, postings_version, block })
 }
@@ -124,9 +138,18 @@ impl Record {
     }
 }
 
-fn record(cursor: &mut Cursor<'_>, format: &Format, version: i32, fields: &[FieldInfo]) -> Result<Record> {
+fn by_number(fields: &[FieldInfo]) -> BTreeMap<i32, &FieldInfo> {
+    fields.iter().map(|field| (field.number, field)).collect()
+}
+
+fn record(
+    cursor: &mut Cursor<'_>,
+    format: &Format,
+    version: i32,
+    fields: &BTreeMap<i32, &FieldInfo>,
+) -> Result<Record> {
     let number = cursor.vint()?;
-    let field = fields.iter().find(|field| field.number == number);
+    let field = fields.get(&number);
     let (options, has_payloads) = field.map_or((0, false), |field| (field.index_options, field.has_payloads));
     cursor.rule(options > 0, "terms of a field that is not indexed")?;
     let _terms = cursor.vlong()?;
@@ -190,4 +213,36 @@ pub(super) fn decode(output: &[u8], has_msb: bool) -> Option<(u64, bool, Option<
     let mut bytes = Bytes(output);
     let code = if has_msb { bytes.msb_vlong()? } else { bytes.vlong()? };
     Some((code >> 2, code & 2 == 2, (code & 1 == 1).then(|| bytes.0.to_vec())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::field_infos::tests::field_infos;
+    use crate::order::Order;
+    use crate::testing::{Encoder, ID, body, file};
+
+    #[test]
+    fn terms_of_one_field_twice_are_refused() {
+        let attributes = [("PerFieldPostingsFormat.format", "Lucene103")];
+        let fields = field_infos(2, 2, "", &[("id", 0, false, -1, &attributes)]);
+        let fields = crate::field_infos::read(&file(fields), &ID, "").unwrap();
+        let format = Format::of("Lucene103").unwrap();
+        for (count, is_read) in [(1, true), (2, false)] {
+            let mut meta = Encoder::new(Order::Little);
+            meta.bytes(&MAGIC.to_be_bytes())
+                .string("Terms")
+                .bytes(&[0; 4])
+                .bytes(&ID)
+                .u8(0)
+                .vint(128)
+                .vint(count);
+            for _ in 0..count {
+                // Numbers of terms, postings and documents, the least and the greatest term, and a trie without bytes.
+                meta.vint(3).vlong(1).vlong(1).vint(1).string("k1").string("k1").vlong(0).vlong(0).vlong(0);
+            }
+            let read = of_meta(&body(meta), &format, &fields);
+            assert_eq!(read.map(|fields| fields.of.len()).ok(), is_read.then_some(1));
+        }
+    }
 }

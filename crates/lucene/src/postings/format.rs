@@ -16,7 +16,7 @@ const WITH_SUFFIX_AREAS: i32 = 5;
 const WITH_LONGS: i32 = 3;
 
 /// What `.doc` may contain.
-pub(super) const DOC: [&str; 8] = [
+pub(super) const DOC: [&str; 9] = [
     "Lucene50PostingsWriterDoc",
     "Lucene84PostingsWriterDoc",
     "Lucene90PostingsWriterDoc",
@@ -25,6 +25,7 @@ pub(super) const DOC: [&str; 8] = [
     "Lucene101PostingsWriterDoc",
     "Lucene103PostingsWriterDoc",
     "Lucene104PostingsWriterDoc",
+    "ES812PostingsWriterDoc",
 ];
 
 /// A format of postings.
@@ -36,8 +37,8 @@ pub(super) struct Format {
     is_first: bool,
     /// Whether metadata of terms with many documents has the place of a skip list.
     pub(super) has_skips: bool,
-    /// How short lists of documents are stored, if that is known.
-    pub(super) tail: Option<Tail>,
+    /// How short lists of documents are stored.
+    pub(super) tail: Tail,
 }
 
 /// How short lists of documents are stored.
@@ -53,13 +54,8 @@ impl Format {
     /// The format `name`; `None` if it is not read.
     pub(super) fn of(name: &str) -> Option<Format> {
         let plain = Tail { has_groups: false, is_after_minus_one: false };
-        let old = |is_first| Format {
-            order: Order::Big,
-            has_trie: false,
-            is_first,
-            has_skips: true,
-            tail: Some(plain),
-        };
+        let old =
+            |is_first| Format { order: Order::Big, has_trie: false, is_first, has_skips: true, tail: plain };
         let new = |has_trie, has_skips, tail| Format {
             order: Order::Little,
             has_trie,
@@ -67,13 +63,13 @@ impl Format {
             has_skips,
             tail,
         };
-        let after = |is_after_minus_one| Some(Tail { has_groups: true, is_after_minus_one });
+        let after = |is_after_minus_one| Tail { has_groups: true, is_after_minus_one };
         match name {
             "Lucene50" => Some(old(true)),
             "Lucene84" => Some(old(false)),
-            "Lucene90" => Some(new(false, true, Some(plain))),
+            // Elasticsearch kept the postings of Lucene 9.0 under a name of its own.
+            "Lucene90" | "ES812Postings" => Some(new(false, true, plain)),
             "Lucene99" => Some(new(false, true, after(false))),
-            "ES812Postings" => Some(new(false, true, None)),
             "Lucene912" | "Lucene101" => Some(new(false, false, after(true))),
             "Lucene103" | "Lucene104" => Some(new(true, false, after(true))),
             _ => None,

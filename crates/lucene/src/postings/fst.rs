@@ -1,5 +1,6 @@
 //! The index of prefixes up to Lucene 10.2: a finite-state transducer, whose nodes are read backwards.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::Place;
@@ -105,20 +106,33 @@ impl Backward<'_> {
 impl Fst {
     /// The block to which the longest prefix of a term leads; `None` if the index is damaged. `nodes` are the bytes of
     /// [`body`](Self::body).
-    pub(super) fn find(&self, nodes: &[u8], term: &[u8], has_msb: bool) -> Option<Place> {
-        let (mut prefix, mut best) = (0, self.root.clone());
+    pub(super) fn find(&self, nodes: &[u8], term: &[u8], has_msb: bool) -> Option<Place<'static>> {
+        // The longest prefix with an output, how much of `output` that is, and its end.
+        let mut best = None;
         let (mut output, mut node) = (Vec::new(), Some(self.start));
         for (at, label) in term.iter().enumerate() {
             let Some(address) = node.filter(|node| *node > 0) else { break };
             let Some(arc) = arc(nodes, (address, self.has_gaps), *label)? else { break };
             output.extend(arc.output);
+            // Each arc of a path is stored with its own output, unless the path comes back to a node.
+            if output.len() > nodes.len() {
+                return None;
+            }
             if let Some(end) = arc.end {
-                (prefix, best) = (at + 1, [&output[..], &end].concat());
+                best = Some((at + 1, output.len(), end));
             }
             node = arc.target;
         }
-        let (block, has_terms, floor) = decode(&best, has_msb)?;
-        Some(Place { prefix, block, has_terms, floor })
+        let (prefix, best) = match best {
+            None => (0, &self.root),
+            Some((prefix, len, end)) => {
+                output.truncate(len);
+                output.extend(end);
+                (prefix, &output)
+            }
+        };
+        let (block, has_terms, floor) = decode(best, has_msb)?;
+        Some(Place { prefix, block, has_terms, floor: floor.map(Cow::Owned) })
     }
 }
 
@@ -271,6 +285,18 @@ mod tests {
         assert_eq!(of(b"bw"), (1, 5));
         assert_eq!(of(b"bxy"), (2, 9));
         assert_eq!((of(b"d"), of(b"dx"), of(b"e")), ((1, 7), (1, 7), (0, 1)));
+    }
+
+    #[test]
+    fn a_path_that_comes_back_ends() {
+        // Arcs of all labels share their bytes: an output of 200 bytes, and the node itself as the target.
+        let output = [&[9_u8 << 2 | 2][..], &[0; 199]].concat();
+        let head = [CONTINUOUS, 0x80, 2, 0, 0, HAS_OUTPUT | 0x01, 0xC8, 1];
+        let (nodes, starts) = body(&[[&head[..], &output, &[0xD2, 1]].concat()]);
+        assert_eq!(starts, [210]);
+        let fst = Fst { body: 0..nodes.len(), start: 210, has_gaps: false, root: block(1) };
+        assert_eq!(fst.find(&nodes, b"a", false).unwrap().block, 9);
+        assert_eq!(fst.find(&nodes, &[b'a'; 1_000], false), None);
     }
 
     #[test]

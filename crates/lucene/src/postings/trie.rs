@@ -1,5 +1,6 @@
 //! The index of prefixes from Lucene 10.3 on: a trie.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::Place;
@@ -22,7 +23,7 @@ type Node = (Option<Output>, Option<usize>);
 impl Trie {
     /// The block to which the longest prefix of a term leads; `None` if the index is damaged. `nodes` are the bytes of
     /// [`place`](Self::place).
-    pub(super) fn find(&self, nodes: &[u8], term: &[u8]) -> Option<Place> {
+    pub(super) fn find<'n>(&self, nodes: &'n [u8], term: &[u8]) -> Option<Place<'n>> {
         let (mut best, mut at) = (None, usize::try_from(self.root).ok()?);
         for prefix in 0..=term.len() {
             let (output, child) = node(nodes, at, term.get(prefix).copied())?;
@@ -33,7 +34,7 @@ impl Trie {
         // The root has an output.
         let (prefix, (block, has_terms, floor)) = best?;
         let floor = match floor {
-            Some(at) => Some(nodes.get(at..)?.to_vec()),
+            Some(at) => Some(Cow::Borrowed(nodes.get(at..)?)),
             None => None,
         };
         Some(Place { prefix, block, has_terms, floor })
@@ -185,6 +186,18 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Copies would take as long as the index of the field.
+    #[test]
+    fn other_blocks_are_read_in_place() {
+        let mut nodes = leaf(2);
+        nodes.extend(parent(2, 1, b'b', b"d", &[0, 0], &[1, b'x', 9 << 1]));
+        nodes.resize(1 << 20, 0xEE);
+        let trie = Trie { place: 0..nodes.len(), root: 2 };
+        let floor = trie.find(&nodes, b"c").unwrap().floor.unwrap();
+        assert!(nodes.as_ptr_range().contains(&floor.as_ptr()));
+        assert_eq!(floor[..3], [1, b'x', 9 << 1]);
     }
 
     #[test]

@@ -1,12 +1,17 @@
-//! The blocks of presence: one document, many, and ranges.
+//! The blocks of presence: how they are found, and the ranks of documents in them.
+
+mod lows;
+mod ranges;
 
 use std::ops::{ControlFlow, Range};
 use std::sync::{Arc, OnceLock};
 
-use docvalues_column::{DocId, DocRange, bits};
-use docvalues_format::bits::{Work, multiversioned, or_at, push_docs};
+use docvalues_column::DocId;
+use docvalues_format::bits::{Work, multiversioned};
 use docvalues_format::id::BLOCK_DOCS;
 use docvalues_format::presence::NO_VALUE;
+
+use lows::{gallop, low_of, lower_bound};
 
 use super::PresenceEntry;
 use crate::error::{ErrorKind, Result};
@@ -73,16 +78,6 @@ struct Block {
     start: usize,
     /// The index of its first rank in [`Table::ranks`].
     ranks: usize,
-}
-
-/// The part of a block that lies in a range of documents.
-#[derive(Clone, Copy, Debug)]
-struct Part {
-    /// The first document of the block.
-    base: u32,
-    /// The documents of the part, counted from there. They are not empty.
-    start: u32,
-    end: u32,
 }
 
 /// A document in its block.
@@ -337,83 +332,6 @@ impl Blocks {
             None => Err(self.body.broken(block.start, "a damaged block of presence")),
         }
     }
-
-    /// As [`Presence::exists`](super::Presence::exists), of documents that exist.
-    pub(super) fn exists(&self, docs: DocRange, out: &mut [u64]) -> Result<()> {
-        self.each_part(docs, |block, part| self.add_to(block, part, docs.start, out))
-    }
-
-    /// As [`Presence::collect`](super::Presence::collect), of documents that exist.
-    pub(super) fn collect(&self, docs: DocRange, out: &mut Vec<DocId>) -> Result<()> {
-        self.each_part(docs, |block, part| self.push_to(block, part, out))
-    }
-
-    /// Calls `each` with the parts of blocks that lie in `docs`, if these have values. It returns `None` in damaged bytes.
-    fn each_part(&self, docs: DocRange, mut each: impl FnMut(Block, Part) -> Option<()>) -> Result<()> {
-        let (bytes, mut start) = (self.body.bytes(), docs.start);
-        while start < docs.end {
-            let number = start / BLOCK_DOCS;
-            let base = number * BLOCK_DOCS;
-            let end = (docs.end - base).min(BLOCK_DOCS);
-            let part = Part { base, start: start - base, end };
-            let block = self.block(bytes, number)?;
-            if block.values > 0 && each(block, part).is_none() {
-                return Err(self.body.broken(block.start, "a damaged block of presence"));
-            }
-            start = base.saturating_add(end);
-        }
-        Ok(())
-    }
-
-    /// Sets the bits of the documents of a part. Bit 0 is document `first`.
-    fn add_to(&self, block: Block, part: Part, first: u32, out: &mut [u64]) -> Option<()> {
-        let place = |low: u32| (part.base + low - first) as usize;
-        match block.values {
-            ..=SPARSE => part.lows(block.lows(self.body.bytes())?, self.body.order, |low| {
-                bits::set(out, place(low));
-            }),
-            BLOCK_DOCS => bits::set_range(out, place(part.start)..place(part.end - 1) + 1),
-            _ => {
-                for word in part.start / 64..part.end.div_ceil(64) {
-                    let some = self.word(block, part, word)?;
-                    match (part.base + 64 * word).checked_sub(first) {
-                        Some(place) => or_at(out, place as usize, some),
-                        // The bits below the first one of the part are clear.
-                        None => or_at(out, 0, some >> (first - part.base - 64 * word)),
-                    }
-                }
-            }
-        }
-        Some(())
-    }
-
-    /// Appends the documents of a part.
-    fn push_to(&self, block: Block, part: Part, out: &mut Vec<DocId>) -> Option<()> {
-        match block.values {
-            ..=SPARSE => part.lows(block.lows(self.body.bytes())?, self.body.order, |low| {
-                out.push(DocId::new(part.base + low));
-            }),
-            BLOCK_DOCS => out.extend((part.start..part.end).map(|low| DocId::new(part.base + low))),
-            _ => {
-                let (first, mut words) = (part.start / 64, [0; WORDS]);
-                let words = &mut words[..(part.end.div_ceil(64) - first) as usize];
-                for (word, at) in words.iter_mut().zip(first..) {
-                    *word = self.word(block, part, at)?;
-                }
-                push_docs(words, part.base + 64 * first, out);
-            }
-        }
-        Some(())
-    }
-
-    /// Word `at` of the bitmap of a dense block, without bits outside of the part.
-    #[inline]
-    fn word(&self, block: Block, part: Part, at: u32) -> Option<u64> {
-        let word = self.body.order.u64(self.body.bytes(), block.start + 8 * at as usize)?;
-        let below = u64::MAX.unbounded_shl(part.start.saturating_sub(64 * at));
-        let above = u64::MAX.unbounded_shr((64 * at + 64).saturating_sub(part.end));
-        Some(word & below & above)
-    }
 }
 
 /// [`Blocks::ranks`], compiled for several CPUs, because bits of bitmaps are counted.
@@ -438,41 +356,6 @@ impl Block {
     fn lows(self, bytes: &[u8]) -> Option<&[[u8; 2]]> {
         Some(bytes.get(self.start..)?.get(..2 * self.values as usize)?.as_chunks().0)
     }
-}
-
-impl Part {
-    /// Calls `each` with the documents of a sparse block that lie in the part, ascending.
-    fn lows(self, lows: &[[u8; 2]], order: Order, each: impl FnMut(u32)) {
-        let first = u16::try_from(self.start).map_or(lows.len(), |start| lower_bound(lows, order, start));
-        // A damaged block may have documents out of order.
-        let inside = lows[first..].iter().map(|pair| u32::from(low_of(*pair, order)));
-        inside.take_while(|low| *low < self.end).filter(|low| self.start <= *low).for_each(each);
-    }
-}
-
-#[inline(always)]
-fn low_of(pair: [u8; 2], order: Order) -> u16 {
-    match order {
-        Order::Big => u16::from_be_bytes(pair),
-        Order::Little => u16::from_le_bytes(pair),
-    }
-}
-
-/// The place of the first document that is at least `low`.
-#[inline(always)]
-fn lower_bound(lows: &[[u8; 2]], order: Order, low: u16) -> usize {
-    lows.partition_point(|pair| low_of(*pair, order) < low)
-}
-
-/// As [`lower_bound`], if it is at `from` or after it: O(log of the distance).
-#[inline(always)]
-fn gallop(lows: &[[u8; 2]], order: Order, from: usize, low: u16) -> usize {
-    let (mut start, mut step) = (from.min(lows.len()), 1);
-    while lows.get(start + step - 1).is_some_and(|pair| low_of(*pair, order) < low) {
-        start += step;
-        step *= 2;
-    }
-    start + lower_bound(&lows[start..(start + step).min(lows.len())], order, low)
 }
 
 /// Whether the document at `place` is `low`.

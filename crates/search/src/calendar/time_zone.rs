@@ -32,8 +32,16 @@ impl TimeZone {
     ///
     /// If there is no such zone, or no database.
     pub fn get(name: &str) -> Result<TimeZone> {
-        let found = tz::TimeZone::get(name).or_else(|_| DateTimeParser::new().parse_time_zone(name));
-        found.map(TimeZone).map_err(|error| Error::Request(format!("time zone {name:?}: {error}")))
+        let found = tz::TimeZone::get(name).or_else(|error| {
+            let offset = DateTimeParser::new().parse_time_zone(name);
+            offset.map_err(|_| {
+                Error::Request(format!(
+                    "expected a time zone of the database, such as Europe/Berlin, or an offset such as +02:00, found {name:?}: \
+                     {error}"
+                ))
+            })
+        });
+        found.map(TimeZone)
     }
 
     pub(crate) fn of(zone: tz::TimeZone) -> TimeZone {

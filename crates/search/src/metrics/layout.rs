@@ -64,8 +64,11 @@ impl Layout {
         let of_number = key.map_or(column, |key| request.columns().get(key));
         let cannot = match of_number.info() {
             _ if is_distinct => None,
-            number if number.is_multi_valued() || of_number.elements() != Elements::Numbers => {
-                Some((&number.field, "has no numbers, or several a document, for a metric"))
+            number if of_number.elements() != Elements::Numbers => {
+                Some((&number.field, "has no numbers for a metric"))
+            }
+            number if number.is_multi_valued() => {
+                Some((&number.field, "has several numbers a document, and a metric takes one"))
             }
             _ if info.is_multi_valued() => {
                 Some((field, "has several values a document, of which none is the first"))

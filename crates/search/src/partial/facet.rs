@@ -60,23 +60,16 @@ pub(super) fn all_values(facet: &Facet, bytes: usize) -> Facet {
     Facet { top, min_count, order: FacetOrder::Value, ..facet.clone() }
 }
 
-impl Search<'_> {
-    /// Counts the documents of `docs` that have each value of a column, as a result that merges with others. O(documents)
-    /// for each pass; one pass unless [`Search::memory`] requires more.
-    ///
-    /// # Errors
-    ///
-    /// As [`facet`](Self::facet); [`Error::Memory`] if the counts of all values exceed [`Search::memory`].
-    pub fn partial_facet<'d>(&self, docs: impl Into<DocsByPart<'d>>, facet: &Facet) -> Result<PartialFacet> {
-        let column = PartialColumn::open(self, &facet.column)?;
-        let mut left = self.pass_memory();
-        let counts = self.facet(docs, &all_values(facet, left))?;
+impl PartialFacet {
+    /// [`Search::partial_facet`].
+    pub(super) fn of(search: &Search<'_>, docs: DocsByPart<'_>, facet: &Facet) -> Result<PartialFacet> {
+        let column = PartialColumn::open(search, &facet.column)?;
+        let mut left = search.pass_memory();
+        let counts = search.facet(docs, &all_values(facet, left))?;
         let counts = ValueCounts::new(counts, &mut left)?;
         Ok(PartialFacet { facet: facet.clone(), column, counts })
     }
-}
 
-impl PartialFacet {
     /// The facet over the documents of both. O(values).
     ///
     /// # Errors

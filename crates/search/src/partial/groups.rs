@@ -80,22 +80,15 @@ fn kept_docs(group: &Group) -> usize {
     if group.order == GroupOrder::Best { group.docs.max(1) } else { group.docs }
 }
 
-impl Search<'_> {
-    /// Groups `docs` by the values of a column, as a result that merges with others. O(documents) for each pass, and two
-    /// passes if the best documents are kept.
-    ///
-    /// # Errors
-    ///
-    /// As [`group`](Self::group); [`Error::Memory`] if all groups, their best documents and the values of their metrics exceed
-    /// [`Search::memory`].
-    pub fn partial_group<'d>(&self, docs: impl Into<DocsByPart<'d>>, group: &Group) -> Result<PartialGroups> {
-        let docs = docs.into();
-        let column = |name: &str| PartialColumn::open(self, name);
-        let top = self.pass_memory() / size_of::<PartialGroup>();
+impl PartialGroups {
+    /// [`Search::partial_group`].
+    pub(super) fn of(search: &Search<'_>, docs: DocsByPart<'_>, group: &Group) -> Result<PartialGroups> {
+        let column = |name: &str| PartialColumn::open(search, name);
+        let top = search.pass_memory() / size_of::<PartialGroup>();
         let docs_of_each = kept_docs(group);
         let all = Group { top, order: GroupOrder::Value, docs: docs_of_each, having: None, ..group.clone() };
         crate::group::validate(group)?;
-        let found = self.find_groups(docs, &all, true)?;
+        let found = search.find_groups(docs, &all, true)?;
         let by = group.by.iter().enumerate().map(|(at, name)| Ok(column(name)?.of_step(group.step(at))));
         let keys = group.sort.iter().map(|key| key.column.as_str());
         let keys = keys.chain(group.metrics.iter().filter_map(Metric::key));
@@ -104,47 +97,17 @@ impl Search<'_> {
             by: by.collect::<Result<_>>()?,
             metrics: group.metrics.iter().map(|metric| column(metric.column())).collect::<Result<_>>()?,
             keys: keys.map(column).collect::<Result<_>>()?,
-            parts: len_u32(self.parts.len()),
+            parts: len_u32(search.parts.len()),
             docs: found.docs,
             missing: found.missing,
             groups: Vec::new(),
         };
         // Checks it here, so that `finish` cannot fail.
         partial.having()?;
-        partial.groups = self.with_keys(docs, group, found)?;
+        partial.groups = with_keys(search, docs, group, found)?;
         Ok(partial)
     }
 
-    /// All groups that were found, with the keys of their documents.
-    fn with_keys(
-        &self,
-        docs: DocsByPart<'_>,
-        group: &Group,
-        found: FoundGroups,
-    ) -> Result<Vec<PartialGroup>> {
-        const EACH: usize = size_of::<PartialGroup>();
-        if let Some(all) = found.distinct.filter(|all| *all > found.groups.len() as u64) {
-            return Err(Error::Memory { bytes: all.saturating_mul(EACH as u64) });
-        }
-        let best: Vec<_> = found.groups.iter().flat_map(|group| &group.docs).copied().collect();
-        let mut request = Request::open(self, docs)?;
-        let keys = Keys::open(&mut request, &group.sort)?;
-        let mut entries = read_keys(&request, &keys, &best)?.into_iter().map(KeyedDoc::from);
-        let (mut groups, mut bytes) = (Vec::with_capacity(found.groups.len()), 0);
-        for group in found.groups {
-            let value = Stored::of(group.value);
-            let measures = found.layout.measure_states(&group.row, &found.kept);
-            let docs: Vec<_> = entries.by_ref().take(group.docs.len()).collect();
-            bytes += EACH + value.heap_bytes() + size_of_val(measures.as_slice());
-            bytes += measures.iter().flatten().map(MeasureState::heap_bytes).sum::<usize>();
-            memory::limit(bytes, self.pass_memory())?;
-            groups.push(PartialGroup { value, count: group.row[0], measures, docs });
-        }
-        Ok(groups)
-    }
-}
-
-impl PartialGroups {
     /// The groups of the documents of both. O(groups).
     ///
     /// # Errors
@@ -233,6 +196,34 @@ impl PartialGroups {
         }
         Ok(())
     }
+}
+
+/// All groups that were found, with the keys of their documents.
+fn with_keys(
+    search: &Search<'_>,
+    docs: DocsByPart<'_>,
+    group: &Group,
+    found: FoundGroups,
+) -> Result<Vec<PartialGroup>> {
+    const EACH: usize = size_of::<PartialGroup>();
+    if let Some(all) = found.distinct.filter(|all| *all > found.groups.len() as u64) {
+        return Err(Error::Memory { bytes: all.saturating_mul(EACH as u64) });
+    }
+    let best: Vec<_> = found.groups.iter().flat_map(|group| &group.docs).copied().collect();
+    let mut request = Request::open(search, docs)?;
+    let keys = Keys::open(&mut request, &group.sort)?;
+    let mut entries = read_keys(&request, &keys, &best)?.into_iter().map(KeyedDoc::from);
+    let (mut groups, mut bytes) = (Vec::with_capacity(found.groups.len()), 0);
+    for group in found.groups {
+        let value = Stored::of(group.value);
+        let measures = found.layout.measure_states(&group.row, &found.kept);
+        let docs: Vec<_> = entries.by_ref().take(group.docs.len()).collect();
+        bytes += EACH + value.heap_bytes() + size_of_val(measures.as_slice());
+        bytes += measures.iter().flatten().map(MeasureState::heap_bytes).sum::<usize>();
+        memory::limit(bytes, search.pass_memory())?;
+        groups.push(PartialGroup { value, count: group.row[0], measures, docs });
+    }
+    Ok(groups)
 }
 
 /// The first groups in the requested order. Equal ones are ordered by value.

@@ -63,19 +63,15 @@ struct PartialBucket {
     facet: Option<ValueCounts>,
 }
 
-impl Search<'_> {
-    /// Counts the values of `docs` in each bucket, as a result that merges with others. O(documents).
-    ///
-    /// # Errors
-    ///
-    /// As [`histogram`](Self::histogram); [`Error::Memory`] if the buckets and their facets exceed [`Search::memory`].
-    pub fn partial_histogram<'d>(
-        &self,
-        docs: impl Into<DocsByPart<'d>>,
+impl PartialHistogram {
+    /// [`Search::partial_histogram`].
+    pub(super) fn of(
+        search: &Search<'_>,
+        docs: DocsByPart<'_>,
         histogram: &Histogram,
     ) -> Result<PartialHistogram> {
-        let column = |name: &str| PartialColumn::open(self, name);
-        let mut request = Request::open(self, docs.into())?;
+        let column = |name: &str| PartialColumn::open(search, name);
+        let mut request = Request::open(search, docs)?;
         let mut partial = PartialHistogram {
             histogram: histogram.clone(),
             column: column(&histogram.column)?.of_step(histogram.step.recurring()),
@@ -90,7 +86,7 @@ impl Search<'_> {
         if partial.column.is_absent() {
             return Ok(partial);
         }
-        let mut left = self.pass_memory();
+        let mut left = search.pass_memory();
         let facet = histogram.facet.as_ref().map(|facet| all_values(facet, left));
         let counter = BucketCounter::new(&mut request, &Histogram { facet, ..histogram.clone() }, left)?;
         let buckets = &mut partial.buckets;
@@ -101,9 +97,7 @@ impl Search<'_> {
         [partial.docs, partial.missing, partial.outside] = rest;
         Ok(partial)
     }
-}
 
-impl PartialHistogram {
     /// The histogram of the documents of both. O(buckets), and O(values) of their facets.
     ///
     /// # Errors

@@ -55,21 +55,13 @@ pub struct PartialStats {
     distinct: Option<PartialDistinct>,
 }
 
-impl Search<'_> {
-    /// Computes statistics of the values that `docs` have in a column, as a result that merges with others. As
-    /// [`stats`](Self::stats), except that percentiles take no pass of their own, and distinct values of terms and of
-    /// numbers close together take one.
-    ///
-    /// # Errors
-    ///
-    /// As [`stats`](Self::stats); [`Error::Memory`](crate::Error::Memory) if the counts of all numbers, or the different
-    /// values, exceed [`Search::memory`].
-    pub fn partial_stats<'d>(&self, docs: impl Into<DocsByPart<'d>>, asked: &Stats) -> Result<PartialStats> {
-        let docs = docs.into();
-        let column = PartialColumn::open(self, &asked.column)?;
-        let mut request = Request::open(self, docs)?;
+impl PartialStats {
+    /// [`Search::partial_stats`].
+    pub(super) fn of(search: &Search<'_>, docs: DocsByPart<'_>, asked: &Stats) -> Result<PartialStats> {
+        let column = PartialColumn::open(search, &asked.column)?;
+        let mut request = Request::open(search, docs)?;
         let plain = Stats { distinct: false, ..asked.clone() };
-        let (plan, (mut values, _)) = stats::plan(&mut request, &plain, self.pass_memory())?;
+        let (plan, (mut values, _)) = stats::plan(&mut request, &plain, search.pass_memory())?;
         if !asked.percentiles.is_empty() {
             values = Some(ValueStats::new(plan.slot(), &request, asked.spread).counting(&request));
         }
@@ -77,41 +69,12 @@ impl Search<'_> {
         let counts = values.as_mut().map(ValueStats::take_counts).transpose()?.unwrap_or_default();
         let (numbers, terms) = plan.values(&request, values)?;
         let distinct =
-            asked.distinct.then(|| self.partial_distinct(docs, &mut request, asked)).transpose()?;
+            asked.distinct.then(|| distinct_values(search, docs, &mut request, asked)).transpose()?;
         let bytes = distinct.as_ref().map_or(0, PartialDistinct::bytes);
-        memory::limit(bytes.saturating_add(size_of_val(counts.as_slice())), self.pass_memory())?;
+        memory::limit(bytes.saturating_add(size_of_val(counts.as_slice())), search.pass_memory())?;
         Ok(PartialStats { stats: asked.clone(), column, numbers, terms, counts, distinct })
     }
 
-    /// The different values of a column: those of a facet if the answer is exact in any case.
-    fn partial_distinct(
-        &self,
-        docs: DocsByPart<'_>,
-        request: &mut Request<'_>,
-        asked: &Stats,
-    ) -> Result<PartialDistinct> {
-        let slot = request.slot(&asked.column)?;
-        let (column, info) = (request.columns().get(slot), request.columns().get(slot).info());
-        let bounds = Some(column.number_bounds()).filter(|bounds| !bounds.is_empty());
-        let bounds = bounds.map(|bounds| bounds.into_inner()).filter(|_| !info.field.kind.is_bytes());
-        let is_exact = match info.field.kind {
-            Kind::Sorted | Kind::SortedSet => true,
-            Kind::Binary => false,
-            Kind::Numeric | Kind::SortedNumeric => bounds.is_none_or(|(low, high)| is_dense(low, high)),
-        };
-        let memory = self.pass_memory();
-        let seen = if is_exact {
-            let counts = self.facet(docs, &all_values(&Facet::of(&asked.column), memory))?;
-            Ok(ValueCounts::new(counts, &mut { memory })?.into_values().collect())
-        } else {
-            let found = request.run(DistinctValues::new(slot, request, memory)?)?;
-            found.into_set(Stored::Number, Stored::Bytes)
-        };
-        Ok(PartialDistinct::new(seen, bounds, memory / 16))
-    }
-}
-
-impl PartialStats {
     /// The statistics of the values of both. O(values kept).
     ///
     /// # Errors
@@ -158,4 +121,31 @@ impl PartialStats {
         super::check(name, fits, "ascending values of the column's type")?;
         super::check(name, distinct.is_some() == stats.distinct, "distinct values as requested")
     }
+}
+
+/// The different values of a column: those of a facet if the answer is exact in any case.
+fn distinct_values(
+    search: &Search<'_>,
+    docs: DocsByPart<'_>,
+    request: &mut Request<'_>,
+    asked: &Stats,
+) -> Result<PartialDistinct> {
+    let slot = request.slot(&asked.column)?;
+    let (column, info) = (request.columns().get(slot), request.columns().get(slot).info());
+    let bounds = Some(column.number_bounds()).filter(|bounds| !bounds.is_empty());
+    let bounds = bounds.map(|bounds| bounds.into_inner()).filter(|_| !info.field.kind.is_bytes());
+    let is_exact = match info.field.kind {
+        Kind::Sorted | Kind::SortedSet => true,
+        Kind::Binary => false,
+        Kind::Numeric | Kind::SortedNumeric => bounds.is_none_or(|(low, high)| is_dense(low, high)),
+    };
+    let memory = search.pass_memory();
+    let seen = if is_exact {
+        let counts = search.facet(docs, &all_values(&Facet::of(&asked.column), memory))?;
+        Ok(ValueCounts::new(counts, &mut { memory })?.into_values().collect())
+    } else {
+        let found = request.run(DistinctValues::new(slot, request, memory)?)?;
+        found.into_set(Stored::Number, Stored::Bytes)
+    };
+    Ok(PartialDistinct::new(seen, bounds, memory / 16))
 }

@@ -48,31 +48,23 @@ pub struct PartialTop {
     docs: Vec<KeyedDoc>,
 }
 
-impl Search<'_> {
-    /// Finds the first `top` documents of `docs` in the order of `keys`, as a result that merges with others. As
-    /// [`top`](Self::top), with one more read of the keys of these documents.
-    ///
-    /// # Errors
-    ///
-    /// As [`top`](Self::top); [`Error::Memory`](crate::Error::Memory) if the documents and their keys exceed
-    /// [`Search::memory`].
-    pub fn partial_top<'d>(
-        &self,
-        docs: impl Into<DocsByPart<'d>>,
+impl PartialTop {
+    /// [`Search::partial_top`].
+    pub(super) fn of(
+        search: &Search<'_>,
+        docs: DocsByPart<'_>,
         keys: &[SortKey],
         top: usize,
     ) -> Result<PartialTop> {
-        let docs = docs.into();
-        let found = self.top(docs, keys, top)?;
-        let columns = keys.iter().map(|key| PartialColumn::open(self, &key.column)).collect::<Result<_>>()?;
-        let mut request = Request::open(self, docs)?;
+        let found = search.top(docs, keys, top)?;
+        let columns =
+            keys.iter().map(|key| PartialColumn::open(search, &key.column)).collect::<Result<_>>()?;
+        let mut request = Request::open(search, docs)?;
         let opened = Keys::open(&mut request, keys)?;
         let docs = read_keys(&request, &opened, &found)?.into_iter().map(KeyedDoc::from).collect();
         Ok(PartialTop { keys: keys.to_vec(), top, columns, parts: len_u32(request.parts()), docs })
     }
-}
 
-impl PartialTop {
     /// The first documents of both. O(top).
     ///
     /// # Errors

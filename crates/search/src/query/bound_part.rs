@@ -5,9 +5,10 @@ use std::sync::Arc;
 use docvalues_column::{DocRange, Pruning, bits};
 
 use super::Query;
-use super::bind::{Binder, Node, NodeKind};
+use super::bind::Binder;
 use super::evaluate::{self, Run, WINDOW, is_empty};
 use super::explain::{Explain, Profile, explain};
+use super::node::{Node, NodeKind};
 use super::pattern::CompiledPatterns;
 use crate::engine::threads::each;
 use crate::engine::{Docs, Interrupt, PartSet, Search, len_u32};

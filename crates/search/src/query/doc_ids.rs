@@ -2,8 +2,9 @@
 
 use docvalues_column::{DocRange, LogicalType};
 
-use super::bind::{Binder, Clause, Node, NodeKind, refused_at};
+use super::bind::{Binder, refused_at};
 use super::column_condition::{Wanted, wanted_of_type};
+use super::node::{Clause, Node, NodeKind};
 use super::range_set::{End, RangeSet};
 use super::{Condition, Query, Test};
 use crate::Result;

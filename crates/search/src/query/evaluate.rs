@@ -9,10 +9,10 @@ use std::time::Instant;
 
 use docvalues_column::{DocRange, Pruning, bits};
 
-use super::bind::{Node, NodeKind};
 use super::column_comparison::{ColumnComparison, CompareBuffers};
 use super::condition_filter::Buffers;
 use super::explain::Profile;
+use super::node::{Node, NodeKind};
 use crate::Result;
 
 /// Documents in a window: 8 KiB of bits, as many as a block of presence covers.

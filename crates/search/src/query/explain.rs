@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use docvalues_column::Pruning;
 
-use super::bind::{Node, NodeKind};
+use super::node::{Node, NodeKind};
 use crate::describe::{describe_pruning, with_separators};
 
 /// The plan of a clause and, after a run, its profile.

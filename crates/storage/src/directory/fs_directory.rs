@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process;
 use std::sync::OnceLock;
 
 use super::inode::{Inode, inode, is_named};
@@ -28,7 +29,8 @@ pub struct FsDirectory {
 struct FsFile {
     file: PositionedFile,
     folder: PathBuf,
-    is_locked: bool,
+    /// The process that locked the file, if it is locked.
+    locked_by: Option<u32>,
     /// The inode, once it was asked for.
     inode: OnceLock<Inode>,
 }
@@ -51,7 +53,7 @@ impl FsDirectory {
         Box::new(FsFile {
             file: PositionedFile::of(file),
             folder: self.path.clone(),
-            is_locked,
+            locked_by: is_locked.then(process::id),
             inode: OnceLock::new(),
         })
     }
@@ -216,9 +218,9 @@ impl DirectoryFile for FsFile {
 
 impl Drop for FsFile {
     /// Closing the file is not enough: a process that another thread is starting has a copy of it for a moment, and with
-    /// it the lock.
+    /// it the lock. A forked process has a copy, too, and must leave the lock to its parent.
     fn drop(&mut self) {
-        if self.is_locked {
+        if self.locked_by.is_some_and(|owner| owner == process::id()) {
             let _ = self.file.with(File::unlock);
         }
     }
@@ -314,6 +316,27 @@ mod tests {
         assert!(directory.hold(name, FileLock::Exclusive).unwrap_err().is_busy());
         directory.remove(name).unwrap();
         assert!(!shared[0].is_named(name).unwrap());
+        directory.claim(name).unwrap();
+    }
+
+    /// A forked process has a copy of the open file, which shares the lock.
+    #[cfg(unix)]
+    #[test]
+    fn a_forked_process_leaves_the_lock_to_its_parent() {
+        let folder = tempfile::tempdir().unwrap();
+        let (directory, name) = (FsDirectory::new(folder.path()), OsStr::new("a"));
+        let ours = open_or_create(&folder.path().join("a")).unwrap();
+        ours.try_lock().unwrap();
+        let of_process = |file: File, process: u32| FsFile {
+            file: PositionedFile::of(file),
+            folder: folder.path().to_owned(),
+            locked_by: Some(process),
+            inode: OnceLock::new(),
+        };
+        let parent = of_process(ours.try_clone().unwrap(), process::id());
+        drop(of_process(ours, process::id() + 1));
+        assert!(directory.claim(name).unwrap_err().is_busy());
+        drop(parent);
         directory.claim(name).unwrap();
     }
 

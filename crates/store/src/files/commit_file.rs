@@ -7,7 +7,7 @@
 //!   "previous": { "number": 41, "crc32": "0a1b2c3d" },   the commit from which it was made; left out in the first
 //!   "sequence": 107,             of the last batch of changes that it contains
 //!   "id": "…16 hex digits",      of the store and its replicas: random
-//!   "epoch": 1,                  counts the histories of the store: recovery begins a new one, and so does a new leader
+//!   "epoch": 1,                  of the history: recovery begins one of a greater epoch, and so does a new leader
 //!   "history": "…16 hex digits", a number that follows from all batches so far
 //!   "is_replica": true,          left out if it is not one
 //!   "next_number": 184,          of the next segment, fold, delta or log

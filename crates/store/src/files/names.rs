@@ -30,6 +30,9 @@ pub(crate) const LOCK_INFO: &str = "LOCK.info";
 /// overflows.
 pub(crate) const MAX_NUMBER: u64 = 1 << 48;
 
+/// The greatest distance between two epochs of a store.
+const MAX_DISTANCE: u64 = 1 << 24;
+
 /// The name of a numbered file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum FileName {
@@ -148,9 +151,29 @@ pub(crate) fn random_id(number: u64) -> u64 {
     hasher.finish()
 }
 
+/// The epoch of a store of epoch `known` that is promoted or recovered, at a random distance: two copies that go on by
+/// themselves do not share one, but for one in millions.
+pub(crate) fn next_epoch(known: u64) -> u64 {
+    known + 1 + random_id(known) % MAX_DISTANCE.min(MAX_NUMBER.saturating_sub(known).max(1))
+}
+
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
+
+    #[test]
+    fn epochs_ascend_and_differ() {
+        for known in [1, MAX_DISTANCE, MAX_NUMBER - 2] {
+            let later: BTreeSet<u64> = (0..64).map(|_| next_epoch(known)).collect();
+            assert!(later.iter().all(|later| (known + 1..=MAX_NUMBER).contains(later)), "{later:?}");
+            assert!(later.len() > 1, "{later:?}");
+        }
+        assert_eq!(next_epoch(MAX_NUMBER - 1), MAX_NUMBER);
+        // A commit of this epoch is refused.
+        assert_eq!(next_epoch(MAX_NUMBER), MAX_NUMBER + 1);
+    }
 
     #[test]
     fn names_are_read_as_they_are_written() {

@@ -7,7 +7,7 @@ use docvalues_storage::Directory;
 
 use crate::commit::commit_now;
 use crate::error::{Error, Result};
-use crate::files::{CommitFile, CommitInfo, Files, WriterLock};
+use crate::files::{CommitFile, CommitInfo, Files, WriterLock, next_epoch};
 use crate::log::{LogBatches, read_logs_after, replay_after_loss};
 use crate::observer::Observer;
 use crate::options::StoreOptions;
@@ -84,7 +84,7 @@ pub(super) fn recover_in(
     if known.last() == Some(&to) && lost_batches.is_none() && can_be_opened() {
         return Err(Error::Request(format!("{folder}: expected an older commit, found the newest, {to}")));
     }
-    state.file.epoch = state.file.epoch.max(epoch) + 1;
+    state.file.epoch = next_epoch(state.file.epoch.max(epoch));
     // The logs are of the history that ends.
     state.file.first_log = None;
     let mut store = Store::of(directory, lock, files, state, options);

@@ -16,6 +16,7 @@ use crate::files::CommitFile;
 use crate::log::decode_frame;
 use crate::read::{HeldCommit, StoreReader};
 use crate::schema::{SchemaEntry, StoreSchema};
+#[cfg(doc)]
 use crate::store::Store;
 use crate::versions::VersionField;
 
@@ -63,6 +64,36 @@ pub struct FieldChange {
 /// The changes of a store, in order: [`Store::changes`].
 ///
 /// Ends after the last change that was written. Later calls return what was written since. After an error, it ends for good.
+///
+/// # Examples
+///
+/// ```
+/// use docvalues_column::{Field, Kind, LogicalType};
+/// use docvalues_store::{Changed, Store, StoreOptions, StoreSchema};
+///
+/// # let folder = tempfile::tempdir()?;
+/// let schema = StoreSchema::new()
+///     .with_field(Field::new("id", Kind::Binary, LogicalType::Utf8))?
+///     .with_id_field("id")?;
+/// let options = StoreOptions::new().keep_frames(64 << 20);
+/// let store = Store::create(folder.path().join("hits"), schema, options)?;
+/// let snapshot = store.snapshot();
+///
+/// let mut batch = store.batch()?;
+/// let id = batch.field("id")?;
+/// let mut doc = batch.upsert();
+/// doc.str(id, "a")?;
+/// doc.finish()?;
+/// batch.delete(b"b");
+/// store.apply(batch)?;
+///
+/// let mut changes = store.changes(snapshot.sequence())?;
+/// let first = changes.next().transpose()?.expect("an upsert");
+/// assert_eq!((first.changed, first.id.as_deref()), (Changed::Upsert, Some(&b"a"[..])));
+/// assert_eq!(changes.next().transpose()?.map(|change| change.changed), Some(Changed::Delete));
+/// assert!(changes.next().is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Changes {
     frames: Frames,
@@ -73,59 +104,6 @@ pub struct Changes {
     /// Those of the last batch that were not returned.
     queue: VecDeque<StoreChange>,
     is_failed: bool,
-}
-
-impl Store {
-    /// The upserts, updates and deletes of the batches after batch `from_sequence`, such as
-    /// [`Snapshot::sequence`](crate::Snapshot::sequence), read from the log. O(bytes of the log).
-    ///
-    /// The log needs a [`Durability`](crate::Durability) other than `OnCommit`, or
-    /// [`keep_frames`](crate::StoreOptions::keep_frames), and holds no change that was made by a query or by addresses, no
-    /// added segment, and no [`alter`](Self::alter). Where one of them comes, there is `Error::TooOld`: scan a snapshot, and
-    /// follow the changes after it.
-    ///
-    /// # Errors
-    ///
-    /// `Error::TooOld` if the log does not have all changes; `Error::NoFrames` if there is no log; `Error::Diverged` if the
-    /// store has no batch `from_sequence`; `Error::Damaged` if a frame is damaged.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use docvalues_column::{Field, Kind, LogicalType};
-    /// use docvalues_store::{Changed, Store, StoreOptions, StoreSchema};
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// let schema = StoreSchema::new()
-    ///     .with_field(Field::new("id", Kind::Binary, LogicalType::Utf8))?
-    ///     .with_id_field("id")?;
-    /// let options = StoreOptions::new().keep_frames(64 << 20);
-    /// let store = Store::create(folder.path().join("hits"), schema, options)?;
-    /// let snapshot = store.snapshot();
-    ///
-    /// let mut batch = store.batch()?;
-    /// let id = batch.field("id")?;
-    /// let mut doc = batch.upsert();
-    /// doc.str(id, "a")?;
-    /// doc.finish()?;
-    /// batch.delete(b"b");
-    /// store.apply(batch)?;
-    ///
-    /// let mut changes = store.changes(snapshot.sequence())?;
-    /// let first = changes.next().transpose()?.expect("an upsert");
-    /// assert_eq!((first.changed, first.id.as_deref()), (Changed::Upsert, Some(&b"a"[..])));
-    /// assert_eq!(changes.next().transpose()?.map(|change| change.changed), Some(Changed::Delete));
-    /// assert!(changes.next().is_none());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn changes(&self, from_sequence: u64) -> Result<Changes> {
-        // The log has what led to this schema, as it is written first.
-        let (schema, now) = (self.schema(), self.position().sequence);
-        if let Some(log) = &self.log {
-            log.write_to(now)?;
-        }
-        Changes::open(&self.directory, (schema, now), from_sequence)
-    }
 }
 
 impl StoreReader {
@@ -165,7 +143,7 @@ impl StoreReader {
 
 impl Changes {
     /// The changes after batch `from`, in a store whose schema after batch `known` is `schema`.
-    fn open(
+    pub(super) fn open(
         directory: &Arc<dyn Directory>,
         (schema, known): (Arc<StoreSchema>, u64),
         from: u64,
@@ -351,6 +329,7 @@ mod tests {
     use super::*;
     use crate::batch::{Condition, Operation, Updates};
     use crate::options::StoreOptions;
+    use crate::store::Store;
 
     #[test]
     fn updates_of_fields_that_the_store_never_had_are_damage() {

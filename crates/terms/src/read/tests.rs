@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::ops::{Bound, ControlFlow};
 
 use docvalues_format::source::Owned;
 use proptest::collection::btree_set;

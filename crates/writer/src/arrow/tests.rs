@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use arrow_array::builder::{Int64Builder, ListBuilder, StringDictionaryBuilder};
-use arrow_array::types::Int8Type;
+use arrow_array::types::{Int8Type, Int32Type};
 use arrow_array::*;
 use arrow_schema::{DataType, Field, Fields, IntervalUnit, Schema as ArrowSchema, TimeUnit};
 use docvalues_format::file::kind::from_u64;
@@ -35,6 +35,31 @@ fn lists(lists: &[Option<&[Option<i64>]>]) -> ArrayRef {
     let mut builder = ListBuilder::new(Int64Builder::new());
     lists.iter().for_each(|list| builder.append_option(list.map(|list| list.iter().copied())));
     Arc::new(builder.finish())
+}
+
+#[test]
+fn encoded_strings_weigh_as_much_as_decoded_ones() {
+    let texts: Vec<Option<String>> =
+        (0..100_usize).map(|row| (row % 7 > 0).then(|| "x".repeat(row / 20 * 100))).collect();
+    let plain: ArrayRef = Arc::new(StringArray::from(texts.clone()));
+    let dictionary: ArrayRef =
+        Arc::new(texts.iter().map(Option::as_deref).collect::<DictionaryArray<Int8Type>>());
+    let ends = Int32Array::from_iter_values(1..=100);
+    let runs: ArrayRef = Arc::new(RunArray::<Int32Type>::try_new(&ends, &plain).unwrap());
+    let fields = [("a", &plain), ("b", &dictionary)].map(|(name, column)| {
+        (Arc::new(Field::new(name, column.data_type().clone(), true)), Arc::clone(column))
+    });
+    let both: ArrayRef = Arc::new(StructArray::from(fields.to_vec()));
+    for (first, rows) in [(0, 100), (0, 0), (30, 41), (99, 1)] {
+        let expected = weight(&plain.slice(first, rows));
+        assert_eq!(weight(&dictionary.slice(first, rows)), expected, "{first} {rows}");
+        assert_eq!(weight(&runs.slice(first, rows)), expected, "{first} {rows}");
+        assert_eq!(weight(&both.slice(first, rows)), 2 * expected, "{first} {rows}");
+    }
+    // Other values, and a dictionary without any.
+    let keys = Int8Array::from(vec![0, 0]);
+    assert_eq!(weight(&DictionaryArray::<Int8Type>::new(keys, longs([7]))), 16);
+    assert_eq!(weight(&[None::<&str>; 2].into_iter().collect::<DictionaryArray<Int8Type>>()), 16);
 }
 
 #[test]

@@ -1,6 +1,7 @@
-//! An estimate of the memory of converted values, by which `dv build` slices batches.
+//! An estimate of the memory of converted values, by which batches are sliced.
 
 use arrow_array::cast::AsArray as _;
+use arrow_array::types::{Int16Type, Int32Type, Int64Type, RunEndIndexType};
 use arrow_array::{Array, GenericListViewArray, OffsetSizeTrait};
 use arrow_schema::DataType;
 
@@ -18,6 +19,15 @@ pub fn weight(array: &dyn Array) -> usize {
         D::ListView(_) => with(of_views(array.as_list_view::<i32>())),
         D::LargeListView(_) => with(of_views(array.as_list_view::<i64>())),
         D::FixedSizeList(..) => with(weight(array.as_fixed_size_list().values())),
+        D::Struct(_) => {
+            array.as_struct().columns().iter().map(|column| weight(column)).fold(0, usize::saturating_add)
+        }
+        D::Dictionary(..) => with(of_dictionary(array)),
+        D::RunEndEncoded(ends, _) => with(match ends.data_type() {
+            D::Int16 => of_runs::<Int16Type>(array),
+            D::Int32 => of_runs::<Int32Type>(array),
+            _ => of_runs::<Int64Type>(array),
+        }),
         _ => {
             // `for_each` visits byte strings only.
             let mut bytes = 0_usize;
@@ -25,6 +35,37 @@ pub fn weight(array: &dyn Array) -> usize {
             with(bytes)
         }
     }
+}
+
+/// The bytes of the strings of a dictionary, each as often as it is there.
+fn of_dictionary(array: &dyn Array) -> usize {
+    let array = array.as_any_dictionary();
+    let lens = lens(array.values());
+    if lens.is_empty() {
+        return 0;
+    }
+    let keys = array.normalized_keys().into_iter().enumerate();
+    keys.filter(|(row, _)| array.keys().is_valid(*row))
+        .map(|(_, key)| lens[key])
+        .fold(0, usize::saturating_add)
+}
+
+/// The bytes of the strings of runs, each as often as it is there.
+fn of_runs<E: RunEndIndexType>(array: &dyn Array) -> usize {
+    let array = array.as_run::<E>();
+    let lens = lens(array.values());
+    if lens.is_empty() {
+        return 0;
+    }
+    let len = |row: usize| lens.get(array.get_physical_index(row)).copied().unwrap_or(0);
+    (0..array.len()).map(len).fold(0, usize::saturating_add)
+}
+
+/// The length of each byte string; none for arrays of other types.
+fn lens(array: &dyn Array) -> Vec<usize> {
+    let mut lens = Vec::new();
+    for_each(array, |value| lens.push(value.map_or(0, <[u8]>::len)));
+    lens
 }
 
 /// An estimate of the bytes of all items of list views. Views may share items, and sharing ends with the conversion, so

@@ -7,18 +7,23 @@ import java.util.Locale;
 import org.apache.lucene.codecs.Codec;
 import org.apache.lucene.codecs.FilterCodec;
 import org.apache.lucene.codecs.PostingsFormat;
+import org.apache.lucene.codecs.bloom.BloomFilterFactory;
 import org.apache.lucene.codecs.bloom.BloomFilteringPostingsFormat;
+import org.apache.lucene.codecs.bloom.DefaultBloomFilterFactory;
+import org.apache.lucene.codecs.bloom.FuzzySet;
 import org.apache.lucene.codecs.perfield.PerFieldPostingsFormat;
 import org.apache.lucene.document.Document;
 import org.apache.lucene.document.Field;
 import org.apache.lucene.document.NumericDocValuesField;
 import org.apache.lucene.document.StringField;
+import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.IndexWriter;
 import org.apache.lucene.index.IndexWriterConfig;
 import org.apache.lucene.index.LeafReader;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.NoMergePolicy;
 import org.apache.lucene.index.PostingsEnum;
+import org.apache.lucene.index.SegmentWriteState;
 import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.store.MMapDirectory;
@@ -33,8 +38,8 @@ final class Ids {
 
   private Ids() {}
 
-  /** Writes an index with as many segments, unless it exists. */
-  static void build(Path folder, String kind, int segments, int each, boolean bloom) throws IOException {
+  /** Writes a variant of an index with as many segments, unless it exists: plain, bloom, bloom-13, or 27 (see id). */
+  static void build(Path folder, String kind, int segments, int each, String variant) throws IOException {
     if (Files.exists(folder)) {
       return;
     }
@@ -42,15 +47,16 @@ final class Ids {
     config.setMergePolicy(NoMergePolicy.INSTANCE);
     config.setUseCompoundFile(false);
     config.setRAMBufferSizeMB(512);
-    if (bloom) {
-      config.setCodec(withBloom(Codec.getDefault()));
+    if (variant.startsWith("bloom")) {
+      BloomFilterFactory factory = variant.equals("bloom") ? new DefaultBloomFilterFactory() : new LargeFilters();
+      config.setCodec(withBloom(Codec.getDefault(), factory));
     }
     Path making = folder.resolveSibling(folder.getFileName() + ".tmp");
     try (IndexWriter writer = new IndexWriter(new MMapDirectory(making), config)) {
       for (int segment = 0; segment < segments; segment++) {
         for (int i = segment * each; i < (segment + 1) * each; i++) {
           Document document = new Document();
-          document.add(new StringField(ID, id(kind, i), Field.Store.NO));
+          document.add(new StringField(ID, id(kind, i, variant), Field.Store.NO));
           document.add(new NumericDocValuesField("_version", i));
           writer.addDocument(document);
         }
@@ -60,10 +66,23 @@ final class Ids {
     Files.move(making, folder);
   }
 
+  /** Filters of 13 bits an id, as their sizes are powers of two, and nine hashes: the default has 6.5 and five. */
+  private static final class LargeFilters extends BloomFilterFactory {
+    @Override
+    public FuzzySet getSetForField(SegmentWriteState state, FieldInfo field) {
+      return Version.filter(state.segmentInfo.maxDoc(), 0.01f);
+    }
+
+    @Override
+    public boolean isSaturated(FuzzySet filter, FieldInfo field) {
+      return filter.getSaturation() > 0.9f;
+    }
+  }
+
   /** A codec with a Bloom filter on the ids, under its own name: readers find the filter by themselves. */
-  static Codec withBloom(Codec codec) {
+  static Codec withBloom(Codec codec, BloomFilterFactory factory) {
     PostingsFormat plain = ((PerFieldPostingsFormat) codec.postingsFormat()).getPostingsFormatForField(ID);
-    PostingsFormat filtering = new BloomFilteringPostingsFormat(plain);
+    PostingsFormat filtering = new BloomFilteringPostingsFormat(plain, factory);
     PostingsFormat format =
         new PerFieldPostingsFormat() {
           @Override
@@ -135,6 +154,13 @@ final class Ids {
         numbers[filled++] = (int) x;
       }
     }
+  }
+
+  /** The id in a variant of an index. 27 are the bytes of a UUID in Elasticsearch and OpenSearch, by Uid.encodeId. */
+  static BytesRef id(String kind, int i, String variant) {
+    BytesRef id = id(kind, i);
+    boolean isShort = variant.equals("27") && kind.equals("uuid");
+    return isShort ? new BytesRef(java.util.Base64.getUrlDecoder().decode(id.utf8ToString())) : id;
   }
 
   static BytesRef id(String kind, int i) {

@@ -29,10 +29,10 @@ final class IdsUnderIngest {
 
   private final String version;
   private final Path folder;
-  private final boolean bloom;
+  private final String variant;
   private final Map<String, Shape> open = new HashMap<>();
 
-  /** VERSION FOLDER bloom|plain */
+  /** VERSION FOLDER plain|bloom|bloom-13|27 */
   public static void main(String[] args) throws Exception {
     IdsUnderIngest server = new IdsUnderIngest(args);
     BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
@@ -45,11 +45,12 @@ final class IdsUnderIngest {
   private IdsUnderIngest(String[] args) {
     version = args[0];
     folder = Paths.get(args[1]);
-    bloom = args[2].equals("bloom");
+    variant = args[2];
   }
 
   private Path index(String kind, int segments, int each) {
-    return folder.resolve(kind + "-" + segments + "x" + each + ".lucene-" + version + (bloom ? "-bloom" : ""));
+    String end = variant.equals("plain") ? "" : "-" + variant;
+    return folder.resolve(kind + "-" + segments + "x" + each + ".lucene-" + version + end);
   }
 
   /** build KIND SEGMENTS EACH, or KIND SEGMENTS EACH warm|cold paced|unpaced alone|ingest MILLISECONDS DOCUMENTS */
@@ -57,7 +58,7 @@ final class IdsUnderIngest {
     if (words[0].equals("build")) {
       int segments = Integer.parseInt(words[2]);
       int each = Integer.parseInt(words[3]);
-      Ids.build(index(words[1], segments, each), words[1], segments, each, bloom);
+      Ids.build(index(words[1], segments, each), words[1], segments, each, variant);
       return "built";
     }
     String key = words[0] + " " + words[1] + " " + words[2];
@@ -83,6 +84,7 @@ final class IdsUnderIngest {
   /** An open index, and the ids that were not looked up yet. */
   private final class Shape {
     final String kind;
+    final String variant = IdsUnderIngest.this.variant;
     final int each;
     final Ids.Lookup lookup;
     final int[] present;
@@ -173,7 +175,7 @@ final class IdsUnderIngest {
       long[] took = new long[bulks];
       for (int i = 0; i < ids.length; i++) {
         numbers[i] = shape.next(isAbsent);
-        ids[i] = Ids.id(shape.kind, numbers[i]);
+        ids[i] = Ids.id(shape.kind, numbers[i], shape.variant);
       }
       long faults = cold ? majorFaults() : 0;
       double before = Session.now()[0];

@@ -11,6 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 import org.apache.lucene.codecs.Codec;
+import org.apache.lucene.codecs.bloom.DefaultBloomFilterFactory;
 import org.apache.lucene.document.BinaryDocValuesField;
 import org.apache.lucene.document.Field;
 import org.apache.lucene.document.NumericDocValuesField;
@@ -63,7 +64,7 @@ final class IngestIndex implements Closeable {
     config.setMergePolicy(policy);
     config.setUseCompoundFile(false);
     if (bloom) {
-      config.setCodec(Ids.withBloom(Codec.getDefault()));
+      config.setCodec(Ids.withBloom(Codec.getDefault(), new DefaultBloomFilterFactory()));
     }
     return config;
   }

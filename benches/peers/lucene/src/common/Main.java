@@ -9,8 +9,6 @@ import java.util.stream.Stream;
 import org.apache.lucene.document.BinaryDocValuesField;
 import org.apache.lucene.document.Document;
 import org.apache.lucene.document.Field;
-import org.apache.lucene.document.NumericDocValuesField;
-import org.apache.lucene.document.SortedDocValuesField;
 import org.apache.lucene.document.SortedSetDocValuesField;
 import org.apache.lucene.index.BinaryDocValues;
 import org.apache.lucene.index.DirectoryReader;
@@ -49,6 +47,10 @@ public final class Main {
   public static void main(String[] args) throws Exception {
     if (args[1].equals("workloads")) {
       Workloads.main(args);
+      return;
+    }
+    if (args[1].equals("facet")) {
+      Workloads.facetOf(args[2], args[3]);
       return;
     }
     if (args[1].equals("archive")) {
@@ -108,8 +110,7 @@ public final class Main {
             sum = sum * 31 + strings.bytes[i];
           }
           BytesRef value = new BytesRef(strings.bytes);
-          document.add(
-              sorted ? new SortedDocValuesField(FIELD, value) : new BinaryDocValuesField(FIELD, value));
+          document.add(sorted ? session.term(FIELD, value) : new BinaryDocValuesField(FIELD, value));
           made =
               doc -> {
                 value.offset = strings.offsets[doc];
@@ -162,8 +163,7 @@ public final class Main {
             sum += value;
           }
           BitSet present = numbers.present;
-          boolean filtered = Version.filtered(session.column);
-          Field field = filtered ? Version.skipIndexed(FIELD) : new NumericDocValuesField(FIELD, 0L);
+          Field field = session.number(FIELD, Version.filtered(session.column));
           document.add(field);
           if (present != null) {
             count = present.cardinality();
@@ -197,8 +197,8 @@ public final class Main {
     long bytes = 0;
     try (Stream<Path> files = Files.list(session.folder)) {
       for (Path file : (Iterable<Path>) files::iterator) {
-        // Doc values, their metadata and their skip index; other files do not depend on the column.
-        if (file.toString().matches(".*\\.dv[dms]")) {
+        // Doc values, their metadata, skip index and presence; other files do not depend on the column.
+        if (file.toString().matches(".*\\.dv[dmsp]")) {
           bytes += Files.size(file);
         }
       }
@@ -369,7 +369,7 @@ public final class Main {
         "values",
         () -> {
           try (DirectoryReader reader = open()) {
-            NumericDocValues values = reader.leaves().get(0).reader().getNumericDocValues(FIELD);
+            NumericDocValues values = session.numbers(reader.leaves().get(0).reader(), FIELD);
             values.advanceExact(middle);
             return values.longValue();
           }
@@ -387,7 +387,7 @@ public final class Main {
             count,
             "values",
             () -> {
-              NumericDocValues values = leaf.getNumericDocValues(FIELD);
+              NumericDocValues values = session.numbers(leaf, FIELD);
               long total = 0;
               for (int start = 0; start < docs; start += BATCH) {
                 int len = Math.min(BATCH, docs - start);
@@ -418,7 +418,7 @@ public final class Main {
 
           @Override
           public void rewind() throws IOException {
-            values = leaf.getNumericDocValues(FIELD);
+            values = session.numbers(leaf, FIELD);
           }
 
           @Override
@@ -432,7 +432,7 @@ public final class Main {
   }
 
   private long scanExactly() throws IOException {
-    NumericDocValues values = leaf.getNumericDocValues(FIELD);
+    NumericDocValues values = session.numbers(leaf, FIELD);
     long total = 0;
     for (int doc = 0, docs = session.docs; doc < docs; doc++) {
       values.advanceExact(doc);
@@ -442,7 +442,7 @@ public final class Main {
   }
 
   private long scanDense() throws IOException {
-    NumericDocValues values = leaf.getNumericDocValues(FIELD);
+    NumericDocValues values = session.numbers(leaf, FIELD);
     long total = 0;
     while (values.nextDoc() != NumericDocValues.NO_MORE_DOCS) {
       total += values.longValue();
@@ -451,7 +451,7 @@ public final class Main {
   }
 
   private long scanSparse() throws IOException {
-    NumericDocValues values = leaf.getNumericDocValues(FIELD);
+    NumericDocValues values = session.numbers(leaf, FIELD);
     long total = 0;
     for (int doc = values.nextDoc(); doc != NumericDocValues.NO_MORE_DOCS; doc = values.nextDoc()) {
       total += values.longValue() + doc;
@@ -468,7 +468,7 @@ public final class Main {
         docs.length,
         "values",
         () -> {
-          NumericDocValues values = leaf.getNumericDocValues(FIELD);
+          NumericDocValues values = session.numbers(leaf, FIELD);
           long total = docs.length;
           for (int start = 0; start < docs.length; start += BATCH) {
             int len = Math.min(BATCH, docs.length - start);
@@ -498,7 +498,7 @@ public final class Main {
           for (int call = 0; call < calls; call++) {
             System.arraycopy(random, call * TAKEN, wanted, 0, TAKEN);
             Arrays.sort(wanted);
-            Version.longValues(leaf.getNumericDocValues(FIELD), TAKEN, wanted, out);
+            Version.longValues(session.numbers(leaf, FIELD), TAKEN, wanted, out);
             for (long value : out) {
               total += value;
             }
@@ -543,7 +543,7 @@ public final class Main {
         "values",
         () -> {
           bits.clear(0, docs);
-          NumericDocValues values = leaf.getNumericDocValues(FIELD);
+          NumericDocValues values = session.numbers(leaf, FIELD);
           for (int doc = 0; doc < docs; doc++) {
             values.advanceExact(doc);
             long value = values.longValue();
@@ -572,7 +572,7 @@ public final class Main {
         "strings",
         () -> {
           try (DirectoryReader reader = open()) {
-            SortedDocValues values = reader.leaves().get(0).reader().getSortedDocValues(FIELD);
+            SortedDocValues values = session.terms(reader.leaves().get(0).reader(), FIELD);
             values.advanceExact(middle);
             return touch(values.lookupOrd(values.ordValue()));
           }
@@ -583,7 +583,7 @@ public final class Main {
         count,
         "values",
         () -> {
-          SortedDocValues values = leaf.getSortedDocValues(FIELD);
+          SortedDocValues values = session.terms(leaf, FIELD);
           long total = 0;
           while (values.nextDoc() != SortedDocValues.NO_MORE_DOCS) {
             total += values.ordValue();
@@ -598,7 +598,7 @@ public final class Main {
 
           @Override
           public void rewind() throws IOException {
-            values = leaf.getSortedDocValues(FIELD);
+            values = session.terms(leaf, FIELD);
           }
 
           @Override
@@ -613,7 +613,7 @@ public final class Main {
     for (int i = 0; i < ids.length; i++) {
       names[i] = new BytesRef(Data.hostName(ids[i]));
     }
-    SortedDocValues values = leaf.getSortedDocValues(FIELD);
+    SortedDocValues values = session.terms(leaf, FIELD);
     session.measure(
         "terms",
         "lookupOrd",

@@ -1,3 +1,4 @@
+import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.nio.file.Path;
@@ -6,6 +7,16 @@ import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Locale;
 import java.util.Set;
+import org.apache.lucene.document.Field;
+import org.apache.lucene.document.NumericDocValuesField;
+import org.apache.lucene.document.SortedDocValuesField;
+import org.apache.lucene.document.SortedNumericDocValuesField;
+import org.apache.lucene.document.SortedSetDocValuesField;
+import org.apache.lucene.index.DocValues;
+import org.apache.lucene.index.LeafReader;
+import org.apache.lucene.index.NumericDocValues;
+import org.apache.lucene.index.SortedDocValues;
+import org.apache.lucene.util.BytesRef;
 
 /** The arguments of a measuring process. Prints a line of JSON for each measurement. */
 final class Session {
@@ -19,6 +30,8 @@ final class Session {
   private static final double SAMPLE = 1e6;
 
   final String version;
+  /** Whether fields are lists of one value without a skip index, as Elasticsearch writes them: versions such as 10.5.0-lists. */
+  final boolean lists;
   final String column;
   final int docs;
   final Path folder;
@@ -29,12 +42,34 @@ final class Session {
   /** VERSION COLUMN DOCS FOLDER MILLISECONDS WORK,WORK... */
   Session(String[] args) {
     version = args[0];
+    lists = version.endsWith("-lists");
     column = args[1];
     docs = Integer.parseInt(args[2]);
     folder = Paths.get(args[3]).resolve(column + ".lucene-" + version);
     budget = Double.parseDouble(args[4]) * 1e6;
     warmUp = Math.max(4 * budget, 2.5e8);
     workloads = new HashSet<>(Arrays.asList(args[5].split(",")));
+  }
+
+  Field number(String name, boolean filtered) {
+    if (lists) {
+      return new SortedNumericDocValuesField(name, 0L);
+    }
+    return filtered ? Version.skipIndexed(name) : new NumericDocValuesField(name, 0L);
+  }
+
+  Field term(String name, BytesRef value) {
+    return lists ? new SortedSetDocValuesField(name, value) : new SortedDocValuesField(name, value);
+  }
+
+  NumericDocValues numbers(LeafReader leaf, String field) throws IOException {
+    return lists
+        ? DocValues.unwrapSingleton(leaf.getSortedNumericDocValues(field))
+        : leaf.getNumericDocValues(field);
+  }
+
+  SortedDocValues terms(LeafReader leaf, String field) throws IOException {
+    return lists ? DocValues.unwrapSingleton(leaf.getSortedSetDocValues(field)) : leaf.getSortedDocValues(field);
   }
 
   boolean wants(String work) {

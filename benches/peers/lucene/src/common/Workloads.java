@@ -1,12 +1,12 @@
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.Paths;
 import java.util.Arrays;
 import java.util.Iterator;
 import org.apache.lucene.document.BinaryDocValuesField;
 import org.apache.lucene.document.Document;
 import org.apache.lucene.document.Field;
-import org.apache.lucene.document.SortedDocValuesField;
 import org.apache.lucene.index.BinaryDocValues;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.IndexWriter;
@@ -22,6 +22,7 @@ import org.apache.lucene.search.MatchAllDocsQuery;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.Sort;
 import org.apache.lucene.search.SortField;
+import org.apache.lucene.search.SortedNumericSortField;
 import org.apache.lucene.store.MMapDirectory;
 import org.apache.lucene.util.BytesRef;
 import org.apache.lucene.util.FixedBitSet;
@@ -139,12 +140,12 @@ final class Workloads {
   }
 
   /** Adds all documents as one block, which becomes one segment. */
-  private static Iterable<Document> documents(int docs) {
+  private Iterable<Document> documents(int docs) {
     Document document = new Document();
     Field[] fields = new Field[NUMBERS.length];
     long[][] numbers = new long[NUMBERS.length][];
     for (int i = 0; i < NUMBERS.length; i++) {
-      fields[i] = Version.skipIndexed(NUMBERS[i]);
+      fields[i] = session.number(NUMBERS[i], true);
       numbers[i] = Data.numbers(NUMBERS[i], docs).values;
       document.add(fields[i]);
     }
@@ -152,7 +153,7 @@ final class Workloads {
     Data.Strings urls = Data.urls(docs);
     BytesRef host = new BytesRef(hosts.bytes);
     BytesRef url = new BytesRef(urls.bytes);
-    document.add(new SortedDocValuesField("host", host));
+    document.add(session.term("host", host));
     document.add(new BinaryDocValuesField("url", url));
     return () ->
         new Iterator<Document>() {
@@ -225,16 +226,21 @@ final class Workloads {
   }
 
   private long facet(int[] hits) throws IOException {
-    SortedDocValues hosts = leaf.getSortedDocValues("host");
-    int[] counts = new int[hosts.getValueCount()];
+    SortedDocValues hosts = session.terms(leaf, "host");
+    return named(most(hosts, hits), hosts);
+  }
+
+  /** The most frequent ords. */
+  private static Best most(SortedDocValues values, int[] hits) throws IOException {
+    int[] counts = new int[values.getValueCount()];
     if (hits == null) {
-      while (hosts.nextDoc() != DocIdSetIterator.NO_MORE_DOCS) {
-        counts[hosts.ordValue()]++;
+      while (values.nextDoc() != DocIdSetIterator.NO_MORE_DOCS) {
+        counts[values.ordValue()]++;
       }
     } else {
       for (int doc : hits) {
-        if (hosts.advanceExact(doc)) {
-          counts[hosts.ordValue()]++;
+        if (values.advanceExact(doc)) {
+          counts[values.ordValue()]++;
         }
       }
     }
@@ -244,7 +250,18 @@ final class Workloads {
         best.insert(counts[ord], ord);
       }
     }
-    return named(best, hosts);
+    return best;
+  }
+
+  /** Prints the most frequent terms of a field, and their counts, for a process that does nothing else. */
+  static void facetOf(String folder, String field) throws IOException {
+    try (DirectoryReader reader = DirectoryReader.open(new MMapDirectory(Paths.get(folder)))) {
+      SortedDocValues values = reader.leaves().get(0).reader().getSortedDocValues(field);
+      Best best = most(values, null);
+      for (int i = 0; i < best.size; i++) {
+        System.out.println(values.lookupOrd(best.owners[i]).utf8ToString() + "\t" + best.values[i]);
+      }
+    }
   }
 
   private void top(int[] hits, DirectoryReader reader) throws Exception {
@@ -254,7 +271,12 @@ final class Workloads {
     }
     if (hits == null) {
       IndexSearcher searcher = new IndexSearcher(reader);
-      Sort sort = new Sort(new SortField("size", SortField.Type.LONG, true));
+      SortField.Type type = SortField.Type.LONG;
+      Sort sort =
+          new Sort(
+              session.lists
+                  ? new SortedNumericSortField("size", type, true)
+                  : new SortField("size", type, true));
       measure(
           "IndexSearcher.search",
           () -> {
@@ -268,7 +290,7 @@ final class Workloads {
   }
 
   private long top(int[] hits) throws IOException {
-    NumericDocValues sizes = leaf.getNumericDocValues("size");
+    NumericDocValues sizes = session.numbers(leaf, "size");
     Best best = new Best(SORTED);
     if (hits == null) {
       for (int doc = sizes.nextDoc(); doc != DocIdSetIterator.NO_MORE_DOCS; doc = sizes.nextDoc()) {
@@ -291,7 +313,7 @@ final class Workloads {
   }
 
   private long topBulk(int[] hits) throws IOException {
-    NumericDocValues sizes = leaf.getNumericDocValues("size");
+    NumericDocValues sizes = session.numbers(leaf, "size");
     Best best = new Best(SORTED);
     int[] docs = new int[BATCH];
     long[] values = new long[BATCH];
@@ -330,8 +352,8 @@ final class Workloads {
   }
 
   private long group(int[] hits, boolean bulk) throws IOException {
-    SortedDocValues hosts = leaf.getSortedDocValues("host");
-    NumericDocValues sizes = leaf.getNumericDocValues("size");
+    SortedDocValues hosts = session.terms(leaf, "host");
+    NumericDocValues sizes = session.numbers(leaf, "size");
     long[] sums = new long[hosts.getValueCount()];
     if (bulk) {
       int[] docs = new int[BATCH];
@@ -377,7 +399,7 @@ final class Workloads {
     measure(
         "nextDoc",
         () -> {
-          NumericDocValues values = leaf.getNumericDocValues(column);
+          NumericDocValues values = session.numbers(leaf, column);
           long count = 0;
           while (values.nextDoc() != DocIdSetIterator.NO_MORE_DOCS) {
             long value = values.longValue();
@@ -407,9 +429,9 @@ final class Workloads {
     for (int doc : docs) {
       if (doc < last) {
         urls = leaf.getBinaryDocValues("url");
-        hosts = leaf.getSortedDocValues("host");
-        times = leaf.getNumericDocValues("ts");
-        sizes = leaf.getNumericDocValues("size");
+        hosts = session.terms(leaf, "host");
+        times = session.numbers(leaf, "ts");
+        sizes = session.numbers(leaf, "size");
       }
       last = doc;
       if (!urls.advanceExact(doc)
@@ -481,7 +503,7 @@ final class Workloads {
   }
 
   private long hosts(long[] order) throws IOException {
-    SortedDocValues hosts = leaf.getSortedDocValues("host");
+    SortedDocValues hosts = session.terms(leaf, "host");
     // The ord, and its row.
     long[] ords = new long[order.length];
     for (int i = 0; i < order.length; i++) {
@@ -510,7 +532,7 @@ final class Workloads {
   }
 
   private long numbers(long[] order, String column) throws IOException {
-    NumericDocValues values = leaf.getNumericDocValues(column);
+    NumericDocValues values = session.numbers(leaf, column);
     long[] rows = new long[order.length];
     for (long entry : order) {
       if (!values.advanceExact((int) (entry >>> 32))) {

@@ -52,8 +52,6 @@ final class Updates {
   private static final int TOP = 20;
   /** The number of updated documents whose values are checked. */
   private static final int CHECKED = 1_000;
-  /** Numbers of batches of updates, after each of which reads are measured. */
-  private static final int[] TIMES = {0, 1, 8, 64};
 
   private static final Query QUERY = new ConstantScoreQuery(new TermQuery(new Term(TENTH, "1")));
   private static final Sort SORT = new Sort(new SortField(UpdatedDocs.TIME, SortField.Type.LONG, true));
@@ -78,7 +76,7 @@ final class Updates {
   private final double warm;
   private final int searchers;
 
-  /** VERSION KIND DOCS SEGMENTS RATE EVERY SECONDS SEARCHERS FOLDER WARM, or "reads" in place of WARM */
+  /** VERSION KIND DOCS SEGMENTS RATE EVERY SECONDS SEARCHERS FOLDER WARM, or "reads" TIMES in place of WARM */
   public static void main(String[] args) throws Exception {
     String version = org.apache.lucene.util.Version.LATEST.toString();
     if (!version.equals(args[0])) {
@@ -94,7 +92,7 @@ final class Updates {
     Path folder = Path.of(args[8]);
     Files.createDirectories(folder);
     if (args[9].equals("reads")) {
-      new Updates(kind, docs, segments, 0, 0, 0, 0, 0).measureReads(version, folder);
+      new Updates(kind, docs, segments, 0, 0, 0, 0, 0).measureReads(version, folder, Integer.parseInt(args[10]));
       return;
     }
     double warm = Double.parseDouble(args[9]);
@@ -149,41 +147,39 @@ final class Updates {
   }
 
   /** Prints how long reads take after 1,000 documents were updated some times. */
-  private void measureReads(String version, Path folder) throws Exception {
+  private void measureReads(String version, Path folder, int times) throws Exception {
     Path base = folder.resolve("lucene-" + version + "-" + docs + "-" + (starts.length - 1));
     if (!Files.exists(base)) {
       build(base);
     }
-    for (int times : TIMES) {
-      Path copy = folder.resolve("lucene-copy");
-      IngestIndex.remove(copy);
-      IngestIndex.link(base, copy);
-      try (Counted directory = new Counted(copy)) {
-        IndexWriter writer = new IndexWriter(directory, UpdatedDocs.config(64, NoMergePolicy.INSTANCE));
-        Run run = new Run(directory, writer);
-        UpdatedDocs.SplitMix random = new UpdatedDocs.SplitMix(5);
-        for (int i = 0; i < times; i++) {
-          for (int update = 0; update < 1_000; update++) {
-            run.update(random.below(docs), random.next());
-          }
-          run.refresh();
+    Path copy = folder.resolve("lucene-copy");
+    IngestIndex.remove(copy);
+    IngestIndex.link(base, copy);
+    try (Counted directory = new Counted(copy)) {
+      IndexWriter writer = new IndexWriter(directory, UpdatedDocs.config(64, NoMergePolicy.INSTANCE));
+      Run run = new Run(directory, writer);
+      UpdatedDocs.SplitMix random = new UpdatedDocs.SplitMix(5);
+      for (int i = 0; i < times; i++) {
+        for (int update = 0; update < 1_000; update++) {
+          run.update(random.below(docs), random.next());
         }
-        Reads reads = new Reads(run.shown.get());
-        System.out.println(
-            String.format(
-                Locale.ROOT,
-                "| Lucene %s | %d | %.2f | %.1f | %.2f | %d |",
-                version,
-                times,
-                reads.scan * 1e9 / docs,
-                reads.gather * 1e9 / Reads.GATHERED / reads.segments,
-                reads.top * 1e3,
-                directory.listAll().length));
-        run.shown.get().reader.close();
-        writer.rollback();
+        run.refresh();
       }
-      IngestIndex.remove(copy);
+      Reads reads = new Reads(run.shown.get());
+      System.out.println(
+          String.format(
+              Locale.ROOT,
+              "| Lucene %s | %d | %.2f | %.1f | %.2f | %d |",
+              version,
+              times,
+              reads.scan * 1e9 / docs,
+              reads.gather * 1e9 / Reads.GATHERED / reads.segments,
+              reads.top * 1e3,
+              directory.listAll().length));
+      run.shown.get().reader.close();
+      writer.rollback();
     }
+    IngestIndex.remove(copy);
   }
 
   /** The seconds of CPU time that reads take: medians of some rounds after others that do not count. */
@@ -213,6 +209,10 @@ final class Updates {
             sum += times.longValue();
           }
         }
+        long stepped = THREADS.getCurrentThreadCpuTime();
+        for (LeafReaderContext leaf : leaves) {
+          sum += scan(leaf.reader());
+        }
         long scanned = THREADS.getCurrentThreadCpuTime();
         for (LeafReaderContext leaf : leaves) {
           sum += gather(leaf.reader(), random);
@@ -223,7 +223,7 @@ final class Updates {
         }
         long sorted = THREADS.getCurrentThreadCpuTime();
         if (round >= 0) {
-          all[0][round] = (scanned - start) / 1e9;
+          all[0][round] = Math.min(stepped - start, scanned - stepped) / 1e9;
           all[1][round] = (gathered - scanned) / 1e9;
           all[2][round] = (sorted - gathered) / 1e9;
         }
@@ -239,23 +239,49 @@ final class Updates {
       }
     }
 
-    /** Reads batches of documents in any order: sorted for an iterator, which only goes forwards, then put in their places. */
+    /** Reads all values in batches. */
+    private static long scan(LeafReader leaf) throws IOException {
+      long sum = 0;
+      int[] docs = new int[BATCH];
+      long[] found = new long[BATCH];
+      NumericDocValues times = leaf.getNumericDocValues(UpdatedDocs.TIME);
+      for (int start = 0; start < leaf.maxDoc(); start += BATCH) {
+        int count = Math.min(BATCH, leaf.maxDoc() - start);
+        for (int i = 0; i < count; i++) {
+          docs[i] = start + i;
+        }
+        times.longValues(count, docs, found, 0);
+        for (int i = 0; i < count; i++) {
+          sum += found[i];
+        }
+      }
+      return sum;
+    }
+
+    /** Reads batches of documents in any order: sorted and each once for longValues, then put in their places. */
     private static long gather(LeafReader leaf, UpdatedDocs.SplitMix random) throws IOException {
       long sum = 0;
       long[] batch = new long[BATCH];
+      int[] docs = new int[BATCH];
+      int[] which = new int[BATCH];
+      long[] found = new long[BATCH];
       long[] values = new long[BATCH];
       for (int done = 0; done < GATHERED; done += BATCH) {
         for (int i = 0; i < BATCH; i++) {
           batch[i] = (long) random.below(leaf.maxDoc()) << 32 | i;
         }
         Arrays.sort(batch);
-        NumericDocValues times = leaf.getNumericDocValues(UpdatedDocs.TIME);
-        for (long place : batch) {
-          int doc = (int) (place >>> 32);
-          if (!times.advanceExact(doc)) {
-            throw new AssertionError("document " + doc + " has no number");
+        int count = 0;
+        for (int i = 0; i < BATCH; i++) {
+          int doc = (int) (batch[i] >>> 32);
+          if (count == 0 || docs[count - 1] != doc) {
+            docs[count++] = doc;
           }
-          values[(int) place] = times.longValue();
+          which[i] = count - 1;
+        }
+        leaf.getNumericDocValues(UpdatedDocs.TIME).longValues(count, docs, found, 0);
+        for (int i = 0; i < BATCH; i++) {
+          values[(int) batch[i]] = found[which[i]];
         }
         for (long value : values) {
           sum += value;

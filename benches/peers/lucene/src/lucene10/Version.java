@@ -1,4 +1,5 @@
 import java.io.IOException;
+import org.apache.lucene.codecs.bloom.FuzzySet;
 import org.apache.lucene.document.Field;
 import org.apache.lucene.document.NumericDocValuesField;
 import org.apache.lucene.index.LeafReader;
@@ -43,7 +44,7 @@ final class Version {
         "values",
         () -> {
           bits.clear(0, docs);
-          leaf.getNumericDocValues(field).rangeIntoBitSet(0, docs, low, high, bits, 0);
+          session.numbers(leaf, field).rangeIntoBitSet(0, docs, low, high, bits, 0);
           return bits.cardinality();
         });
     LeafReaderContext context = leaf.getContext();
@@ -53,7 +54,7 @@ final class Version {
     Weight weight = searcher.createWeight(searcher.rewrite(query), ScoreMode.COMPLETE_NO_SCORES, 1f);
     session.measure(
         work,
-        "skip index, intoBitSet",
+        session.lists ? "query, intoBitSet" : "skip index, intoBitSet",
         docs,
         "values",
         () -> {
@@ -72,7 +73,8 @@ final class Version {
     IndexSearcher searcher = new IndexSearcher(leaf);
     searcher.setQueryCache(null);
     Query query = NumericDocValuesField.newSlowRangeQuery(field, low, high);
-    session.measure(work, "skip index, IndexSearcher.count", 1, "values", () -> searcher.count(query));
+    String api = session.lists ? "IndexSearcher.count" : "skip index, IndexSearcher.count";
+    session.measure(work, api, 1, "values", () -> searcher.count(query));
   }
 
   /** The sum of a document's ords, each with plus added. */
@@ -82,6 +84,11 @@ final class Version {
       total += values.nextOrd() + plus;
     }
     return total;
+  }
+
+  /** A Bloom filter of so many ids, which about this share of the absent ones may pass. */
+  static FuzzySet filter(int ids, float passing) {
+    return FuzzySet.createOptimalSet(ids, passing);
   }
 
   private Version() {}

@@ -1,4 +1,5 @@
 import java.io.IOException;
+import org.apache.lucene.codecs.bloom.FuzzySet;
 import org.apache.lucene.document.Field;
 import org.apache.lucene.document.NumericDocValuesField;
 import org.apache.lucene.index.LeafReader;
@@ -36,6 +37,10 @@ final class Version {
       total += ord + plus;
     }
     return total;
+  }
+
+  static FuzzySet filter(int ids, float passing) {
+    throw new UnsupportedOperationException();
   }
 
   private Version() {}

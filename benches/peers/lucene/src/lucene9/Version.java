@@ -1,4 +1,5 @@
 import java.io.IOException;
+import org.apache.lucene.codecs.bloom.FuzzySet;
 import org.apache.lucene.document.Field;
 import org.apache.lucene.document.NumericDocValuesField;
 import org.apache.lucene.index.LeafReader;
@@ -44,6 +45,11 @@ final class Version {
       total += values.nextOrd() + plus;
     }
     return total;
+  }
+
+  /** A Bloom filter of so many ids, which about this share of the absent ones may pass. */
+  static FuzzySet filter(int ids, float passing) {
+    return FuzzySet.createOptimalSet(ids, passing);
   }
 
   private Version() {}

@@ -2,7 +2,7 @@
 
 use super::html::{Html, cut};
 use super::zones::ZoneMap;
-use crate::text::quoting::thousands;
+use crate::text::thousands;
 
 const HEIGHT: f64 = 40.0;
 

@@ -1,6 +1,6 @@
 //! HTML whose text is escaped, whatever it holds.
 
-use crate::text::quoting::printable;
+use crate::text::printable;
 
 /// The most characters of a value.
 const MOST: usize = 60;

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use crate::api::LogicalType;
 use crate::api::search::facet::FacetCounts;
 use crate::api::search::stats::{ColumnStats, Distinct};
-use crate::text::print_value::Printer;
-use crate::text::quoting::{counted, decimal, thousands};
+use crate::text::quoting::decimal;
+use crate::text::{Printer, counted, thousands};
 
 /// The words that are shown with their spellings, the spellings of each, and the characters of one.
 const WORDS: usize = 3;

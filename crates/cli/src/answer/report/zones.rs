@@ -4,7 +4,7 @@ use super::double;
 use crate::api::DocRange;
 use crate::api::search::stats::ColumnStats;
 use crate::error::CliError;
-use crate::open::segments::Segments;
+use crate::open::Segments;
 
 /// The most zones of a chart; others are joined with those beside them.
 const PLACES: usize = 100;

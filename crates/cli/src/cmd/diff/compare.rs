@@ -7,9 +7,9 @@ use serde_json::value::RawValue;
 use super::pairs::{Pair, Pairs};
 use crate::api::{DocAddress, Field, Kind, LogicalType};
 use crate::error::CliError;
+use crate::open::Segments;
 use crate::open::columns::select;
 use crate::open::records::{CHUNK, Record, Records};
-use crate::open::segments::Segments;
 use crate::text::quoting::json_text;
 use crate::text::text_format::TextFormat;
 

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use crate::api::{DocAddress, LogicalType};
 use crate::error::CliError;
+use crate::open::Segments;
 use crate::open::columns::unknown_column;
 use crate::open::records::{CHUNK, Records};
-use crate::open::segments::Segments;
-use crate::text::print_value::Printer;
+use crate::text::Printer;
 
 /// Pairs of documents, one of each side.
 pub(super) struct Pairs<'a> {

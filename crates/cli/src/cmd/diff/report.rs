@@ -5,9 +5,8 @@ use serde_json::value::RawValue;
 use super::compare::{ColumnComparison, ColumnSide, Comparison, Detail, Difference};
 use crate::console::Console;
 use crate::error::CliError;
-use crate::open::segments::Segments;
-use crate::text::json::Json;
-use crate::text::quoting::{printable, thousands};
+use crate::open::Segments;
+use crate::text::{Json, printable, thousands};
 
 /// The signs of lines of the first and of the second segment.
 const SIGNS: [char; 2] = ['-', '+'];

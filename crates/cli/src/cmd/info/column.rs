@@ -5,8 +5,7 @@ use std::ops::RangeInclusive;
 use crate::answer::table::Table;
 use crate::answer::usage_tables::{column_row, json_ends, table_with};
 use crate::api::{Bounds, Field};
-use crate::text::json::Json;
-use crate::text::quoting::thousands;
+use crate::text::{Json, thousands};
 
 /// A column in all segments, with deleted documents.
 pub(super) struct Column {

@@ -3,15 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::column::{Column, column_table};
-use crate::answer::table::{Align, Table};
+use crate::answer::table::Table;
 use crate::api::ColumnSource as _;
 use crate::api::lucene::{Index, Options, Segment};
 use crate::args::inspect::InfoArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::open::opener::Opener;
-use crate::text::json::Json;
-use crate::text::quoting::{counted, printable, thousands};
+use crate::open::Opener;
+use crate::text::{Json, counted, printable, thousands};
 
 pub(super) fn run(args: &InfoArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let of_segments = [("--encodings", args.encodings), ("--sections", args.sections)];
@@ -77,14 +76,7 @@ fn bytes(index: &Index) -> u64 {
 }
 
 fn segment_table(index: &Index) -> Table {
-    let mut table = Table::new(&[
-        ("segment", Align::Left),
-        ("codec", Align::Left),
-        ("Lucene", Align::Left),
-        ("documents", Align::Right),
-        ("deleted", Align::Right),
-        ("bytes", Align::Right),
-    ]);
+    let mut table = Table::of(&["segment", "codec", "Lucene"], &["documents", "deleted", "bytes"]);
     for segment in index.segments() {
         let words = [segment.name().to_owned(), printable(segment.codec()), release(segment.lucene())];
         let deleted = deleted(segment);

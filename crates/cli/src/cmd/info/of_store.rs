@@ -5,16 +5,15 @@ use std::path::Path;
 
 use super::column::{Column, column_table};
 use crate::answer::segment_info::sort_json;
-use crate::answer::table::{Align, Table};
+use crate::answer::table::Table;
 use crate::api::search::Query;
 use crate::api::store::{Snapshot, SnapshotSegment, StoreReader};
 use crate::api::{Bounds, ColumnSource, ColumnUsage, Search, SegmentUsage};
 use crate::args::inspect::InfoArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::open::opener::Opener;
-use crate::text::json::Json;
-use crate::text::quoting::{counted, printable, thousands};
+use crate::open::Opener;
+use crate::text::{Json, counted, printable, thousands};
 
 pub(super) fn run(args: &InfoArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let of_segments = [("--encodings", args.encodings), ("--sections", args.sections)];
@@ -33,9 +32,9 @@ pub(super) fn run(args: &InfoArgs, opener: &Opener, console: &mut Console<'_>) -
     }
     let (docs, all_bytes) = (thousands(snapshot.docs()), usage.iter().map(|usage| usage.bytes).sum());
     let bytes = thousands(all_bytes);
-    let segments = thousands(usage.len() as u64);
+    let segments = counted(usage.len() as u64, "segment", "segments");
     console.line(format_args!(
-        "{file}: {docs} documents, {} columns, {bytes} bytes in {segments} segments, commit {}",
+        "{file}: {docs} documents, {} columns, {bytes} bytes in {segments}, commit {}",
         columns.len(),
         snapshot.commit()
     ))?;
@@ -101,12 +100,7 @@ fn docs_with_value(source: &(dyn ColumnSource + Send + Sync), name: &str) -> Opt
 }
 
 fn segment_table(snapshot: &Snapshot) -> Table {
-    let mut table = Table::new(&[
-        ("segment", Align::Left),
-        ("documents", Align::Right),
-        ("deleted", Align::Right),
-        ("bytes", Align::Right),
-    ]);
+    let mut table = Table::of(&["segment"], &["documents", "deleted", "bytes"]);
     for part in snapshot.segments() {
         let numbers = [u64::from(part.live.count()), deleted(&part), part.segment.len()].map(thousands);
         table.row(std::iter::once(name(&part)).chain(numbers).collect());

@@ -3,16 +3,15 @@
 use std::io;
 use std::path::PathBuf;
 
+use super::print_place;
 use crate::answer::records;
 use crate::api::DocAddress;
 use crate::args::lookup::LookupArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::import::ids::IdInput;
-use crate::open::opener::Opener;
-use crate::open::segment::OpenSegment;
-use crate::open::segments::Segments;
-use crate::text::quoting::{json_text, printable};
+use crate::open::{OpenSegment, Opener, Segments};
+use crate::text::printable;
 
 /// The first of `ids` is the field.
 pub(super) fn run(
@@ -44,7 +43,9 @@ pub(super) fn run(
         found.extend(docs.into_iter().map(|doc| (id.clone(), doc)));
     }
     if args.doc {
-        print_places(&segments, &found, args.records.json, console)?;
+        for (id, DocAddress { part, doc }) in &found {
+            print_place(id, (&segments, *part as usize, *doc), args.records.json, console)?;
+        }
     } else {
         let docs = found.iter().map(|(_, doc)| *doc);
         records::print(&segments, docs, &args.records.options(), console)?;
@@ -71,23 +72,4 @@ fn find(segments: &Segments, field: &str, id: &str) -> Result<Vec<DocAddress>, C
         found.extend(docs.map(|doc| DocAddress { part, doc }));
     }
     Ok(found)
-}
-
-/// Prints the segment, document number and id of each document.
-fn print_places(
-    segments: &Segments,
-    found: &[(String, DocAddress)],
-    json: bool,
-    console: &mut Console<'_>,
-) -> Result<(), CliError> {
-    for (id, DocAddress { part, doc }) in found {
-        let file = segments.all().get(*part as usize).map_or("", OpenSegment::file);
-        if json {
-            let [id, file] = [id.as_str(), file].map(json_text);
-            writeln!(console.out, "{{\"id\":{id},\"file\":{file},\"doc\":{doc}}}")?;
-        } else {
-            writeln!(console.out, "{}\t{doc}\t{}", printable(file), printable(id))?;
-        }
-    }
-    Ok(())
 }

@@ -26,7 +26,7 @@ pub(super) fn run(args: &ManArgs, console: &mut Console<'_>) -> Result<Exit, Cli
         (Some(output), _) if is_stdout(output) => {
             pages(&dv).try_for_each(|command| page(command, console.out))?;
         }
-        (Some(folder), _) => write_all(&dv, folder, args.force)?,
+        (Some(folder), _) => write_all(&dv, folder)?,
         (None, names) => {
             let mut command = &dv;
             for name in names {
@@ -77,16 +77,14 @@ fn pages(dv: &Command) -> impl Iterator<Item = &Command> {
     std::iter::once(dv).chain(nested)
 }
 
-fn write_all(dv: &Command, folder: &Path, force: bool) -> Result<(), CliError> {
+fn write_all(dv: &Command, folder: &Path) -> Result<(), CliError> {
     std::fs::create_dir_all(folder).map_err(|error| CliError::file(folder.display(), &error))?;
     for command in pages(dv) {
         let mut text = Vec::new();
         page(command, &mut text)?;
         let name = command.get_display_name().unwrap_or(command.get_name());
         let path = folder.join(format!("{name}.1"));
-        if !force {
-            refuse_other_format(&path, "a page of the manual", |head| head.starts_with(PAGE))?;
-        }
+        refuse_other_format(&path, "a page of the manual", |head| head.starts_with(PAGE))?;
         std::fs::write(&path, text).map_err(|error| CliError::file(path.display(), &error))?;
     }
     Ok(())

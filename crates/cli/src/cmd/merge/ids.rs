@@ -3,40 +3,48 @@
 use crate::api::{Field, IdIndex, IdOptions};
 use crate::args::merge::MergeArgs;
 use crate::error::CliError;
-use crate::import::ids::{IdIndexPlan, check_type, no_field, unknown};
-use crate::open::columns;
+use crate::import::ids::{check_type, unknown};
 use crate::open::id_index::damaged;
-use crate::open::segment::OpenSegment;
+use crate::open::{OpenSegment, columns};
+
+/// The column and options of an index of ids to build.
+pub(in crate::cmd) struct IdIndexPlan {
+    pub(super) column: String,
+    pub(super) options: IdOptions,
+}
+
+impl IdIndexPlan {
+    /// An index of a column of segments, if it can hold ids.
+    #[cfg(feature = "lucene")]
+    pub(in crate::cmd) fn of(column: &str, segments: &[OpenSegment]) -> Result<IdIndexPlan, CliError> {
+        check_fields(column, segments)?;
+        Ok(IdIndexPlan { column: column.to_owned(), options: IdOptions::default() })
+    }
+}
 
 /// The plan from the options, or from the indexes that the segments have in common. May return a note for the user.
 pub(super) fn plan(
     args: &MergeArgs,
     segments: &[OpenSegment],
 ) -> Result<(Option<IdIndexPlan>, Option<String>), CliError> {
-    let (ids, has_documents) = (&args.ids, |segment: &&OpenSegment| segment.source.docs() > 0);
-    if args.no_ids || ids.refuses() {
+    if args.no_ids {
         return Ok((None, None));
     }
+    let has_documents = |segment: &&OpenSegment| segment.source.docs() > 0;
     let any = segments.iter().any(|segment| has_documents(&segment));
     let counting: Vec<&OpenSegment> =
         segments.iter().filter(|segment| !any || has_documents(segment)).collect();
-    if let Some(column) = &ids.id_field {
+    if let Some(column) = &args.id_field {
         check_fields(column, segments)?;
         // The index is built anew, so a damaged one does not matter.
         let first = counting.iter().find_map(|segment| segment.ids().ok().flatten());
-        let base = first.filter(|first| first.field() == column).map(|first| options_of(&first));
-        let options = ids.options(base.unwrap_or_default());
+        let options = first.filter(|first| first.field() == column).map(|first| options_of(&first));
+        let options = options.unwrap_or_default();
         return Ok((Some(IdIndexPlan { column: column.clone(), options }), None));
     }
     let (common, note) = common(&counting)?;
-    match common {
-        Some(first) => {
-            let options = ids.options(options_of(&first));
-            Ok((Some(IdIndexPlan { column: first.field().to_owned(), options }), None))
-        }
-        None if ids.lacks_field() => Err(no_field("the segments have no index of ids in common")),
-        None => Ok((None, note)),
-    }
+    let plan = |first: IdIndex| IdIndexPlan { column: first.field().to_owned(), options: options_of(&first) };
+    Ok((common.map(plan), note))
 }
 
 fn options_of(index: &IdIndex) -> IdOptions {

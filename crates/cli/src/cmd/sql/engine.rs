@@ -29,11 +29,8 @@ use crate::api::{Error, SearchError};
 use crate::args::sql::SqlArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
-use crate::open::files;
-use crate::open::opener::Opener;
-use crate::open::segment::OpenSegment;
-use crate::open::segments::Segments;
 use crate::open::sql_tables::{self, SqlTable, TableData};
+use crate::open::{OpenSegment, Opener, Segments, files};
 use crate::process::end_signal::EndSignal;
 use crate::process::machine_memory::machine_memory;
 
@@ -60,7 +57,7 @@ pub(super) fn run(args: &SqlArgs, opener: &Opener, console: &mut Console<'_>) ->
     };
     let tables = sql_tables::open(opener, &args.tables)?;
     let threads = args.threads.map_or_else(|| available_parallelism().map_or(1, NonZero::get), usize::from);
-    let signal = EndSignal::watch().map_err(|error| CliError::failed(format!("signals: {error}")))?;
+    let signal = EndSignal::watch()?;
     let runtime = Builder::new_multi_thread().worker_threads(threads).enable_time().build();
     let runtime = runtime.map_err(|error| CliError::failed(format!("threads: {error}")))?;
     // Else they would be in each `select *`.

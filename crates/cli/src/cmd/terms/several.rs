@@ -2,16 +2,15 @@
 
 use std::ops::ControlFlow;
 
-use super::{bytes_of, line, no_dictionary};
+use super::{bytes_of, no_dictionary, print_line};
 use crate::api::search::Docs;
 use crate::api::search::facet::{Facet, FacetOrder};
 use crate::api::{Field, Kind};
 use crate::args::inspect::TermsArgs;
 use crate::console::Console;
 use crate::error::CliError;
-use crate::open::id_index;
-use crate::open::segments::Segments;
-use crate::text::print_value::Printer;
+use crate::open::{Segments, id_index};
+use crate::text::Printer;
 
 /// Prints the terms of a column. A term that only deleted documents have is none.
 pub(super) fn print_terms(
@@ -31,11 +30,8 @@ pub(super) fn print_terms(
     }
     let found = segments.search().facet(Docs::All, &facet).map_err(|error| segments.failure(error))?;
     let printer = Printer::of(&field);
-    for (term, count) in &found.values {
-        let count = args.counts.then_some(*count);
-        let term = term.as_bytes().unwrap_or_default();
-        let line = line(args, &printer, (term, count), console.out_width);
-        console.out.write_all(line.as_bytes())?;
+    for (term, _) in &found.values {
+        print_line(args, &printer, (term.as_bytes().unwrap_or_default(), None), console)?;
     }
     Ok(())
 }
@@ -65,8 +61,7 @@ pub(super) fn print_ids(
     let Some(field) = of_column else { return Ok(()) };
     let printer = Printer::of(&field);
     for (id, _, doc) in ids.iter().take(args.limit.map_or(usize::MAX, |limit| limit as usize)) {
-        let line = line(args, &printer, (id, Some((*doc).into())), console.out_width);
-        console.out.write_all(line.as_bytes())?;
+        print_line(args, &printer, (id, Some(*doc)), console)?;
     }
     Ok(())
 }

@@ -152,7 +152,10 @@ fn bad_rows_say_where_and_the_next_row_is_read() {
             br#"{"a":[1, null]}"#,
             r#"a.ndjson:1:10: column "a": an array holds null, which no column stores: "null""#,
         ),
-        (br#"{"a":"\ud800"}"#, r#"a.ndjson:1:6: column "a": unexpected end of hex escape: ""\ud800"""#),
+        (
+            br#"{"a":"\ud800"}"#,
+            r#"a.ndjson:1:6: column "a": expected the second half of a surrogate pair, found none: ""\ud800"""#,
+        ),
         (b"{\"a\":\"\xff\"}", "a.ndjson:1:7: the text is not UTF-8: \"\u{fffd}\"}\""),
     ] {
         assert_eq!(error(text), message);

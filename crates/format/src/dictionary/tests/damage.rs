@@ -128,8 +128,12 @@ fn verify_refuses_blocks_that_no_writer_makes() {
 }
 
 fn set_offsets(made: &mut Made, offsets: &[i64]) {
-    let options =
-        numeric::NumericOptions { role: Role::TermOffsets, doubles: false, jump_tables: true, zones: false };
+    let options = numeric::NumericOptions {
+        role: numeric::Role::TermOffsets,
+        doubles: false,
+        jump_tables: true,
+        zones: false,
+    };
     made.index.as_mut().unwrap().offsets = numeric::encode(offsets, &options);
 }
 

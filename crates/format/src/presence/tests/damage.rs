@@ -1,6 +1,8 @@
 //! Whatever happens to the bytes, reading returns.
 
 use super::*;
+use crate::cursor::Put;
+use crate::presence::header::Header;
 use crate::sweep;
 
 /// A block of every kind, and a last one that is short and dense.

@@ -1,6 +1,8 @@
 //! The bytes of each layout, and which one is chosen.
 
 use super::*;
+use crate::cursor::Cursor;
+use crate::granule::SectionRef;
 use crate::presence::encode::plan;
 
 #[test]

@@ -338,11 +338,11 @@ fn requests_that_cannot_be_answered_say_why() {
         ),
         (
             Group::of("term").metric(Metric::Percentile("term".into(), 50.0)),
-            "column \"term\" is sorted, which has no numbers, or several a document, for a metric",
+            "column \"term\" is sorted, which has no numbers for a metric",
         ),
         (
             Group::of("term").metric(first("term", "bytes")),
-            "column \"bytes\" is binary, which has no numbers, or several a document, for a metric",
+            "column \"bytes\" is binary, which has no numbers for a metric",
         ),
         (
             Group::of("term").metric(first("set", "sum")),

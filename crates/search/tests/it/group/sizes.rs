@@ -162,7 +162,7 @@ fn invalid_groupings_are_errors() {
     );
     assert_eq!(
         error(Group::of("name").metric(Metric::Sum("name".into()))),
-        "column \"name\" is sorted, which has no numbers, or several a document, for a metric"
+        "column \"name\" is sorted, which has no numbers for a metric"
     );
     assert_eq!(
         error(Group::of("name").order(GroupOrder::Metric(1))),

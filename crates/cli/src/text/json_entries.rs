@@ -9,11 +9,11 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 /// The entries of an object, in order, duplicates included.
-pub(super) struct Entries<'a>(pub(super) Vec<(Key<'a>, &'a RawValue)>);
+pub(crate) struct Entries<'a>(pub(crate) Vec<(Key<'a>, &'a RawValue)>);
 
 impl<'a> Entries<'a> {
     /// The value of the first key that is there again, if some value is an object. Of other values, fields are compared.
-    pub(super) fn repeated_beside_object(&self) -> Option<&'a RawValue> {
+    pub(crate) fn repeated_beside_object(&self) -> Option<&'a RawValue> {
         if !self.0.iter().any(|(_, raw)| raw.get().starts_with('{')) {
             return None;
         }
@@ -24,7 +24,7 @@ impl<'a> Entries<'a> {
 
 /// A key, borrowed from the line unless it has escapes.
 #[derive(Deserialize)]
-pub(super) struct Key<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
+pub(crate) struct Key<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
 
 impl<'de> Deserialize<'de> for Entries<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

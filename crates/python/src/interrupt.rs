@@ -1,0 +1,81 @@
+//! Work without the GIL, which Ctrl-C interrupts.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+
+use crate::errors::Result;
+
+/// Below so many documents, a search takes a few milliseconds at most, and is not interrupted: a thread for it would take
+/// longer than many of its answers.
+const INTERRUPTIBLE_DOCS: u64 = 1 << 20;
+
+/// The time between two looks for Ctrl-C.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Whether threads for searches may have been started, and whether this process was forked after that.
+static IS_USED: AtomicBool = AtomicBool::new(false);
+static IS_FORKED: AtomicBool = AtomicBool::new(false);
+
+/// Refuses to go on in a process that was forked: it has none of the threads that searches wait for.
+pub(crate) fn refuse_fork() -> PyResult<()> {
+    if is_forked() {
+        return Err(PyRuntimeError::new_err(
+            "this process was forked after docvalues was used: start it by \"spawn\" or \"forkserver\"",
+        ));
+    }
+    IS_USED.store(true, Ordering::Relaxed);
+    Ok(())
+}
+
+/// Is called in a process that was forked.
+#[pyfunction]
+pub(crate) fn _forked() {
+    IS_FORKED.fetch_or(IS_USED.load(Ordering::Relaxed), Ordering::Relaxed);
+}
+
+/// Whether this process was forked after docvalues was used.
+pub(crate) fn is_forked() -> bool {
+    IS_FORKED.load(Ordering::Relaxed)
+}
+
+/// Set when the search should stop.
+pub(crate) type Stop = Arc<AtomicBool>;
+
+/// Runs a search over `docs` documents without the GIL. Ctrl-C sets `Stop`, and its exception is returned.
+///
+/// Python handles signals on its main thread only, so the search runs on another one meanwhile.
+pub(crate) fn interruptible<T: Send>(
+    py: Python<'_>,
+    docs: u64,
+    search: impl FnOnce(&Stop) -> Result<T> + Send,
+) -> Result<T> {
+    let stop = Stop::default();
+    if docs < INTERRUPTIBLE_DOCS {
+        return py.detach(|| search(&stop));
+    }
+    py.detach(|| {
+        thread::scope(|scope| {
+            let (send, receive) = channel();
+            let asked = &stop;
+            // If nobody waits any more, Ctrl-C was pressed.
+            scope.spawn(move || drop(send.send(search(asked))));
+            loop {
+                match receive.recv_timeout(PAUSE) {
+                    Ok(answer) => return answer,
+                    Err(RecvTimeoutError::Timeout) => Python::attach(|py| py.check_signals())
+                        .inspect_err(|_| stop.store(true, Ordering::Relaxed))?,
+                    // It panicked, which the end of the scope passes on.
+                    Err(RecvTimeoutError::Disconnected) => {
+                        return Err(PyRuntimeError::new_err("the search panicked").into());
+                    }
+                }
+            }
+        })
+    })
+}

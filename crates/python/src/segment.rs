@@ -1,0 +1,417 @@
+//! [`Segment`]: documents that do not change, of files or of a store.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use docvalues::SortKey;
+use docvalues::column::DocAddress;
+use docvalues::search::facet::{Facet, FacetOrder};
+use docvalues::search::group::{Group, GroupOrder, Metric};
+use docvalues::search::histogram::Histogram;
+use docvalues::search::stats::{ColumnStats, Stats};
+use docvalues::search::{SearchAnswer, SearchRequest};
+use pyo3::IntoPyObjectExt as _;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+use crate::answers::{self, Answer};
+use crate::arguments::{self, Names, Paths, condition};
+use crate::errors::{Result, argument};
+use crate::interrupt::{interruptible, refuse_fork};
+use crate::opened::Opened;
+use crate::rows::{Columns, NOWHERE};
+use crate::scan::{Plan, Scan};
+use crate::table::{Schema, Table, escaped};
+
+/// Documents that do not change.
+#[pyclass(frozen, module = "docvalues")]
+pub(crate) struct Segment(RwLock<Option<Arc<Opened>>>);
+
+/// Opens a segment file, the newest commit of a store's folder, or several files and patterns as one.
+#[pyfunction]
+#[pyo3(signature = (source, *, commit = None, untrusted = false))]
+pub(crate) fn open(py: Python<'_>, source: Paths, commit: Option<u64>, untrusted: bool) -> Result<Segment> {
+    refuse_fork()?;
+    let opened = py.detach(|| Opened::open(source, commit, untrusted))?;
+    Ok(Segment::of(opened))
+}
+
+impl Segment {
+    pub(crate) fn of(opened: Opened) -> Segment {
+        Segment(RwLock::new(Some(Arc::new(opened))))
+    }
+
+    fn opened(&self) -> Result<Arc<Opened>> {
+        refuse_fork()?;
+        let opened = self.0.read().unwrap_or_else(PoisonError::into_inner).clone();
+        opened.ok_or_else(|| PyValueError::new_err("the segment is closed").into())
+    }
+
+    /// The answer to a request for the documents of a condition.
+    fn answer(
+        &self,
+        py: Python<'_>,
+        condition_text: Option<&str>,
+        request: SearchRequest,
+    ) -> Result<(Arc<Opened>, SearchAnswer)> {
+        let (opened, request) = (self.opened()?, request.query(condition(condition_text)?));
+        let answer =
+            interruptible(py, opened.docs(), |stop| Ok(opened.stoppable(stop).request(&request)?))?;
+        Ok((opened, answer))
+    }
+
+    fn stats_of(&self, py: Python<'_>, condition_text: Option<&str>, stats: Stats) -> Result<ColumnStats> {
+        let (_, answer) = self.answer(py, condition_text, SearchRequest::new().stats([stats]))?;
+        only(answer.stats)
+    }
+}
+
+/// So many values are read before others would have taken the GIL.
+const FEW: usize = 64;
+
+/// A table of documents in the order of a list.
+fn table(py: Python<'_>, opened: &Opened, columns: &Columns, docs: &[DocAddress]) -> Result<Table> {
+    let read = || columns.table(opened, &opened.search(), docs);
+    if docs.len().saturating_mul(columns.count()) < FEW { read() } else { py.detach(read) }
+}
+
+#[pymethods]
+impl Segment {
+    /// The names and types of all columns.
+    #[getter]
+    pub(crate) fn schema(&self) -> Result<Schema> {
+        let opened = self.opened()?;
+        let columns = Columns::of(&opened, None, None, ("offsets", false))?;
+        let search = opened.search();
+        Ok(Schema::new(columns.schema(&search)?, &columns.fields(&search)?))
+    }
+
+    /// The names of all columns.
+    #[getter]
+    fn columns(&self) -> Result<Vec<String>> {
+        Ok(self.opened()?.columns.clone())
+    }
+
+    /// The keys by which the documents are sorted, if all files are sorted alike.
+    #[getter]
+    fn sort_by(&self) -> Result<Vec<String>> {
+        Ok(self.opened()?.sort().iter().map(key_text).collect())
+    }
+
+    /// The number of files, or of segments of a store.
+    #[getter]
+    fn parts(&self) -> Result<usize> {
+        Ok(self.opened()?.parts.len())
+    }
+
+    fn __len__(&self) -> Result<usize> {
+        Ok(usize::try_from(self.opened()?.live).unwrap_or(usize::MAX))
+    }
+
+    /// A row for each column: its name, type and kind, documents with a value, and values.
+    fn describe(&self, py: Python<'_>) -> Result<Table> {
+        let opened = self.opened()?;
+        py.detach(|| describe(&opened))
+    }
+
+    /// The number of documents that match a condition.
+    #[pyo3(signature = (r#where = None))]
+    fn count(&self, py: Python<'_>, r#where: Option<&str>) -> Result<u64> {
+        let (opened, query) = (self.opened()?, condition(r#where)?);
+        interruptible(py, opened.docs(), |stop| Ok(opened.stoppable(stop).count(&query)?))
+    }
+
+    /// The most frequent values of a column, and their counts.
+    #[pyo3(signature = (column, *, r#where = None, top = 10, order = "count", min_count = 1, prefix = None))]
+    #[allow(clippy::too_many_arguments, reason = "keywords in Python")]
+    fn facet(
+        &self,
+        py: Python<'_>,
+        column: &str,
+        r#where: Option<&str>,
+        top: usize,
+        order: &str,
+        min_count: u64,
+        prefix: Option<TextOrBytes>,
+    ) -> Result<Table> {
+        let order = match order {
+            "count" => FacetOrder::Count,
+            "value" => FacetOrder::Value,
+            _ => return Err(argument(format!("expected the order count or value, found {order:?}"))),
+        };
+        let mut facet = Facet::of(column).top(top).order(order).min_count(min_count);
+        facet.prefix = prefix.map(TextOrBytes::bytes);
+        let (_, answer) = self.answer(py, r#where, SearchRequest::new().facets([facet]))?;
+        answers::facet(&only(answer.facets)?)
+    }
+
+    /// The first documents in an order: "-size" is descending.
+    #[pyo3(signature = (sort, n = 10, *, r#where = None, columns = None, docs = None, as_text = false))]
+    #[allow(clippy::too_many_arguments, reason = "keywords in Python")]
+    fn top(
+        &self,
+        py: Python<'_>,
+        sort: Names,
+        n: usize,
+        r#where: Option<&str>,
+        columns: Option<Vec<String>>,
+        docs: Option<String>,
+        as_text: bool,
+    ) -> Result<Table> {
+        let opened = self.opened()?;
+        let columns = Columns::of(&opened, columns, docs, ("offsets", as_text))?;
+        let keys = arguments::sort_keys(sort, &opened.columns);
+        let (_, answer) = self.answer(py, r#where, SearchRequest::new().sort(keys).top(n))?;
+        table(py, &opened, &columns, &answer.top)
+    }
+
+    /// Groups of documents with equal values, their counts and metrics, such as "sum(size)".
+    #[pyo3(signature = (by, *, r#where = None, metrics = Vec::new(), top = 10, order = "count", having = None, missing = false))]
+    #[allow(clippy::too_many_arguments, reason = "keywords in Python")]
+    fn group(
+        &self,
+        py: Python<'_>,
+        by: Names,
+        r#where: Option<&str>,
+        metrics: Vec<String>,
+        top: usize,
+        order: &str,
+        having: Option<&str>,
+        missing: bool,
+    ) -> Result<Table> {
+        let mut group = Group::of("").top(top);
+        group.by = by.list();
+        group.metrics = arguments::metrics(&metrics)?;
+        group.having = having.map(|text| condition(Some(text))).transpose()?;
+        group.with_missing = missing;
+        let returned = group.metrics.clone();
+        // Conditions and the order may need others.
+        let named = group.having.iter().flat_map(|having| having.columns()).filter_map(Metric::from_name);
+        let named: Vec<Metric> = named.chain(Metric::from_name(order)).collect();
+        for metric in named {
+            if !group.metrics.contains(&metric) {
+                group.metrics.push(metric);
+            }
+        }
+        group.order = match order {
+            "count" => GroupOrder::Count,
+            "value" => GroupOrder::Value,
+            _ => {
+                let place = group.metrics.iter().position(|metric| metric.name() == order);
+                GroupOrder::Metric(place.ok_or_else(|| {
+                    argument(format!(
+                        "expected the order count, value or a metric such as sum(size), found {order:?}"
+                    ))
+                })?)
+            }
+        };
+        let (opened, answer) = self.answer(py, r#where, SearchRequest::new().groups([group]))?;
+        answers::groups(&opened, &only(answer.groups)?, &returned)
+    }
+
+    /// Counts in buckets: of a width, of a step of the calendar such as "day" or "15min", or between edges.
+    #[pyo3(signature = (column, step, *, r#where = None, metrics = Vec::new()))]
+    fn histogram(
+        &self,
+        py: Python<'_>,
+        column: &str,
+        step: Bound<'_, PyAny>,
+        r#where: Option<&str>,
+        metrics: Vec<String>,
+    ) -> Result<Table> {
+        let step = arguments::step(&self.opened()?.search(), column, &step)?;
+        let mut histogram = Histogram::of(column, step);
+        histogram.metrics = arguments::metrics(&metrics)?;
+        let metrics = histogram.metrics.clone();
+        let (opened, answer) = self.answer(py, r#where, SearchRequest::new().histograms([histogram]))?;
+        answers::histogram(&opened, &only(answer.histograms)?, &metrics)
+    }
+
+    /// Statistics of a column, in one row.
+    #[pyo3(signature = (column, *, r#where = None, distinct = false))]
+    fn stats(&self, py: Python<'_>, column: &str, r#where: Option<&str>, distinct: bool) -> Result<Table> {
+        let mut stats = Stats::of(column).spread();
+        stats.distinct = distinct;
+        answers::stats(&self.stats_of(py, r#where, stats)?)
+    }
+
+    /// The values at percentiles.
+    #[pyo3(signature = (column, at = vec![1.0, 5.0, 25.0, 50.0, 75.0, 95.0, 99.0], *, r#where = None))]
+    fn percentiles(
+        &self,
+        py: Python<'_>,
+        column: &str,
+        at: Vec<f64>,
+        r#where: Option<&str>,
+    ) -> Result<Table> {
+        let stats = Stats::of(column).percentiles(at);
+        answers::percentiles(&self.stats_of(py, r#where, stats)?)
+    }
+
+    /// The values of documents by their numbers, in any order.
+    #[pyo3(signature = (docs, columns = None, *, as_text = false))]
+    fn take(
+        &self,
+        py: Python<'_>,
+        docs: Bound<'_, PyAny>,
+        columns: Option<Vec<String>>,
+        as_text: bool,
+    ) -> Result<Table> {
+        let opened = self.opened()?;
+        let columns = Columns::of(&opened, columns, None, ("offsets", as_text))?;
+        let numbers = arguments::doc_numbers(&docs)?;
+        let list = numbers.iter().map(|number| opened.address(*number)).collect::<Result<Vec<_>>>()?;
+        table(py, &opened, &columns, &list)
+    }
+
+    /// The values of the documents with these ids; nulls for an id that no document has.
+    #[pyo3(signature = (ids, columns = None, *, as_text = false))]
+    fn lookup(
+        &self,
+        py: Python<'_>,
+        ids: Bound<'_, PyAny>,
+        columns: Option<Vec<String>>,
+        as_text: bool,
+    ) -> Result<Table> {
+        let opened = self.opened()?;
+        let columns = Columns::of(&opened, columns, None, ("offsets", as_text))?;
+        let ids = arguments::ids(&ids, opened.id_type()?)?;
+        let known: Vec<&[u8]> = ids.iter().flatten().map(Vec::as_slice).collect();
+        let mut found = py.detach(|| opened.find(&known))?.into_iter();
+        let next = |id: &Option<Vec<u8>>| id.as_ref().and_then(|_| found.next()?).unwrap_or(NOWHERE);
+        let list: Vec<_> = ids.iter().map(next).collect();
+        table(py, &opened, &columns, &list)
+    }
+
+    /// Documents as record batches, read when they are asked for.
+    #[pyo3(signature = (
+        columns = None, *, r#where = None, limit = None, part = None, batch_rows = 65_536, docs = None,
+        strings = "offsets", as_text = false
+    ))]
+    #[allow(clippy::too_many_arguments, reason = "keywords in Python")]
+    fn scan(
+        &self,
+        py: Python<'_>,
+        columns: Option<Vec<String>>,
+        r#where: Option<&str>,
+        limit: Option<u64>,
+        part: Option<usize>,
+        batch_rows: usize,
+        docs: Option<String>,
+        strings: &str,
+        as_text: bool,
+    ) -> Result<Scan> {
+        let opened = self.opened()?;
+        let columns = Columns::of(&opened, columns, docs, (strings, as_text))?;
+        let (query, rows) = (condition(r#where)?, batch_rows.max(1));
+        // Without a condition, nothing is read.
+        let docs = r#where.map_or(0, |_| opened.docs());
+        let bound = interruptible(py, docs, |stop| Ok(opened.stoppable(stop).bind(&query)?))?;
+        Scan::new(Plan { opened, columns, bound, limit, part, rows })
+    }
+
+    /// Reads everything, and raises a CorruptError for the first damage.
+    fn check(&self, py: Python<'_>) -> Result<()> {
+        let opened = self.opened()?;
+        interruptible(py, u64::MAX, |stop| opened.verify(stop))
+    }
+
+    /// Lets go of the files. Scans and tables that were made before still work.
+    fn close(&self) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).take();
+    }
+
+    fn __enter__(this: Py<Self>) -> Py<Self> {
+        this
+    }
+
+    fn __exit__(&self, kind: Bound<'_, PyAny>, error: Bound<'_, PyAny>, trace: Bound<'_, PyAny>) {
+        drop((kind, error, trace));
+        self.close();
+    }
+
+    /// Pickles what was opened by name: `functools.partial(open, paths, commit=…)`.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> Result<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let opened = self.opened()?;
+        let Some(again) = &opened.again else {
+            return Err(
+                PyTypeError::new_err("a snapshot of an open store cannot be pickled: open a commit").into()
+            );
+        };
+        let keywords = PyDict::new(py);
+        keywords.set_item("commit", again.commit)?;
+        keywords.set_item("untrusted", again.untrusted)?;
+        let paths = again.paths.iter().map(|path| path.as_os_str()).collect::<Vec<_>>();
+        let source = match paths.as_slice() {
+            [path] => path.into_bound_py_any(py)?,
+            paths => paths.into_bound_py_any(py)?,
+        };
+        let open = py.import("docvalues")?.getattr("open")?;
+        let partial = py.import("functools")?.getattr("partial")?.call((open, source), Some(&keywords))?;
+        Ok((partial, PyTuple::empty(py)))
+    }
+
+    fn __repr__(&self) -> Result<String> {
+        let opened = self.opened()?;
+        Ok(format!("<Segment {}: {} documents, {} columns>", opened.name, opened.live, opened.columns.len()))
+    }
+
+    fn _repr_html_(&self) -> Result<String> {
+        let opened = self.opened()?;
+        let head = format!("<p>{}: {} documents</p>", escaped(&opened.name), opened.live);
+        Ok(head + &self.schema()?.html())
+    }
+}
+
+/// Text, or bytes.
+#[derive(FromPyObject)]
+pub(crate) enum TextOrBytes {
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+impl TextOrBytes {
+    fn bytes(self) -> Vec<u8> {
+        match self {
+            TextOrBytes::Text(text) => text.into_bytes(),
+            TextOrBytes::Bytes(bytes) => bytes,
+        }
+    }
+}
+
+/// The only answer.
+fn only<T>(answers: Vec<T>) -> Result<T> {
+    answers.into_iter().next().ok_or_else(|| argument("expected an answer, found none"))
+}
+
+/// A sort key as `sort_by` takes it.
+fn key_text(key: &SortKey) -> String {
+    let (sign, end) =
+        (if key.descending { "-" } else { "" }, if key.missing_first { ":missing-first" } else { "" });
+    format!("{sign}{}{end}", key.column)
+}
+
+/// A row for each column. Counts of documents are known if none is deleted.
+fn describe(opened: &Opened) -> Result<Table> {
+    let fields = opened.fields(&opened.columns)?;
+    let (mut docs, mut values) = (Vec::new(), Vec::new());
+    for name in &opened.columns {
+        let (mut with_value, mut all) = (Some(0), Some(0));
+        for part in 0..opened.parts.len() {
+            // A part without the column has no values in it.
+            let Ok(column) = opened.parts.source(part).column(name) else { continue };
+            let info = column.info();
+            let add = |sum: Option<u64>, count: Option<u64>| Some(sum? + count?);
+            with_value = add(with_value, info.with_value.exact());
+            all = add(all, info.value_count.exact());
+        }
+        let is_known = opened.live == opened.docs();
+        docs.push(with_value.filter(|_| is_known));
+        values.push(all.filter(|_| is_known));
+    }
+    let mut answer = Answer::default();
+    answer.text("name", fields.iter().map(|field| field.name.as_str()));
+    answer.text("type", fields.iter().map(crate::table::type_name));
+    answer.text("kind", fields.iter().map(|field| field.kind.name()));
+    answer.counts("docs", docs).counts("values", values).table([])
+}

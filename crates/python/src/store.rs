@@ -1,0 +1,395 @@
+//! [`Store`]: a folder of segments that changes.
+
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use docvalues::store::{
+    Durability, KeepCommits, MergePolicy, Outcome, StoreOptions, StoreReader, StoreSchema, Update,
+};
+use docvalues::{Field, FieldSpec, Kind, LogicalType, OpenOptions, WriterOptions};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::arguments::{self, Data, Names, condition};
+use crate::capsules::schema_of;
+use crate::errors::{Failure, Result, argument};
+use crate::interrupt::{interruptible, is_forked, refuse_fork};
+use crate::opened::Opened;
+use crate::segment::Segment;
+use crate::table::{Schema, escaped};
+use crate::write::{Types, each_slice};
+
+/// A folder of segments that changes.
+#[pyclass(frozen, module = "docvalues")]
+pub(crate) struct Store {
+    store: RwLock<Option<Arc<docvalues::store::Store>>>,
+    path: String,
+}
+
+/// When changes are on disk: "batch", "commit", or within so many seconds.
+#[derive(FromPyObject)]
+enum OnDisk {
+    Name(String),
+    Within(f64),
+}
+
+/// The most bytes of values that are applied at once.
+const BYTES: usize = 16 << 20;
+
+impl Store {
+    fn store(&self) -> Result<Arc<docvalues::store::Store>> {
+        refuse_fork()?;
+        let store = self.store.read().unwrap_or_else(PoisonError::into_inner).clone();
+        store.ok_or_else(|| PyValueError::new_err("the store is closed").into())
+    }
+
+    fn of(store: docvalues::store::Store, path: PathBuf) -> Store {
+        Store { store: RwLock::new(Some(Arc::new(store))), path: path.display().to_string() }
+    }
+
+    /// Applies data in batches, and returns how often each outcome was.
+    fn apply<'py>(
+        &self,
+        py: Python<'py>,
+        (data, progress): (&Bound<'py, PyAny>, Option<Py<PyAny>>),
+        update: Option<Vec<String>>,
+    ) -> Result<Bound<'py, PyDict>> {
+        let (store, data) = (self.store()?, Data::of(data)?);
+        let types = Types::of_fields(store.snapshot().schema().fields());
+        let mut counts = [
+            ("added", 0_u64),
+            ("replaced", 0),
+            ("updated", 0),
+            ("not_found", 0),
+            ("stale", 0),
+            ("refused", 0),
+        ];
+        py.detach(|| {
+            // A stream is released without the GIL, too, as that may wait for its threads.
+            let mut data = data;
+            let bytes = BYTES.min(store.options().buffer_bytes / 4);
+            each_slice(&mut data, &types, bytes, progress.as_ref(), |rows, before| {
+                let place = |error: docvalues::store::Error| Failure::from(error).after_rows(before);
+                let mut batch = store.batch()?;
+                match &update {
+                    None => batch.upsert_record_batch(rows).map_err(place)?,
+                    Some(unset) => {
+                        let mut update = Update::new();
+                        for name in unset {
+                            update = update.unset(batch.field(name)?);
+                        }
+                        batch.update_record_batch(rows, &update).map_err(place)?;
+                    }
+                }
+                for outcome in store.apply(batch).map_err(place)?.outcomes {
+                    let name = outcome_name(&outcome);
+                    counts
+                        .iter_mut()
+                        .filter(|(counted, _)| *counted == name)
+                        .for_each(|(_, count)| *count += 1);
+                }
+                Ok(())
+            })
+        })?;
+        let found = PyDict::new(py);
+        counts.iter().try_for_each(|(name, count)| found.set_item(*name, *count))?;
+        Ok(found)
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        let store = self.store.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        if store.is_some() {
+            Python::attach(|py| py.detach(|| let_go(store)));
+        }
+    }
+}
+
+/// Drops a store, which may wait for a thread that writes. A forked process has no such thread, and leaves all to its parent.
+fn let_go(store: Option<Arc<docvalues::store::Store>>) {
+    if is_forked() { std::mem::forget(store) } else { drop(store) }
+}
+
+#[pymethods]
+impl Store {
+    /// Creates a store in a folder.
+    #[staticmethod]
+    #[pyo3(signature = (
+        path, schema, *, id_field = None, version_field = None, sort_by = None, types = None,
+        durability = OnDisk::Name("commit".to_owned()), keep_commits = None, buffer = None
+    ))]
+    #[allow(clippy::too_many_arguments, reason = "keywords in Python")]
+    fn create(
+        py: Python<'_>,
+        path: PathBuf,
+        schema: Bound<'_, PyAny>,
+        id_field: Option<&str>,
+        version_field: Option<&str>,
+        sort_by: Option<Names>,
+        types: Option<Bound<'_, PyDict>>,
+        durability: OnDisk,
+        keep_commits: Option<usize>,
+        buffer: Option<usize>,
+    ) -> Result<Store> {
+        refuse_fork()?;
+        let specs = match schema_of(&schema)? {
+            Some(schema) => Types::of(types.as_ref())?.fields(&schema)?,
+            None => declared(&schema)?,
+        };
+        let mut schema = StoreSchema::new();
+        for spec in &specs {
+            schema = schema.with_field(field(spec, id_field))?;
+        }
+        if let Some(name) = id_field {
+            schema = schema.with_id_field(name)?;
+        }
+        if let Some(name) = version_field {
+            schema = schema.with_version_field(name)?;
+        }
+        if let Some(keys) = sort_by {
+            let names: Vec<String> = specs.iter().map(|spec| spec.name().to_owned()).collect();
+            schema = schema.with_sort(arguments::sort_keys(keys, &names))?;
+        }
+        let options = options(&durability, keep_commits, buffer)?;
+        let store = py.detach(|| docvalues::store::Store::create(&path, schema, options))?;
+        Ok(Store::of(store, path))
+    }
+
+    /// Opens a store to change it, which one process at a time can do.
+    #[staticmethod]
+    #[pyo3(signature = (path, *, durability = OnDisk::Name("commit".to_owned()), keep_commits = None, buffer = None))]
+    fn open(
+        py: Python<'_>,
+        path: PathBuf,
+        durability: OnDisk,
+        keep_commits: Option<usize>,
+        buffer: Option<usize>,
+    ) -> Result<Store> {
+        refuse_fork()?;
+        let options = options(&durability, keep_commits, buffer)?;
+        let store = py.detach(|| docvalues::store::Store::open(&path, options))?;
+        Ok(Store::of(store, path))
+    }
+
+    /// The names and types of all columns.
+    #[getter]
+    fn schema(&self) -> Result<Schema> {
+        self.snapshot()?.schema()
+    }
+
+    /// The folder.
+    #[getter]
+    fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// The column whose values identify documents.
+    #[getter]
+    fn id_field(&self) -> Result<Option<String>> {
+        Ok(self.store()?.snapshot().schema().id_field().map(str::to_owned))
+    }
+
+    /// The column with the version of each document.
+    #[getter]
+    fn version_field(&self) -> Result<Option<String>> {
+        Ok(self.store()?.snapshot().schema().version_field().map(str::to_owned))
+    }
+
+    fn __len__(&self) -> Result<usize> {
+        Ok(usize::try_from(self.store()?.snapshot().docs()).unwrap_or(usize::MAX))
+    }
+
+    /// Adds documents, and replaces those with the same id. Returns counts of outcomes.
+    #[pyo3(signature = (data, *, progress = None))]
+    fn upsert<'py>(
+        &self,
+        py: Python<'py>,
+        data: Bound<'py, PyAny>,
+        progress: Option<Py<PyAny>>,
+    ) -> Result<Bound<'py, PyDict>> {
+        self.apply(py, (&data, progress), None)
+    }
+
+    /// Changes columns of the documents with the ids in the data. Returns counts of outcomes.
+    #[pyo3(signature = (data, *, unset = Vec::new(), progress = None))]
+    fn update<'py>(
+        &self,
+        py: Python<'py>,
+        data: Bound<'py, PyAny>,
+        unset: Vec<String>,
+        progress: Option<Py<PyAny>>,
+    ) -> Result<Bound<'py, PyDict>> {
+        self.apply(py, (&data, progress), Some(unset))
+    }
+
+    /// Deletes documents by id or by a condition, and returns their number.
+    #[pyo3(signature = (*, ids = None, r#where = None))]
+    fn delete(&self, py: Python<'_>, ids: Option<Bound<'_, PyAny>>, r#where: Option<&str>) -> Result<u64> {
+        let store = self.store()?;
+        let deleted = match (ids, r#where) {
+            (Some(ids), None) => {
+                let snapshot = store.snapshot();
+                let schema = snapshot.schema();
+                let field = schema.id_field().and_then(|name| schema.field(name));
+                let logical = field.map_or(LogicalType::Utf8, |field| field.logical);
+                let ids = arguments::ids(&ids, logical)?;
+                py.detach(|| store.delete_ids(ids.into_iter().flatten()))
+            }
+            (None, Some(text)) => {
+                let query = condition(Some(text))?;
+                py.detach(|| store.delete_where(&query))
+            }
+            _ => return Err(argument("expected either ids or a condition")),
+        };
+        Ok(deleted?)
+    }
+
+    /// Publishes the changes so far to `snapshot`, and returns whether there were any.
+    fn refresh(&self, py: Python<'_>) -> Result<bool> {
+        let store = self.store()?;
+        Ok(py.detach(|| store.refresh())?)
+    }
+
+    /// Makes the changes so far durable, and returns the number of the commit.
+    fn commit(&self, py: Python<'_>) -> Result<u64> {
+        let store = self.store()?;
+        Ok(py.detach(|| store.commit())?)
+    }
+
+    /// The documents of the last refresh or commit.
+    fn snapshot(&self) -> Result<Segment> {
+        Ok(Segment::of(Opened::of_snapshot(self.store()?.snapshot(), &self.path)?))
+    }
+
+    /// Merges segments, and returns their number.
+    #[pyo3(signature = (to = None))]
+    fn merge(&self, py: Python<'_>, to: Option<usize>) -> Result<usize> {
+        let store = self.store()?;
+        py.detach(|| -> Result<usize> {
+            match to {
+                Some(segments) => store.merge_to(segments),
+                None => store.merge(&MergePolicy::new()).map(drop),
+            }?;
+            Ok(store.stats()?.segments)
+        })
+    }
+
+    /// The contents of the store now, as numbers.
+    fn stats<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
+        let store = self.store()?;
+        // It may wait for a thread that deletes or applies.
+        let stats = py.detach(|| store.stats())?;
+        let found = PyDict::new(py);
+        found.set_item("docs", stats.docs)?;
+        found.set_item("segments", stats.segments)?;
+        found.set_item("buffered_docs", stats.buffered_docs)?;
+        found.set_item("buffer_bytes", stats.buffer_bytes)?;
+        found.set_item("log_bytes", stats.log.bytes)?;
+        found.set_item("unpublished", stats.unpublished)?;
+        found.set_item("uncommitted", stats.uncommitted)?;
+        Ok(found)
+    }
+
+    /// Checks the files of all commits, and raises the error of the first problem.
+    fn check(&self, py: Python<'_>) -> Result<()> {
+        let store = self.store()?;
+        interruptible(py, u64::MAX, |_| {
+            let mut first = None;
+            let folder = store.directory().path();
+            StoreReader::check(folder, OpenOptions::new(), &mut |problem| {
+                first.get_or_insert(problem);
+            })?;
+            first.map_or(Ok(()), |problem| Err(problem.into()))
+        })
+    }
+
+    /// Closes the store, without a commit.
+    fn close(&self, py: Python<'_>) {
+        let store = self.store.write().unwrap_or_else(PoisonError::into_inner).take();
+        py.detach(|| let_go(store));
+    }
+
+    fn __enter__(this: Py<Self>) -> Py<Self> {
+        this
+    }
+
+    fn __exit__(
+        &self,
+        py: Python<'_>,
+        kind: Bound<'_, PyAny>,
+        error: Bound<'_, PyAny>,
+        trace: Bound<'_, PyAny>,
+    ) {
+        drop((kind, error, trace));
+        self.close(py);
+    }
+
+    fn __repr__(&self) -> Result<String> {
+        let docs = self.__len__()?;
+        Ok(format!("<Store {}: {docs} documents>", self.path))
+    }
+
+    fn _repr_html_(&self) -> Result<String> {
+        let head = format!("<p>{}: {} documents</p>", escaped(&self.path), self.__len__()?);
+        Ok(head + &self.schema()?.html())
+    }
+}
+
+/// Fields by the names of their types.
+fn declared(types: &Bound<'_, PyAny>) -> Result<Vec<FieldSpec>> {
+    let Ok(types) = types.cast::<PyDict>() else {
+        return Err(argument(
+            "expected a schema with __arrow_c_schema__, such as one of polars or pyarrow, or a mapping of types",
+        ));
+    };
+    let mut fields = Vec::new();
+    for (name, ty) in types {
+        let (name, ty): (String, String) = (name.extract()?, ty.extract()?);
+        let (logical, is_list) = arguments::type_of(&ty)?;
+        let field = FieldSpec::new(name, logical);
+        fields.push(if is_list { field.multi_valued() } else { field });
+    }
+    Ok(fields)
+}
+
+/// The field of a store for one of a writer. Strings have a dictionary, except ids.
+fn field(spec: &FieldSpec, id_field: Option<&str>) -> Field {
+    let kind = match (spec.logical().is_bytes(), spec.is_multi_valued()) {
+        (true, true) => Kind::SortedSet,
+        (true, false) if id_field == Some(spec.name()) => Kind::Binary,
+        (true, false) => Kind::Sorted,
+        (false, true) => Kind::SortedNumeric,
+        (false, false) => Kind::Numeric,
+    };
+    Field::new(spec.name(), kind, spec.logical())
+}
+
+fn options(on_disk: &OnDisk, keep_commits: Option<usize>, buffer: Option<usize>) -> Result<StoreOptions> {
+    let durability = match on_disk {
+        OnDisk::Name(name) if name == "commit" => Durability::OnCommit,
+        OnDisk::Name(name) if name == "batch" => Durability::EachBatch,
+        OnDisk::Within(seconds) if *seconds > 0.0 => {
+            let span = Duration::try_from_secs_f64(*seconds);
+            Durability::Within(span.map_err(|error| argument(format!("durability: {error}")))?)
+        }
+        _ => return Err(argument("expected the durability batch, commit or a number of seconds")),
+    };
+    let mut options = StoreOptions::new().durability(durability).writer(WriterOptions::new().threads(0));
+    options.keep_commits = keep_commits.map(KeepCommits::Newest);
+    options.buffer_bytes = buffer.unwrap_or(options.buffer_bytes);
+    Ok(options)
+}
+
+fn outcome_name(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Added => "added",
+        Outcome::Replaced => "replaced",
+        Outcome::Updated => "updated",
+        Outcome::NotFound => "not_found",
+        Outcome::Stale { .. } => "stale",
+        _ => "refused",
+    }
+}

@@ -1,0 +1,217 @@
+//! [`Table`] and [`Schema`]: rows and types in memory, as Arrow.
+
+use std::sync::Arc;
+
+use arrow_array::{RecordBatch, RecordBatchIterator};
+use arrow_schema::{ArrowError, SchemaRef};
+use arrow_select::concat::concat_batches;
+use docvalues::Field;
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyDict, PyList, PyTuple};
+
+use crate::capsules::{batch_capsules, schema_capsule, stream_capsule};
+use crate::errors::{Result, argument};
+use crate::python_values;
+
+/// The rows that `repr` shows.
+const SHOWN: usize = 20;
+
+/// Rows in memory.
+#[pyclass(frozen, module = "docvalues")]
+pub(crate) struct Table {
+    schema: SchemaRef,
+    batches: Vec<RecordBatch>,
+    info: Vec<(&'static str, u64)>,
+}
+
+/// Names and types of columns.
+#[pyclass(frozen, module = "docvalues")]
+pub(crate) struct Schema {
+    schema: SchemaRef,
+    types: Vec<(String, String)>,
+}
+
+impl Table {
+    /// A table of batches of `schema`, with totals of the answer.
+    pub(crate) fn new(
+        schema: SchemaRef,
+        batches: Vec<RecordBatch>,
+        info: impl IntoIterator<Item = (&'static str, u64)>,
+    ) -> Table {
+        Table { schema, batches, info: info.into_iter().collect() }
+    }
+
+    /// The first rows as lists of cells.
+    fn cells(&self, py: Python<'_>) -> Result<Vec<Vec<String>>> {
+        let mut rows = Vec::new();
+        for batch in &self.batches {
+            for row in 0..batch.num_rows().min(SHOWN - rows.len()) {
+                let cells = self.schema.fields().iter().zip(batch.columns());
+                let cells = cells.map(|(field, column)| -> Result<String> {
+                    Ok(python_values::value(py, column, field, row)?.str()?.to_string_lossy().into_owned())
+                });
+                rows.push(cells.collect::<Result<Vec<String>>>()?);
+            }
+        }
+        Ok(rows)
+    }
+
+    fn len(&self) -> usize {
+        self.batches.iter().map(RecordBatch::num_rows).sum()
+    }
+}
+
+#[pymethods]
+impl Table {
+    /// The names of the columns.
+    #[getter]
+    fn columns(&self) -> Vec<&str> {
+        self.schema.fields().iter().map(|field| field.name().as_str()).collect()
+    }
+
+    /// Totals of the answer.
+    #[getter]
+    fn info<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
+        let info = PyDict::new(py);
+        self.info.iter().try_for_each(|(name, number)| info.set_item(*name, *number))?;
+        Ok(info)
+    }
+
+    fn __len__(&self) -> usize {
+        self.len()
+    }
+
+    /// The columns as lists of Python.
+    fn to_pydict<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
+        let columns = PyDict::new(py);
+        for (at, field) in self.schema.fields().iter().enumerate() {
+            if columns.contains(field.name())? {
+                let name = field.name();
+                return Err(argument(format!(
+                    "expected columns of different names, found two {name:?}: use Arrow"
+                )));
+            }
+            let values = PyList::empty(py);
+            for batch in &self.batches {
+                for row in 0..batch.num_rows() {
+                    values.append(python_values::value(py, batch.column(at), field, row)?)?;
+                }
+            }
+            columns.set_item(field.name(), values)?;
+        }
+        Ok(columns)
+    }
+
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> Result<Bound<'py, PyCapsule>> {
+        // A consumer converts what it wants otherwise.
+        drop(requested_schema);
+        let batches = self.batches.clone().into_iter().map(Ok::<RecordBatch, ArrowError>);
+        stream_capsule(py, RecordBatchIterator::new(batches, Arc::clone(&self.schema)))
+    }
+
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> Result<Bound<'py, PyTuple>> {
+        drop(requested_schema);
+        let whole = match self.batches.as_slice() {
+            [batch] => batch.clone(),
+            batches => concat_batches(&self.schema, batches)?,
+        };
+        batch_capsules(py, whole)
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyCapsule>> {
+        schema_capsule(py, &self.schema)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> Result<String> {
+        let mut lines = vec![self.columns().join("\t")];
+        lines.extend(self.cells(py)?.iter().map(|row| row.join("\t")));
+        if self.len() > SHOWN {
+            lines.push(format!("… {} rows", self.len()));
+        }
+        Ok(lines.join("\n"))
+    }
+
+    fn _repr_html_(&self, py: Python<'_>) -> Result<String> {
+        let more = self.len().checked_sub(SHOWN).filter(|more| *more > 0);
+        let more = more.map_or_else(String::new, |more| format!("<p>… and {more} rows more</p>"));
+        Ok(html(&self.columns(), &self.cells(py)?) + &more)
+    }
+}
+
+impl Schema {
+    /// The schema of columns, with the names of their types.
+    pub(crate) fn new<'f>(schema: SchemaRef, fields: impl IntoIterator<Item = &'f Field>) -> Schema {
+        let types = fields.into_iter().map(|field| (field.name.clone(), type_name(field)));
+        Schema { schema, types: types.collect() }
+    }
+
+    /// The names and types.
+    pub(crate) fn html(&self) -> String {
+        let rows: Vec<_> = self.types.iter().map(|(name, ty)| vec![name.clone(), ty.clone()]).collect();
+        html(&["column", "type"], &rows)
+    }
+}
+
+#[pymethods]
+impl Schema {
+    /// The names of the columns.
+    #[getter]
+    fn names(&self) -> Vec<&str> {
+        self.schema.fields().iter().map(|field| field.name().as_str()).collect()
+    }
+
+    /// The types by name, as conditions call them.
+    #[getter]
+    fn types<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
+        let types = PyDict::new(py);
+        self.types.iter().try_for_each(|(name, ty)| types.set_item(name, ty))?;
+        Ok(types)
+    }
+
+    fn __len__(&self) -> usize {
+        self.schema.fields().len()
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyCapsule>> {
+        schema_capsule(py, &self.schema)
+    }
+
+    fn __repr__(&self) -> String {
+        let lines = self.types.iter().map(|(name, ty)| format!("{name}: {ty}"));
+        lines.collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// A type as docs/query.md calls it.
+pub(crate) fn type_name(field: &Field) -> String {
+    match field.kind.is_multi_valued() {
+        true => format!("list<{}>", field.logical.name()),
+        false => field.logical.name().to_owned(),
+    }
+}
+
+fn html(names: &[&str], rows: &[Vec<String>]) -> String {
+    let head = html_row("th", names.iter().copied());
+    let body: String = rows.iter().map(|cells| html_row("td", cells.iter().map(String::as_str))).collect();
+    format!("<table><thead>{head}</thead><tbody>{body}</tbody></table>")
+}
+
+fn html_row<'c>(tag: &str, cells: impl Iterator<Item = &'c str>) -> String {
+    let cells: String = cells.map(|cell| format!("<{tag}>{}</{tag}>", escaped(cell))).collect();
+    format!("<tr>{cells}</tr>")
+}
+
+/// Text within HTML.
+pub(crate) fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}

@@ -1,0 +1,156 @@
+//! IP addresses and UUIDs as text, and back.
+
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray as _;
+use arrow_array::{Array, ArrayRef, FixedSizeBinaryArray, RecordBatch, RecordBatchOptions, StringArray};
+use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;
+use arrow_schema::{DataType, Field as ArrowField, Schema as ArrowSchema};
+use docvalues::search::arrow::{StringLayout, arrow_field};
+use docvalues::writer::arrow::{FlatArray, for_each};
+use docvalues::{Field, Kind, LogicalType};
+
+use crate::errors::{Failure, Result, argument};
+
+/// A value of an extension type as text; `None` of another type.
+pub(crate) fn text_of(field: &ArrowField, bytes: &[u8]) -> Option<String> {
+    let bytes = <[u8; 16]>::try_from(bytes).ok()?;
+    match extension(field)? {
+        LogicalType::Ip => {
+            let address = Ipv6Addr::from(bytes);
+            Some(address.to_ipv4_mapped().map_or_else(|| address.to_string(), |v4| v4.to_string()))
+        }
+        _ => {
+            let digits = format!("{:032x}", u128::from_be_bytes(bytes));
+            let [a, b, c, d, e] = [0..8, 8..12, 12..16, 16..20, 20..32].map(|part| &digits[part]);
+            Some(format!("{a}-{b}-{c}-{d}-{e}"))
+        }
+    }
+}
+
+/// The 16 bytes of an IP address or a UUID.
+pub(crate) fn parse(text: &str, logical: LogicalType) -> Option<[u8; 16]> {
+    if logical == LogicalType::Ip {
+        return Some(match text.parse().ok()? {
+            IpAddr::V4(address) => address.to_ipv6_mapped().octets(),
+            IpAddr::V6(address) => address.octets(),
+        });
+    }
+    let is_spelled =
+        text.len() == 32 || text.len() == 36 && [8, 13, 18, 23].iter().all(|at| text.as_bytes()[*at] == b'-');
+    let digits: String = text.chars().filter(|c| *c != '-').collect();
+    let is_hexadecimal = digits.len() == 32 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    (is_spelled && is_hexadecimal).then(|| u128::from_str_radix(&digits, 16).ok())?.map(u128::to_be_bytes)
+}
+
+/// The batch with text in place of extension types.
+pub(crate) fn as_text(batch: &RecordBatch) -> Result<RecordBatch> {
+    map_columns(batch, |field, column| {
+        let array = match column.data_type() {
+            DataType::FixedSizeBinary(16) if extension(field).is_some() => column.as_fixed_size_binary(),
+            DataType::List(item) if extension(item).is_some() => return text_lists(field, item, column),
+            _ => return Ok(None),
+        };
+        let text = array.iter().map(|value| value.and_then(|bytes| text_of(field, bytes)));
+        let field = ArrowField::new(field.name(), DataType::Utf8, field.is_nullable());
+        Ok(Some((field, Arc::new(text.collect::<StringArray>()) as ArrayRef)))
+    })
+}
+
+fn text_lists(
+    field: &ArrowField,
+    item: &ArrowField,
+    column: &ArrayRef,
+) -> Result<Option<(ArrowField, ArrayRef)>> {
+    let lists = column.as_list::<i32>();
+    let items = lists.values().as_fixed_size_binary().iter();
+    let items: StringArray = items.map(|value| value.and_then(|bytes| text_of(item, bytes))).collect();
+    let item = Arc::new(ArrowField::new("item", DataType::Utf8, false));
+    let text = arrow_array::ListArray::try_new(
+        Arc::clone(&item),
+        lists.offsets().clone(),
+        Arc::new(items),
+        lists.nulls().cloned(),
+    )?;
+    let field = ArrowField::new(field.name(), DataType::List(item), field.is_nullable());
+    Ok(Some((field, Arc::new(text))))
+}
+
+/// The batch with 16 bytes in place of the text of columns that `logical` says to be IP addresses or UUIDs. It follows `rows`
+/// others.
+pub(crate) fn parsed(
+    batch: &RecordBatch,
+    rows: u64,
+    logical: impl Fn(&str) -> Option<LogicalType>,
+) -> Result<RecordBatch> {
+    map_columns(batch, |field, column| {
+        let wanted = logical(field.name()).filter(|logical| logical.fixed_len().is_some());
+        let Some(logical) = wanted else { return Ok(None) };
+        let flat = FlatArray::of(column)?;
+        let is_text =
+            matches!(flat.items.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
+        if !is_text || flat.lists.is_some() {
+            return Ok(None);
+        }
+        let (mut values, mut refused) = (Vec::with_capacity(flat.items.len()), None);
+        for_each(flat.items.as_ref(), |text| {
+            let text = text.map(String::from_utf8_lossy);
+            let value = text.as_deref().and_then(|text| parse(text, logical));
+            if let Some(text) = &text
+                && value.is_none()
+                && refused.is_none()
+            {
+                refused = Some((values.len() as u64, text.to_string()));
+            }
+            values.push(value);
+        });
+        if let Some((row, text)) = refused {
+            return Err(Failure::Value {
+                column: field.name().clone(),
+                row: rows + row,
+                what: format!("{text:?} is not of type {}", logical.name()),
+            });
+        }
+        let array = FixedSizeBinaryArray::try_from_sparse_iter_with_size(values.into_iter(), 16)?;
+        let of_type = Field::new(field.name(), Kind::Binary, logical);
+        Ok(Some((arrow_field(&of_type, true, StringLayout::Offsets), Arc::new(array) as ArrayRef)))
+    })
+}
+
+/// The bytes of an id that is given as text.
+pub(crate) fn id_of_text(text: &str, logical: LogicalType) -> Result<Vec<u8>> {
+    if logical.fixed_len().is_none() {
+        return Ok(text.as_bytes().to_vec());
+    }
+    let bytes = parse(text, logical).map(|bytes| bytes.to_vec());
+    bytes.ok_or_else(|| argument(format!("expected ids of type {}, found {text:?}", logical.name())))
+}
+
+/// The extension type of a field.
+fn extension(field: &ArrowField) -> Option<LogicalType> {
+    match field.metadata().get(EXTENSION_TYPE_NAME_KEY)?.as_str() {
+        docvalues::search::arrow::IP_EXTENSION => Some(LogicalType::Ip),
+        "arrow.uuid" => Some(LogicalType::Uuid),
+        _ => None,
+    }
+}
+
+/// The batch with the columns that `change` returns others for.
+fn map_columns(
+    batch: &RecordBatch,
+    mut change: impl FnMut(&ArrowField, &ArrayRef) -> Result<Option<(ArrowField, ArrayRef)>>,
+) -> Result<RecordBatch> {
+    let schema = batch.schema();
+    let (mut fields, mut columns) = (Vec::new(), Vec::new());
+    for (field, column) in schema.fields().iter().zip(batch.columns()) {
+        let (field, column) = match change(field, column)? {
+            Some((field, column)) => (Arc::new(field), column),
+            None => (Arc::clone(field), Arc::clone(column)),
+        };
+        fields.push(field);
+        columns.push(column);
+    }
+    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    Ok(RecordBatch::try_new_with_options(Arc::new(ArrowSchema::new(fields)), columns, &options)?)
+}

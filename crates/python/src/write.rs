@@ -1,0 +1,145 @@
+//! `write`: a segment file from data of Arrow.
+
+use std::path::PathBuf;
+
+use arrow_array::RecordBatch;
+use arrow_schema::Schema as ArrowSchema;
+use docvalues::writer::arrow::{field_specs, weight};
+use docvalues::writer::{FinishError, IdOptions};
+use docvalues::{FieldSpec, LogicalType, Schema, SegmentWriter, WriterOptions};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::arguments::{self, Data, Names};
+use crate::errors::{Result, argument};
+use crate::interrupt::refuse_fork;
+use crate::text;
+
+/// The most rows that are added at once.
+const ROWS: usize = 1 << 16;
+
+/// The most bytes of values that are added at once: an eighth of the writer's default budget, half of which is for a batch.
+const BYTES: usize = 32 << 20;
+
+/// Writes a segment file, batch by batch, and returns its number of documents.
+#[pyfunction]
+#[pyo3(signature = (path, data, *, sort_by = None, id_field = None, types = None, threads = None, memory = None, progress = None))]
+#[allow(clippy::too_many_arguments, reason = "keywords in Python")]
+pub(crate) fn write(
+    py: Python<'_>,
+    path: PathBuf,
+    data: Bound<'_, PyAny>,
+    sort_by: Option<Names>,
+    id_field: Option<String>,
+    types: Option<Bound<'_, PyDict>>,
+    threads: Option<usize>,
+    memory: Option<usize>,
+    progress: Option<Py<PyAny>>,
+) -> Result<u32> {
+    refuse_fork()?;
+    let types = Types::of(types.as_ref())?;
+    let data = Data::of(&data)?;
+    let mut options = WriterOptions::new().threads(threads.unwrap_or(0));
+    options.budget = memory.unwrap_or(options.budget);
+    py.detach(|| -> Result<u32> {
+        // A stream is released without the GIL, too, as that may wait for its threads.
+        let mut data = data;
+        let mut schema = Schema::new();
+        for field in types.fields(&data.schema()?)? {
+            schema.add(field)?;
+        }
+        let names: Vec<String> = schema.iter().map(|(_, field)| field.name().to_owned()).collect();
+        let mut writer = SegmentWriter::create(path, schema, options)?;
+        if let Some(name) = &id_field {
+            let unknown = || argument(format!("expected a column of ids, found no column {name:?}"));
+            let field = writer.schema().field(name).ok_or_else(unknown)?;
+            writer.id_field(field, IdOptions::default())?;
+        }
+        if let Some(keys) = sort_by {
+            writer.sort_by(arguments::sort_keys(keys, &names))?;
+        }
+        each_slice(&mut data, &types, BYTES.min(options.budget / 8), progress.as_ref(), |rows, _| {
+            writer.append(rows)?;
+            Ok(())
+        })?;
+        Ok(writer.finish().map_err(FinishError::into_error)?.docs)
+    })
+}
+
+/// The types of columns that have others than those of the data.
+pub(crate) struct Types(Vec<(String, LogicalType)>);
+
+impl Types {
+    pub(crate) fn of(types: Option<&Bound<'_, PyDict>>) -> Result<Types> {
+        let mut all = Vec::new();
+        for (name, ty) in types.into_iter().flatten() {
+            let (name, ty): (String, String) = (name.extract()?, ty.extract()?);
+            match arguments::type_of(&ty)? {
+                (logical, false) => all.push((name, logical)),
+                (_, true) => {
+                    return Err(argument(format!(
+                        "expected the type of the items of column {name:?}, found {ty:?}"
+                    )));
+                }
+            }
+        }
+        Ok(Types(all))
+    }
+
+    /// The types of the columns of a store.
+    pub(crate) fn of_fields<'f>(fields: impl IntoIterator<Item = &'f docvalues::Field>) -> Types {
+        Types(fields.into_iter().map(|field| (field.name.clone(), field.logical)).collect())
+    }
+
+    pub(crate) fn get(&self, column: &str) -> Option<LogicalType> {
+        self.0.iter().find(|(name, _)| name == column).map(|(_, logical)| *logical)
+    }
+
+    /// The fields of a schema with these types.
+    pub(crate) fn fields(&self, schema: &ArrowSchema) -> Result<Vec<FieldSpec>> {
+        let mut fields = field_specs(schema)?;
+        for (name, logical) in &self.0 {
+            let unknown = || argument(format!("expected the type of a column, found that of {name:?}"));
+            let field = fields.iter_mut().find(|field| field.name() == name).ok_or_else(unknown)?;
+            let of_type = FieldSpec::new(name, *logical);
+            *field = if field.is_multi_valued() { of_type.multi_valued() } else { of_type };
+        }
+        Ok(fields)
+    }
+}
+
+/// Passes the rows of data in slices, with the number of rows before each. Between them, `progress` gets that number, and
+/// Ctrl-C its turn. Call it detached.
+pub(crate) fn each_slice(
+    data: &mut Data,
+    types: &Types,
+    bytes: usize,
+    progress: Option<&Py<PyAny>>,
+    mut each: impl FnMut(&RecordBatch, u64) -> Result<()>,
+) -> Result<()> {
+    let mut rows = 0;
+    while let Some(batch) = data.next()? {
+        let mut first = 0;
+        while first < batch.num_rows() {
+            let slice = fitting(&batch, first, bytes);
+            each(&text::parsed(&slice, rows, |name| types.get(name))?, rows)?;
+            first += slice.num_rows();
+            rows += slice.num_rows() as u64;
+            Python::attach(|py| -> PyResult<()> {
+                py.check_signals()?;
+                progress.map(|progress| progress.call1(py, (rows,))).transpose()?;
+                Ok(())
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// The next rows of a batch, of about so many bytes.
+fn fitting(batch: &RecordBatch, first: usize, bytes: usize) -> RecordBatch {
+    let mut slice = batch.slice(first, ROWS.min(batch.num_rows() - first));
+    while slice.num_rows() > 1 && slice.columns().iter().map(|column| weight(column)).sum::<usize>() > bytes {
+        slice = slice.slice(0, slice.num_rows() / 2);
+    }
+    slice
+}

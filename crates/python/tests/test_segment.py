@@ -1,0 +1,524 @@
+"""Files and stores from Python: errors, threads, forks, commands, pickles, notebooks."""
+
+import datetime as dt
+import errno
+import gc
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import docvalues as dv
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pytest
+
+HITS = {"id": ["a", "b", "c"], "host": ["x.example", None, "<y>"], "size": [512, 9_000, 70]}
+
+
+@pytest.fixture
+def hits():
+    dv.write("hits.dv", HITS, id_field="id")
+    with dv.open("hits.dv") as segment:
+        yield segment
+
+
+def test_a_segment_describes_itself(hits):
+    assert (hits.columns, len(hits), hits.parts, hits.sort_by) == (["host", "id", "size"], 3, 1, [])
+    assert hits.schema.types == {"id": "string", "host": "string", "size": "i64"}
+    assert hits.schema.names == hits.columns and len(hits.schema) == 3
+    assert pa.schema(hits.schema).field("size").type == pa.int64()
+    described = hits.describe().to_pydict()
+    assert described["name"] == hits.columns and described["docs"] == [2, 3, 3]
+    hits.check()
+    for page in (hits._repr_html_(), hits.facet("host")._repr_html_()):
+        assert "<table" in page and "<y>" not in page
+    assert "&lt;y&gt;" in hits.facet("host")._repr_html_()
+
+
+def test_errors_are_those_that_python_has(hits, in_a_folder_of_its_own):
+    for base, error, call in [
+        (FileNotFoundError, dv.NotFoundError, lambda: dv.open("none.dv")),
+        (KeyError, dv.ColumnError, lambda: hits.facet("hots")),
+        (KeyError, dv.ColumnError, lambda: hits.take([0], ["hots"])),
+        (ValueError, dv.QueryError, lambda: hits.count("size > ")),
+        (ValueError, dv.QueryError, lambda: hits.scan(where="size > 'much'")),
+        (IndexError, IndexError, lambda: hits.take([3])),
+        (IndexError, IndexError, lambda: hits.take([-1])),
+        (IndexError, IndexError, lambda: hits.take([2**63])),
+        (TypeError, TypeError, lambda: hits.count(1)),
+    ]:
+        with pytest.raises(base) as raised:
+            call()
+        assert isinstance(raised.value, error)
+    with pytest.raises(OSError) as raised:
+        dv.open("none.dv")
+    assert (raised.value.errno, raised.value.filename) == (errno.ENOENT, raised.value.file)
+    assert raised.value.filename.endswith("none.dv") and str(pickle.loads(pickle.dumps(raised.value))) == str(raised.value)
+    # The message points at the place in the query.
+    with pytest.raises(dv.QueryError) as raised:
+        hits.count("size > 7 and hots = 1")
+    assert str(raised.value).splitlines()[:2] == ["size > 7 and hots = 1", '             ^ there is no column "hots"']
+    file = in_a_folder_of_its_own / "hits.dv"
+    damaged = bytearray(file.read_bytes())
+    damaged[len(damaged) // 3 : len(damaged) // 2] = os.urandom(len(damaged) // 2 - len(damaged) // 3)
+    (in_a_folder_of_its_own / "damaged.dv").write_bytes(damaged)
+    with pytest.raises(dv.CorruptError) as raised:
+        dv.open("damaged.dv").check()
+    assert raised.value.file.endswith("damaged.dv")
+    assert isinstance(raised.value, dv.Error) and isinstance(pickle.loads(pickle.dumps(raised.value)), dv.CorruptError)
+
+
+def test_sums_of_64_bits_are_exact():
+    for numbers, total, type_ in [
+        ([2**63 + 1, None], 2**63 + 1, pa.uint64()),
+        ([2**64 - 1], 2**64 - 1, pa.uint64()),
+        ([2**63 - 1], 2**63 - 1, pa.int64()),
+        ([-1], -1, pa.int64()),
+        ([2**64 - 1, 2**64 - 1], float(2**65 - 2), pa.float64()),
+    ]:
+        dv.write("a.dv", {"n": numbers, "g": ["a"] * len(numbers)})
+        segment = dv.open("a.dv")
+        sums = pa.table(segment.stats("n"))["sum"]
+        assert (sums.to_pylist(), sums.type) == ([total], type_)
+        assert segment.group("g", metrics=["sum(n)"]).to_pydict()["sum(n)"] == [total]
+
+
+def test_columns_of_one_name_are_refused_in_a_mapping(hits):
+    dv.write("a.dv", {"count": [7, 7, 8]})
+    counts = dv.open("a.dv").facet("count")
+    assert pa.table(counts).columns[0].to_pylist() == [7, 8] and pa.table(counts).columns[1].to_pylist() == [2, 1]
+    with pytest.raises(dv.QueryError, match="different names"):
+        counts.to_pydict()
+    for call in (lambda: hits.scan(docs="size"), lambda: hits.top("size", columns=["size"], docs="size")):
+        with pytest.raises(dv.QueryError, match="another name"):
+            call()
+    assert hits.scan(["id"], docs="size", limit=1).read_all().to_pydict() == {"size": [0], "id": ["a"]}
+
+
+def test_steps_of_the_calendar_and_metrics_that_are_values():
+    times = [dt.datetime(2024, 2, 29, hour, tzinfo=dt.timezone.utc) for hour in (1, 1, 13)]
+    dv.write("a.dv", {"g": ["a", "a", "b"], "t": times, "n": [3, 1, 2], "s": ["x", "y", "z"]})
+    segment = dv.open("a.dv")
+    days = [dt.datetime(2024, 2, 29, hour, tzinfo=dt.timezone.utc) for hour in (0, 12)]
+    assert segment.histogram("t", "12h").to_pydict() == {"from": days, "count": [2, 1]}
+    assert segment.histogram("t", "hour of day").to_pydict() == {"from": list(range(1, 14)), "count": [2, *[0] * 11, 1]}
+    groups = segment.group("g", metrics=["p50(n)", "first(s by n)", "max(t)"], order="value").to_pydict()
+    assert groups == {"g": ["a", "b"], "count": [2, 1], "p50(n)": [1, 2], "first(s by n)": ["y", "z"], "max(t)": times[1:]}
+    edges = segment.histogram("n", np.array([0, 2])).to_pydict()
+    assert edges == segment.histogram("n", [0, 2]).to_pydict() and edges["from"][0] == 0
+    for step in ("fortnight", 0):
+        with pytest.raises(dv.QueryError):
+            segment.histogram("t", step)
+
+
+def test_closed_segments_refuse_and_older_scans_go_on(hits):
+    scan = hits.scan(["size"])
+    hits.close()
+    with pytest.raises(ValueError, match="closed"):
+        hits.count()
+    assert scan.read_all().to_pydict() == scan.read_all().to_pydict() == {"size": HITS["size"]}
+    scan.close()
+    with pytest.raises(ValueError, match="closed"):
+        scan.read_all()
+
+
+def test_numbers_of_documents_in_every_form(hits):
+    for docs in (
+        [2, 0, 2],
+        (2, 0, 2),
+        range(2, -1, -1),
+        *(np.array([2, 0, 2], dtype) for dtype in ("u1", "i4", "u4", "i8", "u8")),
+        np.array([2, 7, 0, 7, 2])[::2],
+        pa.array([2, 0, 2], pa.uint16()),
+        pa.chunked_array([[2], [0, 2]]),
+        pl.Series([2, 0, 2]),
+        pa.array([9, 2, 0, 2])[1:],
+    ):
+        numbers = [int(str(doc)) for doc in docs]
+        assert hits.take(docs, ["size"]).to_pydict() == {"size": [HITS["size"][number] for number in numbers]}
+    assert len(hits.take([])) == 0
+    for ids in (["c", "z", None], pa.array(["c", "z", None]), pl.Series(["c", "z", None]), [b"c", b"z", None]):
+        assert hits.lookup(ids, ["size"]).to_pydict() == {"size": [70, None, None]}
+    with pytest.raises(dv.QueryError):
+        hits.take(pa.nulls(1))
+    # Of several files that have an id, the last one counts.
+    dv.write("more.dv", {"id": ["c", "d"], "size": [7, 8]}, id_field="id")
+    both = dv.open(["hits.dv", "more.dv"])
+    assert both.lookup(["d", "c", "z", "a"], ["size"]).to_pydict() == {"size": [8, 7, None, 512]}
+
+
+def test_a_replaced_file_is_read_as_it_was(hits):
+    # As documented: a new file under the name is another file. One that is made shorter in place would end the process.
+    dv.write("hits.dv", {"id": ["z"], "host": ["z"], "size": [1]})
+    assert hits.scan(["size"]).read_all().to_pydict() == {"size": HITS["size"]}
+    assert len(dv.open("hits.dv")) == 1
+
+
+def test_progress_and_its_errors(in_a_folder_of_its_own):
+    table = pa.table({"n": range(200_000)})
+    seen = []
+    assert dv.write("a.dv", table, progress=seen.append) == seen[-1] == 200_000 and len(seen) > 1
+
+    def fail(rows):
+        raise RuntimeError(rows)
+
+    with pytest.raises(RuntimeError):
+        dv.write("b.dv", table, progress=fail)
+    assert sorted(path.name for path in in_a_folder_of_its_own.iterdir()) == ["a.dv"]
+
+
+def test_threads_share_a_segment():
+    dv.write("a.dv", {"n": range(100_000), "s": [str(n % 97) for n in range(100_000)]})
+    segment = dv.open("a.dv")
+    expected = segment.group("s", metrics=["sum(n)"], order="value").to_pydict()
+
+    def ask(seed):
+        docs = np.random.default_rng(seed).integers(0, 100_000, 1_000)
+        assert segment.take(docs, ["n"]).to_pydict()["n"] == docs.tolist()
+        assert segment.group("s", metrics=["sum(n)"], order="value").to_pydict() == expected
+        return sum(map(len, segment.scan(["n"], where=f"n < {seed * 1_000}")))
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(ask, range(16))) == [seed * 1_000 for seed in range(16)]
+
+
+def test_other_threads_run_during_a_search():
+    """A search has no GIL: a thread that counts goes on meanwhile."""
+    dv.write("a.dv", pa.table({"s": [f"{n * 7919 % 100_003:06}" for n in range(100_000)]}))
+    segment, counts, done = dv.open("a.dv"), [], threading.Event()
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(lambda: [counts.append(1) for _ in iter(done.is_set, True)])
+        before = len(counts)
+        segment.count('s ~ "([0-9]*1){4}[0-9]*7$"')
+        during = len(counts) - before
+        done.set()
+    assert during > 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_forked_process_is_refused(hits):
+    assert hits.count() == 3
+    iterator, stream = iter(hits.scan()), pa.RecordBatchReader.from_stream(hits.scan())
+    child = os.fork()
+    if child == 0:
+        # It would wait for ever.
+        signal.alarm(20)
+        for call in (hits.count, lambda: next(iterator), stream.read_next_batch):
+            try:
+                call()
+            except Exception as error:
+                if "fork" in str(error):
+                    continue
+            os._exit(1)
+        os._exit(7)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_store_that_was_opened_before_a_fork_is_refused():
+    """A program, in which nothing else of docvalues was used before."""
+    program = """
+import docvalues as dv, gc, os, sys
+store = dv.Store.create("store", {"id": "string"}, id_field="id")
+child = os.fork()
+if child == 0:
+    calls = [
+        lambda: store.upsert({"id": ["a"]}),
+        lambda: dv.Store.open("store"),
+        lambda: dv.Store.create("new", {"id": "string"}),
+    ]
+    for call in calls:
+        try:
+            call()
+            os._exit(1)
+        except RuntimeError:
+            pass
+    os._exit(7)
+code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+assert not os.path.exists("new")
+sys.exit(code)
+"""
+    assert subprocess.run([sys.executable, "-c", program], timeout=60).returncode == 7
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+@pytest.mark.parametrize("end", ["del store", "store.close()"])
+def test_a_forked_process_leaves_the_store_to_its_parent(end):
+    program = f"""
+import docvalues as dv, gc, os, sys
+store = dv.Store.create("store", {{"id": "string"}}, id_field="id")
+child = os.fork()
+if child == 0:
+    {end}
+    gc.collect()
+    os._exit(0)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+try:
+    dv.Store.open("store")
+except dv.Error:
+    store.upsert({{"id": ["a"]}})
+    store.commit()
+    sys.exit(7)
+"""
+    assert subprocess.run([sys.executable, "-c", program], timeout=60).returncode == 7
+
+
+def test_segments_are_pickled_by_name_and_snapshots_are_not(hits):
+    again = pickle.loads(pickle.dumps(hits))
+    assert again.scan().read_all().to_pydict() == HITS
+    with dv.Store.create("store", {"id": "string"}, id_field="id", keep_commits=2) as store:
+        store.upsert({"id": ["a"]})
+        first = store.commit()
+        committed = dv.open("store")
+        store.upsert({"id": ["b"]})
+        store.commit()
+        # The commit that was opened, not the newest one.
+        assert len(pickle.loads(pickle.dumps(committed))) == 1 == len(dv.open("store", commit=first))
+        with pytest.raises(TypeError):
+            pickle.dumps(store.snapshot())
+
+
+def test_ctrl_c_interrupts_a_search():
+    program = """
+import docvalues as dv, numpy as np, os, pyarrow as pa, signal, sys, threading
+dv.write("a.dv", pa.table({"n": np.arange(1_100_000) * 7919 % 100_003}))
+segment = dv.open("a.dv")
+threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    while True:
+        segment.percentiles("n", where="n != 7 and n != 8")
+except KeyboardInterrupt:
+    sys.exit(7)
+"""
+    assert subprocess.run([sys.executable, "-c", program], timeout=120).returncode == 7
+
+
+def test_streams_whose_threads_need_python_do_not_wait_for_ever():
+    """Threads of pyarrow read the file, which is an object of Python."""
+    program = """
+import docvalues as dv, io, pyarrow as pa
+from pyarrow import csv
+
+def stream(value):
+    text = b"n\\n" + value * 200_000
+    return csv.open_csv(io.BytesIO(text), read_options=csv.ReadOptions(block_size=4096))
+
+dv.write("a.dv", {"id": ["a", "b"], "size": [7, 8]}, id_field="id")
+hits = dv.open("a.dv")
+assert len(hits.take(stream(b"1\\n"), ["size"])) == 200_000
+assert len(hits.lookup(stream(b"b\\n"), ["size"])) == 200_000
+assert dv.write("b.dv", stream(b"1\\n")) == 200_000
+with dv.Store.create("store", stream(b"a\\n"), id_field="n") as store:
+    assert store.delete(ids=stream(b"a\\n")) == 0
+# Those that are not read to their end.
+for call in (
+    lambda: hits.take(stream(b"text\\n")),
+    lambda: hits.lookup(stream(b"7\\n")),
+    lambda: dv.write("c.dv", stream(b"1\\n"), sort_by="none"),
+    lambda: dv.write("c.dv", {"n": stream(b"1\\n"), "m": [1]}),
+):
+    try:
+        call()
+    except (ValueError, KeyError):
+        continue
+    raise AssertionError
+"""
+    done = subprocess.run([sys.executable, "-c", program], timeout=120, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_ctrl_c_interrupts_a_scan():
+    """It comes while the first windows of a scan are filtered, none of whose documents matches."""
+    program = """
+import collections, docvalues as dv, functools, numpy as np, operator, os, pyarrow as pa, signal, sys, threading, types
+even = np.arange(12 << 19) * 7919 % 100_003 * 2
+dv.write("a.dv", pa.table({"n": even, "m": even + 1}))
+scan = dv.open("a.dv").scan(["n"], where="n = m")
+# The other thread runs when this one lets go of the GIL.
+sys.setswitchinterval(1_000)
+for _ in range(50):
+    finished, begin = [], threading.Event()
+
+    def interrupt():
+        begin.wait()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    other = threading.Thread(target=interrupt)
+    other.start()
+    # Calls in C, between which Python does not look for signals.
+    calls = [scan, types.SimpleNamespace(read_all=functools.partial(finished.append, True))]
+    calls = map(operator.methodcaller("read_all"), calls)
+    try:
+        begin.set()
+        collections.deque(calls, maxlen=0)
+        other.join()
+    except KeyboardInterrupt:
+        if not finished:
+            sys.exit(7)
+    other.join()
+"""
+    assert subprocess.run([sys.executable, "-c", program], timeout=120).returncode == 7
+
+
+def test_a_scan_with_a_condition_has_a_few_batches_in_memory():
+    """Nearly all documents match, of 512 bytes each, and a thread filters 524,288 of them at once."""
+    pytest.importorskip("resource")
+    texts = pa.DictionaryArray.from_arrays(pa.array(np.zeros(530_000, "i1")), pa.array(["x" * 512]))
+    dv.write("a.dv", pa.table({"text": texts, "n": np.arange(530_000)}))
+    program = """
+import docvalues as dv, resource
+scan = dv.open("a.dv").scan(["text"], where="n > 0", batch_rows=1_000)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+batches = iter(scan)
+assert len(next(batches)) == 1_000
+assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000
+assert sum(map(len, batches)) == 528_999
+"""
+    assert subprocess.run([sys.executable, "-c", program], timeout=120).returncode == 0
+
+
+def test_limits_and_small_batches_of_scans_with_conditions():
+    dv.write("a.dv", pa.table({"n": np.arange(1_100_000)}))
+    segment = dv.open("a.dv")
+    for limit in (0, 1, 7, 100_000, 600_000, None):
+        scan = segment.scan(["n"], where="n != 5", limit=limit, batch_rows=40_000)
+        batches = [pa.table(batch)["n"].to_numpy() for batch in scan]
+        assert all(0 < len(batch) <= 40_000 for batch in batches)
+        expected = np.delete(np.arange(1_100_000), 5)[:limit]
+        assert np.array_equal(np.concatenate([expected[:0], *batches]), expected)
+
+
+DV = [sys.executable, "-m", "docvalues"]
+
+
+def dv_(*arguments, code=0, command=DV):
+    done = subprocess.run([*command, *arguments], capture_output=True, text=True)
+    assert done.returncode == code, done.stderr
+    return done.stdout
+
+
+def test_the_command_reads_what_python_writes_and_the_reverse(hits):
+    assert dv_("count", "hits.dv", "--where", "size > 1kB") == "1\n"
+    assert dv_("cat", "hits.dv", "--format", "csv") == "host,id,size\nx.example,a,512\n,b,9000\n<y>,c,70\n"
+    dv_("export", "hits.dv", "--format", "csv", "-o", "hits.csv")
+    dv_("build", "hits.csv", "-o", "again.dv", "--id-field", "id", "-q")
+    assert dv.open("again.dv").scan().read_all().to_pydict() == HITS
+    dv_("count", "none.dv", code=3)
+    assert dv_("--version", command=[f"{os.path.dirname(sys.executable)}/dv"]) == dv_("--version")
+
+    with dv.Store.create("store", {"id": "string", "n": "i64"}, id_field="id") as store:
+        store.upsert({"id": ["a", "b"], "n": [1, 2]})
+        store.commit()
+    with open("more.csv", "w") as more:
+        more.write("id,n\nb,20\nc,30\n")
+    dv_("put", "store", "more.csv", "-q")
+    assert dv.open("store").top("id", 9).to_pydict() == {"id": ["a", "b", "c"], "n": [1, 20, 30]}
+    with dv.Store.open("store") as store:
+        assert store.delete(where="n = 1") == 1
+        store.commit()
+    assert dv_("count", "store") == "2\n"
+
+
+def test_a_store_changes():
+    schema = {"id": "string", "v": "i64", "tags": "list<string>", "price": "f64"}
+    options = {"id_field": "id", "version_field": "v", "durability": "batch", "keep_commits": 2}
+    with dv.Store.create("store", schema, **options) as store:
+        assert (store.id_field, store.version_field, len(store)) == ("id", "v", 0)
+        table = {"id": ["a", "b", "c"], "v": [1, 1, 1], "tags": [["x"], [], ["y", "x"]], "price": [1.0, None, 3.0]}
+        assert store.upsert(table)["added"] == 3
+        assert len(store) == 0 and store.refresh() and len(store) == 3 and not store.refresh()
+        counts = store.upsert({"id": ["a", "b"], "v": [0, 2], "price": [9.0, 9.0]})
+        assert {name: count for name, count in counts.items() if count} == {"replaced": 1, "stale": 1}
+        assert store.update({"id": ["c", "z"], "price": [4.0, 4.0]})["not_found"] == 1
+        store.refresh()
+        before = store.snapshot()
+        assert store.delete(ids=["a", "z"]) == 1
+        first = store.commit()
+        assert store.update({"id": ["c"]}, unset=["tags"])["updated"] == 1
+        assert store.commit() == first + 1
+        now = store.snapshot().top("id", 9).to_pydict()
+        assert now == {"id": ["b", "c"], "v": [2, 1], "tags": [None, None], "price": [9.0, 4.0]}
+        assert before.facet("tags").to_pydict() == {"tags": ["x", "y"], "count": [2, 1]}
+        assert dv.open("store", commit=first).lookup(["c"], ["tags"]).to_pydict() == {"tags": [["x", "y"]]}
+        assert store.merge(to=1) == store.stats()["segments"] == 1
+        assert dv.open("store").top("id", 9).to_pydict() == now
+        with pytest.raises(dv.Error, match="store"):
+            dv.Store.open("store")
+        store.check()
+        assert "<table" in store._repr_html_()
+    with pytest.raises(ValueError, match="closed"):
+        store.commit()
+    del store
+    gc.collect()
+    with pytest.raises(dv.NotFoundError):
+        dv.Store.open("none")
+    with pytest.raises(dv.Error):
+        dv.Store.create("store", schema)
+
+
+def test_text_that_is_no_address_has_its_row():
+    table = pa.table({"ip": ["10.0.0.1"] * 70_000 + ["10.0.0"] + ["10.0.0.1"] * 9})
+    with pytest.raises(dv.DataError) as raised:
+        dv.write("a.dv", table, types={"ip": "ip"})
+    assert (raised.value.column, raised.value.row) == ("ip", 70_000)
+
+
+def test_lists_without_items_are_missing_values():
+    with dv.Store.create("store", {"id": "string", "tags": "list<string>"}, id_field="id") as store:
+        store.upsert({"id": ["a", "b"], "tags": [[], None]})
+        store.upsert({"id": ["c"], "tags": [["x"]]})
+        store.refresh()
+        tags = store.snapshot().lookup(["a", "b", "c"], ["tags"]).to_pydict()["tags"]
+        assert tags == [None, None, ["x"]]
+
+
+def test_deletes_publish_and_those_of_a_condition_commit():
+    for durability, is_committed in (("batch", True), ("commit", False)):
+        with dv.Store.create(durability, {"id": "string"}, id_field="id", durability=durability) as store:
+            store.upsert({"id": ["a", "b", "c"]})
+            assert store.delete(ids=["a"]) == 1 and len(store.snapshot()) == len(store) == 2
+            assert store.delete(where="id = 'b'") == 1 and len(store.snapshot()) == 1
+            assert (store.stats()["uncommitted"] == 0) == is_committed
+
+
+def test_a_refused_value_of_a_later_batch_has_its_row():
+    tags = [["x"]] * 66_000 + [[None]]
+    table = pa.table({"id": [str(n) for n in range(len(tags))], "tags": tags})
+    with dv.Store.create("store", table, id_field="id") as store:
+        with pytest.raises(dv.DataError) as raised:
+            store.upsert(table)
+        assert (raised.value.column, raised.value.row) == ("tags", 66_000)
+        store.refresh()
+        assert 0 < len(store) <= 66_000
+        with pytest.raises(dv.ColumnError):
+            store.upsert({"id": ["a"], "tag": ["x"]})
+
+
+def test_a_stream_goes_through_in_batches():
+    """A reader that makes its batches as they are asked for, and one that fails."""
+    made = []
+
+    def batches():
+        for start in range(0, 100_000, 1_000):
+            made.append(start)
+            yield pa.record_batch({"n": pa.array(range(start, start + 1_000))})
+
+    schema = pa.schema([("n", pa.int64())])
+    reached = []
+    stream = pa.RecordBatchReader.from_batches(schema, batches())
+    dv.write("a.dv", stream, progress=lambda rows: reached.append(len(made)))
+    assert reached[0] < 10, "it does not wait for the whole stream"
+    assert dv.open("a.dv").stats("n").to_pydict()["sum"] == [99_999 * 50_000]
+
+    def failing():
+        yield pa.record_batch({"n": pa.array([1])})
+        raise RuntimeError("no more")
+
+    with pytest.raises(dv.Error, match="no more"):
+        dv.write("b.dv", pa.RecordBatchReader.from_batches(schema, failing()))
