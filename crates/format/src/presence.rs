@@ -111,16 +111,17 @@ mod simd;
 mod sparse;
 mod verify;
 mod visitor;
-mod walk;
 mod write_docs;
 
 pub use batch::Indices;
 pub use encode::{encode, encode_docs};
 pub use header::Kind;
-pub use walk::Walk;
 
-use block::Block;
-use chain::Blocks;
+#[doc(hidden)]
+pub use block::Block;
+#[doc(hidden)]
+pub use chain::Blocks;
+
 use header::BlockEntry;
 use meta::{check_len, check_values};
 
@@ -319,6 +320,12 @@ impl<B: SectionBytes> PresenceReader<B> {
         let number = u32::try_from(number).map_err(|_| broken())?;
         let low = chain.block(number, &entry).select(value - entry.before)?;
         Ok(DocId::new(number * BLOCK_DOCS + low))
+    }
+
+    /// The blocks and their jump table, if there are blocks: for benches that find a block in other ways.
+    #[doc(hidden)]
+    pub fn chain(&self) -> Option<(&Blocks<B>, &Jump<B, BlockEntry>)> {
+        self.blocks.as_ref().map(|OpenBlocks { chain, jump }| (chain, jump))
     }
 
     /// Bytes on the heap: the jump table, if it was built.

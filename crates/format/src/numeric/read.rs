@@ -148,11 +148,16 @@ impl<B: SectionBytes> NumericReader<B> {
         self.jump.locate(&self.meta, block)
     }
 
-    /// Value `i` of a block.
+    /// Value `i` of a block; public for benches that find the block in other ways.
     ///
     /// A residual of no bits is loaded, too, and masked to 0, which saves a branch.
+    ///
+    /// # Errors
+    ///
+    /// As [`get`](Self::get).
+    #[doc(hidden)]
     #[inline(always)]
-    pub(super) fn value_in(&self, header: &Block, i: usize) -> Result<i64> {
+    pub fn value_in(&self, header: &Block, i: usize) -> Result<i64> {
         let section = self.meta.section()?;
         let (byte, shift) = bits::place(header.width, i);
         let byte = usize::try_from(header.payload).unwrap_or(usize::MAX).saturating_add(byte);

@@ -6,7 +6,7 @@ use super::bitmap::Words;
 use super::block::{Block, Probe};
 use super::header::{Header, Kind, UNIT};
 use super::visitor::Visitor;
-use super::{NO_VALUE, dense, list, runs, sparse};
+use super::{NO_VALUE, dense, list, rank_table, runs, sparse};
 use crate::error::{ErrorKind, Place, Result};
 use crate::id::DocId;
 use crate::source::{SectionBytes, VerifiedSection};
@@ -58,10 +58,14 @@ impl Header {
     }
 }
 
-impl<B: SectionBytes> Block<'_, B> {
+impl<'a, B: SectionBytes> Block<'a, B> {
     /// The rank of document `low`, which must be one of the block's.
+    ///
+    /// # Errors
+    ///
+    /// When bytes cannot be read or are damaged.
     #[inline]
-    pub(super) fn probe(&self, low: u32) -> Result<Probe> {
+    pub fn probe(&self, low: u32) -> Result<Probe> {
         let probe = match self.header.kind {
             Kind::Empty => Probe { before: 0, present: false },
             Kind::Full => Probe { before: low, present: true },
@@ -71,6 +75,16 @@ impl<B: SectionBytes> Block<'_, B> {
             Kind::Runs => runs::probe(self, low)?,
         };
         self.within(probe)
+    }
+
+    /// The words of a dense block: for benches that count them without its rank table.
+    ///
+    /// # Errors
+    ///
+    /// When bytes cannot be read or are damaged.
+    pub fn bitmap(&self) -> Result<Option<&'a [u8]>> {
+        let words = rank_table::len(self.docs)..dense::len(self.docs);
+        (self.header.kind == Kind::Dense).then(|| self.slice(words)).transpose()
     }
 
     /// Refuses a rank that exceeds the header's `values`.

@@ -222,19 +222,10 @@ impl Questions {
     }
 
     fn ask_points(&self, reader: &PresenceReader<Owned>, points: &[u32], values: &[usize]) {
-        let ways = [(false, false), (false, true), (true, false), (true, true)];
-        let mut walks = ways.map(|(jumps, ranks)| reader.walk(jumps, ranks));
         for &doc in points {
             let expected = self.present.binary_search(&DocId::new(doc)).ok();
             let rank = reader.rank(DocId::new(doc)).unwrap();
             assert_eq!(rank.map(|value| value.get() as usize), expected, "rank of {doc}");
-            for (walk, way) in walks.iter_mut().zip(ways) {
-                assert_eq!(
-                    walk.rank(DocId::new(doc)).unwrap(),
-                    rank,
-                    "rank of {doc}, jumps and ranks {way:?}"
-                );
-            }
         }
         for &value in values {
             let doc = reader.select(ValueIndex::new(value as u32)).unwrap();
