@@ -138,8 +138,9 @@ fn ask_presence(presence: &PresenceReader<Owned>) -> Result<Vec<u32>> {
     assert!(presence.select(ValueIndex::new(presence.values())).is_err(), "a value past the end");
     let mut ranks = vec![0; list.len()];
     let many = presence.rank_many(&list, &mut ranks);
-    let (mut found, mut bits) = (Vec::new(), vec![0_u64; (requested as usize).div_ceil(64)]);
-    let first = presence.collect(0..requested, &mut found);
+    let (mut found, mut end, mut bits) = (Vec::new(), 0, vec![0_u64; (requested as usize).div_ceil(64)]);
+    let first = presence.collect(0..requested, &mut found, &mut end);
+    found.truncate(end);
     let exists = presence.exists(0..requested, &mut bits);
     let values = presence.values_in(0..requested);
     let _ = presence.values_in(docs / 2..docs);

@@ -135,11 +135,6 @@ impl Level {
     pub fn end(&self) -> u64 {
         self.at + self.len
     }
-
-    /// The range of padding bytes, which must be zero.
-    pub fn padding(&self) -> Range<u64> {
-        self.at + self.used..self.end()
-    }
 }
 
 /// The levels of a section. They depend on the payload's length alone. O(1).

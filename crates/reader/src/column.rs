@@ -131,7 +131,7 @@ impl ColumnCore {
             let mut first = None;
             while start < end && found < BATCH {
                 let stop = start.saturating_add(window).min(end);
-                let index = self.presence.collect_at(start..stop, &mut buffer, &mut found)?;
+                let index = self.presence.collect(start..stop, &mut buffer, &mut found)?;
                 first.get_or_insert(index);
                 start = stop;
             }

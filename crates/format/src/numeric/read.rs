@@ -79,15 +79,10 @@ impl<B: SectionBytes> NumericReader<B> {
         self.meta.count
     }
 
-    /// The column's description in the directory. Its `jump` is `None`: see [`jump_table`](Self::jump_table).
+    /// The column's description in the directory. Its `jump` is `None`: the reader has it.
     #[inline]
     pub fn meta(&self) -> &Numeric<B> {
         &self.meta
-    }
-
-    /// The baked jump table, if the file has one, in every mode.
-    pub fn jump_table(&self) -> Option<&B> {
-        self.jump.baked()
     }
 
     /// Heap bytes of the table of values, the jump table if it was built, and the fast path.
