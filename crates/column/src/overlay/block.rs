@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use docvalues_format::bits::assign_all;
+use docvalues_format::bits::{assign_all, ones_of};
 use docvalues_format::id::DocId;
 
 use crate::batch::View;
@@ -221,8 +221,8 @@ impl<T: Element> Block<T> {
         }
         for (zone, found) in (first..).zip(found) {
             let others = if are_most { !found & in_zone(&ranks, zone) } else { found };
-            bits::ones_of(others)
-                .for_each(|bit| assign(bits, place(self.docs[zone * ZONE + bit]), !are_most));
+            ones_of(others)
+                .for_each(|bit| assign(bits, place(self.docs[zone * ZONE + bit as usize]), !are_most));
         }
     }
 
