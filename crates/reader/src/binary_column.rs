@@ -8,6 +8,7 @@ use docvalues_column::{
 };
 use docvalues_format::binary::{BinaryReader, Scratch};
 use docvalues_format::presence::Indices;
+use docvalues_format::strings::shared_len;
 use docvalues_storage::Section;
 
 use crate::column::{ColumnCore, presence_words};
@@ -72,7 +73,7 @@ impl PrefixOfRange<'_> {
     fn of((low, high): &ByteRange) -> Option<PrefixOfRange<'_>> {
         let (Bound::Included(low_bytes) | Bound::Excluded(low_bytes)) = low else { return None };
         let (Bound::Included(high_bytes) | Bound::Excluded(high_bytes)) = high else { return None };
-        let common = low_bytes.iter().zip(high_bytes).take_while(|(a, b)| a == b).count();
+        let common = shared_len(low_bytes, high_bytes);
         let is_next = |low: &[u8], high: &[u8]| {
             low.len() == high.len()
                 && common + 1 == low.len()

@@ -81,11 +81,6 @@ impl ColumnCore {
         self.named(self.presence.exists(docs.into(), bits))
     }
 
-    /// Whether every document has a value, so that its id is the index of its value.
-    pub(crate) fn is_dense(&self) -> bool {
-        self.presence.values() == self.docs
-    }
-
     /// Splits `docs` into batches, and calls `each` with the position of each batch in `docs` and its value indices.
     pub(crate) fn each_batch(
         &self,
@@ -156,7 +151,7 @@ impl ColumnCore {
         matching: Matching<'_>,
     ) -> FormatResult<()> {
         let docs = docs.clip(self.docs);
-        if self.is_dense() {
+        if self.presence.is_all() {
             return matching(docs.into(), bits, pruned);
         }
         let mut found = [0; FILTER_WINDOW as usize / 64];
