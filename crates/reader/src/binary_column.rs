@@ -11,7 +11,7 @@ use docvalues_format::presence::Indices;
 use docvalues_format::strings::shared_len;
 use docvalues_storage::Section;
 
-use crate::column::{ColumnCore, presence_words};
+use crate::column::{ColumnCore, presence_words, request};
 
 /// An open column of byte strings.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl BinaryColumn {
     ) -> Result<()> {
         let BinaryColumn { core, values } = self;
         let (mut scratch, mut buffer) = (Scratch::default(), Vec::new());
-        core.request(docs, &mut |doc| drop(self.read(doc, &mut buffer)));
+        request(&core.source, docs, &mut |doc| drop(self.read(doc, &mut buffer)));
         core.named(core.each_batch(docs, &mut |place, indices| {
             if !indices.all {
                 gaps(place.start, indices);

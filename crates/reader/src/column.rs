@@ -68,12 +68,6 @@ impl ColumnCore {
         result.map_err(|source| self.corrupt(source))
     }
 
-    /// Requests the bytes that `read` touches for all of `these`, a wave for many at a time, if the segment is read by
-    /// requests.
-    pub(crate) fn request<D: Copy>(&self, these: &[D], read: &mut dyn FnMut(D)) {
-        request(&self.source, these, read);
-    }
-
     /// Adds to `bits` the documents of `docs` that have a value.
     pub(crate) fn exists(&self, docs: DocRange, bits: &mut [u64]) -> Result<()> {
         bits::check(docs, bits);

@@ -12,7 +12,7 @@ use docvalues_format::numeric::{Direct, NumericReader};
 use docvalues_format::presence::Indices;
 use docvalues_storage::Section;
 
-use crate::column::{BATCH, ColumnCore, FormatResult, presence_words};
+use crate::column::{BATCH, ColumnCore, FormatResult, presence_words, request};
 use crate::dictionary::Dictionary;
 use crate::element::Stored;
 use crate::lists::ListReader;
@@ -45,7 +45,7 @@ impl NumericColumn {
         out.clear();
         let Some(lists) = self.lists() else { return Ok(()) };
         let mut list = Vec::<T>::new();
-        self.core.request(docs, &mut |doc| {
+        request(&self.core.source, docs, &mut |doc| {
             list.clear();
             // The gather below returns the same error.
             let _ = lists.read(doc, &mut list);
@@ -115,7 +115,7 @@ impl NumericColumn {
     ) -> Result<()> {
         assert_eq!(docs.len(), out.len(), "expected one output value per document");
         let NumericColumn { core, values, .. } = self;
-        core.request(docs, &mut |doc| drop(self.read(doc)));
+        request(&core.source, docs, &mut |doc| drop(self.read(doc)));
         core.named(core.each_batch(docs, &mut |place, indices| {
             if !indices.all {
                 gaps(place.start, indices);
