@@ -9,7 +9,7 @@ use docvalues_format::error::Section as Role;
 use docvalues_format::file::column::Column;
 use docvalues_format::file::directory::content_id;
 use docvalues_format::file::frame::{FOOTER_LEN, HEADER_LEN};
-use docvalues_format::granule::{self, SectionRef};
+use docvalues_format::granule::{CRC_LEN, GRANULE, Layout, SectionRef};
 use docvalues_format::numeric::{FINE_ZONES_TAG, FineZones};
 
 /// Bytes of the entry of a page in the directory root.
@@ -125,7 +125,19 @@ fn reseal_extensions(file: &mut [u8], mut extensions: Range<usize>) -> Option<()
 /// Recomputes the checksums of a section, and returns the one for the directory.
 fn reseal_section(file: &mut [u8], at: SectionRef) -> Option<u32> {
     let (start, end) = (usize::try_from(at.offset).ok()?, usize::try_from(at.end()?).ok()?);
-    granule::reseal(usize::try_from(at.len).ok()?, file.get_mut(start..end)?)
+    let (layout, bytes) = (Layout::of(at.len)?, file.get_mut(start..end)?);
+    for pair in layout.levels().windows(2) {
+        // The extent is the length of a slice, so every offset below it fits a `usize`.
+        let (from, to) = (usize::try_from(pair[0].at).ok()?, usize::try_from(pair[1].at).ok()?);
+        let used = usize::try_from(pair[1].used).ok()?;
+        let (below, above) = bytes.split_at_mut(to);
+        let granules = below[from..].chunks(GRANULE);
+        for (granule, crc) in granules.zip(above[..used].chunks_exact_mut(CRC_LEN)) {
+            crc.copy_from_slice(&crc32fast::hash(granule).to_le_bytes());
+        }
+    }
+    let last = usize::try_from(layout.levels().last()?.at).ok()?;
+    Some(crc32fast::hash(&bytes[last..]))
 }
 
 fn crc32(file: &[u8], range: Range<usize>) -> Option<u32> {

@@ -9,6 +9,10 @@ use docvalues::format::source::Owned;
 
 use super::{Tables, Values};
 
+mod walk;
+
+pub use walk::{NumberWalk, PresenceWalk};
+
 /// A column in the layout of docvalues, with its tables.
 #[derive(Debug)]
 pub struct Column {
@@ -40,11 +44,11 @@ impl Column {
     pub fn iterator(&self, tables: Tables) -> Iterator<'_> {
         let presence = match tables {
             Tables::BOTH => Presence::Reader(&self.presence),
-            Tables { jumps, ranks } => Presence::Walk(self.presence.walk(jumps, ranks)),
+            tables => Presence::Walk(PresenceWalk::new(&self.presence, tables)),
         };
         let numbers = match tables.jumps {
             true => Numbers::Reader(&self.numbers),
-            false => Numbers::Walk(self.numbers.walk()),
+            false => Numbers::Walk(NumberWalk::new(&self.numbers)),
         };
         Iterator { presence, numbers }
     }
@@ -60,28 +64,27 @@ pub struct Iterator<'c> {
 #[derive(Debug)]
 enum Presence<'c> {
     Reader(&'c PresenceReader<Owned>),
-    Walk(presence::Walk<'c, Owned>),
+    Walk(PresenceWalk<'c>),
 }
 
 #[derive(Debug)]
 enum Numbers<'c> {
     Reader(&'c NumericReader<Owned>),
-    Walk(numeric::Walk<'c, Owned>),
+    Walk(NumberWalk<'c>),
 }
 
 impl Values for Iterator<'_> {
     #[inline]
     fn get(&mut self, doc: DocId) -> Option<i64> {
         let index = match &mut self.presence {
-            Presence::Reader(reader) => reader.rank(doc),
+            Presence::Reader(reader) => reader.rank(doc).expect("just encoded"),
             Presence::Walk(walk) => walk.rank(doc),
         };
-        let index = index.expect("just encoded")?.get().into();
-        let value = match &mut self.numbers {
-            Numbers::Reader(reader) => reader.get(index),
+        let index = index?.get().into();
+        Some(match &mut self.numbers {
+            Numbers::Reader(reader) => reader.get(index).expect("just encoded"),
             Numbers::Walk(walk) => walk.get(index),
-        };
-        Some(value.expect("just encoded"))
+        })
     }
 
     fn headers(&self) -> [u64; 2] {
@@ -94,5 +97,47 @@ impl Values for Iterator<'_> {
             Numbers::Walk(walk) => walk.headers(),
         };
         [presence, numbers]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every other document of five blocks has a value.
+    const DOCS: u32 = 65_536 * 4 + 64_000;
+
+    /// Numbers have several blocks, as those of the second half are wide.
+    fn column() -> Column {
+        let noise = |doc: i64| doc.wrapping_mul(0x1E37_79B9_7F4A_7C15) >> 20;
+        let number = |doc: i64| if doc < i64::from(DOCS / 2) { 0 } else { noise(doc) };
+        let values: Vec<i64> = (0..i64::from(DOCS)).map(number).collect();
+        let present = vec![0x5555_5555_5555_5555; DOCS as usize / 64];
+        Column::encode(&values, Some(&present))
+    }
+
+    #[test]
+    fn forward_cursors_read_each_header_once() {
+        let column = column();
+        let blocks = [5, column.numbers.meta().block_count()];
+        assert!(blocks[1] > 1, "{blocks:?}");
+        for step in [1, 10, 1_000] {
+            let mut walk = column.iterator(Tables::NONE);
+            let docs = (0..DOCS - 2).step_by(step).chain([DOCS - 2]);
+            docs.for_each(|doc| _ = walk.get(DocId::new(doc)));
+            assert_eq!(walk.headers(), blocks, "every {step}th document");
+        }
+        let mut jumps = column.iterator(Tables { jumps: true, ranks: false });
+        assert!(jumps.get(DocId::new(DOCS - 2)).is_some());
+        assert_eq!(jumps.headers(), [0, 0]);
+    }
+
+    #[test]
+    fn a_step_back_begins_again() {
+        let column = column();
+        let mut walk = column.iterator(Tables::NONE);
+        walk.get(DocId::new(65_536 * 3));
+        walk.get(DocId::new(65_536 * 3 - 2));
+        assert_eq!(walk.headers()[0], 4 + 3);
     }
 }

@@ -16,6 +16,8 @@
 
 use std::ops::Range;
 
+use docvalues_format::bits::ones_of;
+
 use crate::DocRange;
 
 /// The number of words of a bitset over the documents `docs`.
@@ -66,14 +68,7 @@ pub fn set(bits: &mut [u64], at: usize) {
 /// assert_eq!(bits::count(&words), 3);
 /// ```
 pub fn ones(bits: &[u64]) -> impl Iterator<Item = usize> + '_ {
-    bits.iter().enumerate().flat_map(|(i, &word)| {
-        let mut left = word;
-        std::iter::from_fn(move || {
-            let bit = (left != 0).then(|| left.trailing_zeros() as usize)?;
-            left &= left - 1;
-            Some(i * 64 + bit)
-        })
-    })
+    bits.iter().enumerate().flat_map(|(i, &word)| ones_of(word).map(move |bit| i * 64 + bit as usize))
 }
 
 /// The longest runs of set bits within `range`, ascending. O(words + runs).

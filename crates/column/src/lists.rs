@@ -192,24 +192,12 @@ impl<T> Lists<T> {
         &mut self.items
     }
 
-    /// Sorts the last list.
-    pub(crate) fn sort_last(&mut self)
+    /// Sorts each list from number `first` on that is not sorted. O(items) if all are.
+    pub(crate) fn sort_from(&mut self, first: usize)
     where
         T: Ord,
     {
-        let start = self.len().checked_sub(1).map_or(0, |last| self.offsets[last]);
-        let last = &mut self.items[usize::try_from(start).unwrap_or(usize::MAX)..];
-        if !last.is_sorted() {
-            last.sort_unstable();
-        }
-    }
-
-    /// Sorts each list that is not sorted. O(items) if all are.
-    pub(crate) fn sort(&mut self)
-    where
-        T: Ord,
-    {
-        for ends in self.offsets.windows(2) {
+        for ends in self.offsets[first..].windows(2) {
             // Offsets into items, which are in memory.
             let place = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
             let list = &mut self.items[place(ends[0])..place(ends[1])];

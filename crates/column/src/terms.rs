@@ -105,9 +105,8 @@ pub trait Terms: Send + Sync {
     /// If bytes of the dictionary are damaged.
     fn prefix(&self, prefix: &[u8]) -> Result<OrdRange> {
         let start = self.seek_ceil(prefix)?.get();
-        // The shortest byte string above all that begin with the prefix: its last byte below 255, plus one.
-        let end = match prefix.iter().rposition(|&byte| byte < u8::MAX) {
-            Some(last) => self.seek_ceil(&[&prefix[..last], &[prefix[last] + 1]].concat())?.get(),
+        let end = match docvalues_format::strings::successor(prefix) {
+            Some(next) => self.seek_ceil(&next)?.get(),
             None => self.term_count(),
         };
         Ok(OrdRange::new(start, end))

@@ -64,6 +64,23 @@ pub(crate) static MASKS: [u64; 256] = {
     masks
 };
 
+/// The positions of the set bits of every byte, ascending, then zeros.
+pub(crate) static SET_BITS: [[u8; 8]; 256] = {
+    let (mut table, mut byte) = ([[0; 8]; 256], 0);
+    while byte < table.len() {
+        let (mut bit, mut count) = (0, 0);
+        while bit < 8 {
+            if byte >> bit & 1 == 1 {
+                table[byte][count] = bit;
+                count += 1;
+            }
+            bit += 1;
+        }
+        byte += 1;
+    }
+    table
+};
+
 /// Bytes that `count` integers of `width` bits take, padding included.
 #[inline]
 pub const fn packed_len(count: u64, width: u8) -> u64 {
@@ -193,15 +210,15 @@ mod table_lookup;
 mod tests;
 mod unpack_kernels;
 
-pub use bitset::{PUSH_DOCS_SPARE, assign_all, count_ones, or_at, push_docs, set_range};
+pub use bitset::{PUSH_DOCS_SPARE, assign_all, count_ones, ones_of, or_at, push_docs, set_range};
 pub(crate) use compare::{all_at_most, min_max};
 pub use compare::{all_below, not_equal, ord_offsets, skip_below, skip_outside};
 pub(crate) use compare_packed::in_range_packed;
 pub use compress::{Lane, compress, compress_bits, compress_by_bits, expand};
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub use cpu_features::{has_avx2, has_avx512};
-pub(crate) use multiversion::multiversion;
 pub use multiversion::{Work, multiversioned};
+pub(crate) use multiversion::{by_cpu, multiversion};
 pub use narrow::to_ords;
 pub(crate) use narrow::unpack_ords;
 pub use pack::pack;

@@ -247,11 +247,6 @@ impl<B: SectionBytes> DictionaryReader<B> {
         self.index.as_ref().map(|index| &index.offsets)
     }
 
-    /// Bytes on the heap: the prefix of the keys, and the jump table of the offsets, if it was built.
-    pub fn heap_bytes(&self) -> usize {
-        self.index.as_ref().map_or(0, |index| index.offsets.heap_bytes() + index.prefix.len())
-    }
-
     /// Replaces the contents of `out` by the term of `ord`, and reuses its memory.
     ///
     /// # Errors

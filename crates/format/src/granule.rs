@@ -28,8 +28,6 @@
 
 use std::ops::Range;
 
-use byteorder::{ByteOrder, LittleEndian};
-
 use crate::cursor::{Cursor, Put};
 use crate::error::{Error, ErrorKind, Result, Section};
 
@@ -137,11 +135,6 @@ impl Level {
     pub fn end(&self) -> u64 {
         self.at + self.len
     }
-
-    /// The range of padding bytes, which must be zero.
-    pub fn padding(&self) -> Range<u64> {
-        self.at + self.used..self.end()
-    }
 }
 
 /// The levels of a section. They depend on the payload's length alone. O(1).
@@ -178,13 +171,6 @@ impl Layout {
     pub fn extent(&self) -> u64 {
         self.levels[self.count - 1].end()
     }
-
-    /// The offset of the checksum of granule `index` of `level`; `None` for the single granule of the last level,
-    /// whose checksum is in the [`SectionRef`].
-    pub fn crc_at(&self, level: usize, index: u64) -> Option<u64> {
-        let above = self.levels().get(level + 1)?;
-        Some(above.at + index * CRC_64)
-    }
 }
 
 /// Verifies the checksum of one granule. `bytes` is the whole granule, and `at` is its offset in the file.
@@ -200,29 +186,6 @@ pub fn check(section: Section, at: u64, bytes: &[u8], expected: u32) -> Result<(
     } else {
         Err(Error::new(section, at, ErrorKind::Checksum { found, expected }))
     }
-}
-
-/// Recomputes the checksums of a section in place, after some of its bytes were changed. Fuzz targets use it to make
-/// hostile files.
-///
-/// `None` when `bytes` is not the extent of a section with `len` bytes of payload.
-pub fn reseal(len: usize, bytes: &mut [u8]) -> Option<u32> {
-    let layout = Layout::of(len as u64)?;
-    if layout.extent() != bytes.len() as u64 {
-        return None;
-    }
-    for pair in layout.levels().windows(2) {
-        // The extent is the length of a slice, so every offset below it fits a `usize`.
-        let (from, to) = (usize::try_from(pair[0].at).ok()?, usize::try_from(pair[1].at).ok()?);
-        let used = usize::try_from(pair[1].used).ok()?;
-        let (below, above) = bytes.split_at_mut(to);
-        let granules = below[from..].chunks(GRANULE);
-        for (granule, crc) in granules.zip(above[..used].chunks_exact_mut(CRC_LEN)) {
-            LittleEndian::write_u32(crc, crc32fast::hash(granule));
-        }
-    }
-    let last = usize::try_from(layout.levels().last()?.at).ok()?;
-    Some(crc32fast::hash(&bytes[last..]))
 }
 
 /// The offset at which a writer begins a section with `len` bytes of payload, if all bytes before `at` are taken.

@@ -1,12 +1,11 @@
-//! Jump tables: three ways to find block *n* of a chain of blocks.
+//! Jump tables: two ways to find block *n* of a chain of blocks.
 //!
 //! Presence and numbers are stored in blocks of different lengths. Each block has a header, so a reader can walk the
-//! chain from the first block to any other. A *jump table* saves the walk: it has one entry of fixed size for each
-//! block. The three ways are those that LUCENE-8374 and LUCENE-8585 compare. They give the same answers:
+//! chain from the first block to any other, as Lucene 7 did for every look-up. A *jump table* saves the walk: it has one
+//! entry of fixed size for each block. Both ways give the same answers:
 //!
 //! | way | finding block *n* | as in |
 //! | --- | --- | --- |
-//! | [`Walk`] | O(*n*), or O(1) from the block just before it | Lucene 7 |
 //! | [`BuildOnFirstUse`](JumpTables::BuildOnFirstUse) | O(1) after one walk, entries on the heap | LUCENE-8374 |
 //! | [`Baked`](JumpTables::Baked) | O(1), entries in the file | LUCENE-8585 |
 //!
@@ -14,8 +13,7 @@
 //! chain   | header 0 | payload 0 | header 1 | payload 1        | header 2 | payload 2 | ...
 //! table   | entry 0 | entry 1 | entry 2 | ...                    entry n at byte n * stride
 //!
-//! Walk              header 0 -> header 1 -> ... -> header n      each header gives the length of its payload
-//! BuildOnFirstUse   the same walk once, entries kept on the heap; then as Baked
+//! BuildOnFirstUse   header 0 -> header 1 -> ...                  once, entries kept on the heap; then as Baked
 //! Baked             entry n                                      one load from the file
 //! ```
 //!
@@ -248,61 +246,6 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
             }
         }
         Ok(None)
-    }
-}
-
-/// A position in a chain without a table, moved by block headers, as an iterator of Lucene 7: for comparisons.
-///
-/// Each thread has its own. A block after the position is reached by the headers between, one before it from the first
-/// block.
-#[derive(Debug)]
-pub struct Walk<'c, C: Chain> {
-    chain: &'c C,
-    block: usize,
-    step: Option<Step<C::Entry>>,
-    headers: u64,
-}
-
-impl<'c, C: Chain> Walk<'c, C> {
-    /// A position before the first block.
-    pub fn new(chain: &'c C) -> Walk<'c, C> {
-        Walk { chain, block: 0, step: None, headers: 0 }
-    }
-
-    /// Moves to `block`, which must be one of the chain's, and returns its entry. O(blocks between).
-    ///
-    /// # Errors
-    ///
-    /// When a header on the way cannot be read or is illegal.
-    #[inline]
-    pub fn seek(&mut self, block: usize) -> Result<C::Entry> {
-        match self.step {
-            Some(step) if self.block == block => Ok(step.entry),
-            _ => self.advance(block),
-        }
-    }
-
-    fn advance(&mut self, block: usize) -> Result<C::Entry> {
-        let mut step = match self.step.take().filter(|_| self.block < block) {
-            Some(step) => step,
-            None => {
-                self.block = 0;
-                self.headers += 1;
-                self.chain.step(0, 0, 0)?
-            }
-        };
-        while self.block < block {
-            step = self.chain.step(self.block + 1, step.next, step.values)?;
-            self.block += 1;
-            self.headers += 1;
-        }
-        self.step = Some(step);
-        Ok(step.entry)
-    }
-
-    /// The number of headers that were read so far.
-    pub fn headers(&self) -> u64 {
-        self.headers
     }
 }
 

@@ -11,6 +11,7 @@
 //! | [`granule`] | checksums of sections, for each 4 KiB |
 //! | [`cursor`] | decoding of fields, for the directory |
 //! | [`stored`] | numbers of a type as 64-bit numbers of the same order |
+//! | [`strings`] | byte strings: what they share, and their order |
 //! | [`bits`] | packed integers |
 //! | [`jump`] | jump tables, which locate blocks |
 //! | [`presence`] | the documents with a value: rank and select |
@@ -35,6 +36,7 @@ pub mod prefetch;
 pub mod presence;
 pub mod source;
 pub mod stored;
+pub mod strings;
 
 /// The number of values in a test: `values`, and under Miri about a hundredth of them.
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! A macro for enums whose variants have names.
 
 /// Declares an enum with a constant `ALL` of its variants, in order, and a method `name`.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! named {
     (
         $(#[$about:meta])*

@@ -81,7 +81,6 @@ mod slice;
 mod table;
 mod value_stats;
 mod verify;
-mod walk;
 mod zone;
 
 pub use block::{Block, Encoding, Stride};
@@ -92,7 +91,6 @@ pub use fine_zone::{FINE_ZONE, FINE_ZONE_LEN, FINE_ZONES_TAG, FineZones};
 pub use pruning_stats::{PruneCounts, Pruning};
 pub use read::NumericReader;
 pub use verify::{BlockCount, Encodings};
-pub use walk::Walk;
 pub use zone::{ZONE, ZONE_LEN, ZONES_PER_ZONE};
 
 /// A value to encode: an integer type that converts to `i64`. Those of 64 and 32 bits, `i64` and `u32`, are encoded as

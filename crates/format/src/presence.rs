@@ -111,16 +111,17 @@ mod simd;
 mod sparse;
 mod verify;
 mod visitor;
-mod walk;
 mod write_docs;
 
 pub use batch::Indices;
 pub use encode::{encode, encode_docs};
 pub use header::Kind;
-pub use walk::Walk;
 
-use block::Block;
-use chain::Blocks;
+#[doc(hidden)]
+pub use block::Block;
+#[doc(hidden)]
+pub use chain::Blocks;
+
 use header::BlockEntry;
 use meta::{check_len, check_values};
 
@@ -146,9 +147,9 @@ pub const NO_VALUE: u32 = u32::MAX;
 /// assert_eq!(presence.rank(DocId::new(63))?, None);
 /// assert_eq!(presence.select(ValueIndex::new(1))?, DocId::new(3));
 ///
-/// let mut docs = Vec::new();
-/// let first = presence.collect(3..100, &mut docs)?;
-/// assert_eq!((first, docs), (ValueIndex::new(1), vec![DocId::new(3), DocId::new(64)]));
+/// let (mut docs, mut end) = (Vec::new(), 0);
+/// let first = presence.collect(3..100, &mut docs, &mut end)?;
+/// assert_eq!((first, &docs[..end]), (ValueIndex::new(1), &[DocId::new(3), DocId::new(64)][..]));
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -321,9 +322,10 @@ impl<B: SectionBytes> PresenceReader<B> {
         Ok(DocId::new(number * BLOCK_DOCS + low))
     }
 
-    /// Bytes on the heap: the jump table, if it was built.
-    pub fn heap_bytes(&self) -> usize {
-        self.blocks.as_ref().map_or(0, |blocks| blocks.jump.heap_bytes())
+    /// The blocks and their jump table, if there are blocks: for benches that find a block in other ways.
+    #[doc(hidden)]
+    pub fn chain(&self) -> Option<(&Blocks<B>, &Jump<B, BlockEntry>)> {
+        self.blocks.as_ref().map(|OpenBlocks { chain, jump }| (chain, jump))
     }
 
     /// The number of blocks of each [`Kind`], indexed by its tag; all zero if there are no blocks.

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, Place, Result, Section};
 use crate::granule::GRANULE;
+use crate::prefetch::prefetch;
 
 pub use crate::granule::TAIL;
 
@@ -150,6 +151,58 @@ fn first_touch<const N: usize>(section: &impl SectionBytes, at: usize) -> Result
     bytes.first_chunk().ok_or_else(|| Error::truncated(section.place(), at, N, bytes.len()))
 }
 
+/// Payload and tail of a fully verified section: reads skip the checksums.
+///
+/// The section may be mapped and change under us, so every load is still bounds-checked.
+#[derive(Clone, Copy, Debug)]
+pub struct VerifiedSection<'a> {
+    pub(crate) place: Place,
+    pub(crate) bytes: &'a [u8],
+}
+
+impl<'a> VerifiedSection<'a> {
+    /// All of `section`, if all of it is verified by now.
+    #[inline]
+    pub fn of(section: &'a impl SectionBytes) -> Option<VerifiedSection<'a>> {
+        Some(VerifiedSection { place: section.place(), bytes: section.verified()? })
+    }
+}
+
+impl SectionBytes for VerifiedSection<'_> {
+    fn place(&self) -> Place {
+        self.place
+    }
+
+    fn len(&self) -> usize {
+        self.bytes.len().saturating_sub(TAIL)
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, at: usize) {
+        prefetch(self.bytes.as_ptr().wrapping_add(at));
+    }
+
+    #[inline(always)]
+    fn slice(&self, range: Range<usize>) -> Result<&[u8]> {
+        bytes_of(self.bytes, self.place, range)
+    }
+
+    #[inline(always)]
+    fn verified(&self) -> Option<&[u8]> {
+        Some(self.bytes)
+    }
+}
+
+/// The bytes `range` of a section that is at `place`.
+#[inline(always)]
+fn bytes_of(section: &[u8], place: Place, range: Range<usize>) -> Result<&[u8]> {
+    let (at, needed) = (range.start, range.len());
+    match section.get(range) {
+        Some(bytes) => Ok(bytes),
+        None => Err(Error::truncated(place, at, needed, section.len().saturating_sub(at))),
+    }
+}
+
 /// A section on the heap: the output of an encoder, with its tail.
 #[derive(Clone, Debug)]
 pub struct Owned {
@@ -176,9 +229,7 @@ impl SectionBytes for Owned {
 
     #[inline]
     fn slice(&self, range: Range<usize>) -> Result<&[u8]> {
-        let (at, needed) = (range.start, range.len());
-        let left = self.bytes.len().saturating_sub(at);
-        self.bytes.get(range).ok_or_else(|| Error::truncated(self.place, at, needed, left))
+        bytes_of(&self.bytes, self.place, range)
     }
 
     fn verified(&self) -> Option<&[u8]> {

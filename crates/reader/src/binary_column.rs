@@ -8,9 +8,10 @@ use docvalues_column::{
 };
 use docvalues_format::binary::{BinaryReader, Scratch};
 use docvalues_format::presence::Indices;
+use docvalues_format::strings::shared_len;
 use docvalues_storage::Section;
 
-use crate::column::{ColumnCore, presence_words};
+use crate::column::{ColumnCore, presence_words, request};
 
 /// An open column of byte strings.
 #[derive(Debug)]
@@ -41,7 +42,7 @@ impl BinaryColumn {
     ) -> Result<()> {
         let BinaryColumn { core, values } = self;
         let (mut scratch, mut buffer) = (Scratch::default(), Vec::new());
-        core.request(docs, &mut |doc| drop(self.read(doc, &mut buffer)));
+        request(&core.source, docs, &mut |doc| drop(self.read(doc, &mut buffer)));
         core.named(core.each_batch(docs, &mut |place, indices| {
             if !indices.all {
                 gaps(place.start, indices);
@@ -72,7 +73,7 @@ impl PrefixOfRange<'_> {
     fn of((low, high): &ByteRange) -> Option<PrefixOfRange<'_>> {
         let (Bound::Included(low_bytes) | Bound::Excluded(low_bytes)) = low else { return None };
         let (Bound::Included(high_bytes) | Bound::Excluded(high_bytes)) = high else { return None };
-        let common = low_bytes.iter().zip(high_bytes).take_while(|(a, b)| a == b).count();
+        let common = shared_len(low_bytes, high_bytes);
         let is_next = |low: &[u8], high: &[u8]| {
             low.len() == high.len()
                 && common + 1 == low.len()

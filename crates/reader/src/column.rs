@@ -68,22 +68,11 @@ impl ColumnCore {
         result.map_err(|source| self.corrupt(source))
     }
 
-    /// Requests the bytes that `read` touches for all of `these`, a wave for many at a time, if the segment is read by
-    /// requests.
-    pub(crate) fn request<D: Copy>(&self, these: &[D], read: &mut dyn FnMut(D)) {
-        request(&self.source, these, read);
-    }
-
     /// Adds to `bits` the documents of `docs` that have a value.
     pub(crate) fn exists(&self, docs: DocRange, bits: &mut [u64]) -> Result<()> {
         bits::check(docs, bits);
         let docs = docs.clip(self.docs);
         self.named(self.presence.exists(docs.into(), bits))
-    }
-
-    /// Whether every document has a value, so that its id is the index of its value.
-    pub(crate) fn is_dense(&self) -> bool {
-        self.presence.values() == self.docs
     }
 
     /// Splits `docs` into batches, and calls `each` with the position of each batch in `docs` and its value indices.
@@ -131,7 +120,7 @@ impl ColumnCore {
             let mut first = None;
             while start < end && found < BATCH {
                 let stop = start.saturating_add(window).min(end);
-                let index = self.presence.collect_at(start..stop, &mut buffer, &mut found)?;
+                let index = self.presence.collect(start..stop, &mut buffer, &mut found)?;
                 first.get_or_insert(index);
                 start = stop;
             }
@@ -156,7 +145,7 @@ impl ColumnCore {
         matching: Matching<'_>,
     ) -> FormatResult<()> {
         let docs = docs.clip(self.docs);
-        if self.is_dense() {
+        if self.presence.is_all() {
             return matching(docs.into(), bits, pruned);
         }
         let mut found = [0; FILTER_WINDOW as usize / 64];

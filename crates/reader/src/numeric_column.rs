@@ -12,7 +12,7 @@ use docvalues_format::numeric::{Direct, NumericReader};
 use docvalues_format::presence::Indices;
 use docvalues_storage::Section;
 
-use crate::column::{BATCH, ColumnCore, FormatResult, presence_words};
+use crate::column::{BATCH, ColumnCore, FormatResult, presence_words, request};
 use crate::dictionary::Dictionary;
 use crate::element::Stored;
 use crate::lists::ListReader;
@@ -45,7 +45,7 @@ impl NumericColumn {
         out.clear();
         let Some(lists) = self.lists() else { return Ok(()) };
         let mut list = Vec::<T>::new();
-        self.core.request(docs, &mut |doc| {
+        request(&self.core.source, docs, &mut |doc| {
             list.clear();
             // The gather below returns the same error.
             let _ = lists.read(doc, &mut list);
@@ -115,7 +115,7 @@ impl NumericColumn {
     ) -> Result<()> {
         assert_eq!(docs.len(), out.len(), "expected one output value per document");
         let NumericColumn { core, values, .. } = self;
-        core.request(docs, &mut |doc| drop(self.read(doc)));
+        request(&core.source, docs, &mut |doc| drop(self.read(doc)));
         core.named(core.each_batch(docs, &mut |place, indices| {
             if !indices.all {
                 gaps(place.start, indices);
@@ -132,7 +132,7 @@ impl NumericColumn {
         mut each: impl FnMut(Batch<'_, T>) -> ControlFlow<()>,
     ) -> FormatResult<()> {
         let NumericColumn { core, values, .. } = self;
-        if core.is_dense() {
+        if core.presence.is_all() {
             let mut buffer = BatchBuffer([T::default(); BATCH]);
             for docs in docs.clip(core.docs).chunks(BATCH) {
                 let buffer = &mut buffer.0[..docs.len()];
@@ -177,11 +177,6 @@ impl NumericColumn {
             let indices = indices.start.into()..indices.end.into();
             values.filter(indices, wanted.clone(), found, pruned)
         })
-    }
-
-    /// Whether zones of values are zones of documents: every document has a value.
-    fn has_levels(&self) -> bool {
-        self.core.is_dense()
     }
 }
 
@@ -239,7 +234,7 @@ impl<T: Stored> Rows<T> for NumericColumn {
                     presence.mark_words(at, presence_words(indices))
                 })
             }
-            (BatchDocs::Run(docs), None) if self.core.is_dense() && docs.end <= self.core.docs => {
+            (BatchDocs::Run(docs), None) if self.core.presence.is_all() && docs.end <= self.core.docs => {
                 let (values, _) = out.begin_one(docs.len());
                 // An empty run may have an end below its start.
                 let range = docs.start.into()..docs.end.max(docs.start).into();
@@ -290,7 +285,8 @@ impl<T: Stored> Rows<T> for NumericColumn {
 
 impl SkipIndex for NumericColumn {
     fn levels(&self) -> &[u32] {
-        if self.has_levels() { self.values.levels() } else { &[] }
+        // Zones of values are zones of documents if every document has a value.
+        if self.core.presence.is_all() { self.values.levels() } else { &[] }
     }
 
     fn zones(&self, level: usize, docs: DocRange, out: &mut Vec<Zone>) -> Result<()> {

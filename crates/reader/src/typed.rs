@@ -10,7 +10,9 @@ mod sorted_numeric;
 
 use std::sync::Arc;
 
-use docvalues_column::{Column, ColumnInfo, DocId, DocRange, ErrorKind, Filter, Kind, Pruning, Result, Rows};
+use docvalues_column::{
+    Column, ColumnInfo, DocId, DocRange, Element, ErrorKind, Filter, Kind, Pruning, Result, Rows,
+};
 use docvalues_format::presence::Indices;
 
 pub use self::binary::Binary;
@@ -18,7 +20,6 @@ pub use self::numeric::Numeric;
 pub use self::sorted::{Sorted, SortedSet};
 pub use self::sorted_numeric::SortedNumeric;
 use crate::column::presence_words;
-use crate::element::Stored;
 use crate::segment::{OpenColumn, Segment};
 
 macro_rules! typed_column {
@@ -71,7 +72,7 @@ fn presence_marker<'a>(docs: &[DocId], bits: &'a mut [u64]) -> impl FnMut(usize,
 }
 
 /// A filter over all documents for values in `wanted`.
-fn filter<'c, T: Stored>(rows: &'c dyn Rows<T>, docs: u32, wanted: T::Range) -> Filter<'c> {
+fn filter<'c, T: Element>(rows: &'c dyn Rows<T>, docs: u32, wanted: T::Range) -> Filter<'c> {
     Filter::new(DocRange::new(0, docs), move |docs, bits| {
         rows.filter(docs, &wanted, bits, &mut Pruning::default())
     })

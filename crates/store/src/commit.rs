@@ -42,7 +42,7 @@ pub(crate) use flush::{begin_flush, flush, flush_left, give_up_writing, is_writt
 pub(crate) use removal::{remove_all_but, remove_unnamed};
 
 use crate::error::{Error, Result};
-use crate::files::{CommitFile, FileName, MAX_USER_DATA, put_file};
+use crate::files::{CommitFile, FileName, check_user_data, put_file};
 use crate::locks::lock;
 use crate::segments::SegmentState;
 use crate::store::{Frozen, Store};
@@ -88,12 +88,7 @@ impl Store {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn commit_with(&self, user_data: &[u8]) -> Result<u64> {
-        if user_data.len() > MAX_USER_DATA {
-            let found = user_data.len();
-            return Err(Error::Request(format!(
-                "expected at most {MAX_USER_DATA} bytes of user data, found {found}"
-            )));
-        }
+        check_user_data(user_data).map_err(Error::Request)?;
         commit(self, Some(user_data.into()))
     }
 }

@@ -22,5 +22,5 @@ pub(crate) use names::{
     FileName, LOCK, LOCK_INFO, MAX_NUMBER, commit_numbers, is_temporary, log_numbers, next_epoch, random_id,
 };
 pub(crate) use new_files::{PIECE, copy, put_file};
-pub(crate) use user_data::MAX_USER_DATA;
+pub(crate) use user_data::check_user_data;
 pub(crate) use writer_lock::WriterLock;

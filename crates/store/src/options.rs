@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use docvalues_reader::{Access, OpenOptions};
-use docvalues_storage::FsDirectory;
+use docvalues_storage::{Error, FsDirectory, Result, Step};
 use docvalues_writer::WriterOptions;
 
 /// Options of a [`Store`](crate::Store).
@@ -161,4 +161,11 @@ pub(crate) fn folder_at(path: impl AsRef<Path>, options: &OpenOptions) -> FsDire
         Access::Read => directory.without_mappings(),
         _ => directory,
     }
+}
+
+/// As [`folder_at`], of a folder that is created if necessary.
+pub(crate) fn new_folder(path: impl AsRef<Path>, options: &OpenOptions) -> Result<FsDirectory> {
+    let path = path.as_ref();
+    std::fs::create_dir_all(path).map_err(|error| Error::new(Step::Create, path, error))?;
+    Ok(folder_at(path, options))
 }

@@ -4,7 +4,7 @@ use std::ops::ControlFlow::{self, Break, Continue};
 use std::ops::Range;
 
 use docvalues_format::error::Result;
-use docvalues_format::source::SectionBytes;
+use docvalues_format::source::{SectionBytes, VerifiedSection};
 
 use crate::exact_trie::ExactTrie;
 use crate::fst::Fst;
@@ -13,7 +13,6 @@ use crate::in_column::VerifiedInColumn;
 use crate::nodes::Head;
 use crate::nodes::find::Walk;
 use crate::sorted_keys::Dictionary;
-use crate::verified_section::VerifiedSection;
 
 /// A fully verified dictionary in memory: all pointers that a look-up needs, in 64 bytes.
 ///

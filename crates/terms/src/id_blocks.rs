@@ -22,13 +22,12 @@
 use std::ops::{ControlFlow, Range};
 
 use docvalues_format::error::{Error, ErrorKind, Result, Section};
-use docvalues_format::source::SectionBytes;
+use docvalues_format::source::{SectionBytes, VerifiedSection};
 
 use crate::Dictionary;
 use crate::id_block::{Block, OVERREAD};
 use crate::id_blocks::block_index::{Descent, SeparatorTrie};
 use crate::id_blocks::starts::Starts;
-use crate::verified_section::VerifiedSection;
 
 pub use build::BlocksBuilder;
 

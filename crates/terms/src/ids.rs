@@ -41,6 +41,7 @@ use docvalues_format::cursor::{Cursor, Put};
 use docvalues_format::error::{ErrorKind, Result, Section};
 use docvalues_format::file::{column, frame};
 use docvalues_format::granule::SectionRef;
+use docvalues_format::named;
 use docvalues_format::numeric::{Numeric, Role};
 
 use crate::bloom::{self, MAX_BITS};
@@ -59,37 +60,26 @@ pub const MAX_BOUND: usize = 32;
 
 const _: () = assert!(MAX_LEN <= MAX_BOUND, "the bounds of ids in a column are whole ids");
 
-/// The data structure that finds ids.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum Form {
-    /// Blocks under a trie of separators.
-    Blocks = 0,
-    /// A trie with all bytes of the ids.
-    Exact = 1,
-    /// A minimal automaton.
-    Fst = 2,
-    /// Values of the column of ids, which the index does not repeat: for ids of one length, of at most 32 bytes, that are
-    /// evenly distributed and fit no template. Every document needs an id, and the column must not be compressed.
-    /// Otherwise, blocks are built.
-    #[default]
-    Column = 3,
+named! {
+    /// The data structure that finds ids. The discriminants are the tags on disk.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    #[repr(u8)]
+    pub enum Form {
+        /// Blocks under a trie of separators.
+        Blocks = 0 => "trie",
+        /// A trie with all bytes of the ids.
+        Exact = 1 => "exact-trie",
+        /// A minimal automaton.
+        Fst = 2 => "fst",
+        /// Values of the column of ids, which the index does not repeat: for ids of one length, of at most 32 bytes,
+        /// that are evenly distributed and fit no template. Every document needs an id, and the column must not be
+        /// compressed. Otherwise, blocks are built.
+        #[default]
+        Column = 3 => "column",
+    }
 }
 
 impl Form {
-    /// Every form, in the order of their tags.
-    pub const ALL: [Form; 4] = [Form::Blocks, Form::Exact, Form::Fst, Form::Column];
-
-    /// The form's name, as `dv info` shows it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Form::Blocks => "trie",
-            Form::Exact => "exact-trie",
-            Form::Fst => "fst",
-            Form::Column => "column",
-        }
-    }
-
     /// The bits that the filter of this form has for each id, if [`IdOptions`](crate::build::IdOptions) ask for `bits`.
     /// Half of them suffice for values of a column, as their heads reject 97 of 100 other ids.
     pub const fn filter_bits(self, bits: u8) -> u8 {
@@ -305,10 +295,7 @@ impl Ids<SectionRef> {
     pub fn decode_meta<'a>(cursor: &mut Cursor<'a>) -> Result<(&'a str, Ids<SectionRef>)> {
         let field = column::name(cursor)?;
         let (count, doc_count, seed) = (cursor.u32()?, cursor.u32()?, cursor.u64()?);
-        let tag = cursor.u8()?;
-        let Some(form) = Form::ALL.into_iter().find(|&form| form as u8 == tag) else {
-            return Err(cursor.refuse(ErrorKind::UnknownTag { what: "form of ids", tag }));
-        };
+        let form = cursor.tag("form of ids", &Form::ALL)?;
         let (filter_bits, max_len) = (cursor.u8()?, cursor.u16()?);
         let (least_len, greatest_len) = (cursor.u8()?, cursor.u8()?);
         cursor.zeros(2)?;

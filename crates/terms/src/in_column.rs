@@ -41,9 +41,9 @@ use docvalues_format::numeric::NumericReader;
 use docvalues_format::prefetch::prefetch;
 use docvalues_format::source::SectionBytes;
 
-use crate::Dictionary;
 use crate::in_column::buckets::Buckets;
 use crate::in_column::scale::Scale;
+use crate::{Dictionary, search};
 
 pub use buckets::GROUP_BUCKETS;
 pub use build::{InColumnBuilder, MAX_TIES, Pushed};
@@ -283,20 +283,15 @@ impl<B: SectionBytes> Dictionary for InColumnKeys<'_, B> {
         self.reader.find(key, self.docs)
     }
 
+    #[expect(clippy::cast_possible_truncation, reason = "a rank has 32 bits")]
     fn lower_bound(&self, key: &[u8]) -> Result<u32> {
-        let Range { mut start, mut end } = match self.reader.buckets.locate(key) {
+        let Range { start, end } = match self.reader.buckets.locate(key) {
             Ok((ranks, _)) => ranks,
             Err(Ordering::Less) => return Ok(0),
             Err(_) => return Ok(self.reader.count),
         };
-        while start < end {
-            let middle = start.midpoint(end);
-            match self.key(middle)? < key {
-                true => start = middle + 1,
-                false => end = middle,
-            }
-        }
-        Ok(start)
+        let is_below = |rank: usize| Ok::<_, Error>(self.key(rank as u32)? < key);
+        Ok(search(start as usize..end as usize, is_below)? as u32)
     }
 
     fn each(

@@ -44,26 +44,8 @@ mod nodes;
 pub mod packing;
 pub mod read;
 mod sorted_keys;
-mod verified_section;
 
 pub use sorted_keys::Dictionary;
-
-/// The length of the longest common prefix of `a` and `b`.
-fn common(a: &[u8], b: &[u8]) -> usize {
-    let eights = a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0).take_while(|(a, b)| a == b).count();
-    let same = eights * 8;
-    same + a[same..].iter().zip(&b[same..]).take_while(|(a, b)| a == b).count()
-}
-
-/// The first eight bytes as a big-endian number, padded with zeros. The numbers order as the byte strings do, up to
-/// ties.
-#[inline]
-fn first_eight(bytes: &[u8]) -> u64 {
-    if let Some(bytes) = bytes.first_chunk() {
-        return u64::from_be_bytes(*bytes);
-    }
-    (0..8).fold(0, |number, i| number << 8 | u64::from(bytes.get(i).copied().unwrap_or(0)))
-}
 
 /// Binary search with a fallible predicate: the first index in `range` for which `is_below` is false, or the end of
 /// `range`.

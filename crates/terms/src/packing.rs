@@ -43,6 +43,7 @@
 
 use docvalues_format::cursor::{Cursor, Put};
 use docvalues_format::error::{ErrorKind, Result};
+use docvalues_format::named;
 
 mod bound;
 mod detect;
@@ -62,41 +63,27 @@ const MAX_DIGITS: usize = 38;
 /// Characters of a UUID as text.
 const UUID_CHARS: usize = 36;
 
-/// The character set of the packed part of an id.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum Kind {
-    /// Any bytes; ids are not packed.
-    Raw = 0,
-    /// A UUID in lower case.
-    Uuid = 1,
-    /// Decimal digits.
-    Digits = 2,
-    /// Hex digits in lower case.
-    HexLower = 3,
-    /// Hex digits in upper case.
-    HexUpper = 4,
-    /// The alphabet of base64url, without padding.
-    Base64Url = 5,
+named! {
+    /// The character set of the packed part of an id. The discriminants are the tags on disk.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    #[repr(u8)]
+    pub enum Kind {
+        /// Any bytes; ids are not packed.
+        Raw = 0 => "raw",
+        /// A UUID in lower case.
+        Uuid = 1 => "UUID",
+        /// Decimal digits.
+        Digits = 2 => "digits",
+        /// Hex digits in lower case.
+        HexLower = 3 => "hex",
+        /// Hex digits in upper case.
+        HexUpper = 4 => "upper-case hex",
+        /// The alphabet of base64url, without padding.
+        Base64Url = 5 => "base64url",
+    }
 }
 
 impl Kind {
-    /// Every kind, in the order of their tags.
-    pub const ALL: [Kind; 6] =
-        [Kind::Raw, Kind::Uuid, Kind::Digits, Kind::HexLower, Kind::HexUpper, Kind::Base64Url];
-
-    /// The kind's name, as `dv info` shows it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Kind::Raw => "raw",
-            Kind::Uuid => "UUID",
-            Kind::Digits => "digits",
-            Kind::HexLower => "hex",
-            Kind::HexUpper => "upper-case hex",
-            Kind::Base64Url => "base64url",
-        }
-    }
-
     /// The allowed characters, in ascending order; for a UUID, those between the dashes.
     const fn alphabet(self) -> &'static [u8] {
         match self {
@@ -273,10 +260,7 @@ impl Template {
     ///
     /// When a field is invalid, or bytes are missing.
     pub fn decode(cursor: &mut Cursor<'_>) -> Result<Template> {
-        let tag = cursor.u8()?;
-        let Some(kind) = Kind::ALL.into_iter().find(|&kind| kind as u8 == tag) else {
-            return Err(cursor.refuse(ErrorKind::UnknownTag { what: "kind of ids", tag }));
-        };
+        let kind = cursor.tag("kind of ids", &Kind::ALL)?;
         let (len, prefix, suffix) = (cursor.u8()?, cursor.u8()?, cursor.u8()?);
         let prefix = cursor.take(prefix.into())?;
         let suffix = cursor.take(suffix.into())?;

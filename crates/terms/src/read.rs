@@ -5,12 +5,12 @@ use docvalues_format::id::DocId;
 use docvalues_format::jump::JumpTables;
 use docvalues_format::numeric::NumericReader;
 use docvalues_format::source::SectionBytes;
+use docvalues_format::strings::leading;
 
 use crate::Dictionary;
 use crate::bloom::{BloomFilter, Lines, Probe};
 use crate::dictionary::{VerifiedDictionary, VerifiedKeys};
 use crate::exact_trie::ExactTrie;
-use crate::first_eight;
 use crate::fst::Fst;
 use crate::hash::hash;
 use crate::id_blocks::BlocksReader;
@@ -146,7 +146,7 @@ impl<B: SectionBytes> IdsReader<B> {
         let open = |section| BloomFilter::open(section, meta.count, bits);
         let filter = filter.map(open).transpose()?;
         let docs = NumericReader::open(docs, JumpTables::Baked)?;
-        let heads = (first_eight(&meta.least), first_eight(&meta.greatest));
+        let heads = (leading(&meta.least), leading(&meta.greatest));
         Ok(IdsReader { filter, inner: Box::new(Inner { heads, keys, docs, meta, sizes }) })
     }
 
@@ -267,7 +267,7 @@ impl<B: SectionBytes> IdsReader<B> {
     /// As [`find`](Self::find).
     #[inline]
     pub fn find_packed(&self, key: &[u8]) -> Result<Option<DocId>> {
-        let head = first_eight(key);
+        let head = leading(key);
         if head < self.inner.heads.0 || head > self.inner.heads.1 || !self.is_within(head, key) {
             return Ok(None);
         }

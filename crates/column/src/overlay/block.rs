@@ -1,9 +1,8 @@
 //! [`Block`]: the changed rows of 16,384 consecutive documents.
 
-use std::iter;
 use std::ops::Range;
 
-use docvalues_format::bits::assign_all;
+use docvalues_format::bits::{assign_all, ones_of};
 use docvalues_format::id::DocId;
 
 use crate::batch::View;
@@ -222,7 +221,8 @@ impl<T: Element> Block<T> {
         }
         for (zone, found) in (first..).zip(found) {
             let others = if are_most { !found & in_zone(&ranks, zone) } else { found };
-            ones(others).for_each(|bit| assign(bits, place(self.docs[zone * ZONE + bit]), !are_most));
+            ones_of(others)
+                .for_each(|bit| assign(bits, place(self.docs[zone * ZONE + bit as usize]), !are_most));
         }
     }
 
@@ -355,14 +355,4 @@ fn mask(first: usize, len: usize) -> u64 {
 #[inline]
 fn assign(bits: &mut [u64], at: usize, is_set: bool) {
     bits[at / 64] = bits[at / 64] & !(1 << (at % 64)) | u64::from(is_set) << (at % 64);
-}
-
-/// The positions of the bits of a word that are set.
-#[inline]
-fn ones(mut left: u64) -> impl Iterator<Item = usize> {
-    iter::from_fn(move || {
-        let bit = (left != 0).then(|| left.trailing_zeros() as usize)?;
-        left &= left - 1;
-        Some(bit)
-    })
 }

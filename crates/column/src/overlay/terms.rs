@@ -111,7 +111,7 @@ impl Rows<TermOrd> for TermOverlay {
                     lists.clear();
                     lists.extend_from(rows);
                     lists.items_mut().iter_mut().for_each(|ord| *ord = self.ord(*ord));
-                    lists.sort();
+                    lists.sort_from(0);
                     View::Many(lists.slices())
                 }
             };

@@ -134,14 +134,8 @@ impl PlainColumn {
                 })
             }
             PlainValues::Strings(strings) if info.field.kind == Kind::Binary => {
-                let strings = strings.slices();
-                let mut end = 0;
-                let ends = strings.lens().map(|len| {
-                    end += len as u64;
-                    end
-                });
-                let offsets = Some(std::iter::once(0).chain(ends).collect());
-                Arc::new(Opened { info, present, docs, offsets, items: strings.items().to_vec(), terms })
+                let (offsets, items) = (Some(strings.offsets().to_vec()), strings.slices().items().to_vec());
+                Arc::new(Opened { info, present, docs, offsets, items, terms })
             }
             PlainValues::Strings(strings) => {
                 let (mut items, terms) = dictionary(self, strings.slices());

@@ -250,7 +250,7 @@ impl<T: Element> Gathered<T> {
     /// Sorts each list.
     pub(crate) fn sort_lists(&mut self) {
         if self.is_many {
-            self.lists.sort();
+            self.lists.sort_from(0);
         }
     }
 }

@@ -174,11 +174,6 @@ impl SymbolTable {
         self.count
     }
 
-    /// Bytes on the heap.
-    pub(super) fn heap_bytes(&self) -> usize {
-        size_of_val(&*self.entries)
-    }
-
     /// Decodes `codes` to the beginning of `out`, and returns the number of decoded bytes.
     ///
     /// Grows `out` if it is too short, and never shortens it. The bytes after the decoded ones are unspecified.

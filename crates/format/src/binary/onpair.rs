@@ -225,11 +225,6 @@ impl TokenTable {
         self.count
     }
 
-    /// Bytes on the heap.
-    pub(super) fn heap_bytes(&self) -> usize {
-        size_of_val(&*self.entries) + size_of_val(&*self.lens)
-    }
-
     /// Whether all of `codes` stand for a byte or a token.
     pub(super) fn knows(&self, codes: Codes<'_>) -> bool {
         let mut left = codes.len;

@@ -141,16 +141,6 @@ impl<B: SectionBytes> BinaryReader<B> {
         self.offsets.is_none().then_some(self.fixed_len)
     }
 
-    /// Bytes on the heap: the table of symbols or tokens, and the jump table of the offsets, if it was built.
-    pub fn heap_bytes(&self) -> usize {
-        let symbols = match &self.coding {
-            OpenCoding::Raw => 0,
-            OpenCoding::Fsst { symbols, .. } => symbols.heap_bytes(),
-            OpenCoding::OnPair { tokens, .. } => tokens.heap_bytes(),
-        };
-        symbols + self.offsets().map_or(0, NumericReader::heap_bytes)
-    }
-
     /// Returns value `index`: a slice of the section, or decoded to `buffer`, which only grows. O(length of the
     /// value).
     ///

@@ -136,6 +136,16 @@ pub fn or_at(words: &mut [u64], at: usize, word: u64) {
     }
 }
 
+/// The positions of the bits of a word that are set, ascending.
+#[inline]
+pub fn ones_of(mut left: u64) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let bit = (left != 0).then(|| left.trailing_zeros())?;
+        left &= left - 1;
+        Some(bit)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

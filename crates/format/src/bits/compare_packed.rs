@@ -36,7 +36,7 @@ mod x86 {
     use super::super::narrow::x86::each_eight;
     use super::super::shuffles::{EIGHTS, Eights, NARROW, SIXTEENS, Sixteens};
     use super::super::unpack_kernels::{AHEAD, groups};
-    use super::super::{MAX_SPLIT_WIDTH, has_avx2, has_avx512, mask};
+    use super::super::{MAX_SPLIT_WIDTH, by_cpu, has_avx512, mask};
     use super::WORD;
 
     /// As [`in_range_packed`](super::in_range_packed), from group `group` of eight on.
@@ -55,13 +55,8 @@ mod x86 {
             return if has_avx512() { unsafe { eights(bytes, width, low, span, found) } } else { 0 };
         }
         let Some((low, span)) = narrowed(low, span, width) else { return 0 };
-        if has_avx512() {
-            // SAFETY: as above.
-            return unsafe { sixteens(bytes, width, low, span, found) };
-        }
-        assert!(has_avx2());
-        // SAFETY: as above.
-        unsafe { narrow_eights(bytes, width, low, span, found) }
+        by_cpu!(sixteens(bytes, width, low, span, found), narrow_eights(bytes, width, low, span, found));
+        0
     }
 
     /// The part of the range that integers of `width` bits can reach, in 32 bits; `None` if it is empty or wraps into

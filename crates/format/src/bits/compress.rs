@@ -16,6 +16,8 @@ use std::hint::select_unpredictable;
 
 pub use by_bits::{Lane, compress_bits, compress_by_bits};
 
+use super::by_cpu;
+
 /// Writes the entries of `all` that are not `none` to the front of `out` and returns their number. The rest of `out`
 /// is unspecified.
 ///
@@ -25,18 +27,7 @@ pub use by_bits::{Lane, compress_bits, compress_by_bits};
 #[inline]
 pub fn compress(all: &[u32], none: u32, out: &mut [u32]) -> usize {
     assert_eq!(all.len(), out.len(), "`out` must be as long as `all`");
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if super::has_avx512() {
-        #[allow(unsafe_code, reason = "the features were found")]
-        // SAFETY: the line above: this CPU has every feature that the function is compiled for.
-        return unsafe { x86::compress_avx512(all, none, out) };
-    }
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if super::has_avx2() {
-        #[allow(unsafe_code, reason = "the features were found")]
-        // SAFETY: as above.
-        return unsafe { x86::compress_avx2(all, none, out) };
-    }
+    by_cpu!(x86::compress_avx512(all, none, out), x86::compress_avx2(all, none, out));
     compress_scalar(all, none, out)
 }
 
@@ -50,18 +41,10 @@ pub fn compress(all: &[u32], none: u32, out: &mut [u32]) -> usize {
 pub fn expand(all: &[u32], none: u32, count: usize, fill: i64, values: &mut [i64]) {
     assert_eq!(all.len(), values.len(), "`values` must be as long as `all`");
     assert!(count <= all.len(), "`count` must be at most the length of `all`");
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if super::has_avx512() {
-        #[allow(unsafe_code, reason = "the features were found")]
-        // SAFETY: the line above: this CPU has every feature that the function is compiled for.
-        return unsafe { x86::expand_avx512(all, none, count, fill, values) };
-    }
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if super::has_avx2() {
-        #[allow(unsafe_code, reason = "the features were found")]
-        // SAFETY: as above.
-        return unsafe { x86::expand_avx2(all, none, count, fill, values) };
-    }
+    by_cpu!(
+        x86::expand_avx512(all, none, count, fill, values),
+        x86::expand_avx2(all, none, count, fill, values)
+    );
     expand_scalar(all, none, count, 0, fill, values);
 }
 
@@ -92,22 +75,7 @@ fn expand_scalar(all: &[u32], none: u32, count: usize, first: usize, fill: i64, 
 mod x86 {
     use std::arch::x86_64::*;
 
-    /// For each set of eight lanes: the lanes of the set, ascending, then zeros.
-    pub(super) static COMPRESS: [[u8; 8]; 256] = {
-        let (mut table, mut set) = ([[0; 8]; 256], 0);
-        while set < table.len() {
-            let (mut lane, mut count) = (0, 0);
-            while lane < 8 {
-                if set >> lane & 1 == 1 {
-                    table[set][count] = lane;
-                    count += 1;
-                }
-                lane += 1;
-            }
-            set += 1;
-        }
-        table
-    };
+    use crate::bits::SET_BITS;
 
     /// For each set of four 64-bit lanes: the two 32-bit halves that each lane takes, if the values of the set lie at
     /// the front.
@@ -144,7 +112,7 @@ mod x86 {
             let group = unsafe { _mm256_loadu_si256(group.as_ptr().cast()) };
             let missing = _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(group, none_of)));
             let there = !missing & 0xFF;
-            let packed = _mm256_permutevar8x32_epi32(group, permutation(COMPRESS[there as usize]));
+            let packed = _mm256_permutevar8x32_epi32(group, permutation(SET_BITS[there as usize]));
             let room: &mut [u32] = &mut out[count..count + LANES];
             // SAFETY: as above.
             unsafe { _mm256_storeu_si256(room.as_mut_ptr().cast(), packed) };

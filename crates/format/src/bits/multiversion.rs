@@ -19,7 +19,6 @@ macro_rules! multiversion {
             fn portable $(<$number: $bound>)? ($($argument: $type),*) $(-> $result)? $body
 
             #[cfg(all(target_arch = "x86_64", not(miri)))]
-            #[allow(unsafe_code, reason = "the compiler cannot see that the CPU's features were detected")]
             {
                 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
                 fn avx512 $(<$number: $bound>)? ($($argument: $type),*) $(-> $result)? {
@@ -31,18 +30,31 @@ macro_rules! multiversion {
                     portable($($argument),*)
                 }
 
-                if $crate::bits::has_avx512() {
-                    // SAFETY: the line above: this CPU has every feature that the function is compiled for.
-                    return unsafe { avx512($($argument),*) };
-                }
-                if $crate::bits::has_avx2() {
-                    // SAFETY: as above.
-                    return unsafe { avx2($($argument),*) };
-                }
+                $crate::bits::by_cpu!(avx512($($argument),*), avx2($($argument),*));
             }
             portable($($argument),*)
         }
     )* };
+}
+
+/// Returns the result of the call that this CPU can run: with AVX-512 that of the first one, with AVX2 that of the second.
+/// Goes on with any other CPU. The functions may be compiled for the features that [`has_avx512`](super::has_avx512) and
+/// [`has_avx2`](super::has_avx2) check, and for no others.
+macro_rules! by_cpu {
+    ($avx512:expr, $avx2:expr $(,)?) => {
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        #[allow(unsafe_code, clippy::macro_metavars_in_unsafe, reason = "the features were found")]
+        {
+            if $crate::bits::has_avx512() {
+                // SAFETY: the line above: this CPU has every feature that the function is compiled for.
+                return unsafe { $avx512 };
+            }
+            if $crate::bits::has_avx2() {
+                // SAFETY: as above.
+                return unsafe { $avx2 };
+            }
+        }
+    };
 }
 
 /// Work to be compiled for several CPUs: a loop that a function of other crates calls, or that is generic.
@@ -97,4 +109,4 @@ pub fn multiversioned<W: Work>(work: W) -> W::Output {
     portable(work)
 }
 
-pub(crate) use multiversion;
+pub(crate) use {by_cpu, multiversion};

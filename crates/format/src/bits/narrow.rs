@@ -1,5 +1,7 @@
 //! Narrowing 64-bit numbers to ords of 32 bits, and unpacking integers directly to 32 bits.
 
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+use super::by_cpu;
 use super::multiversion;
 use crate::id::TermOrd;
 
@@ -40,16 +42,7 @@ pub(crate) fn unpack_ords(bytes: &[u8], width: u8, start: usize, add: u32, out: 
     let Some(bytes) = from.filter(|_| start.is_multiple_of(8)) else { return 0 };
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     if (1..=super::shuffles::NARROW).contains(&width) {
-        if super::has_avx512() {
-            #[allow(unsafe_code, reason = "the features were found")]
-            // SAFETY: by the condition, this CPU has every feature that the function is compiled for.
-            return unsafe { x86::sixteens(bytes, width, add, out) };
-        }
-        if super::has_avx2() {
-            #[allow(unsafe_code, reason = "the features were found")]
-            // SAFETY: as above.
-            return unsafe { x86::eights(bytes, width, add, out) };
-        }
+        by_cpu!(x86::sixteens(bytes, width, add, out), x86::eights(bytes, width, add, out));
     }
     super::unpack_kernels::unrolled_ords(bytes, width, add, out)
 }

@@ -4,7 +4,7 @@
 //! need not be unpacked to memory first. The scalar loop is the reference.
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-use super::unpack_kernels;
+use super::{by_cpu, unpack_kernels};
 
 /// The most entries of a table: as many as a byte can index.
 pub(crate) const ENTRIES: usize = 256;
@@ -21,16 +21,7 @@ pub(crate) fn look_up(table: &[i64], numbers: &mut [i64]) -> u64 {
     assert!([8, 16, ENTRIES].contains(&table.len()), "a table of {} entries", table.len());
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     if let Some(registers) = x86::registers(table) {
-        if super::has_avx512() {
-            #[allow(unsafe_code, reason = "the features were found")]
-            // SAFETY: the line above: this CPU has AVX-512 F.
-            return unsafe { x86::look_up(table, registers, numbers) };
-        }
-        if super::has_avx2() {
-            #[allow(unsafe_code, reason = "the features were found")]
-            // SAFETY: as above, AVX2.
-            return unsafe { x86::look_up_avx2(table, registers, numbers) };
-        }
+        by_cpu!(x86::look_up(table, registers, numbers), x86::look_up_avx2(table, registers, numbers));
     }
     look_up_scalar(table, numbers)
 }
@@ -53,16 +44,10 @@ pub(crate) fn look_up_packed(
         && let Some(at) = (start / unpack_kernels::GROUP).checked_mul(width.into())
     {
         let bytes = bytes.get(at..).unwrap_or_default();
-        if super::has_avx512() {
-            #[allow(unsafe_code, reason = "the features were found")]
-            // SAFETY: the line above: this CPU has every feature that the function is compiled for.
-            return unsafe { x86::look_up_packed(registers, bytes, width, base, out) };
-        }
-        if super::has_avx2() {
-            #[allow(unsafe_code, reason = "the features were found")]
-            // SAFETY: as above.
-            return unsafe { x86::look_up_packed_avx2(table.len(), registers, bytes, width, base, out) };
-        }
+        by_cpu!(
+            x86::look_up_packed(registers, bytes, width, base, out),
+            x86::look_up_packed_avx2(table.len(), registers, bytes, width, base, out),
+        );
     }
     let _ = (table, bytes, width, start, base, out);
     (0, 0)

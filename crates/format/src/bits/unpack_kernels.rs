@@ -18,6 +18,8 @@
 use super::MAX_SPLIT_WIDTH;
 #[cfg(target_arch = "aarch64")]
 use super::compare::bits_of;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+use super::multiversion::by_cpu;
 use super::multiversion::multiversion;
 use crate::id::TermOrd;
 
@@ -112,16 +114,7 @@ multiversion! {
 pub(crate) fn in_range(numbers: &[u64], low: u64, span: u64) -> u64 {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     if let Ok(numbers) = numbers.try_into() {
-        if super::has_avx512() {
-            #[allow(unsafe_code, reason = "the features were found")]
-            // SAFETY: the line above: this CPU has AVX-512.
-            return unsafe { x86::in_range(numbers, low, span) };
-        }
-        if super::has_avx2() {
-            #[allow(unsafe_code, reason = "the features were found")]
-            // SAFETY: as above, AVX2.
-            return unsafe { x86::in_range_avx2(numbers, low, span) };
-        }
+        by_cpu!(x86::in_range(numbers, low, span), x86::in_range_avx2(numbers, low, span));
     }
     #[cfg(target_arch = "aarch64")]
     if let Ok(numbers) = numbers.try_into() {

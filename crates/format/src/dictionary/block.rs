@@ -37,6 +37,7 @@ use byteorder::{ByteOrder, LittleEndian};
 use crate::cursor::Put;
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::source::SectionBytes;
+use crate::strings::shared_len;
 
 /// Terms in every block but the last.
 ///
@@ -193,11 +194,6 @@ impl BlockBuilder {
         self.shared.push(shared);
         self.own.push(own_len);
         self.ends.extend_from_slice(own);
-    }
-
-    /// Bytes on the heap.
-    pub(super) fn heap_bytes(&self) -> usize {
-        (self.shared.capacity() + self.own.capacity()) * size_of::<u32>() + self.ends.capacity()
     }
 
     /// Appends the block, which must have at least one term, to `out`, and begins the next one. Returns the range of
@@ -373,14 +369,4 @@ fn header_bytes<'a, B: SectionBytes>(section: &'a B, block: &Range<usize>, len: 
         true => section.slice(block.start..block.start + len),
         false => Err(Error::truncated(section.place(), block.start, len, block.len())),
     }
-}
-
-/// The length of the common prefix of `a` and `b`, compared eight bytes at a time.
-#[inline]
-pub(super) fn shared_len(a: &[u8], b: &[u8]) -> usize {
-    let len = a.len().min(b.len());
-    let (a, b) = (&a[..len], &b[..len]);
-    let words = a.chunks_exact(8).zip(b.chunks_exact(8));
-    let equal = words.take_while(|(a, b)| a == b).count() * 8;
-    equal + a[equal..].iter().zip(&b[equal..]).take_while(|(a, b)| a == b).count()
 }

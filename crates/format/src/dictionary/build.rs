@@ -1,11 +1,12 @@
 //! The builder of a dictionary, from ascending terms.
 
-use super::block::{BlockBuilder, shared_len};
+use super::block::BlockBuilder;
 use super::seek::key;
 use super::{Dictionary, Index, KEY_LEN, MAX_PREFIX};
 use crate::binary::MAX_VALUE;
 use crate::cursor::Put;
 use crate::numeric::{self, NumericOptions, Role};
+use crate::strings::shared_len;
 
 /// An error of [`DictionaryBuilder::push`]: a term that a dictionary cannot have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -108,16 +109,6 @@ impl DictionaryBuilder {
     /// Bytes of complete blocks that were not taken.
     pub fn blocks_len(&self) -> usize {
         self.blocks.len()
-    }
-
-    /// Bytes on the heap, for a writer's budget.
-    pub fn heap_bytes(&self) -> usize {
-        self.last.capacity()
-            + self.blocks.capacity()
-            + self.offsets.capacity() * size_of::<i64>()
-            + self.heads.capacity()
-            + self.head_ends.capacity() * size_of::<usize>()
-            + self.block.heap_bytes()
     }
 
     /// Returns the dictionary. `jump_tables` says whether the offsets get a jump table.

@@ -7,7 +7,8 @@
 use std::cmp::Ordering;
 use std::hint::select_unpredictable;
 
-use super::block::{BLOCK_TERMS, Class, TERMS, count_above, shared_len, sum_before};
+use super::block::{BLOCK_TERMS, Class, TERMS, count_above, sum_before};
+use crate::strings::{leading, shared_len};
 
 /// Bytes before `ends` in a full block of class 1.
 pub(super) const FULL_HEADER_LEN: usize = Class::One.header_len(BLOCK_TERMS);
@@ -94,16 +95,4 @@ impl<'a> FullBlock<'a> {
         #[expect(clippy::cast_possible_truncation, reason = "a block has few terms")]
         Some((below as u32, below < to && own(below) == rest))
     }
-}
-
-/// The first eight bytes as a big-endian number, padded with zeros. It orders byte strings, but ties if those eight
-/// bytes are equal.
-#[inline]
-pub(super) fn leading(bytes: &[u8]) -> u64 {
-    if let Some(&first) = bytes.first_chunk() {
-        return u64::from_be_bytes(first);
-    }
-    let mut first = [0; size_of::<u64>()];
-    first[..bytes.len()].copy_from_slice(bytes);
-    u64::from_be_bytes(first)
 }

@@ -16,12 +16,13 @@ use std::ops::{Bound, Range};
 
 use byteorder::{ByteOrder, LittleEndian};
 
-use super::block::{BLOCK_TERMS, shared_len};
-use super::full_block::{FullBlock, leading};
+use super::block::BLOCK_TERMS;
+use super::full_block::FullBlock;
 use super::{DictionaryReader, KEY_LEN, OpenIndex};
 use crate::error::Result;
 use crate::id::TermOrd;
 use crate::source::SectionBytes;
+use crate::strings::{leading, shared_len, successor};
 
 /// The key of a term. For a term that begins with `prefix`, it is the next eight bytes, padded with zeros, as a
 /// big-endian number. Terms below all those have key 0, and terms above them the largest number.
@@ -231,26 +232,9 @@ fn partition(range: Range<u32>, mut below: impl FnMut(u32) -> Result<bool>) -> R
     Ok(base + u32::from(left > 0 && below(base)?))
 }
 
-/// The least byte string above all that begin with `prefix`; `None` if none is, as for `\xff\xff`.
-fn successor(prefix: &[u8]) -> Option<Vec<u8>> {
-    let last = prefix.iter().rposition(|&byte| byte != 0xff)?;
-    let mut next = prefix[..=last].to_vec();
-    next[last] += 1;
-    Some(next)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_successor_is_above_all_with_the_prefix_and_nothing_between() {
-        assert_eq!(successor(b"ab"), Some(b"ac".to_vec()));
-        assert_eq!(successor(b"a\xff\xff"), Some(b"b".to_vec()));
-        assert_eq!(successor(b"\0"), Some(b"\x01".to_vec()));
-        assert_eq!(successor(b"\xff\xff"), None);
-        assert_eq!(successor(b""), None);
-    }
 
     #[test]
     fn keys_ascend_with_the_terms_and_tie_where_eight_bytes_do() {

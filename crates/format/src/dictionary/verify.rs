@@ -1,10 +1,11 @@
 //! The full check of a dictionary.
 
-use super::block::{BlockHeader, Class, shared_len};
+use super::block::{BlockHeader, Class};
 use super::seek::key;
 use super::{DictionaryReader, KEY_LEN, place_of};
 use crate::error::{ErrorKind, Result};
 use crate::source::SectionBytes;
+use crate::strings::shared_len;
 
 /// The state of a check: facts about the terms so far.
 #[derive(Default)]

@@ -9,7 +9,6 @@ use super::numbers::{By, Chunk, Numbers};
 use super::slice::{AnyValues, Source, Stopped};
 use super::value_stats::{Distinct, Divisor, FINE_ZONE, ValueStats};
 use super::{BLOCK_SHIFTS, Number, Numeric, Role, Transform, Values, chunks, fine_zone, zone};
-use crate::cursor::Put;
 use crate::{bits, granule};
 
 /// Options for encoding a column.
@@ -129,7 +128,7 @@ fn encode_any(
     column.stride = plan.cut.stride();
     let numbers = table.as_ref().filter(|_| plan.table).unwrap_or(&affine);
     column.transform = match (numbers.table(), decimal) {
-        (Some(table), _) => Transform::Table(encode_table(table)),
+        (Some(table), _) => Transform::Table(table.iter().flat_map(|value| value.to_le_bytes()).collect()),
         (None, Some(decimal)) => Transform::Decimal(decimal),
         (None, None) => Transform::Affine { base: stats.min, gcd: stats.divisor.get() },
     };
@@ -197,11 +196,4 @@ fn pack(chunk: &Chunk<'_>, range: Range<usize>, first: usize, block: &Block, out
         chunk.residuals(start, start - first, block, residuals);
         bits::pack(residuals, block.width, out);
     }
-}
-
-/// Eight bytes for each value, in ascending order. Number *i* stands for value *i*.
-fn encode_table(table: &[i64]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(size_of_val(table));
-    table.iter().for_each(|&value| bytes.put_i64(value));
-    bytes
 }

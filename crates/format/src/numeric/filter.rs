@@ -99,11 +99,7 @@ impl<B: SectionBytes> NumericReader<B> {
 
     /// Accepts or skips whole zones, those of the upper level first, and descends into the others.
     fn filter_zones(&self, zones: &B, positions: Range<u64>, filter: &mut Filter<'_>) -> Result<()> {
-        let mut at = positions.start;
-        while at < positions.end {
-            let upper = at / Level::Upper.values();
-            let part = at..positions.end.min((upper + 1) * Level::Upper.values());
-            at = part.end;
+        for (upper, part) in zone::upper_zones(positions) {
             let share = Share::of(&zone::read(&self.meta, zones, Level::Upper, upper)?, &filter.wanted);
             match share {
                 Share::None => {}

@@ -32,7 +32,7 @@ impl<B: SectionBytes> NumericReader<B> {
             return Ok(());
         }
         if let Transform::Constant(value) = self.meta.transform {
-            self.in_count_all(indices)?;
+            self.in_count(indices.iter().copied().max().unwrap_or(0).into())?;
             out.fill(value);
             return Ok(());
         }
@@ -48,11 +48,6 @@ impl<B: SectionBytes> NumericReader<B> {
             at = if done.is_some() { indices.len().min(end + GROUP) } else { indices.len() };
             self.gather_checked(&indices[end..at], &mut out[end..at])?;
         }
-    }
-
-    /// Returns an error if one of `indices` exceeds the number of values.
-    fn in_count_all(&self, indices: &[u32]) -> Result<()> {
-        self.in_count(indices.iter().copied().max().unwrap_or(0).into())
     }
 
     /// The header of the block, if the column is a single one.

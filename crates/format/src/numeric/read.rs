@@ -79,15 +79,10 @@ impl<B: SectionBytes> NumericReader<B> {
         self.meta.count
     }
 
-    /// The column's description in the directory. Its `jump` is `None`: see [`jump_table`](Self::jump_table).
+    /// The column's description in the directory. Its `jump` is `None`: the reader has it.
     #[inline]
     pub fn meta(&self) -> &Numeric<B> {
         &self.meta
-    }
-
-    /// The baked jump table, if the file has one, in every mode.
-    pub fn jump_table(&self) -> Option<&B> {
-        self.jump.baked()
     }
 
     /// Heap bytes of the table of values, the jump table if it was built, and the fast path.
@@ -148,11 +143,16 @@ impl<B: SectionBytes> NumericReader<B> {
         self.jump.locate(&self.meta, block)
     }
 
-    /// Value `i` of a block.
+    /// Value `i` of a block; public for benches that find the block in other ways.
     ///
     /// A residual of no bits is loaded, too, and masked to 0, which saves a branch.
+    ///
+    /// # Errors
+    ///
+    /// As [`get`](Self::get).
+    #[doc(hidden)]
     #[inline(always)]
-    pub(super) fn value_in(&self, header: &Block, i: usize) -> Result<i64> {
+    pub fn value_in(&self, header: &Block, i: usize) -> Result<i64> {
         let section = self.meta.section()?;
         let (byte, shift) = bits::place(header.width, i);
         let byte = usize::try_from(header.payload).unwrap_or(usize::MAX).saturating_add(byte);

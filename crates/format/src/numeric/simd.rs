@@ -18,8 +18,9 @@
 //! caller continues one by one, which gives the same numbers, and errors.
 
 use super::Stride;
+use crate::bits::by_cpu;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-use crate::bits::{has_avx2, has_avx512};
+use crate::bits::has_avx512;
 use crate::id::TermOrd;
 use crate::source::PartlyVerified;
 
@@ -65,18 +66,7 @@ pub(super) struct Packed<'a> {
 /// ones were written.
 #[inline]
 pub(super) fn gather(blocks: Blocks<'_>, numbers: Numbers, indices: &[u32], out: &mut [i64]) -> usize {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if has_avx512() {
-        #[allow(unsafe_code, reason = "the features were found")]
-        // SAFETY: the condition: this CPU has every feature that the function is compiled for.
-        return unsafe { avx512::gather(blocks, numbers, indices, out) };
-    }
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if has_avx2() {
-        #[allow(unsafe_code, reason = "the features were found")]
-        // SAFETY: as above.
-        return unsafe { avx2::gather(blocks, numbers, indices, out) };
-    }
+    by_cpu!(avx512::gather(blocks, numbers, indices, out), avx2::gather(blocks, numbers, indices, out));
     scalar::gather(blocks, numbers, indices, out)
 }
 

@@ -94,11 +94,7 @@ impl<B: SectionBytes> NumericReader<B> {
             fill(bits, 0..count);
             return Ok(());
         };
-        let mut at = positions.start;
-        while at < positions.end {
-            let upper = at / Level::Upper.values();
-            let part = at..positions.end.min((upper + 1) * Level::Upper.values());
-            at = part.end;
+        for (upper, part) in zone::upper_zones(positions.clone()) {
             let lower = part.start / ZONE..part.end.div_ceil(ZONE);
             if is_outside(&zone::read(&self.meta, zones, Level::Upper, upper)?) {
                 pruned.zones.note(Share::None, lower.end - lower.start);

@@ -130,7 +130,7 @@ impl<B: SectionBytes> NumericReader<B> {
                 let zeros = u64::from_le_bytes(*section.array(at)?) >> (used % 64) == 0;
                 place.check(at, ErrorKind::rule(zeros, why))?;
             }
-            let Some(jump) = self.jump_table() else { return Ok(()) };
+            let Some(jump) = self.jump.baked() else { return Ok(()) };
             let at = block * stride.bytes();
             let same = jump.slice(at..at + stride.bytes())? == header;
             jump.place().check(at, ErrorKind::rule(same, "the jump entry of a block differs from its header"))

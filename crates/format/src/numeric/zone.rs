@@ -70,6 +70,13 @@ impl Level {
     }
 }
 
+/// The numbers of the upper zones of `positions`, with the positions in each.
+pub(super) fn upper_zones(positions: Range<u64>) -> impl Iterator<Item = (u64, Range<u64>)> {
+    let len = Level::Upper.values();
+    (positions.start / len..positions.end.div_ceil(len))
+        .map(move |zone| (zone, positions.start.max(zone * len)..positions.end.min((zone + 1) * len)))
+}
+
 /// Bytes of the zone map of `count` values: both levels.
 pub(super) fn encoded_len(count: u64) -> u64 {
     let entries = count.div_ceil(Level::Lower.values()) + count.div_ceil(Level::Upper.values());

@@ -103,26 +103,16 @@ impl<B: SectionBytes> PresenceReader<B> {
         }
     }
 
-    /// Appends the documents of the range that have a value to `out`, ascending. Returns the value index of the first;
-    /// the next ones have the indices after it. Documents past the end have no value.
+    /// Writes the documents of the range that have a value to `out` from `end` on, ascending, and moves `end` after them.
+    /// Returns the value index of the first; the next ones have the indices after it. Documents past the end have no
+    /// value.
+    ///
+    /// The length of `out` is its space, which only grows. It need not be cleared for each range.
     ///
     /// # Errors
     ///
-    /// As [`rank`](Self::rank). What was appended to `out` is then unspecified.
-    pub fn collect(&self, docs: Range<u32>, out: &mut Vec<DocId>) -> Result<ValueIndex> {
-        let mut end = out.len();
-        let first = self.collect_at(docs, out, &mut end);
-        out.truncate(end);
-        first
-    }
-
-    /// As [`collect`](Self::collect), for many ranges: writes the documents from `end` on, and moves `end` after them. The
-    /// length of `out` is its space, which only grows. It need not be cleared for each range.
-    ///
-    /// # Errors
-    ///
-    /// As [`collect`](Self::collect).
-    pub fn collect_at(&self, docs: Range<u32>, out: &mut Vec<DocId>, end: &mut usize) -> Result<ValueIndex> {
+    /// As [`rank`](Self::rank). What `out` has from `end` on is then unspecified.
+    pub fn collect(&self, docs: Range<u32>, out: &mut Vec<DocId>, end: &mut usize) -> Result<ValueIndex> {
         let (values, docs) = (self.values_in(docs.clone())?, self.clip(docs));
         let space = *end + values.len() + ROOM;
         if out.len() < space {

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::bits::ones_of;
 use crate::id::BLOCK_DOCS;
 
 /// Words in the bitmap of a whole block.
@@ -12,11 +13,7 @@ pub(super) type Words = [u64; BLOCK_WORDS];
 
 /// The positions of the set bits, ascending.
 pub(super) fn ones(words: &[u64]) -> impl Iterator<Item = u32> {
-    (0..).step_by(64).zip(words).flat_map(|(first, &word)| {
-        let rest = |&left: &u64| Some(left & (left - 1)).filter(|&left| left != 0);
-        let lefts = std::iter::successors(Some(word).filter(|&word| word != 0), rest);
-        lefts.map(move |left| first + left.trailing_zeros())
-    })
+    (0..).step_by(64).zip(words).flat_map(|(first, &word)| ones_of(word).map(move |bit| first + bit))
 }
 
 /// Splits a range into units of `unit`: the unit that it covers partly at its start, the units that it covers whole,

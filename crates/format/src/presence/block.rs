@@ -10,7 +10,7 @@ use crate::source::SectionBytes;
 ///
 /// Documents are numbered from the start of the block, and values from its first value.
 #[derive(Debug)]
-pub(super) struct Block<'a, B> {
+pub struct Block<'a, B> {
     pub(super) bytes: &'a B,
     /// Byte of `bytes` at which the payload begins.
     pub(super) at: usize,
@@ -30,11 +30,11 @@ impl<B> Copy for Block<'_, B> {}
 
 /// The rank of a document in its block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Probe {
+pub struct Probe {
     /// Values of the block before the document.
-    pub(super) before: u32,
+    pub before: u32,
     /// Whether the document has a value.
-    pub(super) present: bool,
+    pub present: bool,
 }
 
 impl<'a, B: SectionBytes> Block<'a, B> {

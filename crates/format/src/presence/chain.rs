@@ -10,7 +10,7 @@ use crate::source::SectionBytes;
 
 /// The blocks of one column, as a chain.
 #[derive(Debug)]
-pub(super) struct Blocks<B> {
+pub struct Blocks<B> {
     /// Documents in the segment.
     pub(super) docs: u32,
     /// Those of them that have a value.
@@ -71,7 +71,7 @@ impl<B: SectionBytes> Blocks<B> {
 
     /// The block of the jump entry `entry`.
     #[inline]
-    pub(super) fn block(&self, number: u32, entry: &BlockEntry) -> Block<'_, B> {
+    pub fn block(&self, number: u32, entry: &BlockEntry) -> Block<'_, B> {
         let docs = self.docs_in(number);
         Block { bytes: &self.bytes, at: entry.payload(), docs, header: entry.header }
     }

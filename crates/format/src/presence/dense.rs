@@ -154,36 +154,9 @@ pub(super) fn rank_verified<'a>(
     Some(Some(rank + count(line, bit).0))
 }
 
-/// A position in the bitmap of a block without its rank table: a word, and the values before it. A forward look-up
-/// counts from the last one, as in Lucene 7's `IndexedDISI`.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct CountedWord {
-    word: usize,
-    before: u32,
-}
-
-impl CountedWord {
-    /// The rank of document `low`, which must not lie in a word before the last look-up's.
-    pub(super) fn probe<B: SectionBytes>(&mut self, block: &Block<'_, B>, low: u32) -> Result<Probe> {
-        let (word, bit) = ((low / 64) as usize, low % 64);
-        let bitmap = rank_table::len(block.docs);
-        let words = words(block.slice(bitmap + self.word * WORD..bitmap + (word + 1) * WORD)?);
-        let [between @ .., last] = words else { return Ok(Probe { before: 0, present: false }) };
-        *self = CountedWord { word, before: self.before + ones(between) };
-        let here = u64::from_le_bytes(*last);
-        let below = here & ((1 << bit) - 1);
-        Ok(Probe { before: self.before + below.count_ones(), present: here >> bit & 1 == 1 })
-    }
-}
-
 #[inline]
 fn words(bytes: &[u8]) -> &[[u8; WORD]] {
     bytes.as_chunks().0
-}
-
-#[inline]
-fn ones(words: &[[u8; WORD]]) -> u32 {
-    words.iter().map(|word| u64::from_le_bytes(*word).count_ones()).sum()
 }
 
 /// The position of the set bit of `word` that has `rank` set bits below it, in six halving steps. `word` must have more

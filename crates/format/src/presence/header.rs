@@ -127,9 +127,9 @@ fn words<const N: usize>(bytes: &[u8]) -> [u32; N] {
 
 /// An entry of the jump table: the position of a block, and its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct BlockEntry {
+pub struct BlockEntry {
     /// Values in the blocks before.
-    pub(super) before: u32,
+    pub before: u32,
     /// Offset of the payload, in units of 8 bytes. The 2^35 bytes that it can address are twice what 65,536 blocks of
     /// the most runs would take.
     payload: u32,

@@ -6,10 +6,10 @@ use super::bitmap::Words;
 use super::block::{Block, Probe};
 use super::header::{Header, Kind, UNIT};
 use super::visitor::Visitor;
-use super::{NO_VALUE, dense, list, runs, sparse};
-use crate::error::{Error, ErrorKind, Place, Result};
+use super::{NO_VALUE, dense, list, rank_table, runs, sparse};
+use crate::error::{ErrorKind, Place, Result};
 use crate::id::DocId;
-use crate::source::SectionBytes;
+use crate::source::{SectionBytes, VerifiedSection};
 
 impl Header {
     /// Bytes of the payload in a block of `docs` documents, with padding.
@@ -58,10 +58,14 @@ impl Header {
     }
 }
 
-impl<B: SectionBytes> Block<'_, B> {
+impl<'a, B: SectionBytes> Block<'a, B> {
     /// The rank of document `low`, which must be one of the block's.
+    ///
+    /// # Errors
+    ///
+    /// When bytes cannot be read or are damaged.
     #[inline]
-    pub(super) fn probe(&self, low: u32) -> Result<Probe> {
+    pub fn probe(&self, low: u32) -> Result<Probe> {
         let probe = match self.header.kind {
             Kind::Empty => Probe { before: 0, present: false },
             Kind::Full => Probe { before: low, present: true },
@@ -71,6 +75,16 @@ impl<B: SectionBytes> Block<'_, B> {
             Kind::Runs => runs::probe(self, low)?,
         };
         self.within(probe)
+    }
+
+    /// The words of a dense block: for benches that count them without its rank table.
+    ///
+    /// # Errors
+    ///
+    /// When bytes cannot be read or are damaged.
+    pub fn bitmap(&self) -> Result<Option<&'a [u8]>> {
+        let words = rank_table::len(self.docs)..dense::len(self.docs);
+        (self.header.kind == Kind::Dense).then(|| self.slice(words)).transpose()
     }
 
     /// Refuses a rank that exceeds the header's `values`.
@@ -102,7 +116,8 @@ impl<B: SectionBytes> Block<'_, B> {
     pub(super) fn rank_many(&self, docs: &[DocId], first: u32, out: &mut [u32]) -> Result<()> {
         let Place { section, offset } = self.bytes.place();
         let place = Place { section, offset: offset.saturating_add(self.at as u64) };
-        let payload = Payload { place, bytes: self.slice(0..self.header.payload_len(self.docs))? };
+        // Without a tail: no decoder reads past the end of the payload.
+        let payload = VerifiedSection { place, bytes: self.slice(0..self.header.payload_len(self.docs))? };
         let Block { docs: size, header, .. } = *self;
         let block = Block { bytes: &payload, at: 0, docs: size, header };
         match header.kind {
@@ -148,33 +163,5 @@ impl<B: SectionBytes> Block<'_, B> {
             Kind::Dense => dense::visit(self, lows, first, visitor),
             Kind::Runs => runs::visit(self, lows, first, visitor),
         }
-    }
-}
-
-/// The payload of one block as a section of its own, without a tail: no decoder reads past its end.
-#[derive(Clone, Copy, Debug)]
-struct Payload<'a> {
-    place: Place,
-    bytes: &'a [u8],
-}
-
-impl SectionBytes for Payload<'_> {
-    fn place(&self) -> Place {
-        self.place
-    }
-
-    fn len(&self) -> usize {
-        self.bytes.len()
-    }
-
-    #[inline]
-    fn slice(&self, range: Range<usize>) -> Result<&[u8]> {
-        let (at, needed) = (range.start, range.len());
-        let left = self.bytes.len().saturating_sub(at);
-        self.bytes.get(range).ok_or_else(|| Error::truncated(self.place, at, needed, left))
-    }
-
-    fn verified(&self) -> Option<&[u8]> {
-        None
     }
 }

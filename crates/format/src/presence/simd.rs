@@ -56,6 +56,8 @@ mod x86 {
     use super::super::kernel::{BUCKET_HEAD, Kernel};
     use super::super::rank_verified::{BatchKernel, VerifiedBlocks};
     use super::*;
+    use crate::bits::by_cpu;
+    #[cfg(test)]
     use crate::bits::{has_avx2, has_avx512};
 
     #[inline]
@@ -64,13 +66,8 @@ mod x86 {
         docs: &[DocId],
         out: &mut [u32],
     ) -> Result<()> {
-        match (has_avx512(), has_avx2()) {
-            // SAFETY: this CPU has every feature that the function is compiled for.
-            (true, _) => unsafe { ranks_avx512(reader, docs, out) },
-            // SAFETY: as above.
-            (false, true) => unsafe { ranks_avx2(reader, docs, out) },
-            (false, false) => reader.ranks(docs, out, AnyCpu),
-        }
+        by_cpu!(ranks_avx512(reader, docs, out), ranks_avx2(reader, docs, out));
+        reader.ranks(docs, out, AnyCpu)
     }
 
     #[target_feature(enable = "avx2,bmi2,popcnt")]

@@ -8,6 +8,7 @@ use super::{OpenBlocks, PresenceReader};
 use crate::error::{Error, ErrorKind, Result};
 use crate::jump::{Step, walk};
 use crate::source::SectionBytes;
+use crate::strings::shared_len;
 
 impl<B: SectionBytes> PresenceReader<B> {
     /// Reads all sections and checks that
@@ -59,6 +60,5 @@ fn same<B: SectionBytes>(bytes: &B, at: usize, expected: &[u8], why: &'static st
     if found == expected {
         return Ok(());
     }
-    let agree = found.iter().zip(expected).take_while(|(found, expected)| found == expected).count();
-    Err(Error::at(bytes.place(), at + agree, ErrorKind::Broken(why)))
+    Err(Error::at(bytes.place(), at + shared_len(found, expected), ErrorKind::Broken(why)))
 }

@@ -7,7 +7,7 @@
 //!
 //! The scalar functions are the reference: tests compare the others with them.
 
-use crate::bits::multiversion;
+use crate::bits::{SET_BITS, multiversion};
 use crate::id::DocId;
 
 /// Documents in a sparse bucket.
@@ -30,23 +30,6 @@ multiversion! {
     }
 }
 
-/// The positions of the set bits of every byte.
-const BITS: [[u8; 8]; 256] = {
-    let (mut table, mut byte) = ([[0; 8]; 256], 0);
-    while byte < 256 {
-        let (mut bit, mut at) = (0, 0);
-        while bit < 8 {
-            if byte >> bit & 1 == 1 {
-                table[byte][at] = bit;
-                at += 1;
-            }
-            bit += 1;
-        }
-        byte += 1;
-    }
-    table
-};
-
 /// Writes the documents of a bitmap that begins with document `first`, ascending. Returns their number; the rest of
 /// `out` is unspecified. `None` if `out` has not [`ROOM`] left after them.
 #[inline(always)]
@@ -65,7 +48,7 @@ fn word_scalar(first: u32, word: [u8; 8], out: &mut [DocId; ROOM]) -> usize {
     let (mut first, mut count) = (first, 0);
     for byte in word {
         // Writes eight places for each byte; the next byte overwrites those after its set bits.
-        for (doc, bit) in out[count..count + 8].iter_mut().zip(BITS[usize::from(byte)]) {
+        for (doc, bit) in out[count..count + 8].iter_mut().zip(SET_BITS[usize::from(byte)]) {
             *doc = DocId::new(first.wrapping_add(bit.into()));
         }
         first = first.wrapping_add(8);
@@ -119,7 +102,7 @@ mod x86 {
     use std::arch::x86_64::*;
 
     use super::*;
-    use crate::bits::{has_avx2, has_avx512};
+    use crate::bits::by_cpu;
 
     pub(in super::super) fn buckets(
         first: u32,
@@ -127,13 +110,8 @@ mod x86 {
         lows: &[u8],
         out: &mut [DocId],
     ) -> Option<usize> {
-        match (has_avx512(), has_avx2()) {
-            // SAFETY: this CPU has every feature that the function is compiled for.
-            (true, _) => unsafe { buckets_avx512(first, starts, lows, out) },
-            // SAFETY: as above.
-            (false, true) => unsafe { buckets_avx2(first, starts, lows, out) },
-            (false, false) => buckets_scalar(first, starts, lows, out),
-        }
+        by_cpu!(buckets_avx512(first, starts, lows, out), buckets_avx2(first, starts, lows, out));
+        buckets_scalar(first, starts, lows, out)
     }
 
     #[target_feature(enable = "avx2")]
@@ -183,13 +161,8 @@ mod x86 {
     }
 
     pub(in super::super) fn words(first: u32, words: &[[u8; 8]], out: &mut [DocId]) -> Option<usize> {
-        match (has_avx512(), has_avx2()) {
-            // SAFETY: this CPU has every feature that the function is compiled for.
-            (true, _) => unsafe { words_avx512(first, words, out) },
-            // SAFETY: as above.
-            (false, true) => unsafe { words_popcnt(first, words, out) },
-            (false, false) => words_scalar(first, words, out),
-        }
+        by_cpu!(words_avx512(first, words, out), words_popcnt(first, words, out));
+        words_scalar(first, words, out)
     }
 
     #[target_feature(enable = "popcnt,bmi2")]

@@ -4,10 +4,10 @@ use std::ops::{Bound, ControlFlow};
 use std::sync::Arc;
 
 use docvalues_column::{
-    BatchDocs, DocId, DocRange, Filter, GatherRows, Gathered, Kind, Lists, Pruning, Result, Rows, Slices,
+    BatchDocs, DocId, DocRange, Filter, GatherRows, Gathered, Kind, Lists, Result, Rows, Slices,
 };
 
-use super::presence_marker;
+use super::{filter, presence_marker};
 use crate::binary_column::BinaryColumn;
 use crate::segment::{OpenColumn, Segment};
 
@@ -131,9 +131,7 @@ impl Binary {
     /// of [`Filter`] is called, and reads every value: a binary column has no skip index.
     pub fn range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Filter<'_> {
         let wanted = (low.map(<[u8]>::to_vec), high.map(<[u8]>::to_vec));
-        Filter::new(DocRange::new(0, self.info().docs), move |docs, bits| {
-            self.column.filter(docs, &wanted, bits, &mut Pruning::default())
-        })
+        filter::<u8>(&*self.column, self.info().docs, wanted)
     }
 }
 

@@ -3,6 +3,8 @@
 
 use std::ops::RangeInclusive;
 
+use docvalues_format::strings::successor;
+
 /// A type with a least value.
 pub(super) trait Minimum: Ord + Clone {
     /// The least value.
@@ -174,10 +176,7 @@ impl RangeSet<Vec<u8>> {
 
 /// The end of the range of byte strings that begin with `prefix`.
 pub(super) fn end_of_prefix(prefix: &[u8]) -> End<Vec<u8>> {
-    let Some(last) = prefix.iter().rposition(|&byte| byte < u8::MAX) else { return End::Never };
-    let mut end = prefix[..=last].to_vec();
-    end[last] += 1;
-    End::Before(end)
+    successor(prefix).map_or(End::Never, End::Before)
 }
 
 /// The successor of `value`: no byte string lies between.

@@ -3,7 +3,7 @@
 
 use std::fs::{self, File};
 
-use docvalues_format::granule::{ALIGN, seal};
+use docvalues_format::granule::{ALIGN, CRC_LEN, seal};
 use proptest::prelude::*;
 
 use super::*;
@@ -255,17 +255,16 @@ fn every_byte_of_the_extent() {
 fn padding_that_is_not_zero() {
     let Made { file, at, .. } = made(9000);
     let sealed = &file[AROUND..file.len() - AROUND];
-    let tree = Layout::of(9000).unwrap().levels()[1];
+    let layout = Layout::of(9000).unwrap();
+    let (last, tree) = (layout.levels()[0].granule(2), layout.levels()[1]);
+    let (last, crc_at) = (last.start as usize..last.end as usize, tree.at as usize + 2 * CRC_LEN);
     for place in [9000, tree.at as usize - 1, tree.end() as usize - 64 + 12, tree.end() as usize - 1] {
         let mut bytes = sealed.to_vec();
         bytes[place] = 1;
-        // A granule of the tree whose padding is wrong is sealed by hand: it is the last one.
-        let crc = if place < tree.at as usize {
-            granule::reseal(9000, &mut bytes).unwrap()
-        } else {
-            let last = Source::memory(bytes[tree.at as usize..].to_vec());
-            crc_of(&last)
-        };
+        // The granule, which is the last one of its level, is sealed by hand.
+        let crc = crc_of(&Source::memory(bytes[last.clone()].to_vec()));
+        bytes[crc_at..crc_at + CRC_LEN].copy_from_slice(&crc.to_le_bytes());
+        let crc = crc_of(&Source::memory(bytes[tree.at as usize..].to_vec()));
         let at = SectionRef { offset: 0, crc, ..at };
         let source = Arc::new(Source::memory(bytes));
         let section = open(&source, at, Verify::OnFirstTouch).unwrap();

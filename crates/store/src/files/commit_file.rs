@@ -41,7 +41,7 @@ use serde::{Deserialize, Serialize};
 use super::entries::{FileEntry, SegmentEntry, SideEntry};
 use super::hex;
 use super::names::{FileName, MAX_NUMBER, commit_numbers};
-use super::user_data::{self, MAX_USER_DATA};
+use super::user_data::{self, check_user_data};
 use crate::error::{Error, Result};
 use crate::options::KeepCommits;
 use crate::schema::{SchemaEntry, StoreSchema};
@@ -254,10 +254,7 @@ impl CommitFile {
                 SideEntry::check_next(&side[..at], &entry.name)?;
             }
         }
-        if self.user_data.len() > MAX_USER_DATA {
-            let found = self.user_data.len();
-            return Err(format!("expected at most {MAX_USER_DATA} bytes of user data, found {found}"));
-        }
+        check_user_data(&self.user_data)?;
         let number = self.number.unwrap_or_default();
         if let Some(previous) = self.previous.filter(|previous| previous.number >= number) {
             return Err(format!(

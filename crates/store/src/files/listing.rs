@@ -7,7 +7,7 @@ use docvalues_storage::Directory;
 
 use super::commit_file::CommitFile;
 use super::names::{self, FileName};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::locks;
 use crate::options::KeepCommits;
 
@@ -79,6 +79,11 @@ impl Files {
 
     pub(crate) fn newest_commit(&self) -> Option<u64> {
         self.commits.last().copied()
+    }
+
+    /// The newest commit of the store in `directory`, whose files these are.
+    pub(crate) fn require_commit(&self, directory: &dyn Directory) -> Result<u64> {
+        self.newest_commit().ok_or_else(|| Error::NoStore { folder: directory.path().display().to_string() })
     }
 
     /// The next number becomes at least `next`.

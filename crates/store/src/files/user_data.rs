@@ -6,9 +6,17 @@ use serde::de::{Deserialize, Deserializer, Error as _};
 use serde::ser::Serializer;
 
 /// The most bytes of user data in a commit.
-pub(crate) const MAX_USER_DATA: usize = 1 << 20;
+pub(super) const MAX_USER_DATA: usize = 1 << 20;
 
 const DIGITS: [u8; 16] = *b"0123456789abcdef";
+
+/// Fails if a commit cannot have so many.
+pub(crate) fn check_user_data(data: &[u8]) -> Result<(), String> {
+    match data.len() {
+        ..=MAX_USER_DATA => Ok(()),
+        found => Err(format!("expected at most {MAX_USER_DATA} bytes of user data, found {found}")),
+    }
+}
 
 pub(super) fn is_empty(data: &Arc<[u8]>) -> bool {
     data.is_empty()

@@ -47,10 +47,8 @@ pub(super) fn recover_in(
     options: StoreOptions,
     observer: Option<Arc<dyn Observer>>,
 ) -> Result<Recovered> {
+    Files::list_beside_writer(&*directory)?.require_commit(&*directory)?;
     let folder = directory.path().display().to_string();
-    if Files::list_beside_writer(&*directory)?.newest_commit().is_none() {
-        return Err(Error::NoStore { folder });
-    }
     let lock = WriterLock::take(&directory)?;
     let mut files = Files::list(&*directory)?;
     let known = files.commits.to_vec();

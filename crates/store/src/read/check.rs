@@ -117,10 +117,8 @@ type LockedCommit = (u64, docvalues_storage::Result<Box<dyn DirectoryFile>>);
 /// The commits, ascending.
 fn hold_commits(directory: &dyn Directory) -> Result<Vec<LockedCommit>> {
     for _ in 0..ATTEMPTS {
-        let numbers = Files::list_beside_writer(directory)?.commits;
-        let Some(&newest) = numbers.last() else {
-            return Err(Error::NoStore { folder: directory.path().display().to_string() });
-        };
+        let files = Files::list_beside_writer(directory)?;
+        let newest = files.require_commit(directory)?;
         let hold = |number| {
             let name = FileName::Commit(number).to_string();
             match directory.hold(OsStr::new(&name), FileLock::Shared) {
@@ -129,7 +127,7 @@ fn hold_commits(directory: &dyn Directory) -> Result<Vec<LockedCommit>> {
                 lock => Some((number, lock)),
             }
         };
-        let held: Vec<LockedCommit> = numbers.into_iter().filter_map(hold).collect();
+        let held: Vec<LockedCommit> = files.commits.into_iter().filter_map(hold).collect();
         if held.last().is_some_and(|(number, _)| *number == newest) {
             return Ok(held);
         }

@@ -100,11 +100,11 @@ impl HeldCommit {
         let mut tried = None;
         for _ in 0..ATTEMPTS {
             let files = Files::list_beside_writer(&*directory)?;
-            let folder = || directory.path().display().to_string();
-            let newest = files.newest_commit().ok_or_else(|| Error::NoStore { folder: folder() })?;
+            let newest = files.require_commit(&*directory)?;
             let commit = number.unwrap_or(newest);
             if !files.commits.contains(&commit) {
-                return Err(Error::NoCommit { folder: folder(), commit, known: files.commits.to_vec() });
+                let folder = directory.path().display().to_string();
+                return Err(Error::NoCommit { folder, commit, known: files.commits });
             }
             let name = FileName::Commit(commit).to_string();
             let held = directory.hold(OsStr::new(&name), FileLock::Shared).map_err(Error::from);

@@ -174,9 +174,7 @@ impl StoreReader {
     pub fn commits(path: impl AsRef<Path>) -> Result<Vec<(u64, Result<CommitInfo>)>> {
         let directory = FsDirectory::new(path);
         let files = Files::list_beside_writer(&directory)?;
-        if files.commits.is_empty() {
-            return Err(Error::NoStore { folder: directory.path().display().to_string() });
-        }
+        files.require_commit(&directory)?;
         let info = |&number: &u64| match CommitFile::read(&directory, number) {
             // It was removed meanwhile.
             Err(error) if error.is_missing() => None,

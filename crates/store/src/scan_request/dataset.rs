@@ -143,18 +143,15 @@ impl Dataset {
 
 impl fmt::Display for Dataset {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            Contents::Commit(commit) => write!(f, "commit {} of {}", commit.number, commit.path),
-            Contents::Files(files) => match &files[..] {
-                [file] => f.write_str(&file.path),
-                [file, ..] => write!(f, "{} files from {} on", files.len(), file.path),
-                [] => f.write_str("no files"),
-            },
-            Contents::Objects(files) => match &files[..] {
-                [file] => f.write_str(&file.path),
-                [file, ..] => write!(f, "{} objects from {} on", files.len(), file.path),
-                [] => f.write_str("no objects"),
-            },
+        let (files, several) = match &self.0 {
+            Contents::Commit(commit) => return write!(f, "commit {} of {}", commit.number, commit.path),
+            Contents::Files(files) => (files, "files"),
+            Contents::Objects(files) => (files, "objects"),
+        };
+        match &files[..] {
+            [file] => f.write_str(&file.path),
+            [file, ..] => write!(f, "{} {several} from {} on", files.len(), file.path),
+            [] => write!(f, "no {several}"),
         }
     }
 }

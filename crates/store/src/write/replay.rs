@@ -7,7 +7,7 @@ use super::prepare::{Prepared, prepare};
 use crate::batch::body::{BatchBody, Body, Decided, FrameBody};
 use crate::commit::flush;
 use crate::error::{Error, Result};
-use crate::files::MAX_USER_DATA;
+use crate::files::check_user_data;
 use crate::log::{Queued, read_logs_after};
 use crate::merge::widen;
 use crate::schema::{SchemaEntry, StoreSchema};
@@ -62,12 +62,7 @@ pub(crate) fn replay_decoded(store: &Store, Decoded { frame, body, decided }: De
 
 /// Sets the bytes of the next commit.
 fn replay_user_data(store: &Store, user_data: Vec<u8>, frame: FrameBody) -> Result<(), Wrong> {
-    if user_data.len() > MAX_USER_DATA {
-        let found = user_data.len();
-        return Err(Wrong::Frame(format!(
-            "expected at most {MAX_USER_DATA} bytes of user data, found {found}"
-        )));
-    }
+    check_user_data(&user_data).map_err(Wrong::Frame)?;
     Ok(store.change(|writer| {
         writer.user_data = user_data.into();
         writer.applied(frame)
@@ -189,9 +184,9 @@ mod tests {
         assert!(replay(3, FrameBody::of(&Body::<BatchBody>::Fields(b"{}".to_vec())).into_bytes()).is_some());
         assert!(replay(3, vec![9]).unwrap().contains("expected the body of a frame"));
         let bytes = |len| FrameBody::of(&Body::<BatchBody>::UserData(vec![7; len])).into_bytes();
-        let too_long = replay(3, bytes(MAX_USER_DATA + 1)).unwrap();
+        let too_long = replay(3, bytes((1 << 20) + 1)).unwrap();
         assert_eq!(too_long, "expected at most 1048576 bytes of user data, found 1048577");
-        assert_eq!(replay(3, bytes(MAX_USER_DATA)), None);
+        assert_eq!(replay(3, bytes(1 << 20)), None);
         assert_eq!(store.snapshot().schema().fields().len(), 3);
     }
 }

@@ -1,14 +1,14 @@
 //! Encodes a block of keys.
 
 use super::{COLUMNS, HEAD, LENGTHS_1, LENGTHS_2, MAX_COLUMNS, MAX_PREFIX, ONE_LENGTH, head, head_width};
-use crate::common;
 use docvalues_format::cursor::Put;
+use docvalues_format::strings::shared_len;
 
 /// Appends the block of `keys`, which ascend: between one and [`MAX_KEYS`](super::MAX_KEYS), of at most 65,535
 /// bytes each.
 pub(crate) fn encode(keys: &[&[u8]], out: &mut Vec<u8>) {
     let (Some(first), Some(last)) = (keys.first(), keys.last()) else { return };
-    let prefix = common(first, last).min(MAX_PREFIX);
+    let prefix = shared_len(first, last).min(MAX_PREFIX);
     let len = first.len() - prefix;
     out.put_u8(u8::try_from(keys.len()).unwrap_or(u8::MAX));
     if keys.iter().any(|key| key.len() != first.len()) {

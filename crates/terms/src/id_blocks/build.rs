@@ -1,7 +1,8 @@
 //! Splits ascending keys into blocks.
 
+use docvalues_format::strings::shared_len;
+
 use super::Blocks;
-use crate::common;
 use crate::id_block::{self, MAX_KEYS};
 use crate::id_blocks::block_index::Separators;
 use crate::id_blocks::starts;
@@ -61,7 +62,7 @@ impl BlocksBuilder {
             self.cut();
         }
         let before = self.ends.len().checked_sub(1).map(|last| self.held(last));
-        let shared = before.map_or(0, |before| common(before, key));
+        let shared = before.map_or(0, |before| shared_len(before, key));
         if before.is_some_and(|before| key.get(shared) <= before.get(shared)) {
             return false;
         }

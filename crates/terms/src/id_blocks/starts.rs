@@ -10,12 +10,15 @@
 //! | 8 | … | `offsets` | the first byte of each block, and the end of the last, [packed](docvalues_format::bits) |
 //! | … | … | `ranks` | the rank of the first key of each block, and the number of all keys, packed |
 
+use std::convert::Infallible;
+
 use docvalues_format::bits;
 use docvalues_format::error::{ErrorKind, Result};
 use docvalues_format::prefetch::prefetch;
 use docvalues_format::source::SectionBytes;
 
 use crate::id_block::MAX_KEYS;
+use crate::search;
 
 /// Bytes before the offsets.
 const HEADER: usize = 8;
@@ -125,16 +128,11 @@ impl Starts {
     }
 
     /// The block that has `rank`, which must exist.
+    #[expect(clippy::cast_possible_truncation, reason = "there are fewer blocks than ids")]
     pub(crate) fn block_of(&self, rank: u32) -> u32 {
-        let (mut from, mut to) = (0, self.blocks);
-        while to - from > 1 {
-            let middle = from + (to - from) / 2;
-            match self.rank(middle) <= rank {
-                true => from = middle,
-                false => to = middle,
-            }
-        }
-        from
+        let begins = |block: usize| Ok::<_, Infallible>(self.rank(block as u32) <= rank);
+        let Ok(next) = search(1..self.blocks as usize, begins);
+        next as u32 - 1
     }
 
     /// Bytes on the heap.

@@ -14,7 +14,7 @@
 
 use std::cmp::Ordering;
 
-use crate::{common, first_eight};
+use docvalues_format::strings::{leading, shared_len};
 
 /// The most bytes of a key.
 pub const MAX_LEN: usize = 32;
@@ -49,11 +49,11 @@ impl Scale {
         if greatest.len() != least.len() || least > greatest {
             return None;
         }
-        let shared = common(least, greatest);
+        let shared = shared_len(least, greatest);
         let mut prefix = [0; MAX_LEN];
         prefix[..shared].copy_from_slice(&least[..shared]);
-        let base = first_eight(&least[shared..]);
-        let span = first_eight(&greatest[shared..]).checked_sub(base)?;
+        let base = leading(&least[shared..]);
+        let span = leading(&greatest[shared..]).checked_sub(base)?;
         let factor = (u128::from(buckets(count)) << 72) / (u128::from(span) + 1);
         let factor = u64::try_from(factor).unwrap_or(u64::MAX);
         Some(Scale { base, span, factor, len, prefix_len: u8::try_from(shared).ok()?, prefix })
@@ -75,7 +75,7 @@ impl Scale {
             Ordering::Equal => {}
             order => return Err(order),
         }
-        let window = first_eight(rest);
+        let window = leading(rest);
         let Some(distance) = window.checked_sub(self.base) else { return Err(Ordering::Less) };
         if distance > self.span {
             return Err(Ordering::Greater);

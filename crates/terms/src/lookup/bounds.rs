@@ -5,8 +5,9 @@
 //!
 //! Packed ids are compared: eight bytes after the prefix that all segments of a scheme share.
 
+use docvalues_format::strings::{leading, shared_len};
+
 use crate::ids::MAX_BOUND;
-use crate::{common, first_eight};
 
 /// The longest shared prefix: it leaves eight bytes of a stored bound to compare.
 const MOST_SHARED: usize = MAX_BOUND - 8;
@@ -37,13 +38,13 @@ impl Bounds {
             };
             let so_far = shared.unwrap_or(least);
             let so_far = so_far.get(..MOST_SHARED).unwrap_or(so_far);
-            *shared = Some(&so_far[..common(so_far, least).min(common(so_far, greatest))]);
+            *shared = Some(&so_far[..shared_len(so_far, least).min(shared_len(so_far, greatest))]);
         }
         let shared: Vec<Box<[u8]>> =
             shared.into_iter().map(|shared| shared.unwrap_or_default().into()).collect();
         let range = |&(scheme, bounds): &(u32, Option<Ends>)| {
             let skip = shared.get(scheme as usize).map_or(0, |shared| shared.len());
-            let key = |id: &[u8]| first_eight(id.get(skip..).unwrap_or_default());
+            let key = |id: &[u8]| leading(id.get(skip..).unwrap_or_default());
             bounds.map_or((scheme, u64::MAX, 0), |(least, greatest)| (scheme, key(least), key(greatest)))
         };
         let ranges = segments.iter().map(range).collect::<Vec<_>>();
@@ -61,7 +62,7 @@ impl Bounds {
     /// id.
     #[inline]
     pub(super) fn key(&self, scheme: u32, packed: &[u8]) -> Option<u64> {
-        Some(first_eight(packed.strip_prefix(&**self.shared.get(scheme as usize)?)?))
+        Some(leading(packed.strip_prefix(&**self.shared.get(scheme as usize)?)?))
     }
 
     /// A bit for each of the [`GROUP`] segments from `first` on whose bounds enclose the id, given the id's key for

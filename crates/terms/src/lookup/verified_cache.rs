@@ -17,7 +17,7 @@ use std::sync::Arc;
 use docvalues_format::error::Result;
 use docvalues_format::id::DocId;
 use docvalues_format::prefetch::prefetch;
-use docvalues_format::source::SectionBytes;
+use docvalues_format::source::{SectionBytes, VerifiedSection};
 
 use super::bounds::GROUP;
 use super::{IdLookup, SegmentIds};
@@ -26,7 +26,6 @@ use crate::dictionary::{self, VerifiedDictionary};
 use crate::id_blocks::Index;
 use crate::in_column::VerifiedInColumn;
 use crate::read::{Docs, IdsReader};
-use crate::verified_section::VerifiedSection;
 
 /// The fully verified filters, dictionaries and documents of an [`IdLookup`].
 #[derive(Default)]

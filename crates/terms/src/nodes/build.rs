@@ -9,6 +9,7 @@
 use docvalues_format::binary::MAX_VALUE;
 use docvalues_format::cursor::Put;
 use docvalues_format::dictionary::BuildError;
+use docvalues_format::strings::shared_len;
 
 use super::arcs::{Arc, END};
 
@@ -64,7 +65,7 @@ impl<W: NodeWriter> Builder<W> {
             return Err(BuildError::TooLong { ord, len: key.len() });
         }
         let count = ord.checked_add(1).ok_or(BuildError::TooMany)?;
-        let shared = crate::common(&self.last, key);
+        let shared = shared_len(&self.last, key);
         if ord > 0 {
             if key.get(shared) <= self.last.get(shared) {
                 return Err(BuildError::NotAscending { ord });

@@ -4,12 +4,11 @@ use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
 
 use docvalues_format::error::{Error, ErrorKind, Result};
-use docvalues_format::source::SectionBytes;
+use docvalues_format::source::{SectionBytes, VerifiedSection};
 
 use super::find::Walk;
 use super::{Head, NodeFormat, each, find, root, verify};
 use crate::Dictionary;
-use crate::verified_section::VerifiedSection;
 
 /// The nodes of a form in a section, searched in place.
 ///

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use docvalues_format::strings::shared_len;
+
 use super::{Kind, MAX_CHARS, Template, UUID_CHARS, kernels};
 
 /// Fewer characters are not worth a template: packing saves at most as many bytes, and the next segment may have
@@ -32,7 +34,7 @@ pub fn detect(first: &[u8], last: &[u8]) -> Vec<Template> {
     if first.len() != last.len() {
         return Vec::new();
     }
-    let prefix = first.iter().zip(last).take_while(|(a, b)| a == b).count();
+    let prefix = shared_len(first, last);
     let suffix = first.iter().rev().zip(last.iter().rev()).take_while(|(a, b)| a == b).count();
     let suffix = suffix.min(first.len() - prefix);
     let kinds = [Kind::Digits, Kind::HexLower, Kind::HexUpper, Kind::Base64Url];

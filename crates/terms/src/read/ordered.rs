@@ -5,6 +5,7 @@ use std::ops::{Bound, ControlFlow, Range};
 use docvalues_format::error::{ErrorKind, Result};
 use docvalues_format::id::DocId;
 use docvalues_format::source::SectionBytes;
+use docvalues_format::strings::successor;
 
 use super::{IdsReader, KeysReader, NOT_PACKED, refuse};
 use crate::packing::{Packed, PackedBound};
@@ -36,14 +37,8 @@ impl<B: SectionBytes> IdsReader<B> {
     ///
     /// As [`find`](Self::find).
     pub fn prefix_ranks(&self, prefix: &[u8]) -> Result<Range<u32>> {
-        // The upper bound: the prefix with its last byte incremented, after removing bytes of 0xFF.
-        let mut above = prefix.to_vec();
-        while above.pop_if(|byte| *byte == u8::MAX).is_some() {}
-        let end = match above.last_mut() {
-            Some(last) => {
-                *last += 1;
-                self.lower_bound(&above)?
-            }
+        let end = match successor(prefix) {
+            Some(above) => self.lower_bound(&above)?,
             None => self.inner.meta.count,
         };
         Ok(self.lower_bound(prefix)?.min(end)..end)
@@ -70,14 +65,14 @@ impl<B: SectionBytes> IdsReader<B> {
         each: impl FnMut(&[u8], DocId) -> ControlFlow<()>,
     ) -> Result<()> {
         // The successor of an id is the id with a zero byte appended.
-        let successor = |id: &[u8]| self.lower_bound(&[id, &[0]].concat());
+        let above = |id: &[u8]| self.lower_bound(&[id, &[0]].concat());
         let start = match bounds.0 {
             Bound::Included(id) => self.lower_bound(id)?,
-            Bound::Excluded(id) => successor(id)?,
+            Bound::Excluded(id) => above(id)?,
             Bound::Unbounded => 0,
         };
         let end = match bounds.1 {
-            Bound::Included(id) => successor(id)?,
+            Bound::Included(id) => above(id)?,
             Bound::Excluded(id) => self.lower_bound(id)?,
             Bound::Unbounded => self.inner.meta.count,
         };

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use bitvec::order::Lsb0;
 use bitvec::vec::BitVec;
-use docvalues_format::bits::or_at;
+use docvalues_format::bits::{ones_of, or_at};
 use docvalues_format::presence::{self, Presence};
 
 use super::batch_rows::BatchRows;
@@ -68,14 +68,8 @@ impl PresenceBuffer {
     /// The documents of `docs` that have a value. `docs` begins at a multiple of 64.
     pub(crate) fn docs(&self, docs: Range<u32>) -> impl Iterator<Item = u32> + '_ {
         let end = docs.end.min(self.seen);
-        let words = (docs.start..end).step_by(64).flat_map(|start| {
-            let mut word = self.word(start);
-            std::iter::from_fn(move || {
-                let doc = (word != 0).then(|| start + word.trailing_zeros())?;
-                word &= word - 1;
-                Some(doc)
-            })
-        });
+        let starts = (docs.start..end).step_by(64);
+        let words = starts.flat_map(|start| ones_of(self.word(start)).map(move |bit| start + bit));
         words.take_while(move |&doc| doc < end)
     }
 
@@ -154,7 +148,7 @@ impl PresenceBuffer {
     pub(crate) fn extend(&mut self, first: u32, rows: &BatchRows<'_>) {
         let Some(words) = rows.words() else { return self.extend_run(first..first + rows.docs) };
         // `words` is zipped first: the next start after the last word may overflow.
-        for (mut word, start) in words.zip((first..).step_by(64)) {
+        for (word, start) in words.zip((first..).step_by(64)) {
             match &mut self.form {
                 _ if word == u64::MAX => self.extend_run(start..start + 64),
                 Form::Bits(bits) if word != 0 => {
@@ -162,12 +156,7 @@ impl PresenceBuffer {
                     self.seen = start + (64 - word.leading_zeros());
                     self.count += word.count_ones();
                 }
-                _ => {
-                    while word != 0 {
-                        self.insert(start + word.trailing_zeros());
-                        word &= word - 1;
-                    }
-                }
+                _ => ones_of(word).for_each(|bit| self.insert(start + bit)),
             }
         }
     }

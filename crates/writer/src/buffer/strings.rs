@@ -1,5 +1,7 @@
 //! [`Strings`]: byte strings in one buffer, and how they are sorted.
 
+use docvalues_format::strings::leading;
+
 use super::memory_budget::MemoryBudget;
 use crate::error::ErrorKind;
 use crate::index::index;
@@ -75,11 +77,7 @@ fn sort(order: &mut [(u64, u32)], strings: &Strings) {
     let mut left = vec![(order, 0)];
     while let Some((order, depth)) = left.pop() {
         for (head, id) in &mut *order {
-            let rest = strings.get(index(*id)).get(depth..).unwrap_or_default();
-            let mut bytes = [0; 8];
-            let len = rest.len().min(8);
-            bytes[..len].copy_from_slice(&rest[..len]);
-            *head = u64::from_be_bytes(bytes);
+            *head = leading(strings.get(index(*id)).get(depth..).unwrap_or_default());
         }
         order.sort_unstable_by_key(head_and_id);
         for equal in order.chunk_by_mut(|a, b| a.0 == b.0).filter(|equal| equal.len() > 1) {

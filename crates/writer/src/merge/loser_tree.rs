@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use docvalues_format::strings::leading;
+
 /// An offset-value code: the first difference of a term from its *base*, another term that is not above it.
 ///
 /// Terms are compared as words of eight bytes, big-endian and padded with zeros. A code holds the index of the first
@@ -54,13 +56,7 @@ impl OffsetValueCode {
 
 /// Word `place` of a term.
 fn word(term: &[u8], place: usize) -> u64 {
-    let rest = term.get(place * 8..).unwrap_or_default();
-    let mut bytes = [0; 8];
-    match rest.first_chunk() {
-        Some(first) => bytes = *first,
-        None => bytes[..rest.len()].copy_from_slice(rest),
-    }
-    u64::from_be_bytes(bytes)
+    leading(term.get(place * 8..).unwrap_or_default())
 }
 
 /// A loser tree: each inner node holds the loser of its match. When the winner's stream moves on to its next term, that

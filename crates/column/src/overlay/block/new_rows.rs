@@ -53,7 +53,7 @@ impl<T: Element> NewRows<T> {
             NewRows::Many(lists) => {
                 lists.push(row.unwrap_or_default());
                 if !T::EMPTY_IS_VALUE {
-                    lists.sort_last();
+                    lists.sort_from(lists.len() - 1);
                 }
             }
         }

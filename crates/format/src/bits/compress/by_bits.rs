@@ -110,8 +110,9 @@ fn extract_scalar(mut word: u64, kept: u64) -> u64 {
 mod x86 {
     use std::arch::x86_64::*;
 
-    use super::super::x86::{COMPRESS, permutation};
+    use super::super::x86::permutation;
     use super::Lane;
+    use crate::bits::{SET_BITS, by_cpu};
 
     /// For each set of four 64-bit lanes: the set of their 32-bit halves.
     static PAIRS: [u8; 16] = {
@@ -131,17 +132,10 @@ mod x86 {
 
     /// Compresses as many entries as a kernel can. Returns how many it read, and how many it kept.
     pub(super) fn compress_by_bits<T: Lane>(list: &mut [T], bits: &[u64]) -> (usize, usize) {
-        if !matches!(size_of::<T>(), 4 | 8) {
-            (0, 0)
-        } else if crate::bits::has_avx512() {
-            // SAFETY: the line above: this CPU has every feature that the function is compiled for.
-            unsafe { by_bits_avx512(list, bits) }
-        } else if crate::bits::has_avx2() {
-            // SAFETY: as above.
-            unsafe { by_bits_avx2(list, bits) }
-        } else {
-            (0, 0)
+        if matches!(size_of::<T>(), 4 | 8) {
+            by_cpu!(by_bits_avx512(list, bits), by_bits_avx2(list, bits));
         }
+        (0, 0)
     }
 
     /// The bits of a group of `lanes` entries, of which the first is entry `first`.
@@ -164,7 +158,7 @@ mod x86 {
             let group = unsafe { _mm256_loadu_si256(from.as_ptr().cast()) };
             // An entry of eight bytes is two lanes of the permutation.
             let halves = if lanes == 4 { PAIRS[usize::from(set)] } else { set.to_le_bytes()[0] };
-            let packed = _mm256_permutevar8x32_epi32(group, permutation(COMPRESS[usize::from(halves)]));
+            let packed = _mm256_permutevar8x32_epi32(group, permutation(SET_BITS[usize::from(halves)]));
             let room: &mut [T] = &mut list[count..count + lanes];
             // SAFETY: as above, and any bytes are a `Lane`.
             unsafe { _mm256_storeu_si256(room.as_mut_ptr().cast(), packed) };

@@ -53,8 +53,9 @@ fn survive(reader: &PresenceReader<Owned>) {
     }
     for from in (0..docs).step_by(BLOCK / 2) {
         let range = from..(from + 1000).min(docs);
-        let (mut found, mut set) = (Vec::new(), [0; 16]);
-        if let Ok(first) = reader.collect(range.clone(), &mut found) {
+        let (mut found, mut end, mut set) = (Vec::new(), 0, [0; 16]);
+        if let Ok(first) = reader.collect(range.clone(), &mut found, &mut end) {
+            let found = &found[..end];
             assert!(found.is_sorted_by(|a, b| a < b) && found.iter().all(|doc| range.contains(&doc.get())));
             assert!(first.get() as usize + found.len() <= values as usize);
         }
@@ -87,9 +88,9 @@ fn damage_is_found_by_a_full_check_and_survived_by_look_ups() {
             match reader.verify() {
                 Ok(()) => {
                     assert!(at < len, "byte {at} of the jump table");
-                    let mut found = Vec::new();
-                    reader.collect(0..docs, &mut found).unwrap();
-                    assert_eq!(found.len(), values as usize, "byte {at}");
+                    let mut end = 0;
+                    reader.collect(0..docs, &mut Vec::new(), &mut end).unwrap();
+                    assert_eq!(end, values as usize, "byte {at}");
                 }
                 Err(error) => assert!(is_presence(&error), "byte {at}: {error}"),
             }

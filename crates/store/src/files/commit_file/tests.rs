@@ -65,7 +65,8 @@ fn commits_are_read_as_they_are_written() {
 
 #[test]
 fn a_commit_without_user_data_does_not_mention_it() {
-    let cases: [Arc<[u8]>; 3] = [Vec::new().into(), (0..=255).collect(), vec![7; MAX_USER_DATA].into()];
+    let cases: [Arc<[u8]>; 3] =
+        [Vec::new().into(), (0..=255).collect(), vec![7; user_data::MAX_USER_DATA].into()];
     for user_data in cases {
         let commit = CommitFile { user_data, ..commit() };
         let bytes = commit.encode();
@@ -73,7 +74,7 @@ fn a_commit_without_user_data_does_not_mention_it() {
         assert_eq!(is_named, !commit.user_data.is_empty());
         assert_eq!(CommitFile::decode(&bytes, "c").unwrap().user_data, commit.user_data);
     }
-    let commit = CommitFile { user_data: vec![7; MAX_USER_DATA + 1].into(), ..commit() };
+    let commit = CommitFile { user_data: vec![7; user_data::MAX_USER_DATA + 1].into(), ..commit() };
     let error = CommitFile::decode(&commit.encode(), "c").unwrap_err().to_string();
     assert_eq!(error, "c: expected at most 1048576 bytes of user data, found 1048577");
 }

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::{ENDS, INNER, LABELS, LISTED, PREFIX};
-use crate::common;
 use docvalues_format::cursor::Put;
+use docvalues_format::strings::shared_len;
 
 /// Ascending separators, end to end.
 #[derive(Debug, Default)]
@@ -51,7 +51,7 @@ impl Separators {
         nodes: &mut VecDeque<(Range<usize>, usize)>,
     ) {
         let (first, last) = (self.get(all.start), self.get(all.end - 1));
-        let prefix = &first[depth..][..common(&first[depth..], &last[depth..])];
+        let prefix = &first[depth..][..shared_len(&first[depth..], &last[depth..])];
         let depth = depth + prefix.len();
         let ends = first.len() == depth;
         let (mut labels, mut inner) = (Vec::new(), [0_u8; 32]);
