@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use docvalues_column::{ErrorKind as ColumnErrorKind, Lists, OrdRange, TermOrd, Terms};
 
+use crate::bytes::Bytes;
 use crate::cursor::Cursor;
 use crate::error::{ErrorKind, Result};
 use crate::file::Body;
@@ -150,17 +151,9 @@ impl Dictionary {
         self.count
     }
 
-    /// The terms, if there are at most `most`.
-    pub(crate) fn terms_up_to(&self, most: u32) -> Result<Option<Vec<Vec<u8>>>> {
-        if self.count > most {
-            return Ok(None);
-        }
-        let (mut reader, mut terms) = (Reader::of(self), Vec::new());
-        for ord in 0..self.count {
-            reader.seek(ord)?;
-            terms.push(reader.term.clone());
-        }
-        Ok(Some(terms))
+    /// Whether it has a term.
+    pub(crate) fn has(&self, term: &[u8]) -> Result<bool> {
+        Ok(self.seek(term)?.is_ok())
     }
 
     /// The bytes of the terms from block `block` on.
@@ -172,11 +165,10 @@ impl Dictionary {
     }
 
     /// The first term of a block, and the bytes after it.
-    fn first(&self, block: u32) -> Result<(&[u8], &[u8])> {
-        let bytes = self.block(block)?;
-        let first = number(bytes).filter(|(len, _)| *len <= MAX_TERM);
-        let first = first.and_then(|(len, rest)| rest.split_at_checked(len));
-        first.ok_or_else(|| self.damaged(block))
+    fn first(&self, block: u32) -> Result<(&[u8], Bytes<'_>)> {
+        let mut bytes = Bytes(self.block(block)?);
+        let first = bytes.length().filter(|len| *len <= MAX_TERM).and_then(|len| bytes.take(len));
+        Ok((first.ok_or_else(|| self.damaged(block))?, bytes))
     }
 
     /// The terms of a block.
@@ -231,10 +223,11 @@ struct Reader<'d> {
     term: Vec<u8>,
     /// Terms of the block after this one.
     left: u32,
-    /// The bytes of the block after this term, if they are not compressed.
+    /// The bytes of the block after its first term, if they are not compressed.
     bytes: &'d [u8],
-    /// Those of a compressed block, and the place after this term. They begin with the first term, if it is a dictionary.
+    /// Those of a compressed block. They begin with the first term, if it is a dictionary.
     decompressed: Vec<u8>,
+    /// The place after this term in one of them.
     at: usize,
 }
 
@@ -247,22 +240,22 @@ impl<'d> Reader<'d> {
     /// Moves to the first term of a block.
     fn begin(&mut self, block: u32) -> Result<()> {
         let dictionary = self.dictionary;
-        let (first, rest) = dictionary.first(block)?;
+        let (first, mut rest) = dictionary.first(block)?;
         self.block = u32::MAX;
         self.term.clear();
         self.term.extend_from_slice(first);
-        self.bytes = rest;
+        (self.bytes, self.at) = (rest.0, 0);
         self.ord = block << dictionary.shift;
         self.left = dictionary.terms_of(block).saturating_sub(1);
         if dictionary.compression != Compression::None && self.left > 0 {
-            let lens = number(rest).filter(|(len, _)| *len <= MAX_BLOCK);
-            let (len, compressed) = lens.ok_or_else(|| dictionary.damaged(block))?;
+            let len = rest.length().filter(|len| *len <= MAX_BLOCK);
+            let len = len.ok_or_else(|| dictionary.damaged(block))?;
             self.decompressed.clear();
             if dictionary.compression == Compression::Lz4AfterFirst {
                 self.decompressed.extend_from_slice(first);
             }
             self.at = self.decompressed.len();
-            let read = lz4::decompress(compressed, len, 0, &mut self.decompressed);
+            let read = lz4::decompress(rest.0, len, 0, &mut self.decompressed);
             read.ok_or_else(|| dictionary.damaged(block))?;
         }
         self.block = block;
@@ -273,13 +266,9 @@ impl<'d> Reader<'d> {
     fn advance(&mut self) -> Result<()> {
         let dictionary = self.dictionary;
         let is_plain = dictionary.compression == Compression::None;
-        let bytes = if is_plain { self.bytes } else { self.decompressed.get(self.at..).unwrap_or_default() };
-        let next = append_next(bytes, &mut self.term);
-        let next = next.ok_or_else(|| dictionary.damaged(self.ord >> dictionary.shift))?;
-        match is_plain {
-            true => self.bytes = self.bytes.get(next..).unwrap_or_default(),
-            false => self.at += next,
-        }
+        let bytes: &[u8] = if is_plain { self.bytes } else { &self.decompressed };
+        let taken = bytes.get(self.at..).and_then(|bytes| append_next(Bytes(bytes), &mut self.term));
+        self.at += taken.ok_or_else(|| dictionary.damaged(self.ord >> dictionary.shift))?;
         self.ord += 1;
         self.left = self.left.saturating_sub(1);
         Ok(())
@@ -299,37 +288,23 @@ impl<'d> Reader<'d> {
 }
 
 /// Replaces `term` by the one after it, and returns how many of `bytes` it takes.
-fn append_next(bytes: &[u8], term: &mut Vec<u8>) -> Option<usize> {
-    let (token, mut rest) = bytes.split_first()?;
+fn append_next(mut bytes: Bytes<'_>, term: &mut Vec<u8>) -> Option<usize> {
+    let all = bytes.0.len();
+    let token = bytes.u8()?;
     let (mut shared, mut len) = (usize::from(token & 15), usize::from(token >> 4) + 1);
     if shared == 15 {
-        let (more, after) = number(rest)?;
-        (shared, rest) = (shared.checked_add(more)?, after);
+        shared = shared.checked_add(bytes.length()?)?;
     }
     if len == 16 {
-        let (more, after) = number(rest)?;
-        (len, rest) = (len.checked_add(more)?, after);
+        len = len.checked_add(bytes.length()?)?;
     }
-    let (added, rest) = rest.split_at_checked(len)?;
+    let added = bytes.take(len)?;
     if shared > term.len() || shared + len > MAX_TERM {
         return None;
     }
     term.truncate(shared);
     term.extend_from_slice(added);
-    Some(bytes.len() - rest.len())
-}
-
-/// A length of up to 31 bits, seven to a byte, and the bytes after it.
-fn number(bytes: &[u8]) -> Option<(usize, &[u8])> {
-    let mut number = 0_u64;
-    for (at, byte) in bytes.iter().take(5).enumerate() {
-        number |= u64::from(byte & 0x7F) << (7 * at);
-        if *byte < 0x80 {
-            let number = i32::try_from(number).ok()?;
-            return Some((usize::try_from(number).ok()?, bytes.get(at + 1..)?));
-        }
-    }
-    None
+    Some(all - bytes.0.len())
 }
 
 impl Terms for Dictionary {

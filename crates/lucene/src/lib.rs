@@ -31,7 +31,7 @@
 //! | --- | --- |
 //! | `error`, `options`, `jump_tables` | errors; how an index is opened |
 //! | `engine`, `types` | who wrote it, and the types of its fields |
-//! | `order`, `file`, `cursor`, `envelope`, `files` | bytes, fields of metadata, headers and checksums, names |
+//! | `order`, `file`, `bytes`, `cursor`, `envelope`, `files` | bytes, fields of metadata, headers and checksums, names |
 //! | `codec`, `commit`, `segment_info`, `field_infos`, `compound`, `live_docs` | metadata of an index and its segments |
 //! | `packed`, `monotonic`, `lz4` | packed integers, addresses, compressed blocks |
 //! | `presence`, `numeric`, `binary`, `dictionary`, `skip_index` | a structure of a column each |
@@ -42,6 +42,7 @@
 //! | `segment`, `index` | sources |
 
 mod binary;
+mod bytes;
 mod bytes_column;
 mod codec;
 mod commit;

@@ -10,7 +10,6 @@
 //! Lists of as many documents as a block of postings has, 128 or 256, are not read.
 
 mod block;
-mod bytes;
 mod fields;
 mod format;
 mod fst;
@@ -22,6 +21,7 @@ use std::borrow::Cow;
 
 use docvalues_column::DocId;
 
+use crate::bytes::Bytes;
 use crate::envelope::{self, Contents};
 use crate::error::{Error, ErrorKind, Result};
 use crate::field_infos::FieldInfo;
@@ -29,7 +29,6 @@ use crate::file::Body;
 use crate::file_set::SegmentFiles;
 use crate::order::Order;
 
-use bytes::Bytes;
 use fields::{FieldTerms, Fields, Index};
 use format::{DOC, Format, bloom_filter};
 

@@ -250,16 +250,12 @@ impl Layer {
 
 /// Whether a dictionary of flags has `T` and not `F`.
 fn has_only_true(flags: &Dictionary, field: &str, data: &Body) -> Result<bool> {
-    let found = flags.terms_up_to(2)?;
-    let found: Option<Vec<&[u8]>> = found.as_ref().map(|terms| terms.iter().map(Vec::as_slice).collect());
-    match found.as_deref() {
-        Some([] | [b"F"] | [b"F", b"T"]) => Ok(false),
-        Some([b"T"]) => Ok(true),
-        _ => {
-            let (field, found) = (field.to_owned(), "other terms than F and T");
-            Err(data.error(0, ErrorKind::Type { field, asked: LogicalType::Bool.name(), found }))
-        }
+    let (has_false, has_true) = (flags.has(b"F")?, flags.has(b"T")?);
+    if u32::from(has_false) + u32::from(has_true) != flags.len() {
+        let (field, found) = (field.to_owned(), "other terms than F and T");
+        return Err(data.error(0, ErrorKind::Type { field, asked: LogicalType::Bool.name(), found }));
     }
+    Ok(has_true && !has_false)
 }
 
 fn info(field: Field, docs: u32, (with_value, values): (u64, u64), bounds: Bounds) -> ColumnInfo {

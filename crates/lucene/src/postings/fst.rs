@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::Place;
 use super::fields::decode;
+use crate::bytes::variable;
 
 /// Flags of an arc.
 const LAST: u8 = 0x02;
@@ -55,20 +56,8 @@ impl Backward<'_> {
         self.bytes.get(self.at).copied()
     }
 
-    fn variable(&mut self, most: u32) -> Option<u64> {
-        let mut number = 0;
-        for at in 0..most {
-            let byte = self.u8()?;
-            number |= u64::from(byte & 0x7F) << (7 * at);
-            if byte < 0x80 {
-                return Some(number);
-            }
-        }
-        None
-    }
-
     fn vint(&mut self) -> Option<usize> {
-        usize::try_from(self.variable(5)?).ok()
+        usize::try_from(variable(5, || self.u8())?).ok()
     }
 
     /// A byte string after its length.
@@ -93,7 +82,7 @@ impl Backward<'_> {
         let end = if flags & HAS_FINAL_OUTPUT > 0 { Some(self.string()?) } else { None };
         // An output may end here without more bytes.
         let end = end.or_else(|| (flags & 0x01 > 0).then(Vec::new));
-        let target = if flags & (TARGET_NEXT | STOP) == 0 { Some(self.variable(9)?) } else { None };
+        let target = if flags & (TARGET_NEXT | STOP) == 0 { Some(variable(9, || self.u8())?) } else { None };
         Some(Arc { output, end, target })
     }
 
@@ -176,30 +165,26 @@ fn of_same_length(mut reader: Backward<'_>, (kind, has_gaps): (u8, bool), label:
     if range > 256 {
         return None;
     }
+    let within = |first: u8| label.checked_sub(first).map(usize::from).filter(|at| *at < range);
     let (count, place) = match kind {
         SORTED => (range, sorted(reader, range, len, label)?),
         BITMAP if has_gaps => {
             // The label of the first arc.
             let mut start = reader;
             start.u8()?;
-            let first = start.u8()?;
-            (range, label.checked_sub(first).map(usize::from).filter(|at| *at < range))
+            (range, within(start.u8()?))
         }
         BITMAP => {
             let mut bits = [0_u8; 32];
             for bits in &mut bits[..range.div_ceil(8)] {
                 *bits = reader.u8()?;
             }
-            let first = reader.u8()?;
-            let is_set = |at: usize| at < range && bits[at / 8] >> (at % 8) & 1 == 1;
-            let place = label.checked_sub(first).map(usize::from).filter(|at| is_set(*at));
-            let count = (0..range).filter(|at| is_set(*at)).count();
-            (count, place.map(|end| (0..end).filter(|at| is_set(*at)).count()))
+            let is_set = |at: &usize| bits[at / 8] >> (at % 8) & 1 == 1;
+            let place = within(reader.u8()?).filter(is_set);
+            let count = (0..range).filter(is_set).count();
+            (count, place.map(|end| (0..end).filter(is_set).count()))
         }
-        _ => {
-            let first = reader.u8()?;
-            (range, label.checked_sub(first).map(usize::from).filter(|at| *at < range))
-        }
+        _ => (range, within(reader.u8()?)),
     };
     let Some(place) = place else { return Some(None) };
     let mut at = reader.after(place, len)?;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::Place;
-use super::bytes::little;
+use crate::bytes::little;
 
 /// An index of prefixes.
 #[derive(Debug)]
