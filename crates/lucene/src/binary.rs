@@ -26,7 +26,7 @@ const RUN_BYTES: usize = 1 << 20;
 #[derive(Clone, Debug)]
 pub(crate) struct BinaryEntry {
     pub(crate) presence: PresenceEntry,
-    pub(crate) docs_with_value: i32,
+    pub(crate) docs_with_value: u32,
     data: (i64, i64),
     min_len: i32,
     max_len: i32,
@@ -78,9 +78,8 @@ impl BinaryEntry {
         is_compressed: bool,
     ) -> Result<BinaryEntry> {
         let (data, presence) = ((cursor.i64()?, cursor.i64()?), PresenceEntry::read(cursor, has_tables)?);
-        let docs_with_value = cursor.i32()?;
-        cursor.within("documents with a value", docs_with_value.into(), 0, i32::MAX.into())?;
-        let count = u64::from(docs_with_value.unsigned_abs());
+        let docs_with_value = cursor.natural("documents with a value")?;
+        let count = u64::from(docs_with_value);
         let (min_len, max_len) = (cursor.i32()?, cursor.i32()?);
         let (mut addresses, mut chunks) = (None, None);
         if is_compressed && count > 0 {
@@ -145,7 +144,7 @@ pub(crate) struct Run<'a> {
 impl ByteStrings {
     /// The byte strings of `entry`, if there are any.
     pub(crate) fn open(entry: &BinaryEntry, body: &Arc<Body>) -> Result<ByteStrings> {
-        let count = u64::from(entry.docs_with_value.unsigned_abs());
+        let count = u64::from(entry.docs_with_value);
         let is_empty = count == 0;
         let data = if is_empty { 0..0 } else { body.region(entry.data.0, entry.data.1)? };
         let encoding = match (&entry.addresses, entry.chunks) {

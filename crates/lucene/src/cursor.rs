@@ -120,6 +120,20 @@ impl<'a> Cursor<'a> {
         Ok(count.cast_unsigned())
     }
 
+    /// As [`count`](Self::count), of a number of 32 bits.
+    pub(crate) fn natural(&mut self, what: &'static str) -> Result<u32> {
+        let number = self.i32()?;
+        self.within(what, number.into(), 0, i32::MAX.into())?;
+        Ok(number.cast_unsigned())
+    }
+
+    /// Takes a generation, of which −1 is none.
+    pub(crate) fn generation(&mut self) -> Result<i64> {
+        let generation = self.i64()?;
+        self.within("generation", generation, -1, i64::MAX)?;
+        Ok(generation)
+    }
+
     /// Takes a text.
     pub(crate) fn string(&mut self) -> Result<&'a str> {
         let len = self.count("length of a text")?;

@@ -140,15 +140,7 @@ pub(crate) fn read(meta: &Body, layout: Layout, fields: &[FieldInfo]) -> Result<
 }
 
 fn entry(cursor: &mut Cursor<'_>, layout: Layout, version: i32, field: &FieldInfo) -> Result<Entry> {
-    let tag = cursor.u8()?;
-    let kind = match tag {
-        0 => Some(DocValues::Numeric),
-        1 => Some(DocValues::Binary),
-        2 => Some(DocValues::Sorted),
-        3 => Some(DocValues::SortedSet),
-        4 => Some(DocValues::SortedNumeric),
-        _ => None,
-    };
+    let kind = DocValues::ALL.get(usize::from(cursor.u8()?)).copied();
     cursor.rule(kind.is_some() && kind == field.doc_values, "doc values of another type than the field")?;
     let has_skip_index = layout == Layout::V90 && field.has_skip_index;
     let skip = has_skip_index.then(|| SkipEntry::read(cursor, version)).transpose()?;
@@ -227,7 +219,5 @@ fn sorted_numeric(cursor: &mut Cursor<'_>, layout: Layout) -> Result<NumbersEntr
 
 /// Takes a number of documents.
 fn docs_with_value(cursor: &mut Cursor<'_>) -> Result<i64> {
-    let docs = cursor.i32()?;
-    cursor.within("documents with a value", docs.into(), 0, i32::MAX.into())?;
-    Ok(docs.into())
+    Ok(cursor.natural("documents with a value")?.into())
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use docvalues_column::{
     Batch, BatchDocs, Bounds, Column, ColumnInfo, DocId, DocRange, Each, Element as _, Field, Gathered,
-    Lists, Pruning, Result, Rows, Values, View, bits, filter_by_scan,
+    Lists, Pruning, Result, Rows, Slices, Values, View, bits, filter_by_scan,
 };
 use docvalues_format::file::kind::from_f64;
 
@@ -20,6 +20,13 @@ pub(crate) struct DoublesColumn {
 }
 
 impl Form {
+    /// Appends lists of docvalues' numbers for stored ones.
+    fn push_lists(self, stored: Slices<'_, i64>, lists: &mut Lists<i64>) {
+        for list in stored.iter() {
+            lists.push_with(|numbers| numbers.extend(list.iter().map(|number| self.number(*number))));
+        }
+    }
+
     /// The number of docvalues for a stored one.
     fn number(self, stored: i64) -> i64 {
         match self {
@@ -82,12 +89,7 @@ impl Rows<i64> for DoublesColumn {
         let mut stored = Gathered::new();
         self.stored(|rows| rows.gather(docs, &mut stored))?;
         if stored.is_many() {
-            let (lists, _) = out.begin_many(docs.len());
-            for list in stored.lists().iter() {
-                lists.push_with(|numbers| {
-                    numbers.extend(list.iter().map(|number| self.form.number(*number)));
-                });
-            }
+            self.form.push_lists(stored.lists(), out.begin_many(docs.len()).0);
             return Ok(());
         }
         let fill = out.fill();
@@ -113,11 +115,7 @@ impl Rows<i64> for DoublesColumn {
                     }
                     View::Many(stored) => {
                         lists.clear();
-                        for list in stored.iter() {
-                            lists.push_with(|numbers| {
-                                numbers.extend(list.iter().map(|number| self.form.number(*number)));
-                            });
-                        }
+                        self.form.push_lists(stored, &mut lists);
                         View::Many(lists.slices())
                     }
                 };

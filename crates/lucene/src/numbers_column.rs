@@ -323,19 +323,13 @@ impl<T: Stored> Rows<T> for NumbersColumn {
             return self.named(self.presence.exists(docs, out));
         }
         let zones = self.zones.as_ref().filter(|zones| zones.are_intervals());
-        match (&self.addresses, zones) {
-            (None, None) => self.named(self.filter_one(docs, &numbers, out, pruned)),
-            (None, Some(zones)) => {
-                self.each_open_zone((zones, docs), &numbers, out, pruned, |docs, out, pruned| {
-                    self.named(self.filter_one(docs, &numbers, out, pruned))
-                })
-            }
-            (Some(_), None) => filter_by_scan::<T>(self, docs, out, pruned, |row| T::is_within(row, wanted)),
-            (Some(_), Some(zones)) => {
-                self.each_open_zone((zones, docs), &numbers, out, pruned, |docs, out, pruned| {
-                    filter_by_scan::<T>(self, docs, out, pruned, |row| T::is_within(row, wanted))
-                })
-            }
+        let read = |docs: DocRange, out: &mut [u64], pruned: &mut Pruning| match &self.addresses {
+            None => self.named(self.filter_one(docs, &numbers, out, pruned)),
+            Some(_) => filter_by_scan::<T>(self, docs, out, pruned, |row| T::is_within(row, wanted)),
+        };
+        match zones {
+            None => read(docs, out, pruned),
+            Some(zones) => self.each_open_zone((zones, docs), &numbers, out, pruned, read),
         }
     }
 
@@ -365,26 +359,6 @@ impl SkipIndex for NumbersColumn {
         out.clear();
         if let Some(zones) = &self.zones {
             out.extend_from_slice(self.named(zones.of(docs, &self.numbers))?);
-        }
-        Ok(())
-    }
-
-    fn may_hold(
-        &self,
-        _level: usize,
-        docs: DocRange,
-        wanted: &RangeInclusive<i64>,
-        out: &mut [u64],
-        pruned: &mut Pruning,
-    ) -> docvalues_column::Result<()> {
-        let Some(zones) = &self.zones else { return Ok(()) };
-        for (at, zone) in self.named(zones.of(docs, &self.numbers))?.iter().enumerate() {
-            if zone.may_hold(wanted) {
-                bits::set(out, at);
-                pruned.zones.open += 1;
-            } else {
-                pruned.zones.none += 1;
-            }
         }
         Ok(())
     }

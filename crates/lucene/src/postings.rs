@@ -56,7 +56,7 @@ struct Place<'t> {
 impl TermFiles {
     /// Opens the terms of `field`, which has postings of a format and a suffix; `fields` are those of the segment.
     pub(crate) fn open(
-        files: &SegmentFiles<'_>,
+        files: &SegmentFiles,
         field: &FieldInfo,
         (format, suffix): (&str, &str),
         fields: &[FieldInfo],
@@ -72,7 +72,7 @@ impl TermFiles {
         let field = field.name.clone();
         let format = found.ok_or_else(|| files.error("fnm", ErrorKind::Postings { field, format }))?;
         let open = |extension: &str, contents: &[Contents]| -> Result<Body> {
-            Ok(envelope::open(&files.original(&suffix, extension)?, contents, Some(files.id), &suffix)?.1)
+            envelope::open(&files.original(&suffix, extension)?, contents, Some(&files.id), &suffix)
         };
         let tim = open("tim", &[format.contents("BlockTreeTermsDict")])?;
         let tip = open("tip", &[format.contents("BlockTreeTermsIndex")])?;
@@ -80,8 +80,8 @@ impl TermFiles {
         let fields = if format.order == Order::Little || tim.version >= format::WITH_META {
             let file = files.original(&suffix, "tmd")?;
             let contents = [format.contents("BlockTreeTermsMeta")];
-            let (_, meta) = envelope::open_verified(&file, &contents, Some(files.id), &suffix)?;
-            fields::of_meta(&meta, &format, fields)?
+            let meta = envelope::open(&file, &contents, Some(&files.id), &suffix)?;
+            fields::of_meta(&envelope::verified(meta)?, &format, fields)?
         } else {
             fields::of_ends(&tim, &tip, &format, fields)?
         };

@@ -4,7 +4,7 @@
 
 use crate::codec::InfoLayout;
 use crate::cursor::Cursor;
-use crate::envelope::{Contents, open_verified};
+use crate::envelope::{Contents, open, verified};
 use crate::error::Result;
 use crate::file::File;
 
@@ -28,7 +28,7 @@ pub(crate) fn read(file: &File, layout: InfoLayout, id: &[u8; 16]) -> Result<Seg
         InfoLayout::V90 | InfoLayout::V99 => "Lucene90SegmentInfo",
     };
     let contents = Contents { name, oldest: 0, newest: 0, order: layout.order() };
-    let (_, body) = open_verified(file, &[contents], Some(id), "")?;
+    let body = verified(open(file, &[contents], Some(id), "")?)?;
     let mut cursor = Cursor::new(&body);
     let cursor = &mut cursor;
     let lucene = [cursor.i32()?, cursor.i32()?, cursor.i32()?];

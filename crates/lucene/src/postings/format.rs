@@ -116,7 +116,7 @@ pub(super) fn bloom_filter(format: &str) -> Option<&'static str> {
 
 /// The format and suffix of a field behind a Bloom filter.
 pub(super) fn delegate(
-    files: &SegmentFiles<'_>,
+    files: &SegmentFiles,
     number: i32,
     format: &str,
     suffix: &str,
@@ -124,7 +124,7 @@ pub(super) fn delegate(
     let name = bloom_filter(format).unwrap_or_default();
     let contents = Contents { name, oldest: 0, newest: 0, order: Order::Little };
     let file = files.original(suffix, "bfm")?;
-    let (_, body) = envelope::open_verified(&file, &[contents], Some(files.id), suffix)?;
+    let body = envelope::verified(envelope::open(&file, &[contents], Some(&files.id), suffix)?)?;
     let mut cursor = Cursor::new(&body);
     for _ in 0..cursor.count("groups of fields")? {
         let (format, suffix) = (cursor.string()?.to_owned(), cursor.string()?.to_owned());
