@@ -186,8 +186,7 @@ fn sorted(cursor: &mut Cursor<'_>, layout: Layout) -> Result<NumbersEntry> {
         _ => {
             let presence = PresenceEntry::read(cursor, layout.has_tables())?;
             let count = docs_with_value(cursor)?;
-            let (width, offset, len) = (cursor.u8()?, cursor.i64()?, cursor.i64()?);
-            NumericEntry::ords(presence, count, width, offset, len)
+            NumericEntry::ords(presence, count, cursor.u8()?, (cursor.i64()?, cursor.i64()?))
         }
     };
     Ok(NumbersEntry::single(ords, Some(TermsEntry::read(cursor, layout.terms())?)))
@@ -200,11 +199,11 @@ fn sorted_set(cursor: &mut Cursor<'_>, layout: Layout) -> Result<NumbersEntry> {
         return Ok(NumbersEntry { terms: Some(TermsEntry::read(cursor, layout.terms())?), ..numbers });
     }
     let presence = PresenceEntry::read(cursor, layout.has_tables())?;
-    let (width, offset, len) = (cursor.u8()?, cursor.i64()?, cursor.i64()?);
+    let (width, place) = (cursor.u8()?, (cursor.i64()?, cursor.i64()?));
     let docs = docs_with_value(cursor)?;
     let addresses = Some(AddressEntry::read(cursor, docs.unsigned_abs() + 1)?);
     let terms = Some(TermsEntry::read(cursor, layout.terms())?);
-    let numbers = NumericEntry::ords(presence, docs, width, offset, len);
+    let numbers = NumericEntry::ords(presence, docs, width, place);
     Ok(NumbersEntry { numbers, docs_with_value: docs, addresses, is_count_in_addresses: true, terms })
 }
 
