@@ -4,13 +4,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::binary::{AddressEntry, BinaryEntry};
+use crate::binary::BinaryEntry;
 use crate::cursor::Cursor;
 use crate::dictionary::{TermsEntry, TermsLayout};
 use crate::envelope::Contents;
 use crate::error::{ErrorKind, Result};
 use crate::field_infos::{DocValues, FieldInfo};
 use crate::file::Body;
+use crate::monotonic::AddressEntry;
 use crate::numeric::NumericEntry;
 use crate::order::Order;
 use crate::presence::PresenceEntry;
