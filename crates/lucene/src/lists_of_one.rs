@@ -14,16 +14,25 @@ pub(crate) struct ListsOfOne {
     single: Arc<dyn Column>,
 }
 
+/// The kind of lists of the values of a column.
+pub(crate) fn of_lists(kind: Kind) -> Kind {
+    match kind {
+        Kind::Numeric => Kind::SortedNumeric,
+        Kind::Sorted => Kind::SortedSet,
+        Kind::Binary | Kind::SortedNumeric | Kind::SortedSet => kind,
+    }
+}
+
 impl ListsOfOne {
     /// The column `single` as one of lists; itself if it has lists or byte strings.
     pub(crate) fn over(single: Arc<dyn Column>) -> Arc<dyn Column> {
         let mut info = single.info().clone();
-        info.field.kind = match info.field.kind {
-            Kind::Numeric => Kind::SortedNumeric,
-            Kind::Sorted => Kind::SortedSet,
-            Kind::Binary | Kind::SortedNumeric | Kind::SortedSet => return single,
-        };
-        Arc::new(ListsOfOne { info, single })
+        info.field.kind = of_lists(info.field.kind);
+        if info.field.kind == single.info().field.kind {
+            single
+        } else {
+            Arc::new(ListsOfOne { info, single })
+        }
     }
 
     fn single<T: Element>(&self, read: impl FnOnce(&dyn Rows<T>) -> Result<()>) -> Result<()> {

@@ -17,7 +17,7 @@ use crate::doubles_column::DoublesColumn;
 use crate::error::{ErrorKind, Result};
 use crate::file::Body;
 use crate::file_set::FileSet;
-use crate::lists_of_one::ListsOfOne;
+use crate::lists_of_one::{ListsOfOne, of_lists};
 use crate::numbers_column::{Addresses, NumbersColumn};
 use crate::numeric::Numbers;
 use crate::options::Options;
@@ -71,11 +71,7 @@ impl Readable {
 
     /// Reads single values as lists of one.
     pub(crate) fn read_as_lists(&mut self) {
-        self.field.kind = match self.field.kind {
-            Kind::Numeric => Kind::SortedNumeric,
-            Kind::Sorted => Kind::SortedSet,
-            kind => kind,
-        };
+        self.field.kind = of_lists(self.field.kind);
     }
 
     /// All doc values, the oldest first.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use docvalues_column::{DocId, DocRange};
-use docvalues_format::bits::not_equal;
+use docvalues_format::bits::{deposit, not_equal};
 use docvalues_format::id::BLOCK_DOCS;
 use docvalues_format::presence::NO_VALUE;
 
@@ -83,16 +83,7 @@ pub(crate) fn expand(presence: &Presence, docs: DocRange, found: &[u64], out: &m
         let (word, shift) = ((at / 64) as usize, at % 64);
         let low = found.get(word).copied().unwrap_or(0) >> shift;
         let high = found.get(word + 1).copied().unwrap_or(0).unbounded_shl(64 - shift);
-        let mut some = (low | high) & !u64::MAX.unbounded_shl(count);
-        // Deposits the lowest bits of `some` in the places of `there`.
-        let mut left = *there;
-        while some != 0 {
-            let place = left & left.wrapping_neg();
-            if some & 1 == 1 {
-                *out |= place;
-            }
-            (some, left) = (some >> 1, left ^ place);
-        }
+        *out |= deposit((low | high) & !u64::MAX.unbounded_shl(count), *there);
         at += count;
     }
     Ok(())

@@ -5,11 +5,11 @@
 //! ```
 
 use docvalues_column::Bounds;
-use docvalues_format::bits::{multiples, unsigned};
+use docvalues_format::bits::{mask, multiples, unsigned};
 
 use crate::file::Body;
 use crate::order::Order;
-use crate::packed::{self, BATCH, Packed};
+use crate::packed::{BATCH, Packed};
 
 /// A block of numbers; also all of a column that has no blocks.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +50,7 @@ impl Block {
 
     /// Bounds of the numbers, by the width of the integers; unknown if sums wrap.
     pub(super) fn bounds(self) -> Bounds {
-        let rise = i128::from(self.gcd).saturating_mul(packed::max(self.packed.width).into());
+        let rise = i128::from(self.gcd).saturating_mul(mask(self.packed.width).into());
         match i64::try_from(rise.saturating_add(self.min.into())) {
             Ok(max) if self.packed.width == 0 => Bounds::Exact(self.min..=max),
             Ok(max) if self.min <= max => Bounds::Within(self.min..=max),
