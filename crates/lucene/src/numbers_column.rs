@@ -1,4 +1,6 @@
 //! Open columns of numbers or ords, with at most one value a document or any number.
+//!
+//! A column of single values may be one of lists: each document has a list of one, or none.
 
 mod filter;
 
@@ -6,8 +8,8 @@ use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
 use docvalues_column::{
-    Batch, BatchDocs, Column, ColumnInfo, DocId, DocRange, Each, Element, Gathered, Lists, OrdRange, Pruning,
-    Rows, SkipIndex, Slices, TermOrd, Values, View, Zone, bits, filter_by_scan,
+    Batch, BatchDocs, Bounds, Column, ColumnInfo, DocId, DocRange, Each, Element, Gathered, Lists, OrdRange,
+    Pruning, Rows, SkipIndex, Slices, TermOrd, Values, View, Zone, bits, filter_by_scan,
 };
 use docvalues_format::bits::to_ords;
 use docvalues_format::presence::NO_VALUE;
@@ -20,6 +22,7 @@ use crate::numeric::Numbers;
 use crate::packed::BATCH;
 use crate::presence::Presence;
 use crate::skip_index::Zones;
+use crate::types::Form;
 use crate::windows::{SMALL, each_batch, each_window, words};
 
 /// The most values of a scan's batch, unless a single document has more.
@@ -31,6 +34,9 @@ pub(crate) struct NumbersColumn {
     pub(crate) info: ColumnInfo,
     pub(crate) presence: Presence,
     pub(crate) numbers: Numbers,
+    /// The form and the bounds of the numbers.
+    pub(crate) form: Form,
+    pub(crate) bounds: Bounds,
     /// Where the numbers of each document with a value begin, if it may have several.
     pub(crate) addresses: Option<Addresses>,
     /// The dictionary, if the numbers are ords.
@@ -49,14 +55,20 @@ pub(crate) struct Addresses {
 
 /// A type that numbers are read as: `i64` or [`TermOrd`].
 pub(crate) trait Stored: Element {
-    /// The range of a filter as numbers.
+    /// The range of a filter as numbers of docvalues.
     fn wanted(wanted: &Self::Range) -> RangeInclusive<i64>;
 
     /// Decodes the numbers of a range.
-    fn decode(numbers: &Numbers, range: Range<u64>, out: &mut [Self]) -> Result<()>;
+    fn decode(column: &NumbersColumn, range: Range<u64>, out: &mut [Self]) -> Result<()>;
 
     /// Reads the numbers at `indices`, with `fill` for documents without a value.
-    fn gather(numbers: &Numbers, indices: &[u32], are_all: bool, fill: Self, out: &mut [Self]) -> Result<()>;
+    fn gather(
+        column: &NumbersColumn,
+        indices: &[u32],
+        are_all: bool,
+        fill: Self,
+        out: &mut [Self],
+    ) -> Result<()>;
 }
 
 impl Stored for i64 {
@@ -64,12 +76,27 @@ impl Stored for i64 {
         wanted.clone()
     }
 
-    fn decode(numbers: &Numbers, range: Range<u64>, out: &mut [i64]) -> Result<()> {
-        numbers.decode(range, out)
+    fn decode(column: &NumbersColumn, range: Range<u64>, out: &mut [i64]) -> Result<()> {
+        column.numbers.decode(range, out)?;
+        if column.form.is_other() {
+            out.iter_mut().for_each(|number| *number = column.form.number(*number));
+        }
+        Ok(())
     }
 
-    fn gather(numbers: &Numbers, indices: &[u32], are_all: bool, fill: i64, out: &mut [i64]) -> Result<()> {
-        numbers.gather(indices, are_all, fill, out)
+    fn gather(
+        column: &NumbersColumn,
+        indices: &[u32],
+        are_all: bool,
+        fill: i64,
+        out: &mut [i64],
+    ) -> Result<()> {
+        column.numbers.gather(indices, are_all, fill, out)?;
+        if column.form.is_other() {
+            let there = out.iter_mut().zip(indices).filter(|(_, index)| **index != NO_VALUE);
+            there.for_each(|(number, _)| *number = column.form.number(*number));
+        }
+        Ok(())
     }
 }
 
@@ -79,21 +106,21 @@ impl Stored for TermOrd {
         i64::from(wanted.start)..=i64::from(wanted.end) - 1
     }
 
-    fn decode(numbers: &Numbers, range: Range<u64>, out: &mut [TermOrd]) -> Result<()> {
+    fn decode(column: &NumbersColumn, range: Range<u64>, out: &mut [TermOrd]) -> Result<()> {
         ords(out, |place, buffer| {
             let start = range.start + place.start as u64;
-            numbers.decode(start..start + buffer.len() as u64, buffer)
+            column.numbers.decode(start..start + buffer.len() as u64, buffer)
         })
     }
 
     fn gather(
-        numbers: &Numbers,
+        column: &NumbersColumn,
         indices: &[u32],
         are_all: bool,
         fill: TermOrd,
         out: &mut [TermOrd],
     ) -> Result<()> {
-        ords(out, |place, buffer| numbers.gather(&indices[place], are_all, fill.get().into(), buffer))
+        ords(out, |place, buffer| column.numbers.gather(&indices[place], are_all, fill.get().into(), buffer))
     }
 }
 
@@ -131,7 +158,7 @@ impl NumbersColumn {
             if !are_all {
                 presence.mark_words(place.start, words(indices));
             }
-            T::gather(&self.numbers, indices, are_all, fill, &mut values[place])
+            T::gather(self, indices, are_all, fill, &mut values[place])
         })
     }
 
@@ -153,7 +180,7 @@ impl NumbersColumn {
                         usize::try_from(places.end - places.start).unwrap_or(usize::MAX),
                         T::default(),
                     );
-                    T::decode(&self.numbers, places, &mut list)?;
+                    T::decode(self, places, &mut list)?;
                 }
                 lists.push(&list);
             }
@@ -161,14 +188,23 @@ impl NumbersColumn {
         })
     }
 
-    /// Calls `each` with the values of `docs`, in a single-valued column.
+    /// Calls `each` with the values of `docs`, of which each document has at most one.
     fn scan_one<T: Stored>(&self, docs: DocRange, each: &mut Each<'_, T>) -> Result<()> {
-        let mut values = vec![T::default(); BATCH];
+        let (mut values, mut offsets) = (vec![T::default(); BATCH], Vec::new());
+        let is_many = self.info.is_multi_valued();
+        let mut each = |docs: BatchDocs<'_>, values: &[T]| {
+            if !is_many {
+                return each(Batch { docs, values: View::One(values) });
+            }
+            // Where lists of one begin and end.
+            offsets.extend(offsets.len() as u64..=values.len() as u64);
+            each(Batch { docs, values: View::Many(Slices::new(&offsets[..=values.len()], values)) })
+        };
         if self.presence.is_all() {
             for docs in docs.clip(self.info.docs).chunks(BATCH) {
                 let values = &mut values[..docs.len()];
-                T::decode(&self.numbers, docs.start.into()..docs.end.into(), values)?;
-                if each(Batch { docs: BatchDocs::Run(docs), values: View::One(values) }).is_break() {
+                T::decode(self, docs.start.into()..docs.end.into(), values)?;
+                if each(BatchDocs::Run(docs), values).is_break() {
                     break;
                 }
             }
@@ -176,9 +212,39 @@ impl NumbersColumn {
         }
         each_window(&self.presence, docs, |docs, first| {
             values.resize(docs.len(), T::default());
-            T::decode(&self.numbers, first..first + docs.len() as u64, &mut values)?;
-            Ok(each(Batch { docs: BatchDocs::List(docs), values: View::One(&values) }).is_continue())
+            T::decode(self, first..first + docs.len() as u64, &mut values)?;
+            Ok(each(BatchDocs::List(docs), &values).is_continue())
         })
+    }
+
+    /// Sets the bits of the documents of `docs` with a value in `wanted`, whose number is one of `stored`.
+    fn filter_stored<T: Stored>(
+        &self,
+        docs: DocRange,
+        (stored, wanted): (&RangeInclusive<i64>, &T::Range),
+        out: &mut [u64],
+        pruned: &mut Pruning,
+    ) -> docvalues_column::Result<()> {
+        let bounds = match &self.terms {
+            Some(terms) => 0..=i64::from(terms.len()) - 1,
+            None => self.bounds.range(),
+        };
+        if stored.is_empty() || *bounds.end() < *stored.start() || *stored.end() < *bounds.start() {
+            pruned.directory += docs.len() as u64;
+            return Ok(());
+        }
+        if stored.start() <= bounds.start() && bounds.end() <= stored.end() && self.terms.is_none() {
+            pruned.directory += docs.len() as u64;
+            return self.named(self.presence.exists(docs, out));
+        }
+        let read = |docs: DocRange, out: &mut [u64], pruned: &mut Pruning| match &self.addresses {
+            None => self.named(self.filter_one(docs, stored, out, pruned)),
+            Some(_) => filter_by_scan::<T>(self, docs, out, pruned, |row| T::is_within(row, wanted)),
+        };
+        match self.zones.as_ref().filter(|zones| zones.are_intervals()) {
+            None => read(docs, out, pruned),
+            Some(zones) => self.each_open_zone((zones, docs), stored, out, pruned, read),
+        }
     }
 
     /// Calls `each` with the lists of `docs`.
@@ -198,7 +264,7 @@ impl NumbersColumn {
                 let offsets = &offsets[at..=at + len];
                 let span = offsets[0]..offsets[len];
                 values.resize(usize::try_from(span.end - span.start).unwrap_or(usize::MAX), T::default());
-                T::decode(&self.numbers, span, &mut values)?;
+                T::decode(self, span, &mut values)?;
                 let docs = BatchDocs::List(&docs[at..at + len]);
                 if each(Batch { docs, values: View::Many(Slices::new(offsets, &values)) }).is_break() {
                     return Ok(false);
@@ -269,26 +335,35 @@ impl Column for NumbersColumn {
     }
 
     fn skip_index(&self) -> Option<&dyn SkipIndex> {
-        if self.terms.is_none() && self.zones.is_some() { Some(self) } else { None }
+        let has_zones = self.terms.is_none() && self.zones.is_some() && !self.form.is_other();
+        if has_zones { Some(self) } else { None }
     }
 }
 
 impl<T: Stored> Rows<T> for NumbersColumn {
     fn gather(&self, docs: BatchDocs<'_>, out: &mut Gathered<T>) -> docvalues_column::Result<()> {
+        let is_many = self.info.is_multi_valued();
         match (docs, &self.addresses) {
             (BatchDocs::List(docs), Some(addresses)) => {
                 let (lists, _) = out.begin_many(docs.len());
                 self.named(self.gather_lists(addresses, docs, lists))
             }
+            (BatchDocs::List(docs), None) if is_many => {
+                let mut single = Gathered::new();
+                self.named(self.gather_one::<T>(docs, &mut single))?;
+                let (lists, _) = out.begin_many(docs.len());
+                (0..docs.len()).for_each(|at| lists.push(single.row(at).unwrap_or_default()));
+                Ok(())
+            }
             (BatchDocs::List(docs), None) => self.named(self.gather_one(docs, out)),
-            (BatchDocs::Run(docs), None) if self.presence.is_all() && docs.end <= self.info.docs => {
+            (BatchDocs::Run(docs), _) if self.presence.is_all() && docs.end <= self.info.docs && !is_many => {
                 let (values, _) = out.begin_one(docs.len());
                 // An empty run may have an end below its start.
                 let docs = docs.clip(docs.end);
-                self.named(T::decode(&self.numbers, docs.start.into()..docs.end.into(), values))
+                self.named(T::decode(self, docs.start.into()..docs.end.into(), values))
             }
-            (BatchDocs::Run(docs), addresses) => {
-                out.fill_by_scan(docs, addresses.is_some(), |each| Rows::<T>::scan(self, docs, each))
+            (BatchDocs::Run(docs), _) => {
+                out.fill_by_scan(docs, is_many, |each| Rows::<T>::scan(self, docs, each))
             }
         }
     }
@@ -309,28 +384,11 @@ impl<T: Stored> Rows<T> for NumbersColumn {
     ) -> docvalues_column::Result<()> {
         bits::check(docs, out);
         let docs = docs.clip(self.info.docs);
-        let numbers = T::wanted(wanted);
-        let bounds = match &self.terms {
-            Some(terms) => 0..=i64::from(terms.len()) - 1,
-            None => self.info.bounds.range(),
+        let Some(stored) = self.form.stored(T::wanted(wanted)) else {
+            return filter_by_scan::<T>(self, docs, out, pruned, |row| T::is_within(row, wanted));
         };
-        if numbers.is_empty() || *bounds.end() < *numbers.start() || *numbers.end() < *bounds.start() {
-            pruned.directory += docs.len() as u64;
-            return Ok(());
-        }
-        if numbers.start() <= bounds.start() && bounds.end() <= numbers.end() && self.terms.is_none() {
-            pruned.directory += docs.len() as u64;
-            return self.named(self.presence.exists(docs, out));
-        }
-        let zones = self.zones.as_ref().filter(|zones| zones.are_intervals());
-        let read = |docs: DocRange, out: &mut [u64], pruned: &mut Pruning| match &self.addresses {
-            None => self.named(self.filter_one(docs, &numbers, out, pruned)),
-            Some(_) => filter_by_scan::<T>(self, docs, out, pruned, |row| T::is_within(row, wanted)),
-        };
-        match zones {
-            None => read(docs, out, pruned),
-            Some(zones) => self.each_open_zone((zones, docs), &numbers, out, pruned, read),
-        }
+        let mut ranges = stored.into_iter().flatten();
+        ranges.try_for_each(|stored| self.filter_stored::<T>(docs, (&stored, wanted), out, pruned))
     }
 
     fn get(&self, doc: DocId, out: &mut Vec<T>) -> docvalues_column::Result<bool> {
@@ -342,7 +400,7 @@ impl<T: Stored> Rows<T> for NumbersColumn {
             None => index..index + 1,
         };
         out.resize(usize::try_from(places.end - places.start).unwrap_or(usize::MAX), T::default());
-        self.named(T::decode(&self.numbers, places, out))?;
+        self.named(T::decode(self, places, out))?;
         Ok(true)
     }
 }

@@ -13,11 +13,9 @@ use crate::binary::{BinaryEntry, ByteStrings};
 use crate::bytes_column::BytesColumn;
 use crate::dictionary::Dictionary;
 use crate::doc_values::{Entry, NumbersEntry, Values};
-use crate::doubles_column::DoublesColumn;
 use crate::error::{ErrorKind, Result};
 use crate::file::Body;
 use crate::file_set::FileSet;
-use crate::lists_of_one::{ListsOfOne, of_lists};
 use crate::numbers_column::{Addresses, NumbersColumn};
 use crate::numeric::Numbers;
 use crate::options::Options;
@@ -88,9 +86,6 @@ impl Readable {
             Some(base) => self.open_layer(base, docs, options)?,
             None => Arc::new(AbsentColumn::of(self.field.clone(), docs)),
         };
-        if self.field.kind.is_multi_valued() {
-            column = ListsOfOne::over(column);
-        }
         if !self.overlays.is_empty() {
             column = match self.field.kind {
                 Kind::Binary => Arc::new(Overlay::<u8>::new(column, self.changes(docs, true, options)?)),
@@ -99,9 +94,6 @@ impl Readable {
                     Arc::new(Overlay::<i64>::new(column, changes))
                 }
             };
-        }
-        if matches!(self.form, Form::Doubles | Form::Floats | Form::SortableFloats) {
-            column = Arc::new(DoublesColumn::new(self.field.clone(), self.form, column));
         }
         Ok(Arc::clone(self.column.get_or_init(|| column)))
     }
@@ -171,8 +163,9 @@ impl Layer {
 
     /// Opens the column.
     fn open(&self, (field, form): (&Field, Form), docs: u32, options: &Options) -> Result<Arc<dyn Column>> {
-        let (presence, field) =
-            (self.presence(docs, options)?, Field { kind: self.kind(form), ..field.clone() });
+        let (presence, kind) = (self.presence(docs, options)?, self.kind(form));
+        let kind = if field.kind.is_multi_valued() { of_lists(kind) } else { kind };
+        let field = Field { kind, ..field.clone() };
         match &self.entry.values {
             Values::Numbers(values) => {
                 self.open_numbers((field, form), values, self.entry.skip.as_ref(), presence, options)
@@ -232,8 +225,8 @@ impl Layer {
             Some(skip) if flags.is_none() => skip.bounds(),
             _ => numbers.bounds(),
         };
-        let info = info(field, docs, (with_value, count), bounds);
-        Ok(Arc::new(NumbersColumn { info, presence, numbers, addresses, terms, zones }))
+        let info = info(field, docs, (with_value, count), form.bounds(&bounds));
+        Ok(Arc::new(NumbersColumn { info, presence, numbers, form, bounds, addresses, terms, zones }))
     }
 
     fn open_bytes(&self, field: Field, entry: &BinaryEntry, presence: Presence) -> Result<Arc<dyn Column>> {
@@ -241,6 +234,15 @@ impl Layer {
         let with_value = presence.values().into();
         let info = info(field, presence.docs(), (with_value, with_value), Bounds::Unknown);
         Ok(Arc::new(BytesColumn { info, presence, strings }))
+    }
+}
+
+/// The kind of lists of the values of a column.
+fn of_lists(kind: Kind) -> Kind {
+    match kind {
+        Kind::Numeric => Kind::SortedNumeric,
+        Kind::Sorted => Kind::SortedSet,
+        Kind::Binary | Kind::SortedNumeric | Kind::SortedSet => kind,
     }
 }
 
