@@ -305,10 +305,7 @@ impl Ids<SectionRef> {
     pub fn decode_meta<'a>(cursor: &mut Cursor<'a>) -> Result<(&'a str, Ids<SectionRef>)> {
         let field = column::name(cursor)?;
         let (count, doc_count, seed) = (cursor.u32()?, cursor.u32()?, cursor.u64()?);
-        let tag = cursor.u8()?;
-        let Some(form) = Form::ALL.into_iter().find(|&form| form as u8 == tag) else {
-            return Err(cursor.refuse(ErrorKind::UnknownTag { what: "form of ids", tag }));
-        };
+        let form = cursor.tag("form of ids", &Form::ALL)?;
         let (filter_bits, max_len) = (cursor.u8()?, cursor.u16()?);
         let (least_len, greatest_len) = (cursor.u8()?, cursor.u8()?);
         cursor.zeros(2)?;
