@@ -83,9 +83,10 @@ fn segment(cursor: &mut Cursor<'_>, version: i32) -> Result<SegmentCommit> {
     if version >= 10 && cursor.flag()? {
         let _commit_id = cursor.id()?;
     }
-    let _field_infos_files = cursor.set()?;
+    // The files of field infos.
+    cursor.skip_set()?;
     for _ in 0..cursor.natural("fields with updates")? {
-        let (_field, _files) = (cursor.i32()?, cursor.set()?);
+        let (_field, _files) = (cursor.i32()?, cursor.skip_set()?);
     }
     let mut overlays = BTreeMap::new();
     if version >= 11 {

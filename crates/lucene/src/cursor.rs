@@ -150,13 +150,12 @@ impl<'a> Cursor<'a> {
         Ok(map)
     }
 
-    /// Takes a set of texts.
-    pub(crate) fn set(&mut self) -> Result<Vec<String>> {
-        let (count, mut set) = (self.count("entries of a set")?, Vec::new());
-        for _ in 0..count {
-            set.push(self.string()?.to_owned());
+    /// Skips a set of texts.
+    pub(crate) fn skip_set(&mut self) -> Result<()> {
+        for _ in 0..self.count("entries of a set")? {
+            self.string()?;
         }
-        Ok(set)
+        Ok(())
     }
 
     /// Takes the id of a segment.

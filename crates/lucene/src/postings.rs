@@ -95,7 +95,7 @@ impl TermFiles {
         if term < &field.min[..] || &field.max[..] < term {
             return Ok(Vec::new());
         }
-        let place = self.place(field, term).ok_or_else(|| damaged(&self.tip, field.index.start()))?;
+        let place = self.place(field, term).ok_or_else(|| damaged(&self.tip, field.place.start))?;
         let block = usize::try_from(place.block).unwrap_or(0);
         let found = self.in_block(field, place, term).ok_or_else(|| damaged(&self.tim, block))?;
         let Some(found) = found else { return Ok(Vec::new()) };
@@ -125,12 +125,10 @@ impl TermFiles {
 
     /// Where the index leads; `None` if it is damaged.
     fn place(&self, field: &FieldTerms, term: &[u8]) -> Option<Place<'_>> {
-        let bytes = self.tip.bytes();
+        let nodes = self.tip.bytes().get(field.place.clone())?;
         match &field.index {
-            Index::Fst(fst) => {
-                fst.find(bytes.get(fst.body.clone())?, term, self.format.has_msb(self.tim.version))
-            }
-            Index::Trie(trie) => trie.find(bytes.get(trie.place.clone())?, term),
+            Index::Fst(fst) => fst.find(nodes, term, self.format.has_msb(self.tim.version)),
+            Index::Trie(trie) => trie.find(nodes, term),
         }
     }
 

@@ -61,7 +61,7 @@ impl PresenceEntry {
 pub(crate) struct Presence {
     docs: u32,
     values: u32,
-    /// Without blocks, all documents have a value, or none.
+    /// Without blocks, all documents have a value, or none: those below `values`.
     blocks: Option<Blocks>,
 }
 
@@ -121,8 +121,7 @@ impl Presence {
         if let Some(blocks) = &self.blocks {
             return blocks.ranks(docs, out);
         }
-        let end = if self.values > 0 { self.docs } else { 0 };
-        let mut are_all = true;
+        let (end, mut are_all) = (self.values, true);
         for (doc, out) in docs.iter().zip(out) {
             let is_there = doc.get() < end;
             are_all &= is_there;
@@ -135,7 +134,7 @@ impl Presence {
     pub(crate) fn before(&self, doc: u32) -> Result<u32> {
         match &self.blocks {
             _ if doc >= self.docs => Ok(self.values),
-            None => Ok(if self.values > 0 { doc } else { 0 }),
+            None => Ok(doc.min(self.values)),
             Some(blocks) => blocks.before(doc),
         }
     }
@@ -148,28 +147,20 @@ impl Presence {
 
     /// Sets the bit of each document of a range that has a value.
     pub(crate) fn exists(&self, docs: DocRange, out: &mut [u64]) -> Result<()> {
-        let docs = docs.clip(self.docs);
         match &self.blocks {
-            Some(blocks) => blocks.exists(docs, out),
-            None if self.values > 0 => {
-                bits::set_range(out, 0..docs.len());
-                Ok(())
-            }
-            None => Ok(()),
+            Some(blocks) => blocks.exists(docs.clip(self.docs), out)?,
+            None => bits::set_range(out, 0..docs.clip(self.values).len()),
         }
+        Ok(())
     }
 
     /// Appends the documents of a range that have a value.
     pub(crate) fn collect(&self, docs: DocRange, out: &mut Vec<DocId>) -> Result<()> {
-        let docs = docs.clip(self.docs);
         match &self.blocks {
-            Some(blocks) => blocks.collect(docs, out),
-            None if self.values > 0 => {
-                out.extend(docs.iter());
-                Ok(())
-            }
-            None => Ok(()),
+            Some(blocks) => blocks.collect(docs.clip(self.docs), out)?,
+            None => out.extend(docs.clip(self.values).iter()),
         }
+        Ok(())
     }
 }
 

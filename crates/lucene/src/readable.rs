@@ -9,7 +9,7 @@ use docvalues_column::{
 };
 use docvalues_format::id::MAX_VALUES_PER_DOC;
 
-use crate::binary::{BinaryEntry, ByteStrings};
+use crate::binary::ByteStrings;
 use crate::bytes_column::BytesColumn;
 use crate::dictionary::Dictionary;
 use crate::doc_values::{Entry, NumbersEntry, Values};
@@ -20,7 +20,7 @@ use crate::numbers_column::{Addresses, NumbersColumn};
 use crate::numeric::Numbers;
 use crate::options::Options;
 use crate::presence::Presence;
-use crate::skip_index::{SkipEntry, Zones};
+use crate::skip_index::Zones;
 use crate::types::Form;
 
 /// Documents of an overlay that are read at once: a block of [`Changes`], which copies a block that changes again.
@@ -167,10 +167,13 @@ impl Layer {
         let kind = if field.kind.is_multi_valued() { of_lists(kind) } else { kind };
         let field = Field { kind, ..field.clone() };
         match &self.entry.values {
-            Values::Numbers(values) => {
-                self.open_numbers((field, form), values, self.entry.skip.as_ref(), presence, options)
+            Values::Numbers(values) => self.open_numbers((field, form), values, presence, options),
+            Values::Bytes(values) => {
+                let strings = ByteStrings::open(values, &self.files.data)?;
+                let with_value = presence.values().into();
+                let info = info(field, docs, (with_value, with_value), Bounds::Unknown);
+                Ok(Arc::new(BytesColumn { info, presence, strings }))
             }
-            Values::Bytes(values) => self.open_bytes(field, values, presence),
         }
     }
 
@@ -178,7 +181,6 @@ impl Layer {
         &self,
         (field, form): (Field, Form),
         entry: &NumbersEntry,
-        skip: Option<&SkipEntry>,
         presence: Presence,
         options: &Options,
     ) -> Result<Arc<dyn Column>> {
@@ -212,7 +214,7 @@ impl Layer {
         {
             numbers = Numbers::constant(1, count, data);
         }
-        let zones = match skip {
+        let zones = match &self.entry.skip {
             _ if flags.is_some() => None,
             Some(skip) => Some(Zones::of_intervals(skip, docs, &self.files.skip_indexes)?),
             None if terms.is_none() && addresses.is_none() && presence.is_all() => {
@@ -220,20 +222,13 @@ impl Layer {
             }
             None => None,
         };
-        let bounds = match skip {
+        let bounds = match &self.entry.skip {
             _ if terms.is_some() => Bounds::Unknown,
             Some(skip) if flags.is_none() => skip.bounds(),
             _ => numbers.bounds(),
         };
         let info = info(field, docs, (with_value, count), form.bounds(&bounds));
         Ok(Arc::new(NumbersColumn { info, presence, numbers, form, bounds, addresses, terms, zones }))
-    }
-
-    fn open_bytes(&self, field: Field, entry: &BinaryEntry, presence: Presence) -> Result<Arc<dyn Column>> {
-        let strings = ByteStrings::open(entry, &self.files.data)?;
-        let with_value = presence.values().into();
-        let info = info(field, presence.docs(), (with_value, with_value), Bounds::Unknown);
-        Ok(Arc::new(BytesColumn { info, presence, strings }))
     }
 }
 

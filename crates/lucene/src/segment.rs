@@ -113,7 +113,7 @@ impl Segment {
             let file = files.later(&suffix, "liv")?;
             live = Some(live_docs::read(&file, order, (id, &suffix), segment.info.docs, commit.deleted)?);
         }
-        if options.hides_soft_deletes
+        if !options.keeps_soft_deletes
             && let Some(name) = &segment.marker
         {
             segment.hide(name, &mut live)?;

@@ -42,7 +42,7 @@ pub(crate) fn read(file: &File, layout: InfoLayout, id: &[u8; 16]) -> Result<Seg
         let _has_blocks = yes_or_no(cursor)?;
     }
     // A wrong layout would be a byte off, and so end up with other lengths.
-    let (_diagnostics, _files, _attributes) = (cursor.map()?, cursor.set()?, cursor.map()?);
+    let (_diagnostics, _files, _attributes) = (cursor.map()?, cursor.skip_set()?, cursor.map()?);
     Ok(SegmentInfo { lucene, docs: docs.cast_unsigned(), is_compound })
 }
 

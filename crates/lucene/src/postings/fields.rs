@@ -6,7 +6,6 @@ use std::ops::Range;
 use super::format::Format;
 use super::fst::Fst;
 use super::trie::Trie;
-use crate::bytes::Bytes;
 use crate::cursor::Cursor;
 use crate::envelope::MAGIC;
 use crate::error::{ErrorKind, Result};
@@ -35,6 +34,8 @@ pub(super) struct FieldTerms {
     pub(super) has_payloads: bool,
     pub(super) min: Vec<u8>,
     pub(super) max: Vec<u8>,
+    /// The place of the nodes of the index in `.tip`.
+    pub(super) place: Range<usize>,
     pub(super) index: Index,
 }
 
@@ -42,16 +43,6 @@ pub(super) struct FieldTerms {
 pub(super) enum Index {
     Fst(Fst),
     Trie(Trie),
-}
-
-impl Index {
-    /// The first byte of its nodes in `.tip`.
-    pub(super) fn start(&self) -> usize {
-        match self {
-            Index::Fst(fst) => fst.body.start,
-            Index::Trie(trie) => trie.place.start,
-        }
-    }
 }
 
 impl FieldTerms {
@@ -69,11 +60,11 @@ pub(super) fn of_meta(meta: &Body, format: &Format, fields: &[FieldInfo]) -> Res
         let start = cursor.vlong()?;
         if format.has_trie {
             let (root, end) = (cursor.vlong()?.unsigned_abs(), cursor.vlong()?);
-            return Ok(Index::Trie(Trie { place: place(cursor, start, end)?, root }));
+            return Ok((place(cursor, start, end)?, Index::Trie(Trie { root })));
         }
         let (has_gaps, node, len) = fst_header(cursor)?;
-        let body = place(cursor, start, start.saturating_add(len))?;
-        Ok(Index::Fst(Fst { body, start: node, has_gaps, root }))
+        let place = place(cursor, start, start.saturating_add(len))?;
+        Ok((place, Index::Fst(Fst { start: node, has_gaps, root })))
     })
 }
 
@@ -95,7 +86,7 @@ pub(super) fn of_ends(tim: &Body, tip: &Body, format: &Format, fields: &[FieldIn
         let start = header.position();
         let end = usize::try_from(len).ok().and_then(|len| start.checked_add(len));
         header.rule(end.is_some(), "an index of terms that ends past the end")?;
-        Ok(Index::Fst(Fst { body: start..end.unwrap_or(start), start: node, has_gaps, root }))
+        Ok((start..end.unwrap_or(start), Index::Fst(Fst { start: node, has_gaps, root })))
     })
 }
 
@@ -107,7 +98,7 @@ impl Fields {
         (postings_version, block): (i32, u32),
         format: &Format,
         fields: &[FieldInfo],
-        mut index: impl FnMut(&mut Cursor<'_>, Vec<u8>) -> Result<Index>,
+        mut index: impl FnMut(&mut Cursor<'_>, Vec<u8>) -> Result<(Range<usize>, Index)>,
     ) -> Result<Fields> {
         let known: BTreeMap<i32, &FieldInfo> = fields.iter().map(|field| (field.number, field)).collect();
         let (version, mut of) = (cursor.body().version, BTreeMap::new());
@@ -126,7 +117,8 @@ impl Fields {
                 let _longs = cursor.vint()?;
             }
             let (min, max) = (string(&mut cursor)?, string(&mut cursor)?);
-            let terms = FieldTerms { options, has_payloads, min, max, index: index(&mut cursor, root)? };
+            let (place, index) = index(&mut cursor, root)?;
+            let terms = FieldTerms { options, has_payloads, min, max, place, index };
             cursor.rule(of.insert(number, terms).is_none(), "terms of one field twice")?;
         }
         Ok(Fields { of, postings_version, block })
@@ -179,13 +171,6 @@ fn place(cursor: &Cursor<'_>, start: i64, end: i64) -> Result<Range<usize>> {
         .filter(|(start, end)| start <= end)
         .ok_or_else(|| cursor.refuse(ErrorKind::Broken("an index of terms that ends before it begins")))?;
     Ok(start..end)
-}
-
-/// The code of a block in an output of the index: its place, and whether it has terms and other blocks follow it.
-pub(super) fn decode(output: &[u8], has_msb: bool) -> Option<(u64, bool, Option<Vec<u8>>)> {
-    let mut bytes = Bytes(output);
-    let code = if has_msb { bytes.msb_vlong()? } else { bytes.vlong()? };
-    Some((code >> 2, code & 2 == 2, (code & 1 == 1).then(|| bytes.0.to_vec())))
 }
 
 #[cfg(test)]

@@ -1,11 +1,9 @@
 //! The index of prefixes up to Lucene 10.2: a finite-state transducer, whose nodes are read backwards.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use super::Place;
-use super::fields::decode;
-use crate::bytes::variable;
+use crate::bytes::{Bytes, variable};
 
 /// Flags of an arc.
 const LAST: u8 = 0x02;
@@ -25,8 +23,6 @@ const GAP: u8 = 0x40;
 /// An index of prefixes.
 #[derive(Debug)]
 pub(crate) struct Fst {
-    /// The place of the nodes in `.tip`.
-    pub(super) body: Range<usize>,
     pub(super) start: u64,
     /// Whether nodes of arcs by a bitmap have gaps instead: up to version 6.
     pub(super) has_gaps: bool,
@@ -93,8 +89,8 @@ impl Backward<'_> {
 }
 
 impl Fst {
-    /// The block to which the longest prefix of a term leads; `None` if the index is damaged. `nodes` are the bytes of
-    /// [`body`](Self::body).
+    /// The block to which the longest prefix of a term leads; `None` if the index is damaged. `nodes` are its
+    /// bytes.
     pub(super) fn find(&self, nodes: &[u8], term: &[u8], has_msb: bool) -> Option<Place<'static>> {
         // The longest prefix with an output, how much of `output` that is, and its end.
         let mut best = None;
@@ -123,6 +119,13 @@ impl Fst {
         let (block, has_terms, floor) = decode(best, has_msb)?;
         Some(Place { prefix, block, has_terms, floor: floor.map(Cow::Owned) })
     }
+}
+
+/// The code of a block in an output of the index: its place, and whether it has terms and other blocks follow it.
+fn decode(output: &[u8], has_msb: bool) -> Option<(u64, bool, Option<Vec<u8>>)> {
+    let mut bytes = Bytes(output);
+    let code = if has_msb { bytes.msb_vlong()? } else { bytes.vlong()? };
+    Some((code >> 2, code & 2 == 2, (code & 1 == 1).then(|| bytes.0.to_vec())))
 }
 
 /// The arc of a node with this label, if it has one. The outer `None` is damage.
@@ -259,7 +262,7 @@ mod tests {
             [vec![TARGET_NEXT | HAS_FINAL_OUTPUT | 0x01, b'b', 1, 5 << 2 | 2], leaf(Some(b'd'), LAST, 7)]
                 .concat();
         let (nodes, starts) = body(&[start, leaf(Some(b'x'), LAST, 9)]);
-        let fst = Fst { body: 0..nodes.len(), start: starts[0], has_gaps: false, root: block(1) };
+        let fst = Fst { start: starts[0], has_gaps: false, root: block(1) };
         let of = |term: &[u8]| {
             let place = fst.find(&nodes, term, false).unwrap();
             (place.prefix, place.block)
@@ -279,7 +282,7 @@ mod tests {
         let head = [CONTINUOUS, 0x80, 2, 0, 0, HAS_OUTPUT | 0x01, 0xC8, 1];
         let (nodes, starts) = body(&[[&head[..], &output, &[0xD2, 1]].concat()]);
         assert_eq!(starts, [210]);
-        let fst = Fst { body: 0..nodes.len(), start: 210, has_gaps: false, root: block(1) };
+        let fst = Fst { start: 210, has_gaps: false, root: block(1) };
         assert_eq!(fst.find(&nodes, b"a", false).unwrap().block, 9);
         assert_eq!(fst.find(&nodes, &[b'a'; 1_000], false), None);
     }
@@ -307,7 +310,7 @@ mod tests {
             (continuous, false, [1, 1, 1, 3, 4, 5, 1]),
         ] {
             let (nodes, starts) = body(&[node]);
-            let fst = Fst { body: 0..nodes.len(), start: starts[0], has_gaps, root: block(1) };
+            let fst = Fst { start: starts[0], has_gaps, root: block(1) };
             let found = [b'a', b'b', b'c', b'd', b'e', b'f', b'g'];
             let found = found.map(|label| fst.find(&nodes, &[label], false).unwrap().block);
             assert_eq!(found, expected);

@@ -126,9 +126,7 @@ impl<S: SegmentIds> Seeker<'_, S> {
         let mut in_columns = false;
         for &(which, place) in self.candidates.iter().skip(first).take(IN_FLIGHT) {
             let place = place as usize;
-            let (Some((_, segment)), Some(&scheme), Some(&id)) =
-                (lookup.segments.get(place), lookup.scheme_of.get(place), ids.get(which as usize))
-            else {
+            let (Some((segment, scheme)), Some(&id)) = (lookup.at(place), ids.get(which as usize)) else {
                 break;
             };
             self.encoded.next_id();
