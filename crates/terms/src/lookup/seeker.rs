@@ -83,16 +83,8 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
             None => VerifiedCache::filters_of(lookup),
         };
         let encoded = EncodedId::new(lookup.schemes.len());
-        Seeker {
-            lookup,
-            encoded,
-            cache,
-            asked: 0,
-            candidates: Vec::new(),
-            in_flight: Vec::new(),
-            keys: Vec::new(),
-            hashes: Vec::new(),
-        }
+        let (candidates, in_flight, keys, hashes) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Seeker { lookup, encoded, cache, asked: 0, candidates, in_flight, keys, hashes }
     }
 
     /// The set of segments.

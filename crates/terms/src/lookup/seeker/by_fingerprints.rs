@@ -175,21 +175,16 @@ impl<S: SegmentIds> Seeker<'_, S> {
 
     /// Prefetches heads and documents, and then the values, of the candidates whose ids are values of columns.
     fn prefetch_in_columns(&self) {
-        let key_of = |in_flight: &InFlight| self.keys.get(in_flight.key.clone()?);
-        for in_flight in &self.in_flight {
-            if let (Some(key), Some((column, docs))) =
-                (key_of(in_flight), self.cache.in_column(in_flight.place))
-                && let Some(ranks) = column.prefetch_heads(key)
-            {
-                docs.prefetch(ranks);
-            }
+        let candidate = |in_flight: &InFlight| {
+            let (column, docs) = self.cache.in_column(in_flight.place)?;
+            Some((self.keys.get(in_flight.key.clone()?)?, column, docs))
+        };
+        let in_columns = || self.in_flight.iter().filter_map(candidate);
+        for (key, column, docs) in in_columns() {
+            column.prefetch_heads(key).into_iter().for_each(|ranks| docs.prefetch(ranks));
         }
-        for in_flight in &self.in_flight {
-            if let (Some(key), Some((column, docs))) =
-                (key_of(in_flight), self.cache.in_column(in_flight.place))
-            {
-                column.prefetch_values(key, |rank| docs.get(rank));
-            }
+        for (key, column, docs) in in_columns() {
+            column.prefetch_values(key, |rank| docs.get(rank));
         }
     }
 
