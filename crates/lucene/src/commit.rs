@@ -86,7 +86,8 @@ fn segment(cursor: &mut Cursor<'_>, version: i32) -> Result<SegmentCommit> {
     // The files of field infos.
     cursor.skip_set()?;
     for _ in 0..cursor.natural("fields with updates")? {
-        let (_field, _files) = (cursor.i32()?, cursor.skip_set()?);
+        let _field = cursor.i32()?;
+        cursor.skip_set()?;
     }
     let mut overlays = BTreeMap::new();
     if version >= 11 {
