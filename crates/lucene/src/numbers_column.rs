@@ -3,16 +3,18 @@
 //! A column of single values may be one of lists: each document has a list of one, or none.
 
 mod filter;
+mod stored;
 
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
 use docvalues_column::{
-    Batch, BatchDocs, Bounds, Column, ColumnInfo, DocId, DocRange, Each, Element, Gathered, Lists, OrdRange,
-    Pruning, Rows, SkipIndex, Slices, TermOrd, Values, View, Zone, bits, filter_by_scan,
+    Batch, BatchDocs, Bounds, Column, ColumnInfo, DocId, DocRange, Each, Gathered, Lists, Pruning, Rows,
+    SkipIndex, Slices, Values, View, Zone, bits, filter_by_scan,
 };
-use docvalues_format::bits::to_ords;
 use docvalues_format::presence::NO_VALUE;
+
+use stored::Stored;
 
 use crate::dictionary::Dictionary;
 use crate::error::{ErrorKind, Result};
@@ -23,7 +25,7 @@ use crate::packed::BATCH;
 use crate::presence::Presence;
 use crate::skip_index::Zones;
 use crate::types::Form;
-use crate::windows::{SMALL, each_batch, each_window, words};
+use crate::windows::{each_batch, each_window, words};
 
 /// The most values of a scan's batch, unless a single document has more.
 const SCAN_VALUES: u64 = 1 << 16;
@@ -53,97 +55,6 @@ pub(crate) struct Addresses {
     pub(crate) most: i64,
 }
 
-/// A type that numbers are read as: `i64` or [`TermOrd`].
-pub(crate) trait Stored: Element {
-    /// The range of a filter as numbers of docvalues.
-    fn wanted(wanted: &Self::Range) -> RangeInclusive<i64>;
-
-    /// Decodes the numbers of a range.
-    fn decode(column: &NumbersColumn, range: Range<u64>, out: &mut [Self]) -> Result<()>;
-
-    /// Reads the numbers at `indices`, with `fill` for documents without a value.
-    fn gather(
-        column: &NumbersColumn,
-        indices: &[u32],
-        are_all: bool,
-        fill: Self,
-        out: &mut [Self],
-    ) -> Result<()>;
-}
-
-impl Stored for i64 {
-    fn wanted(wanted: &RangeInclusive<i64>) -> RangeInclusive<i64> {
-        wanted.clone()
-    }
-
-    fn decode(column: &NumbersColumn, range: Range<u64>, out: &mut [i64]) -> Result<()> {
-        column.numbers.decode(range, out)?;
-        if column.form.is_other() {
-            out.iter_mut().for_each(|number| *number = column.form.number(*number));
-        }
-        Ok(())
-    }
-
-    fn gather(
-        column: &NumbersColumn,
-        indices: &[u32],
-        are_all: bool,
-        fill: i64,
-        out: &mut [i64],
-    ) -> Result<()> {
-        column.numbers.gather(indices, are_all, fill, out)?;
-        if column.form.is_other() {
-            let there = out.iter_mut().zip(indices).filter(|(_, index)| **index != NO_VALUE);
-            there.for_each(|(number, _)| *number = column.form.number(*number));
-        }
-        Ok(())
-    }
-}
-
-/// A number that is no ord comes from a damaged file. It becomes an ord past the end of every dictionary.
-impl Stored for TermOrd {
-    fn wanted(wanted: &OrdRange) -> RangeInclusive<i64> {
-        i64::from(wanted.start)..=i64::from(wanted.end) - 1
-    }
-
-    fn decode(column: &NumbersColumn, range: Range<u64>, out: &mut [TermOrd]) -> Result<()> {
-        ords(out, |place, buffer| {
-            let start = range.start + place.start as u64;
-            column.numbers.decode(start..start + buffer.len() as u64, buffer)
-        })
-    }
-
-    fn gather(
-        column: &NumbersColumn,
-        indices: &[u32],
-        are_all: bool,
-        fill: TermOrd,
-        out: &mut [TermOrd],
-    ) -> Result<()> {
-        ords(out, |place, buffer| column.numbers.gather(&indices[place], are_all, fill.get().into(), buffer))
-    }
-}
-
-/// Fills `out` with ords that `read` reads as numbers: those at some places, into a buffer that is as long.
-fn ords(out: &mut [TermOrd], mut read: impl FnMut(Range<usize>, &mut [i64]) -> Result<()>) -> Result<()> {
-    let (mut small, mut large);
-    let buffer = if out.len() <= SMALL {
-        small = [0; SMALL];
-        &mut small[..]
-    } else {
-        large = [0; BATCH];
-        &mut large[..]
-    };
-    let mut at = 0;
-    for out in out.chunks_mut(BATCH) {
-        let buffer = &mut buffer[..out.len()];
-        read(at..at + out.len(), buffer)?;
-        to_ords(buffer, out);
-        at += out.len();
-    }
-    Ok(())
-}
-
 impl NumbersColumn {
     /// Adds the name of the column to an error.
     fn named<T>(&self, result: Result<T>) -> docvalues_column::Result<T> {
@@ -158,7 +69,7 @@ impl NumbersColumn {
             if !are_all {
                 presence.mark_words(place.start, words(indices));
             }
-            T::gather(self, indices, are_all, fill, &mut values[place])
+            self.gather_at(indices, are_all, fill, &mut values[place])
         })
     }
 
@@ -180,7 +91,7 @@ impl NumbersColumn {
                         usize::try_from(places.end - places.start).unwrap_or(usize::MAX),
                         T::default(),
                     );
-                    T::decode(self, places, &mut list)?;
+                    self.decode(places, &mut list)?;
                 }
                 lists.push(&list);
             }
@@ -203,7 +114,7 @@ impl NumbersColumn {
         if self.presence.is_all() {
             for docs in docs.clip(self.info.docs).chunks(BATCH) {
                 let values = &mut values[..docs.len()];
-                T::decode(self, docs.start.into()..docs.end.into(), values)?;
+                self.decode(docs.start.into()..docs.end.into(), values)?;
                 if each(BatchDocs::Run(docs), values).is_break() {
                     break;
                 }
@@ -212,7 +123,7 @@ impl NumbersColumn {
         }
         each_window(&self.presence, docs, |docs, first| {
             values.resize(docs.len(), T::default());
-            T::decode(self, first..first + docs.len() as u64, &mut values)?;
+            self.decode(first..first + docs.len() as u64, &mut values)?;
             Ok(each(BatchDocs::List(docs), &values).is_continue())
         })
     }
@@ -264,7 +175,7 @@ impl NumbersColumn {
                 let offsets = &offsets[at..=at + len];
                 let span = offsets[0]..offsets[len];
                 values.resize(usize::try_from(span.end - span.start).unwrap_or(usize::MAX), T::default());
-                T::decode(self, span, &mut values)?;
+                self.decode(span, &mut values)?;
                 let docs = BatchDocs::List(&docs[at..at + len]);
                 if each(Batch { docs, values: View::Many(Slices::new(offsets, &values)) }).is_break() {
                     return Ok(false);
@@ -360,7 +271,7 @@ impl<T: Stored> Rows<T> for NumbersColumn {
                 let (values, _) = out.begin_one(docs.len());
                 // An empty run may have an end below its start.
                 let docs = docs.clip(docs.end);
-                self.named(T::decode(self, docs.start.into()..docs.end.into(), values))
+                self.named(self.decode(docs.start.into()..docs.end.into(), values))
             }
             (BatchDocs::Run(docs), _) => {
                 out.fill_by_scan(docs, is_many, |each| Rows::<T>::scan(self, docs, each))
@@ -400,7 +311,7 @@ impl<T: Stored> Rows<T> for NumbersColumn {
             None => index..index + 1,
         };
         out.resize(usize::try_from(places.end - places.start).unwrap_or(usize::MAX), T::default());
-        self.named(T::decode(self, places, out))?;
+        self.named(self.decode(places, out))?;
         Ok(true)
     }
 }
