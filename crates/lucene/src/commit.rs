@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cursor::Cursor;
-use crate::envelope::{Contents, open_verified};
+use crate::envelope::{Contents, open, verified};
 use crate::error::{ErrorKind, Result};
 use crate::file::File;
 use crate::files::is_segment_name;
@@ -29,7 +29,7 @@ pub(crate) struct SegmentCommit {
     pub(crate) id: [u8; 16],
     pub(crate) codec: String,
     pub(crate) live_docs_generation: i64,
-    pub(crate) deleted: i32,
+    pub(crate) deleted: u32,
     pub(crate) fields_generation: i64,
     /// The overlays of doc values, by the numbers of their fields.
     pub(crate) overlays: BTreeMap<i32, Overlays>,
@@ -46,14 +46,13 @@ pub(crate) struct Overlays {
 
 /// Reads the commit of `generation`.
 pub(crate) fn read(file: &File, generation: &str) -> Result<Commit> {
-    let (_, body) = open_verified(file, &CONTENTS, None, generation)?;
+    let body = verified(open(file, &CONTENTS, None, generation)?)?;
     let mut cursor = Cursor::new(&body);
     let cursor = &mut cursor;
     let lucene = [cursor.vint()?, cursor.vint()?, cursor.vint()?];
     let (_created_by, _changes) = (cursor.vint()?, cursor.i64()?);
     let _next_name = if body.version == 7 { cursor.i32()?.into() } else { cursor.vlong()? };
-    let count = cursor.i32()?;
-    cursor.within("segments", count.into(), 0, i32::MAX.into())?;
+    let count = cursor.natural("segments")?;
     if count > 0 {
         let _oldest_segment = [cursor.vint()?, cursor.vint()?, cursor.vint()?];
     }
@@ -74,27 +73,28 @@ fn segment(cursor: &mut Cursor<'_>, version: i32) -> Result<SegmentCommit> {
         return Err(cursor.refuse(ErrorKind::FileName(name)));
     }
     let (id, codec) = (cursor.id()?, cursor.string()?.to_owned());
-    let live_docs_generation = generation(cursor)?;
-    let deleted = cursor.i32()?;
-    cursor.within("deleted documents", deleted.into(), 0, i32::MAX.into())?;
-    let fields_generation = generation(cursor)?;
-    let _doc_values_generation = generation(cursor)?;
+    let live_docs_generation = cursor.generation()?;
+    let deleted = cursor.natural("deleted documents")?;
+    let fields_generation = cursor.generation()?;
+    let _doc_values_generation = cursor.generation()?;
     if version >= 9 {
         let _soft_deleted = cursor.i32()?;
     }
     if version >= 10 && cursor.flag()? {
         let _commit_id = cursor.id()?;
     }
-    let _field_infos_files = cursor.set()?;
-    for _ in 0..count(cursor, "fields with updates")? {
-        let (_field, _files) = (cursor.i32()?, cursor.set()?);
+    // The files of field infos.
+    cursor.skip_set()?;
+    for _ in 0..cursor.natural("fields with updates")? {
+        let _field = cursor.i32()?;
+        cursor.skip_set()?;
     }
     let mut overlays = BTreeMap::new();
     if version >= 11 {
-        for _ in 0..count(cursor, "fields with overlays")? {
-            let (field, base) = (cursor.i32()?, generation(cursor)?);
+        for _ in 0..cursor.natural("fields with overlays")? {
+            let (field, base) = (cursor.i32()?, cursor.generation()?);
             let mut later = Vec::new();
-            for _ in 0..count(cursor, "overlays")? {
+            for _ in 0..cursor.natural("overlays")? {
                 let generation = cursor.i64()?;
                 cursor.within("generation of an overlay", generation, 1, i64::MAX)?;
                 later.push(generation);
@@ -107,18 +107,6 @@ fn segment(cursor: &mut Cursor<'_>, version: i32) -> Result<SegmentCommit> {
         }
     }
     Ok(SegmentCommit { name, id, codec, live_docs_generation, deleted, fields_generation, overlays })
-}
-
-fn count(cursor: &mut Cursor<'_>, what: &'static str) -> Result<i32> {
-    let count = cursor.i32()?;
-    cursor.within(what, count.into(), 0, i32::MAX.into())?;
-    Ok(count)
-}
-
-fn generation(cursor: &mut Cursor<'_>) -> Result<i64> {
-    let generation = cursor.i64()?;
-    cursor.within("generation", generation, -1, i64::MAX)?;
-    Ok(generation)
 }
 
 #[cfg(test)]

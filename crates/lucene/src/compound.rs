@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::cursor::Cursor;
-use crate::envelope::{Contents, open, open_verified};
+use crate::envelope::{Contents, open, verified};
 use crate::error::{Error, ErrorKind, Result};
 use crate::file::{Body, File};
 use crate::order::Order;
@@ -30,8 +30,8 @@ impl Compound {
     /// Opens the compound file of a segment. Each member has a checksum of its own.
     pub(crate) fn open(entries: &File, data: &File, order: Order, id: &[u8; 16]) -> Result<Compound> {
         let [of_entries, of_data] = contents(order);
-        let (_, entries) = open_verified(entries, &[of_entries], Some(id), "")?;
-        let (_, data) = open(data, &[of_data], Some(id), "")?;
+        let entries = verified(open(entries, &[of_entries], Some(id), "")?)?;
+        let data = open(data, &[of_data], Some(id), "")?;
         let (mut cursor, mut members) = (Cursor::new(&entries), BTreeMap::new());
         for _ in 0..cursor.count("members of a compound file")? {
             let name = cursor.string()?.to_owned();

@@ -120,6 +120,20 @@ impl<'a> Cursor<'a> {
         Ok(count.cast_unsigned())
     }
 
+    /// As [`count`](Self::count), of a number of 32 bits.
+    pub(crate) fn natural(&mut self, what: &'static str) -> Result<u32> {
+        let number = self.i32()?;
+        self.within(what, number.into(), 0, i32::MAX.into())?;
+        Ok(number.cast_unsigned())
+    }
+
+    /// Takes a generation, of which −1 is none.
+    pub(crate) fn generation(&mut self) -> Result<i64> {
+        let generation = self.i64()?;
+        self.within("generation", generation, -1, i64::MAX)?;
+        Ok(generation)
+    }
+
     /// Takes a text.
     pub(crate) fn string(&mut self) -> Result<&'a str> {
         let len = self.count("length of a text")?;
@@ -136,13 +150,12 @@ impl<'a> Cursor<'a> {
         Ok(map)
     }
 
-    /// Takes a set of texts.
-    pub(crate) fn set(&mut self) -> Result<Vec<String>> {
-        let (count, mut set) = (self.count("entries of a set")?, Vec::new());
-        for _ in 0..count {
-            set.push(self.string()?.to_owned());
+    /// Skips a set of texts.
+    pub(crate) fn skip_set(&mut self) -> Result<()> {
+        for _ in 0..self.count("entries of a set")? {
+            self.string()?;
         }
-        Ok(set)
+        Ok(())
     }
 
     /// Takes the id of a segment.

@@ -4,13 +4,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::binary::{AddressEntry, BinaryEntry};
+use crate::binary::BinaryEntry;
 use crate::cursor::Cursor;
 use crate::dictionary::{TermsEntry, TermsLayout};
 use crate::envelope::Contents;
 use crate::error::{ErrorKind, Result};
 use crate::field_infos::{DocValues, FieldInfo};
 use crate::file::Body;
+use crate::monotonic::AddressEntry;
 use crate::numeric::NumericEntry;
 use crate::order::Order;
 use crate::presence::PresenceEntry;
@@ -140,15 +141,7 @@ pub(crate) fn read(meta: &Body, layout: Layout, fields: &[FieldInfo]) -> Result<
 }
 
 fn entry(cursor: &mut Cursor<'_>, layout: Layout, version: i32, field: &FieldInfo) -> Result<Entry> {
-    let tag = cursor.u8()?;
-    let kind = match tag {
-        0 => Some(DocValues::Numeric),
-        1 => Some(DocValues::Binary),
-        2 => Some(DocValues::Sorted),
-        3 => Some(DocValues::SortedSet),
-        4 => Some(DocValues::SortedNumeric),
-        _ => None,
-    };
+    let kind = DocValues::ALL.get(usize::from(cursor.u8()?)).copied();
     cursor.rule(kind.is_some() && kind == field.doc_values, "doc values of another type than the field")?;
     let has_skip_index = layout == Layout::V90 && field.has_skip_index;
     let skip = has_skip_index.then(|| SkipEntry::read(cursor, version)).transpose()?;
@@ -194,8 +187,7 @@ fn sorted(cursor: &mut Cursor<'_>, layout: Layout) -> Result<NumbersEntry> {
         _ => {
             let presence = PresenceEntry::read(cursor, layout.has_tables())?;
             let count = docs_with_value(cursor)?;
-            let (width, offset, len) = (cursor.u8()?, cursor.i64()?, cursor.i64()?);
-            NumericEntry::ords(presence, count, width, offset, len)
+            NumericEntry::ords(presence, count, cursor.u8()?, (cursor.i64()?, cursor.i64()?))
         }
     };
     Ok(NumbersEntry::single(ords, Some(TermsEntry::read(cursor, layout.terms())?)))
@@ -208,11 +200,11 @@ fn sorted_set(cursor: &mut Cursor<'_>, layout: Layout) -> Result<NumbersEntry> {
         return Ok(NumbersEntry { terms: Some(TermsEntry::read(cursor, layout.terms())?), ..numbers });
     }
     let presence = PresenceEntry::read(cursor, layout.has_tables())?;
-    let (width, offset, len) = (cursor.u8()?, cursor.i64()?, cursor.i64()?);
+    let (width, place) = (cursor.u8()?, (cursor.i64()?, cursor.i64()?));
     let docs = docs_with_value(cursor)?;
     let addresses = Some(AddressEntry::read(cursor, docs.unsigned_abs() + 1)?);
     let terms = Some(TermsEntry::read(cursor, layout.terms())?);
-    let numbers = NumericEntry::ords(presence, docs, width, offset, len);
+    let numbers = NumericEntry::ords(presence, docs, width, place);
     Ok(NumbersEntry { numbers, docs_with_value: docs, addresses, is_count_in_addresses: true, terms })
 }
 
@@ -227,7 +219,5 @@ fn sorted_numeric(cursor: &mut Cursor<'_>, layout: Layout) -> Result<NumbersEntr
 
 /// Takes a number of documents.
 fn docs_with_value(cursor: &mut Cursor<'_>) -> Result<i64> {
-    let docs = cursor.i32()?;
-    cursor.within("documents with a value", docs.into(), 0, i32::MAX.into())?;
-    Ok(docs.into())
+    Ok(cursor.natural("documents with a value")?.into())
 }

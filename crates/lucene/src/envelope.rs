@@ -25,13 +25,8 @@ pub(crate) struct Contents {
 }
 
 /// Checks the header of a file, which has one of `contents`, and the shape of its footer. `id` is that of the segment, if
-/// it is known. Returns the index of its contents.
-pub(crate) fn open(
-    file: &File,
-    contents: &[Contents],
-    id: Option<&[u8; 16]>,
-    suffix: &str,
-) -> Result<(usize, Body)> {
+/// it is known.
+pub(crate) fn open(file: &File, contents: &[Contents], id: Option<&[u8; 16]>, suffix: &str) -> Result<Body> {
     let bytes = file.bytes();
     let error = |at, kind| file.error(at, kind);
     let needed = |at: usize, len: usize| {
@@ -46,12 +41,12 @@ pub(crate) fn open(
     }
     let len = usize::from(needed(4, 1)?[0]);
     let name = needed(5, len)?;
-    let Some(which) = contents.iter().position(|known| known.name.as_bytes() == name) else {
+    let Some(found) = contents.iter().find(|known| known.name.as_bytes() == name) else {
         let (expected, found) =
             (contents.first().map_or("", |known| known.name), name.escape_ascii().to_string());
         return Err(error(4, ErrorKind::Contents { expected, found }));
     };
-    let Contents { name, oldest, newest, order } = contents[which];
+    let Contents { name, oldest, newest, order } = *found;
     let at = 5 + len;
     let version = Order::Big.i32(needed(at, 4)?, 0).unwrap_or(i32::MIN);
     if !(oldest..=newest).contains(&version) {
@@ -72,19 +67,13 @@ pub(crate) fn open(
     if Order::Big.u32(footer, 0) != Some(!MAGIC) || Order::Big.u64(footer, 4) != Some(0) {
         return Err(error(end, ErrorKind::Footer));
     }
-    Ok((which, Body { file: file.clone(), order, version, place: start..end }))
+    Ok(Body { file: file.clone(), name, order, version, place: start..end })
 }
 
-/// As [`open`], and compares the checksum: for metadata, all of which is read.
-pub(crate) fn open_verified(
-    file: &File,
-    contents: &[Contents],
-    id: Option<&[u8; 16]>,
-    suffix: &str,
-) -> Result<(usize, Body)> {
-    let (which, body) = open(file, contents, id, suffix)?;
+/// `body`, if the checksum of its file is the stored one: for metadata, all of which is read.
+pub(crate) fn verified(body: Body) -> Result<Body> {
     verify(&body)?;
-    Ok((which, body))
+    Ok(body)
 }
 
 /// Compares the checksum of a file with the stored one. O(its length).
@@ -113,21 +102,21 @@ mod tests {
     #[test]
     fn a_file_is_opened_by_its_header() {
         let bytes = encode("New", 2, "a_0", b"body");
-        let (which, body) = open_verified(&file(bytes.clone()), &CONTENTS, Some(&ID), "a_0").unwrap();
-        assert_eq!((which, body.version, body.order), (1, 2, Order::Little));
+        let body = open(&file(bytes.clone()), &CONTENTS, Some(&ID), "a_0").and_then(verified).unwrap();
+        assert_eq!((body.name, body.version, body.order), ("New", 2, Order::Little));
         assert_eq!(&body.bytes()[body.place.clone()], b"body");
-        open_verified(&file(bytes), &CONTENTS, None, "a_0").unwrap();
+        open(&file(bytes), &CONTENTS, None, "a_0").and_then(verified).unwrap();
     }
 
     #[test]
     fn every_damaged_byte_is_found() {
         let good = encode("New", 2, "a_0", b"body");
+        let read = |bytes| open(&file(bytes), &CONTENTS, Some(&ID), "a_0").and_then(verified);
         for at in 0..good.len() {
             let mut bytes = good.clone();
             bytes[at] ^= 0x10;
-            assert!(open_verified(&file(bytes), &CONTENTS, Some(&ID), "a_0").is_err(), "byte {at}");
-            let cut = good[..at].to_vec();
-            assert!(open_verified(&file(cut), &CONTENTS, Some(&ID), "a_0").is_err(), "{at} bytes");
+            assert!(read(bytes).is_err(), "byte {at}");
+            assert!(read(good[..at].to_vec()).is_err(), "{at} bytes");
         }
     }
 

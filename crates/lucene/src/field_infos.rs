@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::cursor::Cursor;
-use crate::envelope::{Contents, open_verified};
+use crate::envelope::{Contents, open, verified};
 use crate::error::Result;
 use crate::file::File;
 use crate::order::Order;
@@ -29,6 +29,15 @@ pub(crate) enum DocValues {
 }
 
 impl DocValues {
+    /// All types, in the order of their tags.
+    pub(crate) const ALL: [DocValues; 5] = [
+        DocValues::Numeric,
+        DocValues::Binary,
+        DocValues::Sorted,
+        DocValues::SortedSet,
+        DocValues::SortedNumeric,
+    ];
+
     /// Its name in Lucene.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -68,11 +77,11 @@ pub(crate) struct FieldInfo {
 
 /// Reads the `.fnm` of a segment.
 pub(crate) fn read(file: &File, id: &[u8; 16], suffix: &str) -> Result<Vec<FieldInfo>> {
-    let (which, body) = open_verified(file, &CONTENTS, Some(id), suffix)?;
+    let body = verified(open(file, &CONTENTS, Some(id), suffix)?)?;
     let mut cursor = Cursor::new(&body);
     let (mut fields, mut names, mut numbers) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
     for _ in 0..cursor.count("fields")? {
-        let field = field(&mut cursor, which, body.version)?;
+        let field = field(&mut cursor)?;
         let is_new = numbers.insert(field.number) && names.insert(field.name.clone());
         cursor.rule(is_new, "two fields of one number or name")?;
         fields.push(field);
@@ -81,35 +90,30 @@ pub(crate) fn read(file: &File, id: &[u8; 16], suffix: &str) -> Result<Vec<Field
     Ok(fields)
 }
 
-fn field(cursor: &mut Cursor<'_>, which: usize, version: i32) -> Result<FieldInfo> {
+fn field(cursor: &mut Cursor<'_>) -> Result<FieldInfo> {
+    let (contents, version) = (cursor.body().name, cursor.body().version);
+    let (is_60, is_94) = (contents == CONTENTS[LUCENE_60].name, contents == CONTENTS[LUCENE_94].name);
     let (name, number) = (cursor.string()?.to_owned(), cursor.count("number of a field")?);
     let (flags, index_options) = (cursor.u8()?, cursor.u8()?);
     let tag = cursor.u8()?;
     cursor.within("type of doc values", tag.into(), 0, 5)?;
-    let doc_values = match tag {
-        1 => Some(DocValues::Numeric),
-        2 => Some(DocValues::Binary),
-        3 => Some(DocValues::Sorted),
-        4 => Some(DocValues::SortedSet),
-        5 => Some(DocValues::SortedNumeric),
-        _ => None,
-    };
-    let has_skip_index = which == LUCENE_94 && version >= 2 && cursor.flag()?;
-    let generation = cursor.i64()?;
-    cursor.within("generation", generation, -1, i64::MAX)?;
+    // 0 is none.
+    let doc_values = usize::from(tag).checked_sub(1).and_then(|tag| DocValues::ALL.get(tag)).copied();
+    let has_skip_index = is_94 && version >= 2 && cursor.flag()?;
+    let generation = cursor.generation()?;
     let attributes = cursor.map()?;
     let dimensions = cursor.count("dimensions of points")?;
     let mut point_bytes = 0;
     if dimensions != 0 {
-        if which != LUCENE_60 || version >= 2 {
+        if !is_60 || version >= 2 {
             let _index_dimensions = cursor.vint()?;
         }
         let bytes = cursor.vint()?;
         point_bytes = if dimensions == 1 { bytes } else { 0 };
     }
-    if which != LUCENE_60 {
+    if !is_60 {
         let _dimensions_of_vectors = cursor.vint()?;
-        if which == LUCENE_94 {
+        if is_94 {
             let _encoding = cursor.u8()?;
         }
         let _similarity = cursor.u8()?;

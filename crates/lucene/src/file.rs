@@ -62,6 +62,8 @@ pub(crate) fn byte(offset: i64) -> usize {
 pub(crate) struct Body {
     /// The file. Offsets of its metadata count from its first byte.
     pub(crate) file: File,
+    /// The name of its contents.
+    pub(crate) name: &'static str,
     /// The order of the bytes of numbers.
     pub(crate) order: Order,
     /// The version of its contents.

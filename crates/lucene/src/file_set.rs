@@ -19,15 +19,15 @@ const WITH_SKIP_INDEXES: i32 = 1;
 const WITH_PRESENCE: i32 = 3;
 
 /// The files of a segment: those that it was written with, and those of later generations, which lie beside it.
-#[derive(Debug)]
-pub(crate) struct SegmentFiles<'f> {
-    pub(crate) files: &'f Files,
-    pub(crate) segment: &'f str,
-    pub(crate) id: &'f [u8; 16],
+#[derive(Clone, Debug)]
+pub(crate) struct SegmentFiles {
+    pub(crate) files: Files,
+    pub(crate) segment: String,
+    pub(crate) id: [u8; 16],
     pub(crate) compound: Option<Arc<Compound>>,
 }
 
-impl SegmentFiles<'_> {
+impl SegmentFiles {
     /// Opens a file that the segment was written with.
     pub(crate) fn original(&self, suffix: &str, extension: &str) -> Result<File> {
         match &self.compound {
@@ -48,13 +48,13 @@ impl SegmentFiles<'_> {
     /// An error of the segment's file with this ending.
     #[cold]
     pub(crate) fn error(&self, extension: &str, kind: ErrorKind) -> Error {
-        let (folder, name) = (self.files.path(), segment_file(self.segment, "", extension));
+        let (folder, name) = (self.files.path(), segment_file(&self.segment, "", extension));
         Error::new(format!("{folder}/{name}"), 0, kind)
     }
 
     /// Opens a file of a later generation.
     pub(crate) fn later(&self, suffix: &str, extension: &str) -> Result<File> {
-        self.files.open(&segment_file(self.segment, suffix, extension))
+        self.files.open(&segment_file(&self.segment, suffix, extension))
     }
 }
 
@@ -72,7 +72,7 @@ pub(crate) struct FileSet {
 impl FileSet {
     /// Opens the files with this suffix. `fields` are those that they were written for. Returns the entries of the fields.
     pub(crate) fn open(
-        files: &SegmentFiles<'_>,
+        files: &SegmentFiles,
         layout: Layout,
         (suffix, is_original): (&str, bool),
         fields: &[FieldInfo],
@@ -80,10 +80,11 @@ impl FileSet {
         let file = |extension| {
             if is_original { files.original(suffix, extension) } else { files.later(suffix, extension) }
         };
-        let (_, meta) = envelope::open_verified(&file("dvm")?, &[layout.metadata()], Some(files.id), suffix)?;
+        let meta = envelope::open(&file("dvm")?, &[layout.metadata()], Some(&files.id), suffix)?;
+        let meta = envelope::verified(meta)?;
         let entries = doc_values::read(&meta, layout, fields)?;
         let body = |extension, contents: Contents| {
-            let (_, body) = envelope::open(&file(extension)?, &[contents], Some(files.id), suffix)?;
+            let body = envelope::open(&file(extension)?, &[contents], Some(&files.id), suffix)?;
             match body.version == meta.version {
                 true => Ok(Arc::new(body)),
                 false => Err(body.broken(0, "another version than the metadata of these doc values")),

@@ -83,15 +83,11 @@ fn from_base_36(text: &str) -> Option<u64> {
 
 /// A generation in base 36, as names of files have it.
 pub(crate) fn to_base_36(generation: i64) -> String {
-    let (mut left, mut digits) = (generation.unsigned_abs(), Vec::new());
-    loop {
-        digits
-            .push(u32::try_from(left % 36).ok().and_then(|digit| char::from_digit(digit, 36)).unwrap_or('0'));
-        left /= 36;
-        if left == 0 {
-            return digits.into_iter().rev().collect();
-        }
-    }
+    let digits = std::iter::successors(Some(generation.unsigned_abs()), |left| {
+        Some(left / 36).filter(|left| *left > 0)
+    });
+    let digit = |left: u64| u32::try_from(left % 36).ok().and_then(|digit| char::from_digit(digit, 36));
+    digits.filter_map(digit).collect::<Vec<_>>().into_iter().rev().collect()
 }
 
 #[cfg(test)]

@@ -31,17 +31,18 @@
 //! | --- | --- |
 //! | `error`, `options`, `jump_tables` | errors; how an index is opened |
 //! | `engine`, `types` | who wrote it, and the types of its fields |
-//! | `order`, `file`, `cursor`, `envelope`, `files` | bytes, fields of metadata, headers and checksums, names |
+//! | `order`, `file`, `bytes`, `cursor`, `envelope`, `files` | bytes, fields of metadata, headers and checksums, names |
 //! | `codec`, `commit`, `segment_info`, `field_infos`, `compound`, `live_docs` | metadata of an index and its segments |
 //! | `packed`, `monotonic`, `lz4` | packed integers, addresses, compressed blocks |
 //! | `presence`, `numeric`, `binary`, `dictionary`, `skip_index` | a structure of a column each |
 //! | `doc_values`, `file_set` | their metadata, and their files |
-//! | `windows`, `numbers_column`, `bytes_column`, `doubles_column`, `lists_of_one` | open columns |
+//! | `windows`, `doubles`, `numbers_column`, `bytes_column` | open columns |
 //! | `readable` | a field, and how its column is opened |
 //! | `postings`, `lookup` | terms of few documents, such as ids |
 //! | `segment`, `index` | sources |
 
 mod binary;
+mod bytes;
 mod bytes_column;
 mod codec;
 mod commit;
@@ -49,7 +50,7 @@ mod compound;
 mod cursor;
 mod dictionary;
 mod doc_values;
-mod doubles_column;
+mod doubles;
 mod engine;
 mod envelope;
 mod error;
@@ -59,7 +60,6 @@ mod file_set;
 mod files;
 mod index;
 mod jump_tables;
-mod lists_of_one;
 mod live_docs;
 mod lookup;
 mod lz4;

@@ -3,7 +3,7 @@
 use docvalues_column::Bitset;
 
 use crate::cursor::Cursor;
-use crate::envelope::{Contents, open_verified};
+use crate::envelope::{Contents, open, verified};
 use crate::error::{ErrorKind, Result};
 use crate::file::File;
 use crate::order::Order;
@@ -14,14 +14,14 @@ pub(crate) fn read(
     order: Order,
     (id, suffix): (&[u8; 16], &str),
     docs: u32,
-    deleted: i32,
+    deleted: u32,
 ) -> Result<Bitset> {
     let name = match order {
         Order::Big => "Lucene50LiveDocs",
         Order::Little => "Lucene90LiveDocs",
     };
     let contents = Contents { name, oldest: 0, newest: 0, order };
-    let (_, body) = open_verified(file, &[contents], Some(id), suffix)?;
+    let body = verified(open(file, &[contents], Some(id), suffix)?)?;
     let mut cursor = Cursor::new(&body);
     let count = docs.div_ceil(64) as usize;
     if cursor.left() != 8 * count {

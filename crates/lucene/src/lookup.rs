@@ -5,22 +5,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use docvalues_column::DocId;
 
-use crate::compound::Compound;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::field_infos::FieldInfo;
 use crate::file_set::SegmentFiles;
-use crate::files::Files;
 use crate::postings::{TermFiles, uid};
 
 /// What terms are opened from, and those that were.
 pub(crate) struct Lookup {
     engine: Engine,
-    files: Files,
-    segment: String,
+    files: SegmentFiles,
     docs: u32,
-    id: [u8; 16],
-    compound: Option<Arc<Compound>>,
     fields: Vec<FieldInfo>,
     /// By the number of the field.
     opened: Mutex<BTreeMap<i32, Arc<TermFiles>>>,
@@ -28,17 +23,9 @@ pub(crate) struct Lookup {
 
 impl Lookup {
     /// Look-ups in the fields that a segment of `docs` documents was written with.
-    pub(crate) fn new(files: &SegmentFiles<'_>, engine: Engine, docs: u32, fields: &[FieldInfo]) -> Lookup {
-        Lookup {
-            engine,
-            files: files.files.clone(),
-            segment: files.segment.to_owned(),
-            docs,
-            id: *files.id,
-            compound: files.compound.clone(),
-            fields: fields.to_vec(),
-            opened: Mutex::default(),
-        }
+    pub(crate) fn new(files: &SegmentFiles, engine: Engine, docs: u32, fields: &[FieldInfo]) -> Lookup {
+        let (files, fields) = (files.clone(), fields.to_vec());
+        Lookup { engine, files, docs, fields, opened: Mutex::default() }
     }
 
     /// The field of this name, if it is indexed.
@@ -67,13 +54,11 @@ impl Lookup {
 
     /// Opens the terms of a field with postings of this format and suffix, once.
     fn open(&self, field: &FieldInfo, (format, suffix): &(String, String)) -> Result<Arc<TermFiles>> {
-        let Lookup { files, segment, id, compound, fields, opened, .. } = self;
-        let mut opened = opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(terms) = opened.get(&field.number) {
             return Ok(Arc::clone(terms));
         }
-        let files = SegmentFiles { files, segment, id, compound: compound.clone() };
-        let terms = Arc::new(TermFiles::open(&files, field, (format, suffix), fields)?);
+        let terms = Arc::new(TermFiles::open(&self.files, field, (format, suffix), &self.fields)?);
         opened.insert(field.number, Arc::clone(&terms));
         Ok(terms)
     }

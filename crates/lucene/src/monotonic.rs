@@ -60,6 +60,38 @@ impl MonotonicEntry {
     }
 }
 
+/// The entry of addresses in metadata: a sequence, and the place of its packed numbers.
+#[derive(Clone, Debug)]
+pub(crate) struct AddressEntry {
+    entry: MonotonicEntry,
+    place: (i64, i64),
+}
+
+impl AddressEntry {
+    /// Reads the entry of `count` addresses.
+    pub(crate) fn read(cursor: &mut Cursor<'_>, count: u64) -> Result<AddressEntry> {
+        let offset = cursor.i64()?;
+        AddressEntry::at(offset, cursor, count)
+    }
+
+    /// As [`read`](Self::read), after the offset of the packed numbers.
+    pub(crate) fn at(offset: i64, cursor: &mut Cursor<'_>, count: u64) -> Result<AddressEntry> {
+        let shift = cursor.vint()?;
+        let entry = MonotonicEntry::read(cursor, count, shift)?;
+        Ok(AddressEntry { entry, place: (offset, cursor.i64()?) })
+    }
+
+    /// Bytes of the addresses, as metadata has them.
+    pub(crate) fn bytes(&self) -> i64 {
+        self.place.1
+    }
+
+    /// Opens the addresses.
+    pub(crate) fn open(&self, data: &Body) -> Result<Monotonic> {
+        Monotonic::open(&self.entry, data, self.place.0, self.place.1)
+    }
+}
+
 /// An open sequence.
 #[derive(Debug)]
 pub(crate) struct Monotonic {

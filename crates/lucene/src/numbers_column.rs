@@ -1,16 +1,20 @@
 //! Open columns of numbers or ords, with at most one value a document or any number.
+//!
+//! A column of single values may be one of lists: each document has a list of one, or none.
 
 mod filter;
+mod stored;
 
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
 use docvalues_column::{
-    Batch, BatchDocs, Column, ColumnInfo, DocId, DocRange, Each, Element, Gathered, Lists, OrdRange, Pruning,
-    Rows, SkipIndex, Slices, TermOrd, Values, View, Zone, bits, filter_by_scan,
+    Batch, BatchDocs, Bounds, Column, ColumnInfo, DocId, DocRange, Each, Gathered, Lists, Pruning, Rows,
+    SkipIndex, Slices, Values, View, Zone, bits, filter_by_scan,
 };
-use docvalues_format::bits::to_ords;
 use docvalues_format::presence::NO_VALUE;
+
+use stored::Stored;
 
 use crate::dictionary::Dictionary;
 use crate::error::{ErrorKind, Result};
@@ -20,7 +24,8 @@ use crate::numeric::Numbers;
 use crate::packed::BATCH;
 use crate::presence::Presence;
 use crate::skip_index::Zones;
-use crate::windows::{SMALL, each_batch, each_window, words};
+use crate::types::Form;
+use crate::windows::{each_batch, each_window, words};
 
 /// The most values of a scan's batch, unless a single document has more.
 const SCAN_VALUES: u64 = 1 << 16;
@@ -31,6 +36,9 @@ pub(crate) struct NumbersColumn {
     pub(crate) info: ColumnInfo,
     pub(crate) presence: Presence,
     pub(crate) numbers: Numbers,
+    /// The form and the bounds of the numbers.
+    pub(crate) form: Form,
+    pub(crate) bounds: Bounds,
     /// Where the numbers of each document with a value begin, if it may have several.
     pub(crate) addresses: Option<Addresses>,
     /// The dictionary, if the numbers are ords.
@@ -47,76 +55,6 @@ pub(crate) struct Addresses {
     pub(crate) most: i64,
 }
 
-/// A type that numbers are read as: `i64` or [`TermOrd`].
-pub(crate) trait Stored: Element {
-    /// The range of a filter as numbers.
-    fn wanted(wanted: &Self::Range) -> RangeInclusive<i64>;
-
-    /// Decodes the numbers of a range.
-    fn decode(numbers: &Numbers, range: Range<u64>, out: &mut [Self]) -> Result<()>;
-
-    /// Reads the numbers at `indices`, with `fill` for documents without a value.
-    fn gather(numbers: &Numbers, indices: &[u32], are_all: bool, fill: Self, out: &mut [Self]) -> Result<()>;
-}
-
-impl Stored for i64 {
-    fn wanted(wanted: &RangeInclusive<i64>) -> RangeInclusive<i64> {
-        wanted.clone()
-    }
-
-    fn decode(numbers: &Numbers, range: Range<u64>, out: &mut [i64]) -> Result<()> {
-        numbers.decode(range, out)
-    }
-
-    fn gather(numbers: &Numbers, indices: &[u32], are_all: bool, fill: i64, out: &mut [i64]) -> Result<()> {
-        numbers.gather(indices, are_all, fill, out)
-    }
-}
-
-/// A number that is no ord comes from a damaged file. It becomes an ord past the end of every dictionary.
-impl Stored for TermOrd {
-    fn wanted(wanted: &OrdRange) -> RangeInclusive<i64> {
-        i64::from(wanted.start)..=i64::from(wanted.end) - 1
-    }
-
-    fn decode(numbers: &Numbers, range: Range<u64>, out: &mut [TermOrd]) -> Result<()> {
-        ords(out, |place, buffer| {
-            let start = range.start + place.start as u64;
-            numbers.decode(start..start + buffer.len() as u64, buffer)
-        })
-    }
-
-    fn gather(
-        numbers: &Numbers,
-        indices: &[u32],
-        are_all: bool,
-        fill: TermOrd,
-        out: &mut [TermOrd],
-    ) -> Result<()> {
-        ords(out, |place, buffer| numbers.gather(&indices[place], are_all, fill.get().into(), buffer))
-    }
-}
-
-/// Fills `out` with ords that `read` reads as numbers: those at some places, into a buffer that is as long.
-fn ords(out: &mut [TermOrd], mut read: impl FnMut(Range<usize>, &mut [i64]) -> Result<()>) -> Result<()> {
-    let (mut small, mut large);
-    let buffer = if out.len() <= SMALL {
-        small = [0; SMALL];
-        &mut small[..]
-    } else {
-        large = [0; BATCH];
-        &mut large[..]
-    };
-    let mut at = 0;
-    for out in out.chunks_mut(BATCH) {
-        let buffer = &mut buffer[..out.len()];
-        read(at..at + out.len(), buffer)?;
-        to_ords(buffer, out);
-        at += out.len();
-    }
-    Ok(())
-}
-
 impl NumbersColumn {
     /// Adds the name of the column to an error.
     fn named<T>(&self, result: Result<T>) -> docvalues_column::Result<T> {
@@ -131,7 +69,7 @@ impl NumbersColumn {
             if !are_all {
                 presence.mark_words(place.start, words(indices));
             }
-            T::gather(&self.numbers, indices, are_all, fill, &mut values[place])
+            self.gather_at(indices, are_all, fill, &mut values[place])
         })
     }
 
@@ -153,7 +91,7 @@ impl NumbersColumn {
                         usize::try_from(places.end - places.start).unwrap_or(usize::MAX),
                         T::default(),
                     );
-                    T::decode(&self.numbers, places, &mut list)?;
+                    self.decode(places, &mut list)?;
                 }
                 lists.push(&list);
             }
@@ -161,14 +99,23 @@ impl NumbersColumn {
         })
     }
 
-    /// Calls `each` with the values of `docs`, in a single-valued column.
+    /// Calls `each` with the values of `docs`, of which each document has at most one.
     fn scan_one<T: Stored>(&self, docs: DocRange, each: &mut Each<'_, T>) -> Result<()> {
-        let mut values = vec![T::default(); BATCH];
+        let (mut values, mut offsets) = (vec![T::default(); BATCH], Vec::new());
+        let is_many = self.info.is_multi_valued();
+        let mut each = |docs: BatchDocs<'_>, values: &[T]| {
+            if !is_many {
+                return each(Batch { docs, values: View::One(values) });
+            }
+            // Where lists of one begin and end.
+            offsets.extend(offsets.len() as u64..=values.len() as u64);
+            each(Batch { docs, values: View::Many(Slices::new(&offsets[..=values.len()], values)) })
+        };
         if self.presence.is_all() {
             for docs in docs.clip(self.info.docs).chunks(BATCH) {
                 let values = &mut values[..docs.len()];
-                T::decode(&self.numbers, docs.start.into()..docs.end.into(), values)?;
-                if each(Batch { docs: BatchDocs::Run(docs), values: View::One(values) }).is_break() {
+                self.decode(docs.start.into()..docs.end.into(), values)?;
+                if each(BatchDocs::Run(docs), values).is_break() {
                     break;
                 }
             }
@@ -176,9 +123,39 @@ impl NumbersColumn {
         }
         each_window(&self.presence, docs, |docs, first| {
             values.resize(docs.len(), T::default());
-            T::decode(&self.numbers, first..first + docs.len() as u64, &mut values)?;
-            Ok(each(Batch { docs: BatchDocs::List(docs), values: View::One(&values) }).is_continue())
+            self.decode(first..first + docs.len() as u64, &mut values)?;
+            Ok(each(BatchDocs::List(docs), &values).is_continue())
         })
+    }
+
+    /// Sets the bits of the documents of `docs` with a value in `wanted`, whose number is one of `stored`.
+    fn filter_stored<T: Stored>(
+        &self,
+        docs: DocRange,
+        (stored, wanted): (&RangeInclusive<i64>, &T::Range),
+        out: &mut [u64],
+        pruned: &mut Pruning,
+    ) -> docvalues_column::Result<()> {
+        let bounds = match &self.terms {
+            Some(terms) => 0..=i64::from(terms.len()) - 1,
+            None => self.bounds.range(),
+        };
+        if stored.is_empty() || *bounds.end() < *stored.start() || *stored.end() < *bounds.start() {
+            pruned.directory += docs.len() as u64;
+            return Ok(());
+        }
+        if stored.start() <= bounds.start() && bounds.end() <= stored.end() && self.terms.is_none() {
+            pruned.directory += docs.len() as u64;
+            return self.named(self.presence.exists(docs, out));
+        }
+        let read = |docs: DocRange, out: &mut [u64], pruned: &mut Pruning| match &self.addresses {
+            None => self.named(self.filter_one(docs, stored, out, pruned)),
+            Some(_) => filter_by_scan::<T>(self, docs, out, pruned, |row| T::is_within(row, wanted)),
+        };
+        match self.zones.as_ref().filter(|zones| zones.are_intervals()) {
+            None => read(docs, out, pruned),
+            Some(zones) => self.each_open_zone((zones, docs), stored, out, pruned, read),
+        }
     }
 
     /// Calls `each` with the lists of `docs`.
@@ -198,7 +175,7 @@ impl NumbersColumn {
                 let offsets = &offsets[at..=at + len];
                 let span = offsets[0]..offsets[len];
                 values.resize(usize::try_from(span.end - span.start).unwrap_or(usize::MAX), T::default());
-                T::decode(&self.numbers, span, &mut values)?;
+                self.decode(span, &mut values)?;
                 let docs = BatchDocs::List(&docs[at..at + len]);
                 if each(Batch { docs, values: View::Many(Slices::new(offsets, &values)) }).is_break() {
                     return Ok(false);
@@ -269,26 +246,35 @@ impl Column for NumbersColumn {
     }
 
     fn skip_index(&self) -> Option<&dyn SkipIndex> {
-        if self.terms.is_none() && self.zones.is_some() { Some(self) } else { None }
+        let has_zones = self.terms.is_none() && self.zones.is_some() && !self.form.is_other();
+        if has_zones { Some(self) } else { None }
     }
 }
 
 impl<T: Stored> Rows<T> for NumbersColumn {
     fn gather(&self, docs: BatchDocs<'_>, out: &mut Gathered<T>) -> docvalues_column::Result<()> {
+        let is_many = self.info.is_multi_valued();
         match (docs, &self.addresses) {
             (BatchDocs::List(docs), Some(addresses)) => {
                 let (lists, _) = out.begin_many(docs.len());
                 self.named(self.gather_lists(addresses, docs, lists))
             }
+            (BatchDocs::List(docs), None) if is_many => {
+                let mut single = Gathered::new();
+                self.named(self.gather_one::<T>(docs, &mut single))?;
+                let (lists, _) = out.begin_many(docs.len());
+                (0..docs.len()).for_each(|at| lists.push(single.row(at).unwrap_or_default()));
+                Ok(())
+            }
             (BatchDocs::List(docs), None) => self.named(self.gather_one(docs, out)),
-            (BatchDocs::Run(docs), None) if self.presence.is_all() && docs.end <= self.info.docs => {
+            (BatchDocs::Run(docs), _) if self.presence.is_all() && docs.end <= self.info.docs && !is_many => {
                 let (values, _) = out.begin_one(docs.len());
                 // An empty run may have an end below its start.
                 let docs = docs.clip(docs.end);
-                self.named(T::decode(&self.numbers, docs.start.into()..docs.end.into(), values))
+                self.named(self.decode(docs.start.into()..docs.end.into(), values))
             }
-            (BatchDocs::Run(docs), addresses) => {
-                out.fill_by_scan(docs, addresses.is_some(), |each| Rows::<T>::scan(self, docs, each))
+            (BatchDocs::Run(docs), _) => {
+                out.fill_by_scan(docs, is_many, |each| Rows::<T>::scan(self, docs, each))
             }
         }
     }
@@ -309,34 +295,11 @@ impl<T: Stored> Rows<T> for NumbersColumn {
     ) -> docvalues_column::Result<()> {
         bits::check(docs, out);
         let docs = docs.clip(self.info.docs);
-        let numbers = T::wanted(wanted);
-        let bounds = match &self.terms {
-            Some(terms) => 0..=i64::from(terms.len()) - 1,
-            None => self.info.bounds.range(),
+        let Some(stored) = self.form.stored(T::wanted(wanted)) else {
+            return filter_by_scan::<T>(self, docs, out, pruned, |row| T::is_within(row, wanted));
         };
-        if numbers.is_empty() || *bounds.end() < *numbers.start() || *numbers.end() < *bounds.start() {
-            pruned.directory += docs.len() as u64;
-            return Ok(());
-        }
-        if numbers.start() <= bounds.start() && bounds.end() <= numbers.end() && self.terms.is_none() {
-            pruned.directory += docs.len() as u64;
-            return self.named(self.presence.exists(docs, out));
-        }
-        let zones = self.zones.as_ref().filter(|zones| zones.are_intervals());
-        match (&self.addresses, zones) {
-            (None, None) => self.named(self.filter_one(docs, &numbers, out, pruned)),
-            (None, Some(zones)) => {
-                self.each_open_zone((zones, docs), &numbers, out, pruned, |docs, out, pruned| {
-                    self.named(self.filter_one(docs, &numbers, out, pruned))
-                })
-            }
-            (Some(_), None) => filter_by_scan::<T>(self, docs, out, pruned, |row| T::is_within(row, wanted)),
-            (Some(_), Some(zones)) => {
-                self.each_open_zone((zones, docs), &numbers, out, pruned, |docs, out, pruned| {
-                    filter_by_scan::<T>(self, docs, out, pruned, |row| T::is_within(row, wanted))
-                })
-            }
-        }
+        let mut ranges = stored.into_iter().flatten();
+        ranges.try_for_each(|stored| self.filter_stored::<T>(docs, (&stored, wanted), out, pruned))
     }
 
     fn get(&self, doc: DocId, out: &mut Vec<T>) -> docvalues_column::Result<bool> {
@@ -348,7 +311,7 @@ impl<T: Stored> Rows<T> for NumbersColumn {
             None => index..index + 1,
         };
         out.resize(usize::try_from(places.end - places.start).unwrap_or(usize::MAX), T::default());
-        self.named(T::decode(&self.numbers, places, out))?;
+        self.named(self.decode(places, out))?;
         Ok(true)
     }
 }
@@ -365,26 +328,6 @@ impl SkipIndex for NumbersColumn {
         out.clear();
         if let Some(zones) = &self.zones {
             out.extend_from_slice(self.named(zones.of(docs, &self.numbers))?);
-        }
-        Ok(())
-    }
-
-    fn may_hold(
-        &self,
-        _level: usize,
-        docs: DocRange,
-        wanted: &RangeInclusive<i64>,
-        out: &mut [u64],
-        pruned: &mut Pruning,
-    ) -> docvalues_column::Result<()> {
-        let Some(zones) = &self.zones else { return Ok(()) };
-        for (at, zone) in self.named(zones.of(docs, &self.numbers))?.iter().enumerate() {
-            if zone.may_hold(wanted) {
-                bits::set(out, at);
-                pruned.zones.open += 1;
-            } else {
-                pruned.zones.none += 1;
-            }
         }
         Ok(())
     }

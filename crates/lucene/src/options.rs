@@ -13,33 +13,21 @@ use crate::types::FieldType;
 /// let options = Options::new().jump_tables(JumpTables::BuildOnFirstUse).verify_all(true);
 /// assert!(format!("{options:?}").contains("BuildOnFirstUse"));
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Options {
     pub(crate) jump_tables: JumpTables,
     pub(crate) verifies_all: bool,
-    pub(crate) hides_soft_deletes: bool,
+    pub(crate) keeps_soft_deletes: bool,
     pub(crate) unites_kinds: bool,
     pub(crate) types: BTreeMap<String, FieldType>,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options::new()
-    }
 }
 
 impl Options {
     /// Tables of the file, checksums of metadata and of files up to 64 MiB, no documents that are soft-deleted, and the types
     /// that engines are known to write.
     pub fn new() -> Options {
-        Options {
-            jump_tables: JumpTables::Baked,
-            verifies_all: false,
-            hides_soft_deletes: true,
-            unites_kinds: false,
-            types: BTreeMap::new(),
-        }
+        Options::default()
     }
 
     /// How blocks of a column are found.
@@ -56,8 +44,8 @@ impl Options {
 
     /// Whether documents that are soft-deleted are live: those with a value of the field that marks them.
     #[must_use]
-    pub fn keep_soft_deletes(self, keeps: bool) -> Options {
-        Options { hides_soft_deletes: !keeps, ..self }
+    pub fn keep_soft_deletes(self, keeps_soft_deletes: bool) -> Options {
+        Options { keeps_soft_deletes, ..self }
     }
 
     /// Whether a field has the same kind in all segments: lists in all, if it has lists in some. Merges need it; searches do

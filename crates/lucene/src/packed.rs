@@ -28,16 +28,6 @@ pub(crate) struct Packed {
     pub(crate) width: u8,
 }
 
-/// Whether Lucene packs integers of this width.
-pub(crate) const fn is_width(width: u8) -> bool {
-    matches!(width, 1 | 2 | 4 | 8 | 12 | 16 | 20 | 24 | 28 | 32 | 40 | 48 | 56 | 64)
-}
-
-/// The greatest integer of a width.
-pub(crate) const fn max(width: u8) -> u64 {
-    bits::mask(width)
-}
-
 impl Packed {
     /// The `count` integers from `start` on, which end at `end` or before.
     pub(crate) fn new(body: &Body, start: usize, end: usize, width: u8, count: u64) -> Result<Packed> {
@@ -64,7 +54,7 @@ impl Packed {
         let word = order.u64(bytes, at)?;
         Some(match order {
             // At most 56 bits begin within a byte, so that all of them are in the eight bytes.
-            Order::Little => word >> (bit % 8) & max(self.width),
+            Order::Little => word >> (bit % 8) & bits::mask(self.width),
             Order::Big => word << (bit % 8) >> (64 - u32::from(self.width)),
         })
     }
@@ -113,30 +103,34 @@ fn unpack_big(bytes: &[u8], width: u8, start: usize, out: &mut [u64]) -> Option<
     let first = start.div_ceil(GROUP) * usize::from(width);
     let bytes = bytes.get(first..)?;
     let (groups, rest) = rest.as_chunks_mut::<GROUP>();
-    match width {
-        1 => unpack_groups::<1>(bytes, groups),
-        2 => unpack_groups::<2>(bytes, groups),
-        4 => unpack_groups::<4>(bytes, groups),
-        8 => unpack_groups::<8>(bytes, groups),
-        12 => unpack_groups::<12>(bytes, groups),
-        16 => unpack_groups::<16>(bytes, groups),
-        20 => unpack_groups::<20>(bytes, groups),
-        24 => unpack_groups::<24>(bytes, groups),
-        28 => unpack_groups::<28>(bytes, groups),
-        32 => unpack_groups::<32>(bytes, groups),
-        40 => unpack_groups::<40>(bytes, groups),
-        48 => unpack_groups::<48>(bytes, groups),
-        56 => unpack_groups::<56>(bytes, groups),
-        64 => unpack_groups::<64>(bytes, groups),
-        _ => None,
-    }?;
+    unpack_all(width, bytes, groups)?;
     for (index, value) in ((groups.len() * GROUP) as u64..).zip(rest) {
         *value = packed.get(bytes, Order::Big, index)?;
     }
     Some(())
 }
 
-/// Unpacks whole groups. The width is a constant, so that places and shifts are.
+/// Declares the widths of integers, and what is compiled for each of them.
+macro_rules! widths {
+    ($($width:literal)*) => {
+        /// Whether Lucene packs integers of this width.
+        pub(crate) const fn is_width(width: u8) -> bool {
+            matches!(width, $($width)|*)
+        }
+
+        /// Unpacks whole groups of big-endian integers.
+        fn unpack_all(width: u8, bytes: &[u8], groups: &mut [[u64; GROUP]]) -> Option<()> {
+            match width {
+                $($width => unpack_groups::<$width>(bytes, groups),)*
+                _ => None,
+            }
+        }
+    };
+}
+
+widths!(1 2 4 8 12 16 20 24 28 32 40 48 56 64);
+
+/// As [`unpack_all`]. The width is a constant, so that places and shifts are.
 fn unpack_groups<const WIDTH: usize>(bytes: &[u8], groups: &mut [[u64; GROUP]]) -> Option<()> {
     for (at, group) in groups.iter_mut().enumerate() {
         // The load of the last integer may reach past those of the group.
@@ -161,7 +155,7 @@ pub(crate) mod tests {
 
     /// The narrowest width for numbers up to `max`; 0 for none but 0.
     pub(crate) fn width_of(max: u64) -> u8 {
-        WIDTHS.into_iter().find(|width| super::max(*width) >= max).filter(|_| max > 0).unwrap_or(0)
+        WIDTHS.into_iter().find(|width| bits::mask(*width) >= max).filter(|_| max > 0).unwrap_or(0)
     }
 
     /// Packs integers bit by bit.
@@ -200,7 +194,7 @@ pub(crate) mod tests {
             big: bool,
         ) {
             let order = if big { Order::Big } else { Order::Little };
-            let values: Vec<u64> = numbers.iter().map(|number| number & super::max(width)).collect();
+            let values: Vec<u64> = numbers.iter().map(|number| number & bits::mask(width)).collect();
             let mut out = Encoder::new(order);
             out.bytes(b"before").bytes(&pack(order, width, &values));
             let body = body(out);

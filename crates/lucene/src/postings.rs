@@ -10,7 +10,6 @@
 //! Lists of as many documents as a block of postings has, 128 or 256, are not read.
 
 mod block;
-mod bytes;
 mod fields;
 mod format;
 mod fst;
@@ -22,6 +21,7 @@ use std::borrow::Cow;
 
 use docvalues_column::DocId;
 
+use crate::bytes::Bytes;
 use crate::envelope::{self, Contents};
 use crate::error::{Error, ErrorKind, Result};
 use crate::field_infos::FieldInfo;
@@ -29,7 +29,6 @@ use crate::file::Body;
 use crate::file_set::SegmentFiles;
 use crate::order::Order;
 
-use bytes::Bytes;
 use fields::{FieldTerms, Fields, Index};
 use format::{DOC, Format, bloom_filter};
 
@@ -57,7 +56,7 @@ struct Place<'t> {
 impl TermFiles {
     /// Opens the terms of `field`, which has postings of a format and a suffix; `fields` are those of the segment.
     pub(crate) fn open(
-        files: &SegmentFiles<'_>,
+        files: &SegmentFiles,
         field: &FieldInfo,
         (format, suffix): (&str, &str),
         fields: &[FieldInfo],
@@ -73,7 +72,7 @@ impl TermFiles {
         let field = field.name.clone();
         let format = found.ok_or_else(|| files.error("fnm", ErrorKind::Postings { field, format }))?;
         let open = |extension: &str, contents: &[Contents]| -> Result<Body> {
-            Ok(envelope::open(&files.original(&suffix, extension)?, contents, Some(files.id), &suffix)?.1)
+            envelope::open(&files.original(&suffix, extension)?, contents, Some(&files.id), &suffix)
         };
         let tim = open("tim", &[format.contents("BlockTreeTermsDict")])?;
         let tip = open("tip", &[format.contents("BlockTreeTermsIndex")])?;
@@ -81,8 +80,8 @@ impl TermFiles {
         let fields = if format.order == Order::Little || tim.version >= format::WITH_META {
             let file = files.original(&suffix, "tmd")?;
             let contents = [format.contents("BlockTreeTermsMeta")];
-            let (_, meta) = envelope::open_verified(&file, &contents, Some(files.id), &suffix)?;
-            fields::of_meta(&meta, &format, fields)?
+            let meta = envelope::open(&file, &contents, Some(&files.id), &suffix)?;
+            fields::of_meta(&envelope::verified(meta)?, &format, fields)?
         } else {
             fields::of_ends(&tim, &tip, &format, fields)?
         };
@@ -96,7 +95,7 @@ impl TermFiles {
         if term < &field.min[..] || &field.max[..] < term {
             return Ok(Vec::new());
         }
-        let place = self.place(field, term).ok_or_else(|| damaged(&self.tip, field.index.start()))?;
+        let place = self.place(field, term).ok_or_else(|| damaged(&self.tip, field.place.start))?;
         let block = usize::try_from(place.block).unwrap_or(0);
         let found = self.in_block(field, place, term).ok_or_else(|| damaged(&self.tim, block))?;
         let Some(found) = found else { return Ok(Vec::new()) };
@@ -126,12 +125,10 @@ impl TermFiles {
 
     /// Where the index leads; `None` if it is damaged.
     fn place(&self, field: &FieldTerms, term: &[u8]) -> Option<Place<'_>> {
-        let bytes = self.tip.bytes();
+        let nodes = self.tip.bytes().get(field.place.clone())?;
         match &field.index {
-            Index::Fst(fst) => {
-                fst.find(bytes.get(fst.body.clone())?, term, self.format.has_msb(self.tim.version))
-            }
-            Index::Trie(trie) => trie.find(bytes.get(trie.place.clone())?, term),
+            Index::Fst(fst) => fst.find(nodes, term, self.format.has_msb(self.tim.version)),
+            Index::Trie(trie) => trie.find(nodes, term),
         }
     }
 

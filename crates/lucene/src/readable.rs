@@ -9,20 +9,18 @@ use docvalues_column::{
 };
 use docvalues_format::id::MAX_VALUES_PER_DOC;
 
-use crate::binary::{BinaryEntry, ByteStrings};
+use crate::binary::ByteStrings;
 use crate::bytes_column::BytesColumn;
 use crate::dictionary::Dictionary;
 use crate::doc_values::{Entry, NumbersEntry, Values};
-use crate::doubles_column::DoublesColumn;
 use crate::error::{ErrorKind, Result};
 use crate::file::Body;
 use crate::file_set::FileSet;
-use crate::lists_of_one::ListsOfOne;
 use crate::numbers_column::{Addresses, NumbersColumn};
 use crate::numeric::Numbers;
 use crate::options::Options;
 use crate::presence::Presence;
-use crate::skip_index::{SkipEntry, Zones};
+use crate::skip_index::Zones;
 use crate::types::Form;
 
 /// Documents of an overlay that are read at once: a block of [`Changes`], which copies a block that changes again.
@@ -71,11 +69,7 @@ impl Readable {
 
     /// Reads single values as lists of one.
     pub(crate) fn read_as_lists(&mut self) {
-        self.field.kind = match self.field.kind {
-            Kind::Numeric => Kind::SortedNumeric,
-            Kind::Sorted => Kind::SortedSet,
-            kind => kind,
-        };
+        self.field.kind = of_lists(self.field.kind);
     }
 
     /// All doc values, the oldest first.
@@ -92,9 +86,6 @@ impl Readable {
             Some(base) => self.open_layer(base, docs, options)?,
             None => Arc::new(AbsentColumn::of(self.field.clone(), docs)),
         };
-        if self.field.kind.is_multi_valued() {
-            column = ListsOfOne::over(column);
-        }
         if !self.overlays.is_empty() {
             column = match self.field.kind {
                 Kind::Binary => Arc::new(Overlay::<u8>::new(column, self.changes(docs, true, options)?)),
@@ -103,9 +94,6 @@ impl Readable {
                     Arc::new(Overlay::<i64>::new(column, changes))
                 }
             };
-        }
-        if matches!(self.form, Form::Doubles | Form::Floats | Form::SortableFloats) {
-            column = Arc::new(DoublesColumn::new(self.field.clone(), self.form, column));
         }
         Ok(Arc::clone(self.column.get_or_init(|| column)))
     }
@@ -175,13 +163,17 @@ impl Layer {
 
     /// Opens the column.
     fn open(&self, (field, form): (&Field, Form), docs: u32, options: &Options) -> Result<Arc<dyn Column>> {
-        let (presence, field) =
-            (self.presence(docs, options)?, Field { kind: self.kind(form), ..field.clone() });
+        let (presence, kind) = (self.presence(docs, options)?, self.kind(form));
+        let kind = if field.kind.is_multi_valued() { of_lists(kind) } else { kind };
+        let field = Field { kind, ..field.clone() };
         match &self.entry.values {
-            Values::Numbers(values) => {
-                self.open_numbers((field, form), values, self.entry.skip.as_ref(), presence, options)
+            Values::Numbers(values) => self.open_numbers((field, form), values, presence, options),
+            Values::Bytes(values) => {
+                let strings = ByteStrings::open(values, &self.files.data)?;
+                let with_value = presence.values().into();
+                let info = info(field, docs, (with_value, with_value), Bounds::Unknown);
+                Ok(Arc::new(BytesColumn { info, presence, strings }))
             }
-            Values::Bytes(values) => self.open_bytes(field, values, presence),
         }
     }
 
@@ -189,7 +181,6 @@ impl Layer {
         &self,
         (field, form): (Field, Form),
         entry: &NumbersEntry,
-        skip: Option<&SkipEntry>,
         presence: Presence,
         options: &Options,
     ) -> Result<Arc<dyn Column>> {
@@ -223,7 +214,7 @@ impl Layer {
         {
             numbers = Numbers::constant(1, count, data);
         }
-        let zones = match skip {
+        let zones = match &self.entry.skip {
             _ if flags.is_some() => None,
             Some(skip) => Some(Zones::of_intervals(skip, docs, &self.files.skip_indexes)?),
             None if terms.is_none() && addresses.is_none() && presence.is_all() => {
@@ -231,35 +222,33 @@ impl Layer {
             }
             None => None,
         };
-        let bounds = match skip {
+        let bounds = match &self.entry.skip {
             _ if terms.is_some() => Bounds::Unknown,
             Some(skip) if flags.is_none() => skip.bounds(),
             _ => numbers.bounds(),
         };
-        let info = info(field, docs, (with_value, count), bounds);
-        Ok(Arc::new(NumbersColumn { info, presence, numbers, addresses, terms, zones }))
+        let info = info(field, docs, (with_value, count), form.bounds(&bounds));
+        Ok(Arc::new(NumbersColumn { info, presence, numbers, form, bounds, addresses, terms, zones }))
     }
+}
 
-    fn open_bytes(&self, field: Field, entry: &BinaryEntry, presence: Presence) -> Result<Arc<dyn Column>> {
-        let strings = ByteStrings::open(entry, &self.files.data)?;
-        let with_value = presence.values().into();
-        let info = info(field, presence.docs(), (with_value, with_value), Bounds::Unknown);
-        Ok(Arc::new(BytesColumn { info, presence, strings }))
+/// The kind of lists of the values of a column.
+fn of_lists(kind: Kind) -> Kind {
+    match kind {
+        Kind::Numeric => Kind::SortedNumeric,
+        Kind::Sorted => Kind::SortedSet,
+        Kind::Binary | Kind::SortedNumeric | Kind::SortedSet => kind,
     }
 }
 
 /// Whether a dictionary of flags has `T` and not `F`.
 fn has_only_true(flags: &Dictionary, field: &str, data: &Body) -> Result<bool> {
-    let found = flags.terms_up_to(2)?;
-    let found: Option<Vec<&[u8]>> = found.as_ref().map(|terms| terms.iter().map(Vec::as_slice).collect());
-    match found.as_deref() {
-        Some([] | [b"F"] | [b"F", b"T"]) => Ok(false),
-        Some([b"T"]) => Ok(true),
-        _ => {
-            let (field, found) = (field.to_owned(), "other terms than F and T");
-            Err(data.error(0, ErrorKind::Type { field, asked: LogicalType::Bool.name(), found }))
-        }
+    let (has_false, has_true) = (flags.has(b"F")?, flags.has(b"T")?);
+    if u32::from(has_false) + u32::from(has_true) != flags.len() {
+        let (field, found) = (field.to_owned(), "other terms than F and T");
+        return Err(data.error(0, ErrorKind::Type { field, asked: LogicalType::Bool.name(), found }));
     }
+    Ok(has_true && !has_false)
 }
 
 fn info(field: Field, docs: u32, (with_value, values): (u64, u64), bounds: Bounds) -> ColumnInfo {

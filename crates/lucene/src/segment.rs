@@ -80,7 +80,7 @@ impl Segment {
         if info.is_compound {
             compound = Some(Arc::new(Compound::open(&open("cfe")?, &open("cfs")?, order, id)?));
         }
-        let files = SegmentFiles { files, segment: name, id, compound };
+        let files = SegmentFiles { files: files.clone(), segment: name.to_owned(), id: *id, compound };
         let original = field_infos::read(&files.original("", "fnm")?, id, "")?;
         let mut later = None;
         if commit.fields_generation >= 0 {
@@ -113,7 +113,7 @@ impl Segment {
             let file = files.later(&suffix, "liv")?;
             live = Some(live_docs::read(&file, order, (id, &suffix), segment.info.docs, commit.deleted)?);
         }
-        if options.hides_soft_deletes
+        if !options.keeps_soft_deletes
             && let Some(name) = &segment.marker
         {
             segment.hide(name, &mut live)?;
@@ -282,8 +282,8 @@ impl Segment {
 }
 
 /// What the fields of a segment are opened from.
-struct Opening<'a, 'f> {
-    files: &'a SegmentFiles<'f>,
+struct Opening<'a> {
+    files: &'a SegmentFiles,
     /// The fields that the segment was written with, and those that it has now.
     original: &'a [FieldInfo],
     /// Those that it was written with, by their numbers.
@@ -293,7 +293,7 @@ struct Opening<'a, 'f> {
     sets: FileSets,
 }
 
-impl Opening<'_, '_> {
+impl Opening<'_> {
     /// What is known of the doc values of a field; `None` if it has none in this segment.
     fn state(&mut self, field: &FieldInfo, (engine, options): (Engine, &Options)) -> Result<Option<State>> {
         let Some(((format, suffix), doc_values)) = field.format.as_ref().zip(field.doc_values) else {

@@ -4,7 +4,7 @@
 
 use crate::codec::InfoLayout;
 use crate::cursor::Cursor;
-use crate::envelope::{Contents, open_verified};
+use crate::envelope::{Contents, open, verified};
 use crate::error::Result;
 use crate::file::File;
 
@@ -28,7 +28,7 @@ pub(crate) fn read(file: &File, layout: InfoLayout, id: &[u8; 16]) -> Result<Seg
         InfoLayout::V90 | InfoLayout::V99 => "Lucene90SegmentInfo",
     };
     let contents = Contents { name, oldest: 0, newest: 0, order: layout.order() };
-    let (_, body) = open_verified(file, &[contents], Some(id), "")?;
+    let body = verified(open(file, &[contents], Some(id), "")?)?;
     let mut cursor = Cursor::new(&body);
     let cursor = &mut cursor;
     let lucene = [cursor.i32()?, cursor.i32()?, cursor.i32()?];
@@ -42,7 +42,7 @@ pub(crate) fn read(file: &File, layout: InfoLayout, id: &[u8; 16]) -> Result<Seg
         let _has_blocks = yes_or_no(cursor)?;
     }
     // A wrong layout would be a byte off, and so end up with other lengths.
-    let (_diagnostics, _files, _attributes) = (cursor.map()?, cursor.set()?, cursor.map()?);
+    let (_diagnostics, _files, _attributes) = (cursor.map()?, cursor.skip_set()?, cursor.map()?);
     Ok(SegmentInfo { lucene, docs: docs.cast_unsigned(), is_compound })
 }
 

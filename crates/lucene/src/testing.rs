@@ -132,5 +132,5 @@ pub(crate) fn body(fields: Encoder) -> Body {
     let (start, order) = (fields.header, fields.order);
     let bytes = encode("Test", 0, "", &fields.out);
     let end = bytes.len() - FOOTER;
-    Body { file: file(bytes), order, version: 0, place: start..end }
+    Body { file: file(bytes), name: "Test", order, version: 0, place: start..end }
 }

@@ -17,7 +17,6 @@ use docvalues_testkit::rng::SplitMix64;
 use crate::codec::{self, InfoLayout};
 use crate::doc_values::Layout;
 use crate::field_infos::tests::{TestField, field_infos};
-use crate::lists_of_one::ListsOfOne;
 use crate::live_docs::tests::live_docs;
 use crate::numeric::tests::Form;
 use crate::packed::tests::{pack, width_of};
@@ -762,7 +761,11 @@ fn single_values_are_lists_of_one() {
     let columns = columns(docs, release);
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), release, docs, &columns, false);
-    let source = part(&open(folder.path(), JumpTables::Baked).unwrap()).source;
+    let index = open(folder.path(), JumpTables::Baked).unwrap();
+    let segment = Arc::clone(&index.segments()[0]);
+    drop(index);
+    let mut segment = Arc::into_inner(segment).unwrap();
+    segment.read_as_lists(&columns.iter().map(|column| column.name.to_owned()).collect());
     for wanted in columns {
         let lists = match wanted.column {
             ModelColumn::Numeric(slots) => {
@@ -773,7 +776,7 @@ fn single_values_are_lists_of_one() {
             }
             others => others,
         };
-        let found = ListsOfOne::over(source.column(wanted.name).unwrap());
+        let found = segment.column(wanted.name).unwrap();
         let field = Field::new(wanted.name, lists.kind(), found.info().field.logical);
         check_column(&*found, &*lists.open(field, docs));
     }

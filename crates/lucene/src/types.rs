@@ -67,20 +67,15 @@ pub(crate) enum Form {
 /// The type of a field with these doc values, and how they are stored; `None` if they have no values of the type.
 pub(crate) fn stored_as(wanted: FieldType, found: DocValues) -> Option<(LogicalType, Form)> {
     use DocValues::{Binary, Numeric, Sorted, SortedNumeric, SortedSet};
-    let (logical, form) = match (wanted, found) {
+    let are_bytes = matches!(found, Binary | Sorted | SortedSet);
+    Some(match (wanted, found) {
         (FieldType::Float, Numeric) => (LogicalType::F64, Form::Floats),
         (FieldType::Float, SortedNumeric) => (LogicalType::F64, Form::SortableFloats),
         (FieldType::Logical(LogicalType::F64), Numeric) => (LogicalType::F64, Form::Doubles),
         (FieldType::Logical(LogicalType::Bool), Sorted | SortedSet) => (LogicalType::Bool, Form::Flags),
-        (FieldType::Logical(logical), Numeric | SortedNumeric) if !logical.is_bytes() => {
-            (logical, Form::Same)
-        }
-        (FieldType::Logical(logical), Binary | Sorted | SortedSet) if logical.is_bytes() => {
-            (logical, Form::Same)
-        }
+        (FieldType::Logical(logical), _) if logical.is_bytes() == are_bytes => (logical, Form::Same),
         _ => return None,
-    };
-    Some((logical, form))
+    })
 }
 
 /// The type of a field that nobody asked for: what the engine is known to write, or what doc values have in general.

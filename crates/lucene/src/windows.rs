@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use docvalues_column::{DocId, DocRange};
-use docvalues_format::bits::not_equal;
+use docvalues_format::bits::{deposit, not_equal};
 use docvalues_format::id::BLOCK_DOCS;
 use docvalues_format::presence::NO_VALUE;
 
@@ -14,8 +14,27 @@ use crate::presence::Presence;
 /// Documents with a value in a window of a scan, if they are spread evenly.
 const SCAN_WINDOW: u64 = 2048;
 
-/// Documents of a small call. Clearing a buffer for a whole [`BATCH`] would take longer than looking these up.
-pub(crate) const SMALL: usize = 64;
+/// Entries of a small call. Clearing a buffer for a whole [`BATCH`] would take longer than looking these up.
+const SMALL: usize = 64;
+
+/// Calls `each` with the places of batches of `count` entries, and a buffer for each batch, which is as long.
+pub(crate) fn in_batches<B: Copy + Default>(
+    count: usize,
+    mut each: impl FnMut(Range<usize>, &mut [B]) -> Result<()>,
+) -> Result<()> {
+    let (mut small, mut large);
+    let buffer = if count <= SMALL {
+        small = [B::default(); SMALL];
+        &mut small[..]
+    } else {
+        large = [B::default(); BATCH];
+        &mut large[..]
+    };
+    (0..count).step_by(BATCH).try_for_each(|start| {
+        let len = BATCH.min(count - start);
+        each(start..start + len, &mut buffer[..len])
+    })
+}
 
 /// Calls `each` with the places in `docs` of batches, the indices of their values, and whether all have a value.
 pub(crate) fn each_batch(
@@ -23,22 +42,10 @@ pub(crate) fn each_batch(
     docs: &[DocId],
     mut each: impl FnMut(Range<usize>, &[u32], bool) -> Result<()>,
 ) -> Result<()> {
-    let (mut small, mut large);
-    let buffer = if docs.len() <= SMALL {
-        small = [0; SMALL];
-        &mut small[..]
-    } else {
-        large = [0; BATCH];
-        &mut large[..]
-    };
-    let mut at = 0;
-    for docs in docs.chunks(BATCH) {
-        let indices = &mut buffer[..docs.len()];
-        let are_all = presence.ranks(docs, indices)?;
-        each(at..at + docs.len(), indices, are_all)?;
-        at += docs.len();
-    }
-    Ok(())
+    in_batches(docs.len(), |place, indices| {
+        let are_all = presence.ranks(&docs[place.clone()], indices)?;
+        each(place, indices, are_all)
+    })
 }
 
 /// Bits of documents that have a value, for the presence of a gather.
@@ -83,16 +90,7 @@ pub(crate) fn expand(presence: &Presence, docs: DocRange, found: &[u64], out: &m
         let (word, shift) = ((at / 64) as usize, at % 64);
         let low = found.get(word).copied().unwrap_or(0) >> shift;
         let high = found.get(word + 1).copied().unwrap_or(0).unbounded_shl(64 - shift);
-        let mut some = (low | high) & !u64::MAX.unbounded_shl(count);
-        // Deposits the lowest bits of `some` in the places of `there`.
-        let mut left = *there;
-        while some != 0 {
-            let place = left & left.wrapping_neg();
-            if some & 1 == 1 {
-                *out |= place;
-            }
-            (some, left) = (some >> 1, left ^ place);
-        }
+        *out |= deposit((low | high) & !u64::MAX.unbounded_shl(count), *there);
         at += count;
     }
     Ok(())

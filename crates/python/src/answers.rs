@@ -25,6 +25,24 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
+    /// Adds a column of a type, to which `push` appends a value.
+    fn column<T>(
+        &mut self,
+        name: &str,
+        logical: LogicalType,
+        values: impl IntoIterator<Item = Option<T>>,
+        push: impl Fn(&mut PlainColumn, T),
+    ) -> &mut Answer {
+        let column = self.begin(name, logical);
+        for value in values {
+            match value {
+                Some(value) => push(column, value),
+                None => column.append_absent(1),
+            }
+        }
+        self
+    }
+
     /// Adds a column of values of a type.
     pub(crate) fn values<'v>(
         &mut self,
@@ -32,15 +50,10 @@ impl Answer {
         logical: LogicalType,
         values: impl IntoIterator<Item = Option<&'v Value>>,
     ) -> &mut Answer {
-        let column = self.begin(name, logical);
-        for value in values {
-            match value {
-                Some(Value::Bytes(bytes)) => column.push_strings([bytes.as_slice()]),
-                Some(value) => column.push_numbers(&[value.stored().unwrap_or(0)]),
-                None => column.append_absent(1),
-            }
-        }
-        self
+        self.column(name, logical, values, |column, value| match value {
+            Value::Bytes(bytes) => column.push_strings([bytes.as_slice()]),
+            value => column.push_numbers(&[value.stored().unwrap_or(0)]),
+        })
     }
 
     /// Adds a column of numbers of a type, as stored.
@@ -50,14 +63,7 @@ impl Answer {
         logical: LogicalType,
         values: impl IntoIterator<Item = Option<i64>>,
     ) -> &mut Answer {
-        let column = self.begin(name, logical);
-        for value in values {
-            match value {
-                Some(value) => column.push_numbers(&[value]),
-                None => column.append_absent(1),
-            }
-        }
-        self
+        self.column(name, logical, values, |column, number| column.push_numbers(&[number]))
     }
 
     /// Adds a column of text.

@@ -18,7 +18,7 @@ use pyo3::IntoPyObjectExt as _;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PyTuple};
+use pyo3::types::{IntoPyDict as _, PyBool, PyBytes, PyFloat, PyInt, PyList, PyMapping, PyTuple};
 
 use crate::capsules::Arrays;
 use crate::errors::{Failure, Result, argument};
@@ -97,8 +97,7 @@ fn epoch(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
     let epoch = EPOCH.get_or_try_init(py, || {
         let datetime = py.import("datetime")?;
         let utc = datetime.getattr("timezone")?.getattr("utc")?;
-        let keywords = PyDict::new(py);
-        keywords.set_item("tzinfo", utc)?;
+        let keywords = [("tzinfo", utc)].into_py_dict(py)?;
         let epoch = datetime.getattr("datetime")?.call((1970, 1, 1), Some(&keywords))?;
         Ok::<_, PyErr>(epoch.unbind())
     })?;
@@ -252,14 +251,11 @@ fn lists(values: &[Option<Bound<'_, PyAny>>]) -> Result<ArrayRef> {
         }
         lens.push(items.len() - before);
     }
-    let Some(first) = values.iter().flatten().next() else {
+    let Some(first) = items.first() else {
+        // An empty list is a missing value.
         return Ok(Arc::new(NullArray::new(values.len())));
     };
-    // An empty list is a missing value.
-    if items.is_empty() {
-        return Ok(Arc::new(NullArray::new(values.len())));
-    }
-    let items = array_of_list(PyList::new(first.py(), items)?.as_any())?;
+    let items = array_of_list(PyList::new(first.py(), &items)?.as_any())?;
     let item = Arc::new(Field::new("item", items.data_type().clone(), true));
     let nulls = NullBuffer::from_iter(values.iter().map(Option::is_some));
     Ok(Arc::new(ListArray::try_new(item, OffsetBuffer::from_lengths(lens), items, Some(nulls))?))
@@ -284,8 +280,7 @@ fn moments(values: &[Option<Bound<'_, PyAny>>]) -> Result<ArrayRef> {
         if value.is_instance(&moment)? {
             let value = match value.getattr("tzinfo")?.is_none() {
                 true => {
-                    let keywords = PyDict::new(py);
-                    keywords.set_item("tzinfo", &utc)?;
+                    let keywords = [("tzinfo", &utc)].into_py_dict(py)?;
                     value.call_method("replace", (), Some(&keywords))?
                 }
                 false => value.clone(),

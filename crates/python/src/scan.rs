@@ -12,7 +12,7 @@ use docvalues::search::{Docs, DocsByPart, Search};
 use docvalues::{DocId, Field};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyCapsule;
+use pyo3::types::{PyCapsule, PyTuple};
 use rayon::prelude::*;
 
 use crate::capsules::{schema_capsule, stream_capsule};
@@ -132,8 +132,8 @@ impl Scan {
         this
     }
 
-    fn __exit__(&self, kind: Bound<'_, PyAny>, error: Bound<'_, PyAny>, trace: Bound<'_, PyAny>) {
-        drop((kind, error, trace));
+    #[pyo3(signature = (*_error))]
+    fn __exit__(&self, _error: &Bound<'_, PyTuple>) {
         self.close();
     }
 

@@ -325,8 +325,8 @@ impl Segment {
         this
     }
 
-    fn __exit__(&self, kind: Bound<'_, PyAny>, error: Bound<'_, PyAny>, trace: Bound<'_, PyAny>) {
-        drop((kind, error, trace));
+    #[pyo3(signature = (*_error))]
+    fn __exit__(&self, _error: &Bound<'_, PyTuple>) {
         self.close();
     }
 

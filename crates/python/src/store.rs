@@ -10,7 +10,7 @@ use docvalues::store::{
 use docvalues::{Field, FieldSpec, Kind, LogicalType, OpenOptions, WriterOptions};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{IntoPyDict as _, PyDict, PyTuple};
 
 use crate::arguments::{self, Data, Names, condition};
 use crate::capsules::schema_of;
@@ -35,6 +35,9 @@ enum OnDisk {
     Within(f64),
 }
 
+/// The outcomes that are counted. The last one is all others.
+const OUTCOMES: [&str; 6] = ["added", "replaced", "updated", "not_found", "stale", "refused"];
+
 /// The most bytes of values that are applied at once.
 const BYTES: usize = 16 << 20;
 
@@ -58,14 +61,7 @@ impl Store {
     ) -> Result<Bound<'py, PyDict>> {
         let (store, data) = (self.store()?, Data::of(data)?);
         let types = Types::of_fields(store.snapshot().schema().fields());
-        let mut counts = [
-            ("added", 0_u64),
-            ("replaced", 0),
-            ("updated", 0),
-            ("not_found", 0),
-            ("stale", 0),
-            ("refused", 0),
-        ];
+        let mut counts = [0_u64; OUTCOMES.len()];
         py.detach(|| {
             // A stream is released without the GIL, too, as that may wait for its threads.
             let mut data = data;
@@ -84,18 +80,12 @@ impl Store {
                     }
                 }
                 for outcome in store.apply(batch).map_err(place)?.outcomes {
-                    let name = outcome_name(&outcome);
-                    counts
-                        .iter_mut()
-                        .filter(|(counted, _)| *counted == name)
-                        .for_each(|(_, count)| *count += 1);
+                    counts[place_of(&outcome)] += 1;
                 }
                 Ok(())
             })
         })?;
-        let found = PyDict::new(py);
-        counts.iter().try_for_each(|(name, count)| found.set_item(*name, *count))?;
-        Ok(found)
+        Ok(OUTCOMES.into_iter().zip(counts).into_py_dict(py)?)
     }
 }
 
@@ -316,14 +306,8 @@ impl Store {
         this
     }
 
-    fn __exit__(
-        &self,
-        py: Python<'_>,
-        kind: Bound<'_, PyAny>,
-        error: Bound<'_, PyAny>,
-        trace: Bound<'_, PyAny>,
-    ) {
-        drop((kind, error, trace));
+    #[pyo3(signature = (*_error))]
+    fn __exit__(&self, py: Python<'_>, _error: &Bound<'_, PyTuple>) {
         self.close(py);
     }
 
@@ -383,13 +367,14 @@ fn options(on_disk: &OnDisk, keep_commits: Option<usize>, buffer: Option<usize>)
     Ok(options)
 }
 
-fn outcome_name(outcome: &Outcome) -> &'static str {
+/// The place of an outcome among [`OUTCOMES`].
+fn place_of(outcome: &Outcome) -> usize {
     match outcome {
-        Outcome::Added => "added",
-        Outcome::Replaced => "replaced",
-        Outcome::Updated => "updated",
-        Outcome::NotFound => "not_found",
-        Outcome::Stale { .. } => "stale",
-        _ => "refused",
+        Outcome::Added => 0,
+        Outcome::Replaced => 1,
+        Outcome::Updated => 2,
+        Outcome::NotFound => 3,
+        Outcome::Stale { .. } => 4,
+        _ => 5,
     }
 }

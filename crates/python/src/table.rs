@@ -7,7 +7,7 @@ use arrow_schema::{ArrowError, SchemaRef};
 use arrow_select::concat::concat_batches;
 use docvalues::Field;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict, PyList, PyTuple};
+use pyo3::types::{IntoPyDict as _, PyCapsule, PyDict, PyList, PyTuple};
 
 use crate::capsules::{batch_capsules, schema_capsule, stream_capsule};
 use crate::errors::{Result, argument};
@@ -71,10 +71,8 @@ impl Table {
 
     /// Totals of the answer.
     #[getter]
-    fn info<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
-        let info = PyDict::new(py);
-        self.info.iter().try_for_each(|(name, number)| info.set_item(*name, *number))?;
-        Ok(info)
+    fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.info.iter().copied().into_py_dict(py)
     }
 
     fn __len__(&self) -> usize {
@@ -172,10 +170,8 @@ impl Schema {
 
     /// The types by name, as conditions call them.
     #[getter]
-    fn types<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
-        let types = PyDict::new(py);
-        self.types.iter().try_for_each(|(name, ty)| types.set_item(name, ty))?;
-        Ok(types)
+    fn types<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.types.iter().map(|(name, ty)| (name.as_str(), ty.as_str())).into_py_dict(py)
     }
 
     fn __len__(&self) -> usize {

@@ -4,7 +4,9 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray as _;
-use arrow_array::{Array, ArrayRef, FixedSizeBinaryArray, RecordBatch, RecordBatchOptions, StringArray};
+use arrow_array::{
+    Array, ArrayRef, FixedSizeBinaryArray, ListArray, RecordBatch, RecordBatchOptions, StringArray,
+};
 use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;
 use arrow_schema::{DataType, Field as ArrowField, Schema as ArrowSchema};
 use docvalues::search::arrow::{StringLayout, arrow_field};
@@ -46,35 +48,26 @@ pub(crate) fn parse(text: &str, logical: LogicalType) -> Option<[u8; 16]> {
 
 /// The batch with text in place of extension types.
 pub(crate) fn as_text(batch: &RecordBatch) -> Result<RecordBatch> {
+    let text = |field: &ArrowField, array: &FixedSizeBinaryArray| -> StringArray {
+        array.iter().map(|value| value.and_then(|bytes| text_of(field, bytes))).collect()
+    };
     map_columns(batch, |field, column| {
-        let array = match column.data_type() {
-            DataType::FixedSizeBinary(16) if extension(field).is_some() => column.as_fixed_size_binary(),
-            DataType::List(item) if extension(item).is_some() => return text_lists(field, item, column),
+        let (ty, array): (DataType, ArrayRef) = match column.data_type() {
+            DataType::FixedSizeBinary(16) if extension(field).is_some() => {
+                (DataType::Utf8, Arc::new(text(field, column.as_fixed_size_binary())))
+            }
+            DataType::List(item) if extension(item).is_some() => {
+                let (lists, of_text) =
+                    (column.as_list::<i32>(), ArrowField::new("item", DataType::Utf8, false));
+                let items = Arc::new(text(item, lists.values().as_fixed_size_binary()));
+                let (item, offsets) = (Arc::new(of_text), lists.offsets().clone());
+                let lists = ListArray::try_new(Arc::clone(&item), offsets, items, lists.nulls().cloned())?;
+                (DataType::List(item), Arc::new(lists))
+            }
             _ => return Ok(None),
         };
-        let text = array.iter().map(|value| value.and_then(|bytes| text_of(field, bytes)));
-        let field = ArrowField::new(field.name(), DataType::Utf8, field.is_nullable());
-        Ok(Some((field, Arc::new(text.collect::<StringArray>()) as ArrayRef)))
+        Ok(Some((ArrowField::new(field.name(), ty, field.is_nullable()), array)))
     })
-}
-
-fn text_lists(
-    field: &ArrowField,
-    item: &ArrowField,
-    column: &ArrayRef,
-) -> Result<Option<(ArrowField, ArrayRef)>> {
-    let lists = column.as_list::<i32>();
-    let items = lists.values().as_fixed_size_binary().iter();
-    let items: StringArray = items.map(|value| value.and_then(|bytes| text_of(item, bytes))).collect();
-    let item = Arc::new(ArrowField::new("item", DataType::Utf8, false));
-    let text = arrow_array::ListArray::try_new(
-        Arc::clone(&item),
-        lists.offsets().clone(),
-        Arc::new(items),
-        lists.nulls().cloned(),
-    )?;
-    let field = ArrowField::new(field.name(), DataType::List(item), field.is_nullable());
-    Ok(Some((field, Arc::new(text))))
 }
 
 /// The batch with 16 bytes in place of the text of columns that `logical` says to be IP addresses or UUIDs. It follows `rows`

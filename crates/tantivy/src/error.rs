@@ -44,26 +44,14 @@ pub enum Error {
     Broken,
 }
 
-impl From<store::Error> for Error {
-    fn from(error: store::Error) -> Error {
-        Error::Columns(error.into())
-    }
+macro_rules! of_columns {
+    ($($error:ty),+) => {
+        $(impl From<$error> for Error {
+            fn from(error: $error) -> Error {
+                Error::Columns(error.into())
+            }
+        })+
+    };
 }
 
-impl From<search::Error> for Error {
-    fn from(error: search::Error) -> Error {
-        Error::Columns(error.into())
-    }
-}
-
-impl From<column::Error> for Error {
-    fn from(error: column::Error) -> Error {
-        Error::Columns(error.into())
-    }
-}
-
-impl From<writer::Error> for Error {
-    fn from(error: writer::Error) -> Error {
-        Error::Columns(error.into())
-    }
-}
+of_columns!(store::Error, search::Error, column::Error, writer::Error);

@@ -192,36 +192,23 @@ impl IdsBuilder {
         let Some(mut keys) = KeysBuilder::new(form, (&*least, &*greatest), survey.count) else {
             return Ok(None);
         };
-        let (mut count, mut buffer, mut end) = (0, Packed::default(), Ok(true));
+        let (mut count, mut buffer) = (0, Packed::default());
         storage.begin(survey.count);
-        ids.each(&mut |id, doc| {
-            let Some(key) = template.pack(id, &mut buffer) else {
-                end = Ok(false);
-                return ControlFlow::Break(());
-            };
+        let fit = each(ids, |id, doc| {
+            let Some(key) = template.pack(id, &mut buffer) else { return Ok(false) };
             match keys.push(key) {
                 Pushed::Yes if count < survey.count => {}
-                Pushed::Yes | Pushed::NotAscending => {
-                    end = Err(BuildError::Changed);
-                    return ControlFlow::Break(());
-                }
-                Pushed::Uneven => {
-                    end = Ok(false);
-                    return ControlFlow::Break(());
-                }
+                Pushed::Yes | Pushed::NotAscending => return Err(BuildError::Changed),
+                Pushed::Uneven => return Ok(false),
             }
             count += 1;
             if form.filter_bits(filter_bits) > 0 {
                 filter.insert(hash(id, seed));
             }
-            if let Err(error) = storage.doc(doc).and_then(|()| keys.take(|made| storage.ids(made))) {
-                end = Err(BuildError::Storage(error));
-                return ControlFlow::Break(());
-            }
-            ControlFlow::Continue(())
-        })
-        .map_err(BuildError::Source)?;
-        if !end? {
+            let stored = storage.doc(doc).and_then(|()| keys.take(|made| storage.ids(made)));
+            stored.map(|()| true).map_err(BuildError::Storage)
+        })?;
+        if !fit {
             return Ok(None);
         }
         if count != survey.count {
@@ -243,16 +230,8 @@ impl Survey {
     fn of<T: SortedIds + ?Sized>(ids: &T, docs: u32) -> Result<Survey, BuildError<T::Error>> {
         let mut survey = Survey::default();
         let mut seen = vec![0_u64; docs.div_ceil(64) as usize];
-        let mut wrong = None;
-        ids.each(&mut |id, doc| match survey.take(id, doc, docs, &mut seen) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(error) => {
-                wrong = Some(error);
-                ControlFlow::Break(())
-            }
-        })
-        .map_err(BuildError::Source)?;
-        wrong.map_or(Ok(survey), Err)
+        each(ids, |id, doc| survey.take(id, doc, docs, &mut seen).map(|()| true))?;
+        Ok(survey)
     }
 
     /// Adds the next id, and checks it.
@@ -282,6 +261,23 @@ impl Survey {
         self.count += 1;
         Ok(())
     }
+}
+
+/// Passes all ids to `take`, until it returns false or fails. Returns whether it took all.
+fn each<T: SortedIds + ?Sized>(
+    ids: &T,
+    mut take: impl FnMut(&[u8], DocId) -> Result<bool, BuildError<T::Error>>,
+) -> Result<bool, BuildError<T::Error>> {
+    let mut end = Ok(true);
+    ids.each(&mut |id, doc| match take(id, doc) {
+        Ok(true) => ControlFlow::Continue(()),
+        stopped => {
+            end = stopped;
+            ControlFlow::Break(())
+        }
+    })
+    .map_err(BuildError::Source)?;
+    end
 }
 
 /// Builds the sections of packed ids.
@@ -317,9 +313,9 @@ impl KeysBuilder {
     /// Offers the next bytes of the section to `take`, unless the builder still reads them.
     fn take<E>(&mut self, take: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<(), E> {
         match self {
-            KeysBuilder::Blocks(builder) => builder.take(take),
-            KeysBuilder::Exact(builder) => builder.take(take),
-            KeysBuilder::Column(builder) => builder.take(take),
+            KeysBuilder::Blocks(builder) => builder.ids.offer(take),
+            KeysBuilder::Exact(builder) => builder.write.out.offer(take),
+            KeysBuilder::Column(builder) => builder.heads.offer(take),
             KeysBuilder::Fst(_) => Ok(()),
         }
     }

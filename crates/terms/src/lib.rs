@@ -41,6 +41,7 @@ pub mod ids;
 pub mod in_column;
 pub mod lookup;
 mod nodes;
+mod output;
 pub mod packing;
 pub mod read;
 mod sorted_keys;

@@ -197,6 +197,12 @@ impl<S: SegmentIds> IdLookup<S> {
         self.segments.get(place).map(|(id, segment)| (*id, segment))
     }
 
+    /// The segment at position `place`, and its scheme.
+    #[inline]
+    fn at(&self, place: usize) -> Option<(&Arc<S>, u32)> {
+        Some((&self.segments.get(place)?.1, *self.scheme_of.get(place)?))
+    }
+
     /// All segments, from the newest to the oldest.
     pub fn segments(&self) -> impl ExactSizeIterator<Item = (SegmentId, &Arc<S>)> {
         self.segments.iter().map(|(id, segment)| (*id, segment))

@@ -51,7 +51,6 @@ mod kernels;
 #[cfg(test)]
 mod tests;
 
-pub use bound::PackedBound;
 pub use detect::detect;
 
 /// The most characters of a template: an id with more is not packed.
@@ -120,9 +119,9 @@ impl Default for Packed {
 /// The shape shared by all ids of a segment: a prefix, a fixed number of characters of one [`Kind`], and a suffix.
 ///
 /// ```
-/// use docvalues_terms::packing::{Packed, Template};
+/// use docvalues_terms::packing::{Kind, Packed, Template};
 ///
-/// let template = Template::of(&[b"doc-0000000007", b"doc-0000000300"]);
+/// let template = Template::new(Kind::Digits, 10, b"doc-", b"").expect("lengths of a number");
 /// let mut packed = Packed::default();
 /// assert_eq!(template.pack(b"doc-0000000258", &mut packed), Some(&[0, 0, 0, 1, 2][..]));
 /// assert_eq!(template.pack(b"dog-0000000258", &mut packed), None);
@@ -156,16 +155,6 @@ impl Template {
             return None;
         }
         Some(Template { kind, len: u8::try_from(len).ok()?, prefix: prefix.into(), suffix: suffix.into() })
-    }
-
-    /// The template of ids in memory, which ascend. For ids elsewhere, see [`detect`].
-    pub fn of(ids: &[impl AsRef<[u8]>]) -> Template {
-        let (Some(first), Some(last)) = (ids.first(), ids.last()) else { return Template::raw() };
-        let all = |template: &Template| {
-            let mut packed = Packed::default();
-            ids.iter().all(|id| template.pack(id.as_ref(), &mut packed).is_some())
-        };
-        detect(first.as_ref(), last.as_ref()).into_iter().find(all).unwrap_or_else(Template::raw)
     }
 
     /// The kind of the characters.

@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use super::write_docs::{self, BUCKET};
-use crate::bits::{or_at, set_range};
+use crate::bits::{deposit, or_at, set_range};
 use crate::id::DocId;
 
 /// Receives the documents of a range that have a value, ascending, in the form in which their block stores them.
@@ -178,19 +178,6 @@ impl Visitor for Expand<'_> {
             doc += count;
         }
     }
-}
-
-/// Moves the low bits of `bits` to the positions of the ones in `mask`, as the `pdep` instruction does.
-#[inline]
-fn deposit(mut bits: u64, mut mask: u64) -> u64 {
-    let mut deposited = 0;
-    while bits != 0 {
-        let lowest = mask & mask.wrapping_neg();
-        deposited |= lowest * (bits & 1);
-        mask ^= lowest;
-        bits >>= 1;
-    }
-    deposited
 }
 
 #[cfg(test)]

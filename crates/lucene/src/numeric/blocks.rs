@@ -1,9 +1,15 @@
 //! Blocks of numbers, each with a minimum and a width of its own, and the ways to find one.
+//!
+//! ```text
+//! block         width (1), min (8); unless the width is 0, the length of the packed integers (4), and these
+//! jump table    the place of each block (8)
+//! ```
 
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use super::{Line, NumericEntry, past};
+use super::block::Block;
+use super::{NumericEntry, past};
 use crate::error::{ErrorKind, Result};
 use crate::file::Body;
 use crate::jump_tables::JumpTables;
@@ -34,13 +40,6 @@ enum Starts {
     Built(OnceLock<Vec<Block>>),
     /// The place of a table in the file.
     Baked(usize),
-}
-
-/// A block of numbers.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Block {
-    pub(super) line: Line,
-    pub(super) packed: Packed,
 }
 
 impl Blocks {
@@ -119,15 +118,15 @@ impl Blocks {
             return Err(body.broken(at, "a block of numbers past the end"));
         }
         let (width, min) = (bytes.get(at).copied().unwrap_or(0), order.i64(bytes, at + 1).unwrap_or(0));
-        let line = Line { min, gcd: self.gcd };
+        let block = |packed| Block { min, gcd: self.gcd, packed };
         if width == 0 {
-            return Ok((Block { line, packed: Packed { start: at, width } }, at + HEADER));
+            return Ok((block(Packed { start: at, width }), at + HEADER));
         }
         let start = at + HEADER + LENGTH;
         let len = order.i32(bytes, at + HEADER).and_then(|len| usize::try_from(len).ok());
         let end = len.and_then(|len| start.checked_add(len)).filter(|end| *end <= self.region.end);
         let end = end.ok_or_else(|| body.broken(at, "a block of numbers that ends past the end"))?;
-        Ok((Block { line, packed: Packed::new(body, start, end, width, values)? }, end))
+        Ok((block(Packed::new(body, start, end, width, values)?), end))
     }
 
     /// All blocks, by one walk.

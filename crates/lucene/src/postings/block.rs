@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::bytes::Bytes;
+use crate::bytes::Bytes;
 use crate::dictionary::MAX_TERM;
 use crate::lz4;
 
@@ -41,11 +41,17 @@ pub(super) fn find(mut bytes: Bytes<'_>, wanted: &[u8], style: &Style) -> Option
     if entries > MOST_ENTRIES {
         return None;
     }
-    let place = if style.has_suffix_areas {
-        in_areas(&mut bytes, entries, wanted)?
+    let area;
+    let (is_leaf, lengths, suffixes) = if style.has_suffix_areas {
+        let code = bytes.vlong()?;
+        area = suffixes(&mut bytes, code, entries)?;
+        (code & 4 == 4, Lengths::read(&mut bytes)?, Some(Bytes(&area)))
     } else {
-        in_one_area(&mut bytes, entries, wanted)?
+        // Each suffix comes after its length.
+        let code = bytes.vint()?;
+        (code & 1 == 1, Lengths::Bytes(Bytes(bytes.take(usize::try_from(code >> 1).ok()?)?)), None)
     };
+    let place = place_of(wanted, entries, is_leaf, (lengths, suffixes))?;
     let (stats, meta) = (bytes.string()?, bytes.string()?);
     match place {
         Some(place) => documents(Bytes(stats), Bytes(meta), place, style).map(Some),
@@ -53,36 +59,13 @@ pub(super) fn find(mut bytes: Bytes<'_>, wanted: &[u8], style: &Style) -> Option
     }
 }
 
-/// The place among the terms of a block of the one with this suffix, up to Lucene 8.4.
-fn in_one_area(bytes: &mut Bytes<'_>, entries: u32, wanted: &[u8]) -> Option<Option<u32>> {
-    let code = bytes.vint()?;
-    let (mut area, is_leaf) = (Bytes(bytes.take(usize::try_from(code >> 1).ok()?)?), code & 1 == 1);
-    let (mut terms, mut found) = (0, None);
-    for _ in 0..entries {
-        let code = area.vint()?;
-        let (len, is_block) = if is_leaf { (code, false) } else { (code >> 1, code & 1 == 1) };
-        let suffix = area.take(usize::try_from(len).ok()?)?;
-        if is_block {
-            area.vlong()?;
-            continue;
-        }
-        if suffix == wanted {
-            found = Some(terms);
-            break;
-        }
-        terms += 1;
-    }
-    Some(found)
-}
-
-/// As [`in_one_area`], from Lucene 8.5 on.
-fn in_areas(bytes: &mut Bytes<'_>, entries: u32, wanted: &[u8]) -> Option<Option<u32>> {
-    let code = bytes.vlong()?;
-    let (len, is_leaf) = (usize::try_from(code >> 3).ok()?, code & 4 == 4);
+/// The suffixes of a block from Lucene 8.5 on, side by side. The lowest bits of `code` say how they are compressed.
+fn suffixes<'a>(bytes: &mut Bytes<'a>, code: u64, entries: u32) -> Option<Cow<'a, [u8]>> {
+    let len = usize::try_from(code >> 3).ok()?;
     if len > usize::try_from(entries).ok()?.saturating_mul(MAX_TERM) {
         return None;
     }
-    let suffixes: Cow<'_, [u8]> = match code & 3 {
+    Some(match code & 3 {
         0 => bytes.take(len)?.into(),
         1 => lowercase(bytes, len)?.into(),
         2 => {
@@ -92,24 +75,34 @@ fn in_areas(bytes: &mut Bytes<'_>, entries: u32, wanted: &[u8]) -> Option<Option
             out.into()
         }
         _ => return None,
-    };
-    let mut lengths = Lengths::read(bytes)?;
-    let (mut suffixes, mut terms, mut found) = (Bytes(&suffixes), 0, None);
+    })
+}
+
+/// The place among the terms of a block of the one with this suffix.
+fn place_of(
+    wanted: &[u8],
+    entries: u32,
+    is_leaf: bool,
+    (mut lengths, mut suffixes): (Lengths<'_>, Option<Bytes<'_>>),
+) -> Option<Option<u32>> {
+    let mut terms = 0;
     for _ in 0..entries {
         let code = lengths.vint()?;
         let (len, is_block) = if is_leaf { (code, false) } else { (code >> 1, code & 1 == 1) };
-        let suffix = suffixes.take(usize::try_from(len).ok()?)?;
+        let len = usize::try_from(len).ok()?;
+        let suffix = match &mut suffixes {
+            Some(suffixes) => suffixes.take(len)?,
+            None => lengths.take(len)?,
+        };
         if is_block {
             lengths.vlong()?;
-            continue;
+        } else if suffix == wanted {
+            return Some(Some(terms));
+        } else {
+            terms += 1;
         }
-        if suffix == wanted {
-            found = Some(terms);
-            break;
-        }
-        terms += 1;
     }
-    Some(found)
+    Some(None)
 }
 
 /// Lengths of suffixes: bytes, or one that is repeated.
@@ -139,6 +132,13 @@ impl<'a> Lengths<'a> {
         match self {
             Lengths::Bytes(bytes) => bytes.vlong(),
             Lengths::Same(_) => self.vint().map(u64::from),
+        }
+    }
+
+    fn take(&mut self, len: usize) -> Option<&'a [u8]> {
+        match self {
+            Lengths::Bytes(bytes) => bytes.take(len),
+            Lengths::Same(_) => None,
         }
     }
 }
@@ -278,10 +278,9 @@ mod tests {
             let matched = len - 2 - 4 - 15;
             block.extend([code as u8, 0x1F, 0, 1, 0]);
             block.extend(std::iter::repeat_n(0xFF, matched / 255));
-            // Both suffixes have no byte.
-            block.extend([(matched % 255) as u8, 0x10, 0, 2 << 1 | 1, 0]);
-            let found = in_areas(&mut Bytes(&block[1..]), 2, b"none");
-            assert_eq!(found, (len == 2 * MAX_TERM).then_some(None));
+            // Both suffixes have no byte, and neither have counts and documents.
+            block.extend([(matched % 255) as u8, 0x10, 0, 2 << 1 | 1, 0, 0, 0]);
+            assert_eq!(find(Bytes(&block), b"none", &NEW), (len == 2 * MAX_TERM).then_some(None));
         }
     }
 

@@ -3,20 +3,17 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::bytes::Bytes;
 use super::format::Format;
 use super::fst::Fst;
 use super::trie::Trie;
 use crate::cursor::Cursor;
 use crate::envelope::MAGIC;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::field_infos::FieldInfo;
 use crate::file::Body;
 
 /// The oldest version of an FST that is read, and the only one in which nodes have gaps.
 const WITH_GAPS: i32 = 6;
-
-const TWICE: &str = "terms of one field twice";
 
 /// The fields of the terms of a segment.
 #[derive(Debug)]
@@ -37,6 +34,8 @@ pub(super) struct FieldTerms {
     pub(super) has_payloads: bool,
     pub(super) min: Vec<u8>,
     pub(super) max: Vec<u8>,
+    /// The place of the nodes of the index in `.tip`.
+    pub(super) place: Range<usize>,
     pub(super) index: Index,
 }
 
@@ -44,16 +43,6 @@ pub(super) struct FieldTerms {
 pub(super) enum Index {
     Fst(Fst),
     Trie(Trie),
-}
-
-impl Index {
-    /// The first byte of its nodes in `.tip`.
-    pub(super) fn start(&self) -> usize {
-        match self {
-            Index::Fst(fst) => fst.body.start,
-            Index::Trie(trie) => trie.place.start,
-        }
-    }
 }
 
 impl FieldTerms {
@@ -66,35 +55,23 @@ impl FieldTerms {
 /// Reads the fields of a `.tmd`.
 pub(super) fn of_meta(meta: &Body, format: &Format, fields: &[FieldInfo]) -> Result<Fields> {
     let mut cursor = Cursor::new(meta);
-    let (postings_version, block) = postings_header(&mut cursor)?;
-    let (fields, mut of) = (by_number(fields), BTreeMap::new());
-    for _ in 0..cursor.count("fields with terms")? {
-        let mut read = record(&mut cursor, format, meta.version, &fields)?;
-        let index = if format.has_trie {
-            let [start, root, end] = [cursor.vlong()?, cursor.vlong()?, cursor.vlong()?];
-            let place = place(start, end);
-            cursor.rule(place.is_some(), "an index of terms that ends before it begins")?;
-            Index::Trie(Trie { place: place.unwrap_or_default(), root: root.unsigned_abs() })
-        } else {
-            let start = cursor.vlong()?;
-            let (version, node, len) = fst_header(&mut cursor)?;
-            let place = place(start, start.saturating_add(len));
-            cursor.rule(place.is_some(), "an index of terms that ends before it begins")?;
-            let root = std::mem::take(&mut read.root);
-            let (body, has_gaps) = (place.unwrap_or_default(), version <= WITH_GAPS);
-            Index::Fst(Fst { body, start: node.unsigned_abs(), has_gaps, root })
-        };
-        let is_new = of.insert(read.number, read.with(index)).is_none();
-        cursor.rule(is_new, TWICE)?;
-    }
-    Ok(Fields { of, postings_version, block })
+    let header = postings_header(&mut cursor)?;
+    Fields::read(cursor, header, format, fields, |cursor, root| {
+        let start = cursor.vlong()?;
+        if format.has_trie {
+            let (root, end) = (cursor.vlong()?.unsigned_abs(), cursor.vlong()?);
+            return Ok((place(cursor, start, end)?, Index::Trie(Trie { root })));
+        }
+        let (has_gaps, node, len) = fst_header(cursor)?;
+        let place = place(cursor, start, start.saturating_add(len))?;
+        Ok((place, Index::Fst(Fst { start: node, has_gaps, root })))
+    })
 }
 
 /// Reads the fields at the ends of `.tim` and `.tip`, of Lucene 7.0 to 8.5.
 pub(super) fn of_ends(tim: &Body, tip: &Body, format: &Format, fields: &[FieldInfo]) -> Result<Fields> {
-    let mut cursor = Cursor::new(tim);
-    let (postings_version, block) = postings_header(&mut cursor)?;
-    let mut starts = Cursor::new(tip);
+    let (mut cursor, mut starts) = (Cursor::new(tim), Cursor::new(tip));
+    let header = postings_header(&mut cursor)?;
     for cursor in [&mut cursor, &mut starts] {
         let end = cursor.body().place.end;
         cursor.seek(end.saturating_sub(8).max(cursor.body().place.start));
@@ -102,66 +79,50 @@ pub(super) fn of_ends(tim: &Body, tip: &Body, format: &Format, fields: &[FieldIn
         let place = cursor.body().region(directory, 0)?;
         cursor.seek(place.start);
     }
-    let (fields, mut of) = (by_number(fields), BTreeMap::new());
-    for _ in 0..cursor.count("fields with terms")? {
-        let mut read = record(&mut cursor, format, tim.version, &fields)?;
-        let start = starts.vlong()?;
+    Fields::read(cursor, header, format, fields, |_, root| {
         let mut header = Cursor::new(tip);
-        header.seek(tip.region(start, 0)?.start);
-        let (version, node, len) = fst_header(&mut header)?;
-        let body = header.position();
-        let end = usize::try_from(len).ok().and_then(|len| body.checked_add(len));
+        header.seek(tip.region(starts.vlong()?, 0)?.start);
+        let (has_gaps, node, len) = fst_header(&mut header)?;
+        let start = header.position();
+        let end = usize::try_from(len).ok().and_then(|len| start.checked_add(len));
         header.rule(end.is_some(), "an index of terms that ends past the end")?;
-        let root = std::mem::take(&mut read.root);
-        let (body, has_gaps) = (body..end.unwrap_or(body), version <= WITH_GAPS);
-        let fst = Fst { body, start: node.unsigned_abs(), has_gaps, root };
-        let is_new = of.insert(read.number, read.with(Index::Fst(fst))).is_none();
-        cursor.rule(is_new, TWICE)?;
-    }
-    Ok(Fields { of, postings_version, block })
+        Ok((start..end.unwrap_or(start), Index::Fst(Fst { start: node, has_gaps, root })))
+    })
 }
 
-/// A field without its index.
-struct Record {
-    number: i32,
-    options: u8,
-    has_payloads: bool,
-    root: Vec<u8>,
-    min: Vec<u8>,
-    max: Vec<u8>,
-}
-
-impl Record {
-    fn with(self, index: Index) -> FieldTerms {
-        let Record { options, has_payloads, min, max, .. } = self;
-        FieldTerms { options, has_payloads, min, max, index }
+impl Fields {
+    /// Reads the fields from `cursor` on, after the header of postings. `index` takes what leads to the index of each, and its
+    /// output of the empty prefix.
+    fn read(
+        mut cursor: Cursor<'_>,
+        (postings_version, block): (i32, u32),
+        format: &Format,
+        fields: &[FieldInfo],
+        mut index: impl FnMut(&mut Cursor<'_>, Vec<u8>) -> Result<(Range<usize>, Index)>,
+    ) -> Result<Fields> {
+        let known: BTreeMap<i32, &FieldInfo> = fields.iter().map(|field| (field.number, field)).collect();
+        let (version, mut of) = (cursor.body().version, BTreeMap::new());
+        for _ in 0..cursor.count("fields with terms")? {
+            let number = cursor.vint()?;
+            let indexed = known.get(&number).map(|field| (field.index_options, field.has_payloads));
+            let (options, has_payloads) = indexed.unwrap_or((0, false));
+            cursor.rule(options > 0, "terms of a field that is not indexed")?;
+            let _terms = cursor.vlong()?;
+            let root = if format.has_trie { Vec::new() } else { string(&mut cursor)? };
+            if options != 1 {
+                let _occurrences = cursor.vlong()?;
+            }
+            let (_postings, _docs) = (cursor.vlong()?, cursor.vint()?);
+            if format.has_longs(version) {
+                let _longs = cursor.vint()?;
+            }
+            let (min, max) = (string(&mut cursor)?, string(&mut cursor)?);
+            let (place, index) = index(&mut cursor, root)?;
+            let terms = FieldTerms { options, has_payloads, min, max, place, index };
+            cursor.rule(of.insert(number, terms).is_none(), "terms of one field twice")?;
+        }
+        Ok(Fields { of, postings_version, block })
     }
-}
-
-fn by_number(fields: &[FieldInfo]) -> BTreeMap<i32, &FieldInfo> {
-    fields.iter().map(|field| (field.number, field)).collect()
-}
-
-fn record(
-    cursor: &mut Cursor<'_>,
-    format: &Format,
-    version: i32,
-    fields: &BTreeMap<i32, &FieldInfo>,
-) -> Result<Record> {
-    let number = cursor.vint()?;
-    let field = fields.get(&number);
-    let (options, has_payloads) = field.map_or((0, false), |field| (field.index_options, field.has_payloads));
-    cursor.rule(options > 0, "terms of a field that is not indexed")?;
-    let _terms = cursor.vlong()?;
-    let root = if format.has_trie { Vec::new() } else { string(cursor)? };
-    if options != 1 {
-        let _occurrences = cursor.vlong()?;
-    }
-    let (_postings, _docs) = (cursor.vlong()?, cursor.vint()?);
-    if format.has_longs(version) {
-        let _longs = cursor.vint()?;
-    }
-    Ok(Record { number, options, has_payloads, root, min: string(cursor)?, max: string(cursor)? })
 }
 
 fn string(cursor: &mut Cursor<'_>) -> Result<Vec<u8>> {
@@ -190,8 +151,8 @@ fn inner_header(cursor: &mut Cursor<'_>) -> Result<i32> {
     Ok(i32::from_be_bytes(version))
 }
 
-/// Takes the header of an FST, and returns its version, its first node and the length of its body.
-fn fst_header(cursor: &mut Cursor<'_>) -> Result<(i32, i64, i64)> {
+/// Takes the header of an FST, and returns whether nodes have gaps, the first node and the length of the body.
+fn fst_header(cursor: &mut Cursor<'_>) -> Result<(bool, u64, i64)> {
     let version = inner_header(cursor)?;
     cursor.within("version of an FST", version.into(), WITH_GAPS.into(), 9)?;
     if cursor.flag()? {
@@ -200,19 +161,16 @@ fn fst_header(cursor: &mut Cursor<'_>) -> Result<(i32, i64, i64)> {
     }
     let input = cursor.u8()?;
     cursor.within("input type of an FST", input.into(), 0, 0)?;
-    Ok((version, cursor.vlong()?, cursor.vlong()?))
+    Ok((version <= WITH_GAPS, cursor.vlong()?.unsigned_abs(), cursor.vlong()?))
 }
 
-fn place(start: i64, end: i64) -> Option<Range<usize>> {
-    let place = usize::try_from(start).ok()?..usize::try_from(end).ok()?;
-    (place.start <= place.end).then_some(place)
-}
-
-/// The code of a block in an output of the index: its place, and whether it has terms and other blocks follow it.
-pub(super) fn decode(output: &[u8], has_msb: bool) -> Option<(u64, bool, Option<Vec<u8>>)> {
-    let mut bytes = Bytes(output);
-    let code = if has_msb { bytes.msb_vlong()? } else { bytes.vlong()? };
-    Some((code >> 2, code & 2 == 2, (code & 1 == 1).then(|| bytes.0.to_vec())))
+/// The bytes from `start` to `end`.
+fn place(cursor: &Cursor<'_>, start: i64, end: i64) -> Result<Range<usize>> {
+    let place = usize::try_from(start).ok().zip(usize::try_from(end).ok());
+    let (start, end) = place
+        .filter(|(start, end)| start <= end)
+        .ok_or_else(|| cursor.refuse(ErrorKind::Broken("an index of terms that ends before it begins")))?;
+    Ok(start..end)
 }
 
 #[cfg(test)]

@@ -53,27 +53,17 @@ pub(super) struct Tail {
 impl Format {
     /// The format `name`; `None` if it is not read.
     pub(super) fn of(name: &str) -> Option<Format> {
-        let plain = Tail { has_groups: false, is_after_minus_one: false };
-        let old =
-            |is_first| Format { order: Order::Big, has_trie: false, is_first, has_skips: true, tail: plain };
-        let new = |has_trie, has_skips, tail| Format {
-            order: Order::Little,
-            has_trie,
-            is_first: false,
-            has_skips,
-            tail,
-        };
-        let after = |is_after_minus_one| Tail { has_groups: true, is_after_minus_one };
-        match name {
-            "Lucene50" => Some(old(true)),
-            "Lucene84" => Some(old(false)),
+        let tail = |has_groups, is_after_minus_one| Tail { has_groups, is_after_minus_one };
+        let (order, has_skips, has_trie, tail) = match name {
+            "Lucene50" | "Lucene84" => (Order::Big, true, false, tail(false, false)),
             // Elasticsearch kept the postings of Lucene 9.0 under a name of its own.
-            "Lucene90" | "ES812Postings" => Some(new(false, true, plain)),
-            "Lucene99" => Some(new(false, true, after(false))),
-            "Lucene912" | "Lucene101" => Some(new(false, false, after(true))),
-            "Lucene103" | "Lucene104" => Some(new(true, false, after(true))),
-            _ => None,
-        }
+            "Lucene90" | "ES812Postings" => (Order::Little, true, false, tail(false, false)),
+            "Lucene99" => (Order::Little, true, false, tail(true, false)),
+            "Lucene912" | "Lucene101" => (Order::Little, false, false, tail(true, true)),
+            "Lucene103" | "Lucene104" => (Order::Little, false, true, tail(true, true)),
+            _ => return None,
+        };
+        Some(Format { order, has_trie, is_first: name == "Lucene50", has_skips, tail })
     }
 
     /// The contents of a file of terms.
@@ -116,7 +106,7 @@ pub(super) fn bloom_filter(format: &str) -> Option<&'static str> {
 
 /// The format and suffix of a field behind a Bloom filter.
 pub(super) fn delegate(
-    files: &SegmentFiles<'_>,
+    files: &SegmentFiles,
     number: i32,
     format: &str,
     suffix: &str,
@@ -124,7 +114,7 @@ pub(super) fn delegate(
     let name = bloom_filter(format).unwrap_or_default();
     let contents = Contents { name, oldest: 0, newest: 0, order: Order::Little };
     let file = files.original(suffix, "bfm")?;
-    let (_, body) = envelope::open_verified(&file, &[contents], Some(files.id), suffix)?;
+    let body = envelope::verified(envelope::open(&file, &[contents], Some(&files.id), suffix)?)?;
     let mut cursor = Cursor::new(&body);
     for _ in 0..cursor.count("groups of fields")? {
         let (format, suffix) = (cursor.string()?.to_owned(), cursor.string()?.to_owned());

@@ -1,10 +1,9 @@
 //! The index of prefixes up to Lucene 10.2: a finite-state transducer, whose nodes are read backwards.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use super::Place;
-use super::fields::decode;
+use crate::bytes::{Bytes, variable};
 
 /// Flags of an arc.
 const LAST: u8 = 0x02;
@@ -24,8 +23,6 @@ const GAP: u8 = 0x40;
 /// An index of prefixes.
 #[derive(Debug)]
 pub(crate) struct Fst {
-    /// The place of the nodes in `.tip`.
-    pub(super) body: Range<usize>,
     pub(super) start: u64,
     /// Whether nodes of arcs by a bitmap have gaps instead: up to version 6.
     pub(super) has_gaps: bool,
@@ -55,20 +52,8 @@ impl Backward<'_> {
         self.bytes.get(self.at).copied()
     }
 
-    fn variable(&mut self, most: u32) -> Option<u64> {
-        let mut number = 0;
-        for at in 0..most {
-            let byte = self.u8()?;
-            number |= u64::from(byte & 0x7F) << (7 * at);
-            if byte < 0x80 {
-                return Some(number);
-            }
-        }
-        None
-    }
-
     fn vint(&mut self) -> Option<usize> {
-        usize::try_from(self.variable(5)?).ok()
+        usize::try_from(variable(5, || self.u8())?).ok()
     }
 
     /// A byte string after its length.
@@ -93,7 +78,7 @@ impl Backward<'_> {
         let end = if flags & HAS_FINAL_OUTPUT > 0 { Some(self.string()?) } else { None };
         // An output may end here without more bytes.
         let end = end.or_else(|| (flags & 0x01 > 0).then(Vec::new));
-        let target = if flags & (TARGET_NEXT | STOP) == 0 { Some(self.variable(9)?) } else { None };
+        let target = if flags & (TARGET_NEXT | STOP) == 0 { Some(variable(9, || self.u8())?) } else { None };
         Some(Arc { output, end, target })
     }
 
@@ -104,8 +89,8 @@ impl Backward<'_> {
 }
 
 impl Fst {
-    /// The block to which the longest prefix of a term leads; `None` if the index is damaged. `nodes` are the bytes of
-    /// [`body`](Self::body).
+    /// The block to which the longest prefix of a term leads; `None` if the index is damaged. `nodes` are its
+    /// bytes.
     pub(super) fn find(&self, nodes: &[u8], term: &[u8], has_msb: bool) -> Option<Place<'static>> {
         // The longest prefix with an output, how much of `output` that is, and its end.
         let mut best = None;
@@ -134,6 +119,13 @@ impl Fst {
         let (block, has_terms, floor) = decode(best, has_msb)?;
         Some(Place { prefix, block, has_terms, floor: floor.map(Cow::Owned) })
     }
+}
+
+/// The code of a block in an output of the index: its place, and whether it has terms and other blocks follow it.
+fn decode(output: &[u8], has_msb: bool) -> Option<(u64, bool, Option<Vec<u8>>)> {
+    let mut bytes = Bytes(output);
+    let code = if has_msb { bytes.msb_vlong()? } else { bytes.vlong()? };
+    Some((code >> 2, code & 2 == 2, (code & 1 == 1).then(|| bytes.0.to_vec())))
 }
 
 /// The arc of a node with this label, if it has one. The outer `None` is damage.
@@ -176,30 +168,26 @@ fn of_same_length(mut reader: Backward<'_>, (kind, has_gaps): (u8, bool), label:
     if range > 256 {
         return None;
     }
+    let within = |first: u8| label.checked_sub(first).map(usize::from).filter(|at| *at < range);
     let (count, place) = match kind {
         SORTED => (range, sorted(reader, range, len, label)?),
         BITMAP if has_gaps => {
             // The label of the first arc.
             let mut start = reader;
             start.u8()?;
-            let first = start.u8()?;
-            (range, label.checked_sub(first).map(usize::from).filter(|at| *at < range))
+            (range, within(start.u8()?))
         }
         BITMAP => {
             let mut bits = [0_u8; 32];
             for bits in &mut bits[..range.div_ceil(8)] {
                 *bits = reader.u8()?;
             }
-            let first = reader.u8()?;
-            let is_set = |at: usize| at < range && bits[at / 8] >> (at % 8) & 1 == 1;
-            let place = label.checked_sub(first).map(usize::from).filter(|at| is_set(*at));
-            let count = (0..range).filter(|at| is_set(*at)).count();
-            (count, place.map(|end| (0..end).filter(|at| is_set(*at)).count()))
+            let is_set = |at: &usize| bits[at / 8] >> (at % 8) & 1 == 1;
+            let place = within(reader.u8()?).filter(is_set);
+            let count = (0..range).filter(is_set).count();
+            (count, place.map(|end| (0..end).filter(is_set).count()))
         }
-        _ => {
-            let first = reader.u8()?;
-            (range, label.checked_sub(first).map(usize::from).filter(|at| *at < range))
-        }
+        _ => (range, within(reader.u8()?)),
     };
     let Some(place) = place else { return Some(None) };
     let mut at = reader.after(place, len)?;
@@ -274,7 +262,7 @@ mod tests {
             [vec![TARGET_NEXT | HAS_FINAL_OUTPUT | 0x01, b'b', 1, 5 << 2 | 2], leaf(Some(b'd'), LAST, 7)]
                 .concat();
         let (nodes, starts) = body(&[start, leaf(Some(b'x'), LAST, 9)]);
-        let fst = Fst { body: 0..nodes.len(), start: starts[0], has_gaps: false, root: block(1) };
+        let fst = Fst { start: starts[0], has_gaps: false, root: block(1) };
         let of = |term: &[u8]| {
             let place = fst.find(&nodes, term, false).unwrap();
             (place.prefix, place.block)
@@ -294,7 +282,7 @@ mod tests {
         let head = [CONTINUOUS, 0x80, 2, 0, 0, HAS_OUTPUT | 0x01, 0xC8, 1];
         let (nodes, starts) = body(&[[&head[..], &output, &[0xD2, 1]].concat()]);
         assert_eq!(starts, [210]);
-        let fst = Fst { body: 0..nodes.len(), start: 210, has_gaps: false, root: block(1) };
+        let fst = Fst { start: 210, has_gaps: false, root: block(1) };
         assert_eq!(fst.find(&nodes, b"a", false).unwrap().block, 9);
         assert_eq!(fst.find(&nodes, &[b'a'; 1_000], false), None);
     }
@@ -322,7 +310,7 @@ mod tests {
             (continuous, false, [1, 1, 1, 3, 4, 5, 1]),
         ] {
             let (nodes, starts) = body(&[node]);
-            let fst = Fst { body: 0..nodes.len(), start: starts[0], has_gaps, root: block(1) };
+            let fst = Fst { start: starts[0], has_gaps, root: block(1) };
             let found = [b'a', b'b', b'c', b'd', b'e', b'f', b'g'];
             let found = found.map(|label| fst.find(&nodes, &[label], false).unwrap().block);
             assert_eq!(found, expected);

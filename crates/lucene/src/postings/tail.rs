@@ -1,7 +1,7 @@
 //! Short lists of documents, which begin a term in `.doc`.
 
-use super::bytes::{Bytes, little};
 use super::format::Tail;
+use crate::bytes::{Bytes, little};
 
 /// Reads `count` documents, ascending; `None` if they are damaged.
 pub(super) fn read(mut bytes: Bytes<'_>, tail: Tail, count: u32, has_freqs: bool) -> Option<Vec<u32>> {

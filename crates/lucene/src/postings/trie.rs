@@ -1,16 +1,13 @@
 //! The index of prefixes from Lucene 10.3 on: a trie.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use super::Place;
-use super::bytes::little;
+use crate::bytes::little;
 
 /// An index of prefixes.
 #[derive(Debug)]
 pub(crate) struct Trie {
-    /// The place of the nodes in `.tip`.
-    pub(super) place: Range<usize>,
     pub(super) root: u64,
 }
 
@@ -21,8 +18,8 @@ type Output = (u64, bool, Option<usize>);
 type Node = (Option<Output>, Option<usize>);
 
 impl Trie {
-    /// The block to which the longest prefix of a term leads; `None` if the index is damaged. `nodes` are the bytes of
-    /// [`place`](Self::place).
+    /// The block to which the longest prefix of a term leads; `None` if the index is damaged. `nodes` are its
+    /// bytes.
     pub(super) fn find<'n>(&self, nodes: &'n [u8], term: &[u8]) -> Option<Place<'n>> {
         let (mut best, mut at) = (None, usize::try_from(self.root).ok()?);
         for prefix in 0..=term.len() {
@@ -171,7 +168,7 @@ mod tests {
                 let at = leaves.len();
                 let mut nodes = leaves.clone();
                 nodes.extend(parent(at, strategy, b'b', labels, &[0, 2, 4], floor));
-                let trie = Trie { place: 0..nodes.len(), root: at as u64 };
+                let trie = Trie { root: at as u64 };
                 let of = |term: &[u8]| trie.find(&nodes, term).unwrap();
                 let found = [b'a', b'b', b'c', b'd', b'e', b'f', b'g'].map(|label| of(&[label, 7]).block);
                 assert_eq!(found, [50, 2, 50, 3, 50, 4, 50], "strategy {strategy}");
@@ -194,7 +191,7 @@ mod tests {
         let mut nodes = leaf(2);
         nodes.extend(parent(2, 1, b'b', b"d", &[0, 0], &[1, b'x', 9 << 1]));
         nodes.resize(1 << 20, 0xEE);
-        let trie = Trie { place: 0..nodes.len(), root: 2 };
+        let trie = Trie { root: 2 };
         let floor = trie.find(&nodes, b"c").unwrap().floor.unwrap();
         assert!(nodes.as_ptr_range().contains(&floor.as_ptr()));
         assert_eq!(floor[..3], [1, b'x', 9 << 1]);
@@ -208,7 +205,7 @@ mod tests {
         nodes.extend([1, b'b', inner as u8, 7 << 2 | 2]);
         let root = nodes.len();
         nodes.extend([1, b'a', (root - inner) as u8, 1 << 2]);
-        let trie = Trie { place: 0..nodes.len(), root: root as u64 };
+        let trie = Trie { root: root as u64 };
         let of = |term: &[u8]| {
             let place = trie.find(&nodes, term).unwrap();
             (place.prefix, place.block, place.has_terms)

@@ -4,10 +4,11 @@ use super::node::put_branch;
 use crate::fst::node::put_leaf;
 use crate::nodes::arcs::Arc;
 use crate::nodes::build::{Builder, NodeWriter};
+use crate::output::Output;
 
 /// Makes a trie of keys that come in ascending byte order, each once.
 ///
-/// Memory: what nobody took of the section (`take`), the longest key, and up to 256 arcs for each open node. Time: O(bytes) a key.
+/// Memory: what nobody took of the section, the longest key, and up to 256 arcs for each open node. Time: O(bytes) a key.
 ///
 /// ```
 /// use docvalues_format::{error::Section, source::Owned};
@@ -29,48 +30,28 @@ impl TrieBuilder {
     pub fn new() -> TrieBuilder {
         TrieBuilder::default()
     }
-
-    /// Offers the finished bytes of the section to `take`, which may take all of them, as the next part of the
-    /// section.
-    ///
-    /// # Errors
-    ///
-    /// Those of `take`.
-    pub fn take<E>(&mut self, take: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<(), E> {
-        let TrieNodeWriter { out, taken } = &mut self.write;
-        let before = out.len();
-        take(out)?;
-        *taken += before.saturating_sub(out.len()) as u64;
-        Ok(())
-    }
 }
 
 /// Writes nodes without comparing them with older ones.
 #[derive(Debug, Default)]
 pub struct TrieNodeWriter {
-    /// The bytes that were not taken, and the number of those that were.
-    out: Vec<u8>,
-    taken: u64,
+    pub(crate) out: Output,
 }
 
 impl NodeWriter for TrieNodeWriter {
-    fn out(&mut self) -> &mut Vec<u8> {
+    fn out(&mut self) -> &mut Output {
         &mut self.out
     }
 
-    fn end(&self) -> u64 {
-        self.taken + self.out.len() as u64
-    }
-
     fn leaf(&mut self, tail: &[u8]) -> u64 {
-        let at = self.end();
-        put_leaf(&mut self.out, tail);
+        let at = self.out.end();
+        put_leaf(&mut self.out.bytes, tail);
         at
     }
 
     fn branch(&mut self, labels: &[u8], is_key: bool, arcs: &[Arc]) -> u64 {
-        let at = self.end();
-        put_branch(&mut self.out, self.taken, labels, is_key, arcs);
+        let at = self.out.end();
+        put_branch(&mut self.out.bytes, self.out.taken, labels, is_key, arcs);
         at
     }
 }

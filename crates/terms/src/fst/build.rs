@@ -8,6 +8,7 @@ use super::node::{MAX_CHAIN, put_branch, put_chain, put_leaf};
 use super::registry::Registry;
 use crate::nodes::arcs::{Arc, END};
 use crate::nodes::build::{Builder, NodeWriter};
+use crate::output::Output;
 
 /// The least common suffix of two keys that share a leaf: a chain to the leaf takes four bytes more than a leaf of
 /// its own, and readers another step.
@@ -41,14 +42,14 @@ impl FstBuilder {
     /// nothing is shared and the result is a trie.
     pub fn new(registry_size: usize) -> FstBuilder {
         let registry = Registry::new(registry_size);
-        Builder::of(FstNodeWriter { out: Vec::new(), registry, scratch: Vec::new(), tail: Vec::new() })
+        Builder::of(FstNodeWriter { out: Output::default(), registry, scratch: Vec::new(), tail: Vec::new() })
     }
 }
 
 /// Writes nodes, each once as long as the registry remembers it.
 #[derive(Debug)]
 pub struct FstNodeWriter {
-    out: Vec<u8>,
+    out: Output,
     registry: Registry,
     /// A node encoded at the position of an older one, to compare them.
     scratch: Vec<u8>,
@@ -63,7 +64,7 @@ impl FstNodeWriter {
     /// be after all nodes in `to`: from any other position the relative arc would be 0, which means the end of a
     /// key.
     fn share(&mut self, hash: u64, to: impl Iterator<Item = u64>, put: impl Fn(&mut Vec<u8>, u64)) -> u64 {
-        let (out, scratch) = (&mut self.out, &mut self.scratch);
+        let (out, scratch) = (&mut self.out.bytes, &mut self.scratch);
         let last = to.filter(|&to| to != END).max();
         let found = self.registry.find(hash, |place| {
             if last.is_some_and(|last| place <= last) {
@@ -96,12 +97,8 @@ impl FstNodeWriter {
 }
 
 impl NodeWriter for FstNodeWriter {
-    fn out(&mut self) -> &mut Vec<u8> {
+    fn out(&mut self) -> &mut Output {
         &mut self.out
-    }
-
-    fn end(&self) -> u64 {
-        self.out.len() as u64
     }
 
     /// Writes a suffix as one leaf; if it ends as the suffix before did, the common part becomes a leaf after a

@@ -6,13 +6,14 @@ use super::Blocks;
 use crate::id_block::{self, MAX_KEYS};
 use crate::id_blocks::block_index::Separators;
 use crate::id_blocks::starts;
+use crate::output::Output;
 
 /// The fewest keys of a block other than the last.
 const MIN_KEYS: usize = 24;
 
 /// Builds blocks of ascending keys.
 ///
-/// Holds the bytes that were not [taken](Self::take), and the keys of one block.
+/// Holds the bytes that were not taken, and the keys of one block.
 ///
 /// # Examples
 ///
@@ -35,9 +36,8 @@ const MIN_KEYS: usize = 24;
 /// ```
 #[derive(Debug, Default)]
 pub struct BlocksBuilder {
-    /// The bytes of the section that were not taken, and the number of those that were.
-    ids: Vec<u8>,
-    taken: u64,
+    /// The section.
+    pub(crate) ids: Output,
     /// One for each finished block.
     offsets: Vec<u64>,
     ranks: Vec<u64>,
@@ -73,19 +73,6 @@ impl BlocksBuilder {
         true
     }
 
-    /// Offers the finished bytes of the ids section to `take`, which may take all of them, as the next part of the
-    /// section.
-    ///
-    /// # Errors
-    ///
-    /// Those of `take`.
-    pub fn take<E>(&mut self, take: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<(), E> {
-        let before = self.ids.len();
-        take(&mut self.ids)?;
-        self.taken += before.saturating_sub(self.ids.len()) as u64;
-        Ok(())
-    }
-
     fn held(&self, i: usize) -> &[u8] {
         let start = i.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.held[start..self.ends[i]]
@@ -105,7 +92,7 @@ impl BlocksBuilder {
 
     /// Makes a block of the first `count` held keys.
     fn block(&mut self, count: usize) {
-        self.offsets.push(self.end());
+        self.offsets.push(self.ids.end());
         self.ranks.push(self.keys - self.ends.len() as u64);
         let mut keys = [&[][..]; MAX_KEYS];
         let (mut start, keys) = (0, &mut keys[..count]);
@@ -113,16 +100,11 @@ impl BlocksBuilder {
             *key = &self.held[start..end];
             start = end;
         }
-        id_block::encode(keys, &mut self.ids);
+        id_block::encode(keys, &mut self.ids.bytes);
         self.held.drain(..start);
         self.ends.drain(..count);
         self.shared.drain(..count);
         self.ends.iter_mut().for_each(|end| *end -= start);
-    }
-
-    /// Bytes of the section so far.
-    fn end(&self) -> u64 {
-        self.taken + self.ids.len() as u64
     }
 
     /// The blocks, without the bytes taken from their section; `None` without keys.
@@ -134,9 +116,9 @@ impl BlocksBuilder {
             self.block(self.ends.len());
         }
         let count = u32::try_from(self.offsets.len()).ok().filter(|&count| count > 0)?;
-        self.offsets.push(self.end());
+        self.offsets.push(self.ids.end());
         self.ranks.push(self.keys);
         let starts = starts::encode(&self.offsets, &self.ranks);
-        Some(Blocks { count, ids: self.ids, starts, index: self.separators.encode() })
+        Some(Blocks { count, ids: self.ids.bytes, starts, index: self.separators.encode() })
     }
 }

@@ -3,6 +3,7 @@
 use super::InColumn;
 use super::buckets::{self, GROUP, GROUP_BUCKETS};
 use super::scale::Scale;
+use crate::output::Output;
 
 /// The most keys of one bucket with the same head: a look-up reads the values of as many. Of evenly distributed keys, hardly
 /// any 100 million have more than six.
@@ -10,7 +11,7 @@ pub const MAX_TIES: u32 = 8;
 
 /// Builds the index of ascending keys of one length, which are values of a column.
 ///
-/// Holds the heads that were not [taken](Self::take), and a sixth of a byte a key.
+/// Holds the heads that were not taken, and a sixth of a byte a key.
 ///
 /// # Examples
 ///
@@ -42,8 +43,7 @@ pub const MAX_TIES: u32 = 8;
 #[derive(Debug)]
 pub struct InColumnBuilder {
     scale: Scale,
-    /// The heads that were not taken.
-    heads: Vec<u8>,
+    pub(crate) heads: Output,
     groups: Vec<u8>,
     /// All keys, and those of finished groups.
     count: u32,
@@ -76,7 +76,7 @@ impl InColumnBuilder {
     pub fn new(least: &[u8], greatest: &[u8], count: u32) -> Option<InColumnBuilder> {
         Some(InColumnBuilder {
             scale: Scale::new(least, greatest, count)?,
-            heads: Vec::new(),
+            heads: Output::default(),
             groups: Vec::new(),
             count: 0,
             rank: 0,
@@ -105,7 +105,7 @@ impl InColumnBuilder {
         let Ok(end) = u8::try_from(self.count - self.rank + 1) else { return Pushed::Uneven };
         self.ends[bucket as usize % GROUP_BUCKETS..].fill(end);
         (self.place, self.ties) = (place, ties);
-        self.heads.push(head);
+        self.heads.bytes.push(head);
         self.count += 1;
         self.last.clear();
         self.last.extend_from_slice(key);
@@ -117,20 +117,11 @@ impl InColumnBuilder {
         (self.rank, self.ends) = (self.count, [0; GROUP_BUCKETS]);
     }
 
-    /// Offers the heads to `take`, which may take all of them, as the next part of the section.
-    ///
-    /// # Errors
-    ///
-    /// Those of `take`.
-    pub fn take<E>(&mut self, take: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<(), E> {
-        take(&mut self.heads)
-    }
-
     /// The sections: the heads that were not taken, and the ranks of buckets.
     pub fn finish(mut self) -> InColumn<Vec<u8>> {
         while self.groups.len() / GROUP < self.expected {
             self.finish_group();
         }
-        InColumn { heads: self.heads, starts: self.groups }
+        InColumn { heads: self.heads.bytes, starts: self.groups }
     }
 }

@@ -83,16 +83,8 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
             None => VerifiedCache::filters_of(lookup),
         };
         let encoded = EncodedId::new(lookup.schemes.len());
-        Seeker {
-            lookup,
-            encoded,
-            cache,
-            asked: 0,
-            candidates: Vec::new(),
-            in_flight: Vec::new(),
-            keys: Vec::new(),
-            hashes: Vec::new(),
-        }
+        let (candidates, in_flight, keys, hashes) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Seeker { lookup, encoded, cache, asked: 0, candidates, in_flight, keys, hashes }
     }
 
     /// The set of segments.
@@ -178,10 +170,7 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         live: &mut impl FnMut(usize, DocId) -> bool,
     ) -> Result<Option<Hit>, SeekError> {
         let lookup = self.lookup;
-        let (Some((_, segment)), Some(&scheme)) = (lookup.segments.get(place), lookup.scheme_of.get(place))
-        else {
-            return Ok(None);
-        };
+        let Some((segment, scheme)) = lookup.at(place) else { return Ok(None) };
         let Some(packed) = self.encoded.packed(&lookup.schemes, scheme, id) else { return Ok(None) };
         let found = self.cache.find(place, segment, packed, None).map_err(SeekError::of(place))?;
         Ok(found.filter(|&doc| live(place, doc)).map(|doc| Hit { segment: place, doc }))

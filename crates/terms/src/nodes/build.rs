@@ -12,14 +12,12 @@ use docvalues_format::dictionary::BuildError;
 use docvalues_format::strings::shared_len;
 
 use super::arcs::{Arc, END};
+use crate::output::Output;
 
 /// Encodes the nodes of a form.
 pub trait NodeWriter {
-    /// The encoded bytes that were not taken.
-    fn out(&mut self) -> &mut Vec<u8>;
-
-    /// The length of all encoded bytes.
-    fn end(&self) -> u64;
+    /// The encoded bytes.
+    fn out(&mut self) -> &mut Output;
 
     /// Writes, or finds, the node of the single key `tail`, which is not empty.
     fn leaf(&mut self, tail: &[u8]) -> u64;
@@ -147,8 +145,8 @@ impl<W: NodeWriter> Builder<W> {
                 }
             }
         };
-        let len = self.write.end() - root;
-        let mut out = std::mem::take(self.write.out());
+        let encoded = self.write.out();
+        let (len, mut out) = (encoded.end() - root, std::mem::take(&mut encoded.bytes));
         out.put_u32(u32::try_from(len).unwrap_or(u32::MAX));
         out
     }

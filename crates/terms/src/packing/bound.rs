@@ -2,30 +2,19 @@
 
 use super::{Kind, Packed, Template};
 
-/// The position of a bound among packed ids.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PackedBound<'a> {
-    /// The lower bound: ids that are not less than the bound are packed to this or more, all others to less.
-    Key(&'a [u8]),
-    /// The bound is greater than all ids that fit the template.
-    End,
-}
-
 /// The most bytes of an id that fits a template.
 const MAX_ID: usize = 3 * u8::MAX as usize;
 
 impl Template {
-    /// The least packed id that is not less than `bound`, which need not fit the template. O(length).
-    pub fn pack_bound<'a>(&self, bound: &'a [u8], packed: &'a mut Packed) -> PackedBound<'a> {
+    /// The lower bound among packed ids for `bound`, which need not fit the template: ids that are not less are packed to this or
+    /// more, all others to less. `None` if it is greater than all ids that fit. O(length).
+    pub(crate) fn pack_bound<'a>(&self, bound: &'a [u8], packed: &'a mut Packed) -> Option<&'a [u8]> {
         if self.is_raw() {
-            return PackedBound::Key(bound);
+            return Some(bound);
         }
         let mut buffer = [0; MAX_ID];
-        let key = self.least_from(bound, &mut buffer).and_then(|id| {
-            let len = self.pack(id, packed)?.len();
-            Some(&packed.0[..len])
-        });
-        key.map_or(PackedBound::End, PackedBound::Key)
+        let len = self.pack(self.least_from(bound, &mut buffer)?, packed)?.len();
+        Some(&packed.0[..len])
     }
 
     /// The least id of the template that is not less than `bound`.

@@ -8,7 +8,7 @@ use docvalues_format::source::SectionBytes;
 use docvalues_format::strings::successor;
 
 use super::{IdsReader, KeysReader, NOT_PACKED, refuse};
-use crate::packing::{Packed, PackedBound};
+use crate::packing::Packed;
 
 impl<B: SectionBytes> IdsReader<B> {
     /// The number of ids less than `bound`, which may be any bytes.
@@ -17,18 +17,15 @@ impl<B: SectionBytes> IdsReader<B> {
     ///
     /// As [`find`](Self::find).
     pub fn lower_bound(&self, bound: &[u8]) -> Result<u32> {
-        let mut buffer = Packed::default();
-        match self.inner.meta.template.pack_bound(bound, &mut buffer) {
-            PackedBound::Key(key) => {
-                let mut rank = 0;
-                self.inner.with_dictionary(&mut |keys| {
-                    rank = keys.lower_bound(key)?;
-                    Ok(())
-                })?;
-                Ok(rank)
-            }
-            PackedBound::End => Ok(self.inner.meta.count),
+        let (mut buffer, mut rank) = (Packed::default(), self.inner.meta.count);
+        if let Some(key) = self.inner.meta.template.pack_bound(bound, &mut buffer) {
+            rank = 0;
+            self.inner.with_dictionary(&mut |keys| {
+                rank = keys.lower_bound(key)?;
+                Ok(())
+            })?;
         }
+        Ok(rank)
     }
 
     /// The ranks of the ids that begin with `prefix`.

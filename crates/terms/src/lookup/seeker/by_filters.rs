@@ -124,10 +124,7 @@ impl<S: SegmentIds> Seeker<'_, S> {
             return Ok(true);
         }
         let lookup = self.lookup;
-        let (Some((_, segment)), Some(&scheme)) = (lookup.segments.get(place), lookup.scheme_of.get(place))
-        else {
-            return Ok(false);
-        };
+        let Some((segment, scheme)) = lookup.at(place) else { return Ok(false) };
         let may = match self.encoded.probe(&lookup.schemes, scheme, id) {
             Some(probe) => segment.ids().may_hold(probe).map_err(SeekError::of(place))?,
             None => true,

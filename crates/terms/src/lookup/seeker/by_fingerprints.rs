@@ -126,9 +126,7 @@ impl<S: SegmentIds> Seeker<'_, S> {
         let mut in_columns = false;
         for &(which, place) in self.candidates.iter().skip(first).take(IN_FLIGHT) {
             let place = place as usize;
-            let (Some((_, segment)), Some(&scheme), Some(&id)) =
-                (lookup.segments.get(place), lookup.scheme_of.get(place), ids.get(which as usize))
-            else {
+            let (Some((segment, scheme)), Some(&id)) = (lookup.at(place), ids.get(which as usize)) else {
                 break;
             };
             self.encoded.next_id();
@@ -177,21 +175,16 @@ impl<S: SegmentIds> Seeker<'_, S> {
 
     /// Prefetches heads and documents, and then the values, of the candidates whose ids are values of columns.
     fn prefetch_in_columns(&self) {
-        let key_of = |in_flight: &InFlight| self.keys.get(in_flight.key.clone()?);
-        for in_flight in &self.in_flight {
-            if let (Some(key), Some((column, docs))) =
-                (key_of(in_flight), self.cache.in_column(in_flight.place))
-                && let Some(ranks) = column.prefetch_heads(key)
-            {
-                docs.prefetch(ranks);
-            }
+        let candidate = |in_flight: &InFlight| {
+            let (column, docs) = self.cache.in_column(in_flight.place)?;
+            Some((self.keys.get(in_flight.key.clone()?)?, column, docs))
+        };
+        let in_columns = || self.in_flight.iter().filter_map(candidate);
+        for (key, column, docs) in in_columns() {
+            column.prefetch_heads(key).into_iter().for_each(|ranks| docs.prefetch(ranks));
         }
-        for in_flight in &self.in_flight {
-            if let (Some(key), Some((column, docs))) =
-                (key_of(in_flight), self.cache.in_column(in_flight.place))
-            {
-                column.prefetch_values(key, |rank| docs.get(rank));
-            }
+        for (key, column, docs) in in_columns() {
+            column.prefetch_values(key, |rank| docs.get(rank));
         }
     }
 

@@ -1,6 +1,7 @@
 //! Ids that are values of a column.
 
 use super::*;
+use crate::packing::Kind;
 
 /// Each document has an id, evenly distributed ones, in no order.
 pub(super) fn ids(count: u32) -> Model {
@@ -95,7 +96,7 @@ fn a_column_is_needed_that_fits() {
     let short = Owned::new(Section::Bytes, vec![0; 299 * 16]);
     assert!(refused(open_in(build(&model, 16), short)).contains("length of the column of ids"));
     let mut packed = build(&model, 16);
-    packed.meta.template = Template::of(&[b"00000000", b"ffffffff"]);
+    packed.meta.template = Template::new(Kind::HexLower, 8, b"", b"").unwrap();
     assert!(refused(open_in(packed, values(&model))).contains("packed"));
     let mut more = build(&model, 16);
     more.meta.doc_count = 301;

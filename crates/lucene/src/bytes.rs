@@ -2,45 +2,32 @@
 
 /// The rest of a slice.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Bytes<'a>(pub(super) &'a [u8]);
+pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Bytes<'a> {
-    pub(super) fn u8(&mut self) -> Option<u8> {
-        let (first, rest) = self.0.split_first()?;
-        self.0 = rest;
-        Some(*first)
+    #[inline]
+    pub(crate) fn u8(&mut self) -> Option<u8> {
+        self.0.split_off_first().copied()
     }
 
-    pub(super) fn take(&mut self, len: usize) -> Option<&'a [u8]> {
-        let (taken, rest) = self.0.split_at_checked(len)?;
-        self.0 = rest;
-        Some(taken)
+    #[inline]
+    pub(crate) fn take(&mut self, len: usize) -> Option<&'a [u8]> {
+        self.0.split_off(..len)
     }
 
     /// A number of up to 32 bits, the lowest seven first.
-    pub(super) fn vint(&mut self) -> Option<u32> {
-        u32::try_from(self.variable(5)?).ok()
+    #[inline]
+    pub(crate) fn vint(&mut self) -> Option<u32> {
+        u32::try_from(variable(5, || self.u8())?).ok()
     }
 
     /// A number of up to 63 bits, the lowest seven first.
-    pub(super) fn vlong(&mut self) -> Option<u64> {
-        self.variable(9)
-    }
-
-    fn variable(&mut self, most: u32) -> Option<u64> {
-        let mut number = 0;
-        for at in 0..most {
-            let byte = self.u8()?;
-            number |= u64::from(byte & 0x7F) << (7 * at);
-            if byte < 0x80 {
-                return Some(number);
-            }
-        }
-        None
+    pub(crate) fn vlong(&mut self) -> Option<u64> {
+        variable(9, || self.u8())
     }
 
     /// A number of up to 63 bits, the highest seven first.
-    pub(super) fn msb_vlong(&mut self) -> Option<u64> {
+    pub(crate) fn msb_vlong(&mut self) -> Option<u64> {
         let mut number = 0;
         for _ in 0..9 {
             let byte = self.u8()?;
@@ -52,15 +39,35 @@ impl<'a> Bytes<'a> {
         None
     }
 
+    /// A length, as a number of up to 32 bits.
+    #[inline]
+    pub(crate) fn length(&mut self) -> Option<usize> {
+        usize::try_from(self.vint()?).ok()
+    }
+
     /// A byte string after its length.
-    pub(super) fn string(&mut self) -> Option<&'a [u8]> {
-        let len = self.vint()?;
-        self.take(usize::try_from(len).ok()?)
+    pub(crate) fn string(&mut self) -> Option<&'a [u8]> {
+        let len = self.length()?;
+        self.take(len)
     }
 }
 
+/// A number of up to `most` bytes that `next` returns, the lowest seven bits first.
+#[inline]
+pub(crate) fn variable(most: u32, mut next: impl FnMut() -> Option<u8>) -> Option<u64> {
+    let mut number = 0;
+    for at in 0..most {
+        let byte = next()?;
+        number |= u64::from(byte & 0x7F) << (7 * at);
+        if byte < 0x80 {
+            return Some(number);
+        }
+    }
+    None
+}
+
 /// The number of `len` bytes at `at`, the lowest first; at most eight.
-pub(super) fn little(bytes: &[u8], at: usize, len: usize) -> Option<u64> {
+pub(crate) fn little(bytes: &[u8], at: usize, len: usize) -> Option<u64> {
     let bytes = bytes.get(at..)?.get(..len)?;
     Some(bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
 }

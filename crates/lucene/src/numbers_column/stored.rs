@@ -1,0 +1,92 @@
+//! The types that numbers are read as.
+
+use std::ops::{Range, RangeInclusive};
+
+use docvalues_column::{Element, OrdRange, TermOrd};
+use docvalues_format::bits::to_ords;
+use docvalues_format::presence::NO_VALUE;
+
+use super::NumbersColumn;
+use crate::error::Result;
+use crate::windows::in_batches;
+
+/// A type that numbers are read as: `i64` or [`TermOrd`].
+pub(crate) trait Stored: Element {
+    /// Fills `out` with what `read` reads as numbers: those at some places, into a slice that is as long.
+    fn fill_by(out: &mut [Self], read: impl FnMut(Range<usize>, &mut [i64]) -> Result<()>) -> Result<()>;
+
+    /// The number that is read as this.
+    fn number(self) -> i64;
+
+    /// The range of a filter as numbers of docvalues.
+    fn wanted(wanted: &Self::Range) -> RangeInclusive<i64>;
+}
+
+impl Stored for i64 {
+    fn fill_by(out: &mut [i64], mut read: impl FnMut(Range<usize>, &mut [i64]) -> Result<()>) -> Result<()> {
+        read(0..out.len(), out)
+    }
+
+    fn number(self) -> i64 {
+        self
+    }
+
+    fn wanted(wanted: &RangeInclusive<i64>) -> RangeInclusive<i64> {
+        wanted.clone()
+    }
+}
+
+/// A number that is no ord comes from a damaged file. It becomes an ord past the end of every dictionary.
+impl Stored for TermOrd {
+    fn fill_by(
+        out: &mut [TermOrd],
+        mut read: impl FnMut(Range<usize>, &mut [i64]) -> Result<()>,
+    ) -> Result<()> {
+        in_batches(out.len(), |place, buffer| {
+            read(place.clone(), buffer)?;
+            to_ords(buffer, &mut out[place]);
+            Ok(())
+        })
+    }
+
+    fn number(self) -> i64 {
+        self.get().into()
+    }
+
+    fn wanted(wanted: &OrdRange) -> RangeInclusive<i64> {
+        i64::from(wanted.start)..=i64::from(wanted.end) - 1
+    }
+}
+
+impl NumbersColumn {
+    /// Decodes the numbers of a range, into `out`, which is as long.
+    pub(super) fn decode<T: Stored>(&self, range: Range<u64>, out: &mut [T]) -> Result<()> {
+        T::fill_by(out, |place, out| {
+            let start = range.start + place.start as u64;
+            self.numbers.decode(start..start + out.len() as u64, out)?;
+            if self.form.is_other() {
+                out.iter_mut().for_each(|number| *number = self.form.number(*number));
+            }
+            Ok(())
+        })
+    }
+
+    /// Reads the numbers at `indices`, with `fill` for documents without a value.
+    pub(super) fn gather_at<T: Stored>(
+        &self,
+        indices: &[u32],
+        are_all: bool,
+        fill: T,
+        out: &mut [T],
+    ) -> Result<()> {
+        T::fill_by(out, |place, out| {
+            let indices = &indices[place];
+            self.numbers.gather(indices, are_all, fill.number(), out)?;
+            if self.form.is_other() {
+                let there = out.iter_mut().zip(indices).filter(|(_, index)| **index != NO_VALUE);
+                there.for_each(|(number, _)| *number = self.form.number(*number));
+            }
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,60 @@
+//! A block of numbers: packed integers, and the line on which the numbers lie.
+//!
+//! ```text
+//! number i    min + gcd * packed i, modulo 2^64
+//! ```
+
+use docvalues_column::Bounds;
+use docvalues_format::bits::{mask, multiples, unsigned};
+
+use crate::file::Body;
+use crate::order::Order;
+use crate::packed::{BATCH, Packed};
+
+/// A block of numbers; also all of a column that has no blocks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Block {
+    pub(super) min: i64,
+    pub(super) gcd: i64,
+    pub(super) packed: Packed,
+}
+
+impl Block {
+    /// The same number at every index.
+    pub(super) fn constant(number: i64, body: &Body) -> Block {
+        Block { min: number, gcd: 1, packed: Packed { start: body.place.start, width: 0 } }
+    }
+
+    /// Number `index`. `bytes` are those of the file. `None` only for a number past its end.
+    #[inline(always)]
+    pub(super) fn get(self, bytes: &[u8], order: Order, index: u64) -> Option<i64> {
+        let packed = self.packed.get(bytes, order, index)?;
+        Some(self.min.wrapping_add(self.gcd.wrapping_mul(packed.cast_signed())))
+    }
+
+    /// The numbers from index `start` on, into `out`.
+    pub(super) fn decode(self, body: &Body, start: u64, out: &mut [i64]) -> Option<()> {
+        let (bytes, order, out) = (body.bytes(), body.order, unsigned(out));
+        let (min, gcd) = (self.min.cast_unsigned(), self.gcd.cast_unsigned());
+        if gcd == 1 {
+            return self.packed.unpack_add(bytes, order, start, min, out);
+        }
+        let mut at = start;
+        for out in out.chunks_mut(BATCH) {
+            self.packed.unpack_add(bytes, order, at, 0, out)?;
+            multiples(min, gcd, out);
+            at += out.len() as u64;
+        }
+        Some(())
+    }
+
+    /// Bounds of the numbers, by the width of the integers; unknown if sums wrap.
+    pub(super) fn bounds(self) -> Bounds {
+        let rise = i128::from(self.gcd).saturating_mul(mask(self.packed.width).into());
+        match i64::try_from(rise.saturating_add(self.min.into())) {
+            Ok(max) if self.packed.width == 0 => Bounds::Exact(self.min..=max),
+            Ok(max) if self.min <= max => Bounds::Within(self.min..=max),
+            _ => Bounds::Unknown,
+        }
+    }
+}

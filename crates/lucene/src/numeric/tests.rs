@@ -1,0 +1,222 @@
+//! Numbers of every encoding are written and read.
+
+use docvalues_testkit::rng::SplitMix64;
+
+use super::*;
+use crate::order::Order;
+use crate::packed::tests::{pack, width_of};
+use crate::presence;
+use crate::testing::{Encoder, body};
+
+/// An encoding of Lucene.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    Packed,
+    Table,
+    /// Blocks of this many numbers, as a power of two.
+    Blocks(u32),
+}
+
+/// Appends the entry of `numbers` from their table on, and their bytes.
+pub(crate) fn encode(meta: &mut Encoder, data: &mut Encoder, numbers: &[i64], form: Form, has_tables: bool) {
+    let start = data.out.len();
+    let offset = data.offset();
+    let min = numbers.iter().copied().min().unwrap_or(0);
+    let steps = |min: i64, numbers: &[i64]| -> Vec<u64> {
+        numbers.iter().map(|number| number.wrapping_sub(min).cast_unsigned()).collect()
+    };
+    let gcd = steps(min, numbers).into_iter().fold(0, |a, b| {
+        let (mut a, mut b): (u64, u64) = (a, b);
+        while b > 0 {
+            (a, b) = (b, a % b);
+        }
+        a
+    });
+    let gcd = gcd.max(1);
+    let pack_all = |data: &mut Encoder, packed: Vec<u64>, width: u8| {
+        let bytes = pack(data.order, width, &packed);
+        data.bytes(&bytes).bytes(&[0; 3]);
+    };
+    meta.i64(numbers.len() as i64);
+    let mut jump = -1;
+    match form {
+        Form::Packed => {
+            let packed: Vec<u64> = steps(min, numbers).iter().map(|step| step / gcd).collect();
+            let width = width_of(packed.iter().copied().max().unwrap_or(0));
+            meta.i32(-1).u8(width).i64(min).i64(gcd.cast_signed());
+            if width > 0 {
+                pack_all(data, packed, width);
+            }
+        }
+        Form::Table => {
+            let mut table = numbers.to_vec();
+            table.sort_unstable();
+            table.dedup();
+            meta.i32(table.len() as i32);
+            table.iter().for_each(|number| {
+                meta.i64(*number);
+            });
+            let places = numbers.iter().map(|number| table.binary_search(number).unwrap() as u64).collect();
+            let width = width_of(table.len() as u64 - 1);
+            meta.u8(width).i64(0).i64(1);
+            pack_all(data, places, width);
+        }
+        Form::Blocks(shift) => {
+            meta.i32(-2 - shift as i32).u8(0xFF).i64(min).i64(gcd.cast_signed());
+            let mut starts = Vec::new();
+            for block in numbers.chunks(1 << shift) {
+                starts.push(data.offset());
+                let min = block.iter().copied().min().unwrap();
+                let packed: Vec<u64> = steps(min, block).iter().map(|step| step / gcd).collect();
+                let width = width_of(packed.iter().copied().max().unwrap());
+                data.u8(width).i64(min);
+                if width > 0 {
+                    data.i32((block.len() * usize::from(width)).div_ceil(8) as i32 + 3);
+                    pack_all(data, packed, width);
+                }
+            }
+            if has_tables {
+                jump = data.offset();
+                starts.push(jump);
+                starts.iter().for_each(|start| {
+                    data.i64(*start);
+                });
+            }
+        }
+    }
+    meta.i64(offset).i64((data.out.len() - start) as i64);
+    if has_tables {
+        meta.i64(jump);
+    }
+}
+
+/// Sequences that take each encoding.
+fn shapes() -> Vec<(Form, Vec<i64>)> {
+    let mut rng = SplitMix64::new(1);
+    let mut some = |count: usize, from: i64, step: i64, below: u64| -> Vec<i64> {
+        (0..count).map(|_| from.wrapping_add(step.wrapping_mul(rng.below(below).cast_signed()))).collect()
+    };
+    let mut shapes = vec![
+        (Form::Packed, vec![]),
+        (Form::Packed, vec![i64::MIN]),
+        (Form::Packed, vec![7; 3_000]),
+        (Form::Packed, vec![i64::MIN, i64::MAX, 0, -1, 1]),
+        (Form::Packed, some(3_000, i64::MIN, 1, u64::MAX)),
+        (Form::Table, some(5_000, -70, 1_000_003, 2)),
+        (Form::Table, some(5_000, i64::MIN, i64::MAX / 200, 200)),
+        (Form::Blocks(6), some(1_000, 0, 60, 1_000)),
+        (Form::Blocks(6), vec![7; 1_000]),
+        (Form::Blocks(10), some(5_000, i64::MIN, 1, u64::MAX)),
+    ];
+    for below in [2, 4, 16, 256, 4_096, 1 << 20, 1 << 28, 1 << 32, 1 << 40, 1 << 48, 1 << 56] {
+        shapes.push((Form::Packed, some(2_500, -9, 100, below)));
+    }
+    let mut rising = some(20_000, 0, 1, 100);
+    rising.iter_mut().zip(0..).for_each(|(number, at)| *number += at * 1_000);
+    // Some blocks are constant.
+    rising[5_000..9_000].fill(-5);
+    shapes.push((Form::Blocks(9), rising));
+    shapes
+}
+
+fn open(order: Order, numbers: &[i64], form: Form, has_tables: bool, mode: JumpTables) -> Numbers {
+    let (mut meta, mut data) = (Encoder::new(order), Encoder::new(order));
+    let docs = numbers.len() as u32;
+    presence::tests::encode(&mut meta, &mut data, docs, &(0..docs).collect::<Vec<_>>(), has_tables);
+    encode(&mut meta, &mut data, numbers, form, has_tables);
+    let meta = body(meta);
+    let mut cursor = Cursor::new(&meta);
+    let entry = NumericEntry::read(&mut cursor, has_tables).unwrap();
+    cursor.end().unwrap();
+    Numbers::open(&entry, entry.count.cast_unsigned(), &Arc::new(body(data)), mode).unwrap()
+}
+
+fn check(read: &Numbers, numbers: &[i64]) {
+    let count = numbers.len();
+    assert_eq!(read.count(), count as u64);
+    let mut rng = SplitMix64::new(2);
+    for at in (0..count).step_by(1 + count / 700) {
+        assert_eq!(read.get(at as u64).unwrap(), numbers[at]);
+        let found = read.bounds_at(at as u64).unwrap();
+        assert!(found.range().contains(&numbers[at]) && read.bounds().range().contains(&numbers[at]));
+    }
+    assert!(read.get(count as u64).is_err());
+    for len in [0, 1, 15, 16, 17, 100, 1_500, count] {
+        let len = len.min(count);
+        let start = rng.place(count - len + 1);
+        let mut out = vec![1; len];
+        read.decode(start as u64..(start + len) as u64, &mut out).unwrap();
+        assert_eq!(out, numbers[start..start + len]);
+    }
+    assert!(read.decode(1..count as u64 + 1, &mut vec![0; count]).is_err());
+    let mut indices: Vec<u32> = (0..count.min(2_500)).map(|_| rng.below_u32(count as u32)).collect();
+    for are_all in [true, false] {
+        let mut out = vec![1; indices.len()];
+        read.gather(&indices, are_all, -3, &mut out).unwrap();
+        let expected = |index: &u32| numbers.get(*index as usize).copied().unwrap_or(-3);
+        assert_eq!(out, indices.iter().map(expected).collect::<Vec<_>>());
+        indices.iter_mut().step_by(3).for_each(|index| *index = NO_VALUE);
+    }
+    assert!(read.gather(&[count as u32], true, 0, &mut [0]).is_err());
+}
+
+#[test]
+fn numbers_are_read_as_they_were_written() {
+    for (form, numbers) in shapes() {
+        for order in [Order::Big, Order::Little] {
+            for has_tables in [false, true] {
+                for mode in JumpTables::ALL {
+                    check(&open(order, &numbers, form, has_tables, mode), &numbers);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn bounds_are_those_of_widths() {
+    let of = |numbers: &[i64], form| open(Order::Little, numbers, form, true, JumpTables::Baked).bounds();
+    assert_eq!(of(&[], Form::Packed), Bounds::NONE);
+    assert_eq!(of(&[5, 5], Form::Packed), Bounds::Exact(5..=5));
+    assert_eq!(of(&[5, 8, 20], Form::Packed), Bounds::Within(5..=5 + 3 * 15));
+    assert_eq!(of(&[5, 8, 20], Form::Table), Bounds::Within(5..=20));
+    assert_eq!(of(&[i64::MIN, i64::MAX], Form::Packed), Bounds::Unknown, "they wrap");
+    assert_eq!(of(&[5; 100], Form::Blocks(6)), Bounds::Unknown);
+}
+
+#[test]
+fn hostile_bytes_are_errors_or_other_numbers() {
+    for (form, numbers) in [
+        (Form::Table, (0..100).map(|at| at % 7).collect::<Vec<i64>>()),
+        (Form::Blocks(4), (0..100).map(|at| at * at % 50 + at).collect()),
+    ] {
+        let (mut meta, mut data) = (Encoder::new(Order::Little), Encoder::new(Order::Little));
+        presence::tests::encode(&mut meta, &mut data, 100, &(0..100).collect::<Vec<_>>(), true);
+        encode(&mut meta, &mut data, &numbers, form, true);
+        let read = |meta: Encoder, data: Encoder, mode: JumpTables| {
+            let meta = body(meta);
+            let entry = NumericEntry::read(&mut Cursor::new(&meta), true)?;
+            let count = entry.count.cast_unsigned();
+            let numbers = Numbers::open(&entry, count, &Arc::new(body(data)), mode)?;
+            let mut out = vec![0; 100];
+            let _ = (numbers.decode(0..100, &mut out), numbers.bounds(), numbers.bounds_at(17));
+            let _ = (numbers.get(count.saturating_sub(1)), numbers.get(0));
+            numbers.gather(&[99, 0, 50, 17], true, 0, &mut out[..4])
+        };
+        let copy = |from: &Encoder| Encoder::of_bytes(from.order, from.out.clone());
+        for byte in [0, 1, 0x7F, 0x80, 0xFF] {
+            for mode in JumpTables::ALL {
+                for at in 0..meta.out.len() {
+                    let mut damaged = copy(&meta);
+                    damaged.out[at] = byte;
+                    let _ = read(damaged, copy(&data), mode);
+                }
+                for at in 0..data.out.len() {
+                    let mut damaged = copy(&data);
+                    damaged.out[at] = byte;
+                    let _ = read(copy(&meta), damaged, mode);
+                }
+            }
+        }
+    }
+}
