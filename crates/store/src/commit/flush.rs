@@ -135,7 +135,7 @@ pub(super) fn write_buffer(store: &Store, buffer: Arc<FrozenBuffer>) -> Result<S
     })?;
     // Others need not wait until the memory is freed.
     drop((buffer, sealed));
-    store.note_done(&store.counters.flushes, began);
+    store.note_done(&store.counters.flushes, "flush", began);
     Ok(fresh)
 }
 
