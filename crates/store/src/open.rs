@@ -345,6 +345,6 @@ fn begin_log(store: &mut Store) -> Result<()> {
     let syncs = store.options.durability != Durability::OnCommit;
     let log = Arc::new(LogWriter::create(&store.directory, store.take_number(), epoch, sequence, syncs)?);
     store.log = Some(log.clone());
-    store.with_writer(|writer| writer.begin_log(log));
+    store.with_writer(|writer| writer.log = Some(log));
     Ok(())
 }

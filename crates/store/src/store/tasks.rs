@@ -18,7 +18,6 @@ pub(crate) enum Task {
 #[derive(Debug, Default)]
 pub(crate) struct Tasks {
     member: Mutex<Option<Arc<Member>>>,
-    has_failed: AtomicBool,
     failed: Mutex<Option<Error>>,
 }
 
@@ -80,17 +79,11 @@ impl Tasks {
     /// Keeps an error for the next call of [`check`](Self::check).
     pub(crate) fn fail(&self, error: Error) {
         *lock(&self.failed) = Some(error);
-        self.has_failed.store(true, Ordering::Release);
     }
 
     /// The last failure of a thread, which is returned once.
     pub(crate) fn check(&self) -> Result<()> {
-        if !self.has_failed.load(Ordering::Acquire) {
-            return Ok(());
-        }
-        let mut failed = lock(&self.failed);
-        self.has_failed.store(false, Ordering::Release);
-        failed.take().map_or(Ok(()), Err)
+        lock(&self.failed).take().map_or(Ok(()), Err)
     }
 }
 

@@ -28,7 +28,8 @@ pub(crate) struct Writer {
     pub(crate) docs: Docs,
     /// Counts the sets of segments, so that look-ups know whether what they found still holds.
     pub(crate) generation: u64,
-    log: Option<Arc<LogWriter>>,
+    /// The log, which the next commit names if it is new.
+    pub(crate) log: Option<Arc<LogWriter>>,
     /// The number of the last batch of changes.
     pub(crate) sequence: u64,
     /// The last batch of changes of which the log has only a note.
@@ -96,10 +97,6 @@ impl Writer {
     /// The number of the last commit, and its content.
     pub(crate) fn last_commit(&self) -> (u64, &CommitFile) {
         (self.commit, &self.committed)
-    }
-
-    pub(crate) fn has_log(&self) -> bool {
-        self.log.is_some()
     }
 
     /// Fails if nothing can be written any more.
@@ -279,11 +276,6 @@ impl Writer {
             true => Err(Error::IsReplica { folder: directory.path().display().to_string() }),
             false => Ok(()),
         }
-    }
-
-    /// Begins a log, which the next commit names.
-    pub(crate) fn begin_log(&mut self, log: Arc<LogWriter>) {
-        self.log = Some(log);
     }
 
     /// Refuses to write if another process may have taken over the store.

@@ -68,7 +68,8 @@ pub(super) fn apply_prepared(store: &Store, mut prepared: Prepared) -> Result<Ap
             // All changes of the set of segments are published.
             prepared.look_up(&store.snapshot())?;
         }
-        prepared.read_again(&writer.docs.segments)?;
+        // So that nothing fails any more.
+        prepared.resolved.read_again(&writer.docs.segments, &prepared.schema)?;
         if let Some(log) = &store.log {
             log.check()?;
         }
@@ -157,7 +158,7 @@ fn apply(writer: &mut Writer, mut batch: Prepared, next: u64) -> Result<Applied>
         .any(|((operation, version), outcome)| is_change(operation, *version, *outcome));
     if is_changed || batch.replayed.is_some() {
         let mut body = std::mem::take(&mut batch.body);
-        if writer.has_log() && batch.replayed.is_none() {
+        if writer.log.is_some() && batch.replayed.is_none() {
             body.decide(&decided(first_version, &batch.operations, &outcomes));
         }
         writer.applied(body)?;
