@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::files::{CommitFile, FileName, Files, MAX_NUMBER, Position, WriterLock, random_id};
 use crate::log::{LogStart, LogWriter};
 use crate::observer::Observer;
-use crate::options::{Durability, KeepCommits, StoreOptions, folder_at};
+use crate::options::{Durability, KeepCommits, StoreOptions, folder_at, new_folder_at};
 use crate::schema::StoreSchema;
 use crate::segments::CommitState;
 use crate::store::Store;
@@ -33,10 +33,7 @@ impl Store {
     ///
     /// If there is a store in the folder, another writer has it, or a call to the operating system fails.
     pub fn create(path: impl AsRef<Path>, schema: StoreSchema, options: StoreOptions) -> Result<Store> {
-        let path = path.as_ref();
-        std::fs::create_dir_all(path)
-            .map_err(|error| docvalues_storage::Error::new(docvalues_storage::Step::Create, path, error))?;
-        Store::create_in(Arc::new(folder_at(path, &options.open)), schema, options)
+        Store::create_in(Arc::new(new_folder_at(path, &options.open)?), schema, options)
     }
 
     /// As [`create`](Self::create), in any directory.
@@ -63,10 +60,7 @@ impl Store {
         options: StoreOptions,
         observer: Arc<dyn Observer>,
     ) -> Result<Store> {
-        let path = path.as_ref();
-        std::fs::create_dir_all(path)
-            .map_err(|error| docvalues_storage::Error::new(docvalues_storage::Step::Create, path, error))?;
-        Store::create_in_with(Arc::new(folder_at(path, &options.open)), schema, options, observer)
+        Store::create_in_with(Arc::new(new_folder_at(path, &options.open)?), schema, options, observer)
     }
 
     /// As [`create_with`](Self::create_with), in any directory.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use docvalues_reader::{Access, OpenOptions};
-use docvalues_storage::FsDirectory;
+use docvalues_storage::{Error as StorageError, FsDirectory, Result, Step};
 use docvalues_writer::WriterOptions;
 
 /// Options of a [`Store`](crate::Store).
@@ -152,6 +152,13 @@ impl StoreOptions {
     pub fn writer(self, writer: WriterOptions) -> StoreOptions {
         StoreOptions { writer, ..self }
     }
+}
+
+/// As [`folder_at`], of a folder that is created if necessary.
+pub(crate) fn new_folder_at(path: impl AsRef<Path>, options: &OpenOptions) -> Result<FsDirectory> {
+    let path = path.as_ref();
+    std::fs::create_dir_all(path).map_err(|error| StorageError::new(Step::Create, path, error))?;
+    Ok(folder_at(path, options))
 }
 
 /// The folder at `path`, whose files are mapped or read as `options` say.

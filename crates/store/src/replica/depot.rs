@@ -14,12 +14,14 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use docvalues_storage::{Directory, FsDirectory, NewFile};
+use docvalues_reader::OpenOptions;
+use docvalues_storage::{Directory, NewFile};
 
 use super::Replica;
 use super::install::{Installed, require_newer};
 use crate::error::{Error, Result};
 use crate::files::{ATTEMPTS, CommitFile, FileName, LOCK, MAX_BYTES, PIECE, Position, copy, put_file};
+use crate::options::new_folder_at;
 use crate::read::{CommitFiles, FileReader, HeldCommit, StoredFile};
 
 /// The number of commits that stay in a depot.
@@ -106,13 +108,12 @@ impl FolderDepot {
     /// If it cannot be created, or has a store.
     pub fn open(path: impl AsRef<Path>) -> Result<FolderDepot> {
         let path = path.as_ref();
-        std::fs::create_dir_all(path)
-            .map_err(|error| docvalues_storage::Error::new(docvalues_storage::Step::Create, path, error))?;
+        let directory = new_folder_at(path, &OpenOptions::new())?;
         if path.join(LOCK).exists() {
             let what = "expected a folder for files of commits, found a store";
             return Err(Error::Request(format!("{}: {what}", path.display())));
         }
-        Ok(FolderDepot::of(Arc::new(FsDirectory::new(path))))
+        Ok(FolderDepot::of(Arc::new(directory)))
     }
 
     /// Any directory.

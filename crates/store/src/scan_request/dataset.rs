@@ -27,7 +27,7 @@ use crate::read::StoreReader;
 ///
 /// See [`ScanRequest`](crate::ScanRequest).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Dataset(Contents);
+pub struct Dataset(pub(super) Contents);
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Contents {
@@ -130,14 +130,6 @@ impl Dataset {
                 files.get(part).map(|file| file.path.as_str())
             }
         }
-    }
-
-    pub(super) fn of_contents(contents: Contents) -> Dataset {
-        Dataset(contents)
-    }
-
-    pub(super) fn contents(&self) -> &Contents {
-        &self.0
     }
 }
 

@@ -28,7 +28,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<ScanRequest> {
         0 => None,
         _ => Some(u64::from_le_bytes(fields.take("the limit")?)),
     };
-    let dataset = Dataset::of_contents(fields.dataset()?);
+    let dataset = Dataset(fields.dataset()?);
     let mut columns = Vec::new();
     for _ in 0..fields.number("the number of columns")? {
         columns.push(fields.text("the name of a column")?.to_owned());

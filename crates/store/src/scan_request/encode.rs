@@ -18,7 +18,7 @@ pub(super) fn encode(request: &ScanRequest) -> Result<Vec<u8>> {
             bytes.extend(limit.to_le_bytes());
         }
     }
-    put_dataset(&mut bytes, request.dataset.contents())?;
+    put_dataset(&mut bytes, &request.dataset.0)?;
     put_count(&mut bytes, request.columns.len())?;
     for name in &request.columns {
         put_text(&mut bytes, name)?;
