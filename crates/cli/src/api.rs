@@ -1,12 +1,12 @@
 //! The parts of the `docvalues` crates that this crate uses, in one place.
 
-#[cfg(feature = "parquet")]
-pub(crate) use docvalues::column::Lists;
 pub(crate) use docvalues::column::{
     AbsentColumn, Bounds, Column, ColumnInfo, ColumnSource, DocAddress, DocId, DocRange, Error, ErrorKind,
     Field, Kind, LiveDocs, OrdRange, Part, PruneCounts, Pruning, SkipIndex, SortKey, Values, promotion,
 };
 pub(crate) use docvalues::column::{FormatError, FormatErrorKind, Section};
+#[cfg(feature = "parquet")]
+pub(crate) use docvalues::column::{Lists, PlainValues};
 #[cfg(feature = "lucene")]
 pub(crate) use docvalues::column::{PlainColumns, PlainSource};
 #[cfg(feature = "parquet")]
@@ -30,5 +30,5 @@ pub(crate) use docvalues::store;
 pub(crate) use docvalues::terms::lookup::{IdLookup, SeekError, SegmentIds};
 pub(crate) use docvalues::terms::packing::Kind as Packing;
 #[cfg(feature = "parquet")]
-pub(crate) use docvalues::writer::arrow::{FlatArray, Holds, Leaf, Stored, for_each, leaves, weight};
+pub(crate) use docvalues::writer::arrow::{FlatArray, Holds, Leaf, for_each, leaves, stored_values, weight};
 pub(crate) use docvalues::writer::{self, AtomicFile, Compression, IdOptions};

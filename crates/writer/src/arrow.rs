@@ -32,7 +32,7 @@ mod weight;
 
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::Schema as ArrowSchema;
-use docvalues_column::Lists;
+use docvalues_column::PlainValues;
 use docvalues_format::file::kind::LogicalType;
 use docvalues_format::id::{DocId, MAX_DOCS};
 
@@ -165,7 +165,7 @@ fn add_column(
     let array = leaf.array(batch).and_then(|array| FlatArray::of(&array));
     let array = array.map_err(|error| refuse(ErrorKind::Arrow(error)))?;
     let found = || leaf.called.clone();
-    let Some((values, refused)) = Stored::of(array.items.as_ref(), logical) else {
+    let Some((values, refused)) = stored_values(array.items.as_ref(), logical) else {
         return Err(refuse(ErrorKind::ArrowType { found: found(), logical: Some(logical) }));
     };
     let null = array.rows_with_null_items().next().map(|row| (row, ErrorKind::NullItem));
@@ -178,53 +178,18 @@ fn add_column(
         let doc = documents.first().get().saturating_add(u32::try_from(row).unwrap_or(u32::MAX));
         return Err(refuse(kind).in_doc(doc));
     }
-    values.add_to(documents, field, array.lists.as_deref(), array.validity.as_deref())
+    documents.plain(field, &values, array.lists.as_deref(), array.validity.as_deref())?;
+    Ok(())
 }
 
-/// Values in their stored form.
+/// Converts `items` to their stored form; a null becomes 0 or an empty string. Also returns the indexes of the values that the type
+/// `to` cannot hold. `None` if arrays of this type do not convert to `to`.
 #[doc(hidden)]
-#[derive(Debug)]
-pub enum Stored {
-    /// Numbers, by the order-preserving transform of their type.
-    Numbers(Vec<i64>),
-    /// Byte strings.
-    Strings(Lists<u8>),
-}
-
-impl Stored {
-    /// Converts `items`; a null becomes 0 or an empty string. Also returns the indexes of the values that the type `to`
-    /// cannot hold. `None` if arrays of this type do not convert to `to`.
-    pub fn of(items: &dyn Array, to: LogicalType) -> Option<(Stored, Vec<usize>)> {
-        if to.is_bytes() {
-            strings::strings(items, to).map(|(strings, refused)| (Stored::Strings(strings), refused))
-        } else {
-            numbers::numbers(items, to).map(|(numbers, refused)| (Stored::Numbers(numbers), refused))
-        }
-    }
-
-    /// Adds the values to a batch. `lists` and `validity` assign them to documents, as in [`ColumnBatch`].
-    ///
-    /// # Errors
-    ///
-    /// Those of the batch.
-    pub fn add_to(
-        &self,
-        batch: &mut ColumnBatch<'_>,
-        field: FieldId,
-        lists: Option<&[u64]>,
-        validity: Option<&[u64]>,
-    ) -> Result<()> {
-        match (self, lists) {
-            (Stored::Numbers(numbers), None) => batch.stored(field, numbers, validity),
-            (Stored::Numbers(numbers), Some(lists)) => batch.stored_lists(field, lists, numbers, validity),
-            (Stored::Strings(strings), None) => {
-                batch.bytes(field, strings.offsets(), strings.slices().items(), validity)
-            }
-            (Stored::Strings(strings), Some(lists)) => {
-                batch.bytes_lists(field, lists, strings.offsets(), strings.slices().items(), validity)
-            }
-        }
-        .map(drop)
+pub fn stored_values(items: &dyn Array, to: LogicalType) -> Option<(PlainValues, Vec<usize>)> {
+    if to.is_bytes() {
+        strings::strings(items, to).map(|(strings, refused)| (PlainValues::Strings(strings), refused))
+    } else {
+        numbers::numbers(items, to).map(|(numbers, refused)| (PlainValues::Numbers(numbers), refused))
     }
 }
 

@@ -71,20 +71,7 @@ fn append(fields: &mut FieldBuffers, docs: &PlainColumns) -> Result<DocId> {
             let absent = docs.docs() - column.docs();
             column.to_mut().append_absent(absent);
         }
-        let present = column.present();
-        match (column.values(), column.lists()) {
-            (PlainValues::Numbers(numbers), None) => batch.stored(field, numbers, present)?,
-            (PlainValues::Numbers(numbers), Some(lists)) => {
-                batch.stored_lists(field, lists, numbers, None)?
-            }
-            (PlainValues::Strings(strings), lists) => {
-                let (offsets, bytes) = (strings.offsets(), strings.slices().items());
-                match lists {
-                    None => batch.bytes(field, offsets, bytes, present)?,
-                    Some(lists) => batch.bytes_lists(field, lists, offsets, bytes, None)?,
-                }
-            }
-        };
+        batch.plain(field, column.values(), column.lists(), column.present())?;
     }
     Ok(batch.finish())
 }

@@ -18,7 +18,7 @@ use super::row_batch::RowBatch;
 use super::source::Source;
 use super::{Import, Imported};
 use crate::api::writer::{self, ColumnBatch, FieldId};
-use crate::api::{Holds, MAX_NAME, Stored, promotion, weight};
+use crate::api::{Holds, MAX_NAME, PlainValues, promotion, weight};
 use crate::text::quoting::option;
 
 /// The length to which messages cut the name of a type, in characters.
@@ -43,7 +43,7 @@ impl Batch for DocBatch {
     fn add_to(&self, target: &mut ColumnBatch<'_>, fields: &[Option<FieldId>]) -> writer::Result<()> {
         for (index, ConvertedColumn { stored, lists, validity, .. }) in &self.columns {
             if let Some(Some(field)) = fields.get(*index) {
-                stored.add_to(target, *field, lists.as_deref(), validity.as_deref())?;
+                target.plain(*field, stored, lists.as_deref(), validity.as_deref())?;
             }
         }
         Ok(())
@@ -213,11 +213,11 @@ fn observe(column: &mut Column, filled: &ConvertedColumn) {
 }
 
 /// Whether a column stores the values of a list as they are: in ascending order, and equal strings once.
-fn are_in_order(stored: &Stored, start: u64, end: u64) -> bool {
+fn are_in_order(stored: &PlainValues, start: u64, end: u64) -> bool {
     let at = |index: u64| usize::try_from(index).unwrap_or(usize::MAX);
     match stored {
-        Stored::Numbers(numbers) => numbers.get(at(start)..at(end)).is_none_or(<[i64]>::is_sorted),
-        Stored::Strings(strings) => {
+        PlainValues::Numbers(numbers) => numbers.get(at(start)..at(end)).is_none_or(<[i64]>::is_sorted),
+        PlainValues::Strings(strings) => {
             (at(start)..at(end)).skip(1).all(|next| strings.get(next - 1) < strings.get(next))
         }
     }

@@ -1,5 +1,6 @@
 //! [`ColumnBatch`]: adding many documents at a time, column by column.
 
+use docvalues_column::PlainValues;
 use docvalues_format::id::DocId;
 
 use super::field_buffers::{FieldBuffers, InputType};
@@ -298,6 +299,34 @@ impl<'w> ColumnBatch<'w> {
     ) -> Result<&mut Self> {
         let terms = Terms::new(ids, Bytes { offsets, data });
         self.bytes_column(field, BatchRows::lists(lists, validity), ids.len(), &terms)
+    }
+
+    /// Adds values in their stored form. `lists` and `validity` assign them to documents, as in the other methods.
+    ///
+    /// # Errors
+    ///
+    /// See [`ColumnBatch`].
+    #[doc(hidden)]
+    pub fn plain(
+        &mut self,
+        field: FieldId,
+        values: &PlainValues,
+        lists: Option<&[u64]>,
+        validity: Validity<'_>,
+    ) -> Result<&mut Self> {
+        match (values, lists) {
+            (PlainValues::Numbers(numbers), None) => self.stored(field, numbers, validity),
+            (PlainValues::Numbers(numbers), Some(lists)) => {
+                self.stored_lists(field, lists, numbers, validity)
+            }
+            (PlainValues::Strings(strings), lists) => {
+                let (offsets, bytes) = (strings.offsets(), strings.slices().items());
+                match lists {
+                    None => self.bytes(field, offsets, bytes, validity),
+                    Some(lists) => self.bytes_lists(field, lists, offsets, bytes, validity),
+                }
+            }
+        }
     }
 
     /// Adds the documents to the segment. Returns the number of the first, or, for an empty batch, that of the next

@@ -4,7 +4,7 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::{ArrowError, DataType};
 
 use super::text::text;
-use crate::api::{FlatArray, Lists, LogicalType, Stored};
+use crate::api::{FlatArray, Lists, LogicalType, PlainValues, stored_values};
 use crate::import::column::Column;
 use crate::import::column_type::{ColumnType, value_name};
 use crate::import::parse_cell::{self, TypeMismatch, ValueStyle};
@@ -15,7 +15,7 @@ use crate::text::time::{Rfc3339, parse_offset, unit_of};
 /// The values of some rows of a column.
 #[derive(Debug)]
 pub(crate) struct ConvertedColumn {
-    pub(crate) stored: Stored,
+    pub(crate) stored: PlainValues,
     /// A bitmap of the rows with values, unless all have some: bit *i* % 64 of word *i* / 64 stands for row *i*.
     pub(crate) validity: Option<Vec<u64>>,
     /// For a column with several values a row, the offsets at which the values of each row begin.
@@ -98,10 +98,10 @@ fn values(
     ty: ColumnType,
     flat: &FlatArray,
     faults: &mut Vec<ValueError>,
-) -> (Stored, Styles) {
+) -> (PlainValues, Styles) {
     let items = flat.items.as_ref();
     // A column with a format is parsed as text.
-    let stored = if column.time.is_some() { None } else { Stored::of(items, ty.logical) };
+    let stored = if column.time.is_some() { None } else { stored_values(items, ty.logical) };
     let Some((stored, refused)) = stored else { return by_text(column, ty, flat, faults) };
     for (at, row) in refused.into_iter().filter_map(|at| Some((at, flat.row(at)?))) {
         let mut found = String::new();
@@ -118,7 +118,7 @@ fn by_text(
     ty: ColumnType,
     flat: &FlatArray,
     faults: &mut Vec<ValueError>,
-) -> (Stored, Styles) {
+) -> (PlainValues, Styles) {
     let items = flat.items.as_ref();
     let reading = column.cell_parser(ty);
     let (mut numbers, mut strings, mut marks) = (Vec::new(), Lists::new(), Vec::new());
@@ -141,7 +141,8 @@ fn by_text(
         });
         numbers.push(number);
     }
-    let stored = if ty.logical.is_bytes() { Stored::Strings(strings) } else { Stored::Numbers(numbers) };
+    let stored =
+        if ty.logical.is_bytes() { PlainValues::Strings(strings) } else { PlainValues::Numbers(numbers) };
     (stored, Styles::Each(marks))
 }
 
