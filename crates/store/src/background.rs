@@ -35,6 +35,7 @@ const UPKEEP_STEPS: usize = 10_000;
 
 /// Options of a [`Background`].
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[must_use]
 #[non_exhaustive]
 pub struct BackgroundOptions {
     /// Which segments are merged.
@@ -59,13 +60,11 @@ impl BackgroundOptions {
     }
 
     /// Sets which segments are merged.
-    #[must_use]
     pub fn merges(self, merges: MergePolicy) -> BackgroundOptions {
         BackgroundOptions { merges, ..self }
     }
 
     /// Sets the memory for the buffers of all stores together, in bytes.
-    #[must_use]
     pub fn buffer_bytes(self, buffer_bytes: usize) -> BackgroundOptions {
         BackgroundOptions { buffer_bytes, ..self }
     }
