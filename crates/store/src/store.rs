@@ -393,7 +393,7 @@ impl Store {
 
     /// Publishes all changes. Returns the snapshot before, if there are any.
     fn publish_changes(&self, writer: &mut Writer) -> Option<Snapshot> {
-        writer.take_unpublished().then(|| {
+        std::mem::take(&mut writer.is_unpublished).then(|| {
             let began = Instant::now();
             let before = self.publish(writer);
             self.note_done(&self.counters.refreshes, "refresh", began);

@@ -52,7 +52,7 @@ pub(crate) struct Writer {
     changes: u64,
     committed_changes: u64,
     /// Whether there are changes since the last snapshot.
-    is_unpublished: bool,
+    pub(super) is_unpublished: bool,
     /// The reason that nothing can be written any more.
     poisoned: Option<String>,
 }
@@ -105,11 +105,6 @@ impl Writer {
             Some(why) => Err(Error::Poisoned { why: why.clone() }),
             None => Ok(()),
         }
-    }
-
-    /// Whether there were changes since the last snapshot. From now on, it has them.
-    pub(super) fn take_unpublished(&mut self) -> bool {
-        std::mem::take(&mut self.is_unpublished)
     }
 
     /// The parts of a snapshot.

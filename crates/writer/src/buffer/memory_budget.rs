@@ -113,8 +113,4 @@ impl SpillBudget {
             None => SpillBudget { spill: None, bytes: usize::MAX },
         }
     }
-
-    pub(crate) fn spill(&self) -> Option<&Spill> {
-        self.spill.as_ref()
-    }
 }

@@ -94,7 +94,7 @@ impl<'a> Plan<'a> {
         let mut compared = Vec::with_capacity(self.sort.len());
         for key in &self.sort {
             let Some(column) = self.column(&key.column) else { continue };
-            let read = column.read(false, budget, spill_budget.spill());
+            let read = column.read(false, budget, spill_budget.spill.as_ref());
             let numbers = read.and_then(|values| values.into_numbers(&column.spec, encoder, spill_budget));
             compared.push((key, numbers.map_err(|kind| column.refuse(kind))?));
         }
@@ -115,7 +115,7 @@ impl<'a> Plan<'a> {
     ) -> Result<OrderedIds> {
         let none = || Error::new(ErrorKind::NoIdField("there is no such column")).of(name);
         let column = self.column(name).ok_or_else(none)?;
-        let values = column.read(false, budget, spill_budget.spill());
+        let values = column.read(false, budget, spill_budget.spill.as_ref());
         let ids =
             values.and_then(|values| values.ids(&LiveSet::all(self.docs), doc_map, spill_budget, older));
         ids.map_err(|kind| column.refuse(kind))
