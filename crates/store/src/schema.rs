@@ -263,11 +263,6 @@ impl StoreSchema {
         checked.map_err(|why| Error::Schema { field: name.to_owned(), why })
     }
 
-    /// The schema with the fields of a segment.
-    pub(crate) fn with_segment(&self, fields: &[Field]) -> Result<StoreSchema> {
-        self.clone().with_fields(fields.to_vec())
-    }
-
     /// The same fields for a writer of segments.
     pub(crate) fn for_writer(&self) -> Result<Schema> {
         let mut schema = Schema::new();

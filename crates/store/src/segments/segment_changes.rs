@@ -156,7 +156,7 @@ impl SegmentChanges {
             Some(ColumnChanges::Ords(_, new)) => new.len(),
             _ => 0,
         };
-        let all = u64::from(dictionary.term_count()) + (new + dictionary.looked_up()) as u64;
+        let all = u64::from(dictionary.term_count()) + (new + dictionary.places.len()) as u64;
         all < u64::from(u32::MAX)
     }
 

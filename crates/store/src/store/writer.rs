@@ -162,7 +162,7 @@ impl Writer {
     ) -> Result<()> {
         let schema = change(StoreSchema::clone(&self.docs.schema))?;
         if schema != *self.docs.schema {
-            self.docs.set_schema(schema);
+            self.docs.schema = schema.into();
             self.applied(self.body_of(Body::Fields))?;
         }
         Ok(())
@@ -222,7 +222,7 @@ impl Writer {
 
     /// Adds a segment, and sets the fields of the store with those of it. Returns the number of the batch of changes.
     pub(crate) fn add_segment(&mut self, schema: StoreSchema, segment: SegmentState) -> u64 {
-        self.docs.set_schema(schema);
+        self.docs.schema = schema.into();
         self.docs.segments.push(segment);
         self.segments_changed();
         self.changed()
@@ -243,7 +243,7 @@ impl Writer {
     /// Sets the segments and the fields to which all documents were converted. The next commit replaces all deltas.
     pub(crate) fn put_widened(&mut self, segments: Vec<SegmentState>, schema: StoreSchema) {
         self.docs.segments = segments;
-        self.docs.set_schema(schema);
+        self.docs.schema = schema.into();
         self.rewrites_deltas = true;
         self.segments_changed();
         self.rearranged();

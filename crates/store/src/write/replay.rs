@@ -90,7 +90,7 @@ fn replay_schema(store: &Store, schema: &[u8], frame: FrameBody) -> Result<(), W
         if wider != *writer.docs.schema {
             widen(store, writer, wider)?;
         }
-        writer.docs.set_schema(schema);
+        writer.docs.schema = schema.into();
         writer.applied(frame)
     })?)
 }

@@ -110,7 +110,7 @@ fn merge(
             terms.push(term)?;
             last = Some(term.len());
         }
-        head.set_ord(terms.builder.len() - 1);
+        head.map[index(head.read[head.at].ord)] = terms.builder.len() - 1;
         head.advance()?;
         tree.replay(streams[winner].code(), |i| streams[i].term());
     }
@@ -162,11 +162,6 @@ impl<'a> TermStream<'a> {
     /// The code of the current term, relative to the previous one.
     fn code(&self) -> OffsetValueCode {
         self.read.get(self.at).map_or(OffsetValueCode::NONE, |read| read.code)
-    }
-
-    /// Sets the new ord of the current term.
-    fn set_ord(&mut self, ord: u32) {
-        self.map[index(self.read[self.at].ord)] = ord;
     }
 
     /// Goes to the next term.
