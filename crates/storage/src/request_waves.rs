@@ -91,7 +91,7 @@ pub trait ReadAt: Send + Sync {
     fn read_ranges(&self, ranges: &[Range<u64>]) -> io::Result<Vec<Vec<u8>>> {
         let read = |range: &Range<u64>| {
             let len = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
-            let mut bytes = Vec::new();
+            let mut bytes: Vec<u8> = Vec::new();
             bytes.try_reserve_exact(len)?;
             bytes.resize(len, 0);
             self.read_at(range.start, &mut bytes)?;
