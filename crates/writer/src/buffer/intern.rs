@@ -237,8 +237,7 @@ mod tests {
     #[test]
     fn refuses_one_more_than_the_limit_and_still_finds_the_others() {
         let mut memory = MemoryBudget::new(usize::MAX);
-        let mut interner = Interner::default();
-        interner.limit = 2;
+        let mut interner = Interner { limit: 2, ..Interner::default() };
         for word in ["a", "b"] {
             interner.intern(word.as_bytes(), &mut memory).unwrap();
         }
