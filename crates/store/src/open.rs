@@ -274,8 +274,7 @@ pub(crate) fn open_in(
     directory.sync()?;
     // A commit with the next number comes before the removal of unnamed files, so that their numbers are never used again.
     let has_unnamed_files = (state.file.next_number + 1..=MAX_NUMBER).contains(&files.next_number);
-    let mut store = Store::of(directory.clone(), lock, files, state, options);
-    store.observer = observer;
+    let mut store = Store::of(directory.clone(), lock, files, state, options, observer);
     if !has_unnamed_files {
         remove_unnamed(&store)?;
     }
@@ -311,8 +310,7 @@ pub(crate) fn create_with(
     let committed = CommitFile { next_number: files.next_number, ..committed };
     let (segments, tombstones) = (Vec::new(), Tombstones::default());
     let state = CommitState { number: 0, file: committed, segments, tombstones };
-    let mut store = Store::of(directory, lock, files, state, options);
-    store.observer = observer;
+    let mut store = Store::of(directory, lock, files, state, options, observer);
     begin_log(&mut store)?;
     commit_now(&store)?;
     Ok(store)

@@ -141,6 +141,7 @@ impl Store {
         files: Files,
         state: CommitState,
         options: StoreOptions,
+        observer: Option<Arc<dyn Observer>>,
     ) -> Store {
         let next_number = AtomicU64::new(files.next_number.max(state.file.next_number));
         let lock = Arc::new(lock);
@@ -157,7 +158,7 @@ impl Store {
             lock,
             writer: Mutex::new(writer),
             next_number,
-            observer: None,
+            observer,
             merging: Mutex::new(()),
             flushing: Mutex::new(()),
             log: None,

@@ -113,15 +113,8 @@ impl Frames {
             first = Some(log.header.after + 1);
             if log.header.after <= after {
                 let (offset, sequence) = (LOG_HEADER as u64, log.header.after);
-                return Ok(Frames {
-                    directory,
-                    log,
-                    offset,
-                    limit,
-                    sequence,
-                    history: None,
-                    quiet_since: None,
-                });
+                let (history, quiet_since) = (None, None);
+                return Ok(Frames { directory, log, offset, limit, sequence, history, quiet_since });
             }
             limit = limit.min(log.header.after);
         }

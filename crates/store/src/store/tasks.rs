@@ -36,7 +36,7 @@ pub(crate) struct Member {
 }
 
 /// The tasks and the memory of several stores.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Shared {
     /// Counts the requests to threads.
     asked: Mutex<u64>,
@@ -158,13 +158,7 @@ impl Drop for Member {
 impl Shared {
     /// For stores whose buffers may take so much memory together.
     pub(crate) fn new(buffer_bytes: usize) -> Shared {
-        Shared {
-            asked: Mutex::new(0),
-            changed: Condvar::new(),
-            is_stopping: AtomicBool::new(false),
-            buffered: AtomicUsize::new(0),
-            buffer_bytes,
-        }
+        Shared { buffer_bytes, ..Shared::default() }
     }
 
     /// Whether the buffers exceed half of their memory.

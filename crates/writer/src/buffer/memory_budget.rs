@@ -14,7 +14,7 @@ use crate::error::ErrorKind;
 /// 0          1/4                  1/2                                  budget
 /// |           | target of a spill  | spill when above, if possible      | refuse
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct MemoryBudget {
     budget: usize,
     used: usize,
