@@ -109,11 +109,8 @@ impl Dataset {
         match &self.0 {
             Contents::Commit(commit) => commit.open(),
             Contents::Files(files) => {
-                let mut parts = Vec::with_capacity(files.len());
-                for file in files {
-                    parts.push(Part::new(file.open()?));
-                }
-                Ok(Parts::new(parts))
+                let parts = files.iter().map(|file| Ok(Part::new(file.open()?)));
+                Ok(Parts::new(parts.collect::<Result<Vec<_>>>()?))
             }
             Contents::Objects(_) => Err(Error::Request(format!(
                 "expected a dataset of files, found {self}: use `open_objects`, or `Objects::table` for SQL"

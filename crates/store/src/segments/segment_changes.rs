@@ -1,6 +1,6 @@
 //! [`SegmentChanges`]: the changes of a segment, whose file stays as it is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use docvalues_column::{
@@ -68,12 +68,8 @@ impl SegmentChanges {
             (Some(ColumnChanges::Ords(a, _)), Some(ColumnChanges::Ords(b, _))) => a.is_clone_of(b),
             _ => false,
         };
-        let mut fields: Vec<usize> = self.fields().collect();
-        fields.extend(other.fields());
-        fields.sort_unstable();
-        fields.dedup();
-        fields.retain(|field| !are_same(*field));
-        fields
+        let fields: BTreeSet<usize> = self.fields().chain(other.fields()).collect();
+        fields.into_iter().filter(|field| !are_same(*field)).collect()
     }
 
     /// The most documents of which one field was updated.

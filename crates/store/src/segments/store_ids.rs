@@ -49,11 +49,8 @@ impl SnapshotIds {
     /// By the filters of the segments.
     pub(crate) fn by_filters(segments: &[Arc<StoreSegment>]) -> Result<SnapshotIds> {
         // The newest segment comes first in a look-up, and last in a snapshot.
-        let mut readers = Vec::with_capacity(segments.len());
-        for segment in segments.iter().rev() {
-            readers.push(segment.require_ids()?);
-        }
-        let lookup = Arc::new(IdLookup::new(readers));
+        let readers = segments.iter().rev().map(|segment| segment.require_ids());
+        let lookup = Arc::new(IdLookup::new(readers.collect::<Result<Vec<_>>>()?));
         Ok(SnapshotIds { lookup, parts: (0..segments.len()).rev().collect() })
     }
 
@@ -68,10 +65,8 @@ impl StoreIds {
     /// The look-up over `segments` by the table, if it has all of them.
     pub(crate) fn lookup(&self, segments: &[Arc<StoreSegment>]) -> Option<SnapshotIds> {
         let members = lock(&self.members);
-        let mut parts = HashMap::with_capacity(segments.len());
-        for (part, segment) in segments.iter().enumerate() {
-            parts.insert(*members.get(&segment.number)?, part);
-        }
+        let part = |(at, segment): (usize, &Arc<StoreSegment>)| Some((*members.get(&segment.number)?, at));
+        let parts = segments.iter().enumerate().map(part).collect::<Option<HashMap<_, _>>>()?;
         let lookup = self.table.snapshot();
         let parts = lookup.segments().map(|(id, _)| parts.get(&id).copied().unwrap_or(NO_PART)).collect();
         Some(SnapshotIds { lookup, parts })

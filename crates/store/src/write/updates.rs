@@ -1,6 +1,6 @@
 //! Updates of documents that were found by a query or by addresses, and what all updates do in the lock.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use docvalues_column::PlainColumn;
@@ -236,14 +236,10 @@ pub(super) fn set_rows(
     // Those of a document stay in their order.
     targets.sort_by_key(|target| (target.segment, target.doc));
     for targets in targets.chunk_by(|a, b| a.segment == b.segment) {
-        let mut fields = Vec::new();
-        for target in targets {
-            fields.extend(resolved.updates.fields(target.row));
-        }
-        fields.sort_unstable();
-        fields.dedup();
+        let fields = targets.iter().flat_map(|target| resolved.updates.fields(target.row));
+        let fields: BTreeSet<usize> = fields.filter(|place| Some(*place) != id_field).collect();
         let segment = targets[0].segment;
-        for place in fields.into_iter().filter(|place| Some(*place) != id_field) {
+        for place in fields {
             let rows = resolved.new_rows(targets, (place, schema));
             let dictionary = resolved.dictionaries.get(&(segment, place));
             docs.segments[segment].now.set((place, &schema.fields()[place]), &rows, dictionary)?;

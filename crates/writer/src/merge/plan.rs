@@ -237,12 +237,9 @@ impl MergedColumn<'_> {
 
 /// The parts that have values; all parts, if none has any.
 fn with_values<'p, 'a>(parts: &'p [SourceColumn<'a>]) -> Result<Vec<&'p SourceColumn<'a>>> {
-    let mut with_values = Vec::with_capacity(parts.len());
-    for part in parts {
-        if part.has_values().map_err(ErrorKind::Read)? {
-            with_values.push(part);
-        }
-    }
+    let found = |part: &'p SourceColumn<'a>| part.has_values().map(|has| has.then_some(part)).transpose();
+    let with_values: Result<Vec<_>, _> = parts.iter().filter_map(found).collect();
+    let with_values = with_values.map_err(ErrorKind::Read)?;
     Ok(if with_values.is_empty() { parts.iter().collect() } else { with_values })
 }
 
