@@ -214,9 +214,6 @@ impl<'a> TermStream<'a> {
             *left = OrdRange::new(ord + 1, ords.end);
             ControlFlow::Break(())
         })?;
-        match ascend {
-            true => Ok(()),
-            false => Err(ErrorKind::Disorder("terms").of_source(self.source)),
-        }
+        if ascend { Ok(()) } else { Err(ErrorKind::Disorder("terms").of_source(self.source)) }
     }
 }

@@ -193,10 +193,7 @@ impl<'a> MergedColumn<'a> {
             Kind::Binary | Kind::Sorted => spec.kind(bytes),
             Kind::SortedNumeric | Kind::SortedSet => spec.multi_valued(),
         };
-        let spec = match (options.spelling)(&spellings) {
-            Some(format) => spec.format(format),
-            None => spec,
-        };
+        let spec = spec.format((options.spelling)(&spellings).unwrap_or_default());
         Ok(MergedColumn { spec, parts })
     }
 }
