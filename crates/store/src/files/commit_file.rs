@@ -100,7 +100,7 @@ pub(crate) struct CommitFile {
     pub(crate) segments: Vec<SegmentEntry>,
     pub(crate) deltas: Vec<FileEntry>,
     /// The bytes of [`Store::commit_with`](crate::Store::commit_with).
-    #[serde(default, skip_serializing_if = "user_data::is_empty", with = "user_data")]
+    #[serde(default, skip_serializing_if = "<[u8]>::is_empty", with = "user_data")]
     pub(crate) user_data: Arc<[u8]>,
 }
 

@@ -10,10 +10,6 @@ pub(crate) const MAX_USER_DATA: usize = 1 << 20;
 
 const DIGITS: [u8; 16] = *b"0123456789abcdef";
 
-pub(super) fn is_empty(data: &Arc<[u8]>) -> bool {
-    data.is_empty()
-}
-
 pub(super) fn serialize<S: Serializer>(data: &Arc<[u8]>, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&text(data))
 }
