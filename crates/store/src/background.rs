@@ -13,7 +13,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
+use std::sync::{Arc, PoisonError, TryLockError, Weak};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -21,6 +21,7 @@ use docvalues_terms::lookup::Upkeep;
 
 use crate::commit::flush;
 use crate::error::{Error, Result};
+use crate::locks::of_threads::{Mutex, MutexGuard};
 use crate::merge::{MergePolicy, merge_some};
 use crate::options::Durability;
 use crate::store::{Member, Shared, Store, Task, due_at, is_due};

@@ -136,6 +136,9 @@ pub use background::{Background, BackgroundOptions};
 pub use batch::{Applied, Arithmetic, Change, Condition, Outcome, Update, WriteBatch};
 pub use error::Error;
 pub use files::{CommitInfo, Position};
+#[cfg(docvalues_lock_times)]
+#[doc(hidden)]
+pub use locks::{LockTime, take_lock_times};
 pub use log::{FrameInfo, LogFrames, LogStats};
 pub use merge::{MergePolicy, Purged, SegmentSize};
 #[cfg(feature = "object_store")]

@@ -1,8 +1,12 @@
-//! The locks of the standard library, or those of `shuttle`, which tries out orders of threads in a test.
+//! The locks of the standard library. Two builds have others: those of `shuttle`, which tries out orders of threads in a test,
+//! and with `--cfg docvalues_lock_times` those of `timed`, which note how long they are waited for and held.
+
+#[cfg(docvalues_lock_times)]
+mod timed;
 
 pub(crate) use std::sync::PoisonError;
 
-#[cfg(not(shuttle))]
+#[cfg(not(any(shuttle, docvalues_lock_times)))]
 pub(crate) use std::{
     sync::{Condvar, Mutex, MutexGuard, RwLock},
     thread::yield_now,
@@ -14,7 +18,25 @@ pub(crate) use shuttle::{
     thread::yield_now,
 };
 
+#[cfg(docvalues_lock_times)]
+pub(crate) use std::{sync::RwLock, thread::yield_now};
+#[cfg(docvalues_lock_times)]
+pub(crate) use timed::{Condvar, Mutex, MutexGuard};
+#[cfg(docvalues_lock_times)]
+#[doc(hidden)]
+pub use timed::{LockTime, take_lock_times};
+
+/// The locks of threads that `shuttle` does not run.
+pub(crate) mod of_threads {
+    #[cfg(not(docvalues_lock_times))]
+    pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
+
+    #[cfg(docvalues_lock_times)]
+    pub(crate) use super::timed::{Condvar, Mutex, MutexGuard};
+}
+
 /// Locks, also after a panic: each step of a change leaves a state that is consistent.
+#[cfg_attr(docvalues_lock_times, track_caller)]
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

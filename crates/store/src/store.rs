@@ -354,22 +354,36 @@ impl Store {
     }
 
     /// Makes a change, and publishes it. All that was applied before is published first. Changes wait for each other.
+    #[cfg_attr(docvalues_lock_times, track_caller)]
     pub(crate) fn change<R>(&self, change: impl FnOnce(&mut Writer) -> Result<R>) -> Result<R> {
-        let mut writer = self.writer()?;
-        let _before = self.publish_changes(&mut writer);
+        let (mut writer, before) = self.begin_change()?;
         let changed = change(&mut writer);
-        let _between = self.publish_changes(&mut writer);
-        // Others need not wait until the memory is freed, and files are unmapped.
-        drop(writer);
+        self.end_change(writer, before);
         changed
     }
 
+    #[cfg_attr(docvalues_lock_times, track_caller)]
+    fn begin_change(&self) -> Result<(MutexGuard<'_, Writer>, Option<Snapshot>)> {
+        let mut writer = self.writer()?;
+        let before = self.publish_changes(&mut writer);
+        Ok((writer, before))
+    }
+
+    fn end_change(&self, mut writer: MutexGuard<'_, Writer>, before: Option<Snapshot>) {
+        let between = self.publish_changes(&mut writer);
+        // Others need not wait until the memory is freed, and files are unmapped.
+        drop(writer);
+        drop((before, between));
+    }
+
     /// Makes a change that the next [`refresh`](Self::refresh) or other change publishes.
+    #[cfg_attr(docvalues_lock_times, track_caller)]
     pub(crate) fn change_quietly<R>(&self, change: impl FnOnce(&mut Writer) -> Result<R>) -> Result<R> {
         change(&mut *self.writer()?)
     }
 
     /// Reads the state of the writer, also if it is poisoned.
+    #[cfg_attr(docvalues_lock_times, track_caller)]
     pub(crate) fn with_writer<R>(&self, read: impl FnOnce(&mut Writer) -> R) -> R {
         read(&mut lock(&self.writer))
     }
@@ -386,6 +400,7 @@ impl Store {
     }
 
     /// Also after a panic: each step of a change leaves a state that is consistent.
+    #[cfg_attr(docvalues_lock_times, track_caller)]
     fn writer(&self) -> Result<MutexGuard<'_, Writer>> {
         let writer = lock(&self.writer);
         writer.check()?;

@@ -1,17 +1,19 @@
-//! Measures many threads, a store of ten thousand segments, and a segment of 300 million documents.
+//! Measures locks under many threads, a store of ten thousand segments, and a segment of 300 million documents.
 //!
 //! | module | contents |
 //! | --- | --- |
-//! | `threads` | `scale threads`: batches by 1 to 16 threads beside readers, and searches that share the pool |
+//! | `locks` | `scale locks`: batches by 1 to 16 threads beside readers, and searches that share the pool |
+//! | `lock_times` | the times of locks, by lock and function |
 //! | `segments` | `scale segments`: a store of many small segments, and how often a process can open it |
 //! | `docs` | `scale docs`: a segment of many documents |
 //! | `readings` | readings of the process after each step, in a process of its own |
 #![expect(clippy::expect_used, clippy::print_stdout, reason = "a measurement")]
 
 mod docs;
+mod lock_times;
+mod locks;
 mod readings;
 mod segments;
-mod threads;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -21,7 +23,7 @@ use docvalues_benches::record::Run;
 
 type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
-/// Measure many threads, many segments, and many documents
+/// Measure locks, many segments, and many documents
 #[derive(Parser)]
 struct Arguments {
     #[command(subcommand)]
@@ -30,8 +32,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Batches by several threads beside readers that refresh, and searches that share the pool
-    Threads(threads::Arguments),
+    /// Batches by several threads beside readers that refresh; with `RUSTFLAGS="--cfg docvalues_lock_times"`, the times of locks
+    Locks(locks::Arguments),
     /// Opening, searches, look-ups, batches and commits of a store of many small segments
     Segments(segments::Arguments),
     /// Writing, opening and reading a segment of many documents
@@ -46,7 +48,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
-        Command::Threads(arguments) => threads::run(&arguments),
+        Command::Locks(arguments) => locks::run(&arguments),
         Command::Segments(arguments) => segments::run(&arguments),
         Command::Docs(arguments) => docs::run(&arguments),
         Command::SegmentsOne(one) => segments::one(&one),

@@ -1,10 +1,11 @@
 //! [`Member`]: a store among those that share background threads, and memory for their buffers.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
+use crate::locks::of_threads::{Condvar, Mutex, MutexGuard};
 
 /// The task of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -209,6 +210,7 @@ impl Shared {
 }
 
 /// Also after a panic: what is locked is never left between two states.
+#[cfg_attr(docvalues_lock_times, track_caller)]
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,6 +1,7 @@
-//! Batches by several threads beside readers that refresh snapshots: how long they wait for each other. And searches by several
-//! callers, which share the pool of threads.
+//! Batches by several threads beside readers that refresh snapshots: how long locks are held and waited for. And searches by
+//! several callers, which share the pool of threads.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -15,6 +16,7 @@ use docvalues_benches::process::cpu;
 use docvalues_benches::record::{Run, command_of, figure};
 use docvalues_benches::segment;
 
+use crate::lock_times::{self, LockTime, Name, Times};
 use crate::{Outcome, percentile, show};
 
 #[derive(clap::Args)]
@@ -45,31 +47,60 @@ pub(crate) struct Arguments {
 /// The time between two searches of a reader.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// The work of some threads.
+/// The lock of the writer, as `lock_times` names it.
+const WRITER: &str = "writer";
+
+/// Functions in the table of all locks: those with the longest times.
+const MOST_FUNCTIONS: usize = 24;
+
+/// The work of some threads, and the times of their locks.
 struct Round {
     docs: f64,
     batches: f64,
     seconds: f64,
     cpu: f64,
-    /// The seconds that batches waited for each other.
-    waited: f64,
+    times: Vec<LockTime>,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Outcome {
     std::fs::create_dir_all(&arguments.folder)?;
-    let mut run = Run::new(&command_of("scale"), "one run");
-    let head = ["threads", "documents a second", "CPU, µs a batch", "waited for the others, µs a batch"];
-    let mut table = vec![head.map(str::to_owned).to_vec()];
+    let flags = if lock_times::ARE_NOTED { "RUSTFLAGS=\"--cfg docvalues_lock_times\" " } else { "" };
+    let mut run = Run::new(&format!("{flags}{}", command_of("scale")), "one run");
+    let mut table = vec![
+        [
+            "threads",
+            "documents a second",
+            "CPU, µs a batch",
+            "writer's lock held, % of the time",
+            "held, µs: p50 / p99 / longest",
+            "waited, µs: p50 / p99 / longest",
+            "documents a second if it were always held, an estimate",
+            "cores that hold it always, an estimate",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
+    ];
     for &threads in &arguments.threads {
         let round = Round::of(arguments, threads)?;
+        let all = lock_times::by_name(&round.times);
+        let writer = Times::of_lock(&all, WRITER);
+        let held = writer.seconds_held();
+        let [cells_held, cells_waited] = writer.cells();
         table.push(vec![
             threads.to_string(),
             format!("{:.0}", round.docs / round.seconds),
             figure(round.cpu / round.batches * 1e6),
-            figure(round.waited / round.batches * 1e6),
+            figure(held / round.seconds * 100.0),
+            cells_held,
+            cells_waited,
+            if held > 0.0 { format!("{:.0}", round.docs / held) } else { String::new() },
+            if held > 0.0 { figure(round.cpu / held) } else { String::new() },
         ]);
+        if Some(&threads) == arguments.threads.last() {
+            run.table("functions", functions(&all, round.seconds));
+        }
     }
-    run.table("batches", table);
+    run.table("locks", table);
     run.table("callers", callers(arguments)?);
     show(run, arguments.record.as_deref())
 }
@@ -84,6 +115,8 @@ impl Round {
         let background = Background::start(BackgroundOptions::default())?;
         background.add(&store)?;
         let (next, ended, large) = (AtomicU32::new(0), AtomicBool::new(false), Query::range("size", 1_000..));
+        // Those before.
+        drop(lock_times::take());
         let (began, spent) = (Instant::now(), cpu());
         std::thread::scope(|scope| {
             for _ in 0..threads {
@@ -110,10 +143,32 @@ impl Round {
             ended.store(true, Relaxed);
         });
         let (seconds, cpu) = (began.elapsed().as_secs_f64(), cpu() - spent);
+        let times = lock_times::take();
         background.remove(&store)?;
-        let (docs, waited) = (f64::from(next.into_inner()), store.stats()?.waited.as_secs_f64());
-        Ok(Round { docs, batches: docs / f64::from(arguments.batch), seconds, cpu, waited })
+        let docs = f64::from(next.into_inner());
+        Ok(Round { docs, batches: docs / f64::from(arguments.batch), seconds, cpu, times })
     }
+}
+
+/// A row for each lock and each function that locks it, the longest times first.
+fn functions(all: &HashMap<Name, Times>, seconds: f64) -> Vec<Vec<String>> {
+    let head = ["lock", "function", "times a second", "held, % of the time", "held, µs", "waited, µs"];
+    let mut rows: Vec<(f64, Vec<String>)> = Vec::new();
+    for ((lock, function), times) in all {
+        let [held, waited] = times.cells();
+        let cells = vec![
+            format!("`{lock}`"),
+            format!("`{function}`"),
+            figure(times.held.len() as f64 / seconds),
+            figure(times.seconds_held() / seconds * 100.0),
+            held,
+            waited,
+        ];
+        rows.push((times.seconds_held() + times.waited.iter().sum::<f64>() / 1e6, cells));
+    }
+    rows.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    let rows = rows.into_iter().take(MOST_FUNCTIONS).map(|(_, cells)| cells);
+    [head.map(str::to_owned).to_vec()].into_iter().chain(rows).collect()
 }
 
 /// Callers that take snapshots, and that search a segment in memory: each with one thread, and with those of the pool.

@@ -1,0 +1,224 @@
+//! Locks that note how long they are waited for and held, by the place in the sources that locks them. For
+//! the program `scale` of the benches.
+//!
+//! A lock takes three readings of the clock more, and its times go to a list of the thread's own after it is free again.
+
+use std::ops::{Deref, DerefMut};
+use std::panic::Location;
+use std::sync::{self, Arc, LockResult, PoisonError, TryLockError, TryLockResult, WaitTimeoutResult};
+use std::time::{Duration, Instant};
+
+/// How long a lock was waited for and held, once.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+#[doc(hidden)]
+pub struct LockTime {
+    /// The file in the sources, and the line, of the call that locked it.
+    pub file: &'static str,
+    /// See [`file`](Self::file).
+    pub line: u32,
+    /// The time until the caller had it.
+    pub waited: Duration,
+    /// The time until the caller released it; waiting for a condition is not part of it.
+    pub held: Duration,
+}
+
+/// The times of a thread.
+type Times = Arc<sync::Mutex<Vec<LockTime>>>;
+
+/// Those of all threads.
+static ALL: sync::Mutex<Vec<Times>> = sync::Mutex::new(Vec::new());
+
+thread_local! {
+    static OWN: Times = {
+        let own = Times::default();
+        ALL.lock().unwrap_or_else(PoisonError::into_inner).push(own.clone());
+        own
+    };
+}
+
+/// The times of all locks that were released since the last call.
+#[doc(hidden)]
+pub fn take_lock_times() -> Vec<LockTime> {
+    let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+    let taken = all
+        .iter()
+        .flat_map(|times| std::mem::take(&mut *times.lock().unwrap_or_else(PoisonError::into_inner)))
+        .collect();
+    // Of threads that ended.
+    let is_empty = |times: &Times| times.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
+    all.retain(|times| Arc::strong_count(times) > 1 || !is_empty(times));
+    taken
+}
+
+/// As [`sync::Mutex`].
+#[derive(Debug, Default)]
+pub(crate) struct Mutex<T>(sync::Mutex<T>);
+
+impl<T> Mutex<T> {
+    pub(crate) const fn new(value: T) -> Mutex<T> {
+        Mutex(sync::Mutex::new(value))
+    }
+
+    #[track_caller]
+    pub(crate) fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
+        let (caller, asked) = (Location::caller(), Instant::now());
+        match self.0.lock() {
+            Ok(guard) => Ok(MutexGuard::new(guard, caller, asked)),
+            Err(error) => Err(PoisonError::new(MutexGuard::new(error.into_inner(), caller, asked))),
+        }
+    }
+
+    #[track_caller]
+    pub(crate) fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
+        let (caller, asked) = (Location::caller(), Instant::now());
+        match self.0.try_lock() {
+            Ok(guard) => Ok(MutexGuard::new(guard, caller, asked)),
+            Err(TryLockError::Poisoned(error)) => {
+                Err(PoisonError::new(MutexGuard::new(error.into_inner(), caller, asked)).into())
+            }
+            Err(TryLockError::WouldBlock) => Err(TryLockError::WouldBlock),
+        }
+    }
+}
+
+/// As [`sync::MutexGuard`].
+#[derive(Debug)]
+pub(crate) struct MutexGuard<'a, T> {
+    /// `None` while it waits for a condition, and when it is dropped.
+    guard: Option<sync::MutexGuard<'a, T>>,
+    caller: &'static Location<'static>,
+    waited: Duration,
+    since: Instant,
+}
+
+impl<'a, T> MutexGuard<'a, T> {
+    fn new(
+        guard: sync::MutexGuard<'a, T>,
+        caller: &'static Location<'static>,
+        asked: Instant,
+    ) -> MutexGuard<'a, T> {
+        let since = Instant::now();
+        MutexGuard { guard: Some(guard), caller, waited: since - asked, since }
+    }
+
+    /// Releases the lock by `release`, and notes its times.
+    fn release<R>(&mut self, release: impl FnOnce(sync::MutexGuard<'a, T>) -> R) -> Option<R> {
+        let guard = self.guard.take()?;
+        let (file, line) = (self.caller.file(), self.caller.line());
+        let time = LockTime { file, line, waited: self.waited, held: self.since.elapsed() };
+        let released = release(guard);
+        // Not if the thread ends.
+        let _ = OWN.try_with(|own| own.lock().unwrap_or_else(PoisonError::into_inner).push(time));
+        Some(released)
+    }
+
+    /// The same lock, after a wait for a condition.
+    fn again(mut self, guard: sync::MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+        (self.guard, self.waited, self.since) = (Some(guard), Duration::ZERO, Instant::now());
+        self
+    }
+}
+
+impl<T> Deref for MutexGuard<'_, T> {
+    type Target = T;
+
+    #[expect(clippy::expect_used, reason = "it waits for no condition while it is used")]
+    fn deref(&self) -> &T {
+        self.guard.as_ref().expect("a lock that is held")
+    }
+}
+
+impl<T> DerefMut for MutexGuard<'_, T> {
+    #[expect(clippy::expect_used, reason = "it waits for no condition while it is used")]
+    fn deref_mut(&mut self) -> &mut T {
+        self.guard.as_mut().expect("a lock that is held")
+    }
+}
+
+impl<T> Drop for MutexGuard<'_, T> {
+    fn drop(&mut self) {
+        self.release(drop);
+    }
+}
+
+/// As [`sync::Condvar`].
+#[derive(Debug, Default)]
+pub(crate) struct Condvar(sync::Condvar);
+
+impl Condvar {
+    pub(crate) const fn new() -> Condvar {
+        Condvar(sync::Condvar::new())
+    }
+
+    pub(crate) fn notify_all(&self) {
+        self.0.notify_all();
+    }
+
+    pub(crate) fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
+        let waited = wait_by(guard, |guard| match self.0.wait(guard) {
+            Ok(guard) => Ok((guard, ())),
+            Err(error) => Err(PoisonError::new((error.into_inner(), ()))),
+        });
+        match waited {
+            Ok((guard, ())) => Ok(guard),
+            Err(error) => Err(PoisonError::new(error.into_inner().0)),
+        }
+    }
+
+    pub(crate) fn wait_timeout<'a, T>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        most: Duration,
+    ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
+        wait_by(guard, |guard| self.0.wait_timeout(guard, most))
+    }
+
+    pub(crate) fn wait_timeout_while<'a, T>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        most: Duration,
+        condition: impl FnMut(&mut T) -> bool,
+    ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
+        wait_by(guard, |guard| self.0.wait_timeout_while(guard, most, condition))
+    }
+}
+
+/// Waits for a condition by a call of the standard library.
+#[expect(clippy::expect_used, reason = "as above")]
+fn wait_by<'a, T, R>(
+    mut guard: MutexGuard<'a, T>,
+    wait: impl FnOnce(sync::MutexGuard<'a, T>) -> LockResult<(sync::MutexGuard<'a, T>, R)>,
+) -> LockResult<(MutexGuard<'a, T>, R)> {
+    match guard.release(wait).expect("a lock that is held") {
+        Ok((inner, result)) => Ok((guard.again(inner), result)),
+        Err(error) => {
+            let (inner, result) = error.into_inner();
+            Err(PoisonError::new((guard.again(inner), result)))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_notes_where_it_was_taken_and_how_long_it_was_held() {
+        let (mutex, condition, pause) = (Mutex::new(1), Condvar::new(), Duration::from_millis(2));
+        let line = line!() + 1;
+        let mut guard = mutex.lock().unwrap();
+        *guard += 1;
+        std::thread::sleep(pause);
+        let (guard, timeout) = condition.wait_timeout_while(guard, pause, |_| true).unwrap();
+        assert!(timeout.timed_out() && *guard == 2);
+        assert!(matches!(mutex.try_lock(), Err(TryLockError::WouldBlock)));
+        drop(guard);
+        // Other tests lock elsewhere.
+        let is_here = |time: &LockTime| time.file == file!();
+        let times: Vec<LockTime> = take_lock_times().into_iter().filter(is_here).collect();
+        let [before, after] = times[..] else { panic!("{times:?}") };
+        assert!((before.line, after.line) == (line, line) && before.held >= pause, "{times:?}");
+        assert!(mutex.try_lock().is_ok());
+    }
+}
