@@ -30,5 +30,5 @@ pub(crate) use docvalues::store;
 pub(crate) use docvalues::terms::lookup::{IdLookup, SeekError, SegmentIds};
 pub(crate) use docvalues::terms::packing::Kind as Packing;
 #[cfg(feature = "parquet")]
-pub(crate) use docvalues::writer::arrow::{FlatArray, Holds, Leaf, for_each, leaves, stored, weight};
+pub(crate) use docvalues::writer::arrow::{FlatArray, Holds, Leaf, for_each, leaves, stored_values, weight};
 pub(crate) use docvalues::writer::{self, AtomicFile, Compression, IdOptions};

@@ -203,19 +203,15 @@ impl AtomicFile {
     /// Gives the file its final name.
     fn publish(&mut self) -> io::Result<()> {
         let mut unfinished = unfinished::lock();
-        self.rename()?;
-        self.is_published = true;
-        unfinished.remove(&self.temporary);
-        Ok(())
-    }
-
-    fn rename(&self) -> io::Result<()> {
         // If the file was removed, its name may now belong to another build's half-written file.
         if !self.out.file().is_named(last(&self.temporary))? {
             let why = "the temporary file was removed while it was written";
             return Err(io::Error::new(io::ErrorKind::NotFound, why));
         }
-        self.directory.rename(last(&self.temporary), last(&self.target)).map_err(Error::into_io_error)
+        self.directory.rename(last(&self.temporary), last(&self.target)).map_err(Error::into_io_error)?;
+        self.is_published = true;
+        unfinished.remove(&self.temporary);
+        Ok(())
     }
 }
 

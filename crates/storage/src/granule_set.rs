@@ -93,10 +93,7 @@ impl fmt::Debug for GranuleSet {
 /// The granules that overlap `range`; none for an empty one.
 #[inline]
 pub(crate) fn granules_of(range: &Range<usize>) -> Range<usize> {
-    match range.is_empty() {
-        true => 0..0,
-        false => range.start / GRANULE..range.end.div_ceil(GRANULE),
-    }
+    if range.is_empty() { 0..0 } else { range.start / GRANULE..range.end.div_ceil(GRANULE) }
 }
 
 #[cfg(test)]

@@ -90,7 +90,10 @@ pub trait ReadAt: Send + Sync {
     /// As [`read_at`](Self::read_at).
     fn read_ranges(&self, ranges: &[Range<u64>]) -> io::Result<Vec<Vec<u8>>> {
         let read = |range: &Range<u64>| {
-            let mut bytes = zeros(range)?;
+            let len = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
+            let mut bytes: Vec<u8> = Vec::new();
+            bytes.try_reserve_exact(len)?;
+            bytes.resize(len, 0);
             self.read_at(range.start, &mut bytes)?;
             Ok(bytes)
         };
@@ -108,14 +111,6 @@ impl ReadAt for Vec<u8> {
         bytes.copy_from_slice(from.ok_or(io::ErrorKind::UnexpectedEof)?);
         Ok(())
     }
-}
-
-/// Zeroed memory for the bytes of `range`.
-fn zeros(range: &Range<u64>) -> io::Result<Vec<u8>> {
-    let (len, mut bytes) = (usize::try_from(range.end - range.start).unwrap_or(usize::MAX), Vec::new());
-    bytes.try_reserve_exact(len)?;
-    bytes.resize(len, 0);
-    Ok(bytes)
 }
 
 /// A [`ReadAt`] with the beginning and the end of the file in memory.
@@ -170,19 +165,17 @@ impl Requests {
     /// Runs `work` until it lacks no bytes, requesting in between the ranges that it failed to
     /// [`want`](Self::want). Returns the last result of `work`.
     pub(crate) fn in_waves<T>(&self, mut work: impl FnMut() -> T) -> T {
-        let Some(_wave) = self.begin_wave() else { return work() };
+        // If it is nested, the outer work requests the missing ranges.
+        if self.with_wave(|_| ()).is_some() {
+            return work();
+        }
+        let _wave = WaveGuard::begin(self.address());
         loop {
             let done = work();
             if !self.request_wanted() {
                 return done;
             }
         }
-    }
-
-    /// Begins to attempt work; `None` if it is nested: the outer work requests the missing ranges.
-    fn begin_wave(&self) -> Option<WaveGuard> {
-        let is_nested = self.with_wave(|_| ()).is_some();
-        (!is_nested).then(|| WaveGuard::begin(self.address()))
     }
 
     /// Requests the ranges that the work lacked. Returns whether there are any.

@@ -89,10 +89,8 @@ impl Spill {
 
     /// Removes the file of a killed build. Usually there is none.
     pub(crate) fn clear(&self) -> Result<()> {
-        match self.0.directory.remove(self.0.name()) {
-            Err(e) if e.io_error().kind() != io::ErrorKind::NotFound => Err(self.0.error(e)),
-            _ => Ok(()),
-        }
+        let removed = self.0.directory.remove(self.0.name());
+        removed.or_else(|error| if error.is_missing() { Ok(()) } else { Err(self.0.error(error)) })
     }
 
     /// Appends `bytes`, and returns their offset.

@@ -36,6 +36,7 @@ const UPKEEP_STEPS: usize = 10_000;
 
 /// Options of a [`Background`].
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[must_use]
 #[non_exhaustive]
 pub struct BackgroundOptions {
     /// Which segments are merged.
@@ -60,13 +61,11 @@ impl BackgroundOptions {
     }
 
     /// Sets which segments are merged.
-    #[must_use]
     pub fn merges(self, merges: MergePolicy) -> BackgroundOptions {
         BackgroundOptions { merges, ..self }
     }
 
     /// Sets the memory for the buffers of all stores together, in bytes.
-    #[must_use]
     pub fn buffer_bytes(self, buffer_bytes: usize) -> BackgroundOptions {
         BackgroundOptions { buffer_bytes, ..self }
     }
@@ -181,7 +180,8 @@ impl Background {
     /// If these threads do not work for it; or the last failure of this work that no call of [`Store::apply`] has
     /// returned.
     pub fn remove(&self, store: &Store) -> Result<()> {
-        let removed = self.pool.lock_workers().extract_if(.., |worker| worker.is_of(store)).next();
+        let is_of = |worker: &mut Worker| std::ptr::eq(worker.store.as_ptr(), store);
+        let removed = self.pool.lock_workers().extract_if(.., is_of).next();
         let Some(Worker { member, .. }) = removed else {
             let why = "expected a store of these background threads, found another";
             return Err(Error::Request(why.to_owned()));
@@ -255,7 +255,8 @@ impl Pool {
 
     fn open_workers(&self) -> Vec<Worker> {
         let mut workers = self.lock_workers();
-        workers.retain(Worker::is_open);
+        // Not those that were dropped.
+        workers.retain(|worker| worker.store.strong_count() > 0);
         workers.clone()
     }
 
@@ -266,15 +267,6 @@ impl Pool {
 }
 
 impl Worker {
-    fn is_of(&self, store: &Store) -> bool {
-        std::ptr::eq(self.store.as_ptr(), store)
-    }
-
-    /// Whether the store was not dropped.
-    fn is_open(&self) -> bool {
-        self.store.strong_count() > 0
-    }
-
     /// Works for the store, unless it was dropped or leaves. The argument is whether the task was asked for.
     fn work<R>(&self, task: Task, work: impl FnOnce(&Store, bool) -> R) -> Option<R> {
         let _working = self.member.begin(task)?;

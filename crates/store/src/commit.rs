@@ -110,7 +110,7 @@ fn commit(store: &Store, user_data: Option<Arc<[u8]>>) -> Result<u64> {
     rotate_log(store)?;
     let number = write_commit(store, &|_| {})?;
     remove_unnamed(store)?;
-    store.note_done(&store.counters.commits, began);
+    store.note_done(&store.counters.commits, "commit", began);
     Ok(number)
 }
 

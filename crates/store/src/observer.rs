@@ -179,16 +179,13 @@ impl Publication<'_> {
         let (segment, number) = (self.segment.number, self.next_number.fetch_add(1, Ordering::Relaxed));
         let file = FileName::Side { segment, number };
         self.created.push(file);
-        let written = write_file(self.directory, file, write).and_then(|written| match written {
-            Ok((bytes, id)) => {
-                let entry = SideEntry { name: name.to_owned(), number, bytes, id };
-                SideFile::open(&**self.directory, segment, entry).map(Ok)
-            }
-            Err(error) => Ok(Err(error)),
+        let written = self.write_file(file, write).and_then(|(bytes, id)| {
+            let entry = SideEntry { name: name.to_owned(), number, bytes, id };
+            SideFile::open(&**self.directory, segment, entry)
         });
         match written {
-            Ok(Ok(side)) => self.side.push(side),
-            Ok(Err(error)) => return Err(failed(self.segment, error.into())),
+            Ok(side) => self.side.push(side),
+            Err(error @ Error::Observer { .. }) => return Err(error),
             Err(error) => {
                 let found = failed(self.segment, error.to_string().into());
                 self.failed = Some(error);
@@ -197,20 +194,20 @@ impl Publication<'_> {
         }
         Ok(())
     }
-}
 
-/// Writes a file. Returns its length and content id, or the error of `write`.
-fn write_file(
-    directory: &Arc<dyn Directory>,
-    file: FileName,
-    write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
-) -> Result<io::Result<(u64, u128)>> {
-    let mut out = SideWriter::create(directory, file)?;
-    let written = write(&mut out);
-    match (out.failed.take(), written) {
-        (Some(error), _) => Err(error.into()),
-        (None, Ok(())) => out.finish().map(Ok),
-        (None, Err(error)) => Ok(Err(error)),
+    /// Writes a file. Returns its length and content id.
+    fn write_file(
+        &self,
+        file: FileName,
+        write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
+    ) -> Result<(u64, u128)> {
+        let mut out = SideWriter::create(self.directory, file)?;
+        let written = write(&mut out);
+        match (out.failed.take(), written) {
+            (Some(error), _) => Err(error.into()),
+            (None, Ok(())) => out.finish(),
+            (None, Err(error)) => Err(failed(self.segment, error.into())),
+        }
     }
 }
 

@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::files::{CommitFile, FileName, Files, MAX_NUMBER, Position, WriterLock, random_id};
 use crate::log::{LogStart, LogWriter};
 use crate::observer::Observer;
-use crate::options::{Durability, KeepCommits, StoreOptions, folder_at, new_folder};
+use crate::options::{Durability, KeepCommits, StoreOptions, folder_at, new_folder_at};
 use crate::schema::StoreSchema;
 use crate::segments::CommitState;
 use crate::store::Store;
@@ -33,7 +33,7 @@ impl Store {
     ///
     /// If there is a store in the folder, another writer has it, or a call to the operating system fails.
     pub fn create(path: impl AsRef<Path>, schema: StoreSchema, options: StoreOptions) -> Result<Store> {
-        Store::create_in(Arc::new(new_folder(path, &options.open)?), schema, options)
+        Store::create_in(Arc::new(new_folder_at(path, &options.open)?), schema, options)
     }
 
     /// As [`create`](Self::create), in any directory.
@@ -60,7 +60,7 @@ impl Store {
         options: StoreOptions,
         observer: Arc<dyn Observer>,
     ) -> Result<Store> {
-        Store::create_in_with(Arc::new(new_folder(path, &options.open)?), schema, options, observer)
+        Store::create_in_with(Arc::new(new_folder_at(path, &options.open)?), schema, options, observer)
     }
 
     /// As [`create_with`](Self::create_with), in any directory.
@@ -273,8 +273,7 @@ pub(crate) fn open_in(
     directory.sync()?;
     // A commit with the next number comes before the removal of unnamed files, so that their numbers are never used again.
     let has_unnamed_files = (state.file.next_number + 1..=MAX_NUMBER).contains(&files.next_number);
-    let mut store = Store::of(directory.clone(), lock, files, state, options);
-    store.observer = observer;
+    let mut store = Store::of(directory.clone(), lock, files, state, options, observer);
     if !has_unnamed_files {
         remove_unnamed(&store)?;
     }
@@ -310,8 +309,7 @@ pub(crate) fn create_with(
     let committed = CommitFile { next_number: files.next_number, ..committed };
     let (segments, tombstones) = (Vec::new(), Tombstones::default());
     let state = CommitState { number: 0, file: committed, segments, tombstones };
-    let mut store = Store::of(directory, lock, files, state, options);
-    store.observer = observer;
+    let mut store = Store::of(directory, lock, files, state, options, observer);
     begin_log(&mut store)?;
     commit_now(&store)?;
     Ok(store)
@@ -338,6 +336,6 @@ fn begin_log(store: &mut Store) -> Result<()> {
     let syncs = store.options.durability != Durability::OnCommit;
     let log = Arc::new(LogWriter::create(&store.directory, store.take_number(), epoch, sequence, syncs)?);
     store.log = Some(log.clone());
-    store.with_writer(|writer| writer.begin_log(log));
+    store.with_writer(|writer| writer.log = Some(log));
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use docvalues_reader::{Access, OpenOptions};
-use docvalues_storage::{Error, FsDirectory, Result, Step};
+use docvalues_storage::{Error as StorageError, FsDirectory, Result, Step};
 use docvalues_writer::WriterOptions;
 
 /// Options of a [`Store`](crate::Store).
@@ -19,6 +19,7 @@ use docvalues_writer::WriterOptions;
 /// # drop(options);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
 #[non_exhaustive]
 pub struct StoreOptions {
     /// The commits that the store keeps from now on. `None` leaves this as the store has it; a new store keeps the newest.
@@ -100,58 +101,56 @@ impl StoreOptions {
     }
 
     /// Sets the commits that the store keeps from now on.
-    #[must_use]
     pub fn keep_commits(self, keep_commits: impl Into<Option<KeepCommits>>) -> StoreOptions {
         StoreOptions { keep_commits: keep_commits.into(), ..self }
     }
 
     /// Sets the memory for documents that are not in a segment yet.
-    #[must_use]
     pub fn buffer_bytes(self, buffer_bytes: usize) -> StoreOptions {
         StoreOptions { buffer_bytes, ..self }
     }
 
     /// Sets the number of batches for which versions of deleted documents are remembered.
-    #[must_use]
     pub fn remember_deletes(self, remember_deletes: u64) -> StoreOptions {
         StoreOptions { remember_deletes, ..self }
     }
 
     /// Sets when batches survive.
-    #[must_use]
     pub fn durability(self, durability: Durability) -> StoreOptions {
         StoreOptions { durability, ..self }
     }
 
     /// Sets the bytes of logs that stay after commits, for replicas.
-    #[must_use]
     pub fn keep_frames(self, keep_frames: u64) -> StoreOptions {
         StoreOptions { keep_frames, ..self }
     }
 
     /// Sets the time between refreshes.
-    #[must_use]
     pub fn refresh_every(self, refresh_every: impl Into<Option<Duration>>) -> StoreOptions {
         StoreOptions { refresh_every: refresh_every.into(), ..self }
     }
 
     /// Sets the time between commits.
-    #[must_use]
     pub fn commit_every(self, commit_every: impl Into<Option<Duration>>) -> StoreOptions {
         StoreOptions { commit_every: commit_every.into(), ..self }
     }
 
     /// Sets how segments are opened.
-    #[must_use]
     pub fn open(self, open: OpenOptions) -> StoreOptions {
         StoreOptions { open, ..self }
     }
 
     /// Sets how segments are written and merged.
-    #[must_use]
     pub fn writer(self, writer: WriterOptions) -> StoreOptions {
         StoreOptions { writer, ..self }
     }
+}
+
+/// As [`folder_at`], of a folder that is created if necessary.
+pub(crate) fn new_folder_at(path: impl AsRef<Path>, options: &OpenOptions) -> Result<FsDirectory> {
+    let path = path.as_ref();
+    std::fs::create_dir_all(path).map_err(|error| StorageError::new(Step::Create, path, error))?;
+    Ok(folder_at(path, options))
 }
 
 /// The folder at `path`, whose files are mapped or read as `options` say.
@@ -161,11 +160,4 @@ pub(crate) fn folder_at(path: impl AsRef<Path>, options: &OpenOptions) -> FsDire
         Access::Read => directory.without_mappings(),
         _ => directory,
     }
-}
-
-/// As [`folder_at`], of a folder that is created if necessary.
-pub(crate) fn new_folder(path: impl AsRef<Path>, options: &OpenOptions) -> Result<FsDirectory> {
-    let path = path.as_ref();
-    std::fs::create_dir_all(path).map_err(|error| Error::new(Step::Create, path, error))?;
-    Ok(folder_at(path, options))
 }

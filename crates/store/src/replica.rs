@@ -49,7 +49,7 @@ use crate::locks::{Mutex, lock};
 use crate::log::decode_frame;
 use crate::observer::Observer;
 use crate::open::{create_with, open_in};
-use crate::options::{StoreOptions, new_folder};
+use crate::options::{StoreOptions, new_folder_at};
 use crate::read::{HeldCommit, Snapshot, StoreReader};
 use crate::schema::StoreSchema;
 use crate::store::Store;
@@ -146,7 +146,7 @@ impl Replica {
     ///
     /// If the store there is no replica; and as [`Store::open`] and [`Store::create`].
     pub fn open(path: impl AsRef<Path>, options: StoreOptions) -> Result<Replica> {
-        Replica::open_in(Arc::new(new_folder(path, &options.open)?), options)
+        Replica::open_in(Arc::new(new_folder_at(path, &options.open)?), options)
     }
 
     /// As [`open`](Self::open), in any directory.

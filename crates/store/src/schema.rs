@@ -65,10 +65,8 @@ impl StoreSchema {
     ///
     /// As [`with_field`](Self::with_field).
     pub fn with_fields(mut self, fields: impl IntoIterator<Item = Field>) -> Result<StoreSchema> {
-        let mut known = HashMap::new();
-        for (at, field) in self.fields.iter().enumerate() {
-            known.insert(field.name.clone(), at);
-        }
+        let names = self.fields.iter().map(|field| field.name.clone());
+        let mut known: HashMap<String, usize> = names.zip(0..).collect();
         for field in fields {
             let refused = |why: String| Error::Schema { field: field.name.clone(), why };
             if field.name.starts_with('_') {
@@ -261,11 +259,6 @@ impl StoreSchema {
         let checked =
             self.field(name).map_or_else(|| Err("expected a field of the schema".to_owned()), check);
         checked.map_err(|why| Error::Schema { field: name.to_owned(), why })
-    }
-
-    /// The schema with the fields of a segment.
-    pub(crate) fn with_segment(&self, fields: &[Field]) -> Result<StoreSchema> {
-        self.clone().with_fields(fields.to_vec())
     }
 
     /// The same fields for a writer of segments.

@@ -1,11 +1,9 @@
 //! [`StoreStats`]: the contents of a store, and the time of its work.
 
-use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use crate::log::LogStats;
-use crate::trace;
 
 /// How often something was done, and the time that it took altogether.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,10 +55,8 @@ pub struct StoreStats {
 }
 
 /// Counts something that is done by several threads.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Counter {
-    /// A verb.
-    work: &'static str,
     count: AtomicU64,
     nanoseconds: AtomicU64,
 }
@@ -73,16 +69,6 @@ impl Counter {
         self.nanoseconds.fetch_add(elapsed, Relaxed);
     }
 
-    /// As [`add`](Self::add), with an event of it.
-    pub(crate) fn done(&self, folder: &Path, since: Instant) {
-        self.add(since);
-        trace::done(folder, self.work, since);
-    }
-
-    fn of(work: &'static str) -> Counter {
-        Counter { work, count: AtomicU64::new(0), nanoseconds: AtomicU64::new(0) }
-    }
-
     /// How often, and for how long.
     pub(crate) fn work(&self) -> Work {
         let time = Duration::from_nanos(self.nanoseconds.load(Relaxed));
@@ -91,7 +77,7 @@ impl Counter {
 }
 
 /// The counters of a store.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Counters {
     pub(crate) applied: Counter,
     pub(crate) waited: Counter,
@@ -99,17 +85,4 @@ pub(crate) struct Counters {
     pub(crate) flushes: Counter,
     pub(crate) merges: Counter,
     pub(crate) commits: Counter,
-}
-
-impl Default for Counters {
-    fn default() -> Counters {
-        Counters {
-            applied: Counter::of("apply"),
-            waited: Counter::of("wait"),
-            refreshes: Counter::of("refresh"),
-            flushes: Counter::of("flush"),
-            merges: Counter::of("merge"),
-            commits: Counter::of("commit"),
-        }
-    }
 }

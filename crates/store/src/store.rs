@@ -42,7 +42,7 @@ use crate::read::Snapshot;
 use crate::schema::StoreSchema;
 use crate::segments::{CommitState, StoreIds, StoreSegment};
 use crate::stats::{Counter, Counters, StoreStats};
-use crate::versions;
+use crate::{trace, versions};
 
 /// A directory of segments that changes: the writer of a store, of which there is one at a time.
 ///
@@ -141,6 +141,7 @@ impl Store {
         files: Files,
         state: CommitState,
         options: StoreOptions,
+        observer: Option<Arc<dyn Observer>>,
     ) -> Store {
         let next_number = AtomicU64::new(files.next_number.max(state.file.next_number));
         let lock = Arc::new(lock);
@@ -157,7 +158,7 @@ impl Store {
             lock,
             writer: Mutex::new(writer),
             next_number,
-            observer: None,
+            observer,
             merging: Mutex::new(()),
             flushing: Mutex::new(()),
             log: None,
@@ -335,9 +336,10 @@ impl Store {
         Ok(segment)
     }
 
-    /// Counts work that began at `since` and is done.
-    pub(crate) fn note_done(&self, counter: &Counter, since: Instant) {
-        counter.done(self.directory.path(), since);
+    /// Counts work that began at `since` and is done, with an event of it. `work` is a verb.
+    pub(crate) fn note_done(&self, counter: &Counter, work: &str, since: Instant) {
+        counter.add(since);
+        trace::done(self.directory.path(), work, since);
     }
 
     /// Notes the memory of the buffers. One that is filled may take half of the memory, and one that is being written the
@@ -407,10 +409,10 @@ impl Store {
 
     /// Publishes all changes. Returns the snapshot before, if there are any.
     fn publish_changes(&self, writer: &mut Writer) -> Option<Snapshot> {
-        writer.take_unpublished().then(|| {
+        std::mem::take(&mut writer.is_unpublished).then(|| {
             let began = Instant::now();
             let before = self.publish(writer);
-            self.note_done(&self.counters.refreshes, began);
+            self.note_done(&self.counters.refreshes, "refresh", began);
             before
         })
     }

@@ -135,7 +135,7 @@ impl Store {
         }
         let applied = apply_prepared(self, prepared)?;
         wait_for_log(self, applied.sequence)?;
-        self.note_done(&self.counters.applied, began);
+        self.note_done(&self.counters.applied, "apply", began);
         Ok(applied)
     }
 

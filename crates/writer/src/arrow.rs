@@ -165,7 +165,7 @@ fn add_column(
     let array = leaf.array(batch).and_then(|array| FlatArray::of(&array));
     let array = array.map_err(|error| refuse(ErrorKind::Arrow(error)))?;
     let found = || leaf.called.clone();
-    let Some((values, refused)) = stored(array.items.as_ref(), logical) else {
+    let Some((values, refused)) = stored_values(array.items.as_ref(), logical) else {
         return Err(refuse(ErrorKind::ArrowType { found: found(), logical: Some(logical) }));
     };
     let null = array.rows_with_null_items().next().map(|row| (row, ErrorKind::NullItem));
@@ -178,13 +178,14 @@ fn add_column(
         let doc = documents.first().get().saturating_add(u32::try_from(row).unwrap_or(u32::MAX));
         return Err(refuse(kind).in_doc(doc));
     }
-    documents.plain(field, &values, array.lists.as_deref(), array.validity.as_deref()).map(drop)
+    documents.plain(field, &values, array.lists.as_deref(), array.validity.as_deref())?;
+    Ok(())
 }
 
-/// Converts `items` to stored values; a null becomes 0 or an empty string. Also returns the indexes of the values that
-/// the type `to` cannot hold. `None` if arrays of this type do not convert to `to`.
+/// Converts `items` to their stored form; a null becomes 0 or an empty string. Also returns the indexes of the values that the type
+/// `to` cannot hold. `None` if arrays of this type do not convert to `to`.
 #[doc(hidden)]
-pub fn stored(items: &dyn Array, to: LogicalType) -> Option<(PlainValues, Vec<usize>)> {
+pub fn stored_values(items: &dyn Array, to: LogicalType) -> Option<(PlainValues, Vec<usize>)> {
     if to.is_bytes() {
         strings::strings(items, to).map(|(strings, refused)| (PlainValues::Strings(strings), refused))
     } else {

@@ -96,14 +96,6 @@ impl FieldBuffer {
         FieldBuffer { presence: PresenceBuffer::default(), values, repeats: Repeats::of(spec) }
     }
 
-    /// Lowers the maximum number of distinct byte strings, which would take gigabytes to reach in a test.
-    #[cfg(test)]
-    pub(crate) fn limit_terms(&mut self, limit: u32) {
-        if let Values::Terms { terms, .. } = &mut self.values {
-            terms.limit(limit);
-        }
-    }
-
     /// The number of distinct byte strings in the interner; 0 without one.
     pub(crate) fn terms(&self) -> u32 {
         match &self.values {

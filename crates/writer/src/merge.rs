@@ -83,6 +83,7 @@ use crate::target::{Stream, Target};
 /// One column is in memory at a time, or several that share the budget: eight bytes a number, four bytes an ord, the
 /// bytes of byte strings, and four bytes for each term of each source. Values beyond [`WriterOptions::budget`] go to a
 /// temporary file beside the target, except the maps of terms. A merge in memory has no temporary file.
+#[must_use]
 pub struct Merger<'a> {
     sources: Vec<Source<'a>>,
     options: MergeOptions<'a>,
@@ -163,7 +164,6 @@ impl<'a> Merger<'a> {
     }
 
     /// Sets the compression of binary columns, whatever it is in the sources.
-    #[must_use]
     pub fn compression(mut self, compression: Compression) -> Merger<'a> {
         self.options.compression = compression;
         self
@@ -183,7 +183,6 @@ impl<'a> Merger<'a> {
     /// let by_time = Merger::new(WriterOptions::default()).sort_by([SortKey::of("time").descending()]);
     /// let in_order_of_sources = Merger::new(WriterOptions::default()).sort_by([]);
     /// ```
-    #[must_use]
     pub fn sort_by(mut self, keys: impl IntoIterator<Item = SortKey>) -> Merger<'a> {
         self.options.sort = Some(keys.into_iter().collect());
         self
@@ -193,7 +192,6 @@ impl<'a> Merger<'a> {
     /// whether the sources have one or not. The column becomes binary, and is read twice. If two live documents have
     /// the same id, the merge fails, or drops the older one, which reads the column once more:
     /// [`IdOptions::duplicates`].
-    #[must_use]
     pub fn id_field(mut self, name: impl Into<String>, options: IdOptions) -> Merger<'a> {
         self.options.ids = Some((name.into(), options));
         self
@@ -220,7 +218,6 @@ impl<'a> Merger<'a> {
     ///     merger.finish(path)
     /// }
     /// ```
-    #[must_use]
     pub fn promote(mut self, promote: bool) -> Merger<'a> {
         self.options.promote = promote;
         self
@@ -229,7 +226,6 @@ impl<'a> Merger<'a> {
     /// Sets whether all sources must have the same columns. If set, a column that a source lacks fails the merge,
     /// before anything is written, with an error that names both
     /// ([`ErrorKind::MissingColumn`](crate::ErrorKind::MissingColumn)). By default it has no values there.
-    #[must_use]
     pub fn same_columns(mut self, same: bool) -> Merger<'a> {
         self.options.same_columns = same;
         self
@@ -237,14 +233,12 @@ impl<'a> Merger<'a> {
 
     /// Sets how the [`format`](crate::FieldSpec::format) of a column is chosen from the formats of the sources that
     /// have values of it. By default it is kept if all are equal.
-    #[must_use]
     pub fn spelling(mut self, spelling: impl Fn(&[Option<&str>]) -> Option<String> + 'a) -> Merger<'a> {
         self.options.spelling = Box::new(spelling);
         self
     }
 
     /// Sets a callback for progress, called before each column.
-    #[must_use]
     pub fn watch(mut self, watch: impl FnMut(MergeProgress<'_>) + 'a) -> Merger<'a> {
         self.options.watch = Box::new(watch);
         self
@@ -281,7 +275,6 @@ impl<'a> Merger<'a> {
     /// assert_eq!(new_numbers, [(0, 0, 0), (0, 1, 1), (1, 1, 2), (1, 2, 3)]);
     /// # Ok::<(), docvalues_writer::Error>(())
     /// ```
-    #[must_use]
     pub fn moved(mut self, moved: impl FnMut(usize, DocId, DocId) + 'a) -> Merger<'a> {
         self.options.moved = Some(Box::new(moved));
         self

@@ -19,6 +19,7 @@
 /// | `zones: false` | 16 bytes and 16 fine ones for each 4,096 numbers | filters and top-k then read all values |
 /// | a smaller `budget` | memory | a write and a read of the temporary file for each value |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
 #[non_exhaustive]
 pub struct WriterOptions {
     /// Whether to store jump tables, with which a reader finds any value in constant time. Without them the file is a
@@ -65,31 +66,26 @@ impl WriterOptions {
     }
 
     /// Sets whether to store jump tables.
-    #[must_use]
     pub fn jump_tables(self, jump_tables: bool) -> WriterOptions {
         WriterOptions { jump_tables, ..self }
     }
 
     /// Sets whether to store zone maps.
-    #[must_use]
     pub fn zones(self, zones: bool) -> WriterOptions {
         WriterOptions { zones, ..self }
     }
 
     /// Sets the memory budget of buffered values, in bytes.
-    #[must_use]
     pub fn budget(self, budget: usize) -> WriterOptions {
         WriterOptions { budget, ..self }
     }
 
     /// Sets the number of threads that encode columns; 0 for all of the machine.
-    #[must_use]
     pub fn threads(self, threads: usize) -> WriterOptions {
         WriterOptions { threads, ..self }
     }
 
     /// Sets the maximum size of the temporary file, in bytes.
-    #[must_use]
     pub fn spill_limit(self, spill_limit: u64) -> WriterOptions {
         WriterOptions { spill_limit, ..self }
     }

@@ -84,6 +84,7 @@ pub enum BytesKind {
 /// let seen = FieldSpec::new("seen", LogicalType::TimestampMillis).format("%Y-%m-%dT%H:%M:%SZ");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[must_use]
 pub struct FieldSpec {
     name: String,
     logical: LogicalType,
@@ -108,19 +109,16 @@ impl FieldSpec {
 
     /// Makes the field multi-valued: a document may have any number of values. Numbers become a sorted list with
     /// duplicates, byte strings a set.
-    #[must_use]
     pub fn multi_valued(self) -> FieldSpec {
         FieldSpec { multi_valued: true, ..self }
     }
 
     /// Sets the column kind of a field of byte strings.
-    #[must_use]
     pub fn kind(self, kind: BytesKind) -> FieldSpec {
         FieldSpec { kind, ..self }
     }
 
     /// Sets the compression of binary columns.
-    #[must_use]
     pub fn compression(self, compression: Compression) -> FieldSpec {
         FieldSpec { compression, ..self }
     }
@@ -128,7 +126,6 @@ impl FieldSpec {
     /// Records how the input formatted the values, for exports: for dates and timestamps a `strftime` pattern. At most
     /// [`MAX_FORMAT`] bytes; an empty format is none. If the format is known only from the values, call
     /// [`SegmentWriter::set_format`](crate::SegmentWriter::set_format) later.
-    #[must_use]
     pub fn format(self, format: impl Into<String>) -> FieldSpec {
         FieldSpec { format: Some(format.into()).filter(|format| !format.is_empty()), ..self }
     }

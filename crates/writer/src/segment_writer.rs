@@ -363,12 +363,6 @@ impl<T> SegmentWriter<T> {
         self.documents.fields.docs
     }
 
-    /// See [`FieldBuffer`](crate::buffer::FieldBuffer::limit_terms).
-    #[cfg(test)]
-    pub(crate) fn limit_terms(&mut self, limit: u32) {
-        self.documents.fields.buffers.iter_mut().for_each(|buffer| buffer.limit_terms(limit));
-    }
-
     /// The bytes of the budget that buffered values take.
     pub fn buffered(&self) -> usize {
         self.documents.fields.memory.used()

@@ -32,6 +32,15 @@ fn in_memory(schema: Schema) -> SegmentWriter<Vec<u8>> {
     SegmentWriter::in_memory(schema, WriterOptions::default())
 }
 
+/// Lowers the maximum number of distinct byte strings of each field, which would take gigabytes to reach.
+fn limit_terms(writer: &mut SegmentWriter<Vec<u8>>, limit: u32) {
+    for buffer in &mut writer.documents.fields.buffers {
+        if let crate::buffer::Values::Terms { terms, .. } = &mut buffer.values {
+            terms.limit = limit;
+        }
+    }
+}
+
 /// Every column of a file, in the directory's order, and the number of documents.
 fn columns(bytes: &[u8]) -> (u32, Vec<Column<SectionRef>>) {
     Header::decode(bytes.first_chunk::<HEADER_LEN>().unwrap()).unwrap();

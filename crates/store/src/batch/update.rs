@@ -76,6 +76,7 @@ impl Change {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[must_use]
 pub struct Update {
     pub(crate) condition: Condition,
     pub(crate) changes: Vec<(FieldId, Change)>,
@@ -89,26 +90,22 @@ impl Update {
     }
 
     /// The condition under which it takes place.
-    #[must_use]
     pub fn condition(self, condition: Condition) -> Update {
         Update { condition, ..self }
     }
 
     /// Removes all values of a field.
-    #[must_use]
     pub fn unset(self, field: FieldId) -> Update {
         self.with(field, Change::Unset)
     }
 
     /// Adds the values of a multi-valued field that the document lacks, each once. The document keeps its own, also those
     /// that repeat.
-    #[must_use]
     pub fn add_to(self, field: FieldId) -> Update {
         self.with(field, Change::Add)
     }
 
     /// Removes the values of a multi-valued field from those of the document.
-    #[must_use]
     pub fn remove_from(self, field: FieldId) -> Update {
         self.with(field, Change::Remove)
     }
@@ -153,26 +150,22 @@ impl Update {
     /// assert!(matches!(row.row(0).value(0), Cell::Number(11)));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[must_use]
     pub fn add(self, field: FieldId, amount: i64) -> Update {
         self.compute(field, Operand::Add(amount))
     }
 
     /// As [`add`](Self::add), for a field of doubles.
-    #[must_use]
     pub fn add_f64(self, field: FieldId, amount: f64) -> Update {
         self.compute(field, Operand::AddF64(amount.to_bits()))
     }
 
     /// Multiplies the number of a document, if it has one. An integer is rounded to the nearest, halves away from zero. Overflows
     /// are those of [`add`](Self::add).
-    #[must_use]
     pub fn multiply(self, field: FieldId, factor: f64) -> Update {
         self.compute(field, Operand::Multiply(factor.to_bits()))
     }
 
     /// Lets numbers out of the range of their field be its lowest or highest, in place of an overflow.
-    #[must_use]
     pub fn saturating(self) -> Update {
         Update { saturates: true, ..self }
     }

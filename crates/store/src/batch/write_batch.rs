@@ -5,6 +5,7 @@ use std::sync::Arc;
 use docvalues_column::Lists;
 use docvalues_writer::{ColumnBatch, Document, FieldId, Schema, SegmentWriter, WriterOptions};
 
+use super::body::BatchBody;
 use super::operation::{Condition, Operation, What};
 use super::update::{Update, Updates};
 use crate::error::{Error, Result};
@@ -176,20 +177,19 @@ impl WriteBatch {
         self.operations.push(Operation { what, condition, is_refused: false });
     }
 
-    /// Sets the operations on the documents that were added, in place of writing each.
-    pub(crate) fn set_operations(&mut self, operations: Vec<Operation>, deleted: Lists<u8>) {
-        (self.operations, self.deleted, self.settled) = (operations, deleted, self.docs.docs());
-    }
-
-    /// Sets the rows of updates, of which there were none. Their operations are set as well.
+    /// Takes the batch of a frame, which is consistent. This one is empty.
     ///
     /// # Errors
     ///
     /// If a value does not fit its field.
-    pub(crate) fn set_updates(&mut self, updates: Updates) -> Result<()> {
-        let rows = self.update_rows(&Update::new());
-        rows.append_plain(&updates.rows)?;
-        self.updates = updates;
+    pub(crate) fn fill(&mut self, body: BatchBody) -> Result<()> {
+        let BatchBody { docs, updates, operations, deleted } = body;
+        self.docs.append_plain(&docs)?;
+        if updates.count() > 0 {
+            self.update_rows(&Update::new()).append_plain(&updates.rows)?;
+            self.updates = updates;
+        }
+        (self.operations, self.deleted, self.settled) = (operations, deleted, self.docs.docs());
         Ok(())
     }
 

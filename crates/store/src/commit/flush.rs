@@ -83,7 +83,7 @@ fn start_writing(store: &Store, buffer: Arc<FrozenBuffer>) -> Option<Writing> {
         let (file, new_numbers) = write_segment(&directory, options.writer, number, &buffer)?;
         let segment = StoreSegment::open(&*directory, file, options.open)?;
         if let Some(ids) = ids {
-            ids.add_alone(&segment);
+            ids.add_some(&[&segment]);
         }
         Ok((SegmentState::new(Arc::new(segment)), new_numbers))
     };
@@ -135,7 +135,7 @@ pub(super) fn write_buffer(store: &Store, buffer: Arc<FrozenBuffer>) -> Result<S
     })?;
     // Others need not wait until the memory is freed.
     drop((buffer, sealed));
-    store.note_done(&store.counters.flushes, began);
+    store.note_done(&store.counters.flushes, "flush", began);
     Ok(fresh)
 }
 
@@ -157,7 +157,7 @@ fn write_now(store: &Store, buffer: &FrozenBuffer) -> Result<(Vec<FileName>, Res
 /// Adds the ids of a segment that no snapshot has yet to the table of all ids, if there is one.
 fn add_ids(store: &Store, segment: &StoreSegment) {
     if store.snapshot().has_table() {
-        store.ids.add_alone(segment);
+        store.ids.add_some(&[segment]);
     }
 }
 
@@ -271,7 +271,7 @@ mod tests {
         let now = store.snapshot();
         assert!(now.has_table());
         // None is added twice.
-        now.opened().iter().for_each(|segment| store.ids.add_alone(segment));
+        store.ids.add_some(now.opened());
         let lookup = store.ids.lookup(now.opened()).unwrap().lookup;
         assert_eq!((now.opened().len(), lookup.segments().len()), (2, 2));
     }

@@ -56,7 +56,7 @@ pub(crate) const MAX_BYTES: u64 = 64 << 20;
 const CRC_LINE: usize = "crc32 00000000\n".len();
 
 /// The contents of a commit, as JSON has them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CommitFile {
     #[serde(rename = "docvalues_store")]
@@ -100,7 +100,7 @@ pub(crate) struct CommitFile {
     pub(crate) segments: Vec<SegmentEntry>,
     pub(crate) deltas: Vec<FileEntry>,
     /// The bytes of [`Store::commit_with`](crate::Store::commit_with).
-    #[serde(default, skip_serializing_if = "user_data::is_empty", with = "user_data")]
+    #[serde(default, skip_serializing_if = "<[u8]>::is_empty", with = "user_data")]
     pub(crate) user_data: Arc<[u8]>,
 }
 
@@ -122,28 +122,8 @@ struct JustVersion {
 impl CommitFile {
     /// The commit of an empty store.
     pub(crate) fn new(schema: StoreSchema, epoch: u64, id: u64) -> CommitFile {
-        CommitFile {
-            version: 1,
-            number: None,
-            previous: None,
-            checksum: 0,
-            sequence: 0,
-            id,
-            epoch,
-            history: id,
-            is_replica: false,
-            next_number: 0,
-            highest_version: 0,
-            assigns_versions: false,
-            first_log: None,
-            keep_commits: Some(1),
-            keep_seconds: None,
-            made: None,
-            schema,
-            segments: Vec::new(),
-            deltas: Vec::new(),
-            user_data: Arc::default(),
-        }
+        let keep_commits = Some(1);
+        CommitFile { version: 1, id, epoch, history: id, keep_commits, schema, ..CommitFile::default() }
     }
 
     /// The commits that the store keeps.

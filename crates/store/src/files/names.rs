@@ -47,9 +47,10 @@ pub(crate) enum FileName {
 impl FileName {
     /// The file that has this name, if it is one of a store's.
     pub(crate) fn parse(name: &str) -> Option<FileName> {
-        let hex = |digits: &str| u64::from_str_radix(digits, 16).ok();
+        let is_small = |number: &u64| *number <= MAX_NUMBER;
+        let hex = |digits: &str| u64::from_str_radix(digits, 16).ok().filter(is_small);
         let file = if let Some(number) = name.strip_prefix("commit-") {
-            FileName::Commit(number.parse().ok()?)
+            FileName::Commit(number.parse().ok().filter(is_small)?)
         } else if let Some(number) = name.strip_prefix("log-") {
             FileName::Log(hex(number)?)
         } else if let Some(numbers) = name.strip_suffix(".side") {
@@ -66,15 +67,8 @@ impl FileName {
                 _ => return None,
             }
         };
-        let is_small = match file {
-            FileName::Commit(number) => number <= MAX_NUMBER,
-            FileName::Fold { segment, number } | FileName::Side { segment, number } => {
-                segment.max(number) <= MAX_NUMBER
-            }
-            file => file.number().is_some_and(|number| number <= MAX_NUMBER),
-        };
         // Only one spelling of a number is a name.
-        (is_small && file.to_string() == name).then_some(file)
+        (file.to_string() == name).then_some(file)
     }
 
     /// The number from the counter of files; `None` for a commit.

@@ -18,30 +18,20 @@ pub(crate) fn check_user_data(data: &[u8]) -> Result<(), String> {
     }
 }
 
-pub(super) fn is_empty(data: &Arc<[u8]>) -> bool {
-    data.is_empty()
-}
-
 pub(super) fn serialize<S: Serializer>(data: &Arc<[u8]>, serializer: S) -> Result<S::Ok, S::Error> {
-    let digits = data.iter().flat_map(|&byte| [byte >> 4, byte & 15]);
-    let text: String = digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect();
-    serializer.serialize_str(&text)
+    serializer.serialize_str(&text(data))
 }
 
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<[u8]>, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    let bytes: Option<Arc<[u8]>> = text.as_bytes().chunks(2).map(byte).collect();
+    let digits = String::deserialize(deserializer)?;
+    let byte = |pair: &[u8]| u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok();
+    let bytes: Option<Arc<[u8]>> = digits.as_bytes().chunks(2).map(byte).collect();
+    // Only one spelling of a byte is one.
+    let bytes = bytes.filter(|bytes| text(bytes) == digits);
     bytes.ok_or_else(|| D::Error::custom("expected user data in pairs of hexadecimal digits"))
 }
 
-fn byte(digits: &[u8]) -> Option<u8> {
-    let digit = |digit: u8| match digit {
-        b'0'..=b'9' => Some(digit - b'0'),
-        b'a'..=b'f' => Some(digit - b'a' + 10),
-        _ => None,
-    };
-    match digits {
-        [high, low] => Some((digit(*high)? << 4) | digit(*low)?),
-        _ => None,
-    }
+fn text(data: &[u8]) -> String {
+    let digits = data.iter().flat_map(|&byte| [byte >> 4, byte & 15]);
+    digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
 }

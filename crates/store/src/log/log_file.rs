@@ -75,14 +75,13 @@ impl LogFile {
 
     /// Creates the log after this one, which must be synced.
     pub(super) fn create_next(&self, number: u64) -> Result<LogFile> {
-        if number <= self.header.number {
-            let last = self.header.number;
+        let last = self.header.number;
+        if number <= last {
             return Err(Error::Request(format!("expected a log after {last:08x}, found {number:08x}")));
         }
-        let previous = PreviousLog { number: self.header.number, end: self.end };
-        let next = self.create_apart(number, self.header.epoch, self.last)?;
-        let header = LogHeader { previous: Some(previous), ..next.header };
-        Ok(LogFile { header, ..next })
+        let mut next = self.create_apart(number, self.header.epoch, self.last)?;
+        next.header.previous = Some(PreviousLog { number: last, end: self.end });
+        Ok(next)
     }
 
     /// Creates a log that goes on from none, after batch `after`.

@@ -31,7 +31,7 @@ pub(crate) struct LogWriter {
     done: Condvar,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct State {
     /// The log; `None` while a leader has it.
     log: Option<LogFile>,
@@ -75,16 +75,8 @@ impl LogWriter {
     ) -> Result<LogWriter> {
         let mut log = LogFile::create(directory, number, epoch, after, writes_ahead)?;
         log.write_header()?;
-        let state = State {
-            log: Some(log),
-            number,
-            queue: Vec::new(),
-            appended: after,
-            written: after,
-            synced: after,
-            stats: LogStats::default(),
-            poisoned: None,
-        };
+        let (appended, written, synced) = (after, after, after);
+        let state = State { log: Some(log), number, appended, written, synced, ..State::default() };
         Ok(LogWriter { state: Mutex::new(state), done: Condvar::new() })
     }
 

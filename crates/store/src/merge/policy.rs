@@ -21,6 +21,7 @@ use crate::segments::places_by_key;
 /// assert!(policy.choose(&sizes[..3]).is_empty());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[must_use]
 #[doc(alias = "TieredMergePolicy")]
 #[non_exhaustive]
 pub struct MergePolicy {
@@ -86,31 +87,26 @@ impl MergePolicy {
     }
 
     /// Sets the segments of each tier, and the most that are merged at once.
-    #[must_use]
     pub const fn segments_per_tier(self, segments_per_tier: usize) -> MergePolicy {
         MergePolicy { segments_per_tier, ..self }
     }
 
     /// Sets the size as which smaller segments count.
-    #[must_use]
     pub const fn floor_bytes(self, floor_bytes: u64) -> MergePolicy {
         MergePolicy { floor_bytes, ..self }
     }
 
     /// Sets the size of the largest segments that are made.
-    #[must_use]
     pub const fn max_bytes(self, max_bytes: u64) -> MergePolicy {
         MergePolicy { max_bytes, ..self }
     }
 
     /// Sets the share of deleted or updated documents above which a segment is merged by itself.
-    #[must_use]
     pub const fn max_deleted_percent(self, max_deleted_percent: u32) -> MergePolicy {
         MergePolicy { max_deleted_percent, ..self }
     }
 
     /// Sets the memory for new values of updated documents.
-    #[must_use]
     pub const fn max_updates_bytes(self, max_updates_bytes: u64) -> MergePolicy {
         MergePolicy { max_updates_bytes, ..self }
     }

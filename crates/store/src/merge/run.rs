@@ -72,7 +72,7 @@ pub(crate) fn merge_some(
         let Merged { state: merged, new_numbers, .. } = merged?;
         let old: Vec<u64> = states.iter().map(SegmentState::number).collect();
         store.ids.replace(&old, &merged.segment);
-        store.note_done(&store.counters.merges, began);
+        store.note_done(&store.counters.merges, "merge", began);
         writer.replace(&states, merged, &new_numbers);
         Ok(true)
     })

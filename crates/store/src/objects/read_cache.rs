@@ -106,10 +106,8 @@ impl ReadAt for CachedReader {
 
 impl CachedReader {
     fn inside(&self, range: &Range<u64>) -> io::Result<Range<u64>> {
-        match range.start <= range.end && range.end <= self.len() {
-            true => Ok(range.clone()),
-            false => Err(io::ErrorKind::UnexpectedEof.into()),
-        }
+        let is_inside = range.start <= range.end && range.end <= self.len();
+        if is_inside { Ok(range.clone()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
     }
 
     /// All pieces with bytes of `ranges`: from the cache, or requested together.

@@ -87,8 +87,7 @@ pub(super) fn recover_in(
     state.file.epoch = next_epoch(state.file.epoch.max(epoch));
     // The logs are of the history that ends.
     state.file.first_log = None;
-    let mut store = Store::of(directory, lock, files, state, options);
-    store.observer = observer;
+    let store = Store::of(directory, lock, files, state, options, observer);
     replay_after_loss(&*store.directory, (&base, &newest), discarded, |frame| replay_frame(&store, frame))?;
     commit_now(&store)?;
     let commit = store.change(|writer| {

@@ -21,7 +21,7 @@ use super::Replica;
 use super::install::{Installed, require_newer};
 use crate::error::{Error, Result};
 use crate::files::{ATTEMPTS, CommitFile, FileName, LOCK, MAX_BYTES, PIECE, Position, copy, put_file};
-use crate::options::new_folder;
+use crate::options::new_folder_at;
 use crate::read::{CommitFiles, FileReader, HeldCommit, StoredFile};
 
 /// The number of commits that stay in a depot.
@@ -108,7 +108,7 @@ impl FolderDepot {
     /// If it cannot be created, or has a store.
     pub fn open(path: impl AsRef<Path>) -> Result<FolderDepot> {
         let path = path.as_ref();
-        let directory = new_folder(path, &OpenOptions::new())?;
+        let directory = new_folder_at(path, &OpenOptions::new())?;
         if path.join(LOCK).exists() {
             let what = "expected a folder for files of commits, found a store";
             return Err(Error::Request(format!("{}: {what}", path.display())));

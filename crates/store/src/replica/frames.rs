@@ -113,15 +113,8 @@ impl Frames {
             first = Some(log.header.after + 1);
             if log.header.after <= after {
                 let (offset, sequence) = (LOG_HEADER as u64, log.header.after);
-                return Ok(Frames {
-                    directory,
-                    log,
-                    offset,
-                    limit,
-                    sequence,
-                    history: None,
-                    quiet_since: None,
-                });
+                let (history, quiet_since) = (None, None);
+                return Ok(Frames { directory, log, offset, limit, sequence, history, quiet_since });
             }
             limit = limit.min(log.header.after);
         }
@@ -282,9 +275,6 @@ pub(super) fn within<T>(time: Duration, mut look: impl FnMut() -> Result<Option<
 
 /// The logs after log `number`, or all of them, from the oldest to the newest.
 fn logs_after(directory: &dyn Directory, number: Option<u64>) -> Result<Vec<LogSource>> {
-    let mut logs = Vec::new();
-    for number in log_numbers(directory, |log| number.is_none_or(|number| log > number))? {
-        logs.extend(LogSource::open_alone(directory, number)?);
-    }
-    Ok(logs)
+    let numbers = log_numbers(directory, |log| number.is_none_or(|number| log > number))?;
+    numbers.into_iter().filter_map(|number| LogSource::open_alone(directory, number).transpose()).collect()
 }

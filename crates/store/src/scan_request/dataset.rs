@@ -27,7 +27,7 @@ use crate::read::StoreReader;
 ///
 /// See [`ScanRequest`](crate::ScanRequest).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Dataset(Contents);
+pub struct Dataset(pub(super) Contents);
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Contents {
@@ -109,11 +109,8 @@ impl Dataset {
         match &self.0 {
             Contents::Commit(commit) => commit.open(),
             Contents::Files(files) => {
-                let mut parts = Vec::with_capacity(files.len());
-                for file in files {
-                    parts.push(Part::new(file.open()?));
-                }
-                Ok(Parts::new(parts))
+                let parts = files.iter().map(|file| Ok(Part::new(file.open()?)));
+                Ok(Parts::new(parts.collect::<Result<Vec<_>>>()?))
             }
             Contents::Objects(_) => Err(Error::Request(format!(
                 "expected a dataset of files, found {self}: use `open_objects`, or `Objects::table` for SQL"
@@ -130,14 +127,6 @@ impl Dataset {
                 files.get(part).map(|file| file.path.as_str())
             }
         }
-    }
-
-    pub(super) fn of_contents(contents: Contents) -> Dataset {
-        Dataset(contents)
-    }
-
-    pub(super) fn contents(&self) -> &Contents {
-        &self.0
     }
 }
 

@@ -28,11 +28,10 @@ pub(super) fn decode(bytes: &[u8]) -> Result<ScanRequest> {
         0 => None,
         _ => Some(u64::from_le_bytes(fields.take("the limit")?)),
     };
-    let dataset = Dataset::of_contents(fields.dataset()?);
-    let mut columns = Vec::new();
-    for _ in 0..fields.number("the number of columns")? {
-        columns.push(fields.text("the name of a column")?.to_owned());
-    }
+    let dataset = Dataset(fields.dataset()?);
+    let columns = 0..fields.number("the number of columns")?;
+    let columns = columns.map(|_| Ok(fields.text("the name of a column")?.to_owned()));
+    let columns = columns.collect::<Result<Vec<_>>>()?;
     let (at, text) = (fields.at, fields.text("the query")?);
     let query = Query::parse(text).map_err(|error| refused(format!("byte {at}: {error}")))?;
     match bytes.len() - fields.at {

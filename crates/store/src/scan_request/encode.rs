@@ -18,7 +18,7 @@ pub(super) fn encode(request: &ScanRequest) -> Result<Vec<u8>> {
             bytes.extend(limit.to_le_bytes());
         }
     }
-    put_dataset(&mut bytes, request.dataset.contents())?;
+    put_dataset(&mut bytes, &request.dataset.0)?;
     put_count(&mut bytes, request.columns.len())?;
     for name in &request.columns {
         put_text(&mut bytes, name)?;
@@ -34,9 +34,7 @@ fn put_dataset(bytes: &mut Vec<u8>, contents: &Contents) -> Result<()> {
         Contents::Commit(StoreCommit { path, number, store, hash }) => {
             bytes.push(0);
             put_text(bytes, path)?;
-            for field in [number, store, hash] {
-                bytes.extend(field.to_le_bytes());
-            }
+            bytes.extend([number, store, hash].into_iter().flat_map(|field| field.to_le_bytes()));
         }
         Contents::Files(files) | Contents::Objects(files) => {
             bytes.push(if matches!(contents, Contents::Files(_)) { 1 } else { 2 });

@@ -56,12 +56,12 @@ impl Dataset {
             let segment = open_segment(url, open)?;
             Ok(SegmentFile { path: url.clone(), bytes: segment.len(), id: segment.id() })
         });
-        Ok(Dataset::of_contents(Contents::Objects(files?)))
+        Ok(Dataset(Contents::Objects(files?)))
     }
 
     /// Whether the dataset has objects, which [`open_objects`](Self::open_objects) opens, rather than files.
     pub fn has_objects(&self) -> bool {
-        matches!(self.contents(), Contents::Objects(_))
+        matches!(self.0, Contents::Objects(_))
     }
 
     /// Opens the segments of the objects, and their columns, in few waves of requests for each object, 16 objects at once.
@@ -72,7 +72,7 @@ impl Dataset {
     /// [`Error::Damaged`] if an object is another segment than the dataset names; [`Error::Request`] for files or a commit.
     /// Also if an object is missing or damaged.
     pub fn open_objects(&self, open: &OpenObject<'_>) -> Result<Vec<Segment>> {
-        let Contents::Objects(files) = self.contents() else {
+        let Contents::Objects(files) = &self.0 else {
             return Err(Error::Request(format!("expected a dataset of objects, found {self}: use `open`")));
         };
         each(files, |file| {

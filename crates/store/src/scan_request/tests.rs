@@ -65,7 +65,7 @@ fn datasets() -> impl Strategy<Value = Dataset> {
     let file = (any::<String>(), any::<u64>(), any::<u128>());
     prop_oneof![
         commit.prop_map(|(path, number, store, hash)| {
-            Dataset::of_contents(Contents::Commit(StoreCommit { path, number, store, hash }))
+            Dataset(Contents::Commit(StoreCommit { path, number, store, hash }))
         }),
         (
             prop::collection::vec(file.prop_map(|(path, bytes, id)| SegmentFile { path, bytes, id }), 0..4),
@@ -73,7 +73,7 @@ fn datasets() -> impl Strategy<Value = Dataset> {
         )
             .prop_map(|(files, are_objects)| {
                 let contents = if are_objects { Contents::Objects(files) } else { Contents::Files(files) };
-                Dataset::of_contents(contents)
+                Dataset(contents)
             }),
     ]
 }
@@ -91,13 +91,13 @@ fn parts_of_files_have_paths() {
     let dataset = example().dataset;
     assert_eq!([0, 1, 2].map(|part| dataset.file(part)), [Some("/logs/a.dv"), Some("/logs/b.dv"), None]);
     let commit = StoreCommit { path: "/hits".to_owned(), number: 1, store: 2, hash: 3 };
-    assert_eq!(Dataset::of_contents(Contents::Commit(commit)).file(0), None);
+    assert_eq!(Dataset(Contents::Commit(commit)).file(0), None);
 }
 
 fn example() -> ScanRequest {
     let file = |path: &str, id| SegmentFile { path: path.to_owned(), bytes: 4_096, id };
     ScanRequest {
-        dataset: Dataset::of_contents(Contents::Files(vec![file("/logs/a.dv", 7), file("/logs/b.dv", 9)])),
+        dataset: Dataset(Contents::Files(vec![file("/logs/a.dv", 7), file("/logs/b.dv", 9)])),
         columns: vec!["host".to_owned(), "size".to_owned()],
         query: Query::range("size", 100..).and(Query::prefix("host", "a")),
         limit: Some(10),

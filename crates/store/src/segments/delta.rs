@@ -20,6 +20,7 @@
 
 mod delta_reader;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use docvalues_column::{DocId, Field, Kind, LogicalType, PlainColumn, PlainColumns, SortKey};
@@ -68,9 +69,7 @@ impl<'a> ChangedSegment<'a> {
         if !now.has_values_of(since) {
             updated.extend(now.fields().map(|field| (field, now.updated_since(since, field))));
             updated.retain(|(_, docs)| !docs.is_empty());
-            for (_, of_field) in &updated {
-                docs.extend(of_field);
-            }
+            docs.extend(updated.iter().flat_map(|(_, docs)| docs));
             docs.sort_unstable();
             docs.dedup();
         }
@@ -96,12 +95,8 @@ pub(crate) fn write(
         return Ok(None);
     }
     let by_number = places_by_key(changed.iter().map(|changed| changed.state.number()).zip(0..).collect());
-    let mut fields = Vec::new();
-    for changed in &changed {
-        fields.extend(changed.updated.iter().map(|(field, _)| *field));
-    }
-    fields.sort_unstable();
-    fields.dedup();
+    let fields = changed.iter().flat_map(|changed| &changed.updated).map(|(field, _)| *field);
+    let fields = Vec::from_iter(fields.collect::<BTreeSet<usize>>());
     let mut columns = Schema::new();
     columns.add(FieldSpec::new(SEGMENT, LogicalType::I64))?;
     columns.add(FieldSpec::new(DOC, LogicalType::I64))?;

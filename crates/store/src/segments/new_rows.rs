@@ -129,7 +129,7 @@ fn of_numbers(kind: Kind) -> Kind {
 /// The dictionary of a segment's column, and the places of terms that were looked up.
 pub(crate) struct Dictionary {
     column: Arc<dyn Column>,
-    places: HashMap<Box<[u8]>, Result<TermOrd, TermOrd>>,
+    pub(super) places: HashMap<Box<[u8]>, Result<TermOrd, TermOrd>>,
 }
 
 impl Dictionary {
@@ -160,11 +160,6 @@ impl Dictionary {
 
     pub(crate) fn term_count(&self) -> u32 {
         self.column.values().terms().map_or(0, Terms::term_count)
-    }
-
-    /// The number of terms that were looked up.
-    pub(crate) fn looked_up(&self) -> usize {
-        self.places.len()
     }
 
     /// The place of a term, which was looked up.

@@ -1,6 +1,6 @@
 //! [`SegmentChanges`]: the changes of a segment, whose file stays as it is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use docvalues_column::{
@@ -68,12 +68,8 @@ impl SegmentChanges {
             (Some(ColumnChanges::Ords(a, _)), Some(ColumnChanges::Ords(b, _))) => a.is_clone_of(b),
             _ => false,
         };
-        let mut fields: Vec<usize> = self.fields().collect();
-        fields.extend(other.fields());
-        fields.sort_unstable();
-        fields.dedup();
-        fields.retain(|field| !are_same(*field));
-        fields
+        let fields: BTreeSet<usize> = self.fields().chain(other.fields()).collect();
+        fields.into_iter().filter(|field| !are_same(*field)).collect()
     }
 
     /// The most documents of which one field was updated.
@@ -156,7 +152,7 @@ impl SegmentChanges {
             Some(ColumnChanges::Ords(_, new)) => new.len(),
             _ => 0,
         };
-        let all = u64::from(dictionary.term_count()) + (new + dictionary.looked_up()) as u64;
+        let all = u64::from(dictionary.term_count()) + (new + dictionary.places.len()) as u64;
         all < u64::from(u32::MAX)
     }
 

@@ -5,6 +5,7 @@
 //! asked for enough ids that the table will pay. Readers in other processes never do.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -49,11 +50,8 @@ impl SnapshotIds {
     /// By the filters of the segments.
     pub(crate) fn by_filters(segments: &[Arc<StoreSegment>]) -> Result<SnapshotIds> {
         // The newest segment comes first in a look-up, and last in a snapshot.
-        let mut readers = Vec::with_capacity(segments.len());
-        for segment in segments.iter().rev() {
-            readers.push(segment.require_ids()?);
-        }
-        let lookup = Arc::new(IdLookup::new(readers));
+        let readers = segments.iter().rev().map(|segment| segment.require_ids());
+        let lookup = Arc::new(IdLookup::new(readers.collect::<Result<Vec<_>>>()?));
         Ok(SnapshotIds { lookup, parts: (0..segments.len()).rev().collect() })
     }
 
@@ -68,10 +66,8 @@ impl StoreIds {
     /// The look-up over `segments` by the table, if it has all of them.
     pub(crate) fn lookup(&self, segments: &[Arc<StoreSegment>]) -> Option<SnapshotIds> {
         let members = lock(&self.members);
-        let mut parts = HashMap::with_capacity(segments.len());
-        for (part, segment) in segments.iter().enumerate() {
-            parts.insert(*members.get(&segment.number)?, part);
-        }
+        let part = |(at, segment): (usize, &Arc<StoreSegment>)| Some((*members.get(&segment.number)?, at));
+        let parts = segments.iter().enumerate().map(part).collect::<Option<HashMap<_, _>>>()?;
         let lookup = self.table.snapshot();
         let parts = lookup.segments().map(|(id, _)| parts.get(&id).copied().unwrap_or(NO_PART)).collect();
         Some(SnapshotIds { lookup, parts })
@@ -81,14 +77,6 @@ impl StoreIds {
     /// all ids of a segment. While the result is held, no others are added.
     pub(crate) fn wait_for_added(&self) -> MutexGuard<'_, ()> {
         lock(&self.adding)
-    }
-
-    /// Adds a segment that no snapshot has yet, unless the table has it, outside of the lock of the writer.
-    pub(crate) fn add_alone(&self, segment: &StoreSegment) {
-        let _adding = self.wait_for_added();
-        if !lock(&self.members).contains_key(&segment.number) {
-            self.add(segment);
-        }
     }
 
     /// Adds a segment that no snapshot has yet. The caller [waits](Self::wait_for_added) before. O(its ids). If its ids are
@@ -167,10 +155,10 @@ impl StoreIds {
         self.asked.store(0, Ordering::Relaxed);
     }
 
-    /// As [`add_alone`](Self::add_alone), for segments from the oldest to the newest.
-    fn add_some(&self, segments: &[Arc<StoreSegment>]) {
+    /// Adds segments, from the oldest to the newest, unless the table has them, outside of the lock of the writer.
+    pub(crate) fn add_some<S: Deref<Target = StoreSegment>>(&self, segments: &[S]) {
         let _adding = self.wait_for_added();
-        let lacking: Vec<&Arc<StoreSegment>> = {
+        let lacking: Vec<&S> = {
             let members = lock(&self.members);
             segments.iter().filter(|segment| !members.contains_key(&segment.number)).collect()
         };

@@ -176,10 +176,6 @@ impl Docs {
 
     /// Returns the place of a document of a part now, wherever updates, flushes and merges moved it.
     fn follow(&self, record: &Arc<PartRecord>, doc: DocId) -> Result<Current> {
-        // Most are in segments that stayed.
-        if let Some(place @ Current::Segment(..)) = self.place_in(record, doc) {
-            return Ok(place);
-        }
         let (mut record, mut doc) = (record.clone(), doc);
         loop {
             (record, doc) = match record.copy(doc) {
@@ -202,10 +198,6 @@ impl Docs {
         }
         let sealed = self.sealed.as_ref().and_then(|sealed| sealed.buffer.place_in(record, doc));
         sealed.map(Current::Sealed).or_else(|| self.buffer.place_in(record, doc).map(Current::Buffer))
-    }
-
-    pub(crate) fn set_schema(&mut self, schema: StoreSchema) {
-        self.schema = Arc::new(schema);
     }
 
     /// Deletes a document. Returns whether it was live.

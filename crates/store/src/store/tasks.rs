@@ -19,7 +19,6 @@ pub(crate) enum Task {
 #[derive(Debug, Default)]
 pub(crate) struct Tasks {
     member: Mutex<Option<Arc<Member>>>,
-    has_failed: AtomicBool,
     failed: Mutex<Option<Error>>,
 }
 
@@ -38,7 +37,7 @@ pub(crate) struct Member {
 }
 
 /// The tasks and the memory of several stores.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Shared {
     /// Counts the requests to threads.
     asked: Mutex<u64>,
@@ -81,17 +80,11 @@ impl Tasks {
     /// Keeps an error for the next call of [`check`](Self::check).
     pub(crate) fn fail(&self, error: Error) {
         *lock(&self.failed) = Some(error);
-        self.has_failed.store(true, Ordering::Release);
     }
 
     /// The last failure of a thread, which is returned once.
     pub(crate) fn check(&self) -> Result<()> {
-        if !self.has_failed.load(Ordering::Acquire) {
-            return Ok(());
-        }
-        let mut failed = lock(&self.failed);
-        self.has_failed.store(false, Ordering::Release);
-        failed.take().map_or(Ok(()), Err)
+        lock(&self.failed).take().map_or(Ok(()), Err)
     }
 }
 
@@ -166,13 +159,7 @@ impl Drop for Member {
 impl Shared {
     /// For stores whose buffers may take so much memory together.
     pub(crate) fn new(buffer_bytes: usize) -> Shared {
-        Shared {
-            asked: Mutex::new(0),
-            changed: Condvar::new(),
-            is_stopping: AtomicBool::new(false),
-            buffered: AtomicUsize::new(0),
-            buffer_bytes,
-        }
+        Shared { buffer_bytes, ..Shared::default() }
     }
 
     /// Whether the buffers exceed half of their memory.

@@ -28,7 +28,8 @@ pub(crate) struct Writer {
     pub(crate) docs: Docs,
     /// Counts the sets of segments, so that look-ups know whether what they found still holds.
     pub(crate) generation: u64,
-    log: Option<Arc<LogWriter>>,
+    /// The log, which the next commit names if it is new.
+    pub(crate) log: Option<Arc<LogWriter>>,
     /// The number of the last batch of changes.
     pub(crate) sequence: u64,
     /// The last batch of changes of which the log has only a note.
@@ -51,7 +52,7 @@ pub(crate) struct Writer {
     changes: u64,
     committed_changes: u64,
     /// Whether there are changes since the last snapshot.
-    is_unpublished: bool,
+    pub(super) is_unpublished: bool,
     /// The reason that nothing can be written any more.
     poisoned: Option<String>,
 }
@@ -98,21 +99,12 @@ impl Writer {
         (self.commit, &self.committed)
     }
 
-    pub(crate) fn has_log(&self) -> bool {
-        self.log.is_some()
-    }
-
     /// Fails if nothing can be written any more.
     pub(crate) fn check(&self) -> Result<()> {
         match &self.poisoned {
             Some(why) => Err(Error::Poisoned { why: why.clone() }),
             None => Ok(()),
         }
-    }
-
-    /// Whether there were changes since the last snapshot. From now on, it has them.
-    pub(super) fn take_unpublished(&mut self) -> bool {
-        std::mem::take(&mut self.is_unpublished)
     }
 
     /// The parts of a snapshot.
@@ -170,7 +162,7 @@ impl Writer {
     ) -> Result<()> {
         let schema = change(StoreSchema::clone(&self.docs.schema))?;
         if schema != *self.docs.schema {
-            self.docs.set_schema(schema);
+            self.docs.schema = schema.into();
             self.applied(self.body_of(Body::Fields))?;
         }
         Ok(())
@@ -230,7 +222,7 @@ impl Writer {
 
     /// Adds a segment, and sets the fields of the store with those of it. Returns the number of the batch of changes.
     pub(crate) fn add_segment(&mut self, schema: StoreSchema, segment: SegmentState) -> u64 {
-        self.docs.set_schema(schema);
+        self.docs.schema = schema.into();
         self.docs.segments.push(segment);
         self.segments_changed();
         self.changed()
@@ -251,7 +243,7 @@ impl Writer {
     /// Sets the segments and the fields to which all documents were converted. The next commit replaces all deltas.
     pub(crate) fn put_widened(&mut self, segments: Vec<SegmentState>, schema: StoreSchema) {
         self.docs.segments = segments;
-        self.docs.set_schema(schema);
+        self.docs.schema = schema.into();
         self.rewrites_deltas = true;
         self.segments_changed();
         self.rearranged();
@@ -279,11 +271,6 @@ impl Writer {
             true => Err(Error::IsReplica { folder: directory.path().display().to_string() }),
             false => Ok(()),
         }
-    }
-
-    /// Begins a log, which the next commit names.
-    pub(crate) fn begin_log(&mut self, log: Arc<LogWriter>) {
-        self.log = Some(log);
     }
 
     /// Refuses to write if another process may have taken over the store.

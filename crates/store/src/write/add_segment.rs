@@ -103,7 +103,7 @@ pub(super) fn add_copy(store: &Store, path: &Path) -> Result<Added> {
     let segment = Segment::open_with(path, store.options.open)?;
     segment.verify()?;
     refuse_versions(&store.schema())?;
-    store.snapshot().schema().with_segment(&segment.fields()?)?;
+    store.snapshot().schema().clone().with_fields(segment.fields()?)?;
     if segment.docs() == 0 {
         return Ok(Added { docs: 0, replaced: 0, sequence: store.snapshot().sequence() });
     }
@@ -135,7 +135,7 @@ fn add(store: &Store, number: u64, written: Result<FileEntry>) -> Result<Added> 
 }
 
 fn add_to(store: &Store, writer: &mut Writer, segment: StoreSegment) -> Result<Added> {
-    let schema = writer.docs.schema.with_segment(&segment.segment.fields()?)?;
+    let schema = StoreSchema::clone(&writer.docs.schema).with_fields(segment.segment.fields()?)?;
     let (name, sort) = (segment.segment.file(), segment.segment.sort());
     if !sort.starts_with(schema.sort()) {
         let why = format!("{name}: expected the index sort of the store, found {sort:?}");

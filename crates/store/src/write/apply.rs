@@ -24,29 +24,8 @@ use super::updates::{Pending, overflow, set_rows, update};
 use crate::batch::body::Decided;
 use crate::batch::{Applied, Condition, Operation, Outcome, What};
 use crate::error::{Error, Result};
-use crate::read::Found;
 use crate::segments::{Id, Place};
 use crate::store::{Current, Docs, Store, Writer};
-
-/// What is to be done with an id.
-#[derive(Clone, Copy, Debug)]
-enum Action {
-    /// The document there, which was appended, is to take the place of the one with the id.
-    Write(Place),
-    /// The row of the batch's updates.
-    Update(u32),
-    Delete,
-}
-
-/// An action, and when it takes place.
-#[derive(Clone, Copy, Debug)]
-struct Request {
-    action: Action,
-    version: Option<u64>,
-    condition: Condition,
-    /// Whether it takes place whatever the versions are.
-    is_decided: bool,
-}
 
 /// Applies a batch, also one that is read from a log.
 pub(super) fn apply_prepared(store: &Store, mut prepared: Prepared) -> Result<Applied> {
@@ -68,7 +47,8 @@ pub(super) fn apply_prepared(store: &Store, mut prepared: Prepared) -> Result<Ap
             // All changes of the set of segments are published.
             prepared.look_up(&store.snapshot())?;
         }
-        prepared.read_again(&writer.docs.segments)?;
+        // So that nothing fails any more.
+        prepared.resolved.read_again(&writer.docs.segments, &prepared.schema)?;
         if let Some(log) = &store.log {
             log.check()?;
         }
@@ -120,35 +100,28 @@ fn apply(writer: &mut Writer, mut batch: Prepared, next: u64) -> Result<Applied>
     let mut outcomes = Vec::with_capacity(batch.operations.len());
     let (mut pending, mut id) = (Pending::default(), Vec::new());
     for (at, operation) in batch.operations.iter().enumerate() {
-        let action = match (operation.what, first) {
+        // Where the document was appended, if it is to be written.
+        let place = match (operation.what, first) {
             (What::Write(doc), Some(first)) => {
-                Action::Write(Place { doc: DocId::new(first.doc.get() + doc), ..first })
+                Some(Place { doc: DocId::new(first.doc.get() + doc), ..first })
             }
-            (What::Update(row), _) => Action::Update(row),
-            _ => Action::Delete,
+            _ => None,
         };
         let Some(field) = batch.id_field else {
             outcomes.push(Outcome::Added);
             continue;
         };
         if operation.is_refused {
-            withdraw(docs, action);
+            withdraw(docs, place);
             outcomes.push(Outcome::Refused { current: None });
             continue;
         }
         // The buffer, of which this is a part, changes meanwhile.
         id.clear();
-        id.extend_from_slice(match action {
-            Action::Write(place) => docs.buffer.id(place, field).unwrap_or_default(),
-            _ => batch.id(at).unwrap_or_default(),
-        });
+        let of_place = place.map_or_else(|| batch.id(at), |place| docs.buffer.id(place, field));
+        id.extend_from_slice(of_place.unwrap_or_default());
         let id = Id { id: &id, hash: batch.hashes[at], field };
-        let found = batch.found.get(at).copied().flatten();
-        // What a log says took place, does again.
-        let is_decided = batch.replayed.is_some();
-        let request =
-            Request { action, version: batch.versions[at], condition: operation.condition, is_decided };
-        outcomes.push(operate(docs, id, found, request, (&batch, &mut pending), sequence));
+        outcomes.push(operate(docs, id, (at, place), (&batch, &mut pending), sequence));
     }
     set_rows(docs, &batch.resolved, pending, &batch.schema)?;
     let requested = batch.operations.iter().zip(&batch.versions);
@@ -157,7 +130,7 @@ fn apply(writer: &mut Writer, mut batch: Prepared, next: u64) -> Result<Applied>
         .any(|((operation, version), outcome)| is_change(operation, *version, *outcome));
     if is_changed || batch.replayed.is_some() {
         let mut body = std::mem::take(&mut batch.body);
-        if writer.has_log() && batch.replayed.is_none() {
+        if writer.log.is_some() && batch.replayed.is_none() {
             body.decide(&decided(first_version, &batch.operations, &outcomes));
         }
         writer.applied(body)?;
@@ -165,15 +138,19 @@ fn apply(writer: &mut Writer, mut batch: Prepared, next: u64) -> Result<Applied>
     Ok(Applied { sequence: writer.sequence, outcomes, first_version })
 }
 
-/// Does what a request asks for, with the document that has the id. `sequence` is the number of the batch.
+/// Does what an operation of a batch asks for, with the document that has the id. The one that it writes was appended at `place`.
+/// `sequence` is the number of the batch.
 fn operate(
     docs: &mut Docs,
     id: Id<'_>,
-    found: Option<Found>,
-    Request { action, version, condition, is_decided }: Request,
+    (at, place): (usize, Option<Place>),
     (batch, pending): (&Prepared, &mut Pending),
     sequence: u64,
 ) -> Outcome {
+    let (Operation { what, condition, .. }, version) = (batch.operations[at], batch.versions[at]);
+    let found = batch.found.get(at).copied().flatten();
+    // What a log says took place, does again, whatever the versions are.
+    let is_decided = batch.replayed.is_some();
     let current = docs.current(id, found);
     let version_of =
         |current| pending.version(current).or_else(|| docs.version_of(current, found, batch.version_field));
@@ -187,34 +164,33 @@ fn operate(
     let highest = current_version.or_else(|| docs.tombstones.version(id.id));
     let stale = version.zip(highest).filter(|(version, highest)| version <= highest && !is_decided);
     if refused || stale.is_some() {
-        withdraw(docs, action);
+        withdraw(docs, place);
         return match stale {
             Some((_, current)) if !refused => Outcome::Stale { current },
             _ => Outcome::Refused { current: current_version },
         };
     }
-    if let (Action::Update(_), None) = (action, current) {
-        return Outcome::NotFound;
-    }
-    if let (Action::Update(row), Some(current), false) = (action, current, is_decided)
-        && let Some(field) = overflow(docs, current, row, (&batch.resolved, &mut *pending), &batch.schema)
-    {
-        return Outcome::Overflow { field };
-    }
-    docs.note_version(version.unwrap_or(0));
-    if let (Action::Update(row), Some(current)) = (action, current) {
+    if let What::Update(row) = what {
+        let Some(current) = current else { return Outcome::NotFound };
+        if !is_decided
+            && let Some(field) = overflow(docs, current, row, (&batch.resolved, &mut *pending), &batch.schema)
+        {
+            return Outcome::Overflow { field };
+        }
+        docs.note_version(version.unwrap_or(0));
         if let Some(place) = update(docs, current, row, (&batch.resolved.updates, pending), version) {
             docs.buffer.put(id, place);
         }
         return Outcome::Updated;
     }
+    docs.note_version(version.unwrap_or(0));
     let was_there = current.is_some_and(|current| docs.delete(current));
-    match action {
-        Action::Write(place) => {
+    match place {
+        Some(place) => {
             docs.buffer.put(id, place);
             if was_there { Outcome::Replaced } else { Outcome::Added }
         }
-        _ => {
+        None => {
             // A deletion without a version has that of the document.
             if let Some(version) = version.or(current_version) {
                 docs.tombstones.insert(id.id, version, sequence);
@@ -224,9 +200,9 @@ fn operate(
     }
 }
 
-/// The document that was appended is none.
-fn withdraw(docs: &mut Docs, action: Action) {
-    if let Action::Write(place) = action {
+/// The document that was appended, if any was, is none.
+fn withdraw(docs: &mut Docs, place: Option<Place>) {
+    if let Some(place) = place {
         docs.delete(Current::Buffer(place));
     }
 }

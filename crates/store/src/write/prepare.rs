@@ -14,7 +14,6 @@ use crate::error::{Error, Result};
 use crate::log::MAX_BODY;
 use crate::read::{Found, Snapshot};
 use crate::schema::StoreSchema;
-use crate::segments::SegmentState;
 use crate::store::Store;
 use crate::versions::VersionField;
 
@@ -173,11 +172,6 @@ impl Prepared {
             }
         }
         Ok(())
-    }
-
-    /// Reads again what updates need and has changed since, so that nothing fails any more.
-    pub(crate) fn read_again(&mut self, segments: &[SegmentState]) -> Result<()> {
-        self.resolved.read_again(segments, &self.schema)
     }
 
     /// Gives the next versions to the documents that have none. Returns the first.

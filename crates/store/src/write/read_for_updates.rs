@@ -114,12 +114,7 @@ impl Resolved {
             let then = self.columns.get(&(*segment, *field)).map(|(_, then)| then);
             then.is_none_or(|then| !segments[*segment].now.has_row_of(then, *field, *doc))
         };
-        let mut old = Vec::new();
-        for key in self.current.keys() {
-            if is_old(key) {
-                old.push(*key);
-            }
-        }
+        let old: Vec<_> = self.current.keys().filter(|key| is_old(key)).copied().collect();
         self.columns.clear();
         for (segment, doc, place) in old {
             let field = (place, &schema.fields()[place]);

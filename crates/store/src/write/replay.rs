@@ -85,27 +85,21 @@ fn replay_schema(store: &Store, schema: &[u8], frame: FrameBody) -> Result<(), W
         if wider != *writer.docs.schema {
             widen(store, writer, wider)?;
         }
-        writer.docs.set_schema(schema);
+        writer.docs.schema = schema.into();
         writer.applied(frame)
     })?)
 }
 
 /// Applies a batch as it was decided.
-fn replay_batch(store: &Store, batch: BatchBody, frame: FrameBody, decided: Decided) -> Result<(), Wrong> {
-    if !batch.is_consistent() {
+fn replay_batch(store: &Store, mut body: BatchBody, frame: FrameBody, decided: Decided) -> Result<(), Wrong> {
+    if !body.is_consistent() {
         return Err(Wrong::Frame("expected operations that fit each other, found others".to_owned()));
     }
-    let BatchBody { docs, updates, mut operations, deleted } = batch;
-    let mut batch = store.snapshot().batch()?;
-    // This compares the values with the types of their fields.
-    batch.docs.append_plain(&docs).map_err(|error| Wrong::Frame(error.to_string()))?;
-    if updates.count() > 0 {
-        batch.set_updates(updates).map_err(|error| Wrong::Frame(error.to_string()))?;
-    }
-    for (at, operation) in operations.iter_mut().enumerate() {
+    for (at, operation) in body.operations.iter_mut().enumerate() {
         operation.is_refused = !decided.took_place.is_empty() && !bits::get(&decided.took_place, at);
     }
-    batch.set_operations(operations, deleted);
+    let mut batch = store.snapshot().batch()?;
+    batch.fill(body).map_err(|error| Wrong::Frame(error.to_string()))?;
     let prepared = Prepared { body: frame, replayed: Some(decided), ..prepare(store, batch)? };
     apply_prepared(store, prepared)?;
     Ok(())

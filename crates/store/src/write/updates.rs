@@ -1,6 +1,6 @@
 //! Updates of documents that were found by a query or by addresses, and what all updates do in the lock.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use docvalues_column::PlainColumn;
@@ -72,8 +72,16 @@ pub(super) fn update_found(
         let planned = plan_updates(&writer.docs, &mut resolved, schema, &documents)?;
         // From here on, nothing fails.
         let (docs, mut pending) = (&mut writer.docs, Pending::default());
-        for update in &planned {
-            update_again(docs, *update, (&resolved.updates, &mut pending), schema, store.seed);
+        for &(document, row, version) in &planned {
+            // An earlier one may have moved the document in the buffer.
+            let document = docs.now(document);
+            docs.note_version(version.unwrap_or(0));
+            let place = update(docs, document, row, (&resolved.updates, &mut pending), version);
+            if let Some((place, field)) = place.zip(schema.id_place())
+                && let Some(id) = docs.buffer.id(place, field).map(<[u8]>::to_vec)
+            {
+                docs.buffer.put(Id { id: &id, hash: hash(&id, store.seed), field }, place);
+            }
         }
         set_rows(docs, &resolved, pending, schema)?;
         if !planned.is_empty() {
@@ -85,12 +93,7 @@ pub(super) fn update_found(
 }
 
 /// A document, the row that updates it, and the version that this has.
-#[derive(Clone, Copy, Debug)]
-struct PlannedUpdate {
-    document: Current,
-    row: u32,
-    version: Option<u64>,
-}
+type PlannedUpdate = (Current, u32, Option<u64>);
 
 /// Refuses versions after which a store could not assign any.
 fn check_versions(docs: &Docs, resolved: &Resolved, schema: &StoreSchema) -> Result<()> {
@@ -142,7 +145,7 @@ fn plan_updates(
         if let Some(field) = overflow(docs, document, row, (&*resolved, &mut pending), schema) {
             return Err(overflow_error(docs, document, field, schema)?);
         }
-        planned.push(PlannedUpdate { document, row, version });
+        planned.push((document, row, version));
     }
     resolved.read_again(&docs.segments, schema)?;
     Ok(planned)
@@ -206,24 +209,6 @@ fn overflow_error(docs: &Docs, document: Current, field: usize, schema: &StoreSc
     )))
 }
 
-/// Makes a planned update; an earlier one may have moved the document in the buffer.
-fn update_again(
-    docs: &mut Docs,
-    PlannedUpdate { document, row, version }: PlannedUpdate,
-    changes: (&Updates, &mut Pending),
-    schema: &StoreSchema,
-    seed: u64,
-) {
-    let document = docs.now(document);
-    docs.note_version(version.unwrap_or(0));
-    let place = update(docs, document, row, changes, version);
-    if let Some((place, field)) = place.zip(schema.id_place())
-        && let Some(id) = docs.buffer.id(place, field).map(<[u8]>::to_vec)
-    {
-        docs.buffer.put(Id { id: &id, hash: hash(&id, seed), field }, place);
-    }
-}
-
 /// Updates a live document by a row. A changed copy takes the place of one in the buffer: returns where it is.
 pub(super) fn update(
     docs: &mut Docs,
@@ -251,14 +236,10 @@ pub(super) fn set_rows(
     // Those of a document stay in their order.
     targets.sort_by_key(|target| (target.segment, target.doc));
     for targets in targets.chunk_by(|a, b| a.segment == b.segment) {
-        let mut fields = Vec::new();
-        for target in targets {
-            fields.extend(resolved.updates.fields(target.row));
-        }
-        fields.sort_unstable();
-        fields.dedup();
+        let fields = targets.iter().flat_map(|target| resolved.updates.fields(target.row));
+        let fields: BTreeSet<usize> = fields.filter(|place| Some(*place) != id_field).collect();
         let segment = targets[0].segment;
-        for place in fields.into_iter().filter(|place| Some(*place) != id_field) {
+        for place in fields {
             let rows = resolved.new_rows(targets, (place, schema));
             let dictionary = resolved.dictionaries.get(&(segment, place));
             docs.segments[segment].now.set((place, &schema.fields()[place]), &rows, dictionary)?;

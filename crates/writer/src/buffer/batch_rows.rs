@@ -29,17 +29,7 @@ pub(crate) struct Counted {
 /// An error, with the index of the document in the batch.
 pub(crate) type Refused = (u32, ErrorKind);
 
-impl<'a> BatchRows<'a> {
-    /// One value for each valid document. The caller sets `docs` and `values`.
-    pub(crate) fn single(validity: Validity<'a>) -> BatchRows<'a> {
-        BatchRows { docs: 0, lists: None, validity, values: 0 }
-    }
-
-    /// A list for each document, between two of the `offsets`.
-    pub(crate) fn lists(offsets: &'a [u64], validity: Validity<'a>) -> BatchRows<'a> {
-        BatchRows { lists: Some(offsets), ..BatchRows::single(validity) }
-    }
-
+impl BatchRows<'_> {
     /// Checks the lengths of the slices.
     pub(crate) fn check(&self) -> Result<(), ErrorKind> {
         let docs = index(self.docs);

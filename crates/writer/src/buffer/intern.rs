@@ -26,8 +26,8 @@ pub(crate) struct Interner {
     strings: Strings,
     table: HashTable<u32>,
     hash: DefaultHashBuilder,
-    /// The maximum number of strings.
-    limit: u32,
+    /// The maximum number of strings. Tests lower it.
+    pub(crate) limit: u32,
     /// Spilled strings. Ids start at 0 in each run.
     runs: Vec<TermRun>,
 }
@@ -41,11 +41,6 @@ impl Default for Interner {
 }
 
 impl Interner {
-    #[cfg(test)]
-    pub(crate) fn limit(&mut self, limit: u32) {
-        self.limit = limit;
-    }
-
     pub(crate) fn len(&self) -> u32 {
         // `intern` checks the limit.
         u32::try_from(self.strings.len()).unwrap_or(u32::MAX)
@@ -242,8 +237,7 @@ mod tests {
     #[test]
     fn refuses_one_more_than_the_limit_and_still_finds_the_others() {
         let mut memory = MemoryBudget::new(usize::MAX);
-        let mut interner = Interner::default();
-        interner.limit(2);
+        let mut interner = Interner { limit: 2, ..Interner::default() };
         for word in ["a", "b"] {
             interner.intern(word.as_bytes(), &mut memory).unwrap();
         }

@@ -14,7 +14,7 @@ use crate::error::ErrorKind;
 /// 0          1/4                  1/2                                  budget
 /// |           | target of a spill  | spill when above, if possible      | refuse
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct MemoryBudget {
     budget: usize,
     used: usize,
@@ -112,9 +112,5 @@ impl SpillBudget {
             Some(spill) => SpillBudget { spill: Some(spill.clone()), bytes: (budget / 4).max(CHUNK_LEN) },
             None => SpillBudget { spill: None, bytes: usize::MAX },
         }
-    }
-
-    pub(crate) fn spill(&self) -> Option<&Spill> {
-        self.spill.as_ref()
     }
 }

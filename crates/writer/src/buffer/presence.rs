@@ -276,7 +276,8 @@ mod tests {
                     2 => Some(words),
                     _ => Some([u64::MAX; 4]),
                 };
-                let rows = BatchRows { docs: run, ..BatchRows::single(validity.as_ref().map(<[u64; 4]>::as_slice)) };
+                let words = validity.as_ref().map(<[u64; 4]>::as_slice);
+                let rows = BatchRows { docs: run, lists: None, validity: words, values: 0 };
                 let there = |doc: u32| {
                     validity.is_none_or(|words| words[index(doc / 64)] >> (doc % 64) & 1 == 1)
                 };

@@ -54,7 +54,7 @@ impl PreparedColumn {
             PreparedColumn::Buffered(FieldBuffer {
                 presence, values: Values::Numbers(mut numbers), ..
             }) => {
-                numbers.values.flush(spill_budget.spill())?;
+                numbers.values.flush(spill_budget.spill.as_ref())?;
                 return Ok((presence, Box::new(numbers.values)));
             }
             PreparedColumn::Buffered(FieldBuffer { presence, values: Values::Strings(strings), .. }) => {
@@ -62,7 +62,7 @@ impl PreparedColumn {
             }
             PreparedColumn::Buffered(_) => return Err(ErrorKind::SortBySeveral),
         };
-        ords.flush(spill_budget.spill())?;
+        ords.flush(spill_budget.spill.as_ref())?;
         Ok((presence, Box::new(ords)))
     }
 
@@ -141,6 +141,6 @@ fn ords_of(
     spill_budget: &SpillBudget,
 ) -> Result<SpillVec<u32>, ErrorKind> {
     let mut memory = MemoryBudget::new(usize::MAX);
-    let (ids, terms) = sample::intern(strings, spill_budget.spill(), spill_budget.bytes, &mut memory)?;
+    let (ids, terms) = sample::intern(strings, spill_budget.spill.as_ref(), spill_budget.bytes, &mut memory)?;
     Ok(encoder.sort_terms(ids, terms, false)?.ords.values)
 }

@@ -84,7 +84,7 @@ impl<D: Iterator<Item = u32>> LiveCopy<'_, D> {
         push(buffer, memory)?;
         buffer.presence.insert(doc);
         buffer.end_document();
-        match spill_budget.spill() {
+        match spill_budget.spill.as_ref() {
             Some(spill) if buffer.heap() > spill_budget.bytes => buffer.spill(spill, memory),
             _ => Ok(()),
         }

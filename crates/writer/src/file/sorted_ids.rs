@@ -99,7 +99,7 @@ impl IdCollector {
     /// Adds the id of document `doc`.
     fn push(&mut self, id: &[u8], doc: u32) -> Result<(), ErrorKind> {
         self.ids.push(id, doc);
-        match self.spill_budget.spill() {
+        match self.spill_budget.spill.as_ref() {
             Some(spill) if self.ids.heap() > self.spill_budget.bytes => {
                 self.runs.push(self.ids.spill(spill)?)
             }
@@ -115,7 +115,8 @@ impl IdCollector {
         // A small set stays in memory while columns are encoded.
         let Some(spill) = self
             .spill_budget
-            .spill()
+            .spill
+            .as_ref()
             .filter(|_| !self.runs.is_empty() || self.ids.heap() > self.spill_budget.bytes / 8)
         else {
             // Copied in sorted order: the index is built in several passes.

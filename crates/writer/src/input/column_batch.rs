@@ -99,7 +99,7 @@ impl<'w> ColumnBatch<'w> {
     ///
     /// See [`ColumnBatch`].
     pub fn i64(&mut self, field: FieldId, values: &[i64], validity: Validity<'_>) -> Result<&mut Self> {
-        self.numbers(field, InputType::I64, BatchRows::single(validity), values)
+        self.numbers(field, InputType::I64, (None, validity), values)
     }
 
     /// Adds values of type `u64`.
@@ -108,7 +108,7 @@ impl<'w> ColumnBatch<'w> {
     ///
     /// See [`ColumnBatch`].
     pub fn u64(&mut self, field: FieldId, values: &[u64], validity: Validity<'_>) -> Result<&mut Self> {
-        self.numbers(field, InputType::U64, BatchRows::single(validity), values)
+        self.numbers(field, InputType::U64, (None, validity), values)
     }
 
     /// Adds values of type `f64`.
@@ -117,7 +117,7 @@ impl<'w> ColumnBatch<'w> {
     ///
     /// See [`ColumnBatch`].
     pub fn f64(&mut self, field: FieldId, values: &[f64], validity: Validity<'_>) -> Result<&mut Self> {
-        self.numbers(field, InputType::F64, BatchRows::single(validity), values)
+        self.numbers(field, InputType::F64, (None, validity), values)
     }
 
     /// Adds values of type `bool`.
@@ -126,7 +126,7 @@ impl<'w> ColumnBatch<'w> {
     ///
     /// See [`ColumnBatch`].
     pub fn bool(&mut self, field: FieldId, values: &[bool], validity: Validity<'_>) -> Result<&mut Self> {
-        self.numbers(field, InputType::BOOL, BatchRows::single(validity), values)
+        self.numbers(field, InputType::BOOL, (None, validity), values)
     }
 
     /// Adds dates: days since 1970-01-01.
@@ -135,7 +135,7 @@ impl<'w> ColumnBatch<'w> {
     ///
     /// See [`ColumnBatch`].
     pub fn date(&mut self, field: FieldId, values: &[i32], validity: Validity<'_>) -> Result<&mut Self> {
-        self.numbers(field, InputType::DATE, BatchRows::single(validity), values)
+        self.numbers(field, InputType::DATE, (None, validity), values)
     }
 
     /// Adds timestamps: milliseconds, microseconds or nanoseconds since 1970-01-01T00:00:00Z, depending on the field's
@@ -145,7 +145,7 @@ impl<'w> ColumnBatch<'w> {
     ///
     /// See [`ColumnBatch`].
     pub fn timestamp(&mut self, field: FieldId, values: &[i64], validity: Validity<'_>) -> Result<&mut Self> {
-        self.numbers(field, InputType::TIMESTAMP, BatchRows::single(validity), values)
+        self.numbers(field, InputType::TIMESTAMP, (None, validity), values)
     }
 
     /// Adds numbers in their stored form, which [`LogicalType`](crate::LogicalType) defines.
@@ -154,7 +154,7 @@ impl<'w> ColumnBatch<'w> {
     ///
     /// See [`ColumnBatch`]; also for a boolean that is neither 0 nor 1.
     pub fn stored(&mut self, field: FieldId, values: &[i64], validity: Validity<'_>) -> Result<&mut Self> {
-        self.numbers(field, InputType::NUMBER, BatchRows::single(validity), values)
+        self.numbers(field, InputType::NUMBER, (None, validity), values)
     }
 
     /// Adds byte strings, concatenated in `data`: that of document *i* lies from `offsets[i]` to `offsets[i + 1]`. Text
@@ -172,7 +172,7 @@ impl<'w> ColumnBatch<'w> {
         validity: Validity<'_>,
     ) -> Result<&mut Self> {
         let strings = Bytes { offsets, data };
-        self.bytes_column(field, BatchRows::single(validity), strings.len(), &strings)
+        self.bytes_column(field, (None, validity), strings.len(), &strings)
     }
 
     /// Adds byte strings of which many are equal, as indexes of terms: document *i* has term `ids[i]`, and term *t* lies in
@@ -202,7 +202,7 @@ impl<'w> ColumnBatch<'w> {
         validity: Validity<'_>,
     ) -> Result<&mut Self> {
         let terms = Terms::new(ids, Bytes { offsets, data });
-        self.bytes_column(field, BatchRows::single(validity), ids.len(), &terms)
+        self.bytes_column(field, (None, validity), ids.len(), &terms)
     }
 
     /// Adds lists of values of type `i64`: that of document *i* lies from `offsets[i]` to `offsets[i + 1]`.
@@ -217,7 +217,7 @@ impl<'w> ColumnBatch<'w> {
         values: &[i64],
         validity: Validity<'_>,
     ) -> Result<&mut Self> {
-        self.numbers(field, InputType::I64, BatchRows::lists(offsets, validity), values)
+        self.numbers(field, InputType::I64, (Some(offsets), validity), values)
     }
 
     /// Adds lists of values of type `u64`.
@@ -232,7 +232,7 @@ impl<'w> ColumnBatch<'w> {
         values: &[u64],
         validity: Validity<'_>,
     ) -> Result<&mut Self> {
-        self.numbers(field, InputType::U64, BatchRows::lists(offsets, validity), values)
+        self.numbers(field, InputType::U64, (Some(offsets), validity), values)
     }
 
     /// Adds lists of values of type `f64`.
@@ -247,7 +247,7 @@ impl<'w> ColumnBatch<'w> {
         values: &[f64],
         validity: Validity<'_>,
     ) -> Result<&mut Self> {
-        self.numbers(field, InputType::F64, BatchRows::lists(offsets, validity), values)
+        self.numbers(field, InputType::F64, (Some(offsets), validity), values)
     }
 
     /// Adds lists of numbers in their stored form: also for booleans, dates and timestamps.
@@ -262,7 +262,7 @@ impl<'w> ColumnBatch<'w> {
         values: &[i64],
         validity: Validity<'_>,
     ) -> Result<&mut Self> {
-        self.numbers(field, InputType::NUMBER, BatchRows::lists(offsets, validity), values)
+        self.numbers(field, InputType::NUMBER, (Some(offsets), validity), values)
     }
 
     /// Adds sets of byte strings: string *i* lies in `data` from `offsets[i]` to `offsets[i + 1]`, and document *j* has
@@ -280,7 +280,7 @@ impl<'w> ColumnBatch<'w> {
         validity: Validity<'_>,
     ) -> Result<&mut Self> {
         let strings = Bytes { offsets, data };
-        self.bytes_column(field, BatchRows::lists(lists, validity), strings.len(), &strings)
+        self.bytes_column(field, (Some(lists), validity), strings.len(), &strings)
     }
 
     /// Adds sets of [terms](Self::terms): document *j* has those of the `ids` from `lists[j]` to `lists[j + 1]`.
@@ -298,7 +298,31 @@ impl<'w> ColumnBatch<'w> {
         validity: Validity<'_>,
     ) -> Result<&mut Self> {
         let terms = Terms::new(ids, Bytes { offsets, data });
-        self.bytes_column(field, BatchRows::lists(lists, validity), ids.len(), &terms)
+        self.bytes_column(field, (Some(lists), validity), ids.len(), &terms)
+    }
+
+    /// Adds values in their stored form. `lists` and `validity` assign them to documents, as in the other methods.
+    ///
+    /// # Errors
+    ///
+    /// See [`ColumnBatch`].
+    #[doc(hidden)]
+    pub fn plain(
+        &mut self,
+        field: FieldId,
+        values: &PlainValues,
+        lists: Option<&[u64]>,
+        validity: Validity<'_>,
+    ) -> Result<&mut Self> {
+        match values {
+            PlainValues::Numbers(numbers) => {
+                self.numbers(field, InputType::NUMBER, (lists, validity), numbers)
+            }
+            PlainValues::Strings(strings) => {
+                let strings = Bytes { offsets: strings.offsets(), data: strings.slices().items() };
+                self.bytes_column(field, (lists, validity), strings.len(), &strings)
+            }
+        }
     }
 
     /// Adds plain values, as [`stored`](Self::stored), [`bytes`](Self::bytes) and their methods for lists do.
@@ -340,10 +364,10 @@ impl<'w> ColumnBatch<'w> {
         &mut self,
         field: FieldId,
         given: InputType,
-        rows: BatchRows<'_>,
+        (lists, validity): (Option<&[u64]>, Validity<'_>),
         values: &[T],
     ) -> Result<&mut Self> {
-        let rows = BatchRows { docs: self.docs, values: values.len(), ..rows };
+        let rows = BatchRows { docs: self.docs, lists, validity, values: values.len() };
         self.fields.add_column(field, given, &rows, &Numbers(values))?;
         Ok(self)
     }
@@ -351,11 +375,11 @@ impl<'w> ColumnBatch<'w> {
     fn bytes_column(
         &mut self,
         field: FieldId,
-        rows: BatchRows<'_>,
+        (lists, validity): (Option<&[u64]>, Validity<'_>),
         values: usize,
         column: &dyn InputColumn,
     ) -> Result<&mut Self> {
-        let rows = BatchRows { docs: self.docs, values, ..rows };
+        let rows = BatchRows { docs: self.docs, lists, validity, values };
         self.fields.add_column(field, InputType::BYTES_OF_ANY, &rows, column)?;
         Ok(self)
     }

@@ -52,6 +52,7 @@ impl InputType {
 }
 
 /// The buffers of all fields.
+#[derive(Default)]
 pub(crate) struct FieldBuffers {
     pub(crate) schema: Schema,
     pub(crate) buffers: Vec<FieldBuffer>,
@@ -88,16 +89,7 @@ impl FieldBuffers {
     pub(crate) fn new(schema: Schema, budget: usize) -> FieldBuffers {
         let buffers: Vec<_> = schema.iter().map(|(_, spec)| FieldBuffer::new(spec)).collect();
         let (memory, given) = (MemoryBudget::new(budget), vec![false; buffers.len()]);
-        FieldBuffers {
-            schema,
-            buffers,
-            docs: 0,
-            memory,
-            spill: None,
-            touched: Vec::new(),
-            sample_due: false,
-            given,
-        }
+        FieldBuffers { schema, buffers, memory, given, ..FieldBuffers::default() }
     }
 
     /// Adds a field. The documents so far have no value of it.

@@ -110,7 +110,7 @@ fn merge(
             terms.push(term)?;
             last = Some(term.len());
         }
-        head.set_ord(terms.builder.len() - 1);
+        head.map[index(head.read[head.at].ord)] = terms.builder.len() - 1;
         head.advance()?;
         tree.replay(streams[winner].code(), |i| streams[i].term());
     }
@@ -164,11 +164,6 @@ impl<'a> TermStream<'a> {
         self.read.get(self.at).map_or(OffsetValueCode::NONE, |read| read.code)
     }
 
-    /// Sets the new ord of the current term.
-    fn set_ord(&mut self, ord: u32) {
-        self.map[index(self.read[self.at].ord)] = ord;
-    }
-
     /// Goes to the next term.
     fn advance(&mut self) -> Result<(), ErrorKind> {
         self.at += 1;
@@ -219,9 +214,6 @@ impl<'a> TermStream<'a> {
             *left = OrdRange::new(ord + 1, ords.end);
             ControlFlow::Break(())
         })?;
-        match ascend {
-            true => Ok(()),
-            false => Err(ErrorKind::Disorder("terms").of_source(self.source)),
-        }
+        if ascend { Ok(()) } else { Err(ErrorKind::Disorder("terms").of_source(self.source)) }
     }
 }

@@ -94,7 +94,7 @@ impl<'a> Plan<'a> {
         let mut compared = Vec::with_capacity(self.sort.len());
         for key in &self.sort {
             let Some(column) = self.column(&key.column) else { continue };
-            let read = column.read(false, budget, spill_budget.spill());
+            let read = column.read(false, budget, spill_budget.spill.as_ref());
             let numbers = read.and_then(|values| values.into_numbers(&column.spec, encoder, spill_budget));
             compared.push((key, numbers.map_err(|kind| column.refuse(kind))?));
         }
@@ -115,7 +115,7 @@ impl<'a> Plan<'a> {
     ) -> Result<OrderedIds> {
         let none = || Error::new(ErrorKind::NoIdField("there is no such column")).of(name);
         let column = self.column(name).ok_or_else(none)?;
-        let values = column.read(false, budget, spill_budget.spill());
+        let values = column.read(false, budget, spill_budget.spill.as_ref());
         let ids =
             values.and_then(|values| values.ids(&LiveSet::all(self.docs), doc_map, spill_budget, older));
         ids.map_err(|kind| column.refuse(kind))
@@ -193,10 +193,7 @@ impl<'a> MergedColumn<'a> {
             Kind::Binary | Kind::Sorted => spec.kind(bytes),
             Kind::SortedNumeric | Kind::SortedSet => spec.multi_valued(),
         };
-        let spec = match (options.spelling)(&spellings) {
-            Some(format) => spec.format(format),
-            None => spec,
-        };
+        let spec = spec.format((options.spelling)(&spellings).unwrap_or_default());
         Ok(MergedColumn { spec, parts })
     }
 }
@@ -237,12 +234,9 @@ impl MergedColumn<'_> {
 
 /// The parts that have values; all parts, if none has any.
 fn with_values<'p, 'a>(parts: &'p [SourceColumn<'a>]) -> Result<Vec<&'p SourceColumn<'a>>> {
-    let mut with_values = Vec::with_capacity(parts.len());
-    for part in parts {
-        if part.has_values().map_err(ErrorKind::Read)? {
-            with_values.push(part);
-        }
-    }
+    let found = |part: &'p SourceColumn<'a>| part.has_values().map(|has| has.then_some(part)).transpose();
+    let with_values: Result<Vec<_>, _> = parts.iter().filter_map(found).collect();
+    let with_values = with_values.map_err(ErrorKind::Read)?;
     Ok(if with_values.is_empty() { parts.iter().collect() } else { with_values })
 }
 

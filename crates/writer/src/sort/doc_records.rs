@@ -43,7 +43,7 @@ impl ExternalSorter {
     }
 
     fn end_run(&mut self) -> Result<(), ErrorKind> {
-        let Some(spill) = self.spill_budget.spill() else { return Ok(()) };
+        let Some(spill) = self.spill_budget.spill.as_ref() else { return Ok(()) };
         let mut run = ScratchWriter::new(Scratch::new(spill.clone()));
         sort(&mut self.records);
         for record in self.records.drain(..) {

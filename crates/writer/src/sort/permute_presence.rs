@@ -37,7 +37,7 @@ fn listed(presence: &PresenceBuffer, doc_map: &DocMap) -> Result<(PresenceBuffer
     let slot = |place: &u32| list.partition_point(|listed| listed < place);
     let mut slots = SpillVec::default();
     for place in &places {
-        slots.push(u32::try_from(slot(place)).unwrap_or(u32::MAX), doc_map.spill_budget.spill())?;
+        slots.push(u32::try_from(slot(place)).unwrap_or(u32::MAX), doc_map.spill_budget.spill.as_ref())?;
     }
     Ok((PresenceBuffer::of_list(list), slots))
 }
@@ -63,7 +63,7 @@ fn as_bits(
         let (word, first) = (index(place / 64), index(place / 64) / COUNTED * COUNTED);
         let below = words[word] & ((1 << (place % 64)) - 1);
         let slot = before[first / COUNTED] + ones(&words[first..word]) + below.count_ones();
-        slots.push(slot, doc_map.spill_budget.spill())
+        slots.push(slot, doc_map.spill_budget.spill.as_ref())
     })?;
     Ok((PresenceBuffer::of_bits(words, docs), slots))
 }

@@ -43,11 +43,11 @@ enum State {
 
 impl<'a> Scatter<'a> {
     pub(super) fn new(layout: Layout<'a>, spill_budget: &SpillBudget) -> Result<Scatter<'a>, ErrorKind> {
-        let ends = match spill_budget.spill() {
+        let ends = match spill_budget.spill.as_ref() {
             Some(_) => layout.windows(spill_budget.bytes)?,
             None => vec![layout.count()],
         };
-        let held = match (&ends[..], spill_budget.spill()) {
+        let held = match (&ends[..], spill_budget.spill.as_ref()) {
             ([_, _, ..], Some(spill)) => {
                 let together = (spill_budget.bytes / ends.len()).clamp(FEWEST, CHUNK_LEN);
                 let pieces = || ScratchWriter::with(Scratch::new(spill.clone()), together);

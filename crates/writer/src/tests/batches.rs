@@ -363,7 +363,7 @@ fn a_refusal_halfway_names_the_document() {
     ];
     let (schema, [host, tags]) = schema(specs);
     let mut writer = in_memory(schema);
-    writer.limit_terms(3);
+    limit_terms(&mut writer, 3);
     let mut batch = writer.batch(5).unwrap();
     let offsets: Vec<u64> = (0..=5).collect();
     let error = batch.bytes(host, &offsets, b"abcde", Some(&[0b11011])).unwrap_err();

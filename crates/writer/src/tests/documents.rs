@@ -197,7 +197,7 @@ fn one_document_too_many_is_refused_and_taken_back() {
 fn one_term_too_many_is_refused_and_the_others_go_on() {
     let (schema, [host]) = schema([FieldSpec::new("host", LogicalType::Utf8)]);
     let mut writer = in_memory(schema);
-    writer.limit_terms(2);
+    limit_terms(&mut writer, 2);
     for (host_name, fits) in [("a", true), ("b", true), ("c", false), ("a", true)] {
         let mut doc = writer.document();
         let done = doc.str(host, host_name).map(|_| ());

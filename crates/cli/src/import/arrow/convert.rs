@@ -4,7 +4,7 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::{ArrowError, DataType};
 
 use super::text::text;
-use crate::api::{self, FlatArray, Lists, LogicalType, PlainValues};
+use crate::api::{FlatArray, Lists, LogicalType, PlainValues, stored_values};
 use crate::import::column::Column;
 use crate::import::column_type::{ColumnType, value_name};
 use crate::import::parse_cell::{Stored, TypeMismatch, ValueStyle};
@@ -101,7 +101,7 @@ fn values(
 ) -> (PlainValues, Styles) {
     let items = flat.items.as_ref();
     // A column with a format is parsed as text.
-    let stored = if column.time.is_some() { None } else { api::stored(items, ty.logical) };
+    let stored = if column.time.is_some() { None } else { stored_values(items, ty.logical) };
     let Some((stored, refused)) = stored else { return by_text(column, ty, flat, faults) };
     for (at, row) in refused.into_iter().filter_map(|at| Some((at, flat.row(at)?))) {
         let mut found = String::new();
