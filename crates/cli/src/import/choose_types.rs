@@ -11,7 +11,7 @@ use super::infer_types::{Evidence, narrowest_number};
 use super::row::{Cell, Form};
 use super::spellings::most_numbers;
 use crate::api::LogicalType;
-use crate::text::time::{timestamp, unit_of};
+use crate::text::time::is_timestamp;
 use crate::text::words::{meant, quoted_list};
 
 impl Import {
@@ -40,7 +40,7 @@ impl Import {
                     let is_text = inferred.is_some_and(|ty| ty.logical == LogicalType::Utf8);
                     column.odd_cells = evidence.odd_cells.note(&column.name).filter(|_| is_text);
                     column.has_no_offsets =
-                        inferred.is_some_and(|ty| unit_of(ty.logical).is_some()) && evidence.has_no_offsets();
+                        inferred.is_some_and(|ty| is_timestamp(ty.logical)) && evidence.has_no_offsets();
                     // A CSV column without values is text.
                     let text = ColumnType::single(LogicalType::Utf8);
                     column.unsampled = inferred.is_none() && column.in_header;
@@ -114,8 +114,8 @@ fn check_lists(column: &Column, ty: Option<ColumnType>) -> Result<()> {
 fn requested(request: TypeRequest, evidence: &Evidence, declared: Option<ColumnType>) -> ColumnType {
     let logical = match (request.base, declared.map(|ty| ty.logical)) {
         (BaseType::Logical(logical), _) => logical,
-        (BaseType::Timestamp, Some(logical)) if unit_of(logical).is_some() => logical,
-        (BaseType::Timestamp, _) => timestamp(evidence.unit()),
+        (BaseType::Timestamp, Some(logical)) if is_timestamp(logical) => logical,
+        (BaseType::Timestamp, _) => evidence.timestamp(),
     };
     ColumnType { logical, multi: request.multi, layout: request.layout }
 }

@@ -14,7 +14,7 @@ use super::schema::{ColumnRequest, TimeRequest};
 use super::spellings::{Joined, Spellings};
 use crate::text::number::{ALL_STYLES, FloatStyle};
 use crate::text::text_format::{JsonMissing, TextFormat};
-use crate::text::time::{Rfc3339, TimeFormat, unit_of};
+use crate::text::time::{Rfc3339, TimeFormat, is_time};
 
 /// The CSV cells that stand for a missing value.
 #[derive(Clone, Debug, Default)]
@@ -295,7 +295,7 @@ impl Column {
                     (style, _) => style,
                 };
             }
-            Some(logical) if logical == LogicalType::Date || unit_of(logical).is_some() => match &self.time {
+            Some(logical) if is_time(logical) => match &self.time {
                 Some(TimeRequest::Epoch) => text_format.epoch = true,
                 Some(TimeRequest::Format(format)) => {
                     let offset = observed.offset.flatten().unwrap_or(format.offset);

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::column_type::{BaseType, Layout, TypeRequest, base_type};
 use crate::error::CliError;
-use crate::text::time::{TimeFormat, unit_of};
+use crate::text::time::{self, TimeFormat};
 
 /// The requests on columns, by name.
 #[derive(Clone, Debug, Default)]
@@ -152,11 +152,11 @@ impl Schema {
     }
 }
 
-fn is_time(base: BaseType) -> bool {
-    use crate::api::LogicalType;
+/// Whether a type is a date or a timestamp.
+pub(super) fn is_time(base: BaseType) -> bool {
     match base {
         BaseType::Timestamp => true,
-        BaseType::Logical(logical) => logical == LogicalType::Date || unit_of(logical).is_some(),
+        BaseType::Logical(logical) => time::is_time(logical),
     }
 }
 

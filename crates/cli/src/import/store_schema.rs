@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::alter_command;
 use super::column_type::{BaseType, ColumnType, Layout, TypeRequest};
-use super::schema::{ColumnRequest, Schema, TimeRequest};
+use super::schema::{ColumnRequest, Schema, TimeRequest, is_time};
 use super::segment_input::spec;
 use crate::api::store::StoreSchema;
 use crate::api::writer::{BytesKind, FieldSpec};
@@ -14,7 +14,7 @@ use crate::text::number::FloatStyle;
 use crate::text::quoting::option;
 use crate::text::sort_keys::keys_to_write;
 use crate::text::text_format::TextFormat;
-use crate::text::time::unit_of;
+use crate::text::time::is_timestamp;
 
 /// The schema of a new store.
 pub(crate) fn of_requests(
@@ -24,10 +24,6 @@ pub(crate) fn of_requests(
     sort_by: &[String],
 ) -> Result<StoreSchema, CliError> {
     let versions = version_field.and_then(|name| Some((name, requests.get(name)?.ty?.base)));
-    let is_time = |base: BaseType| match base {
-        BaseType::Timestamp => true,
-        BaseType::Logical(logical) => logical == LogicalType::Date || unit_of(logical).is_some(),
-    };
     if let Some((name, _)) = versions.filter(|(_, base)| is_time(*base)) {
         let message =
             format!("--version-field: column {name:?}: expected whole numbers (i64 or u64), found times");
@@ -179,8 +175,7 @@ pub(crate) fn require_updatable(store: &StoreSchema, name: &str) -> Result<(), C
 fn is_same(asked: TypeRequest, ty: TypeRequest) -> bool {
     let layout = asked.layout.is_none() || asked.layout == ty.layout;
     let base = asked.base == ty.base
-        || asked.base == BaseType::Timestamp
-            && column_type(ty).is_some_and(|ty| unit_of(ty.logical).is_some());
+        || asked.base == BaseType::Timestamp && column_type(ty).is_some_and(|ty| is_timestamp(ty.logical));
     base && layout && asked.multi == ty.multi
 }
 

@@ -23,7 +23,7 @@ use super::number::FloatStyle;
 use super::quoting;
 use super::stored_ref::StoredRef;
 use super::text_format::{JsonMissing, TextFormat};
-use super::time::{TimeFormat, unit_of};
+use super::time::{TimeFormat, from_units, is_timestamp};
 
 /// Prints the values of one column.
 #[derive(Clone, Debug)]
@@ -166,7 +166,7 @@ impl Printer {
                 _ => out.push_str("null"),
             },
             (LogicalType::I64 | LogicalType::U64 | LogicalType::Bool, _) => self.text(value, out),
-            (logical, _) if self.text_format.epoch && unit_of(logical).is_some() => self.text(value, out),
+            (logical, _) if self.text_format.epoch && is_timestamp(logical) => self.text(value, out),
             _ => quoting::json_string(&self.to_text(value), out),
         }
     }
@@ -198,11 +198,11 @@ impl Printer {
 
     fn number(&self, stored: i64, out: &mut String) {
         use std::fmt::Write as _;
-        let is_printed = match (self.logical, unit_of(self.logical)) {
+        let is_printed = match (self.logical, from_units(stored, self.logical)) {
             (LogicalType::Date, _) => self.time.print_day(stored, out),
-            (_, Some(unit)) if !self.text_format.epoch => match &self.text_format.zone {
-                Some(zone) => self.time.print_in(zone, unit.moment(stored), out),
-                None => self.time.print(unit.moment(stored), out),
+            (_, Some(moment)) if !self.text_format.epoch => match &self.text_format.zone {
+                Some(zone) => self.time.print_in(zone, moment, out),
+                None => self.time.print(moment, out),
             },
             _ => false,
         };
