@@ -63,10 +63,7 @@ impl Printer {
             [value] if !self.multi => self.cell(*value, out),
             values => match &self.text_format.separator {
                 Some(separator) => {
-                    for (index, value) in values.iter().enumerate() {
-                        out.push_str(if index > 0 { separator } else { "" });
-                        self.cell(*value, out);
-                    }
+                    quoting::joined(values, separator, out, |value, out| self.cell(*value, out))
                 }
                 None => self.json_array(values, true, out),
             },
@@ -86,10 +83,7 @@ impl Printer {
 
     /// Appends the values without quotes, separated by commas.
     pub(crate) fn plain(&self, values: &[StoredRef<'_>], out: &mut String) {
-        for (index, value) in values.iter().enumerate() {
-            out.push_str(if index > 0 { ", " } else { "" });
-            self.text(*value, out);
-        }
+        quoting::joined(values, ", ", out, |value, out| self.text(*value, out));
     }
 
     /// Whether some of the values are `null` in JSON: NaN and infinity.
@@ -142,10 +136,7 @@ impl Printer {
     /// Appends an array. In a CSV cell, NaN and infinities are strings: `dv` reads no array with `null`.
     fn json_array(&self, values: &[StoredRef<'_>], nulls_as_text: bool, out: &mut String) {
         out.push('[');
-        for (index, value) in values.iter().enumerate() {
-            out.push_str(if index > 0 { "," } else { "" });
-            self.json_item(*value, nulls_as_text, out);
-        }
+        quoting::joined(values, ",", out, |value, out| self.json_item(*value, nulls_as_text, out));
         out.push(']');
     }
 
