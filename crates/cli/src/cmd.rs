@@ -1,19 +1,17 @@
-//! The subcommands, one per file, and [`request`], which those that search share. A command does not know another.
+//! The subcommands, most of them in a file of its own, and [`request`], which those that search share. A command does not
+//! know another.
 
+pub(crate) mod aggregate;
 pub(crate) mod build;
 pub(crate) mod cat;
 pub(crate) mod changes;
 pub(crate) mod check;
 pub(crate) mod commits;
 pub(crate) mod completions;
-pub(crate) mod count;
 pub(crate) mod diff;
 pub(crate) mod export;
-pub(crate) mod facet;
 pub(crate) mod get;
-pub(crate) mod group;
 pub(crate) mod head;
-pub(crate) mod histogram;
 #[cfg(feature = "lucene")]
 pub(crate) mod import;
 pub(crate) mod info;

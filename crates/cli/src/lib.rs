@@ -5,7 +5,7 @@
 //! | module | subject |
 //! | --- | --- |
 //! | `args` | the command line: subcommands, options, help texts |
-//! | `cmd` | one module per subcommand |
+//! | `cmd` | the subcommands |
 //! | `import` | CSV, NDJSON, Parquet and Arrow as documents, and documents in segments and stores |
 //! | `answer` | documents, answers and descriptions as tables, CSV, JSON, HTML, Parquet and Arrow |
 //! | `open` | files, segments and stores, opened, with their columns by name |
@@ -108,10 +108,10 @@ fn dispatch(line: &CommandLine, console: &mut Console<'_>) -> Result<Exit, CliEr
         Command::Info(args) => cmd::info::run(args, opener, console),
         Command::Stats(args) => cmd::stats::run(args, opener, console),
         Command::Terms(args) => cmd::terms::run(args, opener, console),
-        Command::Count(args) => cmd::count::run(args, opener, console),
-        Command::Facet(args) => cmd::facet::run(args, opener, console),
-        Command::Histogram(args) => cmd::histogram::run(args, opener, console),
-        Command::Group(args) => cmd::group::run(args, opener, console),
+        Command::Count(args) => cmd::aggregate::count(args, opener, console),
+        Command::Facet(args) => cmd::aggregate::facet(args, opener, console),
+        Command::Histogram(args) => cmd::aggregate::histogram(args, opener, console),
+        Command::Group(args) => cmd::aggregate::group(args, opener, console),
         Command::Sort(args) => cmd::sort::run(args, opener, console),
         Command::Query(args) => cmd::query::run(args, opener, console),
         Command::Sql(args) => cmd::sql::run(args, opener, console),
