@@ -13,7 +13,7 @@ use super::row::Form;
 use super::schema::{ColumnRequest, TimeRequest};
 use super::spellings::{Joined, Spellings};
 use crate::text::number::{ALL_STYLES, FloatStyle};
-use crate::text::text_format::{JsonMissing, TextFormat};
+use crate::text::text_format::TextFormat;
 use crate::text::time::{Rfc3339, TimeFormat, is_time};
 
 /// The CSV cells that stand for a missing value.
@@ -316,8 +316,8 @@ impl Column {
             match observed.missing.flatten() {
                 Some(Missing::Token(0)) | None => {}
                 Some(Missing::Token(token)) => text_format.missing = tokens.tokens.get(token).cloned(),
-                Some(Missing::Null) => text_format.json_missing = Some(JsonMissing::Null),
-                Some(Missing::EmptyArray) => text_format.json_missing = Some(JsonMissing::EmptyArray),
+                Some(Missing::Null) => text_format.json_missing = Some("null"),
+                Some(Missing::EmptyArray) => text_format.json_missing = Some("[]"),
             }
         }
         (text_format, lost)

@@ -22,7 +22,7 @@ use super::json::{Json, is_rounded};
 use super::number::FloatStyle;
 use super::quoting;
 use super::stored_ref::StoredRef;
-use super::text_format::{JsonMissing, TextFormat};
+use super::text_format::TextFormat;
 use super::time::{TimeFormat, from_units, is_timestamp};
 
 /// Prints the values of one column.
@@ -110,8 +110,7 @@ impl Printer {
         match values {
             [] => match self.text_format.json_missing {
                 None => return false,
-                Some(JsonMissing::Null) => out.push_str("null"),
-                Some(JsonMissing::EmptyArray) => out.push_str("[]"),
+                Some(json) => out.push_str(json),
             },
             [value] if !self.multi => self.json_item(*value, nulls_as_text, out),
             values => self.json_array(values, nulls_as_text, out),
