@@ -15,7 +15,6 @@ pub(crate) mod put;
 pub(crate) mod query;
 pub(crate) mod records;
 pub(crate) mod replica;
-pub(crate) mod replicate;
 pub(crate) mod report;
 mod request;
 pub(crate) mod schema;
