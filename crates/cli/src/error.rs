@@ -30,7 +30,7 @@ pub enum Exit {
 }
 
 /// An error with a hint on how to resolve it, and an exit code.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct CliError {
     pub(crate) exit: Exit,
     pub(crate) message: String,
@@ -45,14 +45,7 @@ pub(crate) struct CliError {
 
 impl CliError {
     pub(crate) fn new(exit: Exit, message: impl Into<String>) -> CliError {
-        CliError {
-            exit,
-            message: message.into(),
-            hint: None,
-            quiet: false,
-            damaged_column: false,
-            of_output: false,
-        }
+        CliError { exit, message: message.into(), ..CliError::default() }
     }
 
     /// Something is damaged, bad, or not found.

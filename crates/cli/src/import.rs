@@ -123,6 +123,7 @@ pub(crate) enum Imported<'a> {
 }
 
 /// Inputs, and the types of their columns as far as samples give them.
+#[derive(Default)]
 pub(crate) struct Import {
     options: ImportOptions,
     inputs: Vec<Input>,
@@ -173,21 +174,7 @@ impl Import {
         if let Some(again) = sources.iter().filter(|source| source.is_stdin()).nth(1) {
             return Err(InputError::refused(format!("{} is named twice", again.name), "name - once"));
         }
-        let mut import = Import {
-            options,
-            inputs: Vec::new(),
-            fields: Fields::default(),
-            columns: Vec::new(),
-            ids: None,
-            sampled: 0,
-            documents: 0,
-            skipped: 0,
-            first_skipped: Vec::new(),
-            has_misfit: false,
-            header_notes: Vec::new(),
-            sniffed: Vec::new(),
-            all_named: true,
-        };
+        let mut import = Import { options, all_named: true, ..Import::default() };
         let mut evidence = Vec::new();
         for source in sources {
             let opened = import.open(&source)?;

@@ -5,7 +5,7 @@
 //! | module | subject |
 //! | --- | --- |
 //! | `args` | the command line: subcommands, options, help texts |
-//! | `cmd` | one module per subcommand |
+//! | `cmd` | the subcommands |
 //! | `import` | CSV, NDJSON, Parquet and Arrow as documents, and documents in segments and stores |
 //! | `answer` | documents, answers and descriptions as tables, CSV, JSON, HTML, Parquet and Arrow |
 //! | `open` | files, segments and stores, opened, with their columns by name |
@@ -108,35 +108,35 @@ fn dispatch(line: &CommandLine, console: &mut Console<'_>) -> Result<Exit, CliEr
         Command::Info(args) => cmd::info::run(args, opener, console),
         Command::Stats(args) => cmd::stats::run(args, opener, console),
         Command::Terms(args) => cmd::terms::run(args, opener, console),
-        Command::Count(args) => cmd::count::run(args, opener, console),
-        Command::Facet(args) => cmd::facet::run(args, opener, console),
-        Command::Histogram(args) => cmd::histogram::run(args, opener, console),
-        Command::Group(args) => cmd::group::run(args, opener, console),
+        Command::Count(args) => cmd::aggregate::count(args, opener, console),
+        Command::Facet(args) => cmd::aggregate::facet(args, opener, console),
+        Command::Histogram(args) => cmd::aggregate::histogram(args, opener, console),
+        Command::Group(args) => cmd::aggregate::group(args, opener, console),
         Command::Sort(args) => cmd::sort::run(args, opener, console),
         Command::Query(args) => cmd::query::run(args, opener, console),
         Command::Sql(args) => cmd::sql::run(args, opener, console),
         Command::Report(args) => cmd::report::run(args, opener, console),
-        Command::Get(args) => cmd::get::run(args, opener, console),
+        Command::Get(args) => cmd::records::get(args, opener, console),
         Command::Lookup(args) => cmd::lookup::run(args, opener, console),
-        Command::Head(args) => cmd::head::run(args, opener, console),
-        Command::Sample(args) => cmd::sample::run(args, opener, console),
-        Command::Cat(args) => cmd::cat::run(args, opener, console),
+        Command::Head(args) => cmd::records::head(args, opener, console),
+        Command::Sample(args) => cmd::records::sample(args, opener, console),
+        Command::Cat(args) => cmd::records::cat(args, opener, console),
         Command::Export(args) => cmd::export::run(args, opener, console),
         Command::Diff(args) => cmd::diff::run(args, opener, console),
         Command::Check(args) => cmd::check::run(args, opener, console),
         Command::Store(args) => cmd::store::run(args, opener, console),
         Command::Put(args) => cmd::put::run(args, opener, console),
         Command::Set(args) => cmd::set::run(args, opener, console),
-        Command::Rm(args) => cmd::rm::run(args, opener, console),
-        Command::Commits(args) => cmd::commits::run(args, console),
-        Command::Log(args) => cmd::log::run(args, console),
-        Command::Changes(args) => cmd::changes::run(args, opener, console),
-        Command::Recover(args) => cmd::recover::run(args, opener, console),
-        Command::Replicate(args) => cmd::replicate::run(args, console),
-        Command::Replica(args) => cmd::replica::run(args, opener, console),
-        Command::Completions(args) => cmd::completions::run(args, opener, console),
-        Command::Man(args) => cmd::man::run(args, console),
-        Command::Where(_) => cmd::where_guide::run(console),
+        Command::Rm(args) => cmd::store::rm(args, opener, console),
+        Command::Commits(args) => cmd::store::commits(args, console),
+        Command::Log(args) => cmd::store::log(args, console),
+        Command::Changes(args) => cmd::store::changes(args, opener, console),
+        Command::Recover(args) => cmd::store::recover(args, opener, console),
+        Command::Replicate(args) => cmd::replica::replicate(args, console),
+        Command::Replica(args) => cmd::replica::replica(args, opener, console),
+        Command::Completions(args) => cmd::shell::completions(args, opener, console),
+        Command::Man(args) => cmd::shell::man(args, console),
+        Command::Where(_) => cmd::shell::where_guide(console),
     }
 }
 

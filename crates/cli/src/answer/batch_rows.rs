@@ -3,15 +3,13 @@
 //! Types that docvalues has print as in [`print_value`](crate::text::print_value), in canonical form; structs and maps as JSON
 //! objects; others as Arrow prints them.
 
-use std::iter;
 use std::ops::Range;
+use std::sync::Arc;
 
-use datafusion::arrow::array::{
-    Array, ArrayRef, AsArray as _, BinaryViewArray, Int64Array, ListArray, StringArray, StructArray,
-};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray as _, ListArray, StringArray};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{
-    DataType, Field, Fields, Float32Type, Float64Type, Int64Type, SchemaRef, TimeUnit, UInt64Type,
+    DataType, Field, Float32Type, Float64Type, Int64Type, SchemaRef, TimeUnit, UInt64Type,
 };
 use datafusion::arrow::error::ArrowError;
 use datafusion::arrow::record_batch::RecordBatch;
@@ -23,7 +21,7 @@ use crate::api::search::arrow::IP_EXTENSION;
 use crate::api::{LogicalType, from_f64, from_u64};
 use crate::console::Console;
 use crate::error::CliError;
-use crate::text::quoting::{json_string, json_text, quote_csv_value};
+use crate::text::quoting::{joined, json_string, quote_csv_value};
 use crate::text::{Printer, StoredRef};
 
 /// The rows of a table, whose columns are as wide as these need. The next ones have a heading of their own, so that a
@@ -90,8 +88,8 @@ impl RowCell for BatchCell<'_> {
             return;
         }
         let start = line.len();
-        match values {
-            Values::Lists(..) => values.json(row, line),
+        match values.form {
+            Form::Lists(_) => values.json(row, line),
             _ => values.text(row, line),
         }
         quote_csv_value(line, start, delimiter, None);
@@ -112,65 +110,44 @@ impl RowCell for BatchCell<'_> {
     }
 }
 
-/// Appends a JSON object of the fields that have a value.
-fn object(fields: &Fields, columns: &[Values], row: usize, out: &mut String) {
-    out.push('{');
-    let fields = fields.iter().zip(columns).filter(|(_, values)| !values.is_null(row));
-    for (index, (field, values)) in fields.enumerate() {
-        out.push_str(if index > 0 { "," } else { "" });
-        out.push_str(&json_text(field.name()));
-        out.push(':');
-        values.json(row, out);
-    }
-    out.push('}');
+/// The values of a column.
+struct Values {
+    array: ArrayRef,
+    form: Form,
 }
 
-/// Appends a JSON object of the entries of a map, whose keys are text there.
-fn map([keys, values]: &[Values; 2], entries: Range<usize>, out: &mut String) {
-    out.push('{');
-    for (index, entry) in entries.enumerate() {
-        out.push_str(if index > 0 { "," } else { "" });
-        let mut key = String::new();
-        keys.text(entry, &mut key);
-        json_string(&key, out);
-        out.push(':');
-        if values.is_null(entry) { out.push_str("null") } else { values.json(entry, out) }
-    }
-    out.push('}');
-}
-
-/// The values of a column, as docvalues stores them or as text.
-enum Values {
-    Numbers(Int64Array, Printer),
-    Bytes(BinaryViewArray, Printer),
-    Lists(ListArray, Box<Values>),
-    Structs(StructArray, Vec<Values>),
-    /// The keys and the values of maps, as lists of entries.
-    Maps(ListArray, Box<[Values; 2]>),
-    /// Values of a type that docvalues does not have; numbers if the flag is set.
-    Others(StringArray, bool),
+/// The form in which an array has values.
+enum Form {
+    /// As docvalues stores them: `i64`, or views of bytes.
+    Stored(Printer),
+    Lists(Box<Values>),
+    Structs(Vec<Values>),
+    /// Lists of entries, with the keys and the values of maps.
+    Maps(Box<[Values; 2]>),
+    /// Text of values of a type that docvalues does not have; numbers if the flag is set.
+    Others(bool),
 }
 
 impl Values {
     fn of(field: &Field, array: &ArrayRef) -> Result<Values, ArrowError> {
         let simpler = match array.data_type() {
             DataType::List(item) => {
-                let lists = array.as_list::<i32>();
-                let items = Values::of(item, &items_of(lists))?;
-                return Ok(Values::Lists(lists.clone(), Box::new(items)));
+                let items = Values::of(item, &items_of(array.as_list()))?;
+                return Ok(Values { array: array.clone(), form: Form::Lists(Box::new(items)) });
             }
             DataType::Struct(fields) => {
-                let structs = array.as_struct();
-                let columns = fields.iter().zip(structs.columns());
+                let columns = fields.iter().zip(array.as_struct().columns());
                 let columns = columns.map(|(field, column)| Values::of(field, column));
-                return Ok(Values::Structs(structs.clone(), columns.collect::<Result<_, _>>()?));
+                let columns = columns.collect::<Result<_, _>>()?;
+                return Ok(Values { array: array.clone(), form: Form::Structs(columns) });
             }
             DataType::Map(..) => {
                 let maps = ListArray::from(array.as_map().clone());
                 let items = items_of(&maps);
                 let entries = items.as_struct();
                 let side = |at: usize| Values::of(&entries.fields()[at], entries.column(at));
-                return Ok(Values::Maps(maps, Box::new([side(0)?, side(1)?])));
+                let sides = Box::new([side(0)?, side(1)?]);
+                return Ok(Values { array: Arc::new(maps), form: Form::Maps(sides) });
             }
             DataType::Dictionary(_, values) => Some(values.as_ref().clone()),
             DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
@@ -183,86 +160,97 @@ impl Values {
             return Values::of(&field, &cast(array, field.data_type())?);
         }
         let Some(logical) = logical_type(field) else {
-            return Ok(Values::Others(text(array)?, array.data_type().is_numeric()));
+            let form = Form::Others(array.data_type().is_numeric());
+            return Ok(Values { array: Arc::new(text(array)?), form });
         };
-        let printer = Printer::new(logical, false, None);
-        if logical.is_bytes() {
+        let stored: ArrayRef = match logical {
             // Views do not copy the bytes, of which many rows may share some.
-            let views = cast(array, &DataType::BinaryView)?;
-            return Ok(Values::Bytes(views.as_binary_view().clone(), printer));
-        }
-        let stored = match logical {
-            LogicalType::U64 => array.as_primitive::<UInt64Type>().unary(from_u64),
+            logical if logical.is_bytes() => cast(array, &DataType::BinaryView)?,
+            LogicalType::U64 => Arc::new(array.as_primitive::<UInt64Type>().unary::<_, Int64Type>(from_u64)),
             // The double that prints as short as it does.
             LogicalType::F64 if *array.data_type() == DataType::Float32 => {
                 let double = |value: f32| value.to_string().parse().unwrap_or_else(|_| f64::from(value));
-                array.as_primitive::<Float32Type>().unary(|value| from_f64(double(value)))
+                let floats = array.as_primitive::<Float32Type>();
+                Arc::new(floats.unary::<_, Int64Type>(|value| from_f64(double(value))))
             }
             LogicalType::F64 => {
-                cast(array, &DataType::Float64)?.as_primitive::<Float64Type>().unary(from_f64)
+                let doubles = cast(array, &DataType::Float64)?;
+                Arc::new(doubles.as_primitive::<Float64Type>().unary::<_, Int64Type>(from_f64))
             }
-            _ => cast(array, &DataType::Int64)?.as_primitive::<Int64Type>().clone(),
+            _ => cast(array, &DataType::Int64)?,
         };
-        Ok(Values::Numbers(stored, printer))
+        Ok(Values { array: stored, form: Form::Stored(Printer::new(logical, false, None)) })
     }
 
     fn is_null(&self, row: usize) -> bool {
-        match self {
-            Values::Numbers(array, _) => array.is_null(row),
-            Values::Bytes(array, _) => array.is_null(row),
-            Values::Lists(array, _) | Values::Maps(array, _) => array.is_null(row),
-            Values::Structs(array, _) => array.is_null(row),
-            Values::Others(array, _) => array.is_null(row),
+        self.array.is_null(row)
+    }
+
+    fn stored(&self, row: usize) -> StoredRef<'_> {
+        match self.array.as_binary_view_opt() {
+            Some(bytes) => StoredRef::Bytes(bytes.value(row)),
+            None => StoredRef::Number(self.array.as_primitive::<Int64Type>().value(row)),
         }
     }
 
     /// Appends a value without quotes of any kind; several are separated by commas. What is nested deeper is JSON.
     fn text(&self, row: usize, out: &mut String) {
-        match self {
-            Values::Numbers(array, printer) => printer.text(StoredRef::Number(array.value(row)), out),
-            Values::Bytes(array, printer) => printer.text(StoredRef::Bytes(array.value(row)), out),
-            Values::Lists(lists, items) => {
-                let is_nested = matches!(**items, Values::Lists(..));
-                items.each(lists, row, ", ", out, if is_nested { Values::json } else { Values::text });
+        match &self.form {
+            Form::Stored(printer) => printer.text(self.stored(row), out),
+            Form::Lists(items) => {
+                let is_nested = matches!(items.form, Form::Lists(_));
+                joined(range(self.array.as_list(), row), ", ", out, |item, out| {
+                    items.or_null(item, out, if is_nested { Values::json } else { Values::text });
+                });
             }
-            Values::Structs(..) | Values::Maps(..) => self.json(row, out),
-            Values::Others(array, _) => out.push_str(array.value(row)),
+            Form::Structs(_) | Form::Maps(_) => self.json(row, out),
+            Form::Others(_) => out.push_str(self.array.as_string::<i32>().value(row)),
         }
     }
 
     fn json(&self, row: usize, out: &mut String) {
-        match self {
-            Values::Numbers(array, printer) => {
-                printer.json(&[StoredRef::Number(array.value(row))], out);
+        match &self.form {
+            Form::Stored(printer) => {
+                printer.json(&[self.stored(row)], out);
             }
-            Values::Bytes(array, printer) => {
-                printer.json(&[StoredRef::Bytes(array.value(row))], out);
-            }
-            Values::Lists(lists, items) => {
+            Form::Lists(items) => {
                 out.push('[');
-                items.each(lists, row, ",", out, Values::json);
+                let range = range(self.array.as_list(), row);
+                joined(range, ",", out, |item, out| items.or_null(item, out, Values::json));
                 out.push(']');
             }
-            Values::Structs(structs, columns) => object(structs.fields(), columns, row, out),
-            Values::Maps(maps, entries) => map(entries, range(maps, row), out),
-            Values::Others(array, true) => out.push_str(array.value(row)),
-            Values::Others(array, false) => json_string(array.value(row), out),
+            // The fields that have a value.
+            Form::Structs(columns) => {
+                out.push('{');
+                let fields = self.array.as_struct().fields().iter().zip(columns);
+                let fields = fields.filter(|(_, values)| !values.is_null(row));
+                joined(fields, ",", out, |(field, values), out| {
+                    json_string(field.name(), out);
+                    out.push(':');
+                    values.json(row, out);
+                });
+                out.push('}');
+            }
+            Form::Maps(sides) => {
+                let [keys, values] = &**sides;
+                out.push('{');
+                joined(range(self.array.as_list(), row), ",", out, |entry, out| {
+                    // A key is text.
+                    let mut key = String::new();
+                    keys.text(entry, &mut key);
+                    json_string(&key, out);
+                    out.push(':');
+                    values.or_null(entry, out, Values::json);
+                });
+                out.push('}');
+            }
+            Form::Others(true) => self.text(row, out),
+            Form::Others(false) => json_string(self.array.as_string::<i32>().value(row), out),
         }
     }
 
-    /// Appends each item of a list with `print`.
-    fn each(
-        &self,
-        lists: &ListArray,
-        row: usize,
-        separator: &str,
-        out: &mut String,
-        print: fn(&Values, usize, &mut String),
-    ) {
-        for (item, separator) in range(lists, row).zip(iter::once("").chain(iter::repeat(separator))) {
-            out.push_str(separator);
-            if self.is_null(item) { out.push_str("null") } else { print(self, item, out) }
-        }
+    fn or_null(&self, row: usize, out: &mut String, print: fn(&Values, usize, &mut String)) {
+        if self.is_null(row) { out.push_str("null") } else { print(self, row, out) }
     }
 }
 

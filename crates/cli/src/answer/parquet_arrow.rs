@@ -1,10 +1,9 @@
 //! Writes documents as Parquet or Arrow IPC.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::mem;
-use std::sync::{Arc, Mutex, PoisonError};
 
-use arrow_array::{RecordBatch, RecordBatchReader as _};
+use arrow_array::RecordBatchReader as _;
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 use arrow_schema::ArrowError;
 use parquet::arrow::ArrowWriter;
@@ -29,71 +28,39 @@ pub(crate) enum ArrowFormat {
 }
 
 /// Writes all batches.
-pub(crate) fn write(batches: Batches<'_>, format: ArrowFormat, out: &mut dyn Write) -> Result<(), CliError> {
-    let written = Written::default();
+pub(crate) fn write(
+    mut batches: Batches<'_>,
+    format: ArrowFormat,
+    out: &mut dyn Write,
+) -> Result<(), CliError> {
     let schema = batches.schema();
     match format {
         ArrowFormat::Parquet => {
             let zstd = Compression::ZSTD(ZstdLevel::default());
             let properties = WriterProperties::builder().set_compression(zstd).build();
-            let mut writer = ArrowWriter::try_new(written.clone(), schema, Some(properties))?;
-            each(batches, &written, out, |batch| {
-                writer.write(batch)?;
+            // Its output must be `Send`, which `out` is not.
+            let mut writer = ArrowWriter::try_new(Vec::new(), schema, Some(properties))?;
+            for batch in batches {
+                writer.write(&batch?)?;
                 if writer.in_progress_size() >= GROUP_BYTES {
                     writer.flush()?;
                 }
-                Ok(())
-            })?;
-            writer.close()?;
+                out.write_all(&mem::take(writer.inner_mut()))?;
+            }
+            out.write_all(&writer.into_inner()?)?;
         }
         ArrowFormat::ArrowFile => {
-            let mut writer = FileWriter::try_new(written.clone(), &schema)?;
-            each(batches, &written, out, |batch| Ok(writer.write(batch)?))?;
+            let mut writer = FileWriter::try_new(out, &schema)?;
+            batches.try_for_each(|batch| writer.write(&batch?))?;
             writer.finish()?;
         }
         ArrowFormat::ArrowStream => {
-            let mut writer = StreamWriter::try_new(written.clone(), &schema)?;
-            each(batches, &written, out, |batch| Ok(writer.write(batch)?))?;
+            let mut writer = StreamWriter::try_new(out, &schema)?;
+            batches.try_for_each(|batch| writer.write(&batch?))?;
             writer.finish()?;
         }
     }
-    written.move_to(out)
-}
-
-/// Writes each batch by `write`, and moves what was written to `out`.
-fn each(
-    batches: Batches<'_>,
-    written: &Written,
-    out: &mut dyn Write,
-    mut write: impl FnMut(&RecordBatch) -> Result<(), CliError>,
-) -> Result<(), CliError> {
-    for batch in batches {
-        write(&batch?)?;
-        written.move_to(out)?;
-    }
     Ok(())
-}
-
-/// A buffer between a writer of the libraries, which needs an owned `Send` sink, and the output.
-#[derive(Clone, Default)]
-struct Written(Arc<Mutex<Vec<u8>>>);
-
-impl Written {
-    fn move_to(&self, out: &mut dyn Write) -> Result<(), CliError> {
-        let bytes = mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
-        Ok(out.write_all(&bytes)?)
-    }
-}
-
-impl Write for Written {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 impl From<ArrowError> for CliError {
@@ -103,6 +70,7 @@ impl From<ArrowError> for CliError {
                 Ok(error) => CliError::from(*error),
                 Err(error) => CliError::failed(error.to_string()),
             },
+            ArrowError::IoError(_, error) => CliError::from(error),
             error => CliError::failed(format!("cannot write Arrow: {error}")),
         }
     }

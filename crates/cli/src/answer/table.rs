@@ -92,14 +92,8 @@ impl Table {
         let column = |(name, align): &(&str, Align)| {
             let [max, min] =
                 if *align == Align::Left { [MAX_TEXT, MIN_TEXT] } else { [usize::MAX, usize::MAX] };
-            Column {
-                name: (*name).to_owned(),
-                align: *align,
-                max,
-                min,
-                is_cut_first: false,
-                is_folded: false,
-            }
+            let (name, align) = ((*name).to_owned(), *align);
+            Column { name, align, max, min, is_cut_first: false, is_folded: false }
         };
         Table { columns: heading.iter().map(column).collect(), ids: 1, rows: Vec::new() }
     }

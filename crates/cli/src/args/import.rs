@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::build::{WriteArgs, parse_size};
 use crate::api::lucene::FieldType;
-use crate::import::column_type::{BaseType, base_type};
+use crate::import::column_type::logical_type;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -59,14 +59,10 @@ pub(super) fn parse_type(text: &str) -> Result<(String, FieldType), String> {
     let (name, of_field) = pair.ok_or_else(|| format!("expected NAME=TYPE, found {text:?}"))?;
     let of_field = match of_field {
         "f32" => FieldType::Float,
-        name => match base_type(name)? {
-            BaseType::Logical(logical) => FieldType::Logical(logical),
-            BaseType::Timestamp => {
-                return Err(
-                    "expected timestamp[ms], timestamp[us] or timestamp[ns], found timestamp".to_owned()
-                );
-            }
-        },
+        "timestamp" => {
+            return Err("expected timestamp[ms], timestamp[us] or timestamp[ns], found timestamp".to_owned());
+        }
+        name => FieldType::Logical(logical_type(name)?.0),
     };
     Ok((name.to_owned(), of_field))
 }

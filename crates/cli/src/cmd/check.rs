@@ -92,13 +92,10 @@ fn check(opener: &Opener, file: &Path) -> Report {
         true => check_store(opener, file, &mut report),
         false => opener.segment(file).map(|segment| check_segment(&segment, &mut report)),
     };
-    match checked {
-        Ok(()) => {}
-        Err(failure) => {
-            report.exit = failure.exit;
-            let message = failure.message.strip_prefix(&format!("{name}: ")).unwrap_or(&failure.message);
-            report.problems.push(Problem { message: message.to_owned(), ..Problem::default() });
-        }
+    if let Err(failure) = checked {
+        report.exit = failure.exit;
+        let message = failure.message.strip_prefix(&format!("{name}: ")).unwrap_or(&failure.message);
+        report.problems.push(Problem { message: message.to_owned(), ..Problem::default() });
     }
     report.clean = report.problems.is_empty();
     report

@@ -15,7 +15,7 @@ pub(crate) fn run(args: &SchemaArgs, console: &mut Console<'_>) -> Result<Exit, 
     let import = Import::prepare(args.input.sources(), args.input.options(usize::MAX)?)?;
     import.file_notes().for_each(|note| console.note(&format!("note: {note}")));
     if args.json {
-        let columns = columns(&import).map(|column| Entry::new(column).to_json());
+        let columns = columns(&import).map(json);
         let schema = [("sampled_rows", import.sampled.into()), ("columns", columns.collect())];
         console.json(Json::object(schema))?;
     } else {
@@ -31,7 +31,7 @@ fn columns(import: &Import) -> impl Iterator<Item = &Column> {
 
 /// A schema file with the types of the columns.
 pub(crate) fn to_toml(import: &Import) -> String {
-    let tables = columns(import).map(|column| Entry::new(column).to_toml());
+    let tables = columns(import).map(table);
     tables.fold(heading(import), |file, table| file + "\n" + &table)
 }
 
@@ -48,69 +48,47 @@ fn heading(import: &Import) -> String {
     )
 }
 
-/// A column, with the keys of a schema file.
-struct Entry<'a> {
-    name: &'a str,
-    ty: Option<String>,
-    kind: Option<&'static str>,
-    format: Option<&'a str>,
-    separator: Option<&'a str>,
-    /// The type in the schema of a file.
-    declared: Option<&'a str>,
-    /// The first value of the sample.
-    example: Option<&'a str>,
+/// The keys of a schema file, and their values for a column.
+fn keys(column: &Column) -> [(&'static str, Option<String>); 4] {
+    let format = |time: &TimeRequest| match time {
+        TimeRequest::Epoch => "epoch".to_owned(),
+        TimeRequest::Format(format) => format.pattern.clone(),
+    };
+    let layout = column.ty.and_then(|ty| ty.layout);
+    [
+        ("type", column.ty.map(|ty| ColumnType { layout: None, ..ty }.to_string())),
+        ("kind", layout.map(|layout| layout.name().to_owned())),
+        ("format", column.time.as_ref().map(format)),
+        ("separator", column.separator.clone()),
+    ]
 }
 
-impl<'a> Entry<'a> {
-    fn new(column: &'a Column) -> Entry<'a> {
-        let format = |time: &'a TimeRequest| match time {
-            TimeRequest::Epoch => "epoch",
-            TimeRequest::Format(format) => format.pattern.as_str(),
-        };
-        Entry {
-            name: &column.name,
-            ty: column.ty.map(|ty| ColumnType { layout: None, ..ty }.to_string()),
-            kind: column.ty.and_then(|ty| ty.layout).map(|layout| layout.name()),
-            format: column.time.as_ref().map(format),
-            separator: column.separator.as_deref(),
-            declared: column.declared.as_ref().map(|declared| declared.called.as_str()),
-            example: column.example.as_deref(),
+fn json(column: &Column) -> Json {
+    // The type in the schema of a file, and the first value of the sample.
+    let declared = column.declared.as_ref().map(|declared| declared.called.as_str());
+    let more = [("declared", declared.into()), ("example", column.example.as_deref().into())];
+    let keys = keys(column).map(|(key, value)| (key, Json::from(value)));
+    Json::object([("name", Json::from(column.name.as_str()))].into_iter().chain(keys).chain(more))
+}
+
+/// A table of a schema file; a comment if the type is unknown.
+fn table(column: &Column) -> String {
+    let name = key(&column.name);
+    if column.ty.is_none() {
+        return format!("# [columns.{name}] has no value in the sample; its first value decides the type\n");
+    }
+    let comment = match (&column.declared, &column.example) {
+        (Some(declared), _) => printable(&declared.called),
+        (None, Some(example)) => format!("such as {}", excerpt(example.as_bytes())),
+        (None, None) => "no value in the sample: guessed".to_owned(),
+    };
+    let mut toml = format!("[columns.{name}] # {comment}\n");
+    for (key, value) in keys(column) {
+        if let Some(value) = value {
+            toml += &format!("{key} = {}\n", quoted(&value));
         }
     }
-
-    fn to_json(&self) -> Json {
-        Json::object([
-            ("name", self.name.into()),
-            ("type", self.ty.as_deref().into()),
-            ("kind", self.kind.into()),
-            ("format", self.format.into()),
-            ("separator", self.separator.into()),
-            ("declared", self.declared.into()),
-            ("example", self.example.into()),
-        ])
-    }
-
-    /// A table of a schema file; a comment if the type is unknown.
-    fn to_toml(&self) -> String {
-        let Some(ty) = &self.ty else {
-            return format!(
-                "# [columns.{}] has no value in the sample; its first value decides the type\n",
-                key(self.name)
-            );
-        };
-        let comment = match (self.declared, self.example) {
-            (Some(declared), _) => printable(declared),
-            (None, Some(example)) => format!("such as {}", excerpt(example.as_bytes())),
-            (None, None) => "no value in the sample: guessed".to_owned(),
-        };
-        let mut toml = format!("[columns.{}] # {comment}\ntype = {}\n", key(self.name), quoted(ty));
-        for (key, value) in [("kind", self.kind), ("format", self.format), ("separator", self.separator)] {
-            if let Some(value) = value {
-                toml += &format!("{key} = {}\n", quoted(value));
-            }
-        }
-        toml
-    }
+    toml
 }
 
 /// A name as a TOML key.

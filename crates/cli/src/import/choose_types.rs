@@ -4,14 +4,15 @@ use std::collections::HashMap;
 
 use super::Import;
 use super::column::{Column, Widened};
-use super::column_type::{BaseType, ColumnType, TypeRequest};
+use super::column_type::ColumnType;
 use super::error::{InputError, Result};
 use super::hints::{conflicting, type_flag};
 use super::infer_types::{Evidence, narrowest_number};
 use super::row::{Cell, Form};
+use super::schema::ColumnRequest;
 use super::spellings::most_numbers;
 use crate::api::LogicalType;
-use crate::text::time::{timestamp, unit_of};
+use crate::text::time::is_timestamp;
 use crate::text::words::{meant, quoted_list};
 
 impl Import {
@@ -30,8 +31,8 @@ impl Import {
             let multi = request.is_some_and(|request| request.multi);
             let layout = request.and_then(|request| request.layout);
             let declared = column.declared.as_ref().map(|declared| declared.ty);
-            let ty = match (request.and_then(|request| request.ty), declared) {
-                (Some(ty), _) => Some(requested(ty, evidence, declared)),
+            let ty = match (request.and_then(|request| requested(request, evidence, declared)), declared) {
+                (Some(ty), _) => Some(ty),
                 (None, Some(ty)) => Some(ColumnType { multi: ty.multi || multi, layout, ..ty }),
                 (None, None) => {
                     let inferred = evidence.decide(self.options.skip_bad);
@@ -40,7 +41,7 @@ impl Import {
                     let is_text = inferred.is_some_and(|ty| ty.logical == LogicalType::Utf8);
                     column.odd_cells = evidence.odd_cells.note(&column.name).filter(|_| is_text);
                     column.has_no_offsets =
-                        inferred.is_some_and(|ty| unit_of(ty.logical).is_some()) && evidence.has_no_offsets();
+                        inferred.is_some_and(|ty| is_timestamp(ty.logical)) && evidence.has_no_offsets();
                     // A CSV column without values is text.
                     let text = ColumnType::single(LogicalType::Utf8);
                     column.unsampled = inferred.is_none() && column.in_header;
@@ -91,7 +92,7 @@ impl Import {
         let nothing = Evidence::default();
         for column in self.columns.iter_mut().filter(|column| column.ty.is_none()) {
             let request = self.options.schema.get(&column.name);
-            column.ty = request.and_then(|request| request.ty).map(|ty| requested(ty, &nothing, None));
+            column.ty = request.and_then(|request| requested(request, &nothing, None));
         }
     }
 }
@@ -111,13 +112,17 @@ fn check_lists(column: &Column, ty: Option<ColumnType>) -> Result<()> {
 }
 
 /// The requested type. A timestamp without a unit gets the unit of the file or of the sample.
-fn requested(request: TypeRequest, evidence: &Evidence, declared: Option<ColumnType>) -> ColumnType {
-    let logical = match (request.base, declared.map(|ty| ty.logical)) {
-        (BaseType::Logical(logical), _) => logical,
-        (BaseType::Timestamp, Some(logical)) if unit_of(logical).is_some() => logical,
-        (BaseType::Timestamp, _) => timestamp(evidence.unit()),
+fn requested(
+    request: &ColumnRequest,
+    evidence: &Evidence,
+    declared: Option<ColumnType>,
+) -> Option<ColumnType> {
+    let logical = |ty: ColumnType| match declared.map(|ty| ty.logical) {
+        _ if !request.any_unit => ty.logical,
+        Some(logical) if is_timestamp(logical) => logical,
+        _ => evidence.timestamp(),
     };
-    ColumnType { logical, multi: request.multi, layout: request.layout }
+    request.ty.map(|ty| ColumnType { logical: logical(ty), ..ty })
 }
 
 /// The type of a column without values in the sample, from its first value.

@@ -1,6 +1,6 @@
 //! Reads a text file in chunks of whole records.
 
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read as _};
 
 /// The size of a chunk, in bytes, unless memory is scarce.
 pub(super) const CHUNK: usize = 512 << 10;
@@ -66,15 +66,9 @@ impl ChunkReader {
 
     /// Reads on until there are `size` bytes, or the end.
     fn fill(&mut self, reader: &mut dyn BufRead, buffer: &mut Vec<u8>, size: usize) -> io::Result<()> {
-        while !self.is_at_end && buffer.len() < size {
-            let bytes = match reader.fill_buf() {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                bytes => bytes?,
-            };
-            let taken = bytes.len().min(size - buffer.len());
-            buffer.extend_from_slice(bytes.get(..taken).unwrap_or_default());
-            reader.consume(taken);
-            self.is_at_end = taken == 0;
+        let wanted = size.saturating_sub(buffer.len()) as u64;
+        if !self.is_at_end {
+            self.is_at_end = (reader.take(wanted).read_to_end(buffer)? as u64) < wanted;
         }
         Ok(())
     }

@@ -13,8 +13,8 @@ use super::row::Form;
 use super::schema::{ColumnRequest, TimeRequest};
 use super::spellings::{Joined, Spellings};
 use crate::text::number::{ALL_STYLES, FloatStyle};
-use crate::text::text_format::{JsonMissing, TextFormat};
-use crate::text::time::{Rfc3339, TimeFormat, unit_of};
+use crate::text::text_format::TextFormat;
+use crate::text::time::{Rfc3339, TimeFormat, is_time};
 
 /// The CSV cells that stand for a missing value.
 #[derive(Clone, Debug, Default)]
@@ -295,7 +295,7 @@ impl Column {
                     (style, _) => style,
                 };
             }
-            Some(logical) if logical == LogicalType::Date || unit_of(logical).is_some() => match &self.time {
+            Some(logical) if is_time(logical) => match &self.time {
                 Some(TimeRequest::Epoch) => text_format.epoch = true,
                 Some(TimeRequest::Format(format)) => {
                     let offset = observed.offset.flatten().unwrap_or(format.offset);
@@ -316,8 +316,8 @@ impl Column {
             match observed.missing.flatten() {
                 Some(Missing::Token(0)) | None => {}
                 Some(Missing::Token(token)) => text_format.missing = tokens.tokens.get(token).cloned(),
-                Some(Missing::Null) => text_format.json_missing = Some(JsonMissing::Null),
-                Some(Missing::EmptyArray) => text_format.json_missing = Some(JsonMissing::EmptyArray),
+                Some(Missing::Null) => text_format.json_missing = Some("null"),
+                Some(Missing::EmptyArray) => text_format.json_missing = Some("[]"),
             }
         }
         (text_format, lost)

@@ -52,20 +52,6 @@ impl Layout {
     }
 }
 
-/// A requested type. The sample decides the unit of a plain `timestamp`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TypeRequest {
-    pub(crate) base: BaseType,
-    pub(crate) multi: bool,
-    pub(crate) layout: Option<Layout>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum BaseType {
-    Logical(LogicalType),
-    Timestamp,
-}
-
 /// The names of all types, for messages.
 fn type_names() -> Vec<&'static str> {
     let mut names = LogicalType::ALL.map(LogicalType::name).to_vec();
@@ -77,6 +63,39 @@ fn type_names() -> Vec<&'static str> {
 impl ColumnType {
     pub(crate) fn single(logical: LogicalType) -> ColumnType {
         ColumnType { logical, multi: false, layout: None }
+    }
+
+    /// Parses `NAME[:LAYOUT]`, with `[]` after the name for several values. Also returns whether it is a `timestamp` of any
+    /// unit, which the sample decides.
+    ///
+    /// # Errors
+    ///
+    /// Returns a message with all names.
+    pub(crate) fn parse(text: &str) -> Result<(ColumnType, bool), String> {
+        let (name, layout) = match text.split_once(':') {
+            Some((name, layout)) => (name, Some(Layout::parse(layout)?)),
+            None => (text, None),
+        };
+        let (name, multi) = name.strip_suffix("[]").map_or((name, false), |name| (name, true));
+        let (logical, any_unit) = logical_type(name)?;
+        Ok((ColumnType { logical, multi, layout }.checked()?, any_unit))
+    }
+
+    /// Checks that a column can have this type.
+    ///
+    /// # Errors
+    ///
+    /// Returns a message with the reason.
+    pub(crate) fn checked(self) -> Result<ColumnType, String> {
+        match self.layout {
+            Some(layout) if !self.logical.is_bytes() => {
+                Err(format!("only string, bytes, ip and uuid can be {}", layout.name()))
+            }
+            Some(layout @ Layout::Binary(_)) if self.multi => {
+                Err(format!("a column with several values is always sorted: leave out :{}", layout.name()))
+            }
+            _ => Ok(self),
+        }
     }
 }
 
@@ -112,48 +131,13 @@ pub(crate) fn value_name(logical: LogicalType) -> &'static str {
     }
 }
 
-impl TypeRequest {
-    /// Parses `NAME[:LAYOUT]`, with `[]` after the name for several values.
-    ///
-    /// # Errors
-    ///
-    /// Returns a message with all names.
-    pub(crate) fn parse(text: &str) -> Result<TypeRequest, String> {
-        let (name, layout) = match text.split_once(':') {
-            Some((name, layout)) => (name, Some(Layout::parse(layout)?)),
-            None => (text, None),
-        };
-        let (name, multi) = name.strip_suffix("[]").map_or((name, false), |name| (name, true));
-        let base = base_type(name)?;
-        TypeRequest { base, multi, layout }.checked()
-    }
-
-    /// Checks that a column can have this type.
-    ///
-    /// # Errors
-    ///
-    /// Returns a message with the reason.
-    pub(crate) fn checked(self) -> Result<TypeRequest, String> {
-        let bytes = matches!(self.base, BaseType::Logical(logical) if logical.is_bytes());
-        match self.layout {
-            Some(layout) if !bytes => {
-                Err(format!("only string, bytes, ip and uuid can be {}", layout.name()))
-            }
-            Some(layout @ Layout::Binary(_)) if self.multi => {
-                Err(format!("a column with several values is always sorted: leave out :{}", layout.name()))
-            }
-            _ => Ok(self),
-        }
-    }
-}
-
-/// Returns the type called `name`.
-pub(crate) fn base_type(name: &str) -> Result<BaseType, String> {
+/// Returns the type called `name`, and whether it is a timestamp of any unit.
+pub(crate) fn logical_type(name: &str) -> Result<(LogicalType, bool), String> {
     if name == "timestamp" {
-        return Ok(BaseType::Timestamp);
+        return Ok((LogicalType::TimestampMillis, true));
     }
     if let Some(logical) = LogicalType::ALL.into_iter().find(|logical| logical.name() == name) {
-        return Ok(BaseType::Logical(logical));
+        return Ok((logical, false));
     }
     let alias = match name.to_ascii_lowercase().as_str() {
         "int" | "integer" | "long" | "int64" | "i32" | "int32" => Some("i64"),
@@ -188,17 +172,15 @@ mod tests {
             "string:onpair",
             "string[]",
         ] {
-            let request = TypeRequest::parse(text).unwrap();
-            let BaseType::Logical(logical) = request.base else { panic!("{text}") };
-            let column = ColumnType { logical, multi: request.multi, layout: request.layout };
-            assert_eq!(column.to_string(), text);
+            let (column, any_unit) = ColumnType::parse(text).unwrap();
+            assert_eq!((column.to_string().as_str(), any_unit), (text, false));
         }
-        assert_eq!(TypeRequest::parse("timestamp").unwrap().base, BaseType::Timestamp);
+        assert!(ColumnType::parse("timestamp").unwrap().1);
     }
 
     #[test]
     fn other_names_get_a_suggestion() {
-        let error = |text: &str| TypeRequest::parse(text).unwrap_err();
+        let error = |text: &str| ColumnType::parse(text).unwrap_err();
         assert_eq!(error("integer"), "unknown type \"integer\"; did you mean i64?");
         assert_eq!(error("timestmp[ms]"), "unknown type \"timestmp[ms]\"; did you mean timestamp[ms]?");
         assert!(error("quux").ends_with("string, bytes"));

@@ -57,6 +57,7 @@ impl InputError {
 
     /// Whether the input pauses. The next call reads on.
     pub(crate) fn is_pause(&self) -> bool {
+        let is_pause = |error: &io::Error| error.kind() == PAUSE && error.raw_os_error().is_none();
         matches!(self, InputError::Unreadable { source, .. } if is_pause(source))
     }
 
@@ -132,27 +133,8 @@ pub(crate) fn file_name(path: &Path) -> Arc<str> {
     if path.as_os_str() == "-" { "<stdin>".into() } else { path.to_string_lossy().into() }
 }
 
-/// The input pauses. Reading goes on after this error.
-#[derive(Debug)]
-struct Paused;
-
-impl fmt::Display for Paused {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the input pauses")
-    }
-}
-
-impl std::error::Error for Paused {}
-
-/// The error of a pause.
-pub(super) fn pause() -> io::Error {
-    io::Error::new(io::ErrorKind::TimedOut, Paused)
-}
-
-/// Whether an error is a pause of the input.
-fn is_pause(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|source| source.is::<Paused>())
-}
+/// The kind of the error of a pause, after which reading goes on. One of the system has a number, too.
+pub(super) const PAUSE: io::ErrorKind = io::ErrorKind::TimedOut;
 
 impl From<InputError> for CliError {
     fn from(error: InputError) -> CliError {

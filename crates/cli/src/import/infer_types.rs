@@ -11,7 +11,7 @@ use super::parse_cell::{is_canonical, parse_bool};
 use super::row::Form;
 use crate::text::fit::char_start;
 use crate::text::number::{float_keeps, is_canonical_integer, parse_float};
-use crate::text::time::{Rfc3339, Unit, parse_date, timestamp, unit_of};
+use crate::text::time::{Rfc3339, is_timestamp, parse_date, timestamp_for, to_units};
 
 /// A set of types, the preferred one in the lowest bit.
 type Types = u16;
@@ -167,7 +167,7 @@ impl Evidence {
     fn is_timestamp(&mut self, text: &str) -> bool {
         let Some(parsed) = Rfc3339::parse(text) else { return false };
         self.digits = self.digits.max(parsed.digits);
-        self.beyond_nanos |= Unit::Nanos.count(parsed.moment).is_none();
+        self.beyond_nanos |= to_units(parsed.moment, LogicalType::TimestampNanos).is_none();
         let offset = (!parsed.suffix.is_empty()).then(|| parsed.offset.seconds());
         self.mixed_offsets |= *self.offset.get_or_insert(offset) != offset;
         true
@@ -186,9 +186,9 @@ impl Evidence {
         integer_types(text) | F64
     }
 
-    /// The unit that the timestamps of the sample need.
-    pub(crate) fn unit(&self) -> Unit {
-        Unit::for_digits(self.digits).unwrap_or(Unit::Nanos)
+    /// The type with the unit that the timestamps of the sample need.
+    pub(crate) fn timestamp(&self) -> LogicalType {
+        timestamp_for(self.digits)
     }
 
     /// The type of the column; `None` if the sample had no value. With `majority`, the most frequent class of JSON
@@ -211,7 +211,7 @@ impl Evidence {
             U64 => LogicalType::U64,
             F64 => LogicalType::F64,
             DATE => LogicalType::Date,
-            TIMESTAMP => timestamp(self.unit()),
+            TIMESTAMP => self.timestamp(),
             IP => LogicalType::Ip,
             UUID => LogicalType::Uuid,
             _ => LogicalType::Utf8,
@@ -245,7 +245,7 @@ impl Evidence {
             LogicalType::Date => DATE,
             LogicalType::Ip => IP,
             LogicalType::Uuid => UUID,
-            logical if unit_of(logical).is_some() => TIMESTAMP,
+            logical if is_timestamp(logical) => TIMESTAMP,
             _ => 0,
         };
         let refused = self.refused.iter().find(|(refused, _)| refused & types != 0).map(|(_, found)| found);
@@ -255,7 +255,7 @@ impl Evidence {
     /// The first type that the values have in common.
     fn first_type(&self, majority: bool) -> Result<Types, Box<Conflict>> {
         let mut types = self.classes.iter().fold(ANY, |types, class| types & !class.others);
-        if types & TIMESTAMP != 0 && self.unit() == Unit::Nanos && self.beyond_nanos {
+        if types & TIMESTAMP != 0 && self.timestamp() == LogicalType::TimestampNanos && self.beyond_nanos {
             types &= !TIMESTAMP;
         }
         if types == 0 {

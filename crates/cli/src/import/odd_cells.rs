@@ -1,5 +1,6 @@
 //! Cells that keep a column of CSV from being numbers, dates or timestamps, for a note.
 
+use super::infer_types::Found;
 use crate::text::number::{is_canonical_integer, parse_float};
 use crate::text::quoting::{json_text, option, quoted_name, shell_word};
 use crate::text::time::{Rfc3339, TimeFormat, parse_date};
@@ -36,18 +37,11 @@ pub(crate) struct OddCells {
     padded: u64,
 }
 
-/// A cell, and its file, line and column.
-#[derive(Clone, Debug)]
-struct OddCell {
-    text: String,
-    place: (String, u64, u64),
-}
-
 #[derive(Clone, Debug, Default)]
 struct Odd {
     count: u64,
     /// Each of them once; they are no longer counted if there are too many.
-    cells: Vec<OddCell>,
+    cells: Vec<Found>,
     are_many: bool,
 }
 
@@ -71,7 +65,7 @@ impl OddCells {
             odd.count += 1;
             if odd.cells.iter().all(|known| known.text != cell) {
                 odd.are_many = odd.cells.len() == MAX_ODD;
-                odd.cells.push(OddCell { text: cell.to_owned(), place: place() });
+                odd.cells.push(Found { text: cell.to_owned(), place: place() });
             }
         }
         let formats = self.formats;
@@ -93,7 +87,7 @@ impl OddCells {
         let few = |odd: &Odd| {
             let others = self.cells - odd.count;
             let is_placeholder =
-                |found: &OddCell| PLACEHOLDERS.contains(&found.text.trim().to_ascii_lowercase().as_str());
+                |found: &Found| PLACEHOLDERS.contains(&found.text.trim().to_ascii_lowercase().as_str());
             // These are text because the user says so.
             let are_text = odd.cells.iter().any(|found| matches!(found.text.as_str(), "NA" | "null"));
             !odd.are_many
@@ -107,7 +101,7 @@ impl OddCells {
                 format!("column {name:?}: its {kind} have blanks around them, so the type is string ({trim} removes them)")
             });
         }
-        let cells = odd.cells.iter().map(|OddCell { text, place: (file, line, at) }| {
+        let cells = odd.cells.iter().map(|Found { text, place: (file, line, at) }| {
             format!("{} ({file}:{line}:{at})", quoted_name(text))
         });
         let cells = cells.collect::<Vec<_>>().join(", ");

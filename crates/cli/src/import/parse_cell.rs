@@ -16,7 +16,7 @@ use crate::text::number::{
 };
 use crate::text::print_value::print_ip;
 use crate::text::quoting::append_hex;
-use crate::text::time::{Moment, Rfc3339, TimeFormat, Unit, days, parse_date, unit_of};
+use crate::text::time::{Moment, Rfc3339, TimeFormat, days, parse_date, to_units, unit_name};
 
 /// A value as the segment stores it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,7 +166,6 @@ impl CellParser<'_> {
     }
 
     fn timestamp(&self, form: Form, text: &str) -> Result<(Stored, ValueStyle), TypeMismatch> {
-        let unit = unit_of(self.logical).unwrap_or(Unit::Nanos);
         let (moment, mark) = match self.time {
             Some(TimeRequest::Epoch) => {
                 let units = self
@@ -180,20 +179,20 @@ impl CellParser<'_> {
             })?,
             None => self.rfc3339(text).ok_or_else(|| self.refuse(text, form, ""))?,
         };
-        match unit.count(moment) {
-            Some(units) => Ok((Stored::Number(units), mark)),
-            None if Unit::Millis.count(moment).is_some() => Err(TypeMismatch {
-                problem: format!("the moment does not fit 64 bits of {}", unit.name()),
-                wider: "timestamp[us]",
-            }),
-            None => {
-                let finer = Unit::Micros.count(moment).map_or("timestamp[ns]", |_| "timestamp[us]");
-                Err(TypeMismatch {
-                    problem: format!("the moment is finer than {}", unit.name()),
-                    wider: finer,
-                })
-            }
+        if let Some(units) = to_units(moment, self.logical) {
+            return Ok((Stored::Number(units), mark));
         }
+        let (unit, fits) = (unit_name(self.logical), |logical| to_units(moment, logical).is_some());
+        let (problem, wider) = if fits(LogicalType::TimestampMillis) {
+            (format!("the moment does not fit 64 bits of {unit}"), "timestamp[us]")
+        } else {
+            let is_micros = fits(LogicalType::TimestampMicros);
+            (
+                format!("the moment is finer than {unit}"),
+                if is_micros { "timestamp[us]" } else { "timestamp[ns]" },
+            )
+        };
+        Err(TypeMismatch { problem, wider })
     }
 
     fn rfc3339(&self, text: &str) -> Option<(Moment, ValueStyle)> {

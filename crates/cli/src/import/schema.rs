@@ -5,9 +5,10 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::column_type::{BaseType, Layout, TypeRequest, base_type};
+use super::column_type::{ColumnType, Layout};
+use crate::api::LogicalType;
 use crate::error::CliError;
-use crate::text::time::{TimeFormat, unit_of};
+use crate::text::time::{TimeFormat, is_time};
 
 /// The requests on columns, by name.
 #[derive(Clone, Debug, Default)]
@@ -16,10 +17,12 @@ pub(crate) struct Schema {
 }
 
 /// The request on a column.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ColumnRequest {
     /// `None` if the type is inferred.
-    pub(crate) ty: Option<TypeRequest>,
+    pub(crate) ty: Option<ColumnType>,
+    /// Whether the type is a timestamp whose unit is inferred.
+    pub(crate) any_unit: bool,
     /// Whether documents may have several values, whatever the type.
     pub(crate) multi: bool,
     pub(crate) layout: Option<Layout>,
@@ -103,12 +106,9 @@ impl Schema {
         let file: SchemaFile = toml::from_str(text).map_err(|e| e.to_string().trim_end().to_owned())?;
         let mut columns = BTreeMap::new();
         for (name, entry) in file.columns {
-            let request = entry.request().map_err(|(span, message)| {
-                let at = span.map_or_else(String::new, |span| {
-                    let before = text.get(..span.start).unwrap_or_default();
-                    format!("line {}: ", before.matches('\n').count() + 1)
-                });
-                format!("{at}column {name:?}: {message}")
+            let request = entry.request().map_err(|(start, message)| {
+                let before = text.get(..start).unwrap_or_default();
+                format!("line {}: column {name:?}: {message}", before.matches('\n').count() + 1)
             })?;
             columns.insert(name, request);
         }
@@ -129,16 +129,15 @@ impl Schema {
                 pending.push(',');
                 continue;
             };
-            let request = TypeRequest::parse(ty).map_err(|message| format!("{pending}: {message}"))?;
-            let known = self.columns.remove(name);
-            let (time, separator) = known.map_or((None, None), |known| (known.time, known.separator));
-            let time = time.filter(|_| is_time(request.base));
+            let (ty, any_unit) = ColumnType::parse(ty).map_err(|message| format!("{pending}: {message}"))?;
+            let known = self.columns.remove(name).unwrap_or_default();
             let entry = ColumnRequest {
-                ty: Some(request),
-                multi: request.multi,
-                layout: request.layout,
-                time,
-                separator: separator.filter(|_| request.multi),
+                ty: Some(ty),
+                any_unit,
+                multi: ty.multi,
+                layout: ty.layout,
+                time: known.time.filter(|_| is_time(ty.logical)),
+                separator: known.separator.filter(|_| ty.multi),
                 must_exist: true,
             };
             self.columns.insert(name.to_owned(), entry);
@@ -152,61 +151,48 @@ impl Schema {
     }
 }
 
-fn is_time(base: BaseType) -> bool {
-    use crate::api::LogicalType;
-    match base {
-        BaseType::Timestamp => true,
-        BaseType::Logical(logical) => logical == LogicalType::Date || unit_of(logical).is_some(),
-    }
-}
-
-type SchemaError = (Option<std::ops::Range<usize>>, String);
-
 impl ColumnEntry {
-    fn request(self) -> Result<ColumnRequest, SchemaError> {
-        let mut multi = self.multi.unwrap_or(false);
-        let mut layout = match &self.kind {
-            None => None,
-            Some(kind) => {
-                Some(Layout::parse(kind.get_ref()).map_err(|message| (Some(kind.span()), message))?)
-            }
-        };
-        let mut ty = None;
+    /// The request; or the place of a mistake in the file, and what is wrong there.
+    fn request(self) -> Result<ColumnRequest, (usize, String)> {
+        let at = |text: &toml::Spanned<String>, message| (text.span().start, message);
+        let layout = self.kind.as_ref().map(|kind| Layout::parse(kind.get_ref()).map_err(|m| at(kind, m)));
+        let (mut layout, mut multi) = (layout.transpose()?, self.multi.unwrap_or(false));
+        let (mut ty, mut any_unit) = (None, false);
         if let Some(text) = &self.ty {
-            let fault = |message| (Some(text.span()), message);
-            let parsed = TypeRequest::parse(text.get_ref()).map_err(fault)?;
+            let fault = |message| at(text, message);
+            let (parsed, is_any) = ColumnType::parse(text.get_ref()).map_err(fault)?;
             if self.multi == Some(false) && parsed.multi {
                 return Err(fault("the type has [], but multi = false".to_owned()));
             }
             multi |= parsed.multi;
             layout = layout.or(parsed.layout);
-            ty = Some(TypeRequest { multi, layout, ..parsed }.checked().map_err(fault)?);
+            let checked = ColumnType { multi, layout, ..parsed }.checked().map_err(fault)?;
+            (ty, any_unit) = (Some(checked), is_any);
         }
-        let time = match &self.format {
-            None => None,
-            Some(format) => Some(time_request(ty, format.get_ref()).map_err(|m| (Some(format.span()), m))?),
-        };
+        let time = self.format.as_ref();
+        let time = time.map(|text| time_request(ty, any_unit, text.get_ref()).map_err(|m| at(text, m)));
+        let time = time.transpose()?;
         let separator = match &self.separator {
             Some(separator) if separator.get_ref().is_empty() || !multi => {
                 let message = "expected a separator that is not empty, in a column with multi = true";
-                return Err((Some(separator.span()), message.to_owned()));
+                return Err(at(separator, message.to_owned()));
             }
             separator => separator.as_ref().map(|s| s.get_ref().clone()),
         };
-        Ok(ColumnRequest { ty, multi, layout, time, separator, must_exist: false })
+        Ok(ColumnRequest { ty, any_unit, multi, layout, time, separator, must_exist: false })
     }
 }
 
-fn time_request(ty: Option<TypeRequest>, format: &str) -> Result<TimeRequest, String> {
-    let Some(ty) = ty.filter(|ty| is_time(ty.base)) else {
+fn time_request(ty: Option<ColumnType>, any_unit: bool, format: &str) -> Result<TimeRequest, String> {
+    let Some(ty) = ty.filter(|ty| is_time(ty.logical)) else {
         return Err("a format needs type = \"date\" or a timestamp type beside it".to_owned());
     };
-    let is_date = base_type("date").is_ok_and(|date| date == ty.base);
+    let is_date = ty.logical == LogicalType::Date;
+    if format == "epoch" && (is_date || any_unit) {
+        return Err("format \"epoch\" needs the unit: type = \"timestamp[ms]\", [us] or [ns]".to_owned());
+    }
     if format == "epoch" {
-        return match ty.base {
-            BaseType::Logical(_) if !is_date => Ok(TimeRequest::Epoch),
-            _ => Err("format \"epoch\" needs the unit: type = \"timestamp[ms]\", [us] or [ns]".to_owned()),
-        };
+        return Ok(TimeRequest::Epoch);
     }
     let parsed = TimeFormat::parse(format)?;
     if is_date != parsed.is_date() && is_date {
@@ -218,7 +204,6 @@ fn time_request(ty: Option<TypeRequest>, format: &str) -> Result<TimeRequest, St
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::LogicalType;
 
     #[test]
     fn a_schema_file_says_everything() {
@@ -242,8 +227,8 @@ mod tests {
             "#,
         )
         .unwrap();
-        let base = |name: &str| schema.get(name).unwrap().ty.unwrap().base;
-        assert_eq!(base("size"), BaseType::Logical(LogicalType::U64));
+        let logical = |name: &str| schema.get(name).unwrap().ty.unwrap().logical;
+        assert_eq!(logical("size"), LogicalType::U64);
         let date = schema.get("Flight Date").unwrap().time.clone();
         assert_eq!(date, Some(TimeRequest::Format(TimeFormat::parse("%d.%m.%Y").unwrap())));
         let tags = schema.get("tags").unwrap();
@@ -283,11 +268,11 @@ mod tests {
         let mut schema =
             Schema::from_toml("[columns.a]\ntype = \"i64\"\n[columns.b]\ntype = \"i64\"").unwrap();
         schema.add_types("a=u64,x=y=string[],last, first=f64").unwrap();
-        let base = |name: &str| schema.get(name).unwrap().ty.unwrap().base;
-        assert_eq!(base("a"), BaseType::Logical(LogicalType::U64));
-        assert_eq!(base("b"), BaseType::Logical(LogicalType::I64));
-        assert_eq!(base("x=y"), BaseType::Logical(LogicalType::Utf8));
-        assert_eq!(base("last, first"), BaseType::Logical(LogicalType::F64));
+        let logical = |name: &str| schema.get(name).unwrap().ty.unwrap().logical;
+        assert_eq!(logical("a"), LogicalType::U64);
+        assert_eq!(logical("b"), LogicalType::I64);
+        assert_eq!(logical("x=y"), LogicalType::Utf8);
+        assert_eq!(logical("last, first"), LogicalType::F64);
         assert_eq!(schema.required_names().collect::<Vec<_>>(), ["a", "last, first", "x=y"]);
     }
 

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use hashbrown::HashTable;
+use hashbrown::HashMap;
 
 /// The most numbers that all columns remember, and the most of one column.
 const MAX_NUMBERS: usize = 1 << 18;
@@ -20,7 +20,7 @@ const MAX_LEN: usize = 64;
 #[derive(Clone, Default)]
 pub(crate) struct Spellings {
     /// The index in `numbers` of each stored number.
-    indexes: HashTable<usize>,
+    indexes: HashMap<i64, usize>,
     numbers: Vec<Number>,
     /// The first spelling of each, one after the other.
     firsts: String,
@@ -103,8 +103,7 @@ impl Spellings {
 
     /// Adds cells of a number with these spellings.
     fn add_number(&mut self, stored: i64, cells: u64, (first, other): (&str, Option<Box<str>>), most: usize) {
-        let found = self.indexes.find(hash(stored), |index| self.numbers[*index].stored == stored);
-        if let Some(&index) = found {
+        if let Some(&index) = self.indexes.get(&stored) {
             let number = &mut self.numbers[index];
             number.cells += cells;
             if number.other.is_none() {
@@ -116,17 +115,11 @@ impl Spellings {
             let start = self.firsts.len();
             self.firsts.push_str(first);
             self.numbers.push(Number { stored, cells, first: start..self.firsts.len(), other });
-            let (index, of) = (self.numbers.len() - 1, |index: &usize| hash(self.numbers[*index].stored));
-            self.indexes.insert_unique(hash(stored), index, of);
+            self.indexes.insert(stored, self.numbers.len() - 1);
         } else {
             self.is_partial = true;
         }
     }
-}
-
-/// The product has its best bits at its top.
-fn hash(stored: i64) -> u64 {
-    stored.cast_unsigned().wrapping_mul(0x9e37_79b9_7f4a_7c15).swap_bytes()
 }
 
 #[cfg(test)]

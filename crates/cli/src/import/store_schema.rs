@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::alter_command;
-use super::column_type::{BaseType, ColumnType, Layout, TypeRequest};
+use super::column_type::{ColumnType, Layout};
 use super::schema::{ColumnRequest, Schema, TimeRequest};
 use super::segment_input::spec;
 use crate::api::store::StoreSchema;
@@ -14,7 +14,7 @@ use crate::text::number::FloatStyle;
 use crate::text::quoting::option;
 use crate::text::sort_keys::keys_to_write;
 use crate::text::text_format::TextFormat;
-use crate::text::time::unit_of;
+use crate::text::time::{is_time, is_timestamp};
 
 /// The schema of a new store.
 pub(crate) fn of_requests(
@@ -23,12 +23,8 @@ pub(crate) fn of_requests(
     version_field: Option<&str>,
     sort_by: &[String],
 ) -> Result<StoreSchema, CliError> {
-    let versions = version_field.and_then(|name| Some((name, requests.get(name)?.ty?.base)));
-    let is_time = |base: BaseType| match base {
-        BaseType::Timestamp => true,
-        BaseType::Logical(logical) => logical == LogicalType::Date || unit_of(logical).is_some(),
-    };
-    if let Some((name, _)) = versions.filter(|(_, base)| is_time(*base)) {
+    let versions = version_field.and_then(|name| Some((name, requests.get(name)?.ty?)));
+    if let Some((name, _)) = versions.filter(|(_, ty)| is_time(ty.logical)) {
         let message =
             format!("--version-field: column {name:?}: expected whole numbers (i64 or u64), found times");
         let sort = option("--sort", name);
@@ -61,13 +57,10 @@ pub(crate) fn of_requests(
 }
 
 fn field_of_request(name: &str, request: &ColumnRequest, is_id: bool) -> Result<Field, String> {
-    let logical = match request.ty.map(|ty| ty.base) {
-        Some(BaseType::Logical(logical)) => logical,
-        Some(BaseType::Timestamp) => {
-            return Err("expected timestamp[ms], timestamp[us] or timestamp[ns], found timestamp".to_owned());
-        }
-        None => return Err("expected a type".to_owned()),
-    };
+    let Some(ty) = request.ty else { return Err("expected a type".to_owned()) };
+    if request.any_unit {
+        return Err("expected timestamp[ms], timestamp[us] or timestamp[ns], found timestamp".to_owned());
+    }
     let layout = match request.layout {
         None if is_id => Some(Layout::Binary(Compression::Auto)),
         Some(Layout::Binary(compression)) if compression != Compression::Auto => {
@@ -76,7 +69,7 @@ fn field_of_request(name: &str, request: &ColumnRequest, is_id: bool) -> Result<
         }
         layout => layout,
     };
-    let field = field(&spec(name, ColumnType { logical, multi: request.multi, layout }, true));
+    let field = field(&spec(name, ColumnType { layout, ..ty }, true));
     let text_format = TextFormat {
         time: match &request.time {
             Some(TimeRequest::Format(format)) => Some(format.clone()),
@@ -121,41 +114,33 @@ pub(crate) fn altered(store: &StoreSchema, requests: &Schema) -> Result<Vec<Fiel
 /// Adds the fields of a store to the requests of the user, who must not ask for other types.
 pub(crate) fn require(folder: &Path, store: &StoreSchema, requests: &mut Schema) -> Result<(), CliError> {
     for field in store.fields() {
-        let multi = field.kind.is_multi_valued();
         let layout = match field.kind {
             Kind::Binary => Some(Layout::Binary(Compression::Auto)),
             Kind::Sorted => Some(Layout::Sorted),
             _ => None,
         };
-        let ty = TypeRequest { base: BaseType::Logical(field.logical), multi, layout };
-        let asked = requests.get(&field.name).cloned();
-        if let Some(asked) = &asked
-            && let Some(other) = asked.ty.filter(|asked| !is_same(*asked, ty))
-        {
-            let found = column_type(other).map_or_else(|| "timestamp".to_owned(), |ty| ty.to_string());
-            let known = ColumnType { logical: field.logical, multi, layout };
-            let message =
-                format!("column {:?}: the store has type {known}, asked for is {found}", field.name);
-            let hint = match column_type(other) {
-                Some(wider) if is_wider(known, wider) => {
-                    let folder = folder.to_string_lossy();
-                    let command = alter_command(&folder, &field.name, &wider.to_string());
-                    format!("`{command}` makes the column wider")
-                }
-                _ => "a store's column keeps its type, unless `dv store alter` makes it wider".to_owned(),
+        let ty = ColumnType { logical: field.logical, multi: field.kind.is_multi_valued(), layout };
+        let asked = requests.get(&field.name).cloned().unwrap_or_default();
+        if let Some(other) = asked.ty.filter(|other| !is_same((*other, asked.any_unit), ty)) {
+            let found = if asked.any_unit { "timestamp".to_owned() } else { other.to_string() };
+            let message = format!("column {:?}: the store has type {ty}, asked for is {found}", field.name);
+            let hint = if !asked.any_unit && is_wider(ty, other) {
+                let command = alter_command(&folder.to_string_lossy(), &field.name, &found);
+                format!("`{command}` makes the column wider")
+            } else {
+                "a store's column keeps its type, unless `dv store alter` makes it wider".to_owned()
             };
             return Err(CliError::failed(message).hint(hint));
         }
-        let must_exist = asked.as_ref().is_some_and(|asked| asked.must_exist);
-        let (time, separator) = asked.map_or((None, None), |asked| (asked.time, asked.separator));
         let known = field.format.as_deref().map(TextFormat::parse).unwrap_or_default();
         let request = ColumnRequest {
             ty: Some(ty),
-            multi,
+            any_unit: false,
+            multi: ty.multi,
             layout,
-            time: time.or_else(|| time_of(&known)),
-            separator: separator.or(known.separator),
-            must_exist,
+            time: asked.time.or_else(|| time_of(&known)),
+            separator: asked.separator.or(known.separator),
+            must_exist: asked.must_exist,
         };
         requests.set(&field.name, request);
     }
@@ -175,13 +160,11 @@ pub(crate) fn require_updatable(store: &StoreSchema, name: &str) -> Result<(), C
     Err(CliError::failed(message).hint("`dv put` replaces the whole document"))
 }
 
-/// Whether a request is that for the type of the store, which may say more.
-fn is_same(asked: TypeRequest, ty: TypeRequest) -> bool {
+/// Whether a requested type, perhaps a timestamp of any unit, is the type of the store, which may say more.
+fn is_same((asked, any_unit): (ColumnType, bool), ty: ColumnType) -> bool {
+    let logical = asked.logical == ty.logical || any_unit && is_timestamp(ty.logical);
     let layout = asked.layout.is_none() || asked.layout == ty.layout;
-    let base = asked.base == ty.base
-        || asked.base == BaseType::Timestamp
-            && column_type(ty).is_some_and(|ty| unit_of(ty.logical).is_some());
-    base && layout && asked.multi == ty.multi
+    logical && layout && asked.multi == ty.multi
 }
 
 /// Whether `dv store alter` may make one type the other.
@@ -189,13 +172,6 @@ fn is_wider(known: ColumnType, asked: ColumnType) -> bool {
     let logical = promotion::common(known.logical, asked.logical) == Some(asked.logical);
     let has_no_sets = matches!(known.layout, Some(Layout::Binary(_)));
     logical && if asked.multi { known.multi || !has_no_sets } else { !known.multi }
-}
-
-fn column_type(ty: TypeRequest) -> Option<ColumnType> {
-    match ty.base {
-        BaseType::Logical(logical) => Some(ColumnType { logical, multi: ty.multi, layout: ty.layout }),
-        BaseType::Timestamp => None,
-    }
 }
 
 /// The format in which dates must be, if it is none that is read without being named.

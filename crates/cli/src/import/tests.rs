@@ -7,7 +7,7 @@ use std::rc::Rc;
 use proptest::prelude::*;
 
 use super::column_type::ColumnType;
-use super::error::pause;
+use super::error::PAUSE;
 use super::hints::plain;
 use super::row_batch::RowBatch;
 use super::*;
@@ -39,7 +39,7 @@ impl BufRead for PausingReader {
         self.is_awake = !self.is_awake;
         // As a pipe that was closed, it does not pause at the end.
         if !self.is_awake && !rest.is_empty() && self.reports_pauses.get() {
-            return Err(pause());
+            return Err(PAUSE.into());
         }
         Ok(&rest[..rest.len().min(1)])
     }

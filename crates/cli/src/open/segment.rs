@@ -12,21 +12,18 @@ use crate::api::{
 /// A segment of a file, of a store or of a Lucene index, with its values now.
 #[derive(Clone)]
 pub(crate) struct OpenSegment {
-    origin: Origin,
+    /// The path.
+    file: String,
+    bytes: u64,
+    /// The segment as it was written; `None` for one of Lucene.
+    segment: Option<Segment>,
+    /// The segment of Lucene, if it is one.
+    #[cfg(feature = "lucene")]
+    lucene: Option<Arc<lucene::Segment>>,
     /// The columns, with the updates of a store.
     pub(crate) source: Arc<dyn ColumnSource + Send + Sync>,
     /// The documents that are not deleted.
     pub(crate) live: LiveDocs,
-}
-
-/// The file or index that a segment is read from.
-#[derive(Clone)]
-enum Origin {
-    /// The segment as it was written: its file, size and ids.
-    File(Segment),
-    /// The path of a segment of Lucene, and the segment; `None` if the index has no segments.
-    #[cfg(feature = "lucene")]
-    Lucene(String, Option<Arc<lucene::Segment>>),
 }
 
 impl OpenSegment {
@@ -36,77 +33,66 @@ impl OpenSegment {
         source: Arc<dyn ColumnSource + Send + Sync>,
         live: LiveDocs,
     ) -> OpenSegment {
-        OpenSegment { origin: Origin::File(segment), source, live }
+        OpenSegment {
+            file: segment.file().to_owned(),
+            bytes: segment.len(),
+            segment: Some(segment),
+            #[cfg(feature = "lucene")]
+            lucene: None,
+            source,
+            live,
+        }
     }
 
     /// A segment of a Lucene index, as a part of a search; `None` if the index has no segments.
     #[cfg(feature = "lucene")]
-    pub(crate) fn of_lucene(path: String, segment: Option<Arc<lucene::Segment>>, part: Part) -> OpenSegment {
+    pub(crate) fn of_lucene(file: String, lucene: Option<Arc<lucene::Segment>>, part: Part) -> OpenSegment {
         let docs = part.source.docs();
         let live = part.live.map_or_else(|| LiveDocs::all(docs), |live| (*live).clone());
-        OpenSegment { origin: Origin::Lucene(path, segment), source: part.source, live }
+        let bytes = lucene.as_ref().map_or(0, |segment| segment.bytes());
+        OpenSegment { file, bytes, segment: None, lucene, source: part.source, live }
     }
 
     pub(crate) fn file(&self) -> &str {
-        match &self.origin {
-            Origin::File(segment) => segment.file(),
-            #[cfg(feature = "lucene")]
-            Origin::Lucene(path, _) => path,
-        }
+        &self.file
     }
 
     /// The size of the file; of a segment of Lucene, that of its doc values.
     pub(crate) fn bytes(&self) -> u64 {
-        match &self.origin {
-            Origin::File(segment) => segment.len(),
-            #[cfg(feature = "lucene")]
-            Origin::Lucene(_, segment) => segment.as_ref().map_or(0, |segment| segment.bytes()),
-        }
+        self.bytes
     }
 
     /// The index of ids, if there is one.
     pub(crate) fn ids(&self) -> Result<Option<IdIndex>, Error> {
-        match &self.origin {
-            Origin::File(segment) => segment.ids(),
-            #[cfg(feature = "lucene")]
-            Origin::Lucene(..) => Ok(None),
-        }
+        self.segment.as_ref().map_or(Ok(None), Segment::ids)
     }
 
     /// The space usage; `None` for a segment of Lucene.
     pub(crate) fn usage(&self) -> Result<Option<SegmentUsage>, Error> {
-        match &self.origin {
-            Origin::File(segment) => segment.usage().map(Some),
-            #[cfg(feature = "lucene")]
-            Origin::Lucene(..) => Ok(None),
-        }
+        self.segment.as_ref().map(Segment::usage).transpose()
     }
 
     /// The keys by which the documents are sorted, as the file says.
     pub(crate) fn sort(&self) -> &[SortKey] {
-        match &self.origin {
-            Origin::File(segment) => segment.sort(),
-            #[cfg(feature = "lucene")]
-            Origin::Lucene(..) => &[],
-        }
+        self.segment.as_ref().map(Segment::sort).unwrap_or_default()
     }
 
     /// The segment of Lucene, if it is one.
     #[cfg(feature = "lucene")]
     pub(crate) fn lucene(&self) -> Option<&lucene::Segment> {
-        match &self.origin {
-            Origin::Lucene(_, segment) => segment.as_deref(),
-            Origin::File(_) => None,
-        }
+        self.lucene.as_deref()
     }
 
     /// The bytes of a column of a segment of Lucene.
+    #[cfg(feature = "lucene")]
     pub(crate) fn bytes_of(&self, name: &str) -> Option<u64> {
-        match (&self.origin, name) {
-            (Origin::File(_), _) => None,
-            #[cfg(feature = "lucene")]
-            (Origin::Lucene(_, segment), name) => segment.as_ref()?.bytes_of(name),
-        }
+        self.lucene.as_ref()?.bytes_of(name)
+    }
+
+    /// There are none.
+    #[cfg(not(feature = "lucene"))]
+    pub(crate) fn bytes_of(&self, _: &str) -> Option<u64> {
+        None
     }
 
     /// The live documents, ascending.

@@ -21,7 +21,7 @@ use crate::text::number::FloatStyle;
 use crate::text::query_time::convert;
 use crate::text::quoting::{NAMED, first_few};
 use crate::text::text_format::TextFormat;
-use crate::text::time::unit_of;
+use crate::text::time::{is_time, is_timestamp};
 use crate::text::{Json, sort_keys, thousands};
 
 /// Open segments, in the order of the command line.
@@ -277,8 +277,7 @@ impl Segments {
                 // The search finds out about columns that cannot be opened.
                 let open = || {
                     let first = columns::find(&self.segments, column).ok()??;
-                    let is_time = first.logical == LogicalType::Date || unit_of(first.logical).is_some();
-                    is_time.then(|| self.field(column).ok())?
+                    is_time(first.logical).then(|| self.field(column).ok())?
                 };
                 if let Some(field) = fields.entry(column.to_owned()).or_insert_with(open) {
                     convert(field, self.zone(), literal);
@@ -290,7 +289,7 @@ impl Segments {
     /// Gives a field of an answer the text format that all segments have in common, or that of the zone.
     pub(crate) fn describe(&self, field: &mut Field) -> Result<(), CliError> {
         self.in_common(field)?;
-        if let Some(zone) = self.zone.as_ref().filter(|_| unit_of(field.logical).is_some()) {
+        if let Some(zone) = self.zone.as_ref().filter(|_| is_timestamp(field.logical)) {
             let format = TextFormat::parse(field.format.as_deref().unwrap_or_default());
             field.format = Some(format.in_zone(zone).to_string());
         }

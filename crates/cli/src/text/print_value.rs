@@ -22,8 +22,8 @@ use super::json::{Json, is_rounded};
 use super::number::FloatStyle;
 use super::quoting;
 use super::stored_ref::StoredRef;
-use super::text_format::{JsonMissing, TextFormat};
-use super::time::{TimeFormat, unit_of};
+use super::text_format::TextFormat;
+use super::time::{TimeFormat, from_units, is_timestamp};
 
 /// Prints the values of one column.
 #[derive(Clone, Debug)]
@@ -63,10 +63,7 @@ impl Printer {
             [value] if !self.multi => self.cell(*value, out),
             values => match &self.text_format.separator {
                 Some(separator) => {
-                    for (index, value) in values.iter().enumerate() {
-                        out.push_str(if index > 0 { separator } else { "" });
-                        self.cell(*value, out);
-                    }
+                    quoting::joined(values, separator, out, |value, out| self.cell(*value, out))
                 }
                 None => self.json_array(values, true, out),
             },
@@ -86,10 +83,7 @@ impl Printer {
 
     /// Appends the values without quotes, separated by commas.
     pub(crate) fn plain(&self, values: &[StoredRef<'_>], out: &mut String) {
-        for (index, value) in values.iter().enumerate() {
-            out.push_str(if index > 0 { ", " } else { "" });
-            self.text(*value, out);
-        }
+        quoting::joined(values, ", ", out, |value, out| self.text(*value, out));
     }
 
     /// Whether some of the values are `null` in JSON: NaN and infinity.
@@ -116,8 +110,7 @@ impl Printer {
         match values {
             [] => match self.text_format.json_missing {
                 None => return false,
-                Some(JsonMissing::Null) => out.push_str("null"),
-                Some(JsonMissing::EmptyArray) => out.push_str("[]"),
+                Some(json) => out.push_str(json),
             },
             [value] if !self.multi => self.json_item(*value, nulls_as_text, out),
             values => self.json_array(values, nulls_as_text, out),
@@ -142,10 +135,7 @@ impl Printer {
     /// Appends an array. In a CSV cell, NaN and infinities are strings: `dv` reads no array with `null`.
     fn json_array(&self, values: &[StoredRef<'_>], nulls_as_text: bool, out: &mut String) {
         out.push('[');
-        for (index, value) in values.iter().enumerate() {
-            out.push_str(if index > 0 { "," } else { "" });
-            self.json_item(*value, nulls_as_text, out);
-        }
+        quoting::joined(values, ",", out, |value, out| self.json_item(*value, nulls_as_text, out));
         out.push(']');
     }
 
@@ -166,7 +156,7 @@ impl Printer {
                 _ => out.push_str("null"),
             },
             (LogicalType::I64 | LogicalType::U64 | LogicalType::Bool, _) => self.text(value, out),
-            (logical, _) if self.text_format.epoch && unit_of(logical).is_some() => self.text(value, out),
+            (logical, _) if self.text_format.epoch && is_timestamp(logical) => self.text(value, out),
             _ => quoting::json_string(&self.to_text(value), out),
         }
     }
@@ -198,11 +188,11 @@ impl Printer {
 
     fn number(&self, stored: i64, out: &mut String) {
         use std::fmt::Write as _;
-        let is_printed = match (self.logical, unit_of(self.logical)) {
+        let is_printed = match (self.logical, from_units(stored, self.logical)) {
             (LogicalType::Date, _) => self.time.print_day(stored, out),
-            (_, Some(unit)) if !self.text_format.epoch => match &self.text_format.zone {
-                Some(zone) => self.time.print_in(zone, unit.moment(stored), out),
-                None => self.time.print(unit.moment(stored), out),
+            (_, Some(moment)) if !self.text_format.epoch => match &self.text_format.zone {
+                Some(zone) => self.time.print_in(zone, moment, out),
+                None => self.time.print(moment, out),
             },
             _ => false,
         };

@@ -3,7 +3,7 @@
 use jiff::fmt::temporal::Pieces;
 
 use super::text_format::TextFormat;
-use super::time::{TimeFormat, days, unit_of};
+use super::time::{TimeFormat, days, is_time};
 use crate::api::search::calendar::TimeZone;
 use crate::api::search::query::Literal;
 use crate::api::{Field, LogicalType};
@@ -20,13 +20,13 @@ pub(crate) fn convert(field: &Field, zone: Option<&TimeZone>, literal: &mut Lite
 /// A date or time as text of a query, if a query does not read `text` so: printed in the format of `field`, or without an
 /// offset, if there is a zone.
 fn query_time(field: &Field, zone: Option<&TimeZone>, text: &str) -> Option<String> {
-    let (is_date, unit) = (field.logical == LogicalType::Date, unit_of(field.logical));
-    if !is_date && unit.is_none() {
+    if !is_time(field.logical) {
         return None;
     }
+    let is_date = field.logical == LogicalType::Date;
     if let Ok(pieces) = Pieces::parse(text) {
         let is_local = pieces.offset().is_none() && pieces.time_zone_annotation().is_none();
-        return zone.filter(|_| is_local && unit.is_some()).map(|zone| format!("{text}[{zone}]"));
+        return zone.filter(|_| is_local && !is_date).map(|zone| format!("{text}[{zone}]"));
     }
     let (moment, _) = TextFormat::parse(field.format.as_deref()?).time?.read(text)?;
     let mut read = String::new();

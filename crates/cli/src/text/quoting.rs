@@ -51,6 +51,19 @@ pub(crate) fn json_text(text: &str) -> String {
     out
 }
 
+/// Appends each item by `each`, with a separator between them.
+pub(crate) fn joined<T>(
+    items: impl IntoIterator<Item = T>,
+    separator: &str,
+    out: &mut String,
+    mut each: impl FnMut(T, &mut String),
+) {
+    for (index, item) in items.into_iter().enumerate() {
+        out.push_str(if index > 0 { separator } else { "" });
+        each(item, out);
+    }
+}
+
 /// Appends two hexadecimal digits.
 pub(crate) fn hex(byte: u8, out: &mut String) {
     for digit in [byte >> 4, byte & 15] {

@@ -25,8 +25,8 @@ pub(crate) struct TextFormat {
     pub(crate) float: Option<FloatStyle>,
     /// The CSV cell for a missing value; the default is an empty cell.
     pub(crate) missing: Option<String>,
-    /// The JSON value for a missing value; by default the key is absent.
-    pub(crate) json_missing: Option<JsonMissing>,
+    /// One of [`JSON_MISSING`] for a missing value; by default the key is absent.
+    pub(crate) json_missing: Option<&'static str>,
     /// The separator of several values in a CSV cell; the default is a JSON array.
     pub(crate) separator: Option<String>,
     /// The column's rank among the columns of the input; a segment's directory is sorted by name.
@@ -36,12 +36,8 @@ pub(crate) struct TextFormat {
 /// The longest text that a segment stores, in bytes.
 const MAX_LEN: usize = 255;
 
-/// A missing value that is written out in JSON.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum JsonMissing {
-    Null,
-    EmptyArray,
-}
+/// The JSON that a missing value may have.
+const JSON_MISSING: [&str; 2] = ["null", "[]"];
 
 impl TextFormat {
     /// The text for a segment's directory; `None` for the canonical format. Drops entries that would make it
@@ -96,8 +92,9 @@ impl TextFormat {
             match key {
                 "float" => text_format.float = float_style(&value),
                 "missing" => text_format.missing = Some(value),
-                "json-missing" if value == "null" => text_format.json_missing = Some(JsonMissing::Null),
-                "json-missing" if value == "[]" => text_format.json_missing = Some(JsonMissing::EmptyArray),
+                "json-missing" => {
+                    text_format.json_missing = JSON_MISSING.into_iter().find(|json| *json == value);
+                }
                 "separator" if !value.is_empty() => text_format.separator = Some(value),
                 "order" => text_format.order = value.parse().ok(),
                 "epoch" => text_format.epoch = true,
@@ -137,20 +134,10 @@ impl fmt::Display for TextFormat {
             Some(FloatStyle::Fixed(digits)) => entries.push(format!("float={digits}")),
             None => {}
         }
-        if let Some(token) = &self.missing {
-            entries.push(format!("missing={}", escape(token)));
-        }
-        match self.json_missing {
-            Some(JsonMissing::Null) => entries.push("json-missing=null".to_owned()),
-            Some(JsonMissing::EmptyArray) => entries.push("json-missing=[]".to_owned()),
-            None => {}
-        }
-        if let Some(separator) = &self.separator {
-            entries.push(format!("separator={}", escape(separator)));
-        }
-        if let Some(order) = self.order {
-            entries.push(format!("order={order}"));
-        }
+        entries.extend(self.missing.as_ref().map(|token| format!("missing={}", escape(token))));
+        entries.extend(self.json_missing.map(|json| format!("json-missing={json}")));
+        entries.extend(self.separator.as_ref().map(|separator| format!("separator={}", escape(separator))));
+        entries.extend(self.order.map(|order| format!("order={order}")));
         f.write_str(&entries.join(";"))
     }
 }
@@ -198,7 +185,7 @@ mod tests {
             epoch: false,
             float: Some(FloatStyle::Fixed(2)),
             missing: Some(r"\N;=\s".to_owned()),
-            json_missing: Some(JsonMissing::EmptyArray),
+            json_missing: Some("[]"),
             separator: Some(";".to_owned()),
             order: Some(7),
         };
@@ -207,7 +194,7 @@ mod tests {
             TextFormat { epoch: true, ..TextFormat::default() },
             TextFormat {
                 float: Some(FloatStyle::Point),
-                json_missing: Some(JsonMissing::Null),
+                json_missing: Some("null"),
                 ..TextFormat::default()
             },
             TextFormat {

@@ -14,6 +14,7 @@ use jiff::fmt::strtime::BrokenDownTime;
 use jiff::tz::Offset;
 
 use crate::api::LogicalType;
+use crate::api::promotion::per_second;
 use crate::api::search::calendar::TimeZone;
 
 mod iso;
@@ -33,74 +34,47 @@ const ERA: i64 = 146_097;
 
 const NANOS_PER_ERA: i128 = 146_097 * 86_400 * 1_000_000_000;
 
-/// The unit of a timestamp column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Unit {
-    Millis,
-    Micros,
-    Nanos,
+/// Whether a type is a timestamp, which counts units since 1970.
+pub(crate) fn is_timestamp(logical: LogicalType) -> bool {
+    per_second(logical).is_some()
 }
 
-impl Unit {
-    /// The coarsest unit that holds this many fractional digits, if one does.
-    pub(crate) fn for_digits(digits: u8) -> Option<Unit> {
-        match digits {
-            0..=3 => Some(Unit::Millis),
-            4..=6 => Some(Unit::Micros),
-            7..=9 => Some(Unit::Nanos),
-            _ => None,
-        }
-    }
+/// Whether a type is a date or a timestamp.
+pub(crate) fn is_time(logical: LogicalType) -> bool {
+    logical == LogicalType::Date || is_timestamp(logical)
+}
 
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Unit::Millis => "ms",
-            Unit::Micros => "us",
-            Unit::Nanos => "ns",
-        }
-    }
-
-    /// The moment as a number of units. `None` if it is not a whole number or does not fit `i64`.
-    pub(crate) fn count(self, moment: Moment) -> Option<i64> {
-        // Seconds and nanoseconds have the same sign, so their units overflow only if the sum does.
-        let (nanos, fraction) = (self.nanos(), i64::from(moment.subsec_nanos()));
-        let whole = || moment.as_secs().checked_mul(1_000_000_000 / nanos)?.checked_add(fraction / nanos);
-        (fraction % nanos == 0).then(whole)?
-    }
-
-    /// The unit in nanoseconds.
-    pub(crate) fn nanos(self) -> i64 {
-        match self {
-            Unit::Millis => 1_000_000,
-            Unit::Micros => 1_000,
-            Unit::Nanos => 1,
-        }
-    }
-
-    /// The moment `count` units after 1970.
-    pub(crate) fn moment(self, count: i64) -> Moment {
-        match self {
-            Unit::Millis => SignedDuration::from_millis(count),
-            Unit::Micros => SignedDuration::from_micros(count),
-            Unit::Nanos => SignedDuration::from_nanos(count),
-        }
+/// The timestamp with the coarsest unit that holds this many fractional digits.
+pub(crate) fn timestamp_for(digits: u8) -> LogicalType {
+    match digits {
+        0..=3 => LogicalType::TimestampMillis,
+        4..=6 => LogicalType::TimestampMicros,
+        _ => LogicalType::TimestampNanos,
     }
 }
 
-/// The unit of a timestamp type.
-pub(crate) fn unit_of(logical: LogicalType) -> Option<Unit> {
+/// The unit of a timestamp, such as `ms`.
+pub(crate) fn unit_name(logical: LogicalType) -> &'static str {
+    logical.name().trim_start_matches("timestamp[").trim_end_matches(']')
+}
+
+/// A moment in units of a timestamp. `None` if that is not a whole number or does not fit `i64`, and for other types.
+pub(crate) fn to_units(moment: Moment, logical: LogicalType) -> Option<i64> {
+    let per_second = per_second(logical)?;
+    // Seconds and nanoseconds have the same sign, so their units overflow only if the sum does.
+    let (nanos, fraction) = (1_000_000_000 / per_second, i64::from(moment.subsec_nanos()));
+    let whole = || moment.as_secs().checked_mul(per_second)?.checked_add(fraction / nanos);
+    (fraction % nanos == 0).then(whole)?
+}
+
+/// The moment so many units of a timestamp after 1970; `None` for other types.
+pub(crate) fn from_units(units: i64, logical: LogicalType) -> Option<Moment> {
     match logical {
-        LogicalType::TimestampMillis => Some(Unit::Millis),
-        LogicalType::TimestampMicros => Some(Unit::Micros),
-        LogicalType::TimestampNanos => Some(Unit::Nanos),
+        LogicalType::TimestampMillis => Some(SignedDuration::from_millis(units)),
+        LogicalType::TimestampMicros => Some(SignedDuration::from_micros(units)),
+        LogicalType::TimestampNanos => Some(SignedDuration::from_nanos(units)),
         _ => None,
     }
-}
-
-/// The timestamp type of a unit.
-pub(crate) fn timestamp(unit: Unit) -> LogicalType {
-    let of_unit = LogicalType::ALL.into_iter().find(|logical| unit_of(*logical) == Some(unit));
-    of_unit.unwrap_or(LogicalType::TimestampNanos)
 }
 
 /// The day of a moment, in days since 1970.

@@ -12,14 +12,11 @@ use crate::text::Printer;
 /// Pairs of documents, one of each side.
 pub(super) struct Pairs<'a> {
     sides: &'a [Segments; 2],
-    by_value: Option<ByValue>,
-}
-
-/// The documents with the same value of a column.
-struct ByValue {
-    column: String,
-    /// First those of the first side, in its order, then those of the second side only.
-    pairs: Vec<Pair>,
+    /// The column whose values name documents; `None` if numbers do.
+    pub(super) column: Option<String>,
+    /// The documents with the same value of the column: first those of the first side, in its order, then those of the second
+    /// side only.
+    by_value: Vec<Pair>,
 }
 
 /// A document of one side, or the same document of both.
@@ -34,7 +31,7 @@ pub(super) struct Pair {
 impl<'a> Pairs<'a> {
     /// Documents with the same number.
     pub(super) fn by_number(sides: &'a [Segments; 2]) -> Pairs<'a> {
-        Pairs { sides, by_value: None }
+        Pairs { sides, column: None, by_value: Vec::new() }
     }
 
     /// Documents with the same value of `column`, which each document has, and no two of a side. Takes memory for all
@@ -56,26 +53,21 @@ impl<'a> Pairs<'a> {
         }
         let only_b = b.iter().filter(|(name, _)| of_b.contains_key(name.as_str()));
         pairs.extend(only_b.map(|(name, doc)| Pair { name: name.clone(), docs: [None, Some(*doc)] }));
-        Ok(Pairs { sides, by_value: Some(ByValue { column: column.to_owned(), pairs }) })
+        Ok(Pairs { sides, column: Some(column.to_owned()), by_value: pairs })
     }
 
     /// The number of pairs.
     pub(super) fn count(&self) -> u64 {
-        match &self.by_value {
-            Some(by) => by.pairs.len() as u64,
+        match self.column {
+            Some(_) => self.by_value.len() as u64,
             None => self.sides[0].docs().max(self.sides[1].docs()),
         }
     }
 
-    /// The column whose values name documents; `None` if numbers do.
-    pub(super) fn column(&self) -> Option<&str> {
-        self.by_value.as_ref().map(|by| by.column.as_str())
-    }
-
     /// All pairs.
     pub(super) fn iter(&self) -> Box<dyn Iterator<Item = Pair> + '_> {
-        if let Some(by) = &self.by_value {
-            return Box::new(by.pairs.iter().cloned());
+        if self.column.is_some() {
+            return Box::new(self.by_value.iter().cloned());
         }
         let [mut a, mut b] = self.sides.each_ref().map(Segments::addresses);
         let pairs = std::iter::from_fn(move || {

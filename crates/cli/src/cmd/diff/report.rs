@@ -69,7 +69,7 @@ fn document(
         Some(side) => format!(", only in {}", comparison.sides[side].named()),
     };
     let name = printable(&difference.name);
-    match comparison.pairs.column() {
+    match &comparison.pairs.column {
         None => console.line(format_args!("@ document {name}{only}"))?,
         Some(column) => console.line(format_args!("@ {} {name}{only}", printable(column)))?,
     }
@@ -113,7 +113,7 @@ pub(super) fn json(
 ) -> Result<(), CliError> {
     let mut documents = Vec::new();
     comparison.documents(Detail::All(limit), &mut |comparison, difference| {
-        documents.push(document_json(difference, comparison.pairs.column().is_some()));
+        documents.push(document_json(difference, comparison.pairs.column.is_some()));
         Ok(())
     })?;
     let side = |side: &Segments| {
@@ -131,7 +131,7 @@ pub(super) fn json(
     });
     console.json(Json::object([
         ("same", (!comparison.differs()).into()),
-        ("by", comparison.pairs.column().map_or(Json::NONE, Json::from)),
+        ("by", comparison.pairs.column.as_deref().into()),
         ("a", a),
         ("b", b),
         // Columns that differ.

@@ -10,7 +10,7 @@ use crate::import::column_type::{ColumnType, value_name};
 use crate::import::parse_cell::{Stored, TypeMismatch, ValueStyle};
 use crate::import::row::Form;
 use crate::text::number;
-use crate::text::time::{Rfc3339, parse_offset, unit_of};
+use crate::text::time::{Rfc3339, parse_offset, unit_name};
 
 /// The values of some rows of a column.
 #[derive(Debug)]
@@ -152,7 +152,7 @@ fn misfit(from: &DataType, to: LogicalType) -> (String, &'static str) {
     match (from, to) {
         (D::Date64, LogicalType::Date) => ("expected the start of a day".to_owned(), "timestamp[ms]"),
         (D::Timestamp(..), _) => {
-            let unit = unit_of(to).map_or("", |unit| unit.name());
+            let unit = unit_name(to);
             (format!("the moment is not a whole number of {unit}, or does not fit 64 bits"), "string")
         }
         (D::Decimal32(..) | D::Decimal64(..) | D::Decimal128(..), LogicalType::F64) => {

@@ -15,9 +15,10 @@ const MAX_LINES: usize = 32 << 20;
 const MAX_DEPTH: usize = 128;
 
 /// The arrangement of the documents of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Layout {
     /// The first value has not been seen whole.
+    #[default]
     Unknown,
     /// One object a line.
     Lines,
@@ -40,7 +41,7 @@ pub(super) enum Next {
 }
 
 /// Reads value after value.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct ValueReader {
     pub(super) layout: Layout,
     in_array: bool,
@@ -58,9 +59,10 @@ pub(super) struct ValueReader {
 }
 
 /// The separator before the next element of an array.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Separator {
     /// The array has just begun, or an error has been reported.
+    #[default]
     None,
     /// It has been read.
     Comma,
@@ -70,17 +72,7 @@ enum Separator {
 
 impl ValueReader {
     pub(super) fn new() -> ValueReader {
-        ValueReader {
-            layout: Layout::Unknown,
-            in_array: false,
-            separator: Separator::None,
-            has_value: false,
-            scan: None,
-            line: 1,
-            column: 0,
-            place: (1, 0),
-            line_ends: Vec::new(),
-        }
+        ValueReader { line: 1, place: (1, 0), ..ValueReader::default() }
     }
 
     /// Reads the next value to `bytes`. After an error of `reader`, the next call reads on.

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
-use crate::import::error::pause;
+use crate::import::error;
 use crate::process::end_signal::EndSignal;
 
 /// A wait for bytes that is this long is a pause.
@@ -70,7 +70,7 @@ impl Read for LiveReader {
                     return Err(io::Error::other("interrupted"));
                 }
                 Err(RecvTimeoutError::Timeout) if self.reports_pauses.get() => {
-                    return Err(pause());
+                    return Err(error::PAUSE.into());
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }

@@ -14,16 +14,22 @@ fn moment(text: &str) -> Option<(i64, i32)> {
 
 #[test]
 fn units_count_from_1970_and_refuse_what_lies_between() {
-    let count = |secs, nanos, unit: Unit| unit.count(SignedDuration::new(secs, nanos));
-    assert_eq!(count(-1, 999_000_000, Unit::Millis), Some(-1));
-    assert_eq!(count(0, 1_000, Unit::Millis), None);
-    assert_eq!(count(0, 1_000, Unit::Micros), Some(1));
-    assert_eq!(count(i64::MAX / 10, 0, Unit::Nanos), None);
+    let count = |secs, nanos, logical| to_units(SignedDuration::new(secs, nanos), logical);
+    assert_eq!(count(-1, 999_000_000, LogicalType::TimestampMillis), Some(-1));
+    assert_eq!(count(0, 1_000, LogicalType::TimestampMillis), None);
+    assert_eq!(count(0, 1_000, LogicalType::TimestampMicros), Some(1));
+    assert_eq!(count(i64::MAX / 10, 0, LogicalType::TimestampNanos), None);
+    assert_eq!(count(0, 0, LogicalType::Date), None);
+    assert_eq!(from_units(0, LogicalType::Date), None);
     for units in [i64::MIN, -1, 0, 1, i64::MAX] {
-        for unit in [Unit::Millis, Unit::Micros, Unit::Nanos] {
-            assert_eq!(unit.count(unit.moment(units)), Some(units));
+        for logical in LogicalType::ALL.into_iter().filter(|logical| is_timestamp(*logical)) {
+            assert_eq!(to_units(from_units(units, logical).unwrap(), logical), Some(units));
         }
     }
+    assert_eq!(
+        [0, 3, 4, 6, 7, 9].map(|digits| unit_name(timestamp_for(digits))),
+        ["ms", "ms", "us", "us", "ns", "ns"]
+    );
 }
 
 #[test]
@@ -132,7 +138,10 @@ fn unknown_directives_and_half_dates_are_refused() {
 fn years_beyond_four_digits_have_a_sign_in_iso_dates() {
     let mut out = "x".to_owned();
     let german = TimeFormat::parse("%d.%m.%Y").unwrap();
-    assert!(!german.print(Unit::Millis.moment(i64::MAX), &mut out) && !german.print_day(i64::MIN, &mut out));
+    assert!(
+        !german.print(SignedDuration::from_millis(i64::MAX), &mut out)
+            && !german.print_day(i64::MIN, &mut out)
+    );
     assert_eq!(out, "x");
     for (text, days) in [
         ("0000-01-01", -719_528),
@@ -150,7 +159,7 @@ fn years_beyond_four_digits_have_a_sign_in_iso_dates() {
     }
     assert_eq!(parse_date("+25252734927768524-07-28"), None);
     let format = TimeFormat::rfc3339(' ', 3, "+02").unwrap();
-    assert_eq!(print(&format, Unit::Millis.moment(i64::MAX)), "+292278994-08-17 09:12:55.807+02");
+    assert_eq!(print(&format, SignedDuration::from_millis(i64::MAX)), "+292278994-08-17 09:12:55.807+02");
 }
 
 proptest! {
@@ -159,10 +168,10 @@ proptest! {
         count in prop_oneof![any::<i64>(), -10_000_000_000_000_000..10_000_000_000_000_000_i64, -800_000..800_000_i64],
         suffix in prop::sample::select(vec!["Z", "", "+02", " -0930"]),
     ) {
-        for unit in [Unit::Millis, Unit::Micros, Unit::Nanos] {
-            let text = print(&TimeFormat::rfc3339('T', Rfc3339::SHORTEST, suffix).unwrap(), unit.moment(count));
+        for moment in LogicalType::ALL.into_iter().filter_map(|logical| from_units(count, logical)) {
+            let text = print(&TimeFormat::rfc3339('T', Rfc3339::SHORTEST, suffix).unwrap(), moment);
             let parsed = Rfc3339::parse(&text);
-            prop_assert_eq!(parsed.map(|parsed| parsed.moment), Some(unit.moment(count)), "{}", text);
+            prop_assert_eq!(parsed.map(|parsed| parsed.moment), Some(moment), "{}", text);
         }
         let mut text = String::new();
         prop_assert!(TimeFormat::iso_date().print_day(count, &mut text));

@@ -1,4 +1,4 @@
-//! The pages, from the text of `--help`.
+//! Pages of the manual, from the text of `--help`.
 
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -18,7 +18,8 @@ use crate::text::words::meant;
 /// The first bytes of a page.
 const PAGE: &[u8] = b".ie \\n(.g";
 
-pub(super) fn run(args: &ManArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+/// `dv man`: pages of the manual.
+pub(crate) fn man(args: &ManArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
     // `build` sets the full names of subcommands. A page on `help` would be empty.
     let mut dv = args::commands().disable_help_subcommand(true);
     dv.build();

@@ -1,0 +1,64 @@
+//! Commands about `dv` itself: `dv completions`, `man` and `where`.
+
+#[cfg(feature = "man")]
+mod pages;
+
+use std::path::PathBuf;
+
+use clap_complete::Shell;
+
+use crate::args;
+use crate::args::shell::CompletionsArgs;
+#[cfg(not(feature = "man"))]
+use crate::args::shell::ManArgs;
+use crate::console::Console;
+use crate::error::{CliError, Exit};
+use crate::open::files::is_readable;
+use crate::open::{Opener, Segments};
+#[cfg(feature = "man")]
+pub(crate) use pages::man;
+
+/// `dv completions`: what shells need to complete the command line, and the names of columns that bash asks for.
+pub(crate) fn completions(
+    args: &CompletionsArgs,
+    opener: &Opener,
+    console: &mut Console<'_>,
+) -> Result<Exit, CliError> {
+    if !args.words.is_empty() {
+        let files = args.words.iter().map(PathBuf::from).filter(|path| is_readable(path));
+        let files: Vec<PathBuf> = files.collect();
+        for name in Segments::open_all(opener, &files)?.names()? {
+            // A name with a line break would be two.
+            if !name.contains(char::is_control) {
+                writeln!(console.out, "{name}")?;
+            }
+        }
+        return Ok(Exit::Ok);
+    }
+    // The generator panics where writing fails: who reads may go away.
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut args::commands(), "dv", &mut script);
+    if args.shell == Shell::Bash {
+        script.extend_from_slice(include_bytes!("shell/columns.bash"));
+    }
+    console.out.write_all(&script)?;
+    Ok(Exit::Ok)
+}
+
+/// `dv man`: pages of the manual.
+#[cfg(not(feature = "man"))]
+pub(crate) fn man(_: &ManArgs, _: &mut Console<'_>) -> Result<Exit, CliError> {
+    Err(CliError::failed("this dv was built without pages of the manual; --help has the same text")
+        .hint("install it from a checkout: cargo install --path crates/cli --features man"))
+}
+
+/// `dv where`: the guide to `--where`, as `dv help where` prints it.
+pub(crate) fn where_guide(console: &mut Console<'_>) -> Result<Exit, CliError> {
+    let mut dv = args::commands();
+    // `build` sets the full names of subcommands.
+    dv.build();
+    if let Some(guide) = dv.find_subcommand_mut("where") {
+        writeln!(console.out, "{}", guide.render_long_help())?;
+    }
+    Ok(Exit::Ok)
+}
