@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn deletes_have_a_file_of_live_documents() {
         let mut bytes = commit(9);
-        let generation_and_deleted = [0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 17];
+        let generation_and_deleted = [0_u8, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 17];
         let at = bytes.windows(12).position(|bytes| bytes == generation_and_deleted).unwrap();
         bytes[at..at + 8].fill(0xFF);
         reseal(&mut bytes);
