@@ -75,6 +75,8 @@ fn segment(cursor: &mut Cursor<'_>, version: i32) -> Result<SegmentCommit> {
     let (id, codec) = (cursor.id()?, cursor.string()?.to_owned());
     let live_docs_generation = cursor.generation()?;
     let deleted = cursor.natural("deleted documents")?;
+    cursor
+        .rule(deleted == 0 || live_docs_generation >= 0, "deleted documents without a file of live ones")?;
     let fields_generation = cursor.generation()?;
     let _doc_values_generation = cursor.generation()?;
     if version >= 9 {
@@ -188,6 +190,17 @@ mod tests {
         reseal(&mut bytes);
         let error = read(&file(bytes), "a").unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::FileName(name) if name == "../"));
+    }
+
+    #[test]
+    fn deletes_have_a_file_of_live_documents() {
+        let mut bytes = commit(9);
+        let generation_and_deleted = [0_u8, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 17];
+        let at = bytes.windows(12).position(|bytes| bytes == generation_and_deleted).unwrap();
+        bytes[at..at + 8].fill(0xFF);
+        reseal(&mut bytes);
+        let error = read(&file(bytes), "a").unwrap_err().to_string();
+        assert!(error.contains("without a file of live ones"), "{error}");
     }
 
     #[test]

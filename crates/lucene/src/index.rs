@@ -146,7 +146,8 @@ impl Index {
         &self.user_data
     }
 
-    /// Compares the checksums of all files of doc values; those of metadata were compared before. O(their length).
+    /// Compares the checksums of all files of doc values, as [`Segment::verify`]; those of metadata were compared before. O(their
+    /// length).
     ///
     /// # Errors
     ///

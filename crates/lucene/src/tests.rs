@@ -1054,6 +1054,14 @@ fn what_is_not_read_is_refused_by_name() {
     let error = source.column("b").unwrap_err().to_string();
     assert!(error.contains("column \"b\": unsupported overlays"), "{error}");
     assert_eq!(index.segments()[0].unreadable().map(|(name, _)| name).collect::<Vec<_>>(), ["b"]);
+    // Its files are checked nevertheless: a byte before the footer.
+    index.verify().unwrap();
+    let mut damaged = fs::read(folder.path().join("_0_7_Lucene90_0.dvd")).unwrap();
+    let last = damaged.len() - 17;
+    damaged[last] ^= 1;
+    save("_0_7_Lucene90_0.dvd", &damaged);
+    let error = open(folder.path(), JumpTables::Baked).unwrap().verify().unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Checksum { .. }), "{error}");
 
     // A format of one field.
     save("segments_1", &commit(release, NONE, &[]));

@@ -81,7 +81,7 @@ pub(crate) fn stored_as(wanted: FieldType, found: DocValues) -> Option<(LogicalT
 /// The type of a field that nobody asked for: what the engine is known to write, or what doc values have in general.
 pub(crate) fn usual(engine: Engine, field: &FieldInfo, found: DocValues) -> (LogicalType, Form) {
     let known = match engine {
-        Engine::Solr => of_solr(&field.name),
+        Engine::Solr => of_solr(field),
         Engine::Elastic => of_elastic(field, found),
         Engine::Lucene => None,
     };
@@ -92,16 +92,19 @@ pub(crate) fn usual(engine: Engine, field: &FieldInfo, found: DocValues) -> (Log
     })
 }
 
-/// The types of dynamic fields in the schema that Solr begins with, by the ends of their names.
-fn of_solr(name: &str) -> Option<FieldType> {
-    let (_, end) = name.rsplit_once('_')?;
-    match end {
-        "b" | "bs" => Some(LogicalType::Bool.into()),
-        "d" | "ds" => Some(LogicalType::F64.into()),
-        "dt" | "dts" => Some(LogicalType::TimestampMillis.into()),
-        "f" | "fs" => Some(FieldType::Float),
-        _ => None,
-    }
+/// The types of dynamic fields in the schema that Solr begins with, by the ends of their names. In another schema, the points of
+/// a field of such a name may have another length.
+fn of_solr(field: &FieldInfo) -> Option<FieldType> {
+    let (_, end) = field.name.rsplit_once('_')?;
+    let (known, point_bytes): (FieldType, i32) = match end {
+        "b" | "bs" => (LogicalType::Bool.into(), 0),
+        "d" | "ds" => (LogicalType::F64.into(), 8),
+        "dt" | "dts" => (LogicalType::TimestampMillis.into(), 8),
+        "f" | "fs" => (FieldType::Float, 4),
+        _ => return None,
+    };
+    // A field that is not indexed has no points.
+    (field.point_bytes == 0 || field.point_bytes == point_bytes).then_some(known)
 }
 
 /// The time of a document of a data stream, and addresses, whose points have 16 bytes.
@@ -163,6 +166,11 @@ mod tests {
         assert_eq!(of(Engine::Solr, "price_d", numeric, 8), LogicalType::F64);
         assert_eq!(of(Engine::Solr, "is_new_b", DocValues::Sorted, 0), LogicalType::Bool);
         assert_eq!(of(Engine::Solr, "sold_dt", set, 0), LogicalType::Utf8, "no doc values of a date");
+        assert_eq!(of(Engine::Solr, "max_f", numeric, 4), LogicalType::F64);
+        assert_eq!(of(Engine::Solr, "max_f", numeric, 0), LogicalType::F64, "not indexed");
+        for (name, points) in [("max_f", 8), ("price_d", 4), ("sold_dt", 4), ("is_new_b", 4)] {
+            assert_eq!(of(Engine::Solr, name, numeric, points), LogicalType::I64, "another schema");
+        }
         assert_eq!(of(Engine::Lucene, "sold_dt", numeric, 8), LogicalType::I64);
         assert_eq!(of(Engine::Elastic, "client", set, 16), LogicalType::Ip);
         assert_eq!(of(Engine::Elastic, "client", set, 0), LogicalType::Utf8);

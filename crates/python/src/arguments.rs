@@ -145,7 +145,8 @@ pub(crate) enum Data {
 }
 
 impl Data {
-    pub(crate) fn of(data: &Bound<'_, PyAny>) -> Result<Data> {
+    /// The batches of an object. Integers in lists become doubles in the columns that `are_doubles`.
+    pub(crate) fn of(data: &Bound<'_, PyAny>, are_doubles: impl Fn(&str) -> bool) -> Result<Data> {
         if let Some(arrays) = Arrays::of(data)? {
             return Ok(Data::Arrow(arrays));
         }
@@ -155,7 +156,7 @@ impl Data {
                 "expected data with __arrow_c_stream__, such as a table of polars or pyarrow, or a mapping of lists, found {found}"
             )));
         };
-        Ok(Data::Lists(Some(python_values::batch(columns)?)))
+        Ok(Data::Lists(Some(python_values::batch(columns, are_doubles)?)))
     }
 
     pub(crate) fn schema(&self) -> Result<arrow_schema::Schema> {

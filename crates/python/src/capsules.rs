@@ -197,7 +197,7 @@ fn last_error(stream: &mut FFI_ArrowArrayStream, code: c_int) -> Failure {
     // SAFETY: the text ends with a 0 and is valid until the next call of the stream.
     let message = message.map(|message| unsafe { CStr::from_ptr(message) }.to_string_lossy().into_owned());
     let message = message.unwrap_or_else(|| format!("error {code}"));
-    ArrowError::CDataInterface(format!("the data could not be read: {message}")).into()
+    Failure::Stream(format!("the data could not be read: {message}"))
 }
 
 fn released() -> Failure {

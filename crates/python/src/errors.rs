@@ -32,6 +32,10 @@ pub(crate) enum Failure {
     },
     /// There is no document of this number.
     NoDoc(String),
+    /// There is no column of this name.
+    NoColumn(String),
+    /// Data of another library that could not be read.
+    Stream(String),
 }
 
 impl Failure {
@@ -51,7 +55,8 @@ impl fmt::Display for Failure {
             Failure::Docvalues(error) => error.fmt(f),
             Failure::Arrow(error) => error.fmt(f),
             Failure::Python(error) => error.fmt(f),
-            Failure::Argument(message) | Failure::NoDoc(message) => f.write_str(message),
+            Failure::Argument(text) | Failure::NoDoc(text) | Failure::Stream(text) => f.write_str(text),
+            Failure::NoColumn(name) => write!(f, "there is no column {name:?}"),
             Failure::Value { column, row, what } => write!(f, "{}{what}", place(Some(column), Some(*row))),
         }
     }
@@ -90,6 +95,15 @@ impl From<Failure> for PyErr {
                 Raised { column: Some(column), row: Some(row), ..Raised::of("DataError", message) }.raise()
             }
             Failure::NoDoc(message) => PyIndexError::new_err(message),
+            // An exception of Python in a stream comes as its text, after where it was raised.
+            Failure::Stream(message) if message.trim_end().ends_with("KeyboardInterrupt") => {
+                PyKeyboardInterrupt::new_err(())
+            }
+            Failure::Stream(message) => Raised::of("Error", message).raise(),
+            Failure::NoColumn(ref name) => {
+                let raised = Raised::of("ColumnError", &failure);
+                Raised { column: Some(name.clone()), ..raised }.raise()
+            }
         }
     }
 }
@@ -184,8 +198,14 @@ fn of_write(error: &WriteError, rows: u64) -> Raised {
         _ => error.doc().map(DocId::get),
     };
     let row = row.map(|row| rows + u64::from(row));
+    use WriteErrorKind as K;
     let (class, column) = match kind {
-        WriteErrorKind::UnknownColumns { names } => ("ColumnError", names.first().map(String::as_str)),
+        K::UnknownColumns { names } => ("ColumnError", names.first().map(String::as_str)),
+        K::SortByNothing => ("ColumnError", error.field()),
+        K::SortBySeveral | K::SortTwice | K::TooManySortKeys { .. } | K::NoIdField(_) => {
+            ("QueryError", error.field())
+        }
+        K::Budget { .. } | K::Memory { .. } | K::TooManyDocs { .. } => ("Error", error.field()),
         _ => ("DataError", error.field()),
     };
     let message = format!("{}{kind}{}", place(error.field(), row), advice(kind));
@@ -207,6 +227,7 @@ fn advice(kind: &WriteErrorKind) -> &'static str {
     let found = match kind {
         WriteErrorKind::ArrowType { found, .. } | WriteErrorKind::ArrowValue { found, .. } => found.as_str(),
         WriteErrorKind::NullItem => return "; drop the nulls of the lists",
+        WriteErrorKind::Budget { .. } => return "; it is `memory` of `write`",
         _ => return "",
     };
     if found.starts_with("Decimal") {

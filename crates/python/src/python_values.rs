@@ -104,12 +104,15 @@ fn epoch(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
     Ok(epoch.bind(py))
 }
 
-/// Columns in lists as a record batch.
-pub(crate) fn batch(columns: &Bound<'_, PyMapping>) -> Result<RecordBatch> {
+/// Columns in lists as a record batch. Integers become doubles in the columns that `are_doubles`.
+pub(crate) fn batch(
+    columns: &Bound<'_, PyMapping>,
+    are_doubles: impl Fn(&str) -> bool,
+) -> Result<RecordBatch> {
     let mut arrays = Vec::new();
     for item in columns.items()?.iter() {
         let (name, values): (String, Bound<'_, PyAny>) = item.extract()?;
-        let array = array(&values).map_err(|error| match error {
+        let array = array(&values, are_doubles(&name)).map_err(|error| match error {
             Failure::Python(error) if error.is_instance_of::<PyTypeError>(columns.py()) => {
                 PyTypeError::new_err(format!("column {name:?}: {}", error.value(columns.py()))).into()
             }
@@ -121,7 +124,7 @@ pub(crate) fn batch(columns: &Bound<'_, PyMapping>) -> Result<RecordBatch> {
 }
 
 /// A list, or an array of Arrow or numpy, as an array.
-pub(crate) fn array(values: &Bound<'_, PyAny>) -> Result<ArrayRef> {
+fn array(values: &Bound<'_, PyAny>, are_doubles: bool) -> Result<ArrayRef> {
     if let Some(arrays) = Arrays::of(values)? {
         let (ty, mut chunks) = (arrays.field().data_type().clone(), Vec::new());
         arrays.for_each(values.py(), |chunk| {
@@ -137,9 +140,9 @@ pub(crate) fn array(values: &Bound<'_, PyAny>) -> Result<ArrayRef> {
         return Ok(times);
     }
     if let Some(to_list) = values.getattr_opt("tolist")? {
-        return array_of_list(&to_list.call0()?);
+        return array_of_list(&to_list.call0()?, are_doubles);
     }
-    array_of_list(values)
+    array_of_list(values, are_doubles)
 }
 
 /// Times of numpy, of which some are integers in a list of Python; `None` of other values.
@@ -169,24 +172,24 @@ fn times_of_numpy(values: &Bound<'_, PyAny>) -> Result<Option<ArrayRef>> {
             return Err(PyTypeError::new_err(message).into());
         }
     }
-    array_of_list(&list).map(Some)
+    array_of_list(&list, false).map(Some)
 }
 
-fn array_of_list(values: &Bound<'_, PyAny>) -> Result<ArrayRef> {
+fn array_of_list(values: &Bound<'_, PyAny>, are_doubles: bool) -> Result<ArrayRef> {
     if let Ok(values) = values.extract::<Vec<Option<bool>>>() {
         return Ok(match values.iter().all(Option::is_none) {
             true => Arc::new(NullArray::new(values.len())),
             false => Arc::new(BooleanArray::from(values)),
         });
     }
-    if let Ok(numbers) = values.extract::<Vec<Option<i64>>>() {
+    if !are_doubles && let Ok(numbers) = values.extract::<Vec<Option<i64>>>() {
         // Python takes a bool as 0 or 1.
         if numbers.iter().any(|number| matches!(number, Some(0 | 1))) {
             no_bool(values)?;
         }
         return Ok(Arc::new(Int64Array::from(numbers)));
     }
-    if let Ok(numbers) = values.extract::<Vec<Option<u64>>>() {
+    if !are_doubles && let Ok(numbers) = values.extract::<Vec<Option<u64>>>() {
         no_bool(values)?;
         return Ok(Arc::new(UInt64Array::from(numbers)));
     }
@@ -195,7 +198,7 @@ fn array_of_list(values: &Bound<'_, PyAny>) -> Result<ArrayRef> {
     }
     let values = values.extract::<Vec<Option<Bound<'_, PyAny>>>>()?;
     let present = || values.iter().flatten();
-    if present().all(|value| value.is_instance_of::<PyInt>()) {
+    if !are_doubles && present().all(|value| value.is_instance_of::<PyInt>()) {
         return Err(argument("expected integers that all are i64 or all are u64"));
     }
     if present().all(|value| value.is_instance_of::<PyFloat>() || value.is_instance_of::<PyInt>()) {
@@ -208,7 +211,7 @@ fn array_of_list(values: &Bound<'_, PyAny>) -> Result<ArrayRef> {
         return Ok(Arc::new(values.iter().map(bytes).collect::<PyResult<BinaryArray>>()?));
     }
     if present().all(|value| value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>()) {
-        return lists(&values);
+        return lists(&values, are_doubles);
     }
     moments(&values)
 }
@@ -240,7 +243,7 @@ fn double(value: &Option<Bound<'_, PyAny>>) -> Result<Option<f64>> {
     Ok(Some(number))
 }
 
-fn lists(values: &[Option<Bound<'_, PyAny>>]) -> Result<ArrayRef> {
+fn lists(values: &[Option<Bound<'_, PyAny>>], are_doubles: bool) -> Result<ArrayRef> {
     let (mut items, mut lens) = (Vec::new(), Vec::new());
     for list in values {
         let before = items.len();
@@ -255,7 +258,7 @@ fn lists(values: &[Option<Bound<'_, PyAny>>]) -> Result<ArrayRef> {
         // An empty list is a missing value.
         return Ok(Arc::new(NullArray::new(values.len())));
     };
-    let items = array_of_list(PyList::new(first.py(), &items)?.as_any())?;
+    let items = array_of_list(PyList::new(first.py(), &items)?.as_any(), are_doubles)?;
     let item = Arc::new(Field::new("item", items.data_type().clone(), true));
     let nulls = NullBuffer::from_iter(values.iter().map(Option::is_some));
     Ok(Arc::new(ListArray::try_new(item, OffsetBuffer::from_lengths(lens), items, Some(nulls))?))

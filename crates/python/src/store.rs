@@ -59,8 +59,9 @@ impl Store {
         (data, progress): (&Bound<'py, PyAny>, Option<Py<PyAny>>),
         update: Option<Vec<String>>,
     ) -> Result<Bound<'py, PyDict>> {
-        let (store, data) = (self.store()?, Data::of(data)?);
+        let store = self.store()?;
         let types = Types::of_fields(store.snapshot().schema().fields());
+        let data = Data::of(data, |name| types.are_doubles(name))?;
         let mut counts = [0_u64; OUTCOMES.len()];
         py.detach(|| {
             // A stream is released without the GIL, too, as that may wait for its threads.
@@ -74,7 +75,8 @@ impl Store {
                     Some(unset) => {
                         let mut update = Update::new();
                         for name in unset {
-                            update = update.unset(batch.field(name)?);
+                            let field = batch.field(name).map_err(|_| Failure::NoColumn(name.clone()))?;
+                            update = update.unset(field);
                         }
                         batch.update_record_batch(rows, &update).map_err(place)?;
                     }
@@ -127,8 +129,19 @@ impl Store {
         refuse_fork()?;
         let specs = match schema_of(&schema)? {
             Some(schema) => Types::of(types.as_ref())?.fields(&schema)?,
+            None if types.is_some() => {
+                return Err(argument("expected types in the mapping of the schema, found others beside it"));
+            }
             None => declared(&schema)?,
         };
+        let names: Vec<String> = specs.iter().map(|spec| spec.name().to_owned()).collect();
+        let keys = sort_by.map(|keys| arguments::sort_keys(keys, &names)).unwrap_or_default();
+        let of_keys = keys.iter().map(|key| key.column.as_str());
+        for name in id_field.into_iter().chain(version_field).chain(of_keys) {
+            if !names.iter().any(|column| column == name) {
+                return Err(Failure::NoColumn(name.to_owned()));
+            }
+        }
         let mut schema = StoreSchema::new();
         for spec in &specs {
             schema = schema.with_field(field(spec, id_field))?;
@@ -139,9 +152,8 @@ impl Store {
         if let Some(name) = version_field {
             schema = schema.with_version_field(name)?;
         }
-        if let Some(keys) = sort_by {
-            let names: Vec<String> = specs.iter().map(|spec| spec.name().to_owned()).collect();
-            schema = schema.with_sort(arguments::sort_keys(keys, &names))?;
+        if !keys.is_empty() {
+            schema = schema.with_sort(keys)?;
         }
         let options = options(&durability, keep_commits, buffer)?;
         let store = py.detach(|| docvalues::store::Store::create(&path, schema, options))?;

@@ -48,7 +48,12 @@ impl Table {
             for row in 0..batch.num_rows().min(SHOWN - rows.len()) {
                 let cells = self.schema.fields().iter().zip(batch.columns());
                 let cells = cells.map(|(field, column)| -> Result<String> {
-                    Ok(python_values::value(py, column, field, row)?.str()?.to_string_lossy().into_owned())
+                    let text = match python_values::value(py, column, field, row) {
+                        Ok(value) => value.str()?,
+                        // A year that Python does not have.
+                        Err(error) => PyErr::from(error).value(py).str()?,
+                    };
+                    Ok(text.to_string_lossy().into_owned())
                 });
                 rows.push(cells.collect::<Result<Vec<String>>>()?);
             }

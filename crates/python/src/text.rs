@@ -7,6 +7,7 @@ use arrow_array::cast::AsArray as _;
 use arrow_array::{
     Array, ArrayRef, FixedSizeBinaryArray, ListArray, RecordBatch, RecordBatchOptions, StringArray,
 };
+use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;
 use arrow_schema::{DataType, Field as ArrowField, Schema as ArrowSchema};
 use docvalues::search::arrow::{StringLayout, arrow_field};
@@ -70,8 +71,8 @@ pub(crate) fn as_text(batch: &RecordBatch) -> Result<RecordBatch> {
     })
 }
 
-/// The batch with 16 bytes in place of the text of columns that `logical` says to be IP addresses or UUIDs. It follows `rows`
-/// others.
+/// The batch with 16 bytes in place of the text of columns that `logical` says to be IP addresses or UUIDs, or lists of them. It
+/// follows `rows` others.
 pub(crate) fn parsed(
     batch: &RecordBatch,
     rows: u64,
@@ -83,7 +84,7 @@ pub(crate) fn parsed(
         let flat = FlatArray::of(column)?;
         let is_text =
             matches!(flat.items.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
-        if !is_text || flat.lists.is_some() {
+        if !is_text {
             return Ok(None);
         }
         let (mut values, mut refused) = (Vec::with_capacity(flat.items.len()), None);
@@ -94,7 +95,7 @@ pub(crate) fn parsed(
                 && value.is_none()
                 && refused.is_none()
             {
-                refused = Some((values.len() as u64, text.to_string()));
+                refused = flat.row(values.len()).map(|row| (row as u64, text.to_string()));
             }
             values.push(value);
         });
@@ -105,9 +106,16 @@ pub(crate) fn parsed(
                 what: format!("{text:?} is not of type {}", logical.name()),
             });
         }
-        let array = FixedSizeBinaryArray::try_from_sparse_iter_with_size(values.into_iter(), 16)?;
-        let of_type = Field::new(field.name(), Kind::Binary, logical);
-        Ok(Some((arrow_field(&of_type, true, StringLayout::Offsets), Arc::new(array) as ArrayRef)))
+        let values = FixedSizeBinaryArray::try_from_sparse_iter_with_size(values.into_iter(), 16)?;
+        let values: ArrayRef = Arc::new(values);
+        let of_type =
+            |name: &str| arrow_field(&Field::new(name, Kind::Binary, logical), true, StringLayout::Offsets);
+        let Some(lists) = &flat.lists else { return Ok(Some((of_type(field.name()), values))) };
+        let lens = lists.windows(2).map(|ends| usize::try_from(ends[1] - ends[0]).unwrap_or(0));
+        let nulls = NullBuffer::from_iter((0..column.len()).map(|row| flat.is_valid(row)));
+        let (item, offsets) = (Arc::new(of_type("item")), OffsetBuffer::from_lengths(lens));
+        let lists = ListArray::try_new(Arc::clone(&item), offsets, values, Some(nulls))?;
+        Ok(Some((ArrowField::new(field.name(), DataType::List(item), true), Arc::new(lists) as ArrayRef)))
     })
 }
 

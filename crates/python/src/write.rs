@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arguments::{self, Data, Names};
-use crate::errors::{Result, argument};
+use crate::errors::{Failure, Result, argument};
 use crate::interrupt::refuse_fork;
 use crate::text;
 
@@ -38,7 +38,7 @@ pub(crate) fn write(
 ) -> Result<u32> {
     refuse_fork()?;
     let types = Types::of(types.as_ref())?;
-    let data = Data::of(&data)?;
+    let data = Data::of(&data, |name| types.are_doubles(name))?;
     let mut options = WriterOptions::new().threads(threads.unwrap_or(0));
     options.budget = memory.unwrap_or(options.budget);
     py.detach(|| -> Result<u32> {
@@ -51,8 +51,7 @@ pub(crate) fn write(
         let names: Vec<String> = schema.iter().map(|(_, field)| field.name().to_owned()).collect();
         let mut writer = SegmentWriter::create(path, schema, options)?;
         if let Some(name) = &id_field {
-            let unknown = || argument(format!("expected a column of ids, found no column {name:?}"));
-            let field = writer.schema().field(name).ok_or_else(unknown)?;
+            let field = writer.schema().field(name).ok_or_else(|| Failure::NoColumn(name.clone()))?;
             writer.id_field(field, IdOptions::default())?;
         }
         if let Some(keys) = sort_by {
@@ -95,12 +94,17 @@ impl Types {
         self.0.iter().find(|(name, _)| name == column).map(|(_, logical)| *logical)
     }
 
+    /// Whether the values of a column are doubles.
+    pub(crate) fn are_doubles(&self, column: &str) -> bool {
+        self.get(column) == Some(LogicalType::F64)
+    }
+
     /// The fields of a schema with these types.
     pub(crate) fn fields(&self, schema: &ArrowSchema) -> Result<Vec<FieldSpec>> {
         let mut fields = field_specs(schema)?;
         for (name, logical) in &self.0 {
-            let unknown = || argument(format!("expected the type of a column, found that of {name:?}"));
-            let field = fields.iter_mut().find(|field| field.name() == name).ok_or_else(unknown)?;
+            let field = fields.iter_mut().find(|field| field.name() == name);
+            let field = field.ok_or_else(|| Failure::NoColumn(name.clone()))?;
             let of_type = FieldSpec::new(name, *logical);
             *field = if field.is_multi_valued() { of_type.multi_valued() } else { of_type };
         }

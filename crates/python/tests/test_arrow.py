@@ -3,6 +3,7 @@
 import datetime as dt
 import decimal
 import gc
+import os
 import struct
 
 import docvalues as dv
@@ -168,6 +169,24 @@ def test_addresses_and_uuids():
     assert dv.open("b.dv").scan(as_text=True).read_all().to_pydict() == {"id": ids, "ip": ips}
 
 
+def test_lists_of_addresses():
+    ids = ["a", "b", "c"]
+    dv.write("a.dv", {"id": ids, "ips": [["10.1.2.3", "::1"], None, []]}, types={"ips": "ip"})
+    segment = dv.open("a.dv")
+    assert segment.schema.types == {"id": "string", "ips": "list<ip>"} and segment.count('ips = "10.0.0.0/8"') == 1
+    rows = segment.scan(as_text=True).read_all()
+    assert rows.to_pydict() == {"id": ids, "ips": [["::1", "10.1.2.3"], None, None]}
+    # Text goes in as it came out.
+    with dv.Store.create("store", {"id": "string", "ips": "list<ip>"}, id_field="id") as store:
+        store.upsert(rows)
+        store.refresh()
+        assert store.snapshot().lookup(ids, as_text=True).to_pydict() == rows.to_pydict()
+    for tail in ([], [["x"]]):
+        with pytest.raises(dv.DataError) as error:
+            dv.write("b.dv", {"ips": [None, ["10.0.0.1"], ["::1", "10.0.0"], *tail]}, types={"ips": "ip"})
+        assert (error.value.column, error.value.row) == ("ips", 2)
+
+
 @pytest.mark.parametrize(
     ("values", "row"),
     [
@@ -267,7 +286,7 @@ def test_types_that_no_column_has():
         dv.write("a.dv", 7)
 
 
-def test_the_mapping_lives_as_long_as_an_arrow_buffer():
+def test_answers_own_their_values():
     dv.write("a.dv", {"n": range(100_000), "text": [f"text {n}" for n in range(100_000)]})
     segment = dv.open("a.dv")
     scan = segment.scan()
@@ -278,7 +297,10 @@ def test_the_mapping_lives_as_long_as_an_arrow_buffer():
     segment.close()
     del segment, scan
     gc.collect()
+    assert pa.Table.from_batches([first, *stream]).equals(columns)
+    # Whoever maps a file that was made shorter ends by SIGBUS.
+    del stream
+    os.truncate("a.dv", 0)
     assert columns["n"].to_pylist() == list(range(100_000))
     assert columns["text"][77_777].as_py() == "text 77777"
     assert frame["n"].to_list() == list(range(99_999, -1, -1))
-    assert pa.Table.from_batches([first, *stream]).equals(columns)

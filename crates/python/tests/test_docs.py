@@ -42,6 +42,9 @@ def test_the_stubs_have_what_the_module_has():
     for node in STUBS.body:
         if isinstance(node, ast.ClassDef) and hasattr(dv, node.name):
             class_ = getattr(dv, node.name)
+            assert "final" in map(ast.unparse, node.decorator_list)
+            with pytest.raises(TypeError):
+                type("Sub", (class_,), {})
             methods = [child for child in node.body if isinstance(child, ast.FunctionDef) and child.name[0] != "_"]
             assert {name for name in vars(class_) if name[0] != "_"} == {method.name for method in methods}, node.name
             properties = [method for method in methods if "property" in map(ast.unparse, method.decorator_list)]

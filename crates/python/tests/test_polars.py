@@ -92,6 +92,9 @@ def test_what_a_search_can_answer_is_pushed_down():
         # Partly.
         ((c("i") == 7) & (c("i") + 1 > 2), "`i` = 7"),
         # Not at all.
+        (c("t") >= pl.lit(time, pl.Datetime("ms")), None),
+        (c("t").is_in([day]), None),
+        (c("i") == pl.lit(day), None),
         ((c("i") == 7) | (c("i") + 1 > 2), None),
         (c("f") == math.nan, None),
         (c("s").str.contains("a."), None),

@@ -18,6 +18,8 @@ import pyarrow as pa
 import pytest
 
 HITS = {"id": ["a", "b", "c"], "host": ["x.example", None, "<y>"], "size": [512, 9_000, 70]}
+TYPES = {"id": "string", "host": "string", "size": "i64"}
+WRONG = [{"types": {"none": "ip"}}, {"id_field": "none"}, {"sort_by": ["id", "-none"]}, {"version_field": "none"}]
 
 
 @pytest.fixture
@@ -29,7 +31,7 @@ def hits():
 
 def test_a_segment_describes_itself(hits):
     assert (hits.columns, len(hits), hits.parts, hits.sort_by) == (["host", "id", "size"], 3, 1, [])
-    assert hits.schema.types == {"id": "string", "host": "string", "size": "i64"}
+    assert hits.schema.types == TYPES
     assert hits.schema.names == hits.columns and len(hits.schema) == 3
     assert pa.schema(hits.schema).field("size").type == pa.int64()
     described = hits.describe().to_pydict()
@@ -51,10 +53,18 @@ def test_errors_are_those_that_python_has(hits, in_a_folder_of_its_own):
         (IndexError, IndexError, lambda: hits.take([-1])),
         (IndexError, IndexError, lambda: hits.take([2**63])),
         (TypeError, TypeError, lambda: hits.count(1)),
+        *((KeyError, dv.ColumnError, lambda wrong=wrong: dv.write("a.dv", HITS, **wrong)) for wrong in WRONG[:3]),
+        *((KeyError, dv.ColumnError, lambda wrong=wrong: dv.Store.create("s", TYPES, **wrong)) for wrong in WRONG[1:]),
+        (ValueError, dv.QueryError, lambda: dv.Store.create("s", TYPES, types={"host": "bytes"})),
+        (ValueError, dv.QueryError, lambda: dv.write("a.dv", HITS, id_field="size")),
+        (ValueError, dv.QueryError, lambda: dv.write("a.dv", HITS, sort_by=["size", "size"])),
+        (dv.Error, dv.Error, lambda: dv.write("a.dv", HITS, memory=0)),
     ]:
         with pytest.raises(base) as raised:
             call()
         assert isinstance(raised.value, error)
+        assert error is not dv.ColumnError or raised.value.column in ("hots", "none")
+    assert type(raised.value) is dv.Error and "`memory`" in str(raised.value), "no column refused it"
     with pytest.raises(OSError) as raised:
         dv.open("none.dv")
     assert (raised.value.errno, raised.value.filename) == (errno.ENOENT, raised.value.file)
@@ -478,6 +488,29 @@ def test_lists_without_items_are_missing_values():
         assert tags == [None, None, ["x"]]
 
 
+def test_whole_numbers_of_lists_are_doubles_in_a_column_of_doubles():
+    types = {"id": "string", "price": "f64", "prices": "list<f64>"}
+    with dv.Store.create("store", types, id_field="id") as store:
+        store.upsert({"id": ["a", "b"], "price": [9, None], "prices": [[2, 1], []]})
+        store.update({"id": ["b"], "price": np.array([3])})
+        store.refresh()
+        found = store.snapshot().lookup(["a", "b"], ["price", "prices"]).to_pydict()
+        assert found == {"price": [9.0, 3.0], "prices": [[1.0, 2.0], None]}
+        for price in (2**53 + 1, True, "9"):
+            with pytest.raises((TypeError, ValueError)):
+                store.upsert({"id": ["c"], "price": [price]})
+    dv.write("a.dv", {"n": [1, 2]}, types={"n": "f64"})
+    assert dv.open("a.dv").schema.types == {"n": "f64"}
+
+
+def test_a_table_shows_years_that_python_does_not_have():
+    days, times = pa.array([10_000_000, 0], pa.date32()), pa.array([10**15, 0], pa.timestamp("ms"))
+    dv.write("a.dv", pa.table({"day": days, "time": times}))
+    table = dv.open("a.dv").scan().read_all()
+    for shown in (repr(table), table._repr_html_()):
+        assert shown.count("1970-01-01") == 2 and shown.count("out of range") == 2
+
+
 def test_deletes_publish_and_those_of_a_condition_commit():
     for durability, is_committed in (("batch", True), ("commit", False)):
         with dv.Store.create(durability, {"id": "string"}, id_field="id", durability=durability) as store:
@@ -496,8 +529,9 @@ def test_a_refused_value_of_a_later_batch_has_its_row():
         assert (raised.value.column, raised.value.row) == ("tags", 66_000)
         store.refresh()
         assert 0 < len(store) <= 66_000
-        with pytest.raises(dv.ColumnError):
-            store.upsert({"id": ["a"], "tag": ["x"]})
+        for call in (lambda: store.upsert({"id": ["a"], "tag": ["x"]}), lambda: store.update({"id": ["0"]}, unset=["tag"])):
+            with pytest.raises(dv.ColumnError):
+                call()
 
 
 def test_a_stream_goes_through_in_batches():
@@ -520,5 +554,13 @@ def test_a_stream_goes_through_in_batches():
         yield pa.record_batch({"n": pa.array([1])})
         raise RuntimeError("no more")
 
-    with pytest.raises(dv.Error, match="no more"):
+    with pytest.raises(dv.Error, match="no more") as raised:
         dv.write("b.dv", pa.RecordBatchReader.from_batches(schema, failing()))
+    assert type(raised.value) is dv.Error, "no column refused it"
+
+    def interrupted():
+        yield pa.record_batch({"n": pa.array([1])})
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        dv.write("b.dv", pa.RecordBatchReader.from_batches(schema, interrupted()))

@@ -1,13 +1,16 @@
-"""Segments and stores in Spark: `pip install pyspark`, Java 17, half a minute. Runs if pyspark is there."""
+"""Segments and stores in Spark: `pip install pyspark`, Java 17, half a minute. Runs if both are there."""
 
 import datetime as dt
 import os
+import shutil
 import sys
 
 import docvalues as dv
 import pytest
 
 pyspark = pytest.importorskip("pyspark")
+if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
+    pytest.skip("there is no Java", allow_module_level=True)
 
 
 @pytest.fixture(scope="module")

@@ -167,6 +167,9 @@ fn documents(mut stats: Bytes<'_>, mut meta: Bytes<'_>, place: u32, style: &Styl
     for _ in 0..=place {
         let total;
         (found.docs, total) = counts(&mut stats, &mut run, style)?;
+        if found.docs == 0 {
+            return None;
+        }
         metadata(&mut meta, &mut found, total, style)?;
     }
     Some(found)
@@ -200,12 +203,14 @@ fn metadata(meta: &mut Bytes<'_>, found: &mut Found, total: u64, style: &Style) 
     } else if code & 1 == 0 {
         found.pointer = found.pointer.checked_add(code >> 1)?;
         found.singleton = if found.docs == 1 { Some(meta.vint()?) } else { None };
-    } else {
+    } else if found.docs == 1 {
         // The document of the term before, and a difference.
         let code = code >> 1;
         let difference = (code >> 1).cast_signed() ^ -(code & 1).cast_signed();
-        let doc = i64::from(found.singleton.unwrap_or(0)).checked_add(difference)?;
+        let doc = i64::from(found.singleton?).checked_add(difference)?;
         found.singleton = Some(u32::try_from(doc).ok()?);
+    } else {
+        return None;
     }
     let (has_positions, has_offsets) = (style.options == 3 || style.options == 4, style.options == 4);
     if has_positions {
@@ -263,6 +268,19 @@ mod tests {
                 let _ = find(Bytes(&damaged), b"d", &NEW);
             }
         }
+    }
+
+    #[test]
+    fn terms_have_documents_and_only_single_ones_are_differences() {
+        // "a" in document 5, and "b" in some with this code.
+        let of = |docs: u8, code: u8| {
+            let suffixes = [&[2 << 1, 2 << 3 | 4][..], b"ab", &[2 << 1, 1, 1]].concat();
+            let block = [suffixes, string(&[1 << 1, docs << 1]), string(&[0, 5, code])].concat();
+            find(Bytes(&block), b"b", &NEW)
+        };
+        assert_eq!(of(1, 2 << 1 | 1), Some(Some(Found { docs: 1, pointer: 0, singleton: Some(6) })));
+        assert_eq!(of(3, 4 << 1), Some(Some(Found { docs: 3, pointer: 4, singleton: None })));
+        assert_eq!((of(3, 2 << 1 | 1), of(0, 4 << 1)), (None, None));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
 from types import TracebackType
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, final
 
 __version__: str
 
@@ -59,11 +59,11 @@ def write(
 
     Integers become i64 or u64, floats f64, timestamps UTC in milliseconds, microseconds or nanoseconds. Decimals become f64,
     or i64 without decimal places, and must be exact; times and durations become integers of their unit; extension types other
-    than IP addresses and UUIDs become the type that stores them. Of `types`, "ip" and "uuid" parse text of columns at the top,
-    not of lists and structs. Dictionaries are decoded, and structs become columns (`geo.city`). A list has the values of a
-    document: they come back in ascending order, equal strings once, and an empty list as a missing one. Integers are no values
-    of a column of doubles that is there already. `progress` and Ctrl-C have their turn between batches, but not
-    while the columns are encoded at the end.
+    than IP addresses and UUIDs become the type that stores them. Of `types`, "ip" and "uuid" parse text of columns and lists, not
+    of structs. Dictionaries are decoded, and structs become columns (`geo.city`). A list has the values of a document: they come
+    back in ascending order, equal strings once, and an empty list as a missing one. In a column of doubles, integers of a mapping
+    must be exact, and those of Arrow are refused. `progress` and Ctrl-C have their turn between batches, but not while the columns
+    are encoded at the end.
     """
 
 def main(args: Sequence[str]) -> int:
@@ -71,6 +71,7 @@ def main(args: Sequence[str]) -> int:
 
 def _forked() -> None: ...
 
+@final
 class Table:
     """Rows in memory, as Arrow: `pl.DataFrame(it)`, `pa.table(it)`, `pa.record_batch(it)`, `pd.DataFrame.from_arrow(it)`.
 
@@ -91,6 +92,7 @@ class Table:
     def __arrow_c_schema__(self) -> object: ...
     def _repr_html_(self) -> str: ...
 
+@final
 class Schema:
     """Names and Arrow types of columns: `pa.schema(it)`, `pl.Schema(it)`."""
 
@@ -103,6 +105,7 @@ class Schema:
     def __len__(self) -> int: ...
     def __arrow_c_schema__(self) -> object: ...
 
+@final
 class Scan:
     """Documents as record batches, read when they are asked for. It can be read several times.
 
@@ -122,6 +125,7 @@ class Scan:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def __arrow_c_schema__(self) -> object: ...
 
+@final
 class Segment:
     """A segment file, several, or a commit or snapshot of a store: documents that do not change. Made by `open`.
 
@@ -214,8 +218,8 @@ class Segment:
     ) -> Table:
         """One row: `docs`, `missing`, `values`, `nans`, `min`, `max`, `sum`, `mean`, `std`, and `distinct` on request.
 
-        `std` is the standard deviation of a sample, as in polars and DuckDB. Here and in metrics, a sum of integers beyond 64
-        bits is a double.
+        `std` is the standard deviation of a sample, as in polars and DuckDB. Here and in metrics, sums of integers are i64, or
+        u64, or doubles if one is beyond 64 bits.
         """
 
     def percentiles(
@@ -276,6 +280,7 @@ class Segment:
     ) -> None: ...
     def _repr_html_(self) -> str: ...
 
+@final
 class Store:
     """A folder of segments that changes. One process at a time may have it open; others read it with `open`.
 
@@ -296,7 +301,7 @@ class Store:
         keep_commits: int | None = None,
         buffer: int | None = None,
     ) -> Store:
-        """Creates a store; `types` as in `write`.
+        """Creates a store; `types` of a schema of Arrow as in `write`.
 
         `durability` says when changes are on disk: after each call ("batch"), after `commit`, or within so many seconds.
         `keep_commits` is the number of commits that the store keeps from now on; a new one keeps the newest.
@@ -359,7 +364,9 @@ class Store:
     def stats(self) -> dict[str, int]:
         """`docs`, `segments`, `buffered_docs`, `buffer_bytes`, `log_bytes`, `unpublished` and `uncommitted` changes."""
 
-    def check(self) -> None: ...
+    def check(self) -> None:
+        """Checks the files of all commits and raises the error of the first problem. Ctrl-C waits for its end."""
+
     def close(self) -> None: ...
     def __enter__(self) -> Store: ...
     def __exit__(

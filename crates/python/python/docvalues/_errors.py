@@ -42,7 +42,7 @@ class NotFoundError(Error, FileNotFoundError):
 
 
 class ColumnError(Error, KeyError):
-    """There is no column of that name."""
+    """There is no column of that name; in a condition, this is a `QueryError`."""
 
 
 class QueryError(Error, ValueError):

@@ -76,11 +76,11 @@ def _condition(node: Any, types: Mapping[str, str], depth: int) -> str | None:
             parts = [_condition(part, types, depth + 1) for part in _operands(node, op)]
             return None if None in parts else f"({' or '.join(part for part in parts if part)})"
         case {"BinaryExpr": {"left": {"Column": name}, "op": op, "right": {"Literal": _} as value}} if op in _OPERATORS:
-            return _comparison(name, types.get(name, ""), _OPERATORS[op], _value(value))
+            return _comparison(name, kind := types.get(name, ""), _OPERATORS[op], _value(kind, value))
         case {"Function": {"input": [{"Column": name}, *arguments], "function": {"Boolean": function}}}:
             return _boolean(name, types.get(name, "list"), function, arguments)
         case {"Function": {"input": [{"Column": name}, {"Literal": _} as value], "function": {"StringExpr": function}}}:
-            return _pattern(name, types.get(name, ""), function, _value(value))
+            return _pattern(name, kind := types.get(name, ""), function, _value(kind, value))
     return None
 
 
@@ -99,10 +99,10 @@ def _boolean(name: str, kind: str, function: Any, arguments: list[Any]) -> str |
         case {"IsBetween": {"closed": closed}}, [{"Literal": _} as low, {"Literal": _} as high] if closed in _BOUNDS:
             bounds = zip(_BOUNDS[closed], (low, high))
             return _conjunction(
-                [_comparison(name, kind, operator, _value(bound)) for operator, bound in bounds]
+                [_comparison(name, kind, operator, _value(kind, bound)) for operator, bound in bounds]
             )
         case {"IsIn": {"nulls_equal": False}}, [{"Literal": _} as values]:
-            return _is_in(name, kind, _value(values))
+            return _is_in(name, kind, _value(kind, values))
     return None
 
 
@@ -119,10 +119,15 @@ def _pattern(name: str, kind: str, function: Any, value: Any) -> str | None:
     return text and f"{_column(name)} {operator} {text}"
 
 
-def _value(node: Any) -> Any:
-    """The value of a literal: days and times as numbers, lists as such."""
+def _value(kind: str, node: Any) -> Any:
+    """The value of a literal for a column of type `kind`: days and times as numbers, lists as such."""
     expression = pl.Expr.deserialize(io.BytesIO(json.dumps(node).encode()), format="json")
-    value = pl.select(expression.to_physical()).item()
+    literal = pl.select(expression).to_series()
+    type_: Any = getattr(literal.dtype, "inner", literal.dtype)
+    # polars gives literals the type of their column, before it asks for a scan.
+    if type_.is_temporal() and kind != ("date" if type_ == pl.Date else f"timestamp[{type_.time_unit}]"):
+        raise ValueError(f"{type_} is not {kind}")
+    value = literal.to_physical().item()
     return value.to_list() if isinstance(value, pl.Series) else value
 
 
