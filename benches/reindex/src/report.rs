@@ -11,6 +11,9 @@ use crate::record::{Figures, Line, Record, Shape, Task, Way, What};
 /// The number of segments that plots and the table of costs show, if there is one.
 const SEGMENTS: u32 = 6;
 
+/// The end of the names of sides whose small new files stay in memory, as with Lucene's `NRTCachingDirectory`.
+const CACHED: &str = "-nrt";
+
 /// The cells of a number of documents, each of whose cycles changes so many.
 struct Grid<'a> {
     record: &'a Record,
@@ -109,7 +112,12 @@ pub fn tables(record: &Record) -> Run {
         .at(&distinct(|line| &line.commit));
     for grid in Grid::of(record) {
         let name = |kind: &str| format!("{}-{}-{kind}", grid.docs, grid.changed);
-        run.table(&name("times"), times(&grid));
+        let (cached, others): (Vec<&str>, Vec<&str>) =
+            grid.sides.iter().partition(|side| side.ends_with(CACHED));
+        run.table(&name("times"), times(&grid, &others));
+        if !cached.is_empty() {
+            run.table(&name("times-nrt"), times(&grid, &cached));
+        }
         run.table(&name("costs"), costs(&grid));
     }
     run.table("builds", builds(record));
@@ -117,17 +125,20 @@ pub fn tables(record: &Record) -> Run {
 }
 
 /// Elapsed milliseconds a changed document without a wait, and where an update becomes cheaper.
-fn times(grid: &Grid<'_>) -> Vec<Vec<String>> {
+fn times(grid: &Grid<'_>, sides: &[&str]) -> Vec<Vec<String>> {
     let mut head = vec!["words, segments".to_owned()];
-    for side in &grid.sides {
+    for side in sides {
         let columns =
             [format!("{}: update, ms", name(side)), "reindex".to_owned(), "cheaper from".to_owned()];
         head.extend(columns);
     }
     let mut table = vec![head];
     for &shape in &grid.shapes {
+        if sides.iter().all(|side| grid.cell(side, shape, Way::Update).is_none()) {
+            continue;
+        }
         let mut row = vec![format!("{}, {}", words(shape), shape.segments)];
-        for side in &grid.sides {
+        for side in sides {
             let update = grid.figures(side, shape, Way::Update).map(|figures| figures.ms);
             let reindexed =
                 grid.waits.iter().filter_map(|&wait| Some((wait, grid.reindexed(side, shape, wait)?)));
