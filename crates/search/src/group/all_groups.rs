@@ -12,7 +12,7 @@ use crate::engine::{
     ValueSpace, Window, memory, ord_of, threads,
 };
 use crate::error::Result;
-use crate::metrics::{DistinctSet, Kept, Layout, MeasureState, NumberLog, OrderValue};
+use crate::metrics::{DistinctSet, Kept, Layout, MeasureState, NumberLog};
 
 /// Finds the first `top` groups in the given order, without their documents. If they `are_all` for a merge, with all values
 /// of distinct values and percentiles.
@@ -250,7 +250,7 @@ struct Candidates {
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Candidate {
     /// The count or the metric, descending.
-    height: Reverse<Option<OrderValue>>,
+    height: Reverse<Option<i128>>,
     /// The value, or the term of an id.
     value: Stored,
     key: i64,
@@ -272,8 +272,8 @@ impl Candidates {
     #[inline(never)]
     fn offer(&mut self, layout: &Layout, row: &[u64], key: i64, value: impl FnOnce() -> Stored) {
         let height = Reverse(match self.order {
-            GroupOrder::Count => Some(OrderValue::Integer(row[0].into())),
-            GroupOrder::Metric(metric) => layout.order_value(row, metric),
+            GroupOrder::Count => Some(row[0].into()),
+            GroupOrder::Metric(metric) => layout.order(row, metric),
             GroupOrder::Value | GroupOrder::Best => None,
         });
         let is_full = self.heap.len() >= self.top;

@@ -1,11 +1,10 @@
 //! Conditions on the counts and metrics of groups, as SQL's `having`.
 
 use docvalues_column::LogicalType;
-use docvalues_format::file::kind::from_f64;
 
 use crate::engine::Request;
 use crate::error::{Error, Result};
-use crate::metrics::{Layout, Measure, Metric, Sum};
+use crate::metrics::{Layout, Measure, Metric};
 use crate::query::{Condition, NumberTest, Query};
 
 /// The name of the number of documents in a group.
@@ -92,20 +91,12 @@ impl Having {
         match self {
             Having::Constant(passes) => *passes,
             Having::Test(None, test) => test.passes(Some(count.into())),
-            Having::Test(Some(metric), test) => test.passes(measure(*metric).and_then(tested)),
+            Having::Test(Some(metric), test) => {
+                test.passes(measure(*metric).and_then(|measure| measure.number()))
+            }
             Having::All(parts) => parts.iter().all(|part| part.passes(count, measure)),
             Having::Any(parts) => parts.iter().any(|part| part.passes(count, measure)),
             Having::Not(part) => !part.passes(count, measure),
         }
     }
-}
-
-/// The number to test: as stored, or an integer.
-fn tested(measure: Measure) -> Option<i128> {
-    Some(match measure {
-        Measure::Value(value) => value.stored()?.into(),
-        Measure::Sum(Sum::Integer(sum)) => sum,
-        Measure::Sum(Sum::Double(number)) | Measure::Mean(number) => from_f64(number).into(),
-        Measure::Distinct(count) => count.into(),
-    })
 }

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 #[cfg(feature = "serde")]
 use crate::group::tuple_values;
 use crate::group::{FoundGroups, Group, GroupFound, GroupOrder, Groups, Having, group_values};
-use crate::metrics::{Distinct, Measure, MeasureState, Metric, OrderValue};
+use crate::metrics::{Distinct, Measure, MeasureState, Metric};
 use crate::sort::{Keys, read_keys};
 
 /// Groups over some parts: all of them, with the state of their metrics and their best documents. See
@@ -229,10 +229,8 @@ fn with_keys(
 /// The first groups in the requested order. Equal ones are ordered by value.
 fn first(groups: Vec<PartialGroup>, group: &Group, metrics: &[PartialColumn]) -> Vec<PartialGroup> {
     let height = |found: &PartialGroup| match group.order {
-        GroupOrder::Count => Some(OrderValue::Integer(found.count.into())),
-        GroupOrder::Metric(at) => {
-            found.measure(at, group, metrics).and_then(|measure| OrderValue::of(&measure))
-        }
+        GroupOrder::Count => Some(found.count.into()),
+        GroupOrder::Metric(at) => found.measure(at, group, metrics).and_then(|measure| measure.order()),
         GroupOrder::Value | GroupOrder::Best => None,
     };
     let by_best = |a: &PartialGroup, b: &PartialGroup| match group.order {
