@@ -93,6 +93,10 @@ impl<'s> Binder<'s> {
         match query {
             Query::All => Ok(Draft::Done(self.constant(true, Clause::Own(Query::All), None))),
             Query::None => Ok(Draft::Done(self.constant(false, Clause::Own(Query::None), None))),
+            Query::Docs(_) if self.search.parts.len() > 1 => {
+                let why = "expected a query without sets of documents, as there are several parts: use `Query::hits`";
+                Err(Error::Request(why.to_owned()))
+            }
             Query::Docs(set) => Ok(Draft::Done(self.set(query, set))),
             Query::Hits(set) => {
                 let docs = DocsByPart::Set(set).of_part(self.part, self.search.parts.len())?;
