@@ -6,7 +6,7 @@
 //! | numbers, sorted-numeric, bool | an array from the least to the greatest value if these are close; otherwise a hash table |
 //! | binary | a hash table of values |
 //!
-//! If the counters exceed [`Search::memory`], several passes count a part of the values each: a range of ords, or of
+//! If the counters exceed [`Search::memory`](crate::Search::memory), several passes count a part of the values each: a range of ords, or of
 //! hashes.
 //!
 //! Several parts of a search count into the same counters, terms by their ids (`engine::term_ids`), and those of threads are
@@ -22,7 +22,7 @@ mod top_values;
 
 use docvalues_column::{Field, Value};
 
-use crate::engine::{DocsByPart, Request, Search, Slot, hash_tables};
+use crate::engine::{Request, Slot, hash_tables};
 use crate::error::Result;
 use counter::Counts;
 pub(crate) use counter::FacetCounter;
@@ -159,32 +159,5 @@ impl Facet {
         let mut found = FacetResult::new(self, (slot, request), docs, missing)?;
         found.offer(Counts::Sparse(table), request.stop())?;
         finish::values(found, column, request)
-    }
-}
-
-impl Search<'_> {
-    /// Counts the documents of `docs` that have each value of a column. O(documents) for each pass; one pass unless
-    /// [`Search::memory`] requires more.
-    ///
-    /// # Errors
-    ///
-    /// If there is no such column, it has no prefixes, or it is damaged.
-    pub fn facet<'d>(&self, docs: impl Into<DocsByPart<'d>>, facet: &Facet) -> Result<FacetCounts> {
-        let mut counts = self.facets(docs, std::slice::from_ref(facet))?;
-        Ok(counts.remove(0))
-    }
-
-    /// Counts several columns in one pass over the documents.
-    ///
-    /// # Errors
-    ///
-    /// As [`facet`](Self::facet).
-    pub fn facets<'d>(&self, docs: impl Into<DocsByPart<'d>>, facets: &[Facet]) -> Result<Vec<FacetCounts>> {
-        let mut request = Request::open(self, docs.into())?;
-        let bytes = request.memory() / facets.len().max(1);
-        let counters = facets.iter().map(|facet| FacetCounter::new(&mut request, facet, bytes));
-        let counters = counters.collect::<Result<Vec<_>>>()?;
-        let counters = request.run(counters)?;
-        counters.into_iter().map(|counter| counter.finish(&request)).collect()
     }
 }

@@ -20,9 +20,7 @@ use docvalues_format::file::kind::to_f64;
 
 pub use crate::calendar::Unit;
 use crate::calendar::{self, CalendarStep, LastRun};
-use crate::engine::{
-    Cells, Collector, ConstantColumn, DocsByPart, Elements, Interrupt, Request, Search, Slot, Window,
-};
+use crate::engine::{Cells, Collector, ConstantColumn, Elements, Interrupt, Request, Slot, Window};
 use crate::error::{Error, Result};
 use crate::facet::{Facet, FacetCounts};
 use crate::metrics::{Measure, MeasureState, Metric};
@@ -206,25 +204,6 @@ pub(crate) struct FoundBucket {
     pub(crate) count: u64,
     pub(crate) measures: Vec<Option<MeasureState>>,
     pub(crate) facet: Option<FacetCounts>,
-}
-
-impl Search<'_> {
-    /// Counts the values of `docs` in each bucket.
-    ///
-    /// # Errors
-    ///
-    /// If there is no such column, it has no numbers, the step is invalid or makes too many buckets, the column is
-    /// damaged, or counting within buckets exceeds [`Search::memory`].
-    pub fn histogram<'d>(
-        &self,
-        docs: impl Into<DocsByPart<'d>>,
-        histogram: &Histogram,
-    ) -> Result<HistogramCounts> {
-        let mut request = Request::open(self, docs.into())?;
-        let bytes = request.memory();
-        let counter = BucketCounter::new(&mut request, histogram, bytes)?;
-        request.run(counter)?.finish(&request)
-    }
 }
 
 /// Counts values by bucket.

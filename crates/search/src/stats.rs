@@ -5,7 +5,7 @@
 //! | count, missing, min, max, sum, mean | exact; a sum of doubles is compensated (Neumaier) | for all documents, from the directory if possible |
 //! | spread | variance | in the same pass, window by window (Chan, Golub, LeVeque 1979) |
 //! | percentiles | exact values of the column | counting passes, each of which narrows the range 4,096-fold |
-//! | distinct | exact for ords, for dense numbers and up to 65,536 values; otherwise an estimate, of which 99 % are within 2.1 % | a bitset, in ranges if [`Search::memory`] requires; a set; HyperLogLog |
+//! | distinct | exact for ords, for dense numbers and up to 65,536 values; otherwise an estimate, of which 99 % are within 2.1 % | a bitset, in ranges if [`Search::memory`](crate::Search::memory) requires; a set; HyperLogLog |
 //!
 //! NaN counts as a value, and is left out of everything else. -0.0 and 0.0 are one distinct value; extremes and
 //! percentiles are values as stored.
@@ -19,7 +19,7 @@ mod values;
 
 use docvalues_column::{Field, LogicalType, Value};
 
-use crate::engine::{ColumnView, DocsByPart, Elements, Request, Search, Slot};
+use crate::engine::{ColumnView, Elements, Request, Slot};
 use crate::error::{Error, Result};
 pub use crate::metrics::{Distinct, Sum};
 use crate::metrics::{check_percentile, place};
@@ -271,33 +271,5 @@ impl ColumnStats {
             distinct: None,
             field,
         }
-    }
-}
-
-impl Search<'_> {
-    /// Computes statistics of the values that `docs` have in a column.
-    ///
-    /// For all documents, what the directory has is not computed again.
-    ///
-    /// # Errors
-    ///
-    /// If there is no such column, its kind has no such statistic, or it is damaged.
-    pub fn stats<'d>(&self, docs: impl Into<DocsByPart<'d>>, stats: &Stats) -> Result<ColumnStats> {
-        let mut found = self.stats_of(docs, std::slice::from_ref(stats))?;
-        Ok(found.remove(0))
-    }
-
-    /// Computes the statistics of several columns in one pass over the documents.
-    ///
-    /// # Errors
-    ///
-    /// As [`stats`](Self::stats).
-    pub fn stats_of<'d>(&self, docs: impl Into<DocsByPart<'d>>, stats: &[Stats]) -> Result<Vec<ColumnStats>> {
-        let mut request = Request::open(self, docs.into())?;
-        let bytes = request.memory() / stats.len().max(1);
-        let plans = stats.iter().map(|stats| plan(&mut request, stats, bytes)).collect::<Result<Vec<_>>>()?;
-        let (plans, reading): (Vec<_>, Vec<_>) = plans.into_iter().unzip();
-        let reading = request.run(reading)?;
-        plans.into_iter().zip(reading).map(|(plan, reading)| plan.finish(&request, reading)).collect()
     }
 }

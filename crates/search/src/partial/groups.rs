@@ -88,7 +88,7 @@ impl PartialGroups {
         let docs_of_each = kept_docs(group);
         let all = Group { top, order: GroupOrder::Value, docs: docs_of_each, having: None, ..group.clone() };
         crate::group::validate(group)?;
-        let found = search.find_groups(docs, &all, true)?;
+        let found = crate::group::find(search, docs, &all, true)?;
         let by = group.by.iter().enumerate().map(|(at, name)| Ok(column(name)?.of_step(group.step(at))));
         let keys = group.sort.iter().map(|key| key.column.as_str());
         let keys = keys.chain(group.metrics.iter().filter_map(Metric::key));
