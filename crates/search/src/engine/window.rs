@@ -149,6 +149,37 @@ impl Cells<'_> {
         };
         missing as u64
     }
+
+    /// Calls `each` with the position of each document and every different number that it has, or ord as a number; with
+    /// `None` if it has none. Byte strings are left out.
+    #[inline]
+    pub(crate) fn each_different(&self, mut each: impl FnMut(usize, Option<i64>)) {
+        match self {
+            Cells::Numbers(numbers) => (0..numbers.values.len()).for_each(|at| each(at, numbers.get(at))),
+            Cells::Ords(ords) => {
+                let number = |ord: TermOrd| (ord != NO_ORD).then(|| i64::from(ord.get()));
+                ords.iter().enumerate().for_each(|(at, ord)| each(at, number(*ord)));
+            }
+            Cells::NumberLists(lists) => each_of_lists(lists, |number| number, each),
+            Cells::OrdLists(lists) => each_of_lists(lists, |ord| ord.get().into(), each),
+            Cells::Bytes(_) => {}
+        }
+    }
+}
+
+/// [`Cells::each_different`] of lists, which ascend.
+#[inline]
+fn each_of_lists<T: Copy + PartialEq>(
+    lists: &Slices<'_, T>,
+    number: impl Fn(T) -> i64,
+    mut each: impl FnMut(usize, Option<i64>),
+) {
+    for (at, list) in lists.iter().enumerate() {
+        if list.is_empty() {
+            each(at, None);
+        }
+        list.chunk_by(|a, b| a == b).for_each(|same| each(at, Some(number(same[0]))));
+    }
 }
 
 impl<'a> Strings<'a> {

@@ -232,12 +232,23 @@ impl Collector for FacetCounter {
             window.read(self.slot)?;
             window.cells(self.slot)
         };
-        match cells {
-            Cells::Ords(ords) => self.ords(ords, window.column(self.slot).info().all_present()),
-            Cells::OrdLists(lists) => self.ord_lists(lists),
-            Cells::Numbers(numbers) => self.numbers(numbers),
-            Cells::NumberLists(lists) => self.number_lists(lists),
-            Cells::Bytes(strings) => self.bytes(strings),
+        let missing = &mut self.missing;
+        match (&mut self.counts, cells) {
+            (Counts::Sparse(counts), cells) => cells.each_different(|_, number| match number {
+                Some(number) => counts.count(number, 1, &self.budget),
+                None => *missing += 1,
+            }),
+            (Counts::Dense(first, counts), cells @ Cells::NumberLists(_)) => {
+                cells.each_different(|_, number| match number {
+                    Some(number) => counts.add(offset(*first, number)),
+                    None => *missing += 1,
+                });
+            }
+            (_, Cells::Ords(ords)) => self.ords(ords, window.column(self.slot).info().all_present()),
+            (_, Cells::OrdLists(lists)) => self.ord_lists(lists),
+            (_, Cells::Numbers(numbers)) => self.numbers(numbers),
+            (_, Cells::Bytes(strings)) => self.bytes(strings),
+            (_, Cells::NumberLists(_)) => {}
         }
         Ok(())
     }
@@ -302,15 +313,6 @@ impl FacetCounter {
                 self.missing += ords.iter().filter(|ord| **ord == NO_ORD).count() as u64;
                 counts.count(ords, |ord| offset(*first, ord.get().into()));
             }
-            (None, Counts::Sparse(counts)) => {
-                for &ord in ords {
-                    if ord == NO_ORD {
-                        self.missing += 1;
-                    } else {
-                        counts.count(ord.get().into(), 1, &self.budget);
-                    }
-                }
-            }
             _ => {}
         }
     }
@@ -321,36 +323,18 @@ impl FacetCounter {
     }
 
     fn numbers(&mut self, numbers: Numbers<'_>) {
+        let Counts::Dense(first, counts) = &mut self.counts else { return };
         let mut there = 0;
-        match &mut self.counts {
-            Counts::Dense(first, counts) if numbers.present.is_none() => {
-                there = numbers.values.len() as u64;
-                counts.count(numbers.values, |number| offset(*first, number));
-            }
-            Counts::Dense(first, counts) => numbers.each(|_, number| {
+        if numbers.present.is_none() {
+            there = numbers.values.len() as u64;
+            counts.count(numbers.values, |number| offset(*first, number));
+        } else {
+            numbers.each(|_, number| {
                 there += 1;
                 counts.add(offset(*first, number));
-            }),
-            Counts::Sparse(counts) => numbers.each(|_, number| {
-                there += 1;
-                counts.count(number, 1, &self.budget);
-            }),
-            _ => {}
+            });
         }
         self.missing += numbers.values.len() as u64 - there;
-    }
-
-    fn number_lists(&mut self, lists: Slices<'_, i64>) {
-        for list in lists.iter() {
-            self.missing += u64::from(list.is_empty());
-            for same in list.chunk_by(|a, b| a == b) {
-                match &mut self.counts {
-                    Counts::Dense(first, counts) => counts.add(offset(*first, same[0])),
-                    Counts::Sparse(counts) => counts.count(same[0], 1, &self.budget),
-                    _ => {}
-                }
-            }
-        }
     }
 
     fn bytes(&mut self, strings: Strings<'_>) {

@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use docvalues_column::{Slices, TermOrd};
-
 use super::Histogram;
 use crate::engine::hash_tables::{NumberTable, ValuePart};
-use crate::engine::{Cells, Elements, Interrupt, MemoryBudget, NO_ORD, Request, Slot, Window, len_u32};
+use crate::engine::{Elements, Interrupt, MemoryBudget, Request, Slot, Window, len_u32};
 use crate::error::{Error, Result};
 use crate::facet::{Facet, FacetCounts};
 use crate::metrics::{Layout, Measure, MeasureState, Metric};
@@ -109,7 +107,7 @@ impl SubAggregations {
         self.layout.read(window)?;
         self.layout.add(&mut self.rows, &self.places, window);
         match &mut self.values {
-            Some(values) => values.collect(&self.places, self.ranges, window),
+            Some(values) => values.collect(&self.places, window),
             None => Ok(()),
         }
     }
@@ -184,31 +182,20 @@ impl FacetByBucket {
         true
     }
 
-    fn collect(&mut self, places: &[u32], ranges: usize, window: &mut Window<'_>) -> Result<()> {
+    fn collect(&mut self, places: &[u32], window: &mut Window<'_>) -> Result<()> {
         self.is_within_budget()?;
         window.read(self.slot)?;
-        let FacetByBucket { slot, tables, missing, budget, .. } = self;
-        let inside =
-            places.iter().map(|place| *place as usize).enumerate().filter(|(_, range)| *range < ranges);
-        match window.cells(*slot) {
-            Cells::Ords(ords) => inside.for_each(|(at, range)| match ords[at] {
-                NO_ORD => missing[range] += 1,
-                ord => tables[range].count(ord.get().into(), 1, budget),
-            }),
-            Cells::Numbers(numbers) => inside.for_each(|(at, range)| match numbers.get(at) {
-                None => missing[range] += 1,
-                Some(number) => tables[range].count(number, 1, budget),
-            }),
-            Cells::OrdLists(lists) => {
-                each_list(inside, lists, missing, |range, ord: TermOrd| {
-                    tables[range].count(ord.get().into(), 1, budget);
-                });
+        let FacetByBucket { tables, missing, budget, .. } = self;
+        window.cells(self.slot).each_different(|at, number| {
+            let range = places[at] as usize;
+            // Other documents are in no bucket.
+            if let Some(table) = tables.get_mut(range) {
+                match number {
+                    Some(number) => table.count(number, 1, budget),
+                    None => missing[range] += 1,
+                }
             }
-            Cells::NumberLists(lists) => {
-                each_list(inside, lists, missing, |range, number| tables[range].count(number, 1, budget));
-            }
-            Cells::Bytes(_) => {}
-        }
+        });
         Ok(())
     }
 
@@ -240,20 +227,5 @@ impl FacetByBucket {
             "the values of column \"{column}\" in each bucket take more than {bytes} bytes: raise `Search::memory`"
         );
         Err(Error::Request(why))
-    }
-}
-
-/// Calls `each` for the different values of each list, and counts documents without a value.
-fn each_list<T: Copy + PartialEq>(
-    inside: impl Iterator<Item = (usize, usize)>,
-    lists: Slices<'_, T>,
-    missing: &mut [u64],
-    mut each: impl FnMut(usize, T),
-) {
-    for (at, range) in inside {
-        let list = lists.get(at);
-        missing[range] += u64::from(list.is_empty());
-        // Lists ascend.
-        list.chunk_by(|a, b| a == b).for_each(|same| each(range, same[0]));
     }
 }
