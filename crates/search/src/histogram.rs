@@ -348,25 +348,19 @@ impl Collector for BucketCounter {
         self.docs += window.len() as u64;
         let cells = window.stored_cells(self.slot);
         self.missing += cells.missing();
-        match cells {
-            Cells::Numbers(numbers) => match &mut self.sub {
-                None => numbers.each(|_, number| self.count(number, 1)),
-                Some(sub) => {
-                    sub.begin(window.len());
-                    numbers.each(|at, number| match self.buckets.place(number, &mut self.last) {
-                        Some(range) => {
-                            self.counts[range] += 1;
-                            sub.put(at, range);
-                        }
-                        None => self.outside += 1,
-                    });
-                    sub.collect(window)?;
-                }
-            },
-            Cells::NumberLists(lists) => lists.items().iter().for_each(|&number| self.count(number, 1)),
-            Cells::Ords(_) | Cells::OrdLists(_) | Cells::Bytes(_) => {}
-        }
-        Ok(())
+        let (Some(sub), Cells::Numbers(numbers)) = (&mut self.sub, &cells) else {
+            cells.each_number(|number| self.count(number, 1));
+            return Ok(());
+        };
+        sub.begin(window.len());
+        numbers.each(|at, number| match self.buckets.place(number, &mut self.last) {
+            Some(range) => {
+                self.counts[range] += 1;
+                sub.put(at, range);
+            }
+            None => self.outside += 1,
+        });
+        sub.collect(window)
     }
 
     fn merge(&mut self, other: BucketCounter, stop: &Interrupt) -> Result<()> {

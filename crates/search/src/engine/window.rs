@@ -150,6 +150,18 @@ impl Cells<'_> {
         missing as u64
     }
 
+    /// Calls `each` with every number of each document, or ord as a number. Byte strings are left out.
+    #[inline]
+    pub(crate) fn each_number(&self, mut each: impl FnMut(i64)) {
+        match self {
+            Cells::Numbers(numbers) => numbers.each(|_, number| each(number)),
+            Cells::NumberLists(lists) => lists.items().iter().for_each(|number| each(*number)),
+            Cells::Ords(_) => self.each_different(|_, number| number.into_iter().for_each(&mut each)),
+            Cells::OrdLists(lists) => lists.items().iter().for_each(|ord| each(ord.get().into())),
+            Cells::Bytes(_) => {}
+        }
+    }
+
     /// Calls `each` with the position of each document and every different number that it has, or ord as a number; with
     /// `None` if it has none. Byte strings are left out.
     #[inline]

@@ -3,13 +3,12 @@
 use std::hash::Hash;
 
 use datasketches::hll::{HllSketch, HllType, HllUnion};
-use docvalues_column::{TermOrd, bits};
+use docvalues_column::bits;
 use hashbrown::HashSet;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::engine::{
-    Cells, Collector, Elements, Interrupt, MultiPass, NO_ORD, Numbers, Request, Slot, Stored, TermSpace,
-    Window, memory,
+    Cells, Collector, Elements, Interrupt, MultiPass, Request, Slot, Stored, TermSpace, Window, memory,
 };
 use crate::error::Result;
 use crate::metrics::Distinct;
@@ -123,23 +122,6 @@ impl DistinctValues {
             _ => Ok(Vec::new()),
         }
     }
-
-    fn see_ords(&mut self, ords: &[TermOrd]) {
-        if let DistinctState::Dense(first, seen) = &mut self.seen {
-            let (first, seen) = (*first, seen.as_mut_slice());
-            for ord in ords.iter().filter(|ord| **ord != NO_ORD) {
-                see_dense(first, ord.get().into(), seen);
-            }
-        }
-    }
-
-    fn see_numbers(&mut self, numbers: Numbers<'_>) {
-        match &mut self.seen {
-            DistinctState::Dense(first, seen) => numbers.each(|_, number| see_dense(*first, number, seen)),
-            DistinctState::Numbers(few) => numbers.each(|_, number| few.see(&number, i64::clone)),
-            _ => {}
-        }
-    }
 }
 
 impl Collector for DistinctValues {
@@ -170,16 +152,18 @@ impl Collector for DistinctValues {
 
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
         window.read(self.slot)?;
-        match window.cells(self.slot) {
-            Cells::Ords(ords) => self.see_ords(ords),
-            Cells::OrdLists(lists) => self.see_ords(lists.items()),
-            Cells::Numbers(numbers) => self.see_numbers(numbers),
-            Cells::NumberLists(lists) => self.see_numbers(Numbers { values: lists.items(), present: None }),
-            Cells::Bytes(strings) => {
-                if let DistinctState::Bytes(few) = &mut self.seen {
-                    strings.iter().flatten().for_each(|bytes| few.see(bytes, <[u8]>::to_vec));
-                }
+        match (&mut self.seen, window.cells(self.slot)) {
+            (DistinctState::Dense(first, seen), cells) => {
+                let (first, seen) = (*first, seen.as_mut_slice());
+                cells.each_number(|number| see_dense(first, number, seen));
             }
+            (DistinctState::Numbers(few), cells) => {
+                cells.each_number(|number| few.see(&number, i64::clone));
+            }
+            (DistinctState::Bytes(few), Cells::Bytes(strings)) => {
+                strings.iter().flatten().for_each(|bytes| few.see(bytes, <[u8]>::to_vec));
+            }
+            _ => {}
         }
         Ok(())
     }

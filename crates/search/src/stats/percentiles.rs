@@ -7,7 +7,7 @@
 use docvalues_column::LogicalType;
 use docvalues_format::file::kind::to_f64;
 
-use crate::engine::{Cells, Collector, Interrupt, Request, Slot, Window};
+use crate::engine::{Collector, Interrupt, Request, Slot, Window};
 use crate::error::Result;
 
 /// The bits by which a pass narrows a range.
@@ -81,19 +81,18 @@ impl Counter {
         Counter { slot, logical, ranges }
     }
 
-    fn count(&mut self, numbers: &[i64]) {
-        for &number in numbers {
-            if self.logical == LogicalType::F64 && to_f64(number).is_nan() {
-                continue;
-            }
-            let rank = rank(number);
-            // The last range that begins at or below it.
-            let after = self.ranges.partition_point(|range| range.first <= rank);
-            let Some(range) = after.checked_sub(1).and_then(|at| self.ranges.get_mut(at)) else { continue };
-            let part = range.part(rank - range.first);
-            if let Some(count) = range.counts.get_mut(part) {
-                *count += 1;
-            }
+    #[inline]
+    fn count(&mut self, number: i64) {
+        if self.logical == LogicalType::F64 && to_f64(number).is_nan() {
+            return;
+        }
+        let rank = rank(number);
+        // The last range that begins at or below it.
+        let after = self.ranges.partition_point(|range| range.first <= rank);
+        let Some(range) = after.checked_sub(1).and_then(|at| self.ranges.get_mut(at)) else { return };
+        let part = range.part(rank - range.first);
+        if let Some(count) = range.counts.get_mut(part) {
+            *count += 1;
         }
     }
 
@@ -122,12 +121,7 @@ impl Collector for Counter {
 
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
         window.read_stored(self.slot)?;
-        match window.stored_cells(self.slot) {
-            Cells::Numbers(numbers) if numbers.present.is_none() => self.count(numbers.values),
-            Cells::Numbers(numbers) => numbers.each(|_, number| self.count(&[number])),
-            Cells::NumberLists(lists) => self.count(lists.items()),
-            Cells::Ords(_) | Cells::OrdLists(_) | Cells::Bytes(_) => {}
-        }
+        window.stored_cells(self.slot).each_number(|number| self.count(number));
         Ok(())
     }
 
