@@ -120,7 +120,7 @@ impl Search<'_> {
             None => request.pass_part(part),
         };
         let parts: Vec<PassPart<'_>> = best_first(&request, &keys).into_iter().map(pass_part).collect();
-        find_top(&request, keys, top, most, &parts)
+        find_top(&request, keys, (top, most), &parts, None)
     }
 
     /// Returns all of `docs` in the order of `keys`, for example to export them. O(documents · log documents), with 20
@@ -194,42 +194,33 @@ impl Search<'_> {
         let after = last.entry(&request, &keys)?;
         let parts = best_first(&request, &keys).into_iter().map(|part| request.pass_part(part));
         let parts: Vec<PassPart<'_>> = parts.collect();
-        let (bound, visited) = match parts.first() {
-            Some(best) => lower_bound::from_best_zone(&request, best, &keys, top, Some(&after))?,
-            None => (None, 0),
-        };
-        let queue = TopDocs::bounded(top, bound).after(Some(&after));
-        let collector = TopKCollector::new(keys, queue).max_threads(request.memory() / bytes.max(1));
-        let (within, threads) = (Pass::EVERYWHERE, request.threads());
-        let pass = Pass { parts: &parts, within, threads, stop: request.stop() };
-        let (found, mut profile) = pass.run(collector)?.finish();
-        profile.visited += visited;
-        Ok((found.finish(&request)?, profile))
+        find_top(&request, keys, (top, request.memory() / bytes.max(1)), &parts, Some(&after))
     }
 }
 
-/// The first `top` documents of `parts`, in this order.
+/// The first `top` documents of `parts`, in this order, of those that do not come before `after`.
 fn find_top(
     request: &Request<'_>,
     keys: Keys,
-    top: usize,
-    max_threads: usize,
+    (top, max_threads): (usize, usize),
     parts: &[PassPart<'_>],
+    after: Option<&Entry>,
 ) -> Result<(Vec<DocAddress>, TopProfile)> {
     let run = |last| {
-        let collector =
-            TopKCollector::new(keys.clone(), TopDocs::bounded(top, last)).max_threads(max_threads);
+        let queue = TopDocs::bounded(top, last).after(after);
+        let collector = TopKCollector::new(keys.clone(), queue).max_threads(max_threads);
         let (within, threads) = (Pass::EVERYWHERE, request.threads());
         let pass = Pass { parts, within, threads, stop: request.stop() };
         Ok::<_, Error>(pass.run(collector)?.finish())
     };
     let (last, visited) = match parts.first() {
-        Some(best) => lower_bound::from_best_zone(request, best, &keys, top, None)?,
+        Some(best) => lower_bound::from_best_zone(request, best, &keys, top, after)?,
         None => (None, 0),
     };
     let mut before = TopProfile { visited, ..TopProfile::default() };
-    let guess = match parts {
-        [only] => lower_bound::estimate(request, only, &keys, top)?,
+    // An estimate does not know how many documents come before `after`.
+    let guess = match (parts, after) {
+        ([only], None) => lower_bound::estimate(request, only, &keys, top)?,
         _ => None,
     };
     // If enough documents are at least as good as the estimate, the first are among them.
