@@ -98,7 +98,7 @@ impl Keys {
             let order = if key.by_term {
                 key.owned_value(window, at)?.cmp(last)
             } else {
-                key.value(window, at).cmp(&last.as_slice())
+                key.value(window, at).order(last)
             };
             if order.is_ne() {
                 return Ok(order.is_lt());
