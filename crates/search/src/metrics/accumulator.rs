@@ -154,32 +154,24 @@ impl Accumulator {
         Some((self.at, is_last, of_rank(word(1)), address))
     }
 
-    /// Adds a number `times` times.
-    #[expect(clippy::cast_precision_loss, reason = "a sum of doubles is no count")]
-    pub(super) fn add_known(&self, row: &mut [u64], number: i64, times: u64) {
-        let Accumulator { at, count, .. } = *self;
-        let is_double = self.logical == LogicalType::F64;
-        if is_double && to_f64(number).is_nan() {
-            return;
-        }
-        if count != 0 {
-            row[count] += times;
-        }
-        match self.kind {
-            AccumulatorKind::Sum => {
-                row[at] = row[at].wrapping_add(number.cast_unsigned().wrapping_mul(times))
+    /// Adds a number `times` times. O(log times).
+    pub(super) fn add_known(&self, row: &mut [u64], number: i64, mut times: u64) {
+        let mut some = vec![0; row.len()];
+        let mut rows = Rows { words: row.len(), rows: &mut some, places: &[0] };
+        self.add(&mut rows, &Numbers { values: &[number], present: None });
+        loop {
+            if !times.is_multiple_of(2) {
+                self.merge(row, &some);
             }
-            AccumulatorKind::WideSum => add_wide(row, at, i128::from(number) * i128::from(times)),
-            AccumulatorKind::Doubles => {
-                let mut all = compensated(row, at);
-                all.add(to_f64(number) * times as f64);
-                (row[at], row[at + 1]) = (all.sum.to_bits(), all.lost.to_bits());
+            times /= 2;
+            if times == 0 {
+                break;
             }
-            AccumulatorKind::Least => row[at] = row[at].max(!rank(number)),
-            AccumulatorKind::Greatest => row[at] = row[at].max(rank(number)),
-            AccumulatorKind::Distinct => row[at] = 1,
-            // These need documents.
-            AccumulatorKind::Percentile(_) | AccumulatorKind::ByKey(..) => {}
+            let same = some.clone();
+            self.merge(&mut some, &same);
+        }
+        if self.kind == AccumulatorKind::Distinct {
+            row[self.at] = 1;
         }
     }
 
