@@ -98,29 +98,22 @@ impl BoundPart {
             return Ok((PartSet::Some(set.clone()), Evaluated::default()));
         }
         let run = || if is_profiled { Run::counting(self.nodes) } else { Run::default() };
-        let (range, words, runs) = match self.whole_words(docs) {
-            Some((range, ignored)) => {
-                // Cleared bits for all documents.
-                let mut words = Docs::Range(0, 0).try_words(self.docs, self.memory)?;
-                let from = (range.start / 64) as usize;
-                let chunks = chunks(range).zip(words[from..].chunks_mut(CHUNK_WORDS));
-                let mut runs = self.workers(&chunks, run);
-                each(chunks, &mut runs, |run, (docs, bits)| self.fill(docs, bits, run))?;
-                clear(&mut words[from..], ignored);
-                (range, words, runs)
-            }
-            None => {
-                let mut words = docs.try_words(self.docs, self.memory)?;
-                if let Some(live) = &self.live {
-                    words.iter_mut().zip(live.words()).for_each(|(word, live)| *word &= live);
-                }
-                let all = DocRange::new(0, self.docs);
-                let chunks = chunks(all).zip(words.chunks_mut(CHUNK_WORDS));
-                let mut runs = self.workers(&chunks, run);
-                each(chunks, &mut runs, |run, (docs, bits)| self.narrow_windows(docs, bits, run))?;
-                (all, words, runs)
-            }
-        };
+        let whole = self.whole_words(docs);
+        let (range, ignored) = whole.unwrap_or((DocRange::new(0, self.docs), 0));
+        // No candidates, or those of a list or a bitset.
+        let candidates = if whole.is_some() { Docs::Range(0, 0) } else { docs };
+        let mut words = candidates.try_words(self.docs, self.memory)?;
+        if let (None, Some(live)) = (whole, &self.live) {
+            words.iter_mut().zip(live.words()).for_each(|(word, live)| *word &= live);
+        }
+        let here = &mut words[(range.start / 64) as usize..];
+        let chunks = chunks(range).zip(here.chunks_mut(CHUNK_WORDS));
+        let mut runs = self.workers(&chunks, run);
+        each(chunks, &mut runs, |run, (docs, bits)| match whole {
+            Some(_) => self.fill(docs, bits, run),
+            None => self.narrow_windows(docs, bits, run),
+        })?;
+        clear(here, ignored);
         let (pruned, profiles) = evaluate::sum(runs);
         let windows = range.len().div_ceil(WINDOW as usize) as u64;
         let set = PartSet::Some(Bitset::from_words(words, self.docs).into());
