@@ -179,16 +179,17 @@ impl Columns {
         slot
     }
 
-    /// The column of a slot, if it has ords of several parts and no ids of their terms yet.
-    pub(crate) fn without_ids(&self, slot: Slot) -> Option<&ColumnSet> {
-        let (set, ids) = &self.columns[slot.0];
-        let lacks_ids = ids.is_none() && set.parts.len() > 1 && set.elements() == Elements::Ords;
-        lacks_ids.then_some(&**set)
-    }
-
-    /// From now on, ords of the column are read as ids of terms.
-    pub(crate) fn read_as_ids(&mut self, slot: Slot, ids: Arc<TermIds>) {
-        self.columns[slot.0].1 = Some(ids);
+    /// From now on, ords of the column are read as ids of terms, which `make` makes, if there are several parts.
+    pub(crate) fn read_as_ids(
+        &mut self,
+        slot: Slot,
+        make: impl FnOnce(&ColumnSet) -> Result<Arc<TermIds>>,
+    ) -> Result<()> {
+        let (set, ids) = &mut self.columns[slot.0];
+        if ids.is_none() && set.parts.len() > 1 && set.elements() == Elements::Ords {
+            *ids = Some(make(set)?);
+        }
+        Ok(())
     }
 
     pub(crate) fn get(&self, slot: Slot) -> ColumnView<'_> {
