@@ -41,6 +41,7 @@ use finish::FacetResult;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
+#[must_use]
 pub struct Facet {
     /// The column.
     pub column: String,
@@ -117,28 +118,24 @@ impl Facet {
     }
 
     /// Sets the most values to return.
-    #[must_use]
     pub fn top(mut self, top: usize) -> Facet {
         self.top = top;
         self
     }
 
     /// Sets the order of the values.
-    #[must_use]
     pub fn order(mut self, order: FacetOrder) -> Facet {
         self.order = order;
         self
     }
 
     /// Leaves out values that fewer than `min_count` documents have.
-    #[must_use]
     pub fn min_count(mut self, count: u64) -> Facet {
         self.min_count = count;
         self
     }
 
     /// Counts only values that begin with `prefix`.
-    #[must_use]
     pub fn prefix(mut self, prefix: impl Into<Vec<u8>>) -> Facet {
         self.prefix = Some(prefix.into());
         self

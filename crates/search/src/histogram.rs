@@ -50,6 +50,7 @@ pub const MAX_BUCKETS: usize = 1 << 16;
 #[doc(alias = "LongRangeFacetCounts")]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
+#[must_use]
 pub struct Histogram {
     /// A column of numbers, one or several a document.
     pub column: String,
@@ -69,14 +70,12 @@ impl Histogram {
     }
 
     /// Adds a metric of the documents of each bucket.
-    #[must_use]
     pub fn metric(mut self, metric: Metric) -> Histogram {
         self.metrics.push(metric);
         self
     }
 
     /// Adds a facet of the documents of each bucket, over a column of numbers or terms.
-    #[must_use]
     pub fn facet(mut self, facet: Facet) -> Histogram {
         self.facet = Some(facet);
         self

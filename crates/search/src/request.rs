@@ -37,6 +37,7 @@ use crate::stats::{self, ColumnStats, Stats};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
+#[must_use]
 pub struct SearchRequest {
     /// The documents to search.
     pub query: Query,
@@ -66,55 +67,46 @@ impl SearchRequest {
     }
 
     /// Sets the documents to search.
-    #[must_use]
     pub fn query(self, query: Query) -> SearchRequest {
         SearchRequest { query, ..self }
     }
 
     /// Sets the facets to count.
-    #[must_use]
     pub fn facets(self, facets: impl IntoIterator<Item = Facet>) -> SearchRequest {
         SearchRequest { facets: facets.into_iter().collect(), ..self }
     }
 
     /// Sets the histograms to count.
-    #[must_use]
     pub fn histograms(self, histograms: impl IntoIterator<Item = Histogram>) -> SearchRequest {
         SearchRequest { histograms: histograms.into_iter().collect(), ..self }
     }
 
     /// Sets the statistics to compute.
-    #[must_use]
     pub fn stats(self, stats: impl IntoIterator<Item = Stats>) -> SearchRequest {
         SearchRequest { stats: stats.into_iter().collect(), ..self }
     }
 
     /// Sets the groups to find.
-    #[must_use]
     pub fn groups(self, groups: impl IntoIterator<Item = Group>) -> SearchRequest {
         SearchRequest { groups: groups.into_iter().collect(), ..self }
     }
 
     /// Sets the sort order of the first documents.
-    #[must_use]
     pub fn sort(self, sort: impl IntoIterator<Item = SortKey>) -> SearchRequest {
         SearchRequest { sort: sort.into_iter().collect(), ..self }
     }
 
     /// Sets the number of documents to return in that order; `usize::MAX` for all.
-    #[must_use]
     pub fn top(self, top: usize) -> SearchRequest {
         SearchRequest { top, ..self }
     }
 
     /// Sets the position that the documents in that order follow: the next page.
-    #[must_use]
     pub fn after(self, last: SortCursor) -> SearchRequest {
         SearchRequest { after: Some(last), ..self }
     }
 
     /// Sets whether to return how the query was evaluated.
-    #[must_use]
     pub fn explain(self, explain: bool) -> SearchRequest {
         SearchRequest { explain, ..self }
     }

@@ -38,6 +38,7 @@ pub(crate) use values::ValueStats;
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
+#[must_use]
 pub struct Stats {
     /// The column.
     pub column: String,
@@ -114,21 +115,18 @@ impl Stats {
     }
 
     /// Adds the variance.
-    #[must_use]
     pub fn spread(mut self) -> Stats {
         self.spread = true;
         self
     }
 
     /// Adds percentiles, from 0 to 100.
-    #[must_use]
     pub fn percentiles(mut self, percentiles: impl IntoIterator<Item = f64>) -> Stats {
         self.percentiles = percentiles.into_iter().collect();
         self
     }
 
     /// Adds the number of different values.
-    #[must_use]
     pub fn distinct(mut self) -> Stats {
         self.distinct = true;
         self
