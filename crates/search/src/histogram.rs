@@ -20,7 +20,7 @@ use docvalues_format::file::kind::to_f64;
 
 pub use crate::calendar::Unit;
 use crate::calendar::{self, CalendarStep, LastRun};
-use crate::engine::{Cells, Collector, ConstantColumn, Elements, Interrupt, Request, Slot, Window};
+use crate::engine::{Cells, Collector, ConstantColumn, Elements, Interrupt, Request, Slot, Window, len_u32};
 use crate::error::{Error, Result};
 use crate::facet::{Facet, FacetCounts};
 use crate::metrics::{Measure, MeasureState, Metric};
@@ -351,11 +351,12 @@ impl Collector for BucketCounter {
             cells.each_number(|number| self.count(number, 1));
             return Ok(());
         };
-        sub.begin(window.len());
+        sub.places.clear();
+        sub.places.resize(window.len(), len_u32(self.counts.len()));
         numbers.each(|at, number| match self.buckets.place(number, &mut self.last) {
             Some(range) => {
                 self.counts[range] += 1;
-                sub.put(at, range);
+                sub.places[at] = len_u32(range);
             }
             None => self.outside += 1,
         });

@@ -39,11 +39,12 @@ mod top_k;
 
 use std::collections::HashMap;
 
-use docvalues_column::{DocAddress, DocId, LogicalType, SortKey};
+use docvalues_column::{DocAddress, DocId, SortKey};
 
 use crate::engine::{DocList, Docs, DocsByPart, Elements, Pass, PassPart, Request, Search, len_u32, memory};
 use crate::error::{Error, Result};
 pub use after::SortCursor;
+use key::Key;
 pub(crate) use key::{Entry, Keys};
 pub(crate) use read_keys::read_keys;
 pub(crate) use sort_value::SortValue;
@@ -283,7 +284,7 @@ fn first_of(request: &Request<'_>, part: usize, top: usize) -> Result<Vec<DocId>
 /// Whether a part is sorted by the keys, or by those of them that are different.
 fn lie_in_order(search: &Search<'_>, part: usize, keys: &Keys, different: &Keys) -> bool {
     // An index sort orders doubles by their bits, where −0.0 and 0.0 differ.
-    let is_exact = |keys: &Keys| keys.types().all(|logical| logical != LogicalType::F64);
+    let is_exact = |keys: &Keys| !keys.as_slice().iter().any(Key::is_of_doubles);
     let sort = search.parts.get(part).map_or(&[][..], |part| part.source.sort());
     [keys, different].into_iter().any(|keys| is_exact(keys) && sort.starts_with(keys.asked()))
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use docvalues_column::{Part, PlainSource};
 
-use crate::engine::Parts;
+use crate::engine::{PartChange, Parts};
 use crate::error::{Error, PartError, Result};
 
 impl Parts {
@@ -55,7 +55,7 @@ impl Parts {
             match search(&parts) {
                 Err(Error::Part(error)) if error.is_of_bytes() && left_out.len() + 1 < self.len() => {
                     let empty = PlainSource::new(Arc::default(), Arc::default());
-                    parts = parts.with_source(error.part(), Part::new(empty));
+                    parts = parts.with_change(error.part(), PartChange::Added(Part::new(empty)));
                     left_out.push(*error);
                 }
                 answer => return Ok((answer?, left_out)),

@@ -90,11 +90,6 @@ impl ColumnSet {
         &self.info
     }
 
-    /// Whether it is a column of numbers.
-    pub(crate) fn has_bounds(&self) -> bool {
-        !self.bounds.is_empty()
-    }
-
     /// The bounds of the numbers in a part. O(1).
     #[inline]
     pub(crate) fn bounds_of(&self, part: usize) -> (i64, i64) {

@@ -203,7 +203,7 @@ impl Collector for FacetCounter {
             (own, part.columns.ids(self.slot), &mut self.counts)
         {
             self.missing += own.last().copied().map_or(0, u64::from);
-            counts.add_all(ids.iter().map(|id| id.get() as usize).zip(own));
+            ids.iter().zip(own).for_each(|(id, count)| counts.add(id.get() as usize, count));
         }
         Ok(())
     }
@@ -240,7 +240,7 @@ impl Collector for FacetCounter {
             }),
             (Counts::Dense(first, counts), cells @ Cells::NumberLists(_)) => {
                 cells.each_different(|_, number| match number {
-                    Some(number) => counts.add(offset(*first, number)),
+                    Some(number) => counts.add(offset(*first, number), 1),
                     None => *missing += 1,
                 });
             }
@@ -331,7 +331,7 @@ impl FacetCounter {
         } else {
             numbers.each(|_, number| {
                 there += 1;
-                counts.add(offset(*first, number));
+                counts.add(offset(*first, number), 1);
             });
         }
         self.missing += numbers.values.len() as u64 - there;

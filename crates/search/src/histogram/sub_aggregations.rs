@@ -4,20 +4,19 @@ use std::sync::Arc;
 
 use super::Histogram;
 use crate::engine::hash_tables::{NumberTable, ValuePart};
-use crate::engine::{Elements, Interrupt, MemoryBudget, Request, Slot, Window, len_u32};
+use crate::engine::{Elements, Interrupt, MemoryBudget, Request, Slot, Window};
 use crate::error::{Error, Result};
 use crate::facet::{Facet, FacetCounts};
 use crate::metrics::{Layout, Measure, MeasureState, Metric};
 
 /// The sub-aggregations of all buckets.
 pub(super) struct SubAggregations {
-    ranges: usize,
     layout: Arc<Layout>,
     /// A row of accumulators for each bucket, and one for documents in none.
     rows: Vec<u64>,
     values: Option<FacetByBucket>,
-    /// The bucket of each document of a window; `ranges` if it is in none.
-    places: Vec<u32>,
+    /// The bucket of each document of a window, or the one after the last if it is in none.
+    pub(super) places: Vec<u32>,
 }
 
 /// The counts of another column's values in each bucket.
@@ -59,18 +58,13 @@ impl SubAggregations {
         let values =
             facet.as_ref().map(|facet| FacetByBucket::new(request, facet, ranges, bytes)).transpose()?;
         let rows = vec![0; (ranges + 1) * layout.words()];
-        Ok(Some(SubAggregations { ranges, layout: Arc::new(layout), rows, values, places: Vec::new() }))
+        Ok(Some(SubAggregations { layout: Arc::new(layout), rows, values, places: Vec::new() }))
     }
 
     pub(super) fn fork(&self) -> SubAggregations {
-        let (ranges, layout, rows) = (self.ranges, Arc::clone(&self.layout), vec![0; self.rows.len()]);
-        SubAggregations {
-            ranges,
-            layout,
-            rows,
-            values: self.values.as_ref().map(FacetByBucket::fork),
-            places: Vec::new(),
-        }
+        let (layout, rows) = (Arc::clone(&self.layout), vec![0; self.rows.len()]);
+        let values = self.values.as_ref().map(FacetByBucket::fork);
+        SubAggregations { layout, rows, values, places: Vec::new() }
     }
 
     pub(super) fn max_threads(&self) -> usize {
@@ -88,18 +82,6 @@ impl SubAggregations {
         let words = self.layout.words();
         self.rows[range * words..(range + 1) * words].copy_from_slice(&row);
         true
-    }
-
-    /// Begins a window, with all documents in no bucket.
-    pub(super) fn begin(&mut self, docs: usize) {
-        self.places.clear();
-        self.places.resize(docs, len_u32(self.ranges));
-    }
-
-    /// Assigns document `at` of the window to a bucket.
-    #[inline]
-    pub(super) fn put(&mut self, at: usize, range: usize) {
-        self.places[at] = len_u32(range);
     }
 
     /// Collects the window's documents into their buckets.

@@ -29,7 +29,7 @@ pub(crate) struct Key {
     pub(super) descending: bool,
     pub(super) missing_first: bool,
     /// Whether documents are compared by the terms of ords: ords of several parts have nothing to do with each other.
-    by_term: bool,
+    pub(super) by_term: bool,
 }
 
 impl Keys {
@@ -77,10 +77,6 @@ impl Keys {
 
     pub(super) fn asked(&self) -> &[SortKey] {
         &self.asked
-    }
-
-    pub(super) fn types(&self) -> impl Iterator<Item = LogicalType> + '_ {
-        self.keys.iter().map(|key| key.logical)
     }
 
     pub(crate) fn as_slice(&self) -> &[Key] {
@@ -157,13 +153,9 @@ impl Key {
             return Ok(SortValue::Number(rank));
         };
         let mut term = Vec::new();
-        let ord = u32::try_from(self.number_at(rank)).unwrap_or(u32::MAX);
+        let ord = u32::try_from(number_at(rank, self.descending)).unwrap_or(u32::MAX);
         terms.term(TermOrd::new(ord), &mut term)?;
         Ok(if self.descending { SortValue::BytesDown(term) } else { SortValue::Bytes(term) })
-    }
-
-    fn number_at(&self, rank: u64) -> i64 {
-        number_at(rank, self.descending)
     }
 
     /// The value by which a document with several ascending values is compared: NaN only if it has no other.
@@ -240,7 +232,7 @@ impl Key {
     /// The numbers above `place` if `above`, or else those below it, and those that are equal to it if `ties`.
     fn numbers(&self, place: &SortValue, ties: bool, above: bool) -> Option<RangeInclusive<i64>> {
         let SortValue::Number(rank) = *place else { return None };
-        let number = self.number_at(rank);
+        let number = number_at(rank, self.descending);
         let is_zero = self.is_of_doubles() && number == 0;
         let none = RangeInclusive::new(i64::MAX, i64::MIN);
         Some(match (above, ties) {
@@ -355,10 +347,6 @@ impl Key {
             return Ok(());
         }
         skip::groups_that_may_hold(column, docs, wanted, finely, bits, pruned)
-    }
-
-    pub(super) fn is_by_term(&self) -> bool {
-        self.by_term
     }
 
     /// The place of the best number in a range, for the order of parts: lesser ones come first.
