@@ -16,7 +16,7 @@ mod sum;
 pub use distinct::Distinct;
 pub(crate) use distinct_sets::DistinctSet;
 pub(crate) use layout::Layout;
-pub(crate) use measure_state::{Kept, MeasureState};
+pub(crate) use measure_state::{Kept, MeasureState, merge_counts, merge_sorted};
 pub use metric::{Measure, Metric};
 pub(crate) use number_log::NumberLog;
 pub(crate) use percentile::{check_percentile, nth, place};

@@ -6,14 +6,13 @@ use docvalues_column::{Field, LogicalType};
 
 use super::column::PartialColumn;
 use super::keyed::{KeyedDoc, all_parts, merge_docs, shifted};
-use super::measure;
-use super::{check_same, merge_sorted};
+use super::{check_same, measure};
 use crate::engine::{DocsByPart, Request, Search, Stored, len_u32, memory};
 use crate::error::{Error, Result};
 #[cfg(feature = "serde")]
 use crate::group::tuple_values;
 use crate::group::{FoundGroups, Group, GroupFound, GroupOrder, Groups, Having, group_values};
-use crate::metrics::{Distinct, Measure, MeasureState, Metric};
+use crate::metrics::{Distinct, Measure, MeasureState, Metric, merge_sorted};
 use crate::sort::{Keys, read_keys};
 
 /// Groups over some parts: all of them, with the state of their metrics and their best documents. See
@@ -121,7 +120,7 @@ impl PartialGroups {
         let both = |a: PartialGroup, b: PartialGroup| a.merge(b, most);
         let after = |group: PartialGroup| PartialGroup { docs: shifted(group.docs, parts), ..group };
         let others = other.groups.into_iter().map(after).collect();
-        let groups = merge_sorted(groups, others, |group| &group.value, both)?;
+        let groups = merge_sorted(groups, others, |group| &group.value, both);
         Ok(PartialGroups {
             by: PartialColumn::merge_all(by, other.by)?,
             metrics: PartialColumn::merge_all(metrics, other.metrics)?,
@@ -249,12 +248,12 @@ impl PartialGroup {
         measure::measure(&self.measures, at, &group.metrics, metrics)
     }
 
-    fn merge(self, other: PartialGroup, docs: usize) -> Result<PartialGroup> {
-        Ok(PartialGroup {
+    fn merge(self, other: PartialGroup, docs: usize) -> PartialGroup {
+        PartialGroup {
             count: self.count.saturating_add(other.count),
             measures: MeasureState::merge_all(self.measures, other.measures),
-            docs: merge_docs(self.docs, other.docs, docs)?,
+            docs: merge_docs(self.docs, other.docs, docs),
             ..self
-        })
+        }
     }
 }

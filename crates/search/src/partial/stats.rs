@@ -6,11 +6,10 @@ use super::check_same;
 use super::column::PartialColumn;
 use super::distinct::PartialDistinct;
 use super::facet::{ValueCounts, all_values};
-use super::merge_sorted;
 use crate::engine::{DocsByPart, Request, Search, Stored, memory};
 use crate::error::Result;
 use crate::facet::Facet;
-use crate::metrics::{nth, place};
+use crate::metrics::{merge_counts, nth, place};
 use crate::stats::{self, ByteRange, ColumnStats, DistinctValues, Numbers, Stats, ValueStats, is_dense};
 
 /// Statistics over some parts. See [the module](super).
@@ -85,14 +84,9 @@ impl PartialStats {
         let column = self.column.merge(other.column)?;
         let numbers = self.numbers.and(&other.numbers);
         let both = |(low, high): ByteRange, (least, most): ByteRange| (low.min(least), high.max(most));
-        let terms = match (self.terms, other.terms) {
-            (Some(a), Some(b)) => Some(both(a, b)),
-            (a, b) => a.or(b),
-        };
-        let add = |(number, a): (i64, u64), (_, b): (_, u64)| Ok((number, a.saturating_add(b)));
-        let counts = merge_sorted(self.counts, other.counts, |(number, _)| number, add)?;
-        let distinct = self.distinct.zip(other.distinct);
-        let distinct = distinct.map(|(a, b)| a.merge(b, &column.field)).transpose()?;
+        let terms = self.terms.into_iter().chain(other.terms).reduce(both);
+        let counts = merge_counts(self.counts, other.counts);
+        let distinct = self.distinct.zip(other.distinct).map(|(a, b)| a.merge(b, &column.field));
         Ok(PartialStats { stats: self.stats, column, numbers, terms, counts, distinct })
     }
 
