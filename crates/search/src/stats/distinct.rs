@@ -52,12 +52,9 @@ struct SetOrSketch<T> {
     /// The limit for values on the heap, in bytes.
     most: usize,
     held: usize,
-    values: SetOrSketchValues<T>,
-}
-
-enum SetOrSketchValues<T> {
-    Set(HashSet<T>),
-    Sketch(Sketch),
+    /// The values; none once there is a sketch.
+    all: HashSet<T>,
+    sketch: Option<Sketch>,
 }
 
 /// A HyperLogLog sketch of different values. The estimate depends on the values alone, not on their order.
@@ -269,70 +266,51 @@ impl Sketched for Stored {
 
 impl<T: Sketched> SetOrSketch<T> {
     fn new(most: usize) -> SetOrSketch<T> {
-        SetOrSketch { most, held: 0, values: SetOrSketchValues::Set(HashSet::new()) }
+        SetOrSketch { most, held: 0, all: HashSet::new(), sketch: None }
     }
 
     fn see<Q: Sketched + ?Sized>(&mut self, value: &Q, own: impl FnOnce(&Q) -> T)
     where
         T: std::borrow::Borrow<Q>,
     {
-        match &mut self.values {
-            SetOrSketchValues::Set(all) => {
-                if !all.contains(value) {
-                    all.insert(own(value));
-                    self.held += value.held();
-                    self.limit();
-                }
-            }
-            SetOrSketchValues::Sketch(sketch) => value.add_to(sketch),
+        match &mut self.sketch {
+            Some(sketch) => value.add_to(sketch),
+            None if self.all.contains(value) => {}
+            None => self.take(own(value)),
         }
     }
 
-    /// Replaces a set that is too large by a sketch.
-    fn limit(&mut self) {
-        if let SetOrSketchValues::Set(all) = &self.values
-            && (all.len() > MAX_EXACT || self.held > self.most)
-        {
-            self.values = SetOrSketchValues::Sketch(Sketch::new().with(all));
+    /// Adds a value. Replaces a set that becomes too large by a sketch.
+    fn take(&mut self, value: T) {
+        if let Some(sketch) = &mut self.sketch {
+            return value.add_to(sketch);
+        }
+        let more = value.held();
+        if self.all.insert(value) {
+            self.held += more;
+            if self.all.len() > MAX_EXACT || self.held > self.most {
+                self.sketch = Some(Sketch::new().with(&std::mem::take(&mut self.all)));
+            }
         }
     }
 
     fn merge(&mut self, other: SetOrSketch<T>) {
-        match (&mut self.values, other.values) {
-            (_, SetOrSketchValues::Set(from)) => from.into_iter().for_each(|value| self.take(value)),
-            (SetOrSketchValues::Set(from), SetOrSketchValues::Sketch(to)) => {
-                self.values = SetOrSketchValues::Sketch(to.with(&*from));
-            }
-            (SetOrSketchValues::Sketch(to), SetOrSketchValues::Sketch(from)) => {
-                to.merge(&from);
-            }
+        match (&mut self.sketch, other.sketch) {
+            (Some(to), Some(from)) => to.merge(&from),
+            (None, Some(from)) => self.sketch = Some(from.with(&std::mem::take(&mut self.all))),
+            (_, None) => {}
         }
-    }
-
-    fn take(&mut self, value: T) {
-        match &mut self.values {
-            SetOrSketchValues::Set(all) => {
-                let more = value.held();
-                if all.insert(value) {
-                    self.held += more;
-                    self.limit();
-                }
-            }
-            SetOrSketchValues::Sketch(sketch) => value.add_to(sketch),
-        }
+        other.all.into_iter().for_each(|value| self.take(value));
     }
 
     fn count(&self) -> Distinct {
-        match &self.values {
-            SetOrSketchValues::Set(all) => Distinct::Exact(all.len() as u64),
-            SetOrSketchValues::Sketch(sketch) => sketch.count(),
-        }
+        self.sketch.as_ref().map_or(Distinct::Exact(self.all.len() as u64), Sketch::count)
     }
 
     fn into_values<V>(self, value: impl Fn(T) -> V) -> std::result::Result<Vec<V>, Sketch> {
-        match self.values {
-            SetOrSketchValues::Set(all) => Ok(all.into_iter().map(value).collect()),
-            SetOrSketchValues::Sketch(sketch) => Err(sketch),
+        match self.sketch {
+            Some(sketch) => Err(sketch),
+            None => Ok(self.all.into_iter().map(value).collect()),
         }
     }
 }
