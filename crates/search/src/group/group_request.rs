@@ -202,27 +202,19 @@ pub(crate) fn validate(group: &Group) -> Result<()> {
             _ => None,
         });
     }
-    match (group.order, needs_all) {
+    let wrong = match (group.order, needs_all) {
         (GroupOrder::Best, Some(what)) => {
-            return Err(Error::Request(format!(
-                "expected order count, value or metric with {what}, found best"
-            )));
+            format!("expected order count, value or metric with {what}, found best")
         }
-        _ if group.by.is_empty() => {
-            return Err(Error::Request("expected a column to group by, found none".into()));
-        }
+        _ if group.by.is_empty() => "expected a column to group by, found none".into(),
         _ if group.steps.iter().any(|(at, _)| *at >= group.by.len()) => {
-            return Err(Error::Request("expected calendar steps of columns to group by".into()));
+            "expected calendar steps of columns to group by".into()
         }
-        _ => {}
-    }
-    match group.order {
-        GroupOrder::Metric(metric) if metric >= group.metrics.len() => {
+        (GroupOrder::Metric(metric), _) if metric >= group.metrics.len() => {
             let metrics = group.metrics.len();
-            Err(Error::Request(format!(
-                "expected one of {metrics} metrics as order of groups, found metric {metric}"
-            )))
+            format!("expected one of {metrics} metrics as order of groups, found metric {metric}")
         }
-        _ => Ok(()),
-    }
+        _ => return Ok(()),
+    };
+    Err(Error::Request(wrong))
 }
