@@ -188,7 +188,9 @@ pub(crate) fn find(
     let fields = fields.collect::<Result<Vec<_>>>()?;
     validate(group)?;
     let layout = Arc::new(Layout::new(&mut request, &group.metrics, are_all)?);
-    let having = group.having.as_ref().map(|query| Having::bind(query, &layout, &request)).transpose()?;
+    let logicals = layout.logicals(&request);
+    let having = group.having.as_ref().map(|query| Having::new(query, &group.metrics, &logicals));
+    let having = having.transpose()?;
     let keys = Keys::open(&mut request, &group.sort)?;
     let by_key = kept_values::open(&mut request, &group.metrics)?;
     let by = GroupColumn::open(&mut request, group)?;

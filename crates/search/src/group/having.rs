@@ -2,7 +2,6 @@
 
 use docvalues_column::LogicalType;
 
-use crate::engine::Request;
 use crate::error::{Error, Result};
 use crate::metrics::{Layout, Measure, Metric};
 use crate::query::{Condition, NumberTest, Query};
@@ -22,12 +21,6 @@ pub(crate) enum Having {
 }
 
 impl Having {
-    /// Binds a condition to the metrics of a layout: see [`new`](Self::new).
-    pub(super) fn bind(query: &Query, layout: &Layout, request: &Request<'_>) -> Result<Having> {
-        let (metrics, logicals) = layout.metric_types(request);
-        Having::new(query, metrics, &logicals)
-    }
-
     /// Binds a condition. The types are those of the columns of the metrics; `None` if no part has the column.
     ///
     /// # Errors

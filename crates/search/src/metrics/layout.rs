@@ -130,13 +130,13 @@ impl Layout {
         (sets, logs)
     }
 
-    /// The metrics, and the type of each one's column; `None` if no part has the column.
-    pub(crate) fn metric_types(&self, request: &Request<'_>) -> (&[Metric], Vec<Option<LogicalType>>) {
+    /// The type of each metric's column; `None` if no part has the column.
+    pub(crate) fn logicals(&self, request: &Request<'_>) -> Vec<Option<LogicalType>> {
         let logical = |at: &usize| {
             let Accumulator { slot, logical, .. } = self.accumulators[*at];
             (!request.columns().get(slot).is_absent()).then_some(logical)
         };
-        (&self.metrics, self.accumulator_of.iter().map(logical).collect())
+        self.accumulator_of.iter().map(logical).collect()
     }
 
     /// The words of a row.
