@@ -25,7 +25,6 @@ mod all_groups;
 mod best_groups;
 mod found_groups;
 mod group_request;
-mod group_value;
 mod having;
 mod kept_values;
 mod second_pass;

@@ -352,6 +352,11 @@ impl<'a> Window<'a> {
         self.columns.get(slot)
     }
 
+    /// The number of documents without a value in a column that [`read`](Self::read) has read.
+    pub(crate) fn missing(&self, slot: Slot) -> u64 {
+        if self.column(slot).info().all_present() { 0 } else { self.cells(slot).missing() }
+    }
+
     /// The values of a column that [`read`](Self::read) has read.
     pub(crate) fn cells(&self, slot: Slot) -> Cells<'_> {
         let cells = self.read_column(slot, State::Keys).cells();

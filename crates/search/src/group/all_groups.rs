@@ -4,7 +4,6 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use super::group_value;
 use super::having::Having;
 use super::{Found, GroupOrder, TopGroup};
 use crate::engine::{
@@ -179,7 +178,7 @@ impl Collector for AllGroups {
         window.read(self.by)?;
         self.layout.read(window)?;
         self.docs += window.len() as u64;
-        self.missing += group_value::missing(window, self.by);
+        self.missing += window.missing(self.by);
         if self.keys.places(window, self.by, &mut self.places, &self.budget) && self.grow() {
             self.layout.add(&mut self.rows, &self.places, window);
             let (words, other) = (self.layout.words(), self.keys.other());

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use docvalues_column::{DocAddress, DocId};
 use hashbrown::HashMap;
 
-use super::group_value;
 use crate::engine::{Cells, Collector, Interrupt, Request, Slot, Stored, Window, WindowBuffers};
 use crate::error::Result;
 use crate::metrics::Layout;
@@ -149,7 +148,7 @@ impl Collector for SecondPass {
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
         window.read(self.by)?;
         self.docs += window.len() as u64;
-        self.missing += group_value::missing(window, self.by);
+        self.missing += window.missing(self.by);
         self.groups.of(window, self.by, &mut self.places);
         // Further columns are read only for documents in these groups.
         self.found.clear();
