@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use docvalues_column::{
     Column, ColumnInfo, DocAddress, DocRange, LogicalType, Pruning, SortKey, TermOrd, Value,
 };
-use docvalues_format::file::kind::to_f64;
+use docvalues_format::file::kind::{to_f64, to_u64};
 use smallvec::SmallVec;
 
 use super::sort_value::{SortValue, number_at};
@@ -180,7 +180,7 @@ impl Key {
         if self.is_nan(number) {
             return SortValue::NoNumber;
         }
-        let ascending = self.canonical(number).cast_unsigned() ^ (1 << 63);
+        let ascending = to_u64(self.canonical(number));
         SortValue::Number(if self.descending { !ascending } else { ascending })
     }
 

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use docvalues_column::{Field, SortKey, Value};
+use docvalues_format::file::kind::from_u64;
 
 /// A value in the order of a key; lesser ones come first. `B` is the type of byte strings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,5 +102,5 @@ impl<B: AsRef<[u8]> + Eq> PartialOrd for SortValue<B> {
 /// The number whose [`SortValue::Number`] is `rank`.
 #[inline]
 pub(super) fn number_at(rank: u64, descending: bool) -> i64 {
-    ((if descending { !rank } else { rank }) ^ (1 << 63)).cast_signed()
+    from_u64(if descending { !rank } else { rank })
 }
