@@ -62,5 +62,5 @@ pub use search::{MissingColumns, MixedTypes, Search};
 pub(crate) use term_ids::TermReader;
 pub(crate) use value::{NO_ORD, Stored, ord_of};
 pub(crate) use window::{
-    Cells, Numbers, SHORT_WINDOW, Strings, Window, WindowBuffers, as_run_if_whole, max_window_docs,
+    Cells, Numbers, SHORT_WINDOW, Window, WindowBuffers, as_run_if_whole, max_window_docs,
 };

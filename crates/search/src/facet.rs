@@ -140,9 +140,7 @@ impl Facet {
         self.prefix = Some(prefix.into());
         self
     }
-}
 
-impl Facet {
     /// The first values of a hash table that counts `docs` documents, some of them without a value.
     pub(crate) fn of_table(
         &self,
