@@ -320,10 +320,11 @@ impl Search<'_> {
         let histograms =
             histograms.iter().map(|histogram| BucketCounter::new(&mut request, histogram, bytes));
         let histograms = histograms.collect::<Result<Vec<_>>>()?;
-        let plans = stats.iter().map(|stats| stats::plan(&mut request, stats, bytes));
-        let (plans, stats): (Vec<_>, Vec<_>) = plans.collect::<Result<Vec<_>>>()?.into_iter().unzip();
-        let (facets, (histograms, stats)) = request.run((facets, (histograms, stats)))?;
-        let stats = plans.into_iter().zip(stats).map(|(plan, stats)| plan.finish(&request, stats));
+        let readings = stats.iter().map(|stats| stats::open(&mut request, stats, bytes));
+        let readings = readings.collect::<Result<Vec<_>>>()?;
+        let (facets, (histograms, readings)) = request.run((facets, (histograms, readings)))?;
+        let stats = stats.iter().zip(readings);
+        let stats = stats.map(|(stats, reading)| stats::finish(stats, &request, reading));
         Ok((
             facets.into_iter().map(|counter| counter.finish(&request)).collect::<Result<_>>()?,
             histograms.into_iter().map(|counter| counter.finish(&request)).collect::<Result<_>>()?,

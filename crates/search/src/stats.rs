@@ -19,7 +19,7 @@ mod values;
 
 use docvalues_column::{Field, LogicalType, Value};
 
-use crate::engine::{ColumnView, Elements, Request, Slot};
+use crate::engine::{ColumnView, Elements, Request};
 use crate::error::{Error, Result};
 pub use crate::metrics::{Distinct, Sum};
 use crate::metrics::{check_percentile, place};
@@ -146,19 +146,38 @@ impl ColumnStats {
         let count = count as f64;
         self.variance.filter(|_| count > 1.0).map(|variance| variance * count / (count - 1.0))
     }
+
+    /// The statistics of numbers, or the counts and the range of byte strings; without percentiles and distinct values.
+    pub(crate) fn new(field: Field, numbers: &Numbers, terms: Option<ByteRange>) -> ColumnStats {
+        let sum = if field.kind.is_bytes() { None } else { numbers.sum(field.logical) };
+        #[expect(clippy::cast_precision_loss, reason = "a mean is no count")]
+        let mean = sum.map(|sum| sum.to_f64() / (numbers.values - numbers.nans) as f64);
+        let of_numbers = |(min, max)| [min, max].map(|number| Value::of(field.logical, number));
+        let of_terms = |(min, max)| [min, max].map(Value::Bytes);
+        let range = numbers.range.map(of_numbers).or(terms.map(of_terms));
+        let (min, max) = range.map(|[min, max]| (min, max)).unzip();
+        ColumnStats {
+            docs: numbers.docs,
+            missing: numbers.missing,
+            values: numbers.values,
+            nans: numbers.nans,
+            min,
+            max,
+            sum,
+            mean,
+            variance: numbers.variance(),
+            percentiles: Vec::new(),
+            distinct: None,
+            field,
+        }
+    }
 }
 
 /// The collectors for one column's statistics.
-pub(crate) type Reading = (Option<ValueStats>, Option<DistinctValues>);
+pub(crate) type Reading = (ValueStats, Option<DistinctValues>);
 
-/// The statistics of a column before its values are read.
-pub(crate) struct Plan {
-    stats: Stats,
-    slot: Slot,
-}
-
-/// Plans the statistics of a column within `bytes` of memory. Nothing is read that the directory has.
-pub(crate) fn plan(request: &mut Request<'_>, stats: &Stats, bytes: usize) -> Result<(Plan, Reading)> {
+/// The collectors for the statistics of a column, within `bytes` of memory. Nothing is read that the directory has.
+pub(crate) fn open(request: &mut Request<'_>, stats: &Stats, bytes: usize) -> Result<Reading> {
     check_percentiles(stats)?;
     let slot = request.slot(&stats.column)?;
     if stats.distinct {
@@ -173,48 +192,30 @@ pub(crate) fn plan(request: &mut Request<'_>, stats: &Stats, bytes: usize) -> Re
     if field.kind.is_bytes() && stats.spread {
         return cannot("has no variance");
     }
-    let from_directory = request.is_all() && !stats.spread && of_directory(column, request).is_some();
-    let reading = (
-        (!from_directory).then(|| ValueStats::new(slot, request, stats.spread)),
-        stats.distinct.then(|| DistinctValues::new(slot, request, bytes)).transpose()?,
-    );
-    Ok((Plan { stats: stats.clone(), slot }, reading))
+    let known = of_directory(column, request).filter(|_| request.is_all() && !stats.spread);
+    let values = ValueStats::new(slot, request, stats.spread).knowing(known);
+    Ok((values, stats.distinct.then(|| DistinctValues::new(slot, request, bytes)).transpose()?))
 }
 
-impl Plan {
-    /// Combines what the collectors found.
-    pub(crate) fn finish(self, request: &Request<'_>, reading: Reading) -> Result<ColumnStats> {
-        let column = request.columns().get(self.slot);
-        let (values, distinct) = reading;
-        let (numbers, terms) = self.values(request, values)?;
-        let mut found = ColumnStats::new(column.info().field.clone(), &numbers, terms);
-        found.distinct = distinct.map(|distinct| distinct.finish(request)).transpose()?;
-        if let Some(range) = numbers.range {
-            let count = found.values - found.nans;
-            let places: Vec<u64> = self.stats.percentiles.iter().map(|p| place(*p, count)).collect();
-            let values = percentiles::find(request, self.slot, range, &places)?;
-            let values = values.into_iter().map(|number| Value::of(found.field.logical, number));
-            found.percentiles = self.stats.percentiles.iter().copied().zip(values).collect();
-        }
-        Ok(found)
+/// The statistics that the collectors found.
+pub(crate) fn finish(
+    stats: &Stats,
+    request: &Request<'_>,
+    (values, distinct): Reading,
+) -> Result<ColumnStats> {
+    let slot = values.slot;
+    let (numbers, terms) = values.finish(request)?;
+    let field = request.columns().get(slot).info().field.clone();
+    let mut found = ColumnStats::new(field, &numbers, terms);
+    found.distinct = distinct.map(|distinct| distinct.finish(request)).transpose()?;
+    if let Some(range) = numbers.range {
+        let count = found.values - found.nans;
+        let places: Vec<u64> = stats.percentiles.iter().map(|p| place(*p, count)).collect();
+        let values = percentiles::find(request, slot, range, &places)?;
+        let values = values.into_iter().map(|number| Value::of(found.field.logical, number));
+        found.percentiles = stats.percentiles.iter().copied().zip(values).collect();
     }
-
-    /// The statistics of numbers and the range of byte strings, from the collector or, without one, the directory.
-    pub(crate) fn values(
-        &self,
-        request: &Request<'_>,
-        values: Option<ValueStats>,
-    ) -> Result<(Numbers, Option<ByteRange>)> {
-        match values {
-            Some(values) => values.finish(request),
-            None => Ok((of_directory(request.columns().get(self.slot), request).unwrap_or_default(), None)),
-        }
-    }
-
-    /// The column.
-    pub(crate) fn slot(&self) -> Slot {
-        self.slot
-    }
+    Ok(found)
 }
 
 /// The least and the greatest of some byte strings.
@@ -243,31 +244,4 @@ fn of_directory(column: ColumnView<'_>, request: &Request<'_>) -> Option<Numbers
         };
     }
     Some(numbers)
-}
-
-impl ColumnStats {
-    /// The statistics of numbers, or the counts and the range of byte strings; without percentiles and distinct values.
-    pub(crate) fn new(field: Field, numbers: &Numbers, terms: Option<ByteRange>) -> ColumnStats {
-        let sum = if field.kind.is_bytes() { None } else { numbers.sum(field.logical) };
-        #[expect(clippy::cast_precision_loss, reason = "a mean is no count")]
-        let mean = sum.map(|sum| sum.to_f64() / (numbers.values - numbers.nans) as f64);
-        let of_numbers = |(min, max)| [min, max].map(|number| Value::of(field.logical, number));
-        let of_terms = |(min, max)| [min, max].map(Value::Bytes);
-        let range = numbers.range.map(of_numbers).or(terms.map(of_terms));
-        let (min, max) = range.map(|[min, max]| (min, max)).unzip();
-        ColumnStats {
-            docs: numbers.docs,
-            missing: numbers.missing,
-            values: numbers.values,
-            nans: numbers.nans,
-            min,
-            max,
-            sum,
-            mean,
-            variance: numbers.variance(),
-            percentiles: Vec::new(),
-            distinct: None,
-            field,
-        }
-    }
 }

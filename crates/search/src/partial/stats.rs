@@ -60,13 +60,14 @@ impl PartialStats {
         let column = PartialColumn::open(search, &asked.column)?;
         let mut request = Request::open(search, docs)?;
         let plain = Stats { distinct: false, ..asked.clone() };
-        let (plan, (mut values, _)) = stats::plan(&mut request, &plain, search.pass_memory())?;
+        let (mut values, _) = stats::open(&mut request, &plain, search.pass_memory())?;
         if !asked.percentiles.is_empty() {
-            values = Some(ValueStats::new(plan.slot(), &request, asked.spread).counting(&request));
+            let slot = request.slot(&asked.column)?;
+            values = ValueStats::new(slot, &request, asked.spread).counting(&request);
         }
         let mut values = request.run(values)?;
-        let counts = values.as_mut().map(ValueStats::take_counts).transpose()?.unwrap_or_default();
-        let (numbers, terms) = plan.values(&request, values)?;
+        let counts = values.take_counts()?;
+        let (numbers, terms) = values.finish(&request)?;
         let distinct =
             asked.distinct.then(|| distinct_values(search, docs, &mut request, asked)).transpose()?;
         let bytes = distinct.as_ref().map_or(0, PartialDistinct::bytes);

@@ -14,7 +14,7 @@ use crate::error::Result;
 
 /// Collects statistics of the values of a column.
 pub(crate) struct ValueStats {
-    slot: Slot,
+    pub(super) slot: Slot,
     logical: LogicalType,
     spread: bool,
     now: Numbers,
@@ -50,6 +50,14 @@ impl ValueStats {
             stats.chunks.push((0, Numbers { docs, missing: docs - with_value, values, ..numbers }));
         }
         stats
+    }
+
+    /// With the statistics of all numbers, if they are known: nothing is read then.
+    pub(super) fn knowing(self, numbers: Option<Numbers>) -> ValueStats {
+        match numbers {
+            Some(numbers) => ValueStats { chunks: vec![(0, numbers)], is_known: true, ..self },
+            None => self,
+        }
     }
 
     /// Counts every number as well.
