@@ -173,8 +173,8 @@ impl ColumnStats {
     }
 }
 
-/// The collectors for one column's statistics.
-pub(crate) type Reading = (ValueStats, Option<DistinctValues>);
+/// The collectors for one column's statistics: of its values, and of the different ones if they are asked for.
+pub(crate) type Reading = (ValueStats, Vec<DistinctValues>);
 
 /// The collectors for the statistics of a column, within `bytes` of memory. Nothing is read that the directory has.
 pub(crate) fn open(request: &mut Request<'_>, stats: &Stats, bytes: usize) -> Result<Reading> {
@@ -194,7 +194,8 @@ pub(crate) fn open(request: &mut Request<'_>, stats: &Stats, bytes: usize) -> Re
     }
     let known = of_directory(column, request).filter(|_| request.is_all() && !stats.spread);
     let values = ValueStats::new(slot, request, stats.spread).knowing(known);
-    Ok((values, stats.distinct.then(|| DistinctValues::new(slot, request, bytes)).transpose()?))
+    let distinct = stats.distinct.then(|| DistinctValues::new(slot, request, bytes));
+    Ok((values, distinct.into_iter().collect::<Result<_>>()?))
 }
 
 /// The statistics that the collectors found.
@@ -207,7 +208,7 @@ pub(crate) fn finish(
     let (numbers, terms) = values.finish(request)?;
     let field = request.columns().get(slot).info().field.clone();
     let mut found = ColumnStats::new(field, &numbers, terms);
-    found.distinct = distinct.map(|distinct| distinct.finish(request)).transpose()?;
+    found.distinct = distinct.into_iter().next().map(|distinct| distinct.finish(request)).transpose()?;
     if let Some(range) = numbers.range {
         let count = found.values - found.nans;
         let places: Vec<u64> = stats.percentiles.iter().map(|p| place(*p, count)).collect();
