@@ -43,7 +43,7 @@ pub(crate) struct PartColumns<'a> {
 
 /// The index of a column in [`Columns`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Slot(usize);
+pub(crate) struct Slot(pub(super) usize);
 
 /// A column of a request, described for all parts together.
 #[derive(Clone, Copy)]
@@ -331,12 +331,6 @@ impl<'a> PartColumns<'a> {
 
     pub(crate) fn len(self) -> usize {
         self.columns.columns.len()
-    }
-}
-
-impl Slot {
-    pub(crate) fn index(self) -> usize {
-        self.0
     }
 }
 

@@ -1,6 +1,6 @@
 //! Parallel execution: distribution of work, sorting and copying.
 //!
-//! All of it ends in [`in_parallel`] and [`join`], which take trait objects: the code of `rayon` is compiled once.
+//! All of it ends in [`in_parallel`], which takes a trait object: the code of `rayon` is compiled once.
 
 use std::cmp::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -262,33 +262,25 @@ impl<'a> Window<'a> {
         }
     }
 
-    /// A window over a subset of the documents.
-    pub(crate) fn subset<'p>(&self, docs: &'p [DocId], buffers: &'p mut WindowBuffers) -> Window<'p>
-    where
-        'a: 'p,
-    {
-        Window::new(as_run_if_whole(docs), self.columns, buffers)
-    }
-
     /// Reads a column for counts and groups, unless this window has read it already. -0.0 becomes 0.0, and ords become
     /// ids if [`Columns::read_as_ids`] was called for the column.
     ///
     /// [`Columns::read_as_ids`]: super::columns::Columns::read_as_ids
     pub(crate) fn read(&mut self, slot: Slot) -> Result<()> {
         self.read_stored(slot)?;
-        let (state, read) = &mut self.buffers.read[slot.index()];
+        let (state, read) = &mut self.buffers.read[slot.0];
         if *state == State::Values {
             *state = State::Keys;
             match (read, self.columns.ids(slot)) {
                 (WindowColumn::Ords(read), Some(of_ord)) => {
                     // No ord is the stand-in for a missing one, which lies past the end.
                     let id = |ord: TermOrd| of_ord.get(ord.get() as usize).copied().unwrap_or(NO_ORD);
-                    convert(read, &mut self.buffers.ids[slot.index()], id);
+                    convert(read, &mut self.buffers.ids[slot.0], id);
                 }
                 (WindowColumn::Numbers(read), _)
                     if value::has_negative_zero(self.columns.get(slot).info()) =>
                 {
-                    convert(read, &mut self.buffers.one_zero[slot.index()], value::one_zero);
+                    convert(read, &mut self.buffers.one_zero[slot.0], value::one_zero);
                 }
                 _ => {}
             }
@@ -299,7 +291,7 @@ impl<'a> Window<'a> {
     /// As [`read`](Self::read), with the stored numbers and the part's own ords.
     pub(crate) fn read_stored(&mut self, slot: Slot) -> Result<()> {
         self.gather(slot)?;
-        let (state, read) = &mut self.buffers.read[slot.index()];
+        let (state, read) = &mut self.buffers.read[slot.0];
         if *state == State::Gathered {
             if let WindowDocs::Bits { bits, .. } = &self.docs {
                 read.retain(bits);
@@ -311,7 +303,7 @@ impl<'a> Window<'a> {
 
     /// Gathers a column, unless this window has read it already.
     fn gather(&mut self, slot: Slot) -> Result<()> {
-        let (state, read) = &mut self.buffers.read[slot.index()];
+        let (state, read) = &mut self.buffers.read[slot.0];
         if *state == State::Nothing {
             let docs = match &self.docs {
                 WindowDocs::Batch(docs) => *docs,
@@ -336,7 +328,7 @@ impl<'a> Window<'a> {
             return Ok(None);
         }
         self.gather(slot)?;
-        Ok(match &self.buffers.read[slot.index()] {
+        Ok(match &self.buffers.read[slot.0] {
             (State::Gathered, WindowColumn::Ords(read)) if read.is_many() => Some((read.lists(), bits)),
             _ => None,
         })
@@ -360,8 +352,8 @@ impl<'a> Window<'a> {
     /// The values of a column that [`read`](Self::read) has read.
     pub(crate) fn cells(&self, slot: Slot) -> Cells<'_> {
         let cells = self.read_column(slot, State::Keys).cells();
-        let ids = &self.buffers.ids[slot.index()];
-        let one_zero = &self.buffers.one_zero[slot.index()];
+        let ids = &self.buffers.ids[slot.0];
+        let one_zero = &self.buffers.one_zero[slot.0];
         let has_negative_zero = value::has_negative_zero(self.column(slot).info());
         match cells {
             Cells::Numbers(numbers) if has_negative_zero => {
@@ -390,7 +382,7 @@ impl<'a> Window<'a> {
 
     /// A column that has been read, at least to this state.
     fn read_column(&self, slot: Slot, least: State) -> &WindowColumn {
-        let (state, read) = &self.buffers.read[slot.index()];
+        let (state, read) = &self.buffers.read[slot.0];
         debug_assert!(*state >= least, "a column is read before it is looked at");
         read
     }

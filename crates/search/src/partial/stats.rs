@@ -6,7 +6,7 @@ use super::check_same;
 use super::column::PartialColumn;
 use super::distinct::PartialDistinct;
 use super::facet::{ValueCounts, all_values};
-use crate::engine::{DocsByPart, Request, Search, Stored, memory};
+use crate::engine::{DocsByPart, Request, Search, memory};
 use crate::error::Result;
 use crate::facet::Facet;
 use crate::metrics::{merge_counts, nth, place};
@@ -139,8 +139,7 @@ fn distinct_values(
         let counts = search.facet(docs, &all_values(&Facet::of(&asked.column), memory))?;
         Ok(ValueCounts::new(counts, &mut { memory })?.into_values().collect())
     } else {
-        let found = request.run(DistinctValues::new(slot, request, memory)?)?;
-        found.into_set(Stored::Number, Stored::Bytes)
+        request.run(DistinctValues::new(slot, request, memory)?)?.into_set()
     };
     Ok(PartialDistinct::new(seen, bounds, memory / 16))
 }

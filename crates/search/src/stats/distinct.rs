@@ -106,15 +106,11 @@ impl DistinctValues {
         })
     }
 
-    /// The values, converted by `number` or `bytes`, or a sketch of them, of a column that is not counted in bits.
-    pub(crate) fn into_set<V>(
-        self,
-        number: impl Fn(i64) -> V,
-        bytes: impl Fn(Vec<u8>) -> V,
-    ) -> std::result::Result<Vec<V>, Sketch> {
+    /// The values, or a sketch of them, of a column that is not counted in bits.
+    pub(crate) fn into_set(self) -> Result<Vec<Stored>, Sketch> {
         match self.seen {
-            DistinctState::Numbers(few) => few.into_values(number),
-            DistinctState::Bytes(few) => few.into_values(bytes),
+            DistinctState::Numbers(few) => few.into_values(Stored::Number),
+            DistinctState::Bytes(few) => few.into_values(Stored::Bytes),
             // No document has a value.
             _ => Ok(Vec::new()),
         }
@@ -307,7 +303,7 @@ impl<T: Sketched> SetOrSketch<T> {
         self.sketch.as_ref().map_or(Distinct::Exact(self.all.len() as u64), Sketch::count)
     }
 
-    fn into_values<V>(self, value: impl Fn(T) -> V) -> std::result::Result<Vec<V>, Sketch> {
+    fn into_values(self, value: impl Fn(T) -> Stored) -> Result<Vec<Stored>, Sketch> {
         match self.sketch {
             Some(sketch) => Err(sketch),
             None => Ok(self.all.into_iter().map(value).collect()),
