@@ -48,8 +48,8 @@ pub(crate) use columns::{
 pub(crate) use constant::{ConstantColumn, is_constant};
 pub(crate) use docs::len_u32;
 pub use docs::{DocList, Docs};
-pub(crate) use docs_by_part::PartSet;
 pub use docs_by_part::{DocSet, DocsByPart};
+pub(crate) use docs_by_part::{PartSet, from_docs};
 pub(crate) use interrupt::Interrupt;
 pub(crate) use memory_budget::MemoryBudget;
 pub(crate) use multi_pass::MultiPass;
