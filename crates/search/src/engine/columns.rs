@@ -246,9 +246,7 @@ impl<'a> ColumnView<'a> {
             Elements::Bytes => None,
         }
     }
-}
 
-impl ColumnView<'_> {
     /// Makes an item of each value that was found, and of what belongs to it. Numbers are ords if the column has terms;
     /// byte strings are terms already.
     ///

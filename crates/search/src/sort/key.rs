@@ -62,15 +62,8 @@ impl Keys {
         }
     }
 
-    /// The keys for documents of one part only.
-    pub(super) fn in_one_part(&self) -> Keys {
-        let keys = self.keys.iter().map(|key| Key { by_term: false, ..*key }).collect();
-        Keys { asked: self.asked.clone(), keys }
-    }
-
-    /// The keys for documents of several searches, whose ords have nothing to do with each other.
-    pub(super) fn by_terms(&self, columns: &Columns) -> Keys {
-        let by_term = |key: &Key| columns.get(key.slot).elements() == Elements::Ords;
+    /// The keys, some of which compare documents by the terms of ords.
+    pub(super) fn by_terms(&self, by_term: impl Fn(&Key) -> bool) -> Keys {
         let keys = self.keys.iter().map(|key| Key { by_term: by_term(key), ..*key }).collect();
         Keys { asked: self.asked.clone(), keys }
     }

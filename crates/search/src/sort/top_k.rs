@@ -344,8 +344,7 @@ impl<K: TopKQueue> Collector for TopKCollector<K> {
 
     fn merge(&mut self, other: TopKCollector<K>, stop: &Interrupt) -> Result<()> {
         self.queue.merge(other.queue, stop)?;
-        self.profile.visited += other.profile.visited;
-        self.profile.filter += other.profile.filter;
+        self.profile += other.profile;
         Ok(())
     }
 }
