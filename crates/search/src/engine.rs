@@ -48,8 +48,8 @@ pub(crate) use columns::{
 pub(crate) use constant::{ConstantColumn, is_constant};
 pub(crate) use docs::len_u32;
 pub use docs::{DocList, Docs};
-pub(crate) use docs_by_part::PartSet;
 pub use docs_by_part::{DocSet, DocsByPart};
+pub(crate) use docs_by_part::{PartSet, from_docs};
 pub(crate) use interrupt::Interrupt;
 pub(crate) use memory_budget::MemoryBudget;
 pub(crate) use multi_pass::MultiPass;
@@ -62,5 +62,5 @@ pub use search::{MissingColumns, MixedTypes, Search};
 pub(crate) use term_ids::TermReader;
 pub(crate) use value::{NO_ORD, Stored, ord_of};
 pub(crate) use window::{
-    Cells, Numbers, SHORT_WINDOW, Strings, Window, WindowBuffers, as_run_if_whole, max_window_docs,
+    Cells, Numbers, SHORT_WINDOW, Window, WindowBuffers, as_run_if_whole, max_window_docs,
 };

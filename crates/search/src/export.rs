@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 use docvalues_column::{Bitset, DocAddress, DocId, Field, bits};
 
-use crate::engine::{DocSet, Docs, DocsByPart, Search, len_u32};
+use crate::engine::{DocSet, Docs, DocsByPart, Search, from_docs, len_u32};
 use crate::error::Result;
 
 pub use chunk::{Cell, Chunk, ChunkColumn, DocTerms, NumberLists, Numbers, Row, StringLists, Strings};
@@ -336,26 +336,11 @@ impl Rows<'_> {
     }
 }
 
-macro_rules! from {
-    ($($variant:ident: $($type:ty),+;)+) => {
-        $($(impl<'a> From<$type> for DocOrder<'a> {
-            fn from(docs: $type) -> Self {
-                DocOrder::$variant(docs.into())
-            }
-        })+)+
-    };
-}
-
-from! {
-    Set: Docs<'a>, DocsByPart<'a>, &'a DocSet, &'a Bitset;
+from_docs! {
+    DocOrder:
+    Set: Docs<'a>, DocsByPart<'a>, &'a DocSet, &'a Bitset, Range<u32>;
     List: &'a [DocAddress];
     Docs: &'a [DocId];
-}
-
-impl From<Range<u32>> for DocOrder<'_> {
-    fn from(docs: Range<u32>) -> Self {
-        DocOrder::Set(docs.into())
-    }
 }
 
 impl<'a> From<&'a Vec<DocAddress>> for DocOrder<'a> {

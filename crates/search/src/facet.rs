@@ -6,7 +6,7 @@
 //! | numbers, sorted-numeric, bool | an array from the least to the greatest value if these are close; otherwise a hash table |
 //! | binary | a hash table of values |
 //!
-//! If the counters exceed [`Search::memory`], several passes count a part of the values each: a range of ords, or of
+//! If the counters exceed [`Search::memory`](crate::Search::memory), several passes count a part of the values each: a range of ords, or of
 //! hashes.
 //!
 //! Several parts of a search count into the same counters, terms by their ids (`engine::term_ids`), and those of threads are
@@ -22,7 +22,7 @@ mod top_values;
 
 use docvalues_column::{Field, Value};
 
-use crate::engine::{DocsByPart, Request, Search, Slot, hash_tables};
+use crate::engine::{Request, Slot, hash_tables};
 use crate::error::Result;
 use counter::Counts;
 pub(crate) use counter::FacetCounter;
@@ -41,6 +41,7 @@ use finish::FacetResult;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
+#[must_use]
 pub struct Facet {
     /// The column.
     pub column: String,
@@ -117,35 +118,29 @@ impl Facet {
     }
 
     /// Sets the most values to return.
-    #[must_use]
     pub fn top(mut self, top: usize) -> Facet {
         self.top = top;
         self
     }
 
     /// Sets the order of the values.
-    #[must_use]
     pub fn order(mut self, order: FacetOrder) -> Facet {
         self.order = order;
         self
     }
 
     /// Leaves out values that fewer than `min_count` documents have.
-    #[must_use]
     pub fn min_count(mut self, count: u64) -> Facet {
         self.min_count = count;
         self
     }
 
     /// Counts only values that begin with `prefix`.
-    #[must_use]
     pub fn prefix(mut self, prefix: impl Into<Vec<u8>>) -> Facet {
         self.prefix = Some(prefix.into());
         self
     }
-}
 
-impl Facet {
     /// The first values of a hash table that counts `docs` documents, some of them without a value.
     pub(crate) fn of_table(
         &self,
@@ -159,32 +154,5 @@ impl Facet {
         let mut found = FacetResult::new(self, (slot, request), docs, missing)?;
         found.offer(Counts::Sparse(table), request.stop())?;
         finish::values(found, column, request)
-    }
-}
-
-impl Search<'_> {
-    /// Counts the documents of `docs` that have each value of a column. O(documents) for each pass; one pass unless
-    /// [`Search::memory`] requires more.
-    ///
-    /// # Errors
-    ///
-    /// If there is no such column, it has no prefixes, or it is damaged.
-    pub fn facet<'d>(&self, docs: impl Into<DocsByPart<'d>>, facet: &Facet) -> Result<FacetCounts> {
-        let mut counts = self.facets(docs, std::slice::from_ref(facet))?;
-        Ok(counts.remove(0))
-    }
-
-    /// Counts several columns in one pass over the documents.
-    ///
-    /// # Errors
-    ///
-    /// As [`facet`](Self::facet).
-    pub fn facets<'d>(&self, docs: impl Into<DocsByPart<'d>>, facets: &[Facet]) -> Result<Vec<FacetCounts>> {
-        let mut request = Request::open(self, docs.into())?;
-        let bytes = request.memory() / facets.len().max(1);
-        let counters = facets.iter().map(|facet| FacetCounter::new(&mut request, facet, bytes));
-        let counters = counters.collect::<Result<Vec<_>>>()?;
-        let counters = request.run(counters)?;
-        counters.into_iter().map(|counter| counter.finish(&request)).collect()
     }
 }

@@ -25,7 +25,6 @@ mod all_groups;
 mod best_groups;
 mod found_groups;
 mod group_request;
-mod group_value;
 mod having;
 mod kept_values;
 mod second_pass;
@@ -175,92 +174,77 @@ struct Found {
     missing: u64,
 }
 
-impl Search<'_> {
-    /// Groups `docs` by the values of one or more columns, and returns the first groups.
-    ///
-    /// O(documents) for each pass; [`Search::memory`] may require more than one. See [the module](self).
-    ///
-    /// # Errors
-    ///
-    /// If there is no such column, it has several values a document, a metric's column has no numbers, memory is far
-    /// too small, or a column is damaged; [`Error::Request`] if there is no column to group by, a percentile is not from 0 to
-    /// 100, or if a condition, [`Metric::Distinct`] or [`Metric::Percentile`] is combined with [`GroupOrder::Best`];
-    /// [`Error::Query`] if the condition has other names than `count` and the metrics that are numbers.
-    pub fn group<'d>(&self, docs: impl Into<DocsByPart<'d>>, group: &Group) -> Result<Groups> {
-        Ok(self.find_groups(docs.into(), group, false)?.finish(group.with_missing))
-    }
-
-    /// The first groups. If `are_all` are kept for a merge, they and their documents must fit the memory limit.
-    pub(crate) fn find_groups(
-        &self,
-        docs: DocsByPart<'_>,
-        group: &Group,
-        are_all: bool,
-    ) -> Result<FoundGroups> {
-        let mut request = Request::open(self, docs)?;
-        let fields = group.by.iter().enumerate();
-        let fields = fields.map(|(at, name)| self.group_field(name, group.step(at)));
-        let fields = fields.collect::<Result<Vec<_>>>()?;
-        validate(group)?;
-        let layout = Arc::new(Layout::new(&mut request, &group.metrics, are_all)?);
-        let having = group.having.as_ref().map(|query| Having::bind(query, &layout, &request)).transpose()?;
-        let keys = Keys::open(&mut request, &group.sort)?;
-        let by_key = kept_values::open(&mut request, &group.metrics)?;
-        let by = GroupColumn::open(&mut request, group)?;
-        let having = having.as_ref();
-        let found = match self.one_group(docs, &request, (&by, &layout, having), group)? {
-            Some(found) => found,
-            None if group.order == GroupOrder::Best => by_best(&request, by.slot, &layout, keys, group)?,
-            None => {
-                let asked = (group.order, group.top, having, are_all);
-                let found = all_groups::find(&request, by.slot, &layout, asked)?;
-                with_docs(found, &request, (by.slot, &layout, keys), (group.docs, are_all))?
-            }
-        };
-        let Found { mut winners, mut kept, best, distinct, docs, missing } = found;
-        kept_values::read((&request, &layout), &by_key, (&mut winners, &mut kept))?;
-        let groups = found_groups::resolve(&request, &by, winners, best)?;
-        Ok(FoundGroups { fields, groups, kept, distinct, docs, missing, layout })
-    }
-
-    /// The description of a column to group by, or of its steps.
-    fn group_field(&self, name: &str, step: Option<&CalendarStep>) -> Result<Field> {
-        let set = self.column_set(name)?;
-        let field = &set.info().field;
-        let field = step.filter(|_| !set.is_absent()).map_or_else(|| field.clone(), |step| step.field(field));
-        if field.kind.is_multi_valued() {
-            let cannot = "has several values a document, so that they have no group";
-            return Err(Error::Kind { field: field.name, kind: field.kind, cannot });
+/// The first groups. If `are_all` are kept for a merge, they and their documents must fit the memory limit.
+pub(crate) fn find(
+    search: &Search<'_>,
+    docs: DocsByPart<'_>,
+    group: &Group,
+    are_all: bool,
+) -> Result<FoundGroups> {
+    let mut request = Request::open(search, docs)?;
+    let fields = group.by.iter().enumerate();
+    let fields = fields.map(|(at, name)| group_field(search, name, group.step(at)));
+    let fields = fields.collect::<Result<Vec<_>>>()?;
+    validate(group)?;
+    let layout = Arc::new(Layout::new(&mut request, &group.metrics, are_all)?);
+    let logicals = layout.logicals(&request);
+    let having = group.having.as_ref().map(|query| Having::new(query, &group.metrics, &logicals));
+    let having = having.transpose()?;
+    let keys = Keys::open(&mut request, &group.sort)?;
+    let by_key = kept_values::open(&mut request, &group.metrics)?;
+    let by = GroupColumn::open(&mut request, group)?;
+    let having = having.as_ref();
+    let found = match one_group((search, docs), &request, (&by, &layout, having), group)? {
+        Some(found) => found,
+        None if group.order == GroupOrder::Best => by_best(&request, by.slot, &layout, keys, group)?,
+        None => {
+            let asked = (group.order, group.top, having, are_all);
+            let found = all_groups::find(&request, by.slot, &layout, asked)?;
+            with_docs(found, &request, (by.slot, &layout, keys), (group.docs, are_all))?
         }
-        Ok(field)
-    }
+    };
+    let Found { mut winners, mut kept, best, distinct, docs, missing } = found;
+    kept_values::read((&request, &layout), &by_key, (&mut winners, &mut kept))?;
+    let groups = found_groups::resolve(&request, &by, winners, best)?;
+    Ok(FoundGroups { fields, groups, kept, distinct, docs, missing, layout })
+}
 
-    /// The only group, or none, if column descriptions have the answer: see
-    /// [`ConstantColumn`](crate::engine::ConstantColumn).
-    fn one_group(
-        &self,
-        docs: DocsByPart<'_>,
-        request: &Request<'_>,
-        (by, layout, having): (&GroupColumn, &Arc<Layout>, Option<&Having>),
-        group: &Group,
-    ) -> Result<Option<Found>> {
-        let Some(known) = request.constant(by.slot) else { return Ok(None) };
-        let known = known.with_one_zero(request.columns().get(by.slot));
-        let has_all = known.with_value == known.docs;
-        let needs_docs = group.docs > 0 || !group.metrics.is_empty();
-        let Some(row) = layout.constant(request, known.with_value) else { return Ok(None) };
-        if known.value.is_some() && needs_docs && !has_all {
-            return Ok(None);
-        }
-        let winner = known.value.map(|number| TopGroup { value: Stored::Number(number), row });
-        let winner = winner.filter(|only| having.is_none_or(|having| having.passes_row(layout, &only.row)));
-        let distinct = (group.order != GroupOrder::Best).then_some(u64::from(winner.is_some()));
-        let winners: Vec<TopGroup> = winner.into_iter().take(group.top).collect();
-        let has_docs = group.docs > 0 && !winners.is_empty();
-        let best = has_docs.then(|| self.top(docs, &group.sort, group.docs)).transpose()?;
-        let (best, missing) = (best.into_iter().collect(), known.docs - known.with_value);
-        Ok(Some(Found { winners, kept: Kept::new(), best, distinct, docs: known.docs, missing }))
+/// The description of a column to group by, or of its steps.
+fn group_field(search: &Search<'_>, name: &str, step: Option<&CalendarStep>) -> Result<Field> {
+    let set = search.column_set(name)?;
+    let field = &set.info().field;
+    let field = step.filter(|_| !set.is_absent()).map_or_else(|| field.clone(), |step| step.field(field));
+    if field.kind.is_multi_valued() {
+        let cannot = "has several values a document, so that they have no group";
+        return Err(Error::Kind { field: field.name, kind: field.kind, cannot });
     }
+    Ok(field)
+}
+
+/// The only group, or none, if column descriptions have the answer: see
+/// [`ConstantColumn`](crate::engine::ConstantColumn).
+fn one_group(
+    (search, docs): (&Search<'_>, DocsByPart<'_>),
+    request: &Request<'_>,
+    (by, layout, having): (&GroupColumn, &Arc<Layout>, Option<&Having>),
+    group: &Group,
+) -> Result<Option<Found>> {
+    let Some(known) = request.constant(by.slot) else { return Ok(None) };
+    let known = known.with_one_zero(request.columns().get(by.slot));
+    let has_all = known.with_value == known.docs;
+    let needs_docs = group.docs > 0 || !group.metrics.is_empty();
+    let Some(row) = layout.constant(request, known.with_value) else { return Ok(None) };
+    if known.value.is_some() && needs_docs && !has_all {
+        return Ok(None);
+    }
+    let winner = known.value.map(|number| TopGroup { value: Stored::Number(number), row });
+    let winner = winner.filter(|only| having.is_none_or(|having| having.passes_row(layout, &only.row)));
+    let distinct = (group.order != GroupOrder::Best).then_some(u64::from(winner.is_some()));
+    let winners: Vec<TopGroup> = winner.into_iter().take(group.top).collect();
+    let has_docs = group.docs > 0 && !winners.is_empty();
+    let best = has_docs.then(|| search.top(docs, &group.sort, group.docs)).transpose()?;
+    let (best, missing) = (best.into_iter().collect(), known.docs - known.with_value);
+    Ok(Some(Found { winners, kept: Kept::new(), best, distinct, docs: known.docs, missing }))
 }
 
 /// The most documents that `docs` best ones of each group may be.

@@ -20,9 +20,7 @@ use docvalues_format::file::kind::to_f64;
 
 pub use crate::calendar::Unit;
 use crate::calendar::{self, CalendarStep, LastRun};
-use crate::engine::{
-    Cells, Collector, ConstantColumn, DocsByPart, Elements, Interrupt, Request, Search, Slot, Window,
-};
+use crate::engine::{Cells, Collector, ConstantColumn, Elements, Interrupt, Request, Slot, Window, len_u32};
 use crate::error::{Error, Result};
 use crate::facet::{Facet, FacetCounts};
 use crate::metrics::{Measure, MeasureState, Metric};
@@ -52,6 +50,7 @@ pub const MAX_BUCKETS: usize = 1 << 16;
 #[doc(alias = "LongRangeFacetCounts")]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
+#[must_use]
 pub struct Histogram {
     /// A column of numbers, one or several a document.
     pub column: String,
@@ -71,14 +70,12 @@ impl Histogram {
     }
 
     /// Adds a metric of the documents of each bucket.
-    #[must_use]
     pub fn metric(mut self, metric: Metric) -> Histogram {
         self.metrics.push(metric);
         self
     }
 
     /// Adds a facet of the documents of each bucket, over a column of numbers or terms.
-    #[must_use]
     pub fn facet(mut self, facet: Facet) -> Histogram {
         self.facet = Some(facet);
         self
@@ -206,25 +203,6 @@ pub(crate) struct FoundBucket {
     pub(crate) count: u64,
     pub(crate) measures: Vec<Option<MeasureState>>,
     pub(crate) facet: Option<FacetCounts>,
-}
-
-impl Search<'_> {
-    /// Counts the values of `docs` in each bucket.
-    ///
-    /// # Errors
-    ///
-    /// If there is no such column, it has no numbers, the step is invalid or makes too many buckets, the column is
-    /// damaged, or counting within buckets exceeds [`Search::memory`].
-    pub fn histogram<'d>(
-        &self,
-        docs: impl Into<DocsByPart<'d>>,
-        histogram: &Histogram,
-    ) -> Result<HistogramCounts> {
-        let mut request = Request::open(self, docs.into())?;
-        let bytes = request.memory();
-        let counter = BucketCounter::new(&mut request, histogram, bytes)?;
-        request.run(counter)?.finish(&request)
-    }
 }
 
 /// Counts values by bucket.
@@ -369,25 +347,20 @@ impl Collector for BucketCounter {
         self.docs += window.len() as u64;
         let cells = window.stored_cells(self.slot);
         self.missing += cells.missing();
-        match cells {
-            Cells::Numbers(numbers) => match &mut self.sub {
-                None => numbers.each(|_, number| self.count(number, 1)),
-                Some(sub) => {
-                    sub.begin(window.len());
-                    numbers.each(|at, number| match self.buckets.place(number, &mut self.last) {
-                        Some(range) => {
-                            self.counts[range] += 1;
-                            sub.put(at, range);
-                        }
-                        None => self.outside += 1,
-                    });
-                    sub.collect(window)?;
-                }
-            },
-            Cells::NumberLists(lists) => lists.items().iter().for_each(|&number| self.count(number, 1)),
-            Cells::Ords(_) | Cells::OrdLists(_) | Cells::Bytes(_) => {}
-        }
-        Ok(())
+        let (Some(sub), Cells::Numbers(numbers)) = (&mut self.sub, &cells) else {
+            cells.each_number(|number| self.count(number, 1));
+            return Ok(());
+        };
+        sub.places.clear();
+        sub.places.resize(window.len(), len_u32(self.counts.len()));
+        numbers.each(|at, number| match self.buckets.place(number, &mut self.last) {
+            Some(range) => {
+                self.counts[range] += 1;
+                sub.places[at] = len_u32(range);
+            }
+            None => self.outside += 1,
+        });
+        sub.collect(window)
     }
 
     fn merge(&mut self, other: BucketCounter, stop: &Interrupt) -> Result<()> {

@@ -10,17 +10,15 @@ mod layout;
 mod measure_state;
 mod metric;
 mod number_log;
-mod order_value;
 mod percentile;
 mod sum;
 
 pub use distinct::Distinct;
 pub(crate) use distinct_sets::DistinctSet;
 pub(crate) use layout::Layout;
-pub(crate) use measure_state::{Kept, MeasureState};
+pub(crate) use measure_state::{Kept, MeasureState, merge_counts, merge_sorted};
 pub use metric::{Measure, Metric};
 pub(crate) use number_log::NumberLog;
-pub(crate) use order_value::OrderValue;
 pub(crate) use percentile::{check_percentile, nth, place};
 pub(crate) use sum::Compensated;
 pub use sum::Sum;

@@ -77,8 +77,6 @@ pub use histogram::PartialHistogram;
 pub use stats::PartialStats;
 pub use top::PartialTop;
 
-use std::cmp::Ordering;
-
 use docvalues_column::SortKey;
 
 use crate::engine::{DocsByPart, Search};
@@ -148,33 +146,6 @@ impl Search<'_> {
         top: usize,
     ) -> Result<PartialTop> {
         PartialTop::of(self, docs.into(), keys, top)
-    }
-}
-
-/// Merges two ascending lists. `and` combines two items with equal keys.
-fn merge_sorted<T, K: Ord>(
-    a: Vec<T>,
-    b: Vec<T>,
-    key: impl Fn(&T) -> &K,
-    mut and: impl FnMut(T, T) -> Result<T>,
-) -> Result<Vec<T>> {
-    let mut all = Vec::with_capacity(a.len().max(b.len()));
-    let (mut a, mut b) = (a.into_iter().peekable(), b.into_iter().peekable());
-    loop {
-        let order = match (a.peek(), b.peek()) {
-            (Some(a), Some(b)) => key(a).cmp(key(b)),
-            (Some(_), None) => Ordering::Less,
-            (None, _) => Ordering::Greater,
-        };
-        let next = match order {
-            Ordering::Less => a.next(),
-            Ordering::Greater => b.next(),
-            Ordering::Equal => a.next().zip(b.next()).map(|(a, b)| and(a, b)).transpose()?,
-        };
-        match next {
-            Some(next) => all.push(next),
-            None => return Ok(all),
-        }
     }
 }
 

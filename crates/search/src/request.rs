@@ -9,9 +9,13 @@ use std::time::{Duration, Instant};
 use docvalues_column::{DocAddress, SortKey};
 
 use crate::engine::{DocsByPart, Request, Search};
+#[cfg(doc)]
+use crate::error::Error;
 use crate::error::Result;
 use crate::facet::{Facet, FacetCounter, FacetCounts};
-use crate::group::{Group, Groups};
+use crate::group::{self, Group, Groups};
+#[cfg(doc)]
+use crate::group::{GroupOrder, Metric};
 use crate::histogram::{BucketCounter, Histogram, HistogramCounts};
 use crate::query::{Explain, Query};
 use crate::sort::{SortCursor, TopProfile};
@@ -33,6 +37,7 @@ use crate::stats::{self, ColumnStats, Stats};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
+#[must_use]
 pub struct SearchRequest {
     /// The documents to search.
     pub query: Query,
@@ -62,55 +67,46 @@ impl SearchRequest {
     }
 
     /// Sets the documents to search.
-    #[must_use]
     pub fn query(self, query: Query) -> SearchRequest {
         SearchRequest { query, ..self }
     }
 
     /// Sets the facets to count.
-    #[must_use]
     pub fn facets(self, facets: impl IntoIterator<Item = Facet>) -> SearchRequest {
         SearchRequest { facets: facets.into_iter().collect(), ..self }
     }
 
     /// Sets the histograms to count.
-    #[must_use]
     pub fn histograms(self, histograms: impl IntoIterator<Item = Histogram>) -> SearchRequest {
         SearchRequest { histograms: histograms.into_iter().collect(), ..self }
     }
 
     /// Sets the statistics to compute.
-    #[must_use]
     pub fn stats(self, stats: impl IntoIterator<Item = Stats>) -> SearchRequest {
         SearchRequest { stats: stats.into_iter().collect(), ..self }
     }
 
     /// Sets the groups to find.
-    #[must_use]
     pub fn groups(self, groups: impl IntoIterator<Item = Group>) -> SearchRequest {
         SearchRequest { groups: groups.into_iter().collect(), ..self }
     }
 
     /// Sets the sort order of the first documents.
-    #[must_use]
     pub fn sort(self, sort: impl IntoIterator<Item = SortKey>) -> SearchRequest {
         SearchRequest { sort: sort.into_iter().collect(), ..self }
     }
 
     /// Sets the number of documents to return in that order; `usize::MAX` for all.
-    #[must_use]
     pub fn top(self, top: usize) -> SearchRequest {
         SearchRequest { top, ..self }
     }
 
     /// Sets the position that the documents in that order follow: the next page.
-    #[must_use]
     pub fn after(self, last: SortCursor) -> SearchRequest {
         SearchRequest { after: Some(last), ..self }
     }
 
     /// Sets whether to return how the query was evaluated.
-    #[must_use]
     pub fn explain(self, explain: bool) -> SearchRequest {
         SearchRequest { explain, ..self }
     }
@@ -197,7 +193,80 @@ pub struct Times {
     pub top: Duration,
 }
 
+/// The answers of one pass: to facets, histograms and statistics.
+type PassAnswers = (Vec<FacetCounts>, Vec<HistogramCounts>, Vec<ColumnStats>);
+
 impl Search<'_> {
+    /// Counts the documents of `docs` that have each value of a column. O(documents) for each pass; one pass unless
+    /// [`Search::memory`] requires more.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such column, it has no prefixes, or it is damaged.
+    pub fn facet<'d>(&self, docs: impl Into<DocsByPart<'d>>, facet: &Facet) -> Result<FacetCounts> {
+        let mut counts = self.facets(docs, std::slice::from_ref(facet))?;
+        Ok(counts.remove(0))
+    }
+
+    /// Counts several columns in one pass over the documents.
+    ///
+    /// # Errors
+    ///
+    /// As [`facet`](Self::facet).
+    pub fn facets<'d>(&self, docs: impl Into<DocsByPart<'d>>, facets: &[Facet]) -> Result<Vec<FacetCounts>> {
+        Ok(self.pass(docs.into(), facets, &[], &[])?.0)
+    }
+
+    /// Counts the values of `docs` in each bucket.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such column, it has no numbers, the step is invalid or makes too many buckets, the column is
+    /// damaged, or counting within buckets exceeds [`Search::memory`].
+    pub fn histogram<'d>(
+        &self,
+        docs: impl Into<DocsByPart<'d>>,
+        histogram: &Histogram,
+    ) -> Result<HistogramCounts> {
+        let mut found = self.pass(docs.into(), &[], std::slice::from_ref(histogram), &[])?.1;
+        Ok(found.remove(0))
+    }
+
+    /// Computes statistics of the values that `docs` have in a column.
+    ///
+    /// For all documents, what the directory has is not computed again.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such column, its kind has no such statistic, or it is damaged.
+    pub fn stats<'d>(&self, docs: impl Into<DocsByPart<'d>>, stats: &Stats) -> Result<ColumnStats> {
+        let mut found = self.stats_of(docs, std::slice::from_ref(stats))?;
+        Ok(found.remove(0))
+    }
+
+    /// Computes the statistics of several columns in one pass over the documents.
+    ///
+    /// # Errors
+    ///
+    /// As [`stats`](Self::stats).
+    pub fn stats_of<'d>(&self, docs: impl Into<DocsByPart<'d>>, stats: &[Stats]) -> Result<Vec<ColumnStats>> {
+        Ok(self.pass(docs.into(), &[], &[], stats)?.2)
+    }
+
+    /// Groups `docs` by the values of one or more columns, and returns the first groups.
+    ///
+    /// O(documents) for each pass; [`Search::memory`] may require more than one. See [the module](crate::group).
+    ///
+    /// # Errors
+    ///
+    /// If there is no such column, it has several values a document, a metric's column has no numbers, memory is far
+    /// too small, or a column is damaged; [`Error::Request`] if there is no column to group by, a percentile is not from 0 to
+    /// 100, or if a condition, [`Metric::Distinct`] or [`Metric::Percentile`] is combined with [`GroupOrder::Best`];
+    /// [`Error::Query`] if the condition has other names than `count` and the metrics that are numbers.
+    pub fn group<'d>(&self, docs: impl Into<DocsByPart<'d>>, group: &Group) -> Result<Groups> {
+        Ok(group::find(self, docs.into(), group, false)?.finish(group.with_missing))
+    }
+
     /// Runs several searches over the documents that match a query. Columns that several of them use are read once.
     /// A request for the number of documents alone makes no set of them.
     ///
@@ -220,22 +289,8 @@ impl Search<'_> {
         let docs = set.as_ref().map_or(DocsByPart::All, DocsByPart::Set);
         times.query = lap();
 
-        let mut reading = Request::open(self, docs)?;
-        let works = request.facets.len() + request.histograms.len() + request.stats.len();
-        let bytes = reading.memory() / works.max(1);
-        let facets = request.facets.iter().map(|facet| FacetCounter::new(&mut reading, facet, bytes));
-        let facets = facets.collect::<Result<Vec<_>>>()?;
-        let histograms =
-            request.histograms.iter().map(|histogram| BucketCounter::new(&mut reading, histogram, bytes));
-        let histograms = histograms.collect::<Result<Vec<_>>>()?;
-        let plans = request.stats.iter().map(|stats| stats::plan(&mut reading, stats, bytes));
-        let (plans, stats): (Vec<_>, Vec<_>) = plans.collect::<Result<Vec<_>>>()?.into_iter().unzip();
-        let (facets, (histograms, stats)) = reading.run((facets, (histograms, stats)))?;
-        let facets = facets.into_iter().map(|counter| counter.finish(&reading)).collect::<Result<_>>()?;
-        let histograms =
-            histograms.into_iter().map(|counter| counter.finish(&reading)).collect::<Result<_>>()?;
-        let stats = plans.into_iter().zip(stats).map(|(plan, stats)| plan.finish(&reading, stats));
-        let stats = stats.collect::<Result<_>>()?;
+        let SearchRequest { facets, histograms, stats, .. } = request;
+        let (facets, histograms, stats) = self.pass(docs, facets, histograms, stats)?;
         times.pass = lap();
 
         let groups = request.groups.iter().map(|group| self.group(docs, group)).collect::<Result<_>>()?;
@@ -248,5 +303,32 @@ impl Search<'_> {
         };
         times.top = lap();
         Ok(SearchAnswer { hits, facets, histograms, stats, groups, top, explain, top_profile, times })
+    }
+
+    /// Facets, histograms and statistics in one pass, which share the memory.
+    fn pass(
+        &self,
+        docs: DocsByPart<'_>,
+        facets: &[Facet],
+        histograms: &[Histogram],
+        stats: &[Stats],
+    ) -> Result<PassAnswers> {
+        let mut request = Request::open(self, docs)?;
+        let bytes = request.memory() / (facets.len() + histograms.len() + stats.len()).max(1);
+        let facets = facets.iter().map(|facet| FacetCounter::new(&mut request, facet, bytes));
+        let facets = facets.collect::<Result<Vec<_>>>()?;
+        let histograms =
+            histograms.iter().map(|histogram| BucketCounter::new(&mut request, histogram, bytes));
+        let histograms = histograms.collect::<Result<Vec<_>>>()?;
+        let readings = stats.iter().map(|stats| stats::open(&mut request, stats, bytes));
+        let readings = readings.collect::<Result<Vec<_>>>()?;
+        let (facets, (histograms, readings)) = request.run((facets, (histograms, readings)))?;
+        let stats = stats.iter().zip(readings);
+        let stats = stats.map(|(stats, reading)| stats::finish(stats, &request, reading));
+        Ok((
+            facets.into_iter().map(|counter| counter.finish(&request)).collect::<Result<_>>()?,
+            histograms.into_iter().map(|counter| counter.finish(&request)).collect::<Result<_>>()?,
+            stats.collect::<Result<_>>()?,
+        ))
     }
 }

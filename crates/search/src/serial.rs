@@ -6,28 +6,19 @@ pub(crate) mod field {
     use serde::de::Error as _;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    #[derive(Serialize, Deserialize)]
-    struct Named<'a>(
-        std::borrow::Cow<'a, str>,
-        std::borrow::Cow<'a, str>,
-        std::borrow::Cow<'a, str>,
-        Option<std::borrow::Cow<'a, str>>,
-    );
-
     pub(crate) fn serialize<S: Serializer>(field: &Field, to: S) -> Result<S::Ok, S::Error> {
-        let format = field.format.as_deref().map(Into::into);
-        let (kind, logical) = (field.kind.name(), field.logical.name());
-        Named(field.name.as_str().into(), kind.into(), logical.into(), format).serialize(to)
+        (&field.name, field.kind.name(), field.logical.name(), &field.format).serialize(to)
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Field, D::Error> {
-        let Named(name, kind, logical, format) = Named::deserialize(from)?;
+        let (name, kind, logical, format): (String, String, String, Option<String>) =
+            Deserialize::deserialize(from)?;
         let known = Kind::ALL.into_iter().find(|known| known.name() == kind);
         let kind = known.ok_or_else(|| D::Error::custom(format!("expected a kind, found \"{kind}\"")))?;
         let known = LogicalType::ALL.into_iter().find(|known| known.name() == logical);
         let logical =
             known.ok_or_else(|| D::Error::custom(format!("expected a type, found \"{logical}\"")))?;
-        Ok(Field { name: name.into(), kind, logical, format: format.map(Into::into) })
+        Ok(Field { name, kind, logical, format })
     }
 }
 

@@ -39,11 +39,12 @@ mod top_k;
 
 use std::collections::HashMap;
 
-use docvalues_column::{DocAddress, DocId, LogicalType, SortKey};
+use docvalues_column::{DocAddress, DocId, SortKey};
 
 use crate::engine::{DocList, Docs, DocsByPart, Elements, Pass, PassPart, Request, Search, len_u32, memory};
 use crate::error::{Error, Result};
 pub use after::SortCursor;
+use key::Key;
 pub(crate) use key::{Entry, Keys};
 pub(crate) use read_keys::read_keys;
 pub(crate) use sort_value::SortValue;
@@ -120,7 +121,7 @@ impl Search<'_> {
             None => request.pass_part(part),
         };
         let parts: Vec<PassPart<'_>> = best_first(&request, &keys).into_iter().map(pass_part).collect();
-        find_top(&request, keys, top, most, &parts)
+        find_top(&request, keys, (top, most), &parts, None)
     }
 
     /// Returns all of `docs` in the order of `keys`, for example to export them. O(documents · log documents), with 20
@@ -194,42 +195,33 @@ impl Search<'_> {
         let after = last.entry(&request, &keys)?;
         let parts = best_first(&request, &keys).into_iter().map(|part| request.pass_part(part));
         let parts: Vec<PassPart<'_>> = parts.collect();
-        let (bound, visited) = match parts.first() {
-            Some(best) => lower_bound::from_best_zone(&request, best, &keys, top, Some(&after))?,
-            None => (None, 0),
-        };
-        let queue = TopDocs::bounded(top, bound).after(Some(&after));
-        let collector = TopKCollector::new(keys, queue).max_threads(request.memory() / bytes.max(1));
-        let (within, threads) = (Pass::EVERYWHERE, request.threads());
-        let pass = Pass { parts: &parts, within, threads, stop: request.stop() };
-        let (found, mut profile) = pass.run(collector)?.finish();
-        profile.visited += visited;
-        Ok((found.finish(&request)?, profile))
+        find_top(&request, keys, (top, request.memory() / bytes.max(1)), &parts, Some(&after))
     }
 }
 
-/// The first `top` documents of `parts`, in this order.
+/// The first `top` documents of `parts`, in this order, of those that do not come before `after`.
 fn find_top(
     request: &Request<'_>,
     keys: Keys,
-    top: usize,
-    max_threads: usize,
+    (top, max_threads): (usize, usize),
     parts: &[PassPart<'_>],
+    after: Option<&Entry>,
 ) -> Result<(Vec<DocAddress>, TopProfile)> {
     let run = |last| {
-        let collector =
-            TopKCollector::new(keys.clone(), TopDocs::bounded(top, last)).max_threads(max_threads);
+        let queue = TopDocs::bounded(top, last).after(after);
+        let collector = TopKCollector::new(keys.clone(), queue).max_threads(max_threads);
         let (within, threads) = (Pass::EVERYWHERE, request.threads());
         let pass = Pass { parts, within, threads, stop: request.stop() };
         Ok::<_, Error>(pass.run(collector)?.finish())
     };
     let (last, visited) = match parts.first() {
-        Some(best) => lower_bound::from_best_zone(request, best, &keys, top, None)?,
+        Some(best) => lower_bound::from_best_zone(request, best, &keys, top, after)?,
         None => (None, 0),
     };
     let mut before = TopProfile { visited, ..TopProfile::default() };
-    let guess = match parts {
-        [only] => lower_bound::estimate(request, only, &keys, top)?,
+    // An estimate does not know how many documents come before `after`.
+    let guess = match (parts, after) {
+        ([only], None) => lower_bound::estimate(request, only, &keys, top)?,
         _ => None,
     };
     // If enough documents are at least as good as the estimate, the first are among them.
@@ -292,7 +284,7 @@ fn first_of(request: &Request<'_>, part: usize, top: usize) -> Result<Vec<DocId>
 /// Whether a part is sorted by the keys, or by those of them that are different.
 fn lie_in_order(search: &Search<'_>, part: usize, keys: &Keys, different: &Keys) -> bool {
     // An index sort orders doubles by their bits, where −0.0 and 0.0 differ.
-    let is_exact = |keys: &Keys| keys.types().all(|logical| logical != LogicalType::F64);
+    let is_exact = |keys: &Keys| !keys.as_slice().iter().any(Key::is_of_doubles);
     let sort = search.parts.get(part).map_or(&[][..], |part| part.source.sort());
     [keys, different].into_iter().any(|keys| is_exact(keys) && sort.starts_with(keys.asked()))
 }

@@ -5,7 +5,7 @@
 //! | count, missing, min, max, sum, mean | exact; a sum of doubles is compensated (Neumaier) | for all documents, from the directory if possible |
 //! | spread | variance | in the same pass, window by window (Chan, Golub, LeVeque 1979) |
 //! | percentiles | exact values of the column | counting passes, each of which narrows the range 4,096-fold |
-//! | distinct | exact for ords, for dense numbers and up to 65,536 values; otherwise an estimate, of which 99 % are within 2.1 % | a bitset, in ranges if [`Search::memory`] requires; a set; HyperLogLog |
+//! | distinct | exact for ords, for dense numbers and up to 65,536 values; otherwise an estimate, of which 99 % are within 2.1 % | a bitset, in ranges if [`Search::memory`](crate::Search::memory) requires; a set; HyperLogLog |
 //!
 //! NaN counts as a value, and is left out of everything else. -0.0 and 0.0 are one distinct value; extremes and
 //! percentiles are values as stored.
@@ -19,7 +19,7 @@ mod values;
 
 use docvalues_column::{Field, LogicalType, Value};
 
-use crate::engine::{ColumnView, DocsByPart, Elements, Request, Search, Slot};
+use crate::engine::{ColumnView, Elements, Request};
 use crate::error::{Error, Result};
 pub use crate::metrics::{Distinct, Sum};
 use crate::metrics::{check_percentile, place};
@@ -38,6 +38,7 @@ pub(crate) use values::ValueStats;
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
+#[must_use]
 pub struct Stats {
     /// The column.
     pub column: String,
@@ -114,21 +115,18 @@ impl Stats {
     }
 
     /// Adds the variance.
-    #[must_use]
     pub fn spread(mut self) -> Stats {
         self.spread = true;
         self
     }
 
     /// Adds percentiles, from 0 to 100.
-    #[must_use]
     pub fn percentiles(mut self, percentiles: impl IntoIterator<Item = f64>) -> Stats {
         self.percentiles = percentiles.into_iter().collect();
         self
     }
 
     /// Adds the number of different values.
-    #[must_use]
     pub fn distinct(mut self) -> Stats {
         self.distinct = true;
         self
@@ -148,19 +146,38 @@ impl ColumnStats {
         let count = count as f64;
         self.variance.filter(|_| count > 1.0).map(|variance| variance * count / (count - 1.0))
     }
+
+    /// The statistics of numbers, or the counts and the range of byte strings; without percentiles and distinct values.
+    pub(crate) fn new(field: Field, numbers: &Numbers, terms: Option<ByteRange>) -> ColumnStats {
+        let sum = if field.kind.is_bytes() { None } else { numbers.sum(field.logical) };
+        #[expect(clippy::cast_precision_loss, reason = "a mean is no count")]
+        let mean = sum.map(|sum| sum.to_f64() / (numbers.values - numbers.nans) as f64);
+        let of_numbers = |(min, max)| [min, max].map(|number| Value::of(field.logical, number));
+        let of_terms = |(min, max)| [min, max].map(Value::Bytes);
+        let range = numbers.range.map(of_numbers).or(terms.map(of_terms));
+        let (min, max) = range.map(|[min, max]| (min, max)).unzip();
+        ColumnStats {
+            docs: numbers.docs,
+            missing: numbers.missing,
+            values: numbers.values,
+            nans: numbers.nans,
+            min,
+            max,
+            sum,
+            mean,
+            variance: numbers.variance(),
+            percentiles: Vec::new(),
+            distinct: None,
+            field,
+        }
+    }
 }
 
-/// The collectors for one column's statistics.
-pub(crate) type Reading = (Option<ValueStats>, Option<DistinctValues>);
+/// The collectors for one column's statistics: of its values, and of the different ones if they are asked for.
+pub(crate) type Reading = (ValueStats, Vec<DistinctValues>);
 
-/// The statistics of a column before its values are read.
-pub(crate) struct Plan {
-    stats: Stats,
-    slot: Slot,
-}
-
-/// Plans the statistics of a column within `bytes` of memory. Nothing is read that the directory has.
-pub(crate) fn plan(request: &mut Request<'_>, stats: &Stats, bytes: usize) -> Result<(Plan, Reading)> {
+/// The collectors for the statistics of a column, within `bytes` of memory. Nothing is read that the directory has.
+pub(crate) fn open(request: &mut Request<'_>, stats: &Stats, bytes: usize) -> Result<Reading> {
     check_percentiles(stats)?;
     let slot = request.slot(&stats.column)?;
     if stats.distinct {
@@ -175,48 +192,31 @@ pub(crate) fn plan(request: &mut Request<'_>, stats: &Stats, bytes: usize) -> Re
     if field.kind.is_bytes() && stats.spread {
         return cannot("has no variance");
     }
-    let from_directory = request.is_all() && !stats.spread && of_directory(column, request).is_some();
-    let reading = (
-        (!from_directory).then(|| ValueStats::new(slot, request, stats.spread)),
-        stats.distinct.then(|| DistinctValues::new(slot, request, bytes)).transpose()?,
-    );
-    Ok((Plan { stats: stats.clone(), slot }, reading))
+    let known = of_directory(column, request).filter(|_| request.is_all() && !stats.spread);
+    let values = ValueStats::new(slot, request, stats.spread).knowing(known);
+    let distinct = stats.distinct.then(|| DistinctValues::new(slot, request, bytes));
+    Ok((values, distinct.into_iter().collect::<Result<_>>()?))
 }
 
-impl Plan {
-    /// Combines what the collectors found.
-    pub(crate) fn finish(self, request: &Request<'_>, reading: Reading) -> Result<ColumnStats> {
-        let column = request.columns().get(self.slot);
-        let (values, distinct) = reading;
-        let (numbers, terms) = self.values(request, values)?;
-        let mut found = ColumnStats::new(column.info().field.clone(), &numbers, terms);
-        found.distinct = distinct.map(|distinct| distinct.finish(request)).transpose()?;
-        if let Some(range) = numbers.range {
-            let count = found.values - found.nans;
-            let places: Vec<u64> = self.stats.percentiles.iter().map(|p| place(*p, count)).collect();
-            let values = percentiles::find(request, self.slot, range, &places)?;
-            let values = values.into_iter().map(|number| Value::of(found.field.logical, number));
-            found.percentiles = self.stats.percentiles.iter().copied().zip(values).collect();
-        }
-        Ok(found)
+/// The statistics that the collectors found.
+pub(crate) fn finish(
+    stats: &Stats,
+    request: &Request<'_>,
+    (values, distinct): Reading,
+) -> Result<ColumnStats> {
+    let slot = values.slot;
+    let (numbers, terms) = values.finish(request)?;
+    let field = request.columns().get(slot).info().field.clone();
+    let mut found = ColumnStats::new(field, &numbers, terms);
+    found.distinct = distinct.into_iter().next().map(|distinct| distinct.finish(request)).transpose()?;
+    if let Some(range) = numbers.range {
+        let count = found.values - found.nans;
+        let places: Vec<u64> = stats.percentiles.iter().map(|p| place(*p, count)).collect();
+        let values = percentiles::find(request, slot, range, &places)?;
+        let values = values.into_iter().map(|number| Value::of(found.field.logical, number));
+        found.percentiles = stats.percentiles.iter().copied().zip(values).collect();
     }
-
-    /// The statistics of numbers and the range of byte strings, from the collector or, without one, the directory.
-    pub(crate) fn values(
-        &self,
-        request: &Request<'_>,
-        values: Option<ValueStats>,
-    ) -> Result<(Numbers, Option<ByteRange>)> {
-        match values {
-            Some(values) => values.finish(request),
-            None => Ok((of_directory(request.columns().get(self.slot), request).unwrap_or_default(), None)),
-        }
-    }
-
-    /// The column.
-    pub(crate) fn slot(&self) -> Slot {
-        self.slot
-    }
+    Ok(found)
 }
 
 /// The least and the greatest of some byte strings.
@@ -245,59 +245,4 @@ fn of_directory(column: ColumnView<'_>, request: &Request<'_>) -> Option<Numbers
         };
     }
     Some(numbers)
-}
-
-impl ColumnStats {
-    /// The statistics of numbers, or the counts and the range of byte strings; without percentiles and distinct values.
-    pub(crate) fn new(field: Field, numbers: &Numbers, terms: Option<ByteRange>) -> ColumnStats {
-        let sum = if field.kind.is_bytes() { None } else { numbers.sum(field.logical) };
-        #[expect(clippy::cast_precision_loss, reason = "a mean is no count")]
-        let mean = sum.map(|sum| sum.to_f64() / (numbers.values - numbers.nans) as f64);
-        let of_numbers = |(min, max)| [min, max].map(|number| Value::of(field.logical, number));
-        let of_terms = |(min, max)| [min, max].map(Value::Bytes);
-        let range = numbers.range.map(of_numbers).or(terms.map(of_terms));
-        let (min, max) = range.map(|[min, max]| (min, max)).unzip();
-        ColumnStats {
-            docs: numbers.docs,
-            missing: numbers.missing,
-            values: numbers.values,
-            nans: numbers.nans,
-            min,
-            max,
-            sum,
-            mean,
-            variance: numbers.variance(),
-            percentiles: Vec::new(),
-            distinct: None,
-            field,
-        }
-    }
-}
-
-impl Search<'_> {
-    /// Computes statistics of the values that `docs` have in a column.
-    ///
-    /// For all documents, what the directory has is not computed again.
-    ///
-    /// # Errors
-    ///
-    /// If there is no such column, its kind has no such statistic, or it is damaged.
-    pub fn stats<'d>(&self, docs: impl Into<DocsByPart<'d>>, stats: &Stats) -> Result<ColumnStats> {
-        let mut found = self.stats_of(docs, std::slice::from_ref(stats))?;
-        Ok(found.remove(0))
-    }
-
-    /// Computes the statistics of several columns in one pass over the documents.
-    ///
-    /// # Errors
-    ///
-    /// As [`stats`](Self::stats).
-    pub fn stats_of<'d>(&self, docs: impl Into<DocsByPart<'d>>, stats: &[Stats]) -> Result<Vec<ColumnStats>> {
-        let mut request = Request::open(self, docs.into())?;
-        let bytes = request.memory() / stats.len().max(1);
-        let plans = stats.iter().map(|stats| plan(&mut request, stats, bytes)).collect::<Result<Vec<_>>>()?;
-        let (plans, reading): (Vec<_>, Vec<_>) = plans.into_iter().unzip();
-        let reading = request.run(reading)?;
-        plans.into_iter().zip(reading).map(|(plan, reading)| plan.finish(&request, reading)).collect()
-    }
 }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use docvalues_column::{Column, ColumnSource, ErrorKind, Field, Part, Result as ColumnResult};
+use docvalues_column::{Part, PlainSource};
 
-use crate::engine::Parts;
+use crate::engine::{PartChange, Parts};
 use crate::error::{Error, PartError, Result};
 
 impl Parts {
@@ -54,28 +54,12 @@ impl Parts {
         loop {
             match search(&parts) {
                 Err(Error::Part(error)) if error.is_of_bytes() && left_out.len() + 1 < self.len() => {
-                    parts = parts.with_source(error.part(), Part::new(Empty));
+                    let empty = PlainSource::new(Arc::default(), Arc::default());
+                    parts = parts.with_change(error.part(), PartChange::Added(Part::new(empty)));
                     left_out.push(*error);
                 }
                 answer => return Ok((answer?, left_out)),
             }
         }
-    }
-}
-
-/// A source without documents, in place of a part that cannot be read.
-struct Empty;
-
-impl ColumnSource for Empty {
-    fn docs(&self) -> u32 {
-        0
-    }
-
-    fn fields(&self) -> ColumnResult<Vec<Field>> {
-        Ok(Vec::new())
-    }
-
-    fn column(&self, name: &str) -> ColumnResult<Arc<dyn Column>> {
-        Err(ErrorKind::NoSuchColumn { file: String::new(), field: name.to_owned() }.into())
     }
 }

@@ -7,7 +7,7 @@ use arrow_array::cast::AsArray as _;
 use arrow_array::{
     ArrayRef, BinaryArray, BinaryViewArray, BooleanArray, Date32Array, DictionaryArray, FixedSizeBinaryArray,
     Float64Array, Int32Array, Int64Array, ListArray, StringArray, StringViewArray, TimestampMicrosecondArray,
-    TimestampMillisecondArray, TimestampNanosecondArray, UInt32Array, UInt64Array,
+    TimestampMillisecondArray, TimestampNanosecondArray, UInt64Array,
 };
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::DataType;
@@ -48,8 +48,9 @@ pub(super) fn array(
     match chunk.column(i) {
         ChunkColumn::Numbers(column) => numbers(&about, column, rows),
         ChunkColumn::Strings(column) => match arrow_field(field, true, layout).data_type() {
-            DataType::Dictionary(..) => dictionary(&about, column, rows),
-            DataType::Utf8View | DataType::BinaryView => views(&about, column, rows),
+            DataType::Dictionary(..) | DataType::Utf8View | DataType::BinaryView => {
+                shared(&about, column, rows, layout)
+            }
             _ => {
                 let nulls = nulls(rows.len(), |row| column.place(rows.start + row).is_some());
                 strings(&about, rows.clone().map(|at| column.get(at).unwrap_or_default()), nulls, |row| row)
@@ -156,10 +157,9 @@ fn strings<'a>(
         return Ok(Arc::new(array.map_err(|error| about.unfit(error))?));
     }
     let offsets = starts(about, each.clone().map(<[u8]>::len))?;
-    let data: Vec<u8> = each.clone().fold(Vec::with_capacity(end(&offsets)), |mut data, string| {
-        data.extend_from_slice(string);
-        data
-    });
+    let bytes = offsets.last().map_or(0, |end| usize::try_from(*end).unwrap_or(0));
+    let mut data = Vec::with_capacity(bytes);
+    each.clone().for_each(|string| data.extend_from_slice(string));
     let data = Buffer::from_vec(data);
     if about.field.logical != LogicalType::Utf8 {
         let array = BinaryArray::try_new(offsets, data, nulls);
@@ -177,31 +177,26 @@ fn strings<'a>(
     }
 }
 
-/// Converts rows to positions in a dictionary of the chunk's strings.
-fn dictionary(about: &ColumnContext<'_>, column: Strings<'_>, rows: Range<usize>) -> Result<ArrayRef> {
+/// Converts rows to positions in a dictionary of the chunk's strings, each once, or to views of them.
+fn shared(
+    about: &ColumnContext<'_>,
+    column: Strings<'_>,
+    rows: Range<usize>,
+    layout: StringLayout,
+) -> Result<ArrayRef> {
     let key = |at| column.place(at).map(|place| i32::try_from(place).unwrap_or(i32::MAX));
     let keys: Int32Array = rows.clone().map(key).collect();
-    let values = distinct(about, column, rows)?;
-    Ok(Arc::new(DictionaryArray::try_new(keys, values).map_err(|error| about.unfit(error))?))
-}
-
-/// Converts rows to views of the chunk's strings.
-fn views(about: &ColumnContext<'_>, column: Strings<'_>, rows: Range<usize>) -> Result<ArrayRef> {
-    let key = |at| column.place(at).map(|place| u32::try_from(place).unwrap_or(u32::MAX));
-    let keys: UInt32Array = rows.clone().map(key).collect();
-    let values = distinct(about, column, rows)?;
-    let values: ArrayRef = match values.data_type() {
+    let row_with = |place| rows.clone().position(|at| column.place(at) == Some(place)).unwrap_or(0);
+    let all = column.strings();
+    let values = strings(about, (0..all.len()).map(|place| all.get(place)), None, row_with)?;
+    if layout == StringLayout::Dictionary {
+        return Ok(Arc::new(DictionaryArray::try_new(keys, values).map_err(|error| about.unfit(error))?));
+    }
+    let views: ArrayRef = match values.data_type() {
         DataType::Utf8 => Arc::new(StringViewArray::from(values.as_string::<i32>())),
         _ => Arc::new(BinaryViewArray::from(values.as_binary::<i32>())),
     };
-    arrow_select::take::take(&values, &keys, None).map_err(|error| about.unfit(error))
-}
-
-/// The chunk's strings, each once.
-fn distinct(about: &ColumnContext<'_>, column: Strings<'_>, rows: Range<usize>) -> Result<ArrayRef> {
-    let row_with = |place| rows.clone().position(|at| column.place(at) == Some(place)).unwrap_or(0);
-    let all = column.strings();
-    strings(about, (0..all.len()).map(|place| all.get(place)), None, row_with)
+    arrow_select::take::take(&views, &keys, None).map_err(|error| about.unfit(error))
 }
 
 /// Builds lists from offsets and items; an empty list is null.
@@ -222,10 +217,6 @@ fn starts(about: &ColumnContext<'_>, lens: impl Iterator<Item = usize>) -> Resul
         starts.push(i32::try_from(end).map_err(|_| about.refuse(0, "has about 2 GiB or more in a row"))?);
     }
     Ok(OffsetBuffer::new(ScalarBuffer::from(starts)))
-}
-
-fn end(starts: &OffsetBuffer<i32>) -> usize {
-    starts.last().map_or(0, |end| usize::try_from(*end).unwrap_or(0))
 }
 
 /// The list that contains an item.

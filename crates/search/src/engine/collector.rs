@@ -114,48 +114,40 @@ pub(crate) trait Collector: Send {
         Self: Sized;
 }
 
-/// Runs each collector of `$all`, where `$fork` makes the forks of all of them.
-macro_rules! run_each {
-    ($all:ident, |$each:ident| $fork:expr) => {
-        impl<C: Collector> Collector for $all<C> {
-            fn fork(&self) -> $all<C> {
-                let $each = self;
-                $fork
-            }
+/// Runs each collector of a list.
+impl<C: Collector> Collector for Vec<C> {
+    fn fork(&self) -> Vec<C> {
+        self.iter().map(C::fork).collect()
+    }
 
-            fn is_idle(&self) -> bool {
-                self.iter().all(C::is_idle)
-            }
+    fn is_idle(&self) -> bool {
+        self.iter().all(C::is_idle)
+    }
 
-            fn enter(&mut self, part: &PassPart<'_>) -> Result<bool> {
-                self.iter_mut().try_fold(false, |any, one| Ok(one.enter(part)? | any))
-            }
+    fn enter(&mut self, part: &PassPart<'_>) -> Result<bool> {
+        self.iter_mut().try_fold(false, |any, one| Ok(one.enter(part)? | any))
+    }
 
-            fn leave(&mut self, part: &PassPart<'_>) -> Result<()> {
-                self.iter_mut().try_for_each(|one| one.leave(part))
-            }
+    fn leave(&mut self, part: &PassPart<'_>) -> Result<()> {
+        self.iter_mut().try_for_each(|one| one.leave(part))
+    }
 
-            fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
-                self.iter_mut().filter(|one| !one.is_idle()).try_for_each(|one| one.collect(window))
-            }
+    fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
+        self.iter_mut().filter(|one| !one.is_idle()).try_for_each(|one| one.collect(window))
+    }
 
-            fn chunk_ends(&mut self, chunk: u64) {
-                self.iter_mut().for_each(|one| one.chunk_ends(chunk));
-            }
+    fn chunk_ends(&mut self, chunk: u64) {
+        self.iter_mut().for_each(|one| one.chunk_ends(chunk));
+    }
 
-            fn max_threads(&self) -> usize {
-                self.iter().map(C::max_threads).min().unwrap_or(usize::MAX)
-            }
+    fn max_threads(&self) -> usize {
+        self.iter().map(C::max_threads).min().unwrap_or(usize::MAX)
+    }
 
-            fn merge(&mut self, other: $all<C>, stop: &Interrupt) -> Result<()> {
-                self.iter_mut().zip(other).try_for_each(|(one, other)| one.merge(other, stop))
-            }
-        }
-    };
+    fn merge(&mut self, other: Vec<C>, stop: &Interrupt) -> Result<()> {
+        self.iter_mut().zip(other).try_for_each(|(one, other)| one.merge(other, stop))
+    }
 }
-
-run_each!(Vec, |all| all.iter().map(C::fork).collect());
-run_each!(Option, |one| one.as_ref().map(C::fork));
 
 /// Runs two collectors.
 impl<A: Collector, B: Collector> Collector for (A, B) {

@@ -43,7 +43,7 @@ pub(crate) struct PartColumns<'a> {
 
 /// The index of a column in [`Columns`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Slot(usize);
+pub(crate) struct Slot(pub(super) usize);
 
 /// A column of a request, described for all parts together.
 #[derive(Clone, Copy)]
@@ -88,11 +88,6 @@ impl ColumnSet {
     /// The description of the column in all parts together.
     pub(crate) fn info(&self) -> &ColumnInfo {
         &self.info
-    }
-
-    /// Whether it is a column of numbers.
-    pub(crate) fn has_bounds(&self) -> bool {
-        !self.bounds.is_empty()
     }
 
     /// The bounds of the numbers in a part. O(1).
@@ -179,16 +174,17 @@ impl Columns {
         slot
     }
 
-    /// The column of a slot, if it has ords of several parts and no ids of their terms yet.
-    pub(crate) fn without_ids(&self, slot: Slot) -> Option<&ColumnSet> {
-        let (set, ids) = &self.columns[slot.0];
-        let lacks_ids = ids.is_none() && set.parts.len() > 1 && set.elements() == Elements::Ords;
-        lacks_ids.then_some(&**set)
-    }
-
-    /// From now on, ords of the column are read as ids of terms.
-    pub(crate) fn read_as_ids(&mut self, slot: Slot, ids: Arc<TermIds>) {
-        self.columns[slot.0].1 = Some(ids);
+    /// From now on, ords of the column are read as ids of terms, which `make` makes, if there are several parts.
+    pub(crate) fn read_as_ids(
+        &mut self,
+        slot: Slot,
+        make: impl FnOnce(&ColumnSet) -> Result<Arc<TermIds>>,
+    ) -> Result<()> {
+        let (set, ids) = &mut self.columns[slot.0];
+        if ids.is_none() && set.parts.len() > 1 && set.elements() == Elements::Ords {
+            *ids = Some(make(set)?);
+        }
+        Ok(())
     }
 
     pub(crate) fn get(&self, slot: Slot) -> ColumnView<'_> {
@@ -250,9 +246,7 @@ impl<'a> ColumnView<'a> {
             Elements::Bytes => None,
         }
     }
-}
 
-impl ColumnView<'_> {
     /// Makes an item of each value that was found, and of what belongs to it. Numbers are ords if the column has terms;
     /// byte strings are terms already.
     ///
@@ -335,12 +329,6 @@ impl<'a> PartColumns<'a> {
 
     pub(crate) fn len(self) -> usize {
         self.columns.columns.len()
-    }
-}
-
-impl Slot {
-    pub(crate) fn index(self) -> usize {
-        self.0
     }
 }
 

@@ -90,9 +90,7 @@ impl<'a> Docs<'a> {
     pub fn list(docs: &'a [DocId]) -> Result<Docs<'a>> {
         DocList::new(docs).map(Docs::List)
     }
-}
 
-impl Docs<'_> {
     /// The number of documents among the first `docs` of a source. O(1); O(log n) for a list; O(words) for bits
     /// beyond `docs`.
     pub fn count(&self, docs: u32) -> u32 {

@@ -140,18 +140,6 @@ impl<'a> From<Docs<'a>> for DocsByPart<'a> {
     }
 }
 
-impl<'a> From<&'a DocSet> for DocsByPart<'a> {
-    fn from(set: &'a DocSet) -> Self {
-        DocsByPart::Set(set)
-    }
-}
-
-impl<'a> From<&'a [Docs<'a>]> for DocsByPart<'a> {
-    fn from(parts: &'a [Docs<'a>]) -> Self {
-        DocsByPart::Parts(parts)
-    }
-}
-
 impl<'a, const N: usize> From<&'a [Docs<'a>; N]> for DocsByPart<'a> {
     fn from(parts: &'a [Docs<'a>; N]) -> Self {
         DocsByPart::Parts(parts)
@@ -164,14 +152,21 @@ impl<'a> From<&'a Vec<Docs<'a>>> for DocsByPart<'a> {
     }
 }
 
-impl<'a> From<&'a Bitset> for DocsByPart<'a> {
-    fn from(bits: &'a Bitset) -> Self {
-        DocsByPart::One(Docs::Bits(bits))
-    }
+/// Conversions to the variants of an enum of documents.
+macro_rules! from_docs {
+    ($to:ident: $($variant:ident: $($type:ty),+;)+) => {
+        $($(impl<'a> From<$type> for $to<'a> {
+            fn from(docs: $type) -> Self {
+                $to::$variant(docs.into())
+            }
+        })+)+
+    };
 }
+pub(crate) use from_docs;
 
-impl From<Range<u32>> for DocsByPart<'_> {
-    fn from(docs: Range<u32>) -> Self {
-        DocsByPart::One(docs.into())
-    }
+from_docs! {
+    DocsByPart:
+    One: &'a Bitset, Range<u32>;
+    Parts: &'a [Docs<'a>];
+    Set: &'a DocSet;
 }

@@ -27,6 +27,10 @@ impl Interrupt {
             _ => Ok(()),
         }
     }
+
+    pub(crate) fn pace(&self) -> Pace<'_> {
+        Pace { stop: self, left: 0 }
+    }
 }
 
 /// Polls the interrupt flag once every [`STEPS`] steps of a loop.
@@ -37,12 +41,6 @@ pub(crate) struct Pace<'a> {
 
 /// Steps between two polls: less than a millisecond if steps are short.
 const STEPS: u32 = 1 << 14;
-
-impl Interrupt {
-    pub(crate) fn pace(&self) -> Pace<'_> {
-        Pace { stop: self, left: 0 }
-    }
-}
 
 impl Pace<'_> {
     /// Counts a step, and returns an error if a poll finds the search interrupted.

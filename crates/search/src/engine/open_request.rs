@@ -70,10 +70,7 @@ impl<'r> Request<'r> {
     /// Opens a column and returns its slot. Ords of several parts are read as ids.
     pub(crate) fn id_slot(&mut self, name: &str) -> Result<Slot> {
         let slot = self.slot(name)?;
-        if let Some(set) = self.columns.without_ids(slot) {
-            let ids = self.search.term_ids(set)?;
-            self.columns.read_as_ids(slot, ids);
-        }
+        self.columns.read_as_ids(slot, |set| self.search.term_ids(set))?;
         Ok(slot)
     }
 

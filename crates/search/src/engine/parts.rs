@@ -194,12 +194,8 @@ impl Parts {
         self.with_change(part, PartChange::Live(part, live.clone()))
     }
 
-    /// The set with another source for a part.
-    pub(crate) fn with_source(&self, part: usize, source: Part) -> Parts {
-        self.with_change(part, PartChange::Added(source))
-    }
-
-    fn with_change(&self, part: usize, change: PartChange) -> Parts {
+    /// The set with another part in place of one.
+    pub(crate) fn with_change(&self, part: usize, change: PartChange) -> Parts {
         let before = (0..part).map(PartChange::Kept);
         self.changed(before.chain([change]).chain((part + 1..self.len()).map(PartChange::Kept)))
     }

@@ -85,26 +85,14 @@ impl Pass<'_> {
     /// The documents that are visited if none is left out.
     pub(crate) const EVERYWHERE: DocRange = DocRange::new(0, u32::MAX);
 
-    /// Runs `collector` over all documents of the pass.
-    pub(crate) fn run<C: Collector>(&self, mut collector: C) -> Result<C> {
-        if collector.is_idle() {
-            return Ok(collector);
+    /// Runs `collector` over all documents of the pass. Threads take the next free chunk, each with its own collector;
+    /// these are merged at the end.
+    pub(crate) fn run<C: Collector>(&self, mut first: C) -> Result<C> {
+        if first.is_idle() {
+            return Ok(first);
         }
-        let threads = self.threads.min(collector.max_threads());
-        // Two chunks are enough to know that there are several.
-        if threads > 1 && self.chunks().nth(1).is_some() {
-            return self.run_on_threads(threads, collector);
-        }
-        let mut visitor = Visitor::default();
-        self.chunks().try_for_each(|chunk| visitor.visit_chunk(self, chunk, &mut collector))?;
-        visitor.leave(self, &mut collector)?;
-        Ok(collector)
-    }
-
-    /// Threads take the next free chunk, each with its own collector. The collectors are merged at the end.
-    fn run_on_threads<C: Collector>(&self, threads: usize, mut first: C) -> Result<C> {
-        let chunks = self.chunks().take(threads).count();
-        let mut others: Vec<C> = (1..chunks).map(|_| first.fork()).collect();
+        let threads = self.chunks().take(self.threads.min(first.max_threads())).count();
+        let mut others: Vec<C> = (1..threads).map(|_| first.fork()).collect();
         let mut workers: Vec<(&mut dyn Collector, Visitor)> = vec![(&mut first, Visitor::default())];
         workers.extend(others.iter_mut().map(|other| (other as &mut dyn Collector, Visitor::default())));
         self.run_workers(workers)?;

@@ -70,6 +70,7 @@ pub enum MixedTypes {
 /// document, and counted as `u64`. A part that lacks a column that another part has is taken to have no values in it.
 #[doc(alias = "IndexSearcher")]
 #[doc(alias = "Searcher")]
+#[must_use]
 pub struct Search<'s> {
     pub(crate) parts: Vec<Arc<OpenPart<'s>>>,
     kept: Arc<Kept>,
@@ -117,7 +118,6 @@ impl<'s> Search<'s> {
     /// # Panics
     ///
     /// If the search is over several parts, each of which has live documents of its own: [`Parts::with_live`].
-    #[must_use]
     pub fn live(mut self, live: &LiveDocs) -> Search<'s> {
         let [part] = self.parts.as_mut_slice() else { panic!("a search over {} parts", self.parts.len()) };
         *part = Arc::new(part.with_live(live));
@@ -132,7 +132,6 @@ impl<'s> Search<'s> {
     /// `ThreadPool::install`.
     ///
     /// With one thread, most searches run on the calling thread and use no pool.
-    #[must_use]
     pub fn threads(mut self, threads: usize) -> Search<'s> {
         self.threads = if cfg!(feature = "rayon") { threads.max(1) } else { 1 };
         self
@@ -163,7 +162,6 @@ impl<'s> Search<'s> {
     /// assert_eq!(search.count(&Query::All)?, 3);
     /// # Ok::<(), Error>(())
     /// ```
-    #[must_use]
     pub fn interrupt(mut self, stop: impl Fn() -> bool + Send + Sync + 'static) -> Search<'s> {
         self.stop = Interrupt::new(stop);
         self
@@ -183,7 +181,6 @@ impl<'s> Search<'s> {
     ///
     /// The limit does not change results, with one exception: the exact count of distinct byte strings takes at most
     /// a 16th of the memory. Beyond that, they are estimated as [`Distinct::About`](crate::stats::Distinct).
-    #[must_use]
     pub fn memory(mut self, bytes: usize) -> Search<'s> {
         self.memory = Some(bytes.max(memory::MIN));
         self
@@ -204,14 +201,12 @@ impl<'s> Search<'s> {
     /// assert_eq!(search.count(&Query::missing("size"))?, 3);
     /// # Ok::<(), docvalues_search::Error>(())
     /// ```
-    #[must_use]
     pub fn missing_columns(mut self, missing_columns: MissingColumns) -> Search<'s> {
         self.missing_columns = missing_columns;
         self
     }
 
     /// Sets the treatment of columns of different kinds or types.
-    #[must_use]
     pub fn mixed_types(mut self, mixed_types: MixedTypes) -> Search<'s> {
         self.mixed_types = mixed_types;
         self

@@ -71,7 +71,9 @@ impl TermTable {
         let mut known = self.terms.write().unwrap_or_else(PoisonError::into_inner);
         let is_first = known.ends.is_empty();
         if is_first {
-            known.reserve(all.len());
+            let KnownTerms { hasher, ids, bytes, ends } = &mut *known;
+            ends.reserve(all.len());
+            ids.reserve(all.len(), |(_, id)| hasher.hash_one(term(bytes, ends, *id)));
         }
         let mut ids = Vec::with_capacity(all.len());
         let (mut batch, mut outcome) = (Lists::new(), Ok(()));
@@ -98,12 +100,6 @@ impl KnownTerms {
     /// The term of an id; empty if there is none.
     pub(crate) fn get(&self, id: TermOrd) -> &[u8] {
         term(&self.bytes, &self.ends, id)
-    }
-
-    fn reserve(&mut self, terms: usize) {
-        let KnownTerms { hasher, ids, bytes, ends } = self;
-        ends.reserve(terms);
-        ids.reserve(terms, |(_, id)| hasher.hash_one(term(bytes, ends, *id)));
     }
 
     /// Appends the ids of `wanted`, which are different. New terms are added.

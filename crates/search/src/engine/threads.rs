@@ -1,6 +1,6 @@
 //! Parallel execution: distribution of work, sorting and copying.
 //!
-//! All of it ends in [`in_parallel`] and [`join`], which take trait objects: the code of `rayon` is compiled once.
+//! All of it ends in [`in_parallel`], which takes a trait object: the code of `rayon` is compiled once.
 
 use std::cmp::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -24,23 +24,6 @@ fn in_parallel(times: usize, work: &(dyn Fn() + Sync)) {
         return rayon::scope(|scope| (0..times).for_each(|_| scope.spawn(|_| work())));
     }
     (0..times).for_each(|_| work());
-}
-
-/// A half of a sort.
-type Half<'h> = &'h mut (dyn FnMut() -> Result<()> + Send);
-
-/// Runs both in parallel.
-#[cfg(feature = "rayon")]
-fn join(a: Half<'_>, b: Half<'_>) -> Result<()> {
-    let (a, b) = rayon::join(a, b);
-    a.and(b)
-}
-
-/// Runs both.
-#[cfg(not(feature = "rayon"))]
-fn join(a: Half<'_>, b: Half<'_>) -> Result<()> {
-    a()?;
-    b()
 }
 
 /// Locks a mutex. A thread that panicked while it held the lock left what it guards unchanged.
@@ -112,11 +95,11 @@ fn quicksort<T: Ord + Send>(items: &mut [T], threads: usize, stop: &Interrupt, d
     let (fewer, more) = (threads / 2, threads - threads / 2);
     let mut less = || quicksort(less, fewer, stop, depth - 1);
     let mut greater = || quicksort(&mut greater[1..], more, stop, depth - 1);
+    let halves: [&mut (dyn FnMut() -> Result<()> + Send); 2] = [&mut less, &mut greater];
     if threads > 1 {
-        return join(&mut less, &mut greater);
+        return map(halves.into(), |half| half()).into_iter().collect();
     }
-    less()?;
-    greater()
+    halves.into_iter().try_for_each(|half| half())
 }
 
 /// Hoare's partition (1961): moves an item near the median to the returned position, lesser items before it and

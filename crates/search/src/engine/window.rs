@@ -149,6 +149,49 @@ impl Cells<'_> {
         };
         missing as u64
     }
+
+    /// Calls `each` with every number of each document, or ord as a number. Byte strings are left out.
+    #[inline]
+    pub(crate) fn each_number(&self, mut each: impl FnMut(i64)) {
+        match self {
+            Cells::Numbers(numbers) => numbers.each(|_, number| each(number)),
+            Cells::NumberLists(lists) => lists.items().iter().for_each(|number| each(*number)),
+            Cells::Ords(_) => self.each_different(|_, number| number.into_iter().for_each(&mut each)),
+            Cells::OrdLists(lists) => lists.items().iter().for_each(|ord| each(ord.get().into())),
+            Cells::Bytes(_) => {}
+        }
+    }
+
+    /// Calls `each` with the position of each document and every different number that it has, or ord as a number; with
+    /// `None` if it has none. Byte strings are left out.
+    #[inline]
+    pub(crate) fn each_different(&self, mut each: impl FnMut(usize, Option<i64>)) {
+        match self {
+            Cells::Numbers(numbers) => (0..numbers.values.len()).for_each(|at| each(at, numbers.get(at))),
+            Cells::Ords(ords) => {
+                let number = |ord: TermOrd| (ord != NO_ORD).then(|| i64::from(ord.get()));
+                ords.iter().enumerate().for_each(|(at, ord)| each(at, number(*ord)));
+            }
+            Cells::NumberLists(lists) => each_of_lists(lists, |number| number, each),
+            Cells::OrdLists(lists) => each_of_lists(lists, |ord| ord.get().into(), each),
+            Cells::Bytes(_) => {}
+        }
+    }
+}
+
+/// [`Cells::each_different`] of lists, which ascend.
+#[inline]
+fn each_of_lists<T: Copy + PartialEq>(
+    lists: &Slices<'_, T>,
+    number: impl Fn(T) -> i64,
+    mut each: impl FnMut(usize, Option<i64>),
+) {
+    for (at, list) in lists.iter().enumerate() {
+        if list.is_empty() {
+            each(at, None);
+        }
+        list.chunk_by(|a, b| a == b).for_each(|same| each(at, Some(number(same[0]))));
+    }
 }
 
 impl<'a> Strings<'a> {
@@ -219,33 +262,25 @@ impl<'a> Window<'a> {
         }
     }
 
-    /// A window over a subset of the documents.
-    pub(crate) fn subset<'p>(&self, docs: &'p [DocId], buffers: &'p mut WindowBuffers) -> Window<'p>
-    where
-        'a: 'p,
-    {
-        Window::new(as_run_if_whole(docs), self.columns, buffers)
-    }
-
     /// Reads a column for counts and groups, unless this window has read it already. -0.0 becomes 0.0, and ords become
     /// ids if [`Columns::read_as_ids`] was called for the column.
     ///
     /// [`Columns::read_as_ids`]: super::columns::Columns::read_as_ids
     pub(crate) fn read(&mut self, slot: Slot) -> Result<()> {
         self.read_stored(slot)?;
-        let (state, read) = &mut self.buffers.read[slot.index()];
+        let (state, read) = &mut self.buffers.read[slot.0];
         if *state == State::Values {
             *state = State::Keys;
             match (read, self.columns.ids(slot)) {
                 (WindowColumn::Ords(read), Some(of_ord)) => {
                     // No ord is the stand-in for a missing one, which lies past the end.
                     let id = |ord: TermOrd| of_ord.get(ord.get() as usize).copied().unwrap_or(NO_ORD);
-                    convert(read, &mut self.buffers.ids[slot.index()], id);
+                    convert(read, &mut self.buffers.ids[slot.0], id);
                 }
                 (WindowColumn::Numbers(read), _)
                     if value::has_negative_zero(self.columns.get(slot).info()) =>
                 {
-                    convert(read, &mut self.buffers.one_zero[slot.index()], value::one_zero);
+                    convert(read, &mut self.buffers.one_zero[slot.0], value::one_zero);
                 }
                 _ => {}
             }
@@ -256,7 +291,7 @@ impl<'a> Window<'a> {
     /// As [`read`](Self::read), with the stored numbers and the part's own ords.
     pub(crate) fn read_stored(&mut self, slot: Slot) -> Result<()> {
         self.gather(slot)?;
-        let (state, read) = &mut self.buffers.read[slot.index()];
+        let (state, read) = &mut self.buffers.read[slot.0];
         if *state == State::Gathered {
             if let WindowDocs::Bits { bits, .. } = &self.docs {
                 read.retain(bits);
@@ -268,7 +303,7 @@ impl<'a> Window<'a> {
 
     /// Gathers a column, unless this window has read it already.
     fn gather(&mut self, slot: Slot) -> Result<()> {
-        let (state, read) = &mut self.buffers.read[slot.index()];
+        let (state, read) = &mut self.buffers.read[slot.0];
         if *state == State::Nothing {
             let docs = match &self.docs {
                 WindowDocs::Batch(docs) => *docs,
@@ -293,7 +328,7 @@ impl<'a> Window<'a> {
             return Ok(None);
         }
         self.gather(slot)?;
-        Ok(match &self.buffers.read[slot.index()] {
+        Ok(match &self.buffers.read[slot.0] {
             (State::Gathered, WindowColumn::Ords(read)) if read.is_many() => Some((read.lists(), bits)),
             _ => None,
         })
@@ -309,11 +344,16 @@ impl<'a> Window<'a> {
         self.columns.get(slot)
     }
 
+    /// The number of documents without a value in a column that [`read`](Self::read) has read.
+    pub(crate) fn missing(&self, slot: Slot) -> u64 {
+        if self.column(slot).info().all_present() { 0 } else { self.cells(slot).missing() }
+    }
+
     /// The values of a column that [`read`](Self::read) has read.
     pub(crate) fn cells(&self, slot: Slot) -> Cells<'_> {
         let cells = self.read_column(slot, State::Keys).cells();
-        let ids = &self.buffers.ids[slot.index()];
-        let one_zero = &self.buffers.one_zero[slot.index()];
+        let ids = &self.buffers.ids[slot.0];
+        let one_zero = &self.buffers.one_zero[slot.0];
         let has_negative_zero = value::has_negative_zero(self.column(slot).info());
         match cells {
             Cells::Numbers(numbers) if has_negative_zero => {
@@ -342,7 +382,7 @@ impl<'a> Window<'a> {
 
     /// A column that has been read, at least to this state.
     fn read_column(&self, slot: Slot, least: State) -> &WindowColumn {
-        let (state, read) = &self.buffers.read[slot.index()];
+        let (state, read) = &self.buffers.read[slot.0];
         debug_assert!(*state >= least, "a column is read before it is looked at");
         read
     }

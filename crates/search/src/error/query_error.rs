@@ -25,13 +25,9 @@ pub struct QueryError {
 }
 
 impl QueryError {
-    /// An error at byte `at` of `text`.
-    pub(crate) fn at(text: Arc<str>, at: usize, what: impl Into<String>) -> QueryError {
-        QueryError::new(what, Some((text, at)))
-    }
-
-    /// One line, whatever the names and literals in the message contain.
-    fn new(what: impl Into<String>, place: Option<(Arc<str>, usize)>) -> QueryError {
+    /// An error at a byte of a text, or in a query without one. It is one line, whatever the names and literals in the
+    /// message contain.
+    pub(crate) fn new(what: impl Into<String>, place: Option<(Arc<str>, usize)>) -> QueryError {
         let what = what.into().chars().map(printable).collect();
         QueryError { what, place, no_such_column: None }
     }
@@ -40,17 +36,6 @@ impl QueryError {
     pub(crate) fn no_column(place: Option<(Arc<str>, usize)>, name: &str, hint: &str) -> QueryError {
         let what = format!("there is no column \"{name}\"{hint}");
         QueryError { no_such_column: Some(name.to_owned()), ..QueryError::new(what, place) }
-    }
-
-    /// The error for a metric of groups among the conditions on documents.
-    pub(crate) fn of_metric(place: Option<(Arc<str>, usize)>, name: &str) -> QueryError {
-        let what = format!("expected a column, found `{name}`, which is for conditions on groups");
-        QueryError::new(what, place)
-    }
-
-    /// An error in a query without text.
-    pub(crate) fn nowhere(what: impl Into<String>) -> QueryError {
-        QueryError::new(what, None)
     }
 
     /// The message, without its position.

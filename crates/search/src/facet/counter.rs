@@ -10,8 +10,8 @@ use super::finish::{self, FacetResult};
 use super::{Facet, FacetCounts};
 use crate::engine::hash_tables::{self, HASH_PARTS, ValuePart};
 use crate::engine::{
-    Cells, Collector, ConstantColumn, Elements, Interrupt, MemoryBudget, MultiPass, NO_ORD, Numbers,
-    PassPart, Request, Slot, Strings, TermSpace, Window,
+    Cells, Collector, ConstantColumn, Elements, Interrupt, MemoryBudget, MultiPass, NO_ORD, PassPart,
+    Request, Slot, TermSpace, Window,
 };
 use crate::error::{Error, Result};
 
@@ -131,6 +131,20 @@ impl FacetCounter {
         )?;
         finish::values(found, column, request)
     }
+
+    /// Counts ords. `is_each` if every document is known to have one.
+    fn ords(&mut self, ords: &[TermOrd], is_each: bool) {
+        match (&mut self.own, &mut self.counts) {
+            (Some(counts), _) | (None, Counts::Ords(counts)) => {
+                self.missing += count_ords(counts, ords, is_each);
+            }
+            (None, Counts::Dense(first, counts)) => {
+                self.missing += ords.iter().filter(|ord| **ord == NO_ORD).count() as u64;
+                counts.count(ords, |ord| offset(*first, ord.get().into()));
+            }
+            _ => {}
+        }
+    }
 }
 
 /// Counters for the ords of `terms` terms.
@@ -203,7 +217,7 @@ impl Collector for FacetCounter {
             (own, part.columns.ids(self.slot), &mut self.counts)
         {
             self.missing += own.last().copied().map_or(0, u64::from);
-            counts.add_all(ids.iter().map(|id| id.get() as usize).zip(own));
+            ids.iter().zip(own).for_each(|(id, count)| counts.add(id.get() as usize, count));
         }
         Ok(())
     }
@@ -232,12 +246,37 @@ impl Collector for FacetCounter {
             window.read(self.slot)?;
             window.cells(self.slot)
         };
-        match cells {
-            Cells::Ords(ords) => self.ords(ords, window.column(self.slot).info().all_present()),
-            Cells::OrdLists(lists) => self.ord_lists(lists),
-            Cells::Numbers(numbers) => self.numbers(numbers),
-            Cells::NumberLists(lists) => self.number_lists(lists),
-            Cells::Bytes(strings) => self.bytes(strings),
+        let missing = &mut self.missing;
+        match (&mut self.counts, &cells) {
+            (Counts::Sparse(counts), _) => cells.each_different(|_, number| match number {
+                Some(number) => counts.count(number, 1, &self.budget),
+                None => *missing += 1,
+            }),
+            (Counts::Dense(first, counts), Cells::NumberLists(_)) => {
+                cells.each_different(|_, number| match number {
+                    Some(number) => counts.add(offset(*first, number), 1),
+                    None => *missing += 1,
+                });
+            }
+            (Counts::Dense(first, counts), Cells::Numbers(numbers)) => {
+                *missing += cells.missing();
+                if numbers.present.is_none() {
+                    counts.count(numbers.values, |number| offset(*first, number));
+                } else {
+                    numbers.each(|_, number| counts.add(offset(*first, number), 1));
+                }
+            }
+            (Counts::Bytes(table, counts), Cells::Bytes(strings)) => {
+                *missing += cells.missing();
+                let there = strings.iter().flatten();
+                there.for_each(|value| count_bytes(table, counts, value, 1, &self.budget));
+            }
+            (_, Cells::Ords(ords)) => self.ords(ords, window.column(self.slot).info().all_present()),
+            (_, Cells::OrdLists(lists)) => {
+                *missing += cells.missing();
+                self.ords(lists.items(), true);
+            }
+            _ => {}
         }
         Ok(())
     }
@@ -288,79 +327,6 @@ fn count_bytes(
         *count += times;
     } else if budget.grow(counts, 1) {
         counts.push(times);
-    }
-}
-
-impl FacetCounter {
-    /// Counts ords. `is_each` if every document is known to have one.
-    fn ords(&mut self, ords: &[TermOrd], is_each: bool) {
-        match (&mut self.own, &mut self.counts) {
-            (Some(counts), _) | (None, Counts::Ords(counts)) => {
-                self.missing += count_ords(counts, ords, is_each);
-            }
-            (None, Counts::Dense(first, counts)) => {
-                self.missing += ords.iter().filter(|ord| **ord == NO_ORD).count() as u64;
-                counts.count(ords, |ord| offset(*first, ord.get().into()));
-            }
-            (None, Counts::Sparse(counts)) => {
-                for &ord in ords {
-                    if ord == NO_ORD {
-                        self.missing += 1;
-                    } else {
-                        counts.count(ord.get().into(), 1, &self.budget);
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn ord_lists(&mut self, lists: Slices<'_, TermOrd>) {
-        self.missing += lists.lens().filter(|len| *len == 0).count() as u64;
-        self.ords(lists.items(), true);
-    }
-
-    fn numbers(&mut self, numbers: Numbers<'_>) {
-        let mut there = 0;
-        match &mut self.counts {
-            Counts::Dense(first, counts) if numbers.present.is_none() => {
-                there = numbers.values.len() as u64;
-                counts.count(numbers.values, |number| offset(*first, number));
-            }
-            Counts::Dense(first, counts) => numbers.each(|_, number| {
-                there += 1;
-                counts.add(offset(*first, number));
-            }),
-            Counts::Sparse(counts) => numbers.each(|_, number| {
-                there += 1;
-                counts.count(number, 1, &self.budget);
-            }),
-            _ => {}
-        }
-        self.missing += numbers.values.len() as u64 - there;
-    }
-
-    fn number_lists(&mut self, lists: Slices<'_, i64>) {
-        for list in lists.iter() {
-            self.missing += u64::from(list.is_empty());
-            for same in list.chunk_by(|a, b| a == b) {
-                match &mut self.counts {
-                    Counts::Dense(first, counts) => counts.add(offset(*first, same[0])),
-                    Counts::Sparse(counts) => counts.count(same[0], 1, &self.budget),
-                    _ => {}
-                }
-            }
-        }
-    }
-
-    fn bytes(&mut self, strings: Strings<'_>) {
-        let Counts::Bytes(table, counts) = &mut self.counts else { return };
-        for value in strings.iter() {
-            match value {
-                Some(value) => count_bytes(table, counts, value, 1, &self.budget),
-                None => self.missing += 1,
-            }
-        }
     }
 }
 

@@ -86,20 +86,11 @@ impl CounterArray {
         without
     }
 
-    /// Counts one value.
+    /// Counts one value so many times.
     #[inline]
-    pub(super) fn add(&mut self, place: usize) {
+    pub(super) fn add(&mut self, place: usize, times: u32) {
         if let Some(count) = self.counts[..self.len].get_mut(place) {
-            *count += 1;
-        }
-    }
-
-    /// Adds to counters: places and what to add.
-    pub(super) fn add_all(&mut self, counts: impl Iterator<Item = (usize, u32)>) {
-        for (place, more) in counts {
-            if let Some(count) = self.counts[..self.len].get_mut(place) {
-                *count += more;
-            }
+            *count += times;
         }
     }
 
@@ -176,10 +167,10 @@ mod tests {
                 let is_outside = array.uncount(&values, at..at + 1, |place| place);
                 prop_assert_eq!(is_outside, u64::from(values[at] >= len));
             }
-            (0..values.len()).filter(|at| at % 3 > 0).for_each(|at| array.add(values[at]));
+            (0..values.len()).filter(|at| at % 3 > 0).for_each(|at| array.add(values[at], 1));
             other.count(&values, |place| place);
-            other.add(0);
-            other.add(len);
+            other.add(0, 1);
+            other.add(len, 1);
             array.merge(&other, &Interrupt::default()).unwrap();
             prop_assert_eq!(array.finish(), plain);
         }

@@ -4,7 +4,6 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use super::group_value;
 use super::having::Having;
 use super::{Found, GroupOrder, TopGroup};
 use crate::engine::{
@@ -12,7 +11,7 @@ use crate::engine::{
     ValueSpace, Window, memory, ord_of, threads,
 };
 use crate::error::Result;
-use crate::metrics::{DistinctSet, Kept, Layout, MeasureState, NumberLog, OrderValue};
+use crate::metrics::{DistinctSet, Kept, Layout, MeasureState, NumberLog};
 
 /// Finds the first `top` groups in the given order, without their documents. If they `are_all` for a merge, with all values
 /// of distinct values and percentiles.
@@ -179,7 +178,7 @@ impl Collector for AllGroups {
         window.read(self.by)?;
         self.layout.read(window)?;
         self.docs += window.len() as u64;
-        self.missing += group_value::missing(window, self.by);
+        self.missing += window.missing(self.by);
         if self.keys.places(window, self.by, &mut self.places, &self.budget) && self.grow() {
             self.layout.add(&mut self.rows, &self.places, window);
             let (words, other) = (self.layout.words(), self.keys.other());
@@ -250,7 +249,7 @@ struct Candidates {
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Candidate {
     /// The count or the metric, descending.
-    height: Reverse<Option<OrderValue>>,
+    height: Reverse<Option<i128>>,
     /// The value, or the term of an id.
     value: Stored,
     key: i64,
@@ -272,8 +271,8 @@ impl Candidates {
     #[inline(never)]
     fn offer(&mut self, layout: &Layout, row: &[u64], key: i64, value: impl FnOnce() -> Stored) {
         let height = Reverse(match self.order {
-            GroupOrder::Count => Some(OrderValue::Integer(row[0].into())),
-            GroupOrder::Metric(metric) => layout.order_value(row, metric),
+            GroupOrder::Count => Some(row[0].into()),
+            GroupOrder::Metric(metric) => layout.order(row, metric),
             GroupOrder::Value | GroupOrder::Best => None,
         });
         let is_full = self.heap.len() >= self.top;

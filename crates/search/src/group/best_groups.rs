@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
 
-use super::group_value;
-use crate::engine::{Interrupt, Slot, Stored, Window};
+use crate::engine::{Cells, Interrupt, NO_ORD, Slot, Stored, Window};
 use crate::error::Result;
 use crate::sort::{Entry, Keys, TopKQueue};
 
@@ -65,7 +64,7 @@ impl TopKQueue for BestGroups {
 
     fn collect(&mut self, keys: &Keys, window: &Window<'_>, at: usize) -> Result<()> {
         let is_competitive = self.last().map_or(Ok(true), |last| keys.comes_before(window, at, last))?;
-        if let Some(value) = group_value::of(window, self.by, at).filter(|_| is_competitive) {
+        if let Some(value) = value(window.cells(self.by), at).filter(|_| is_competitive) {
             self.put(keys.entry(window, at)?, value);
         }
         Ok(())
@@ -80,5 +79,15 @@ impl TopKQueue for BestGroups {
             }
         }
         Ok(())
+    }
+}
+
+/// The value of document `at` of the window; a term is its ord, as a number.
+fn value(cells: Cells<'_>, at: usize) -> Option<Stored> {
+    match cells {
+        Cells::Numbers(numbers) => numbers.get(at).map(Stored::Number),
+        Cells::Ords(ords) => (ords[at] != NO_ORD).then(|| Stored::Number(ords[at].get().into())),
+        Cells::Bytes(strings) => strings.get(at).map(|bytes| Stored::Bytes(bytes.to_vec())),
+        Cells::NumberLists(_) | Cells::OrdLists(_) => None,
     }
 }

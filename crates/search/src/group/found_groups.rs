@@ -30,7 +30,7 @@ pub(crate) struct FoundGroup {
 }
 
 impl FoundGroups {
-    pub(super) fn finish(self, with_missing: bool) -> Groups {
+    pub(crate) fn finish(self, with_missing: bool) -> Groups {
         let FoundGroups { fields, groups, kept, distinct, docs, missing, layout } = self;
         let found = |FoundGroup { value, row, docs }| GroupFound {
             values: values(value, &fields, with_missing),

@@ -26,6 +26,7 @@ use crate::query::Query;
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
+#[must_use]
 pub struct Group {
     /// The columns, one or more: numeric, sorted or binary.
     pub by: Vec<String>,
@@ -85,7 +86,6 @@ impl Group {
     }
 
     /// Groups by another column as well: documents of a group have equal values in all columns.
-    #[must_use]
     pub fn and(mut self, column: impl Into<String>) -> Group {
         self.by.push(column.into());
         self
@@ -113,7 +113,6 @@ impl Group {
     /// assert_eq!(groups, [(start(1_711_839_600_000), 2), (start(1_711_922_400_000), 1)]);
     /// # Ok::<(), docvalues_search::Error>(())
     /// ```
-    #[must_use]
     pub fn every(mut self, step: impl Into<CalendarStep>) -> Group {
         self.steps.push((self.by.len().saturating_sub(1), step.into()));
         self
@@ -140,7 +139,6 @@ impl Group {
     /// assert_eq!(groups, [(&None, 3), (&Some(Value::I64(200)), 2)]);
     /// # Ok::<(), docvalues_search::Error>(())
     /// ```
-    #[must_use]
     pub fn with_missing(mut self) -> Group {
         self.with_missing = true;
         self
@@ -157,42 +155,36 @@ impl Group {
     /// # assert!(group.having.is_some());
     /// # Ok::<(), docvalues_search::Error>(())
     /// ```
-    #[must_use]
     pub fn having(mut self, condition: Query) -> Group {
         self.having = Some(condition);
         self
     }
 
     /// Sets the most groups to return.
-    #[must_use]
     pub fn top(mut self, top: usize) -> Group {
         self.top = top;
         self
     }
 
     /// Sets the order of the groups.
-    #[must_use]
     pub fn order(mut self, order: GroupOrder) -> Group {
         self.order = order;
         self
     }
 
     /// Sets the most documents to return for each group.
-    #[must_use]
     pub fn docs(mut self, docs: usize) -> Group {
         self.docs = docs;
         self
     }
 
     /// Sets the order of the documents in a group.
-    #[must_use]
     pub fn sort(mut self, keys: impl IntoIterator<Item = SortKey>) -> Group {
         self.sort = keys.into_iter().collect();
         self
     }
 
     /// Adds a metric.
-    #[must_use]
     pub fn metric(mut self, metric: Metric) -> Group {
         self.metrics.push(metric);
         self
@@ -210,27 +202,19 @@ pub(crate) fn validate(group: &Group) -> Result<()> {
             _ => None,
         });
     }
-    match (group.order, needs_all) {
+    let wrong = match (group.order, needs_all) {
         (GroupOrder::Best, Some(what)) => {
-            return Err(Error::Request(format!(
-                "expected order count, value or metric with {what}, found best"
-            )));
+            format!("expected order count, value or metric with {what}, found best")
         }
-        _ if group.by.is_empty() => {
-            return Err(Error::Request("expected a column to group by, found none".into()));
-        }
+        _ if group.by.is_empty() => "expected a column to group by, found none".into(),
         _ if group.steps.iter().any(|(at, _)| *at >= group.by.len()) => {
-            return Err(Error::Request("expected calendar steps of columns to group by".into()));
+            "expected calendar steps of columns to group by".into()
         }
-        _ => {}
-    }
-    match group.order {
-        GroupOrder::Metric(metric) if metric >= group.metrics.len() => {
+        (GroupOrder::Metric(metric), _) if metric >= group.metrics.len() => {
             let metrics = group.metrics.len();
-            Err(Error::Request(format!(
-                "expected one of {metrics} metrics as order of groups, found metric {metric}"
-            )))
+            format!("expected one of {metrics} metrics as order of groups, found metric {metric}")
         }
-        _ => Ok(()),
-    }
+        _ => return Ok(()),
+    };
+    Err(Error::Request(wrong))
 }

@@ -1,11 +1,9 @@
 //! Conditions on the counts and metrics of groups, as SQL's `having`.
 
 use docvalues_column::LogicalType;
-use docvalues_format::file::kind::from_f64;
 
-use crate::engine::Request;
 use crate::error::{Error, Result};
-use crate::metrics::{Layout, Measure, Metric, Sum};
+use crate::metrics::{Layout, Measure, Metric};
 use crate::query::{Condition, NumberTest, Query};
 
 /// The name of the number of documents in a group.
@@ -23,12 +21,6 @@ pub(crate) enum Having {
 }
 
 impl Having {
-    /// Binds a condition to the metrics of a layout: see [`new`](Self::new).
-    pub(super) fn bind(query: &Query, layout: &Layout, request: &Request<'_>) -> Result<Having> {
-        let (metrics, logicals) = layout.metric_types(request);
-        Having::new(query, metrics, &logicals)
-    }
-
     /// Binds a condition. The types are those of the columns of the metrics; `None` if no part has the column.
     ///
     /// # Errors
@@ -92,20 +84,12 @@ impl Having {
         match self {
             Having::Constant(passes) => *passes,
             Having::Test(None, test) => test.passes(Some(count.into())),
-            Having::Test(Some(metric), test) => test.passes(measure(*metric).and_then(tested)),
+            Having::Test(Some(metric), test) => {
+                test.passes(measure(*metric).and_then(|measure| measure.number()))
+            }
             Having::All(parts) => parts.iter().all(|part| part.passes(count, measure)),
             Having::Any(parts) => parts.iter().any(|part| part.passes(count, measure)),
             Having::Not(part) => !part.passes(count, measure),
         }
     }
-}
-
-/// The number to test: as stored, or an integer.
-fn tested(measure: Measure) -> Option<i128> {
-    Some(match measure {
-        Measure::Value(value) => value.stored()?.into(),
-        Measure::Sum(Sum::Integer(sum)) => sum,
-        Measure::Sum(Sum::Double(number)) | Measure::Mean(number) => from_f64(number).into(),
-        Measure::Distinct(count) => count.into(),
-    })
 }

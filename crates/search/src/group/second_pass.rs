@@ -5,8 +5,9 @@ use std::sync::Arc;
 use docvalues_column::{DocAddress, DocId};
 use hashbrown::HashMap;
 
-use super::group_value;
-use crate::engine::{Cells, Collector, Interrupt, Request, Slot, Stored, Window, WindowBuffers};
+use crate::engine::{
+    Cells, Collector, Interrupt, Request, Slot, Stored, Window, WindowBuffers, as_run_if_whole,
+};
 use crate::error::Result;
 use crate::metrics::Layout;
 use crate::sort::{Keys, TopDocs, TopKQueue};
@@ -149,7 +150,7 @@ impl Collector for SecondPass {
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
         window.read(self.by)?;
         self.docs += window.len() as u64;
-        self.missing += group_value::missing(window, self.by);
+        self.missing += window.missing(self.by);
         self.groups.of(window, self.by, &mut self.places);
         // Further columns are read only for documents in these groups.
         self.found.clear();
@@ -167,7 +168,8 @@ impl Collector for SecondPass {
         }
         self.found.truncate(found);
         self.places.truncate(found);
-        let window = &mut window.subset(&self.found, &mut self.buffers);
+        let docs = as_run_if_whole(&self.found);
+        let window = &mut Window::new(docs, window.columns(), &mut self.buffers);
         if let Some((layout, rows)) = &mut self.rows {
             layout.read(window)?;
             layout.add(rows, &self.places, window);

@@ -17,6 +17,7 @@ use docvalues_column::{
     BatchDocs, Bounds, Column, ColumnInfo, Count, DocRange, Each, Field, Gathered, Kind, Lists, LogicalType,
     OrdRange, Result as ColumnResult, Rows, TermOrd, Terms, Value, Values, bits, scan_by_gather,
 };
+use docvalues_format::file::kind::{from_u64, to_u64};
 
 use crate::engine::{ColumnSet, value};
 
@@ -179,7 +180,7 @@ pub(super) fn push_optional(out: &mut Vec<u8>, push: impl FnOnce(&mut Vec<u8>) -
 }
 
 pub(super) fn push_number(number: i64, out: &mut Vec<u8>) {
-    out.extend_from_slice(&(number.cast_unsigned() ^ 1 << 63).to_be_bytes());
+    out.extend_from_slice(&to_u64(number).to_be_bytes());
 }
 
 pub(super) fn push_bytes(bytes: &[u8], out: &mut Vec<u8>) {
@@ -212,7 +213,7 @@ pub(crate) fn values(tuple: &[u8], fields: &[Field], with_missing: bool) -> Opti
         } else {
             let (number, after) = rest.split_first_chunk::<8>()?;
             rest = after;
-            Value::of(field.logical, (u64::from_be_bytes(*number) ^ 1 << 63).cast_signed())
+            Value::of(field.logical, from_u64(u64::from_be_bytes(*number)))
         }));
     }
     rest.is_empty().then_some(values)

@@ -2,24 +2,21 @@
 
 use std::sync::Arc;
 
-use docvalues_column::{Slices, TermOrd};
-
 use super::Histogram;
 use crate::engine::hash_tables::{NumberTable, ValuePart};
-use crate::engine::{Cells, Elements, Interrupt, MemoryBudget, NO_ORD, Request, Slot, Window, len_u32};
+use crate::engine::{Elements, Interrupt, MemoryBudget, Request, Slot, Window};
 use crate::error::{Error, Result};
 use crate::facet::{Facet, FacetCounts};
 use crate::metrics::{Layout, Measure, MeasureState, Metric};
 
 /// The sub-aggregations of all buckets.
 pub(super) struct SubAggregations {
-    ranges: usize,
     layout: Arc<Layout>,
     /// A row of accumulators for each bucket, and one for documents in none.
     rows: Vec<u64>,
     values: Option<FacetByBucket>,
-    /// The bucket of each document of a window; `ranges` if it is in none.
-    places: Vec<u32>,
+    /// The bucket of each document of a window, or the one after the last if it is in none.
+    pub(super) places: Vec<u32>,
 }
 
 /// The counts of another column's values in each bucket.
@@ -61,18 +58,13 @@ impl SubAggregations {
         let values =
             facet.as_ref().map(|facet| FacetByBucket::new(request, facet, ranges, bytes)).transpose()?;
         let rows = vec![0; (ranges + 1) * layout.words()];
-        Ok(Some(SubAggregations { ranges, layout: Arc::new(layout), rows, values, places: Vec::new() }))
+        Ok(Some(SubAggregations { layout: Arc::new(layout), rows, values, places: Vec::new() }))
     }
 
     pub(super) fn fork(&self) -> SubAggregations {
-        let (ranges, layout, rows) = (self.ranges, Arc::clone(&self.layout), vec![0; self.rows.len()]);
-        SubAggregations {
-            ranges,
-            layout,
-            rows,
-            values: self.values.as_ref().map(FacetByBucket::fork),
-            places: Vec::new(),
-        }
+        let (layout, rows) = (Arc::clone(&self.layout), vec![0; self.rows.len()]);
+        let values = self.values.as_ref().map(FacetByBucket::fork);
+        SubAggregations { layout, rows, values, places: Vec::new() }
     }
 
     pub(super) fn max_threads(&self) -> usize {
@@ -92,24 +84,12 @@ impl SubAggregations {
         true
     }
 
-    /// Begins a window, with all documents in no bucket.
-    pub(super) fn begin(&mut self, docs: usize) {
-        self.places.clear();
-        self.places.resize(docs, len_u32(self.ranges));
-    }
-
-    /// Assigns document `at` of the window to a bucket.
-    #[inline]
-    pub(super) fn put(&mut self, at: usize, range: usize) {
-        self.places[at] = len_u32(range);
-    }
-
     /// Collects the window's documents into their buckets.
     pub(super) fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
         self.layout.read(window)?;
         self.layout.add(&mut self.rows, &self.places, window);
         match &mut self.values {
-            Some(values) => values.collect(&self.places, self.ranges, window),
+            Some(values) => values.collect(&self.places, window),
             None => Ok(()),
         }
     }
@@ -184,31 +164,20 @@ impl FacetByBucket {
         true
     }
 
-    fn collect(&mut self, places: &[u32], ranges: usize, window: &mut Window<'_>) -> Result<()> {
+    fn collect(&mut self, places: &[u32], window: &mut Window<'_>) -> Result<()> {
         self.is_within_budget()?;
         window.read(self.slot)?;
-        let FacetByBucket { slot, tables, missing, budget, .. } = self;
-        let inside =
-            places.iter().map(|place| *place as usize).enumerate().filter(|(_, range)| *range < ranges);
-        match window.cells(*slot) {
-            Cells::Ords(ords) => inside.for_each(|(at, range)| match ords[at] {
-                NO_ORD => missing[range] += 1,
-                ord => tables[range].count(ord.get().into(), 1, budget),
-            }),
-            Cells::Numbers(numbers) => inside.for_each(|(at, range)| match numbers.get(at) {
-                None => missing[range] += 1,
-                Some(number) => tables[range].count(number, 1, budget),
-            }),
-            Cells::OrdLists(lists) => {
-                each_list(inside, lists, missing, |range, ord: TermOrd| {
-                    tables[range].count(ord.get().into(), 1, budget);
-                });
+        let FacetByBucket { tables, missing, budget, .. } = self;
+        window.cells(self.slot).each_different(|at, number| {
+            let range = places[at] as usize;
+            // Other documents are in no bucket.
+            if let Some(table) = tables.get_mut(range) {
+                match number {
+                    Some(number) => table.count(number, 1, budget),
+                    None => missing[range] += 1,
+                }
             }
-            Cells::NumberLists(lists) => {
-                each_list(inside, lists, missing, |range, number| tables[range].count(number, 1, budget));
-            }
-            Cells::Bytes(_) => {}
-        }
+        });
         Ok(())
     }
 
@@ -240,20 +209,5 @@ impl FacetByBucket {
             "the values of column \"{column}\" in each bucket take more than {bytes} bytes: raise `Search::memory`"
         );
         Err(Error::Request(why))
-    }
-}
-
-/// Calls `each` for the different values of each list, and counts documents without a value.
-fn each_list<T: Copy + PartialEq>(
-    inside: impl Iterator<Item = (usize, usize)>,
-    lists: Slices<'_, T>,
-    missing: &mut [u64],
-    mut each: impl FnMut(usize, T),
-) {
-    for (at, range) in inside {
-        let list = lists.get(at);
-        missing[range] += u64::from(list.is_empty());
-        // Lists ascend.
-        list.chunk_by(|a, b| a == b).for_each(|same| each(range, same[0]));
     }
 }

@@ -1,7 +1,7 @@
 //! Accumulators: the words of a row that a metric is computed from.
 
 use docvalues_column::{DocAddress, DocId, LogicalType};
-use docvalues_format::file::kind::to_f64;
+use docvalues_format::file::kind::{from_u64, to_f64, to_u64};
 
 use super::measure_state::MeasureState;
 use super::sum::Compensated;
@@ -29,16 +29,16 @@ pub(super) enum AccumulatorKind {
     WideSum,
     /// A compensated sum of doubles.
     Doubles,
-    /// The least number, as the complement of its [`rank`]; 0 for none.
+    /// The least number, as the complement of its [`to_u64`]; 0 for none.
     Least,
-    /// The greatest number, as its [`rank`].
+    /// The greatest number, as its [`to_u64`].
     Greatest,
     /// The number of distinct values, which a [`DistinctSet`](super::distinct_sets::DistinctSet) counts.
     Distinct,
     /// The percentile of these bits, which a [`NumberLog`](super::number_log::NumberLog) finds.
     Percentile(u64),
     /// The last document by a column, or the first if the flag is not set: the number of the accumulator's column, the
-    /// key's [`rank`], and the document's place among all, from 1; their complements for the first.
+    /// key's [`to_u64`], and the document's place among all, from 1; their complements for the first.
     ByKey(Slot, bool),
 }
 
@@ -50,15 +50,6 @@ impl AccumulatorKind {
             _ => 1,
         }
     }
-}
-
-/// Maps stored numbers to unsigned ones, in order.
-fn rank(number: i64) -> u64 {
-    number.cast_unsigned() ^ (1 << 63)
-}
-
-fn of_rank(rank: u64) -> i64 {
-    (rank ^ (1 << 63)).cast_signed()
 }
 
 /// Rows, and the row of each document of a window.
@@ -111,8 +102,10 @@ impl Accumulator {
             }),
             // These are added elsewhere.
             AccumulatorKind::Distinct | AccumulatorKind::Percentile(_) | AccumulatorKind::ByKey(..) => {}
-            AccumulatorKind::Least => rows.each(numbers, |row, number| extreme(row, number, !rank(number))),
-            AccumulatorKind::Greatest => rows.each(numbers, |row, number| extreme(row, number, rank(number))),
+            AccumulatorKind::Least => rows.each(numbers, |row, number| extreme(row, number, !to_u64(number))),
+            AccumulatorKind::Greatest => {
+                rows.each(numbers, |row, number| extreme(row, number, to_u64(number)))
+            }
         }
     }
 
@@ -132,7 +125,7 @@ impl Accumulator {
             let Some(value) = value(doc).filter(|_| !(is_double && to_f64(number).is_nan())) else { return };
             let DocAddress { part, doc: of_part } = window.address(doc);
             let number = if is_double { one_zero(number) } else { number };
-            let place = [rank(number), 1 + (u64::from(part) << 32 | u64::from(of_part.get()))];
+            let place = [to_u64(number), 1 + (u64::from(part) << 32 | u64::from(of_part.get()))];
             let place = if is_last { place } else { place.map(|word| !word) };
             let row = &mut rows.rows[rows.places[doc] as usize * rows.words..];
             // No place is 0.
@@ -151,35 +144,27 @@ impl Accumulator {
         let word = |at: usize| if is_last { row[self.at + at] } else { !row[self.at + at] };
         let place = word(2).wrapping_sub(1);
         let address = DocAddress { part: low(place >> 32), doc: DocId::new(low(place)) };
-        Some((self.at, is_last, of_rank(word(1)), address))
+        Some((self.at, is_last, from_u64(word(1)), address))
     }
 
-    /// Adds a number `times` times.
-    #[expect(clippy::cast_precision_loss, reason = "a sum of doubles is no count")]
-    pub(super) fn add_known(&self, row: &mut [u64], number: i64, times: u64) {
-        let Accumulator { at, count, .. } = *self;
-        let is_double = self.logical == LogicalType::F64;
-        if is_double && to_f64(number).is_nan() {
-            return;
-        }
-        if count != 0 {
-            row[count] += times;
-        }
-        match self.kind {
-            AccumulatorKind::Sum => {
-                row[at] = row[at].wrapping_add(number.cast_unsigned().wrapping_mul(times))
+    /// Adds a number `times` times. O(log times).
+    pub(super) fn add_known(&self, row: &mut [u64], number: i64, mut times: u64) {
+        let mut some = vec![0; row.len()];
+        let mut rows = Rows { words: row.len(), rows: &mut some, places: &[0] };
+        self.add(&mut rows, &Numbers { values: &[number], present: None });
+        loop {
+            if !times.is_multiple_of(2) {
+                self.merge(row, &some);
             }
-            AccumulatorKind::WideSum => add_wide(row, at, i128::from(number) * i128::from(times)),
-            AccumulatorKind::Doubles => {
-                let mut all = compensated(row, at);
-                all.add(to_f64(number) * times as f64);
-                (row[at], row[at + 1]) = (all.sum.to_bits(), all.lost.to_bits());
+            times /= 2;
+            if times == 0 {
+                break;
             }
-            AccumulatorKind::Least => row[at] = row[at].max(!rank(number)),
-            AccumulatorKind::Greatest => row[at] = row[at].max(rank(number)),
-            AccumulatorKind::Distinct => row[at] = 1,
-            // These need documents.
-            AccumulatorKind::Percentile(_) | AccumulatorKind::ByKey(..) => {}
+            let same = some.clone();
+            self.merge(&mut some, &same);
+        }
+        if self.kind == AccumulatorKind::Distinct {
+            row[self.at] = 1;
         }
     }
 
@@ -214,8 +199,8 @@ impl Accumulator {
             AccumulatorKind::Sum => MeasureState::Integers(count, i128::from(word.cast_signed()) + shift),
             AccumulatorKind::WideSum => MeasureState::Integers(count, wide(row, self.at) + shift),
             AccumulatorKind::Doubles => MeasureState::Doubles(count, compensated(row, self.at)),
-            AccumulatorKind::Least => MeasureState::Least(of_rank(!word)),
-            AccumulatorKind::Greatest => MeasureState::Greatest(of_rank(word)),
+            AccumulatorKind::Least => MeasureState::Least(from_u64(!word)),
+            AccumulatorKind::Greatest => MeasureState::Greatest(from_u64(word)),
             AccumulatorKind::Distinct => MeasureState::Distinct(word),
             AccumulatorKind::Percentile(_) => MeasureState::Percentile(word.cast_signed()),
             AccumulatorKind::ByKey(_, is_last) => {

@@ -6,8 +6,7 @@
 use super::measure_state::{Kept, MeasureState};
 use crate::engine::hash_tables::{ByteStringTable, NumberTable, ValuePart, low};
 use crate::engine::{
-    Cells, ColumnView, Elements, Interrupt, MemoryBudget, NO_ORD, Request, RowTable, Slot, Stored, TermSpace,
-    Window,
+    Cells, ColumnView, Elements, Interrupt, MemoryBudget, Request, RowTable, Slot, Stored, TermSpace, Window,
 };
 use crate::error::Result;
 
@@ -43,8 +42,8 @@ impl DistinctSet {
         self.values.bytes() + self.pairs.bytes()
     }
 
-    /// Adds the values of a window's documents, document `i` to row `places[i]`, except to row `other`. Ends when the
-    /// budget is exhausted.
+    /// Adds the values of a window's documents, document `i` to row `places[i]`, except to row `other`. Once
+    /// the budget is exhausted, some are left out.
     pub(crate) fn add(
         &mut self,
         rows: &mut [u64],
@@ -54,39 +53,26 @@ impl DistinctSet {
         budget: &MemoryBudget,
     ) {
         let DistinctSet { slot, at, values, pairs } = self;
-        let mut add = |place: u32, number: Option<u32>| {
-            let Some(number) = number else { return false };
-            add_pair(pairs, place, number, &mut rows[place as usize * words + *at], budget)
-        };
-        let places = places.iter().copied();
-        let is_one = |place: &u32| *place != other;
-        // The budget records that it is exhausted.
-        let _ = match (values, window.cells(*slot)) {
-            (RowTable::Dense { .. }, Cells::Ords(ords)) => {
-                let mut some = places.zip(ords).filter(|(place, ord)| is_one(place) && **ord != NO_ORD);
-                some.all(|(place, ord)| add(place, Some(ord.get())))
+        let mut add = |doc: usize, id: Option<u32>| {
+            if let Some(id) = id {
+                let place = places[doc];
+                // The budget records that it is exhausted.
+                add_pair(pairs, place, id, &mut rows[place as usize * words + *at], budget);
             }
-            (RowTable::Dense { .. }, Cells::OrdLists(lists)) => {
-                let mut some = places.zip(lists.iter()).filter(|(place, _)| is_one(place));
-                some.all(|(place, ords)| ords.iter().all(|ord| add(place, Some(ord.get()))))
-            }
-            (RowTable::Numbers(table), Cells::Numbers(numbers)) => places
-                .enumerate()
-                .filter(|(_, place)| is_one(place))
-                .filter_map(|(at, place)| Some((place, numbers.get(at)?)))
-                .all(|(place, number)| add(place, table.row(number, budget))),
-            (RowTable::Numbers(table), Cells::NumberLists(lists)) => places
-                .zip(lists.iter())
-                .filter(|(place, _)| is_one(place))
-                .all(|(place, list)| list.iter().all(|number| add(place, table.row(*number, budget)))),
-            (RowTable::Bytes(table), Cells::Bytes(strings)) => places
-                .zip(strings.iter())
-                .filter(|(place, _)| is_one(place))
-                .filter_map(|(place, bytes)| Some((place, bytes?)))
-                .all(|(place, bytes)| add(place, table.row(bytes, budget))),
-            // The form of a column's cells is that of its elements.
-            _ => true,
         };
+        let cells = window.cells(*slot);
+        if let (RowTable::Bytes(table), Cells::Bytes(strings)) = (&mut *values, &cells) {
+            let some = strings.iter().enumerate().filter(|(doc, _)| places[*doc] != other);
+            some.for_each(|(doc, bytes)| add(doc, bytes.and_then(|bytes| table.row(bytes, budget))));
+        }
+        cells.each_different(|doc, number| {
+            let Some(number) = number.filter(|_| places[doc] != other) else { return };
+            match &mut *values {
+                RowTable::Numbers(table) => add(doc, table.row(number, budget)),
+                // The id of a term is its ord.
+                _ => add(doc, Some(low(number.cast_unsigned()))),
+            }
+        });
     }
 
     /// Adds the pairs of `other`, whose row `i` is row `rows_of[i]` here. Ends when the budget is exhausted.

@@ -7,7 +7,6 @@ use super::distinct_sets::DistinctSet;
 use super::measure_state::{Kept, MeasureState};
 use super::metric::{Measure, Metric};
 use super::number_log::NumberLog;
-use super::order_value::OrderValue;
 use crate::engine::{Elements, Request, Slot, Stored, Window};
 use crate::error::{Error, Result};
 
@@ -131,13 +130,13 @@ impl Layout {
         (sets, logs)
     }
 
-    /// The metrics, and the type of each one's column; `None` if no part has the column.
-    pub(crate) fn metric_types(&self, request: &Request<'_>) -> (&[Metric], Vec<Option<LogicalType>>) {
+    /// The type of each metric's column; `None` if no part has the column.
+    pub(crate) fn logicals(&self, request: &Request<'_>) -> Vec<Option<LogicalType>> {
         let logical = |at: &usize| {
             let Accumulator { slot, logical, .. } = self.accumulators[*at];
             (!request.columns().get(slot).is_absent()).then_some(logical)
         };
-        (&self.metrics, self.accumulator_of.iter().map(logical).collect())
+        self.accumulator_of.iter().map(logical).collect()
     }
 
     /// The words of a row.
@@ -300,8 +299,8 @@ impl Layout {
         (is_it && matches!(metric, Metric::Sum(_))).then_some(one.at)
     }
 
-    /// The value by which groups are ordered: greater ones come first, and `None` last.
-    pub(crate) fn order_value(&self, row: &[u64], metric: usize) -> Option<OrderValue> {
-        OrderValue::of(&self.measure(row, metric, &[])?)
+    /// The number by which groups are ordered: see [`Measure::order`].
+    pub(crate) fn order(&self, row: &[u64], metric: usize) -> Option<i128> {
+        self.measure(row, metric, &[])?.order()
     }
 }

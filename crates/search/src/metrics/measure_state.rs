@@ -1,5 +1,7 @@
 //! The state of a metric: the step between accumulators and a measure.
 
+use std::cmp::Ordering;
+
 use docvalues_column::{LogicalType, Value};
 
 use super::metric::{Measure, Metric};
@@ -73,22 +75,10 @@ impl MeasureState {
             }
             (MeasureState::Least(a), MeasureState::Least(b)) => MeasureState::Least(a.min(b)),
             (MeasureState::Greatest(a), MeasureState::Greatest(b)) => MeasureState::Greatest(a.max(b)),
-            // A stable sort merges two ascending lists in linear time.
-            (MeasureState::Values(mut all), MeasureState::Values(more)) => {
-                all.extend(more);
-                all.sort();
-                all.dedup();
-                MeasureState::Values(all)
+            (MeasureState::Values(a), MeasureState::Values(b)) => {
+                MeasureState::Values(merge_sorted(a, b, |value| value, |value, _| value))
             }
-            (MeasureState::Numbers(mut all), MeasureState::Numbers(more)) => {
-                all.extend(more);
-                all.sort_by_key(|(number, _)| *number);
-                all.dedup_by(|(number, more), (kept, count)| {
-                    *count = count.saturating_add(if number == kept { *more } else { 0 });
-                    number == kept
-                });
-                MeasureState::Numbers(all)
-            }
+            (MeasureState::Numbers(a), MeasureState::Numbers(b)) => MeasureState::Numbers(merge_counts(a, b)),
             (MeasureState::ByKey(is_last, a), MeasureState::ByKey(_, b)) => {
                 let is_second = if is_last { b.0 >= a.0 } else { b.0 < a.0 };
                 MeasureState::ByKey(is_last, if is_second { b } else { a })
@@ -114,10 +104,38 @@ impl MeasureState {
         a: Vec<Option<MeasureState>>,
         b: Vec<Option<MeasureState>>,
     ) -> Vec<Option<MeasureState>> {
-        let both = |pair| match pair {
-            (Some(a), Some(b)) => Some(MeasureState::merge(a, b)),
-            (a, b) => a.or(b),
-        };
-        a.into_iter().zip(b).map(both).collect()
+        a.into_iter().zip(b).map(|(a, b)| a.into_iter().chain(b).reduce(MeasureState::merge)).collect()
     }
+}
+
+/// Merges two ascending lists. `and` combines two items with equal keys.
+pub(crate) fn merge_sorted<T, K: Ord>(
+    a: Vec<T>,
+    b: Vec<T>,
+    key: impl Fn(&T) -> &K,
+    mut and: impl FnMut(T, T) -> T,
+) -> Vec<T> {
+    let mut all = Vec::with_capacity(a.len().max(b.len()));
+    let (mut a, mut b) = (a.into_iter().peekable(), b.into_iter().peekable());
+    loop {
+        let order = match (a.peek(), b.peek()) {
+            (Some(a), Some(b)) => key(a).cmp(key(b)),
+            (Some(_), None) => Ordering::Less,
+            (None, _) => Ordering::Greater,
+        };
+        let next = match order {
+            Ordering::Less => a.next(),
+            Ordering::Greater => b.next(),
+            Ordering::Equal => a.next().zip(b.next()).map(|(a, b)| and(a, b)),
+        };
+        match next {
+            Some(next) => all.push(next),
+            None => return all,
+        }
+    }
+}
+
+/// Merges two ascending lists of values and their counts.
+pub(crate) fn merge_counts<V: Ord>(a: Vec<(V, u64)>, b: Vec<(V, u64)>) -> Vec<(V, u64)> {
+    merge_sorted(a, b, |(value, _)| value, |(value, a), (_, b)| (value, a.saturating_add(b)))
 }

@@ -3,6 +3,7 @@
 use std::fmt::{self, Display};
 
 use docvalues_column::Value;
+use docvalues_format::file::kind::from_f64;
 
 use super::sum::Sum;
 
@@ -115,6 +116,25 @@ impl Measure {
             Measure::Value(Value::F64(value)) | Measure::Mean(value) => Some(value),
             Measure::Sum(sum) => Some(sum.to_f64()),
             Measure::Value(_) => None,
+        }
+    }
+
+    /// A number in the order of the measures of a metric: an integer, or a double as it is stored. −0.0 counts as 0.0.
+    pub(crate) fn number(&self) -> Option<i128> {
+        Some(match *self {
+            Measure::Value(ref value) => value.stored()?.into(),
+            Measure::Sum(Sum::Integer(sum)) => sum,
+            // Adding 0.0 turns −0.0 into 0.0.
+            Measure::Sum(Sum::Double(number)) | Measure::Mean(number) => from_f64(number + 0.0).into(),
+            Measure::Distinct(count) => count.into(),
+        })
+    }
+
+    /// The [`number`](Self::number) by which groups are ordered: greater ones come first, and `None`, also for NaN, last.
+    pub(crate) fn order(&self) -> Option<i128> {
+        match self {
+            Measure::Sum(Sum::Double(number)) | Measure::Mean(number) if number.is_nan() => None,
+            _ => self.number(),
         }
     }
 }

@@ -2,10 +2,8 @@
 
 use docvalues_column::{Field, Kind};
 
-use super::merge_sorted;
 use crate::engine::Stored;
-use crate::error::Result;
-use crate::metrics::Distinct;
+use crate::metrics::{Distinct, merge_sorted};
 use crate::stats::{MAX_EXACT, Sketch, Sketched as _, is_dense};
 
 /// The different values of a column, or a sketch of them if the answer is an estimate.
@@ -30,7 +28,7 @@ enum Seen {
 impl PartialDistinct {
     /// Different values in any order, or a sketch of them.
     pub(super) fn new(
-        seen: std::result::Result<Vec<Stored>, Sketch>,
+        seen: Result<Vec<Stored>, Sketch>,
         bounds: Option<(i64, i64)>,
         most: usize,
     ) -> PartialDistinct {
@@ -51,15 +49,13 @@ impl PartialDistinct {
     }
 
     /// The values of both, of a column with this field.
-    pub(super) fn merge(self, other: PartialDistinct, field: &Field) -> Result<PartialDistinct> {
-        let bounds = match (self.bounds, other.bounds) {
-            (Some((low, high)), Some((least, most))) => Some((low.min(least), high.max(most))),
-            (a, b) => a.or(b),
-        };
+    pub(super) fn merge(self, other: PartialDistinct, field: &Field) -> PartialDistinct {
+        let both = |(low, high): (i64, i64), (least, most): (i64, i64)| (low.min(least), high.max(most));
+        let bounds = self.bounds.into_iter().chain(other.bounds).reduce(both);
         let most = self.most.min(other.most);
         let seen = match (self.seen, other.seen) {
             (Seen::Values(a), Seen::Values(b)) => {
-                Seen::Values(merge_sorted(a, b, |value| value, |value, _| Ok(value))?)
+                Seen::Values(merge_sorted(a, b, |value| value, |value, _| value))
             }
             (Seen::Values(values), Seen::Sketch(sketch)) | (Seen::Sketch(sketch), Seen::Values(values)) => {
                 Seen::Sketch(sketch.with(&values))
@@ -69,7 +65,7 @@ impl PartialDistinct {
                 Seen::Sketch(a)
             }
         };
-        Ok(PartialDistinct { bounds, most, seen }.limited(field))
+        PartialDistinct { bounds, most, seen }.limited(field)
     }
 
     /// With a sketch of the values if a search over them all has one.

@@ -4,11 +4,12 @@ use std::cmp::Reverse;
 
 use docvalues_column::Field;
 
+use super::check_same;
 use super::column::PartialColumn;
-use super::{check_same, merge_sorted};
 use crate::engine::{DocsByPart, Search, Stored, memory};
 use crate::error::{Error, Result};
 use crate::facet::{Facet, FacetCounts, FacetOrder};
+use crate::metrics::merge_counts;
 
 /// A facet over some parts: the count of every value. See [the module](super).
 ///
@@ -77,7 +78,7 @@ impl PartialFacet {
     /// If the requests differ, or the kinds or types of the column.
     pub fn merge(self, other: PartialFacet) -> Result<PartialFacet> {
         check_same(&self.facet.column, &self.facet, &other.facet)?;
-        let (column, counts) = (self.column.merge(other.column)?, self.counts.merge(other.counts)?);
+        let (column, counts) = (self.column.merge(other.column)?, self.counts.merge(other.counts));
         Ok(PartialFacet { facet: self.facet, column, counts })
     }
 
@@ -119,13 +120,12 @@ impl ValueCounts {
         self.values.into_iter().map(|(value, _)| value)
     }
 
-    pub(super) fn merge(self, other: ValueCounts) -> Result<ValueCounts> {
-        let both = |(value, a): (Stored, u64), (_, b): (_, u64)| Ok((value, a.saturating_add(b)));
-        Ok(ValueCounts {
-            values: merge_sorted(self.values, other.values, |(value, _)| value, both)?,
+    pub(super) fn merge(self, other: ValueCounts) -> ValueCounts {
+        ValueCounts {
+            values: merge_counts(self.values, other.values),
             docs: self.docs.saturating_add(other.docs),
             missing: self.missing.saturating_add(other.missing),
-        })
+        }
     }
 
     pub(super) fn finish(self, facet: &Facet, field: Field) -> FacetCounts {

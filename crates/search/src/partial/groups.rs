@@ -6,14 +6,13 @@ use docvalues_column::{Field, LogicalType};
 
 use super::column::PartialColumn;
 use super::keyed::{KeyedDoc, all_parts, merge_docs, shifted};
-use super::measure;
-use super::{check_same, merge_sorted};
+use super::{check_same, measure};
 use crate::engine::{DocsByPart, Request, Search, Stored, len_u32, memory};
 use crate::error::{Error, Result};
 #[cfg(feature = "serde")]
 use crate::group::tuple_values;
 use crate::group::{FoundGroups, Group, GroupFound, GroupOrder, Groups, Having, group_values};
-use crate::metrics::{Distinct, Measure, MeasureState, Metric, OrderValue};
+use crate::metrics::{Distinct, Measure, MeasureState, Metric, merge_sorted};
 use crate::sort::{Keys, read_keys};
 
 /// Groups over some parts: all of them, with the state of their metrics and their best documents. See
@@ -88,7 +87,7 @@ impl PartialGroups {
         let docs_of_each = kept_docs(group);
         let all = Group { top, order: GroupOrder::Value, docs: docs_of_each, having: None, ..group.clone() };
         crate::group::validate(group)?;
-        let found = search.find_groups(docs, &all, true)?;
+        let found = crate::group::find(search, docs, &all, true)?;
         let by = group.by.iter().enumerate().map(|(at, name)| Ok(column(name)?.of_step(group.step(at))));
         let keys = group.sort.iter().map(|key| key.column.as_str());
         let keys = keys.chain(group.metrics.iter().filter_map(Metric::key));
@@ -121,7 +120,7 @@ impl PartialGroups {
         let both = |a: PartialGroup, b: PartialGroup| a.merge(b, most);
         let after = |group: PartialGroup| PartialGroup { docs: shifted(group.docs, parts), ..group };
         let others = other.groups.into_iter().map(after).collect();
-        let groups = merge_sorted(groups, others, |group| &group.value, both)?;
+        let groups = merge_sorted(groups, others, |group| &group.value, both);
         Ok(PartialGroups {
             by: PartialColumn::merge_all(by, other.by)?,
             metrics: PartialColumn::merge_all(metrics, other.metrics)?,
@@ -229,10 +228,8 @@ fn with_keys(
 /// The first groups in the requested order. Equal ones are ordered by value.
 fn first(groups: Vec<PartialGroup>, group: &Group, metrics: &[PartialColumn]) -> Vec<PartialGroup> {
     let height = |found: &PartialGroup| match group.order {
-        GroupOrder::Count => Some(OrderValue::Integer(found.count.into())),
-        GroupOrder::Metric(at) => {
-            found.measure(at, group, metrics).and_then(|measure| OrderValue::of(&measure))
-        }
+        GroupOrder::Count => Some(found.count.into()),
+        GroupOrder::Metric(at) => found.measure(at, group, metrics).and_then(|measure| measure.order()),
         GroupOrder::Value | GroupOrder::Best => None,
     };
     let by_best = |a: &PartialGroup, b: &PartialGroup| match group.order {
@@ -251,12 +248,12 @@ impl PartialGroup {
         measure::measure(&self.measures, at, &group.metrics, metrics)
     }
 
-    fn merge(self, other: PartialGroup, docs: usize) -> Result<PartialGroup> {
-        Ok(PartialGroup {
+    fn merge(self, other: PartialGroup, docs: usize) -> PartialGroup {
+        PartialGroup {
             count: self.count.saturating_add(other.count),
             measures: MeasureState::merge_all(self.measures, other.measures),
-            docs: merge_docs(self.docs, other.docs, docs)?,
+            docs: merge_docs(self.docs, other.docs, docs),
             ..self
-        })
+        }
     }
 }

@@ -2,12 +2,11 @@
 
 use super::column::PartialColumn;
 use super::facet::{ValueCounts, all_values};
-use super::measure;
-use super::{check_same, merge_sorted};
+use super::{check_same, measure};
 use crate::engine::{DocsByPart, Request, Search, memory};
 use crate::error::{Error, Result};
 use crate::histogram::{Bucket, BucketCounter, Buckets, FoundBucket, Histogram, HistogramCounts};
-use crate::metrics::{Measure, MeasureState};
+use crate::metrics::{Measure, MeasureState, merge_sorted};
 
 /// A histogram over some parts: the buckets with values. See [the module](super).
 ///
@@ -110,7 +109,7 @@ impl PartialHistogram {
             column: column.merge(other.column)?,
             metrics: PartialColumn::merge_all(metrics, other.metrics)?,
             facet: facet.zip(other.facet).map(|(a, b)| a.merge(b)).transpose()?,
-            buckets: merge_sorted(buckets, other.buckets, |bucket| &bucket.from, PartialBucket::merge)?,
+            buckets: merge_sorted(buckets, other.buckets, |bucket| &bucket.from, PartialBucket::merge),
             docs: docs.saturating_add(other.docs),
             missing: missing.saturating_add(other.missing),
             outside: outside.saturating_add(other.outside),
@@ -201,12 +200,12 @@ impl PartialBucket {
         Ok(PartialBucket { from, count, measures, facet })
     }
 
-    fn merge(self, other: PartialBucket) -> Result<PartialBucket> {
-        Ok(PartialBucket {
+    fn merge(self, other: PartialBucket) -> PartialBucket {
+        PartialBucket {
             from: self.from,
             count: self.count.saturating_add(other.count),
             measures: MeasureState::merge_all(self.measures, other.measures),
-            facet: self.facet.zip(other.facet).map(|(a, b)| a.merge(b)).transpose()?,
-        })
+            facet: self.facet.zip(other.facet).map(|(a, b)| a.merge(b)),
+        }
     }
 }

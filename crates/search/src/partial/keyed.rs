@@ -3,8 +3,8 @@
 use docvalues_column::{DocAddress, SortKey, Value};
 
 use super::column::PartialColumn;
-use super::merge_sorted;
 use crate::error::{Error, Result};
+use crate::metrics::merge_sorted;
 use crate::sort::{Entry, SortValue};
 
 /// A document and its value by each sort key, in the order of documents.
@@ -54,9 +54,9 @@ pub(super) fn shifted(mut docs: Vec<KeyedDoc>, parts: u32) -> Vec<KeyedDoc> {
 }
 
 /// The first `top` documents of both lists, in order.
-pub(super) fn merge_docs(a: Vec<KeyedDoc>, b: Vec<KeyedDoc>, top: usize) -> Result<Vec<KeyedDoc>> {
+pub(super) fn merge_docs(a: Vec<KeyedDoc>, b: Vec<KeyedDoc>, top: usize) -> Vec<KeyedDoc> {
     // No two are equal: their addresses differ.
-    let mut docs = merge_sorted(a, b, |doc| doc, |doc, _| Ok(doc))?;
+    let mut docs = merge_sorted(a, b, |doc| doc, |doc, _| doc);
     docs.truncate(top);
-    Ok(docs)
+    docs
 }

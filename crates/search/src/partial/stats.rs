@@ -6,11 +6,10 @@ use super::check_same;
 use super::column::PartialColumn;
 use super::distinct::PartialDistinct;
 use super::facet::{ValueCounts, all_values};
-use super::merge_sorted;
-use crate::engine::{DocsByPart, Request, Search, Stored, memory};
+use crate::engine::{DocsByPart, Request, Search, memory};
 use crate::error::Result;
 use crate::facet::Facet;
-use crate::metrics::{nth, place};
+use crate::metrics::{merge_counts, nth, place};
 use crate::stats::{self, ByteRange, ColumnStats, DistinctValues, Numbers, Stats, ValueStats, is_dense};
 
 /// Statistics over some parts. See [the module](super).
@@ -61,13 +60,14 @@ impl PartialStats {
         let column = PartialColumn::open(search, &asked.column)?;
         let mut request = Request::open(search, docs)?;
         let plain = Stats { distinct: false, ..asked.clone() };
-        let (plan, (mut values, _)) = stats::plan(&mut request, &plain, search.pass_memory())?;
+        let (mut values, _) = stats::open(&mut request, &plain, search.pass_memory())?;
         if !asked.percentiles.is_empty() {
-            values = Some(ValueStats::new(plan.slot(), &request, asked.spread).counting(&request));
+            let slot = request.slot(&asked.column)?;
+            values = ValueStats::new(slot, &request, asked.spread).counting(&request);
         }
         let mut values = request.run(values)?;
-        let counts = values.as_mut().map(ValueStats::take_counts).transpose()?.unwrap_or_default();
-        let (numbers, terms) = plan.values(&request, values)?;
+        let counts = values.take_counts()?;
+        let (numbers, terms) = values.finish(&request)?;
         let distinct =
             asked.distinct.then(|| distinct_values(search, docs, &mut request, asked)).transpose()?;
         let bytes = distinct.as_ref().map_or(0, PartialDistinct::bytes);
@@ -85,14 +85,9 @@ impl PartialStats {
         let column = self.column.merge(other.column)?;
         let numbers = self.numbers.and(&other.numbers);
         let both = |(low, high): ByteRange, (least, most): ByteRange| (low.min(least), high.max(most));
-        let terms = match (self.terms, other.terms) {
-            (Some(a), Some(b)) => Some(both(a, b)),
-            (a, b) => a.or(b),
-        };
-        let add = |(number, a): (i64, u64), (_, b): (_, u64)| Ok((number, a.saturating_add(b)));
-        let counts = merge_sorted(self.counts, other.counts, |(number, _)| number, add)?;
-        let distinct = self.distinct.zip(other.distinct);
-        let distinct = distinct.map(|(a, b)| a.merge(b, &column.field)).transpose()?;
+        let terms = self.terms.into_iter().chain(other.terms).reduce(both);
+        let counts = merge_counts(self.counts, other.counts);
+        let distinct = self.distinct.zip(other.distinct).map(|(a, b)| a.merge(b, &column.field));
         Ok(PartialStats { stats: self.stats, column, numbers, terms, counts, distinct })
     }
 
@@ -144,8 +139,7 @@ fn distinct_values(
         let counts = search.facet(docs, &all_values(&Facet::of(&asked.column), memory))?;
         Ok(ValueCounts::new(counts, &mut { memory })?.into_values().collect())
     } else {
-        let found = request.run(DistinctValues::new(slot, request, memory)?)?;
-        found.into_set(Stored::Number, Stored::Bytes)
+        request.run(DistinctValues::new(slot, request, memory)?)?.into_set()
     };
     Ok(PartialDistinct::new(seen, bounds, memory / 16))
 }

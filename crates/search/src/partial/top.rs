@@ -75,7 +75,7 @@ impl PartialTop {
         check_same(&column, &(&self.keys, self.top), &(&other.keys, other.top))?;
         let columns = PartialColumn::merge_all(self.columns, other.columns)?;
         let parts = all_parts(&column, self.parts, other.parts)?;
-        let docs = merge_docs(self.docs, shifted(other.docs, self.parts), self.top)?;
+        let docs = merge_docs(self.docs, shifted(other.docs, self.parts), self.top);
         Ok(PartialTop { columns, parts, docs, ..self })
     }
 

@@ -29,19 +29,14 @@ fn is_no_such_column(error: &Error) -> bool {
 }
 
 /// Attributes an unknown column to its place in the query's text: that of the condition, or of one of its literals.
-fn pointed_at(
-    error: Error,
-    column: &str,
-    Condition { place, .. }: &Condition,
-    literal: Option<usize>,
-) -> Error {
+fn pointed_at(error: Error, column: &str, condition: &Condition, literal: Option<usize>) -> Error {
     if !is_no_such_column(&error) {
         return error;
     }
-    let at = literal.and_then(|literal| place.literals.get(literal).copied()).unwrap_or(place.column);
-    let place = place.text.clone().map(|text| (text, at));
+    let place = condition.place.of(literal);
     if Metric::from_name(column).is_some() {
-        return Error::Query(QueryError::of_metric(place, column));
+        let what = format!("expected a column, found `{column}`, which is for conditions on groups");
+        return Error::Query(QueryError::new(what, place));
     }
     let hint = if literal.is_some() { "; text is written in quotes" } else { "" };
     Error::Query(QueryError::no_column(place, column, hint))
@@ -49,10 +44,7 @@ fn pointed_at(
 
 /// Attributes an error to a literal's place in the query's text.
 pub(super) fn refused_at((at, what): Refused, condition: &Condition) -> Error {
-    Error::Query(match (&condition.place.text, condition.place.literals.get(at)) {
-        (Some(text), Some(&at)) => QueryError::at(text.clone(), at, what),
-        _ => condition.refuse(what),
-    })
+    Error::Query(QueryError::new(what, condition.place.of(Some(at))))
 }
 
 /// The most levels of a query.
@@ -88,11 +80,15 @@ impl<'s> Binder<'s> {
         // Between two parentheses or `not`s there are at most an `or` and an `and`; and `!~` is an `and` of a `not`.
         if depth > MAX_LEVELS {
             let what = format!("expected a query of at most {MAX_LEVELS} nested levels, found more");
-            return Err(Error::Query(QueryError::nowhere(what)));
+            return Err(Error::Query(QueryError::new(what, None)));
         }
         match query {
             Query::All => Ok(Draft::Done(self.constant(true, Clause::Own(Query::All), None))),
             Query::None => Ok(Draft::Done(self.constant(false, Clause::Own(Query::None), None))),
+            Query::Docs(_) if self.search.parts.len() > 1 => {
+                let why = "expected a query without sets of documents, as there are several parts: use `Query::hits`";
+                Err(Error::Request(why.to_owned()))
+            }
             Query::Docs(set) => Ok(Draft::Done(self.set(query, set))),
             Query::Hits(set) => {
                 let docs = DocsByPart::Set(set).of_part(self.part, self.search.parts.len())?;

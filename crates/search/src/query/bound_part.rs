@@ -98,29 +98,22 @@ impl BoundPart {
             return Ok((PartSet::Some(set.clone()), Evaluated::default()));
         }
         let run = || if is_profiled { Run::counting(self.nodes) } else { Run::default() };
-        let (range, words, runs) = match self.whole_words(docs) {
-            Some((range, ignored)) => {
-                // Cleared bits for all documents.
-                let mut words = Docs::Range(0, 0).try_words(self.docs, self.memory)?;
-                let from = (range.start / 64) as usize;
-                let chunks = chunks(range).zip(words[from..].chunks_mut(CHUNK_WORDS));
-                let mut runs = self.workers(&chunks, run);
-                each(chunks, &mut runs, |run, (docs, bits)| self.fill(docs, bits, run))?;
-                clear(&mut words[from..], ignored);
-                (range, words, runs)
-            }
-            None => {
-                let mut words = docs.try_words(self.docs, self.memory)?;
-                if let Some(live) = &self.live {
-                    words.iter_mut().zip(live.words()).for_each(|(word, live)| *word &= live);
-                }
-                let all = DocRange::new(0, self.docs);
-                let chunks = chunks(all).zip(words.chunks_mut(CHUNK_WORDS));
-                let mut runs = self.workers(&chunks, run);
-                each(chunks, &mut runs, |run, (docs, bits)| self.narrow_windows(docs, bits, run))?;
-                (all, words, runs)
-            }
-        };
+        let whole = self.whole_words(docs);
+        let (range, ignored) = whole.unwrap_or((DocRange::new(0, self.docs), 0));
+        // No candidates, or those of a list or a bitset.
+        let candidates = if whole.is_some() { Docs::Range(0, 0) } else { docs };
+        let mut words = candidates.try_words(self.docs, self.memory)?;
+        if let (None, Some(live)) = (whole, &self.live) {
+            words.iter_mut().zip(live.words()).for_each(|(word, live)| *word &= live);
+        }
+        let here = &mut words[(range.start / 64) as usize..];
+        let chunks = chunks(range).zip(here.chunks_mut(CHUNK_WORDS));
+        let mut runs = self.workers(&chunks, run);
+        each(chunks, &mut runs, |run, (docs, bits)| match whole {
+            Some(_) => self.fill(docs, bits, run),
+            None => self.narrow_windows(docs, bits, run),
+        })?;
+        clear(here, ignored);
         let (pruned, profiles) = evaluate::sum(runs);
         let windows = range.len().div_ceil(WINDOW as usize) as u64;
         let set = PartSet::Some(Bitset::from_words(words, self.docs).into());
@@ -234,50 +227,31 @@ impl BoundPart {
 
     /// Sets the bits of the documents of `docs` that match. No bit is set before.
     fn fill(&self, docs: DocRange, bits: &mut [u64], run: &mut Run) -> Result<()> {
-        if let Some(live) = &self.live {
-            // A profile has the candidates of each node.
-            if docs.start.is_multiple_of(64) && run.counters.is_none() {
-                return self.fill_live(live, docs, bits, run);
-            }
-            live.add_to(docs, bits);
-            return self.narrow_windows(docs, bits, run);
+        // A profile has the candidates of each node.
+        let is_profiled = run.counters.is_some();
+        let node = if is_profiled { &self.root } else { self.decisive() };
+        if let (NodeKind::Filter(leaf), None, false) =
+            (&node.kind, &self.live, is_profiled || self.stop.is_possible())
+        {
+            return leaf.fill(docs, bits, &mut run.pruned);
         }
-        match &self.decisive().kind {
-            // Each node counts.
-            _ if run.counters.is_some() => self.fill_windows(docs, bits, run),
-            NodeKind::None => Ok(()),
-            NodeKind::All => {
-                self.stop.check()?;
-                bits::set_range(bits, 0..docs.len());
-                Ok(())
-            }
-            NodeKind::Filter(leaf) if !self.stop.is_possible() => leaf.fill(docs, bits, &mut run.pruned),
-            _ => self.fill_windows(docs, bits, run),
-        }
-    }
-
-    fn fill_windows(&self, docs: DocRange, bits: &mut [u64], run: &mut Run) -> Result<()> {
         for (window, bits) in windows(docs, bits) {
             self.stop.check()?;
-            self.root.fill(window, bits, run)?;
-        }
-        Ok(())
-    }
-
-    /// As [`fill`](Self::fill), for documents that begin at a multiple of 64. If most of a window are live, those that match
-    /// are found among all of it, and the deleted ones are left out.
-    fn fill_live(&self, live: &Bitset, docs: DocRange, bits: &mut [u64], run: &mut Run) -> Result<()> {
-        let node = self.decisive();
-        for (window, bits) in windows(docs, bits) {
-            self.stop.check()?;
-            let words = &live.words()[window.start as usize / 64..][..window.words()];
-            let count = bits::count(words);
-            if 2 * count >= window.len() {
+            let Some(live) = &self.live else {
                 node.fill(window, bits, run)?;
-                bits.iter_mut().zip(words).for_each(|(bits, live)| *bits &= live);
-            } else if count > 0 {
+                continue;
+            };
+            let words = || &live.words()[window.start as usize / 64..][..window.words()];
+            let is_whole = window.start.is_multiple_of(64) && !is_profiled;
+            if is_whole && 2 * bits::count(words()) >= window.len() {
+                // If most are live, those that match are found among all, and the deleted ones are left out.
+                node.fill(window, bits, run)?;
+                bits.iter_mut().zip(words()).for_each(|(bits, live)| *bits &= live);
+            } else {
                 live.add_to(window, bits);
-                node.narrow(window, bits, run)?;
+                if !is_empty(bits) {
+                    node.narrow(window, bits, run)?;
+                }
             }
         }
         Ok(())

@@ -2,14 +2,14 @@
 
 use docvalues_column::{DocRange, Pruning, bits};
 
+use super::Query;
 use super::bound_part::{BoundPart, Evaluated};
 use super::explain::{Explain, Profile};
 use super::part_bounds::PartBounds;
 use super::pattern::CompiledPatterns;
-use super::{Query, Test};
+use crate::Result;
 use crate::describe::with_separators;
 use crate::engine::{DocSet, Docs, DocsByPart, PartSet, Search, threads};
-use crate::{Error, Result};
 
 /// A query that is bound to the columns of a search, made by [`Search::bind`].
 ///
@@ -74,9 +74,6 @@ impl Search<'_> {
     /// ([`Error::Query`](crate::Error::Query), with a position if the query was parsed); if the query is nested too
     /// deeply; if a source is damaged.
     pub fn bind(&self, query: &Query) -> Result<BoundQuery> {
-        if self.parts.len() > 1 {
-            self.check_in_parts(query)?;
-        }
         let bounds = PartBounds::of(query, self)?;
         let patterns = CompiledPatterns::default();
         let mut has_bound = false;
@@ -95,32 +92,6 @@ impl Search<'_> {
         let parts = (0..self.parts.len()).map(part).collect::<Result<Vec<_>>>()?;
         let query = (parts.len() != 1).then(|| query.clone());
         Ok(BoundQuery { query, parts, threads: self.threads })
-    }
-
-    /// Refuses sets of documents, which are those of one source, and opens the columns of a query, so that an error
-    /// names the part that it occurred in. Unknown columns are left to the binding, which names their places in the
-    /// query.
-    fn check_in_parts(&self, query: &Query) -> Result<()> {
-        match query {
-            Query::And(parts) | Query::Or(parts) => {
-                parts.iter().try_for_each(|part| self.check_in_parts(part))
-            }
-            Query::Not(part) => self.check_in_parts(part),
-            Query::Condition(condition) => {
-                let other = if let Test::Column(_, other) = &condition.test { Some(other) } else { None };
-                [&condition.column].into_iter().chain(other).try_for_each(|name| {
-                    match self.column_set(name) {
-                        Err(error @ (Error::Part(_) | Error::MixedTypes { .. })) => Err(error),
-                        _ => Ok(()),
-                    }
-                })
-            }
-            Query::Docs(_) => {
-                let why = "expected a query without sets of documents, as there are several parts: use `Query::hits`";
-                Err(Error::Request(why.to_owned()))
-            }
-            Query::All | Query::None | Query::Hits(_) => Ok(()),
-        }
     }
 
     /// Returns the documents that match `query`. If all match, [`DocsByPart::All`] is cheaper than a set.

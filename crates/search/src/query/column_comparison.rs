@@ -44,7 +44,7 @@ impl ColumnComparison {
     ) -> Result<ColumnComparison, Refused> {
         let [left_field, right_field] = [&left, &right].map(|column| &column.info().field);
         let is_absent = left.is_absent() || right.is_absent();
-        if !is_absent && Family::of(left_field.logical) != Family::of(right_field.logical) {
+        if !is_absent && family(left_field.logical) != family(right_field.logical) {
             let [is, other] = [left_field, right_field].map(|field| field.logical.name());
             let [left, right] = [left_field, right_field].map(|field| &field.name);
             let what =
@@ -154,24 +154,13 @@ fn have_equal(
     false
 }
 
-/// Types whose values can be compared.
-#[derive(PartialEq, Eq)]
-enum Family {
-    Number,
-    Time,
-    /// Text and bytes.
-    String,
-    Only(LogicalType),
-}
-
-impl Family {
-    fn of(logical: LogicalType) -> Family {
-        match logical {
-            LogicalType::I64 | LogicalType::U64 | LogicalType::F64 => Family::Number,
-            LogicalType::Utf8 | LogicalType::Bytes => Family::String,
-            _ if nanos_of_unit(logical).is_some() => Family::Time,
-            _ => Family::Only(logical),
-        }
+/// One of the types whose values can be compared with those of this type: the same one for all of them.
+fn family(logical: LogicalType) -> LogicalType {
+    match logical {
+        LogicalType::U64 | LogicalType::F64 => LogicalType::I64,
+        LogicalType::Bytes => LogicalType::Utf8,
+        _ if nanos_of_unit(logical).is_some() => LogicalType::Date,
+        _ => logical,
     }
 }
 

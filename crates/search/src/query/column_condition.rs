@@ -7,7 +7,7 @@ use docvalues_column::{Column, LogicalType, OrdRange, Terms};
 use docvalues_format::file::kind::{to_f64, to_u64};
 
 use super::convert_literal::{self, Mismatch};
-use super::iso8601::{DAY, print_nanos};
+use super::iso8601::print_nanos;
 use super::pattern::{CompiledPatterns, Matcher};
 use super::range_set::{End, Minimum, RangeSet};
 use super::{Literal, Pattern, Test};
@@ -262,14 +262,11 @@ fn ends(logical: LogicalType, bounds: &std::ops::RangeInclusive<i64>) -> String 
 
 /// A stored number as text, by its type.
 pub(super) fn number_text(logical: LogicalType, stored: i64) -> String {
-    match logical {
-        LogicalType::U64 => to_u64(stored).to_string(),
-        LogicalType::F64 => format!("{:?}", to_f64(stored)),
-        LogicalType::Bool => (stored != 0).to_string(),
-        LogicalType::Date => print_nanos(i128::from(stored).saturating_mul(DAY), true),
-        LogicalType::TimestampMillis => print_nanos(i128::from(stored).saturating_mul(1_000_000), false),
-        LogicalType::TimestampMicros => print_nanos(i128::from(stored).saturating_mul(1_000), false),
-        LogicalType::TimestampNanos => print_nanos(stored.into(), false),
+    match (logical, convert_literal::nanos_of_unit(logical)) {
+        (LogicalType::U64, _) => to_u64(stored).to_string(),
+        (LogicalType::F64, _) => format!("{:?}", to_f64(stored)),
+        (LogicalType::Bool, _) => (stored != 0).to_string(),
+        (_, Some(unit)) => print_nanos(i128::from(stored) * unit, logical == LogicalType::Date),
         _ => stored.to_string(),
     }
 }

@@ -38,10 +38,7 @@ impl Condition {
 
     /// The error for the condition, at the position of its column.
     pub(crate) fn refuse(&self, what: impl Into<String>) -> QueryError {
-        match &self.place.text {
-            Some(text) => QueryError::at(text.clone(), self.place.column, what),
-            None => QueryError::nowhere(what),
-        }
+        QueryError::new(what, self.place.of(None))
     }
 }
 
@@ -94,6 +91,14 @@ pub(super) struct Position {
     pub(super) column: usize,
     /// The byte offset of each literal, or of the second column.
     pub(super) literals: Vec<usize>,
+}
+
+impl Position {
+    /// The text, and the place of a literal in it or, without one, of the column.
+    pub(super) fn of(&self, literal: Option<usize>) -> Option<(Arc<str>, usize)> {
+        let at = literal.and_then(|literal| self.literals.get(literal).copied()).unwrap_or(self.column);
+        self.text.clone().map(|text| (text, at))
+    }
 }
 
 impl PartialEq for Position {

@@ -22,10 +22,7 @@ fn expected(logical: LogicalType) -> Mismatch {
     match logical {
         LogicalType::I64 | LogicalType::U64 | LogicalType::F64 => "a number",
         LogicalType::Bool => "`true` or `false`",
-        LogicalType::Date
-        | LogicalType::TimestampMillis
-        | LogicalType::TimestampMicros
-        | LogicalType::TimestampNanos => "a day or a time in ISO 8601, in quotes",
+        _ if nanos_of_unit(logical).is_some() => "a day or a time in ISO 8601, in quotes",
         LogicalType::Ip => "an address or a network, in quotes",
         LogicalType::Uuid => "32 hexadecimal digits, in quotes",
         LogicalType::Utf8 => "text, in quotes",

@@ -30,12 +30,12 @@ pub(super) const LITERAL_WORDS: [&str; 4] = ["true", "false", "inf", "nan"];
 pub(super) fn parse(text: &str) -> Result<Query, QueryError> {
     if text.len() > MAX_TEXT {
         let what = format!("expected a query of at most {MAX_TEXT} bytes, found {}", text.len());
-        return Err(QueryError::nowhere(what));
+        return Err(QueryError::new(what, None));
     }
     let text: Arc<str> = text.into();
     let mut input = Input { input: LocatingSlice::new(&*text), state: Some(&text) };
-    let refused = |refusal: Refusal| QueryError::at(text.clone(), refusal.at, refusal.what);
-    let unknown = || QueryError::nowhere("the query is not complete");
+    let refused = |refusal: Refusal| QueryError::new(refusal.what, Some((text.clone(), refusal.at)));
+    let unknown = || QueryError::new("the query is not complete", None);
     whole(&mut input).map_err(|error| error.into_inner().map_or_else(|_| unknown(), refused))
 }
 

@@ -36,7 +36,9 @@ impl PartBounds {
                 let Ok(columns) = search.column_set(&condition.column) else { return Ok(()) };
                 let there = columns.parts.iter().find(|column| !column.is_absent());
                 let wanted = there.map(|column| wanted(&**column, &condition.test)).transpose()?;
-                if let (Some(Ok(Wanted::Numbers(numbers))), true) = (wanted, columns.has_bounds()) {
+                if let (Some(Ok(Wanted::Numbers(numbers))), false) =
+                    (wanted, columns.info().kind().is_bytes())
+                {
                     let (first, last) = (numbers.ranges().next(), numbers.ranges().last());
                     let hull = first.zip(last).map(|(first, last)| *first.start()..=*last.end());
                     // An empty set of numbers excludes all parts.

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use docvalues_column::{
     Column, ColumnInfo, DocAddress, DocRange, LogicalType, Pruning, SortKey, TermOrd, Value,
 };
-use docvalues_format::file::kind::to_f64;
+use docvalues_format::file::kind::{to_f64, to_u64};
 use smallvec::SmallVec;
 
 use super::sort_value::{SortValue, number_at};
@@ -29,7 +29,7 @@ pub(crate) struct Key {
     pub(super) descending: bool,
     pub(super) missing_first: bool,
     /// Whether documents are compared by the terms of ords: ords of several parts have nothing to do with each other.
-    by_term: bool,
+    pub(super) by_term: bool,
 }
 
 impl Keys {
@@ -62,25 +62,14 @@ impl Keys {
         }
     }
 
-    /// The keys for documents of one part only.
-    pub(super) fn in_one_part(&self) -> Keys {
-        let keys = self.keys.iter().map(|key| Key { by_term: false, ..*key }).collect();
-        Keys { asked: self.asked.clone(), keys }
-    }
-
-    /// The keys for documents of several searches, whose ords have nothing to do with each other.
-    pub(super) fn by_terms(&self, columns: &Columns) -> Keys {
-        let by_term = |key: &Key| columns.get(key.slot).elements() == Elements::Ords;
+    /// The keys, some of which compare documents by the terms of ords.
+    pub(super) fn by_terms(&self, by_term: impl Fn(&Key) -> bool) -> Keys {
         let keys = self.keys.iter().map(|key| Key { by_term: by_term(key), ..*key }).collect();
         Keys { asked: self.asked.clone(), keys }
     }
 
     pub(super) fn asked(&self) -> &[SortKey] {
         &self.asked
-    }
-
-    pub(super) fn types(&self) -> impl Iterator<Item = LogicalType> + '_ {
-        self.keys.iter().map(|key| key.logical)
     }
 
     pub(crate) fn as_slice(&self) -> &[Key] {
@@ -98,7 +87,7 @@ impl Keys {
             let order = if key.by_term {
                 key.owned_value(window, at)?.cmp(last)
             } else {
-                key.value(window, at).cmp(&last.as_slice())
+                key.value(window, at).order(last)
             };
             if order.is_ne() {
                 return Ok(order.is_lt());
@@ -157,13 +146,9 @@ impl Key {
             return Ok(SortValue::Number(rank));
         };
         let mut term = Vec::new();
-        let ord = u32::try_from(self.number_at(rank)).unwrap_or(u32::MAX);
+        let ord = u32::try_from(number_at(rank, self.descending)).unwrap_or(u32::MAX);
         terms.term(TermOrd::new(ord), &mut term)?;
         Ok(if self.descending { SortValue::BytesDown(term) } else { SortValue::Bytes(term) })
-    }
-
-    fn number_at(&self, rank: u64) -> i64 {
-        number_at(rank, self.descending)
     }
 
     /// The value by which a document with several ascending values is compared: NaN only if it has no other.
@@ -188,7 +173,7 @@ impl Key {
         if self.is_nan(number) {
             return SortValue::NoNumber;
         }
-        let ascending = self.canonical(number).cast_unsigned() ^ (1 << 63);
+        let ascending = to_u64(self.canonical(number));
         SortValue::Number(if self.descending { !ascending } else { ascending })
     }
 
@@ -240,7 +225,7 @@ impl Key {
     /// The numbers above `place` if `above`, or else those below it, and those that are equal to it if `ties`.
     fn numbers(&self, place: &SortValue, ties: bool, above: bool) -> Option<RangeInclusive<i64>> {
         let SortValue::Number(rank) = *place else { return None };
-        let number = self.number_at(rank);
+        let number = number_at(rank, self.descending);
         let is_zero = self.is_of_doubles() && number == 0;
         let none = RangeInclusive::new(i64::MAX, i64::MIN);
         Some(match (above, ties) {
@@ -355,10 +340,6 @@ impl Key {
             return Ok(());
         }
         skip::groups_that_may_hold(column, docs, wanted, finely, bits, pruned)
-    }
-
-    pub(super) fn is_by_term(&self) -> bool {
-        self.by_term
     }
 
     /// The place of the best number in a range, for the order of parts: lesser ones come first.

@@ -13,7 +13,7 @@ use crate::error::Result;
 
 /// Returns all documents of the request in the order of `keys`.
 pub(super) fn sort(request: &Request<'_>, keys: &Keys) -> Result<Vec<DocAddress>> {
-    let own = keys.in_one_part();
+    let own = keys.by_terms(|_| false);
     let sort =
         |part| sort_all::sort(request, part, &own).map_err(|error| error.in_part(part, request.parts()));
     let parts = (0..request.parts()).map(sort);

@@ -4,7 +4,7 @@ use docvalues_column::{BatchDocs, DocAddress, DocId};
 
 use super::key::{Entry, Keys};
 use super::sort_value::SortValue;
-use crate::engine::{Request, Window, WindowBuffers, memory};
+use crate::engine::{Elements, Request, Window, WindowBuffers, memory};
 use crate::error::Result;
 
 /// Documents whose values are read at once.
@@ -16,7 +16,8 @@ pub(super) const READ: usize = 1 << 10;
 ///
 /// If a column is damaged, or the keys exceed the memory limit.
 pub(crate) fn read_keys(request: &Request<'_>, keys: &Keys, docs: &[DocAddress]) -> Result<Vec<Entry>> {
-    let keys = keys.by_terms(request.columns());
+    // Ords of several searches have nothing to do with each other.
+    let keys = keys.by_terms(|key| request.columns().get(key.slot).elements() == Elements::Ords);
     let mut bytes = docs.len().saturating_mul(keys.bytes());
     memory::limit(bytes, request.memory())?;
     let mut order: Vec<usize> = (0..docs.len()).collect();

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use docvalues_column::{Field, SortKey, Value};
+use docvalues_format::file::kind::from_u64;
 
 /// A value in the order of a key; lesser ones come first. `B` is the type of byte strings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,20 +45,6 @@ impl<B> SortValue<B> {
 }
 
 impl SortValue {
-    #[inline]
-    pub(super) fn as_slice(&self) -> SortValue<&[u8]> {
-        match self {
-            SortValue::Bytes(bytes) => SortValue::Bytes(bytes),
-            SortValue::BytesDown(bytes) => SortValue::BytesDown(bytes),
-            SortValue::Number(number) => SortValue::Number(*number),
-            SortValue::First => SortValue::First,
-            SortValue::NoNumber => SortValue::NoNumber,
-            SortValue::Last => SortValue::Last,
-        }
-    }
-}
-
-impl SortValue {
     /// The value that it was made from; `None` for none.
     pub(crate) fn typed(&self, key: &SortKey, field: &Field) -> Option<Value> {
         match self {
@@ -87,18 +74,26 @@ impl SortValue {
     }
 }
 
-impl<B: Ord> Ord for SortValue<B> {
-    fn cmp(&self, other: &SortValue<B>) -> Ordering {
+impl<B: AsRef<[u8]>> SortValue<B> {
+    /// The order of two values, whose byte strings may be owned or not.
+    #[inline]
+    pub(super) fn order<C: AsRef<[u8]>>(&self, other: &SortValue<C>) -> Ordering {
         match (self, other) {
             (SortValue::Number(a), SortValue::Number(b)) => a.cmp(b),
-            (SortValue::Bytes(a), SortValue::Bytes(b)) => a.cmp(b),
-            (SortValue::BytesDown(a), SortValue::BytesDown(b)) => b.cmp(a),
+            (SortValue::Bytes(a), SortValue::Bytes(b)) => a.as_ref().cmp(b.as_ref()),
+            (SortValue::BytesDown(a), SortValue::BytesDown(b)) => b.as_ref().cmp(a.as_ref()),
             _ => self.class().cmp(&other.class()),
         }
     }
 }
 
-impl<B: Ord> PartialOrd for SortValue<B> {
+impl<B: AsRef<[u8]> + Eq> Ord for SortValue<B> {
+    fn cmp(&self, other: &SortValue<B>) -> Ordering {
+        self.order(other)
+    }
+}
+
+impl<B: AsRef<[u8]> + Eq> PartialOrd for SortValue<B> {
     fn partial_cmp(&self, other: &SortValue<B>) -> Option<Ordering> {
         Some(self.cmp(other))
     }
@@ -107,5 +102,5 @@ impl<B: Ord> PartialOrd for SortValue<B> {
 /// The number whose [`SortValue::Number`] is `rank`.
 #[inline]
 pub(super) fn number_at(rank: u64, descending: bool) -> i64 {
-    ((if descending { !rank } else { rank }) ^ (1 << 63)).cast_signed()
+    from_u64(if descending { !rank } else { rank })
 }

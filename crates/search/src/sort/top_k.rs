@@ -152,7 +152,7 @@ impl<K: TopKQueue> TopKCollector<K> {
             let is_all = |_: &_| !key.is_of_doubles() && columns.get(key.slot).info().all_present();
             return Ok(since().filter(is_all));
         };
-        if !key.is_by_term() {
+        if !key.by_term {
             return Ok(common(key.before(&last.values[0], ties.0), since()));
         }
         self.competitive_ords(columns, ties)
@@ -344,8 +344,7 @@ impl<K: TopKQueue> Collector for TopKCollector<K> {
 
     fn merge(&mut self, other: TopKCollector<K>, stop: &Interrupt) -> Result<()> {
         self.queue.merge(other.queue, stop)?;
-        self.profile.visited += other.profile.visited;
-        self.profile.filter += other.profile.filter;
+        self.profile += other.profile;
         Ok(())
     }
 }

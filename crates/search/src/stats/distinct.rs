@@ -3,13 +3,12 @@
 use std::hash::Hash;
 
 use datasketches::hll::{HllSketch, HllType, HllUnion};
-use docvalues_column::{TermOrd, bits};
+use docvalues_column::bits;
 use hashbrown::HashSet;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::engine::{
-    Cells, Collector, Elements, Interrupt, MultiPass, NO_ORD, Numbers, Request, Slot, Stored, TermSpace,
-    Window, memory,
+    Cells, Collector, Elements, Interrupt, MultiPass, Request, Slot, Stored, TermSpace, Window, memory,
 };
 use crate::error::Result;
 use crate::metrics::Distinct;
@@ -53,12 +52,9 @@ struct SetOrSketch<T> {
     /// The limit for values on the heap, in bytes.
     most: usize,
     held: usize,
-    values: SetOrSketchValues<T>,
-}
-
-enum SetOrSketchValues<T> {
-    Set(HashSet<T>),
-    Sketch(Sketch),
+    /// The values; none once there is a sketch.
+    all: HashSet<T>,
+    sketch: Option<Sketch>,
 }
 
 /// A HyperLogLog sketch of different values. The estimate depends on the values alone, not on their order.
@@ -110,34 +106,13 @@ impl DistinctValues {
         })
     }
 
-    /// The values, converted by `number` or `bytes`, or a sketch of them, of a column that is not counted in bits.
-    pub(crate) fn into_set<V>(
-        self,
-        number: impl Fn(i64) -> V,
-        bytes: impl Fn(Vec<u8>) -> V,
-    ) -> std::result::Result<Vec<V>, Sketch> {
+    /// The values, or a sketch of them, of a column that is not counted in bits.
+    pub(crate) fn into_set(self) -> Result<Vec<Stored>, Sketch> {
         match self.seen {
-            DistinctState::Numbers(few) => few.into_values(number),
-            DistinctState::Bytes(few) => few.into_values(bytes),
+            DistinctState::Numbers(few) => few.into_values(Stored::Number),
+            DistinctState::Bytes(few) => few.into_values(Stored::Bytes),
             // No document has a value.
             _ => Ok(Vec::new()),
-        }
-    }
-
-    fn see_ords(&mut self, ords: &[TermOrd]) {
-        if let DistinctState::Dense(first, seen) = &mut self.seen {
-            let (first, seen) = (*first, seen.as_mut_slice());
-            for ord in ords.iter().filter(|ord| **ord != NO_ORD) {
-                see_dense(first, ord.get().into(), seen);
-            }
-        }
-    }
-
-    fn see_numbers(&mut self, numbers: Numbers<'_>) {
-        match &mut self.seen {
-            DistinctState::Dense(first, seen) => numbers.each(|_, number| see_dense(*first, number, seen)),
-            DistinctState::Numbers(few) => numbers.each(|_, number| few.see(&number, i64::clone)),
-            _ => {}
         }
     }
 }
@@ -170,16 +145,18 @@ impl Collector for DistinctValues {
 
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
         window.read(self.slot)?;
-        match window.cells(self.slot) {
-            Cells::Ords(ords) => self.see_ords(ords),
-            Cells::OrdLists(lists) => self.see_ords(lists.items()),
-            Cells::Numbers(numbers) => self.see_numbers(numbers),
-            Cells::NumberLists(lists) => self.see_numbers(Numbers { values: lists.items(), present: None }),
-            Cells::Bytes(strings) => {
-                if let DistinctState::Bytes(few) = &mut self.seen {
-                    strings.iter().flatten().for_each(|bytes| few.see(bytes, <[u8]>::to_vec));
-                }
+        match (&mut self.seen, window.cells(self.slot)) {
+            (DistinctState::Dense(first, seen), cells) => {
+                let (first, seen) = (*first, seen.as_mut_slice());
+                cells.each_number(|number| see_dense(first, number, seen));
             }
+            (DistinctState::Numbers(few), cells) => {
+                cells.each_number(|number| few.see(&number, i64::clone));
+            }
+            (DistinctState::Bytes(few), Cells::Bytes(strings)) => {
+                strings.iter().flatten().for_each(|bytes| few.see(bytes, <[u8]>::to_vec));
+            }
+            _ => {}
         }
         Ok(())
     }
@@ -285,70 +262,51 @@ impl Sketched for Stored {
 
 impl<T: Sketched> SetOrSketch<T> {
     fn new(most: usize) -> SetOrSketch<T> {
-        SetOrSketch { most, held: 0, values: SetOrSketchValues::Set(HashSet::new()) }
+        SetOrSketch { most, held: 0, all: HashSet::new(), sketch: None }
     }
 
     fn see<Q: Sketched + ?Sized>(&mut self, value: &Q, own: impl FnOnce(&Q) -> T)
     where
         T: std::borrow::Borrow<Q>,
     {
-        match &mut self.values {
-            SetOrSketchValues::Set(all) => {
-                if !all.contains(value) {
-                    all.insert(own(value));
-                    self.held += value.held();
-                    self.limit();
-                }
-            }
-            SetOrSketchValues::Sketch(sketch) => value.add_to(sketch),
+        match &mut self.sketch {
+            Some(sketch) => value.add_to(sketch),
+            None if self.all.contains(value) => {}
+            None => self.take(own(value)),
         }
     }
 
-    /// Replaces a set that is too large by a sketch.
-    fn limit(&mut self) {
-        if let SetOrSketchValues::Set(all) = &self.values
-            && (all.len() > MAX_EXACT || self.held > self.most)
-        {
-            self.values = SetOrSketchValues::Sketch(Sketch::new().with(all));
+    /// Adds a value. Replaces a set that becomes too large by a sketch.
+    fn take(&mut self, value: T) {
+        if let Some(sketch) = &mut self.sketch {
+            return value.add_to(sketch);
+        }
+        let more = value.held();
+        if self.all.insert(value) {
+            self.held += more;
+            if self.all.len() > MAX_EXACT || self.held > self.most {
+                self.sketch = Some(Sketch::new().with(&std::mem::take(&mut self.all)));
+            }
         }
     }
 
     fn merge(&mut self, other: SetOrSketch<T>) {
-        match (&mut self.values, other.values) {
-            (_, SetOrSketchValues::Set(from)) => from.into_iter().for_each(|value| self.take(value)),
-            (SetOrSketchValues::Set(from), SetOrSketchValues::Sketch(to)) => {
-                self.values = SetOrSketchValues::Sketch(to.with(&*from));
-            }
-            (SetOrSketchValues::Sketch(to), SetOrSketchValues::Sketch(from)) => {
-                to.merge(&from);
-            }
+        match (&mut self.sketch, other.sketch) {
+            (Some(to), Some(from)) => to.merge(&from),
+            (None, Some(from)) => self.sketch = Some(from.with(&std::mem::take(&mut self.all))),
+            (_, None) => {}
         }
-    }
-
-    fn take(&mut self, value: T) {
-        match &mut self.values {
-            SetOrSketchValues::Set(all) => {
-                let more = value.held();
-                if all.insert(value) {
-                    self.held += more;
-                    self.limit();
-                }
-            }
-            SetOrSketchValues::Sketch(sketch) => value.add_to(sketch),
-        }
+        other.all.into_iter().for_each(|value| self.take(value));
     }
 
     fn count(&self) -> Distinct {
-        match &self.values {
-            SetOrSketchValues::Set(all) => Distinct::Exact(all.len() as u64),
-            SetOrSketchValues::Sketch(sketch) => sketch.count(),
-        }
+        self.sketch.as_ref().map_or(Distinct::Exact(self.all.len() as u64), Sketch::count)
     }
 
-    fn into_values<V>(self, value: impl Fn(T) -> V) -> std::result::Result<Vec<V>, Sketch> {
-        match self.values {
-            SetOrSketchValues::Set(all) => Ok(all.into_iter().map(value).collect()),
-            SetOrSketchValues::Sketch(sketch) => Err(sketch),
+    fn into_values(self, value: impl Fn(T) -> Stored) -> Result<Vec<Stored>, Sketch> {
+        match self.sketch {
+            Some(sketch) => Err(sketch),
+            None => Ok(self.all.into_iter().map(value).collect()),
         }
     }
 }

@@ -1,9 +1,7 @@
 //! Count, minimum, maximum, sum and spread of some numbers.
 
 use docvalues_column::LogicalType;
-use docvalues_format::file::kind::{to_f64, to_u64};
 
-use crate::engine::ConstantColumn;
 use crate::metrics::{Compensated, Sum};
 
 /// Statistics of some numbers.
@@ -33,35 +31,11 @@ pub(super) struct Spread {
 }
 
 impl Numbers {
-    /// The statistics of a column with a single value.
-    #[expect(clippy::cast_precision_loss, reason = "a mean is no count, nor is a sum of doubles")]
-    pub(super) fn known(known: ConstantColumn, logical: LogicalType, spread: bool) -> Numbers {
-        let mut all = Numbers {
-            docs: known.docs,
-            missing: known.docs - known.with_value,
-            values: known.values,
-            ..Numbers::default()
-        };
-        let Some(number) = known.value else { return all };
-        let (double, count) = (to_f64(number), known.values as f64);
-        if logical == LogicalType::F64 && double.is_nan() {
-            all.nans = known.values;
-            return all;
-        }
-        all.range = Some((number, number));
-        let mean = match logical {
-            LogicalType::F64 => double,
-            LogicalType::U64 => to_u64(number) as f64,
-            _ => number as f64,
-        };
-        if spread || logical == LogicalType::F64 {
-            let squares = if mean.is_finite() { 0.0 } else { f64::NAN };
-            all.spread = Spread { count, mean, squares };
-        }
-        let integer = if logical == LogicalType::U64 { to_u64(number).into() } else { i128::from(number) };
-        all.integers = integer * i128::from(known.values);
-        all.doubles.add(double * count);
-        all
+    /// The statistics of these numbers, each so many times. O(log times).
+    pub(super) fn times(self, times: u64) -> Numbers {
+        let half = if times > 1 { self.times(times / 2) } else { Numbers::default() };
+        let all = half.and(&half);
+        if times.is_multiple_of(2) { all } else { all.and(&self) }
     }
 
     /// The sum, if there are numbers.

@@ -5,9 +5,9 @@
 //! take two passes, timestamps three or four. Nothing is sorted, and no values are kept.
 
 use docvalues_column::LogicalType;
-use docvalues_format::file::kind::to_f64;
+use docvalues_format::file::kind::{from_u64, to_f64, to_u64};
 
-use crate::engine::{Cells, Collector, Interrupt, Request, Slot, Window};
+use crate::engine::{Collector, Interrupt, Request, Slot, Window};
 use crate::error::Result;
 
 /// The bits by which a pass narrows a range.
@@ -29,7 +29,7 @@ struct Search {
 /// The stored values at `places` in sorted order. All values lie in `range`, and there are more than the greatest
 /// place.
 pub(super) fn find(request: &Request<'_>, slot: Slot, range: (i64, i64), places: &[u64]) -> Result<Vec<i64>> {
-    let (first, last) = (rank(range.0), rank(range.1));
+    let (first, last) = (to_u64(range.0), to_u64(range.1));
     let bits = u64::BITS - (last - first).leading_zeros();
     let mut searches: Vec<Search> =
         places.iter().map(|&place| Search { place, below: 0, first, bits }).collect();
@@ -38,12 +38,7 @@ pub(super) fn find(request: &Request<'_>, slot: Slot, range: (i64, i64), places:
         let counter = request.run(Counter::new(slot, logical, &searches))?;
         searches.iter_mut().filter(|search| search.bits > 0).for_each(|search| counter.narrow(search));
     }
-    Ok(searches.iter().map(|search| (search.first ^ (1 << 63)).cast_signed()).collect())
-}
-
-/// Maps stored numbers to unsigned ones, in order.
-fn rank(number: i64) -> u64 {
-    number.cast_unsigned() ^ (1 << 63)
+    Ok(searches.iter().map(|search| from_u64(search.first)).collect())
 }
 
 /// Counts the values in each part of some disjoint ranges.
@@ -81,19 +76,18 @@ impl Counter {
         Counter { slot, logical, ranges }
     }
 
-    fn count(&mut self, numbers: &[i64]) {
-        for &number in numbers {
-            if self.logical == LogicalType::F64 && to_f64(number).is_nan() {
-                continue;
-            }
-            let rank = rank(number);
-            // The last range that begins at or below it.
-            let after = self.ranges.partition_point(|range| range.first <= rank);
-            let Some(range) = after.checked_sub(1).and_then(|at| self.ranges.get_mut(at)) else { continue };
-            let part = range.part(rank - range.first);
-            if let Some(count) = range.counts.get_mut(part) {
-                *count += 1;
-            }
+    #[inline]
+    fn count(&mut self, number: i64) {
+        if self.logical == LogicalType::F64 && to_f64(number).is_nan() {
+            return;
+        }
+        let rank = to_u64(number);
+        // The last range that begins at or below it.
+        let after = self.ranges.partition_point(|range| range.first <= rank);
+        let Some(range) = after.checked_sub(1).and_then(|at| self.ranges.get_mut(at)) else { return };
+        let part = range.part(rank - range.first);
+        if let Some(count) = range.counts.get_mut(part) {
+            *count += 1;
         }
     }
 
@@ -122,12 +116,7 @@ impl Collector for Counter {
 
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
         window.read_stored(self.slot)?;
-        match window.stored_cells(self.slot) {
-            Cells::Numbers(numbers) if numbers.present.is_none() => self.count(numbers.values),
-            Cells::Numbers(numbers) => numbers.each(|_, number| self.count(&[number])),
-            Cells::NumberLists(lists) => self.count(lists.items()),
-            Cells::Ords(_) | Cells::OrdLists(_) | Cells::Bytes(_) => {}
-        }
+        window.stored_cells(self.slot).each_number(|number| self.count(number));
         Ok(())
     }
 

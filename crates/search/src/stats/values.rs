@@ -14,7 +14,7 @@ use crate::error::Result;
 
 /// Collects statistics of the values of a column.
 pub(crate) struct ValueStats {
-    slot: Slot,
+    pub(super) slot: Slot,
     logical: LogicalType,
     spread: bool,
     now: Numbers,
@@ -32,19 +32,32 @@ impl ValueStats {
     pub(crate) fn new(slot: Slot, request: &Request<'_>, spread: bool) -> ValueStats {
         let (column, has_parts) = (request.columns().get(slot), request.parts() > 1);
         let (logical, are_numbers) = (column.info().field.logical, column.elements() == Elements::Numbers);
-        let (now, mut chunks, mut terms) = (Numbers::default(), Vec::new(), TermRange::default());
         // The term of a constant is not known in several parts.
         let known = request.constant(slot);
         let known = known.filter(|known| are_numbers || !has_parts || known.value.is_none());
-        if let Some(known) = known {
-            let (number, ord) = if are_numbers { (known.value, None) } else { (None, known.value) };
-            chunks.push((0, Numbers::known(ConstantColumn { value: number, ..known }, logical, spread)));
-            if let Some(ord) = ord {
-                terms.ords(&[ord_of(ord)]);
+        let (now, chunks, terms, counts) = (Numbers::default(), Vec::new(), TermRange::default(), None);
+        let is_known = known.is_some();
+        let mut stats = ValueStats { slot, logical, spread, now, chunks, terms, counts, is_known, has_parts };
+        if let Some(ConstantColumn { value, docs, with_value, values }) = known {
+            match value {
+                Some(number) if are_numbers => stats.add(&[number]),
+                Some(ord) => {
+                    stats.terms.ords(&[ord_of(ord)]);
+                }
+                None => {}
             }
+            let numbers = std::mem::take(&mut stats.now).times(values);
+            stats.chunks.push((0, Numbers { docs, missing: docs - with_value, values, ..numbers }));
         }
-        let (counts, is_known) = (None, known.is_some());
-        ValueStats { slot, logical, spread, now, chunks, terms, counts, is_known, has_parts }
+        stats
+    }
+
+    /// With the statistics of all numbers, if they are known: nothing is read then.
+    pub(super) fn knowing(self, numbers: Option<Numbers>) -> ValueStats {
+        match numbers {
+            Some(numbers) => ValueStats { chunks: vec![(0, numbers)], is_known: true, ..self },
+            None => self,
+        }
     }
 
     /// Counts every number as well.
