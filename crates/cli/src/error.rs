@@ -117,12 +117,11 @@ impl From<&Error> for CliError {
                 let hint = "other columns can still be read; `dv check` lists all damage";
                 CliError { damaged_column: true, ..failure.hint(hint) }
             }
-            api::ErrorKind::Corrupt { source, .. } => match source.kind() {
-                FormatErrorKind::Magic { .. } => {
-                    failure.hint("`dv build` makes a segment from CSV, TSV or NDJSON")
-                }
+            api::ErrorKind::Corrupt { file, source, .. } => match source.kind() {
+                FormatErrorKind::Magic { .. } => CliError::new(failure.exit, format!("{file}: not a segment"))
+                    .hint("`dv build` makes a segment of CSV, JSON, Parquet or Arrow"),
                 FormatErrorKind::Truncated { .. } if source.section() == Section::Header => failure.hint(
-                    "the file is too short for a segment; `dv build` makes one from CSV, TSV or NDJSON",
+                    "the file is too short for a segment; `dv build` makes one of CSV, JSON, Parquet or Arrow",
                 ),
                 FormatErrorKind::TooShort { .. } | FormatErrorKind::NoFooter { .. } => {
                     failure.hint("copy the file again, or build it again")

@@ -2,10 +2,10 @@
 
 use std::ffi::OsString;
 
-use clap::Error;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, Command, Error};
 
-use super::is_of;
+use super::{commands, is_of};
 
 /// Commands that take -n, and those that read text.
 const COUNTING: &str = "facet group histogram head sample sort export terms diff";
@@ -45,5 +45,18 @@ pub(crate) fn of_other_tools(args: &[OsString], error: &Error) -> Option<String>
         None if is_of(&command, READING) => (&INPUT_OPTIONS[..], unknown.as_str()),
         None => (&OPTIONS[..], unknown.as_str()),
     };
-    known.iter().find(|(names, _)| is_of(name, names)).map(|(_, ours)| (*ours).to_owned())
+    let known = known.iter().find(|(names, _)| is_of(name, names)).map(|(_, ours)| (*ours).to_owned());
+    known.or_else(|| of_other_commands(name))
+}
+
+/// A command that has an option which this one lacks: `export`, which has most of them, or another one.
+fn of_other_commands(option: &str) -> Option<String> {
+    let has_name = |arg: &Arg| {
+        let is_long = arg.get_long().is_some_and(|long| option.strip_prefix("--") == Some(long));
+        is_long || arg.get_short().is_some_and(|short| option == format!("-{short}"))
+    };
+    let commands = commands();
+    let having = commands.get_subcommands().filter(|command| command.get_arguments().any(has_name));
+    let name = having.map(Command::get_name).min_by_key(|name| *name != "export")?;
+    Some(format!("`dv {name}` has {option}"))
 }

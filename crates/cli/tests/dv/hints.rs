@@ -122,6 +122,22 @@ fn what_is_no_store_is_named() {
     assert_eq!(sandbox.names(), ["a.csv", "a.dv", "empty"]);
 }
 
+#[test]
+fn a_file_that_is_no_segment_gets_the_command_that_builds_one() {
+    for name in ["log.csv", "my log.csv", "unknown"] {
+        let sandbox = Sandbox::with(name, format!("a,b\n{}", "1,2\n".repeat(100)));
+        let run = sandbox.dv(&["count", name]);
+        assert!(run.code == 3 && run.err.starts_with(&format!("dv: {name}: not a segment\n")), "{run:?}");
+        follow(&sandbox, between(&run.err, "hint: `", "` makes a segment of CSV"));
+        let stem = name.trim_end_matches(".csv");
+        assert_eq!(sandbox.ok(&["count", &format!("{stem}.dv")]), "100\n");
+    }
+    // The command would overwrite its input.
+    let sandbox = Sandbox::with("a.dv", "a,b\n".repeat(100));
+    let hint = "\n    hint: `dv build` makes a segment of CSV, JSON, Parquet or Arrow\n";
+    assert!(sandbox.dv(&["count", "a.dv"]).err.ends_with(hint));
+}
+
 /// One shape of JSON, however many columns there are.
 #[test]
 fn groups_of_one_column_have_the_shape_of_several() {
