@@ -50,6 +50,30 @@ fn an_answer_has_rows_in_each_format() {
     assert_eq!(head, "| host | size |\n| --- | --- |\n| a | 1 |\n");
 }
 
+/// What a reader of Markdown shows is the text.
+#[test]
+fn no_value_is_markup() {
+    let texts = ["<script>", "*a* _b_ `c` ~d~", "[l](x)", "a|b", "a\nb", "a\\nb", "&lt;", "\u{1b}[2J"];
+    let rows: String = texts.iter().map(|text| format!("{}\n", serde_json::json!({ "x_y": text }))).collect();
+    let sandbox = Sandbox::with("t.ndjson", rows);
+    sandbox.ok(&["build", "t.ndjson", "-o", "t.dv", "-q"]);
+    let markdown = sandbox.ok(&["export", "t.dv", "--format", "markdown"]);
+    let lines: Vec<&str> = markdown.lines().collect();
+    let cells = [
+        r"x\_y",
+        "---",
+        r"\<script>",
+        r"\*a\* \_b\_ \`c\` \~d\~",
+        r"\[l](x)",
+        r"a\|b",
+        "a<br>b",
+        r"a\\nb",
+        r"\&lt;",
+        r"\u{1b}\[2J",
+    ];
+    assert_eq!(lines, cells.map(|cell| format!("| {cell} |")));
+}
+
 /// Two metrics of a column have headings of their own, and so has a column with the name of another one.
 #[test]
 fn headings_are_unique() {
