@@ -16,13 +16,14 @@ Examples:
   dv sql 'select * from hits where _doc in (7, 512)' hits.dv
   dv sql - hits.dv --format csv < report.sql > report.csv";
 
-/// Answer a query in SQL over segments, stores, CSV, NDJSON and Parquet files
+/// Answer a query in SQL over segments, stores and other files (if built with sql)
 ///
-/// It may have joins, subqueries and window functions (if dv was built with the feature `sql`).
+/// It may have joins, subqueries and window functions. `dv --version` lists the features that dv was built with: this needs
+/// `sql`, and Parquet files `parquet`.
 ///
 /// Each argument after the query is one table: a segment, the folder of a store, a folder of segments, a file that ends in
-/// .csv, .tsv, .ndjson, .jsonl or .parquet (with the feature `parquet`), or a pattern in quotes such as 'logs/*.dv'. CSV has a
-/// header, and types of text are those of its first 100,000 rows. A table is named after its file or folder, in lower case, with `_` for each
+/// .csv, .tsv, .ndjson, .jsonl or .parquet, or a pattern in quotes such as 'logs/*.dv'. CSV has a header, and types of text
+/// are those of its first 100,000 rows. A table is named after its file or folder, in lower case, with `_` for each
 /// character that is not a letter or a digit. A pattern is named after the text before its first `*`, or after its
 /// folder: hits.dv is hits, 'logs/*.dv' is logs, and 'logs/web-*.dv' is web. NAME=PATH sets another name.
 ///
