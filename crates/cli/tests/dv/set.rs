@@ -73,7 +73,7 @@ fn a_time_without_seconds_is_read_as_in_a_query() {
     }
     for text in ["06:30", "2013-05-01", "2013-05-01T06"] {
         let run = sandbox.dv(&["set", "st", "a", &format!("at={text}")]);
-        assert!(run.code == 2 && run.err.contains(&format!("found \"{text}\"")), "{run:?}");
+        assert!(run.code == 2 && run.err.contains(&format!("\"{text}\"")), "{run:?}");
     }
 }
 
