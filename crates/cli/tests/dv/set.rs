@@ -137,6 +137,10 @@ fn documents_are_chosen_by_a_query_or_by_many_ids() {
     let report = json(&run.out);
     assert_eq!((run.code, &report["updated"], &report["not_found"][0]), (1, &2.into(), &"none".into()));
     assert_eq!(sandbox.ok(&["count", "st", "--where", "size = 9"]), "2\n");
+    // As it is printed.
+    let out = sandbox.ok(&["set", "st", "--where", "day = \"01/02/2013\"", "size=8"]);
+    assert!(out.starts_with("st: 1 document updated; "), "{out}");
+    assert_eq!(cells(&sandbox, "a", "size,day"), r#"{"size":8,"day":"01/02/2013"}"#);
     let out = sandbox.ok(&["set", "st", "--where", "size = 77", "size=1"]);
     assert!(out.starts_with("st: 0 documents updated; "), "{out}");
     let run = sandbox.dv(&["set", "st", "none", "size=9"]);

@@ -49,6 +49,21 @@ at: 6 documents, 0 without a value
 }
 
 #[test]
+fn documents_of_a_day_are_deleted() {
+    let sandbox = sandbox();
+    sandbox.ok(&["store", "create", "st"]);
+    sandbox.ok(&["put", "st", "t.csv", "-q"]);
+    let rm = ["rm", "st", "--where", "at = '2024-03-30'"];
+    let out = ok(&sandbox, &rm);
+    assert!(out.starts_with("st: 1 document deleted; "), "{out}");
+    assert_eq!(sandbox.ok(&["sort", "st", "--by", "size", "-n", "1", "--columns", "size"]), "{\"size\":2}\n");
+    // In UTC, the day is an hour longer.
+    let out = sandbox.ok(&rm);
+    assert!(out.starts_with("st: 1 document deleted; "), "{out}");
+    assert_eq!(sandbox.dv(&["rm", "st", "x", "--tz", "UTC"]).code, 2);
+}
+
+#[test]
 fn groups_have_weekdays_and_hours() {
     let sandbox = sandbox();
     let groups = |args: &[&str]| {
