@@ -155,6 +155,51 @@ fn rows_of_the_best_documents_keep_nan() {
 }
 
 #[test]
+fn documents_go_to_a_file() {
+    let sandbox = sandbox();
+    sandbox.ok(&[
+        "build",
+        "t.csv",
+        "-o",
+        "ids.dv",
+        "-q",
+        "--skip-bad",
+        "--type",
+        "size=string",
+        "--id-field",
+        "size",
+    ]);
+    for command in [
+        &["sort", "t.dv", "--by", "size"][..],
+        &["head", "t.dv", "-n", "2"],
+        &["head", "t.csv"],
+        &["get", "t.dv", "1"],
+        &["sample", "t.dv", "-n", "2"],
+        &["cat", "t.dv", "t.dv"],
+        &["lookup", "ids.dv", "2"],
+    ] {
+        let printed = |more: &[&str]| sandbox.ok(&[command, more].concat());
+        let csv = printed(&["--format", "csv"]);
+        assert!(csv.starts_with("host,size\n") && csv.lines().count() > 1, "{command:?} {csv}");
+        assert_eq!(printed(&["-o", "x.csv.gz"]), "");
+        assert_eq!(unpacked(&sandbox.read("x.csv.gz")), csv, "{command:?}");
+        printed(&["-o", "x.txt"]);
+        assert_eq!(sandbox.read("x.txt"), printed(&["--json"]).as_bytes(), "{command:?}");
+        assert_eq!(printed(&["-o", "-", "--format", "csv"]), csv);
+    }
+    for (command, file) in
+        [(["head", "t.csv", "-o", "t.csv"], "t.csv"), (["head", "t.dv", "-o", "t.dv"], "t.dv")]
+    {
+        let before = sandbox.read(file);
+        assert_eq!(sandbox.dv(&command).code, 2);
+        assert_eq!(sandbox.read(file), before);
+    }
+    let run = sandbox.dv(&["sort", "t.dv", "--by", "size", "-o", "x.parquet"]);
+    assert!(run.code == 2 && run.err.contains("only `dv export` writes Parquet"), "{run:?}");
+    assert!(!sandbox.exists("x.parquet"));
+}
+
+#[test]
 fn the_name_of_a_file_gives_its_format_and_compression() {
     let sandbox = sandbox();
     let csv = sandbox.ok(&["facet", "t.dv", "host", "--format", "csv"]);

@@ -135,7 +135,7 @@ fn what_another_tool_calls_it_is_hinted() {
         // Options of other commands.
         (&["head", "a.dv", "--tz", "UTC"], "`dv export` has --tz\n"),
         (&["head", "a.dv", "--where", "a = 1"], "`dv export` has --where\n"),
-        (&["sort", "a.dv", "--by", "a", "-o", "b.csv"], "`dv export` has -o\n"),
+        (&["query", "a.dv", "{}", "-o", "b.csv"], "`dv export` has -o\n"),
         (&["count", "a.dv", "--percentiles", "50"], "`dv stats` has --percentiles\n"),
         (&["group", "a.dv", "a", "-n", "-5"], "-n 5\n"),
     ] {
