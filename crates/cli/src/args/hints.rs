@@ -7,9 +7,10 @@ use clap::{Arg, Command, Error};
 
 use super::{commands, is_of};
 
-/// Commands that take -n, and those that read text.
+/// Commands that take -n, those that read text, and those that take ids or numbers of documents.
 const COUNTING: &str = "facet group histogram head sample sort export terms diff";
 const READING: &str = "build schema put";
+const FINDING: &str = "get lookup rm set";
 
 /// The options of other tools, and those of `dv` that mean the same: in commands that write text, and in those that read it.
 const OPTIONS: [(&str, &str); 6] = [
@@ -41,6 +42,8 @@ pub(crate) fn of_other_tools(args: &[OsString], error: &Error) -> Option<String>
     let number = numbers.next().filter(|_| unknown.trim_start_matches('-').parse::<u32>().is_ok());
     let (known, name) = match number {
         Some(number) if is_of(&command, COUNTING) => return Some(format!("-n {number}")),
+        // clap says how to pass it as an id.
+        Some(_) if is_of(&command, FINDING) => return None,
         Some(_) => (&OPTIONS[..], "-n"),
         None if is_of(&command, READING) => (&INPUT_OPTIONS[..], unknown.as_str()),
         None => (&OPTIONS[..], unknown.as_str()),

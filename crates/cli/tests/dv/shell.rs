@@ -144,6 +144,9 @@ fn what_another_tool_calls_it_is_hinted() {
         assert!(run.code == 2 && hinted.contains(hint), "{command:?} {run:?}");
         assert!(!run.err.contains("as a value"), "{command:?} {run:?}");
     }
+    // An id may look like an option.
+    let run = sandbox.dv(&["lookup", "a.dv", "-7"]);
+    assert!(run.code == 2 && run.err.contains("'-- -7'") && !run.err.contains("hint:"), "{run:?}");
     let run = sandbox.dv(&["head", "a.dv", "--nothing"]);
     assert!(run.code == 2 && !run.err.contains("hint:"), "{run:?}");
 }
