@@ -90,6 +90,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, console: &mut Console<'_>) 
 fn run_command(line: &CommandLine, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let output = match &line.command {
         Command::Report(args) => &args.output,
+        Command::Sql(args) => &args.output,
         Command::Get(GetArgs { records, .. })
         | Command::Lookup(LookupArgs { records, .. })
         | Command::Head(HeadArgs { records, .. })

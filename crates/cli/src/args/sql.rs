@@ -1,6 +1,7 @@
 //! Arguments of `sql`.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use clap::Args;
 
@@ -14,7 +15,7 @@ Examples:
   dv sql 'select name, bytes from hits join hosts on hits.host = hosts.id' hits.dv hosts=machines/
   dv sql 'select owner, count(*) from hits join owners using (host) group by 1' hits.dv owners.csv
   dv sql 'select * from hits where _doc in (7, 512)' hits.dv
-  dv sql - hits.dv --format csv < report.sql > report.csv";
+  dv sql - hits.dv -o report.csv.gz < report.sql";
 
 /// Answer a query in SQL over segments, stores and other files (if built with sql)
 ///
@@ -50,6 +51,10 @@ pub(crate) struct SqlArgs {
     /// Same as --format ndjson
     #[arg(long, conflicts_with = "format")]
     pub(crate) json: bool,
+
+    /// The file to write, such as x.csv or x.csv.gz; its extension gives the format if --format does not
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 
     /// Memory for sorts, joins and groups, such as 512MiB; beyond it they spill to files in $TMPDIR if they can
     ///
