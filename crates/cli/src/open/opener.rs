@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use super::files::is_readable;
 #[cfg(feature = "lucene")]
 use crate::api::lucene::FieldType;
 use crate::api::store::{Snapshot, StoreReader};
-use crate::api::{Access, ErrorKind, FormatErrorKind, OpenOptions, Segment};
-use crate::error::CliError;
+use crate::api::{Access, ErrorKind, OpenOptions, Segment};
+use crate::error::{CliError, Exit};
 use crate::text::quoting::shell_word;
 
 /// Opens segments and stores as the global options say: --any-docs, --no-mmap, --commit, --lucene-type.
@@ -50,10 +51,10 @@ impl Opener {
         }
         Segment::open_with(path, self.options()).map_err(|error| {
             let failure = CliError::from(&error);
-            let is_other_file = matches!(error.kind(), ErrorKind::Corrupt { source, .. }
-                if matches!(source.kind(), FormatErrorKind::Magic { .. }));
+            let is_other_file = matches!(error.kind(), ErrorKind::Corrupt { .. }) && !is_readable(path);
             if is_other_file && let Some(command) = build_command(path) {
-                return failure.hint(format!("`{command}` makes a segment of CSV, JSON, Parquet or Arrow"));
+                return CliError::new(Exit::Unreadable, format!("{}: not a segment", path.display()))
+                    .hint(format!("`{command}` makes a segment of CSV, JSON, Parquet or Arrow"));
             }
             if self.any_docs {
                 return failure;

@@ -125,12 +125,14 @@ fn what_is_no_store_is_named() {
 #[test]
 fn a_file_that_is_no_segment_gets_the_command_that_builds_one() {
     for name in ["log.csv", "my log.csv", "unknown"] {
-        let sandbox = Sandbox::with(name, format!("a,b\n{}", "1,2\n".repeat(100)));
-        let run = sandbox.dv(&["count", name]);
-        assert!(run.code == 3 && run.err.starts_with(&format!("dv: {name}: not a segment\n")), "{run:?}");
-        follow(&sandbox, between(&run.err, "hint: `", "` makes a segment of CSV"));
-        let stem = name.trim_end_matches(".csv");
-        assert_eq!(sandbox.ok(&["count", &format!("{stem}.dv")]), "100\n");
+        for rows in [2, 100] {
+            let sandbox = Sandbox::with(name, format!("a,b\n{}", "1,2\n".repeat(rows)));
+            let run = sandbox.dv(&["count", name]);
+            assert!(run.code == 3 && run.err.starts_with(&format!("dv: {name}: not a segment\n")), "{run:?}");
+            follow(&sandbox, between(&run.err, "hint: `", "` makes a segment of CSV"));
+            let stem = name.trim_end_matches(".csv");
+            assert_eq!(sandbox.ok(&["count", &format!("{stem}.dv")]), format!("{rows}\n"));
+        }
     }
     // The command would overwrite its input.
     let sandbox = Sandbox::with("a.dv", "a,b\n".repeat(100));
