@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-use crate::api::{self, Error, FormatErrorKind, SearchError, Section};
+use crate::api::{self, Error, FormatErrorKind, SearchError};
 
 /// The exit code of the process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -117,12 +117,7 @@ impl From<&Error> for CliError {
                 let hint = "other columns can still be read; `dv check` lists all damage";
                 CliError { damaged_column: true, ..failure.hint(hint) }
             }
-            api::ErrorKind::Corrupt { file, source, .. } => match source.kind() {
-                FormatErrorKind::Magic { .. } => CliError::new(failure.exit, format!("{file}: not a segment"))
-                    .hint("`dv build` makes a segment of CSV, JSON, Parquet or Arrow"),
-                FormatErrorKind::Truncated { .. } if source.section() == Section::Header => failure.hint(
-                    "the file is too short for a segment; `dv build` makes one of CSV, JSON, Parquet or Arrow",
-                ),
+            api::ErrorKind::Corrupt { source, .. } => match source.kind() {
                 FormatErrorKind::TooShort { .. } | FormatErrorKind::NoFooter { .. } => {
                     failure.hint("copy the file again, or build it again")
                 }
