@@ -1,4 +1,4 @@
-//! Hints for options that other tools have under another name.
+//! Hints for options that other tools have under another name, or that only other commands have.
 
 use std::ffi::OsString;
 
