@@ -4,7 +4,7 @@ pub(crate) use docvalues::column::{
     AbsentColumn, Bounds, Column, ColumnInfo, ColumnSource, DocAddress, DocId, DocRange, Error, ErrorKind,
     Field, Kind, LiveDocs, OrdRange, Part, PruneCounts, Pruning, SkipIndex, SortKey, Values, promotion,
 };
-pub(crate) use docvalues::column::{FormatError, FormatErrorKind, Section};
+pub(crate) use docvalues::column::{FormatError, FormatErrorKind};
 #[cfg(feature = "parquet")]
 pub(crate) use docvalues::column::{Lists, PlainValues};
 #[cfg(feature = "lucene")]

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-use crate::api::{self, Error, FormatErrorKind, SearchError, Section};
+use crate::api::{self, Error, FormatErrorKind, SearchError};
 
 /// The exit code of the process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -118,12 +118,6 @@ impl From<&Error> for CliError {
                 CliError { damaged_column: true, ..failure.hint(hint) }
             }
             api::ErrorKind::Corrupt { source, .. } => match source.kind() {
-                FormatErrorKind::Magic { .. } => {
-                    failure.hint("`dv build` makes a segment from CSV, TSV or NDJSON")
-                }
-                FormatErrorKind::Truncated { .. } if source.section() == Section::Header => failure.hint(
-                    "the file is too short for a segment; `dv build` makes one from CSV, TSV or NDJSON",
-                ),
                 FormatErrorKind::TooShort { .. } | FormatErrorKind::NoFooter { .. } => {
                     failure.hint("copy the file again, or build it again")
                 }

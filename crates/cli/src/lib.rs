@@ -30,16 +30,29 @@ use std::borrow::Cow;
 use std::ffi::OsString;
 
 use clap::ColorChoice;
+use clap::error::{ContextKind, ErrorKind};
 
 pub use console::Console;
 pub use error::Exit;
 
 use answer::answer_rows;
 use args::hints::of_other_tools;
+use args::lookup::LookupArgs;
+use args::records::{CatArgs, GetArgs, HeadArgs, SampleArgs};
+use args::search::SortArgs;
 use args::{Command, CommandLine};
 use console::destination::{Destination, refuse_no_text};
 use error::CliError;
 use text::quoting::for_terminal;
+
+/// The features of this crate, and whether they were built in.
+const FEATURES: [(&str, bool); 5] = [
+    ("lucene", cfg!(feature = "lucene")),
+    ("man", cfg!(feature = "man")),
+    ("parquet", cfg!(feature = "parquet")),
+    ("sql", cfg!(feature = "sql")),
+    ("tzdb", cfg!(feature = "tzdb")),
+];
 
 /// Runs the command line `args`, whose first element is the program's name.
 pub fn run(args: impl IntoIterator<Item = OsString>, console: &mut Console<'_>) -> Exit {
@@ -54,7 +67,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, console: &mut Console<'_>) 
     }
     let result = match CommandLine::parse(args.clone()) {
         Ok(line) => console.escaped(|console| run_command(&line, console)),
-        Err(error) => usage(&args, &error, console),
+        Err(error) => usage(&args, error, console),
     };
     let result = result.and_then(|exit| console.finish().map(|()| exit).map_err(CliError::from));
     match result {
@@ -77,6 +90,13 @@ pub fn run(args: impl IntoIterator<Item = OsString>, console: &mut Console<'_>) 
 fn run_command(line: &CommandLine, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let output = match &line.command {
         Command::Report(args) => &args.output,
+        Command::Sql(args) => &args.output,
+        Command::Get(GetArgs { records, .. })
+        | Command::Lookup(LookupArgs { records, .. })
+        | Command::Head(HeadArgs { records, .. })
+        | Command::Sample(SampleArgs { records, .. })
+        | Command::Cat(CatArgs { records, .. })
+        | Command::Sort(SortArgs { records, .. }) => &records.output,
         _ => &line.output,
     };
     let destination = Destination::of(output.as_deref())?;
@@ -140,8 +160,13 @@ fn dispatch(line: &CommandLine, console: &mut Console<'_>) -> Result<Exit, CliEr
     }
 }
 
-/// Prints help if it was asked for, and an error otherwise.
-fn usage(args: &[OsString], error: &clap::Error, console: &mut Console<'_>) -> Result<Exit, CliError> {
+/// Prints help or the version if it was asked for, and an error otherwise.
+fn usage(args: &[OsString], mut error: clap::Error, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    let hint = of_other_tools(args, &error);
+    if hint.is_some() {
+        // Such as to pass the option as a value.
+        error.remove(ContextKind::Suggested);
+    }
     let (text, is_error) = (error.render(), error.use_stderr());
     let (has_colours, width) = match is_error {
         true => (console.err_colours, console.err_width),
@@ -156,11 +181,15 @@ fn usage(args: &[OsString], error: &clap::Error, console: &mut Console<'_>) -> R
     };
     if is_error {
         let _ = console.err.write_all(text.as_bytes());
-        if let Some(hint) = of_other_tools(args, error) {
+        if let Some(hint) = hint {
             console.note(&format!("    hint: {hint}"));
         }
         return Ok(Exit::Usage);
     }
     console.out.write_all(text.as_bytes())?;
+    if error.kind() == ErrorKind::DisplayVersion {
+        let features = FEATURES.iter().filter(|(_, is_there)| *is_there).map(|(name, _)| *name);
+        writeln!(console.out, "features: {}", features.collect::<Vec<_>>().join(", "))?;
+    }
     Ok(Exit::Ok)
 }

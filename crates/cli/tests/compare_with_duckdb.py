@@ -106,7 +106,7 @@ def literal(value):
     if isinstance(value, int):
         return str(value), f"{value}::HUGEINT"
     if isinstance(value, datetime.datetime):
-        return f'"{value.isoformat()}"', f"'{value.isoformat()}'::TIMESTAMP"
+        return f'"{value.isoformat()}Z"', f"'{value.isoformat()}'::TIMESTAMP"
     if isinstance(value, datetime.date):
         return f'"{value.isoformat()}"', f"'{value.isoformat()}'::DATE"
     return dv_text(value), text(value)
@@ -240,7 +240,17 @@ class Asker:
     def group(self, where, sql):
         rng = self.rng
         singles = self.names(lambda name, _: not self.data.is_list(name))
-        by = rng.sample(singles, min(rng.choice([1, 1, 2, 2, 3]), len(singles)))
+        times = [name for name in singles if self.data.columns[name]["type"].startswith("timestamp")]
+        zone, steps = [], {}
+        if times and rng.random() < 0.4:
+            # Other times would be printed in the zone.
+            singles = [name for name in singles if name not in times]
+            zone = ["--tz", rng.choice(["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata"])]
+            name, (step, function) = rng.choice(times), rng.choice([("weekday", "isodow"), ("hour-of-day", "hour"), ("day", "date")])
+            steps[f"{name}:{step}"] = f"{function}(timezone({text(zone[1])}, timezone('UTC', {column(name)})))"
+        by = rng.sample(singles, min(rng.choice([1, 1, 2, 2, 3]) - len(steps), len(singles))) + list(steps)
+        rng.shuffle(by)
+        missing = rng.random() < 0.3
         numbers = [name for name in singles if self.data.columns[name]["type"] in NUMBERS]
         metrics, selected = [], []
         for function, sql_name in [("sum", "sum"), ("min", "min"), ("max", "max"), ("mean", "avg")]:
@@ -282,26 +292,31 @@ class Asker:
                 having[1] += f" and {metrics[last][0]}({dv_name(metrics[last][1])}) exists"
                 having_sql += f" and {selected[last]} is not null"
         order = rng.choice(["count", "value"])
-        keys = ", ".join(column(name) for name in by)
-        there = " and ".join(f"{column(name)} is not null" for name in by)
+        keys = [steps.get(name) or column(name) for name in by]
+        there = "true" if missing else " and ".join(f"{key} is not null" for key in keys)
+        in_order = ", ".join(f"{key} nulls last" for key in keys)
+        keys = ", ".join(keys)
         query = (
             f"select {keys}, count(*) as __count{''.join(', ' + one for one in selected)} from t {sql} and {there} "
-            f"group by {keys} {having_sql} order by {'__count desc, ' if order == 'count' else ''}{keys} limit 10"
+            f"group by {keys} {having_sql} order by {'__count desc, ' if order == 'count' else ''}{in_order} limit 10"
         )
         def rows(found):
             for group in found["groups"]:
                 values = list(group["values"].values()) if len(by) > 1 else [group["value"]]
+                # A day is its first moment.
+                values = [value and value[:10] if name.endswith(":day") else value for name, value in zip(by, values)]
                 yield [*values, group["count"], *(group["metrics"][function][name] for function, name in metrics)]
 
         if rng.random() < 0.3 or any("," in name for name in by):
-            request = {"column": by, "by": order} | ({"having": having[1]} if having else {})
+            request = {"column": by, "by": order, "missing": missing} | ({"having": having[1]} if having else {})
             for function, name in metrics:
                 if function in ("sum", "min", "max", "mean", "distinct"):
                     request.setdefault(function, []).append(name)
             request |= {"metric": named} if named else {}
-            asked = ["query", self.data.segment, json.dumps({"groups": [request]}), *where]
+            asked = ["query", self.data.segment, json.dumps({"groups": [request]}), *where, *zone]
             return asked, query, lambda found: list(rows(found["groups"][0]))
-        asked = ["group", self.data.segment, ",".join(by), "--by", order, *having, *where, "--json"]
+        asked = ["group", self.data.segment, ",".join(by), "--by", order, *having, *where, *zone, "--json"]
+        asked += ["--missing"] if missing else []
         for function, name in metrics:
             if function in ("sum", "min", "max", "mean", "distinct"):
                 asked += [f"--{function}", name]

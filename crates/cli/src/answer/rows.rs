@@ -118,8 +118,8 @@ impl RowPrinter {
             writeln!(out, "{line}")?;
         }
         if format == RecordFormat::Markdown {
-            writeln!(out, "{}", markdown(heading.iter().map(|(name, _)| name.clone())))?;
-            writeln!(out, "{}", markdown(heading.iter().map(|_| "---".to_owned())))?;
+            writeln!(out, "{}", markdown(columns.iter().map(|(name, _)| markdown_cell(name))))?;
+            writeln!(out, "{}", markdown(columns.iter().map(|_| "---".to_owned())))?;
         }
         Ok(RowPrinter { format, keys, table, has_table: false, line: String::new() })
     }
@@ -150,15 +150,16 @@ impl RowPrinter {
             }
             line.push('}');
         } else {
-            let plain = |cell: C| {
+            let escaped = if *format == RecordFormat::Markdown { markdown_cell } else { printable };
+            let cells = cells.map(|cell| {
                 line.clear();
                 cell.plain(line);
-                printable(line)
-            };
+                escaped(line)
+            });
             if *format == RecordFormat::Markdown {
-                return Ok(writeln!(out, "{}", markdown(cells.map(plain)))?);
+                return Ok(writeln!(out, "{}", markdown(cells))?);
             }
-            table.rows.push(Row::Cells { cells: cells.map(plain).collect(), title: Some(title()) });
+            table.rows.push(Row::Cells { cells: cells.collect(), title: Some(title()) });
             return Ok(());
         }
         line.push('\n');
@@ -191,6 +192,18 @@ fn delimiter(format: RecordFormat) -> Option<char> {
 
 /// A line of a table in Markdown.
 fn markdown(cells: impl Iterator<Item = String>) -> String {
-    let cells: Vec<String> = cells.map(|cell| cell.replace('|', "\\|")).collect();
-    format!("| {} |", cells.join(" | "))
+    format!("| {} |", cells.collect::<Vec<_>>().join(" | "))
+}
+
+/// Text for a cell in Markdown, in which nothing is markup or HTML. A line ends with `<br>`.
+fn markdown_cell(text: &str) -> String {
+    let mut cell = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' => cell.push_str("<br>"),
+            '\\' | '|' | '<' | '&' | '*' | '_' | '~' | '`' | '[' | '$' => cell.extend(['\\', c]),
+            c => cell.push(c),
+        }
+    }
+    printable(&cell)
 }

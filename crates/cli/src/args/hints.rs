@@ -1,15 +1,16 @@
-//! Hints for options that other tools have under another name.
+//! Hints for options that other tools have under another name, or that only other commands have.
 
 use std::ffi::OsString;
 
-use clap::Error;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, Command, Error};
 
-use super::is_of;
+use super::{commands, is_of};
 
-/// Commands that take -n, and those that read text.
+/// Commands that take -n, those that read text, and those that take ids or numbers of documents.
 const COUNTING: &str = "facet group histogram head sample sort export terms diff";
 const READING: &str = "build schema put";
+const FINDING: &str = "get lookup rm set";
 
 /// The options of other tools, and those of `dv` that mean the same: in commands that write text, and in those that read it.
 const OPTIONS: [(&str, &str); 6] = [
@@ -41,9 +42,24 @@ pub(crate) fn of_other_tools(args: &[OsString], error: &Error) -> Option<String>
     let number = numbers.next().filter(|_| unknown.trim_start_matches('-').parse::<u32>().is_ok());
     let (known, name) = match number {
         Some(number) if is_of(&command, COUNTING) => return Some(format!("-n {number}")),
+        // clap says how to pass it as an id.
+        Some(_) if is_of(&command, FINDING) => return None,
         Some(_) => (&OPTIONS[..], "-n"),
         None if is_of(&command, READING) => (&INPUT_OPTIONS[..], unknown.as_str()),
         None => (&OPTIONS[..], unknown.as_str()),
     };
-    known.iter().find(|(names, _)| is_of(name, names)).map(|(_, ours)| (*ours).to_owned())
+    let known = known.iter().find(|(names, _)| is_of(name, names)).map(|(_, ours)| (*ours).to_owned());
+    known.or_else(|| of_other_commands(name))
+}
+
+/// A command that has an option which this one lacks: `export`, which has most of them, or another one.
+fn of_other_commands(option: &str) -> Option<String> {
+    let has_name = |arg: &Arg| {
+        let is_long = arg.get_long().is_some_and(|long| option.strip_prefix("--") == Some(long));
+        is_long || arg.get_short().is_some_and(|short| option == format!("-{short}"))
+    };
+    let commands = commands();
+    let having = commands.get_subcommands().filter(|command| command.get_arguments().any(has_name));
+    let name = having.map(Command::get_name).min_by_key(|name| *name != "export")?;
+    Some(format!("`dv {name}` has {option}"))
 }

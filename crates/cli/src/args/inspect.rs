@@ -16,7 +16,8 @@ Examples:
 /// Show the columns of a segment or a store with their types, ranges and sizes
 ///
 /// Minimum and maximum are the bounds that the file stores. Those of a store are of all documents, deleted ones
-/// included. A bound that is NaN is not shown; `dv stats` computes the range of the other numbers.
+/// included. A bound that is NaN is not shown, nor are those of a column that was changed in place, until a merge writes
+/// it anew; `dv stats` computes the range of numbers.
 #[derive(Debug, Args)]
 #[command(after_help = INFO_EXAMPLES)]
 pub(crate) struct InfoArgs {

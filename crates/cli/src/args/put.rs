@@ -28,13 +28,14 @@ SIGINT or SIGTERM.";
 /// stale.
 ///
 /// With --partial, each document changes the one with the same id: it has an id and the columns to change, and the
-/// others stay as they are, also those with a missing value. A document without a version leaves the version as it
-/// is. Ids that are not there are counted, and the exit code is 1.
+/// others stay as they are, also those with a missing value (`dv set --unset` removes values). A document without a
+/// version leaves the version as it is. Ids that are not there are counted, and the exit code is 1.
 ///
 /// Inputs are read as `dv build` reads them. Columns that the store has keep their types; new ones get the type of the
 /// input, for good. Files are committed at the end, so an error leaves the store as it was. A pipe is committed every
 /// second, also while it pauses; its sample (--sample) ends a second after its first row, and its segments are merged
-/// meanwhile. Ctrl-C (SIGINT) and SIGTERM end the input: what was read is committed and reported.
+/// meanwhile. Ctrl-C (SIGINT) and SIGTERM end the input: what was read is committed and reported. No other command can
+/// change the store until then: it fails, or waits with --wait. All can read it.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct PutArgs {

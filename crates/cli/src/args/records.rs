@@ -29,6 +29,13 @@ pub(crate) struct RecordArgs {
     #[arg(long, conflicts_with = "format")]
     pub(crate) json: bool,
 
+    /// The file to write, such as x.csv or x.csv.gz; default, or with `-`: standard output
+    ///
+    /// Its extension gives the format if --format does not. The file appears when it is complete, and replaces one of its own
+    /// format only. If the name is a symbolic link, its target is replaced. A pipe or a device receives the documents one by one.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
     /// Print the document numbers in a first column "_doc"
     #[arg(long)]
     pub(crate) doc_ids: bool,
@@ -37,7 +44,8 @@ pub(crate) struct RecordArgs {
 impl RecordArgs {
     /// The columns and the format to print.
     pub(crate) fn options(&self) -> RecordOptions {
-        let format = if self.json { Some(RecordFormat::Ndjson) } else { self.format };
+        let by_name = || self.output.as_deref().and_then(RecordFormat::of_answer);
+        let format = if self.json { Some(RecordFormat::Ndjson) } else { self.format.or_else(by_name) };
         RecordOptions { columns: self.columns.clone(), format, doc_ids: self.doc_ids }
     }
 }
@@ -194,14 +202,6 @@ pub(crate) struct ExportArgs {
 
     #[command(flatten)]
     pub(crate) filter: WhereArgs,
-
-    /// The file to write; default, or with `-`: standard output
-    ///
-    /// Its extension gives the format if --format does not; without an extension, that is NDJSON. The file appears when
-    /// it is complete, and replaces one of its own format only. If the name is a symbolic link, its target is replaced. A
-    /// pipe or a device receives the documents one by one.
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) records: RecordArgs,

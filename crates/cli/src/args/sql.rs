@@ -1,6 +1,7 @@
 //! Arguments of `sql`.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use clap::Args;
 
@@ -14,15 +15,16 @@ Examples:
   dv sql 'select name, bytes from hits join hosts on hits.host = hosts.id' hits.dv hosts=machines/
   dv sql 'select owner, count(*) from hits join owners using (host) group by 1' hits.dv owners.csv
   dv sql 'select * from hits where _doc in (7, 512)' hits.dv
-  dv sql - hits.dv --format csv < report.sql > report.csv";
+  dv sql - hits.dv -o report.csv.gz < report.sql";
 
-/// Answer a query in SQL over segments, stores, CSV, NDJSON and Parquet files
+/// Answer a query in SQL over segments, stores and other files (if built with sql)
 ///
-/// It may have joins, subqueries and window functions (if dv was built with the feature `sql`).
+/// It may have joins, subqueries and window functions. `dv --version` lists the features that dv was built with: this needs
+/// `sql`, and Parquet files `parquet`.
 ///
 /// Each argument after the query is one table: a segment, the folder of a store, a folder of segments, a file that ends in
-/// .csv, .tsv, .ndjson, .jsonl or .parquet (with the feature `parquet`), or a pattern in quotes such as 'logs/*.dv'. CSV has a
-/// header, and types of text are those of its first 100,000 rows. A table is named after its file or folder, in lower case, with `_` for each
+/// .csv, .tsv, .ndjson, .jsonl or .parquet, or a pattern in quotes such as 'logs/*.dv'. CSV has a header, and types of text
+/// are those of its first 100,000 rows. A table is named after its file or folder, in lower case, with `_` for each
 /// character that is not a letter or a digit. A pattern is named after the text before its first `*`, or after its
 /// folder: hits.dv is hits, 'logs/*.dv' is logs, and 'logs/web-*.dv' is web. NAME=PATH sets another name.
 ///
@@ -49,6 +51,10 @@ pub(crate) struct SqlArgs {
     /// Same as --format ndjson
     #[arg(long, conflicts_with = "format")]
     pub(crate) json: bool,
+
+    /// The file to write, such as x.csv or x.csv.gz; its extension gives the format if --format does not
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 
     /// Memory for sorts, joins and groups, such as 512MiB; beyond it they spill to files in $TMPDIR if they can
     ///

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::commit::{CommitArgs, WaitArgs};
+use crate::api::search::calendar::TimeZone;
 
 const STORE_EXAMPLES: &str = "\
 Examples:
@@ -132,6 +133,10 @@ pub(crate) struct RmArgs {
     /// Delete all documents that match this; see dv count --help
     #[arg(long = "where", value_name = "QUERY", conflicts_with = "ids")]
     pub(crate) query: Option<String>,
+
+    /// The time zone of times in --where, such as Europe/Berlin or +02:00; default: UTC
+    #[arg(long, value_name = "ZONE", value_parser = TimeZone::get, requires = "query")]
+    pub(crate) tz: Option<TimeZone>,
 
     #[command(flatten)]
     pub(crate) commit: CommitArgs,

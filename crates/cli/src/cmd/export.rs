@@ -16,7 +16,7 @@ use crate::error::{CliError, Exit};
 use crate::open::{Opener, Segments, files};
 
 pub(crate) fn run(args: &ExportArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let destination = Destination::of(args.output.as_deref())?;
+    let destination = Destination::of(args.records.output.as_deref())?;
     let format = format(args)?;
     let files = files::expand(&args.files)?;
     if let Destination::File(path) = &destination {
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &ExportArgs, opener: &Opener, console: &mut Console<'_>)
 fn format(args: &ExportArgs) -> Result<RecordFormat, CliError> {
     let format = match args.records.options().format {
         Some(format) => format,
-        None => format_by_name(args.output.as_deref())?,
+        None => format_by_name(args.records.output.as_deref())?,
     };
     let name = match format {
         RecordFormat::Parquet => "Parquet",

@@ -9,6 +9,7 @@ use crate::args::put::{ProgressFormat, PutArgs};
 use crate::console::Console;
 use crate::console::progress::Progress;
 use crate::error::{CliError, Exit};
+use crate::import::ids::quoted;
 use crate::import::notes::{tell_joined_numbers, tell_notes};
 use crate::import::store_input::{Outcomes, PutPlan, StoreInput};
 use crate::import::{Import, ImportOptions, store_schema};
@@ -57,7 +58,7 @@ pub(crate) fn run(args: &PutArgs, opener: &Opener, console: &mut Console<'_>) ->
     let notes = notes.map_err(|failure| input.fail(failure))?;
     note_commit(&store, console);
     if !args.write.quiet {
-        report(args, &store, &import, (input.outcomes, &notes), console)?;
+        report(args, &store, &import, (&input, &notes), console)?;
     } else {
         tell_joined_numbers(&import, console);
     }
@@ -106,9 +107,10 @@ fn report(
     args: &PutArgs,
     store: &Store,
     import: &Import,
-    (outcomes, notes): (Outcomes, &[String]),
+    (input, notes): (&StoreInput<'_>, &[String]),
     console: &mut Console<'_>,
 ) -> Result<(), CliError> {
+    let outcomes = input.outcomes;
     if args.write.json {
         let (skipped, first) = import.skipped();
         let more = [
@@ -126,8 +128,14 @@ fn report(
     if let Some(first) = outcomes.first_not_found {
         let (first, count) = (thousands(first), thousands(outcomes.not_found));
         let of = if outcomes.not_found == 1 { String::new() } else { format!(", the first of {count}") };
-        console
-            .note(&format!("dv: document {first} of the input has an id that the store does not have{of}"));
+        let snapshot = store.snapshot();
+        let schema = snapshot.schema();
+        let field = schema.id_field().and_then(|name| schema.field(name));
+        let id = input.not_found.as_ref().zip(field).map(|(id, field)| quoted(id, field.logical));
+        let id = id.map(|id| format!(": {id}")).unwrap_or_default();
+        console.note(&format!(
+            "dv: document {first} of the input has an id that the store does not have{of}{id}"
+        ));
     }
     tell_notes(import, notes, console);
     Ok(())

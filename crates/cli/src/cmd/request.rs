@@ -39,7 +39,7 @@ pub(super) fn answer<'s>(
     let parse = |text| Query::parse(text).map_err(|error| columns::unparsed(segments.all(), text, error));
     let queries = [args.query.as_deref(), more].into_iter().flatten().map(parse);
     let mut query = Query::all_of(queries.collect::<Result<Vec<_>, _>>()?);
-    segments.read_times(&mut query);
+    segments.read_times(&mut query, str::to_owned);
     Answer::of(segments, request.query(query).explain(args.explain), args.threads)
 }
 
@@ -140,6 +140,10 @@ pub(super) fn group(segments: &Segments, args: &GroupSpec) -> Result<Group, CliE
     (group.by, group.steps) = group_keys(segments, &args.column.0)?;
     group.with_missing = args.missing;
     group.having = args.having.as_deref().map(Query::parse).transpose()?;
+    if let Some(having) = &mut group.having {
+        let column_of = |name: &str| Metric::from_name(name).map(|metric| metric.column().to_owned());
+        segments.read_times(having, |name| column_of(name).unwrap_or_default());
+    }
     group.top = all_if_zero(args.top);
     group.docs = args.docs;
     group.sort = segments.sort_keys("--sort", &args.sort)?;

@@ -12,7 +12,7 @@ use crate::error::{CliError, Exit};
 use crate::import::field_changes::FieldChanges;
 use crate::import::ids::find_ids;
 use crate::open::Opener;
-use crate::open::store::commit;
+use crate::open::store::{commit, with_times};
 use crate::text::{Json, Printer, StoredRef, counted, printable};
 
 /// The number of documents that were updated, and the ids of others.
@@ -36,8 +36,8 @@ pub(crate) fn run(args: &SetArgs, opener: &Opener, console: &mut Console<'_>) ->
         (None, None) => return Err(CliError::usage("expected an id or --where QUERY, found none")),
     };
     let changes = FieldChanges::parse(&args.folder, changes, &args.unset, store.snapshot().schema())?;
-    let updated = match (&query, id) {
-        (Some(query), _) => update_where(&store, query, &changes)?,
+    let updated = match (query, id) {
+        (Some(query), _) => update_where(&store, &with_times(&store, query, None), &changes)?,
         (None, id) => update_ids(&store, id.map_or(&[], std::slice::from_ref), &changes)?,
     };
     commit(&store, console)?;

@@ -24,7 +24,7 @@ use crate::import::schema::requested;
 use crate::import::store_schema;
 use crate::open::Opener;
 use crate::open::files::refuse_lucene;
-use crate::open::store::{commit, waiting};
+use crate::open::store::{commit, waiting, with_times};
 use crate::text::{Json, Printer, StoredRef, counted, printable, thousands};
 
 /// The printers of columns, by name.
@@ -67,8 +67,8 @@ pub(crate) fn rm(args: &RmArgs, opener: &Opener, console: &mut Console<'_>) -> R
     let how = (args.commit.keep_commits, args.wait.time);
     let store = opener.store_to_change(&args.folder, how, WriterOptions::default())?;
     let mut not_found = Vec::new();
-    let deleted = match &query {
-        Some(query) => store.delete_where(query)?,
+    let deleted = match query {
+        Some(query) => store.delete_where(&with_times(&store, query, args.tz.as_ref()))?,
         None => {
             let ids = find_ids(&store, &args.ids, "--where deletes by a query", &mut not_found)?;
             store.delete_ids(&ids)?

@@ -12,6 +12,7 @@ use crate::api::store::{StoreSchema, Update, WriteBatch};
 use crate::api::{Field, LogicalType, from_f64, to_f64};
 use crate::error::CliError;
 use crate::text::text_format::TextFormat;
+use crate::text::time::is_timestamp;
 use crate::text::words::{excerpt, meant, with_text};
 use crate::text::{Printer, StoredRef};
 
@@ -207,7 +208,13 @@ impl FieldChange {
             format!("`{command}` makes the column wider")
         };
         let parser = column.cell_parser(ty);
-        let value = parser.value(Form::Bare, text).map_err(|mismatch| {
+        // A time without seconds, as in a query.
+        let of_minute = || {
+            let text = is_timestamp(ty.logical).then(|| format!("{text}:00"))?;
+            parser.value(Form::Bare, &text).ok()
+        };
+        let value = parser.value(Form::Bare, text).or_else(|mismatch| of_minute().ok_or(mismatch));
+        let value = value.map_err(|mismatch| {
             let found = if text.is_empty() { "nothing".to_owned() } else { excerpt(text.as_bytes()) };
             let message = with_text(&format!("column {name:?} ({ty}): {}", mismatch.problem), &found);
             match (text, wider_type(ty, &mismatch)) {

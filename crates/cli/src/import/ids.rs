@@ -93,7 +93,7 @@ pub(crate) fn refused(
 }
 
 /// An id in quotes, in the format of `dv get`.
-fn quoted(id: &[u8], logical: LogicalType) -> String {
+pub(crate) fn quoted(id: &[u8], logical: LogicalType) -> String {
     format!("\"{}\"", printable(&Printer::new(logical, false, None).to_text(StoredRef::Bytes(id))))
 }
 

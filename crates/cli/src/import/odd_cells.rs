@@ -35,6 +35,8 @@ pub(crate) struct OddCells {
     cells: u64,
     /// Cells with blanks around them.
     padded: u64,
+    /// Whether all cells may be numbers of [`is_written_number`].
+    are_written: bool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -47,7 +49,8 @@ struct Odd {
 
 impl Default for OddCells {
     fn default() -> OddCells {
-        OddCells { odd: Default::default(), formats: (1 << FORMATS) - 1, cells: 0, padded: 0 }
+        let (odd, formats) = (Default::default(), (1 << FORMATS) - 1);
+        OddCells { odd, formats, cells: 0, padded: 0, are_written: true }
     }
 }
 
@@ -56,6 +59,7 @@ impl OddCells {
         let text = cell.trim_matches([' ', '\t']);
         self.cells += 1;
         self.padded += u64::from(text.len() < cell.len());
+        self.are_written = self.are_written && (is_plain(text) || is_written_number(text));
         let fits: [fn(&str) -> bool; KINDS.len()] =
             [is_number, |text| parse_date(text).is_some(), |text| Rfc3339::parse(text).is_some()];
         for (odd, fits) in self.odd.iter_mut().zip(fits).filter(|(odd, _)| !odd.are_many) {
@@ -95,7 +99,9 @@ impl OddCells {
                 && others > 0
                 && (others >= FEW * odd.count || odd.cells.iter().all(is_placeholder))
         };
-        let (odd, (kind, ty)) = self.odd.iter().zip(KINDS).find(|(odd, _)| few(odd))?;
+        let Some((odd, (kind, ty))) = self.odd.iter().zip(KINDS).find(|(odd, _)| few(odd)) else {
+            return self.written_note(name);
+        };
         if odd.cells.is_empty() {
             return (!trim.is_empty()).then(|| {
                 format!("column {name:?}: its {kind} have blanks around them, so the type is string ({trim} removes them)")
@@ -123,6 +129,18 @@ impl OddCells {
         ))
     }
 
+    /// A note on numbers as people write them.
+    fn written_note(&self, name: &str) -> Option<String> {
+        let [numbers, ..] = &self.odd;
+        let written = numbers.cells.iter().find(|found| !is_plain(found.text.trim()));
+        let Found { text, .. } = written.filter(|_| self.are_written)?;
+        Some(format!(
+            "column {name:?}: its numbers are written as {}, so the type is string (dv reads numbers such as 1234.50, \
+             without commas and signs)",
+            quoted_name(text)
+        ))
+    }
+
     /// A note on the format that all cells have, if there is one.
     fn format_note(&self, name: &str) -> Option<String> {
         let formats: Vec<usize> = (0..FORMATS).filter(|at| self.formats >> at & 1 == 1).collect();
@@ -146,6 +164,20 @@ fn pattern(at: usize) -> String {
 
 fn is_number(text: &str) -> bool {
     is_canonical_integer(text) || parse_float(text).is_some()
+}
+
+/// Whether a cell has only digits, points and minus signs, as plain numbers have.
+fn is_plain(cell: &str) -> bool {
+    cell.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-'))
+}
+
+/// Whether a cell is a number with a decimal comma, separators of thousands, or a sign such as € or %.
+fn is_written_number(cell: &str) -> bool {
+    let digits = cell.trim_matches(|c: char| c == ' ' || "+-€$£¥%".contains(c));
+    let parts: Vec<&str> = digits.split([',', '.', '\'', '\u{a0}', '\u{202f}']).collect();
+    let middle = parts.get(1..parts.len() - 1).unwrap_or_default();
+    let is_digits = |part: &&str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    parts.iter().all(is_digits) && middle.iter().all(|part| part.len() == 3)
 }
 
 /// Whether the cells of a header look like data: all of them are numbers, dates or times, or one has a fraction, a sign, or

@@ -16,7 +16,7 @@ use crate::console::progress::Progress;
 use crate::error::CliError;
 use crate::process::end_signal::EndSignal;
 use crate::text::text_format::TextFormat;
-use crate::text::{Json, counted, thousands};
+use crate::text::{Json, StoredRef, counted, thousands};
 
 /// A batch ends at this many bytes of memory.
 const BATCH_BYTES: usize = 4 << 20;
@@ -96,6 +96,9 @@ pub(crate) struct StoreInput<'s> {
     /// The outcomes of the documents that were applied, and the number of bad rows skipped before the last of them.
     pub(crate) outcomes: Outcomes,
     skipped: u64,
+    /// The places and ids of partial documents in the batch that came one by one, until one is not found: then its id.
+    ids: Vec<(usize, Vec<u8>)>,
+    pub(crate) not_found: Option<Vec<u8>>,
     /// The number of documents that are durable, now and at the last report.
     durable: u64,
     reported: u64,
@@ -114,6 +117,8 @@ impl<'s> StoreInput<'s> {
             columns: Vec::new(),
             outcomes: Outcomes::default(),
             skipped: 0,
+            ids: Vec::new(),
+            not_found: None,
             durable: 0,
             reported: 0,
             batch_since: None,
@@ -149,6 +154,12 @@ impl<'s> StoreInput<'s> {
 
     fn add(&mut self, import: &Import, document: &mut Document) -> Result<(), CliError> {
         self.require_fields(import, document.values().map(|(column, _)| column))?;
+        if self.plan.partial && self.outcomes.not_found == 0 {
+            let mut values = document.values();
+            if let Some((_, StoredRef::Bytes(id))) = values.find(|(column, _)| Some(*column) == import.ids) {
+                self.ids.push((self.batch.len(), id.to_vec()));
+            }
+        }
         let target = if self.plan.partial { self.batch.update() } else { self.batch.upsert() };
         write_document(document, &self.fields, target)?;
         document.free_large();
@@ -215,6 +226,12 @@ impl<'s> StoreInput<'s> {
                 let message = format!("documents {first} to {last} of the input: {}", failure.message);
                 CliError { message, ..failure }
             })?;
+            let first = applied.outcomes.iter().position(|outcome| *outcome == Outcome::NotFound);
+            // Without ids, another one was the first.
+            if let Some(at) = self.ids.iter().position(|(at, _)| Some(*at) == first) {
+                self.not_found = Some(self.ids.swap_remove(at).1);
+            }
+            self.ids.clear();
             applied.outcomes.into_iter().for_each(|outcome| self.outcomes.add(outcome));
         }
         self.batch_since = None;

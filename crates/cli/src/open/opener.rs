@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
+use super::files::is_readable;
 #[cfg(feature = "lucene")]
 use crate::api::lucene::FieldType;
 use crate::api::store::{Snapshot, StoreReader};
-use crate::api::{Access, OpenOptions, Segment};
-use crate::error::CliError;
+use crate::api::{Access, ErrorKind, OpenOptions, Segment};
+use crate::error::{CliError, Exit};
+use crate::text::quoting::shell_word;
 
 /// Opens segments and stores as the global options say: --any-docs, --no-mmap, --commit, --lucene-type.
 #[derive(Clone, Debug, Default)]
@@ -48,7 +50,12 @@ impl Opener {
                 .hint("give the name of a file"));
         }
         Segment::open_with(path, self.options()).map_err(|error| {
-            let failure = CliError::from(error);
+            let failure = CliError::from(&error);
+            let is_other_file = matches!(error.kind(), ErrorKind::Corrupt { .. }) && !is_readable(path);
+            if is_other_file && let Some(command) = build_command(path) {
+                return CliError::new(Exit::Unreadable, format!("{}: not a segment", path.display()))
+                    .hint(format!("`{command}` makes a segment of CSV, JSON, Parquet or Arrow"));
+            }
             if self.any_docs {
                 return failure;
             }
@@ -62,4 +69,11 @@ impl Opener {
             }
         })
     }
+}
+
+/// The command that makes a segment beside a file, unless that is called like a segment.
+fn build_command(file: &Path) -> Option<String> {
+    let [input, output] = [file.to_owned(), file.with_extension("dv")];
+    let word = |path: &Path| shell_word(&path.to_string_lossy()).into_owned();
+    (input != output).then(|| format!("dv build {} -o {}", word(&input), word(&output)))
 }

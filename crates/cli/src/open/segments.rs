@@ -269,17 +269,19 @@ impl Segments {
         is_there.then(|| self.field(name)).transpose()
     }
 
-    /// Converts dates and times of a query: see [`query_time`](crate::text::query_time).
-    pub(crate) fn read_times(&self, query: &mut Query) {
+    /// Converts dates and times of a query, of whose names `column_of` returns the columns: see
+    /// [`query_time`](crate::text::query_time).
+    pub(crate) fn read_times(&self, query: &mut Query, column_of: impl Fn(&str) -> String) {
         let mut fields: HashMap<String, Option<Field>> = HashMap::new();
-        query.map_literals(&mut |column, literal| {
+        query.map_literals(&mut |name, literal| {
             if let Literal::Text(_) = literal {
+                let column = column_of(name);
                 // The search finds out about columns that cannot be opened.
                 let open = || {
-                    let first = columns::find(&self.segments, column).ok()??;
-                    is_time(first.logical).then(|| self.field(column).ok())?
+                    let first = columns::find(&self.segments, &column).ok()??;
+                    is_time(first.logical).then(|| self.field(&column).ok())?
                 };
-                if let Some(field) = fields.entry(column.to_owned()).or_insert_with(open) {
+                if let Some(field) = fields.entry(column.clone()).or_insert_with(open) {
                     convert(field, self.zone(), literal);
                 }
             }

@@ -5,10 +5,13 @@ use std::time::{Duration, Instant};
 
 use super::files::refuse_lucene;
 use super::opener::Opener;
+use crate::api::search::Query;
+use crate::api::search::calendar::TimeZone;
 use crate::api::store::{self, KeepCommits, Store, StoreOptions};
 use crate::api::writer::WriterOptions;
 use crate::console::Console;
 use crate::error::CliError;
+use crate::text::query_time::convert;
 
 /// The time between looks whether another process still writes a store.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -53,6 +56,17 @@ pub(crate) fn waiting<T>(
             done => return Ok(done?),
         }
     }
+}
+
+/// A condition on the documents of a store, of which dates and times are read as they are printed, in the zone.
+pub(crate) fn with_times(store: &Store, mut query: Query, zone: Option<&TimeZone>) -> Query {
+    let snapshot = store.snapshot();
+    query.map_literals(&mut |column, literal| {
+        if let Some(field) = snapshot.schema().field(column) {
+            convert(field, zone, literal);
+        }
+    });
+    query
 }
 
 /// Commits what a command changed.

@@ -50,6 +50,30 @@ fn an_answer_has_rows_in_each_format() {
     assert_eq!(head, "| host | size |\n| --- | --- |\n| a | 1 |\n");
 }
 
+/// What a reader of Markdown shows is the text.
+#[test]
+fn no_value_is_markup() {
+    let texts = ["<script>", "*a* _b_ `c` ~d~", "[l](x)", "a|b", "a\nb", "a\\nb", "&lt;", "\u{1b}[2J"];
+    let rows: String = texts.iter().map(|text| format!("{}\n", serde_json::json!({ "x_y": text }))).collect();
+    let sandbox = Sandbox::with("t.ndjson", rows);
+    sandbox.ok(&["build", "t.ndjson", "-o", "t.dv", "-q"]);
+    let markdown = sandbox.ok(&["export", "t.dv", "--format", "markdown"]);
+    let lines: Vec<&str> = markdown.lines().collect();
+    let cells = [
+        r"x\_y",
+        "---",
+        r"\<script>",
+        r"\*a\* \_b\_ \`c\` \~d\~",
+        r"\[l](x)",
+        r"a\|b",
+        "a<br>b",
+        r"a\\nb",
+        r"\&lt;",
+        r"\u{1b}\[2J",
+    ];
+    assert_eq!(lines, cells.map(|cell| format!("| {cell} |")));
+}
+
 /// Two metrics of a column have headings of their own, and so has a column with the name of another one.
 #[test]
 fn headings_are_unique() {
@@ -128,6 +152,51 @@ fn rows_of_the_best_documents_keep_nan() {
     assert_eq!(group("t.dv", "csv"), csv);
     let markdown = group("n.dv", "markdown");
     assert!(markdown.ends_with("| a | 2 | 0 |  |\n| a | 2 | 1 | 1.5 |\n"), "{markdown}");
+}
+
+#[test]
+fn documents_go_to_a_file() {
+    let sandbox = sandbox();
+    sandbox.ok(&[
+        "build",
+        "t.csv",
+        "-o",
+        "ids.dv",
+        "-q",
+        "--skip-bad",
+        "--type",
+        "size=string",
+        "--id-field",
+        "size",
+    ]);
+    for command in [
+        &["sort", "t.dv", "--by", "size"][..],
+        &["head", "t.dv", "-n", "2"],
+        &["head", "t.csv"],
+        &["get", "t.dv", "1"],
+        &["sample", "t.dv", "-n", "2"],
+        &["cat", "t.dv", "t.dv"],
+        &["lookup", "ids.dv", "2"],
+    ] {
+        let printed = |more: &[&str]| sandbox.ok(&[command, more].concat());
+        let csv = printed(&["--format", "csv"]);
+        assert!(csv.starts_with("host,size\n") && csv.lines().count() > 1, "{command:?} {csv}");
+        assert_eq!(printed(&["-o", "x.csv.gz"]), "");
+        assert_eq!(unpacked(&sandbox.read("x.csv.gz")), csv, "{command:?}");
+        printed(&["-o", "x.txt"]);
+        assert_eq!(sandbox.read("x.txt"), printed(&["--json"]).as_bytes(), "{command:?}");
+        assert_eq!(printed(&["-o", "-", "--format", "csv"]), csv);
+    }
+    for (command, file) in
+        [(["head", "t.csv", "-o", "t.csv"], "t.csv"), (["head", "t.dv", "-o", "t.dv"], "t.dv")]
+    {
+        let before = sandbox.read(file);
+        assert_eq!(sandbox.dv(&command).code, 2);
+        assert_eq!(sandbox.read(file), before);
+    }
+    let run = sandbox.dv(&["sort", "t.dv", "--by", "size", "-o", "x.parquet"]);
+    assert!(run.code == 2 && run.err.contains("only `dv export` writes Parquet"), "{run:?}");
+    assert!(!sandbox.exists("x.parquet"));
 }
 
 #[test]

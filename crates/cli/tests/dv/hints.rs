@@ -122,6 +122,27 @@ fn what_is_no_store_is_named() {
     assert_eq!(sandbox.names(), ["a.csv", "a.dv", "empty"]);
 }
 
+#[test]
+fn a_file_that_is_no_segment_gets_the_command_that_builds_one() {
+    for name in ["log.csv", "my log.csv", "unknown"] {
+        for rows in [2, 100] {
+            let sandbox = Sandbox::with(name, format!("a,b\n{}", "1,2\n".repeat(rows)));
+            let run = sandbox.dv(&["count", name]);
+            assert!(run.code == 3 && run.err.starts_with(&format!("dv: {name}: not a segment\n")), "{run:?}");
+            follow(&sandbox, between(&run.err, "hint: `", "` makes a segment of CSV"));
+            let stem = name.trim_end_matches(".csv");
+            assert_eq!(sandbox.ok(&["count", &format!("{stem}.dv")]), format!("{rows}\n"));
+        }
+    }
+    // A file that is called like a segment may be a damaged one.
+    let sandbox = Sandbox::with("a.dv", "a,b\n".repeat(100));
+    let run = sandbox.dv(&["count", "a.dv"]);
+    assert!(
+        run.code == 3 && run.err.contains("not a docvalues segment") && !run.err.contains("hint:"),
+        "{run:?}"
+    );
+}
+
 /// One shape of JSON, however many columns there are.
 #[test]
 fn groups_of_one_column_have_the_shape_of_several() {

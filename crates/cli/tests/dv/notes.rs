@@ -276,6 +276,9 @@ fn booleans_of_python_and_r_are_noted() {
 fn a_delimiter_other_than_a_comma_is_noted() {
     let note =
         |delimiter| format!("note: a.csv: {delimiter} separates its cells (--delimiter , reads commas)\n");
+    let number = "note: column \"a\": its numbers are written as \"1,5\", so the type is string (dv reads numbers such as \
+                  1234.50, without commas and signs)\n";
+    let note = |delimiter| note(delimiter) + number;
     for (text, delimiter) in
         [("a;b\n1,5;x\n", "';'"), ("a\tb\n\"1,5\"\tx\n", "'\\t'"), ("a|b\n\"1,5\"|x\n", "'|'")]
     {

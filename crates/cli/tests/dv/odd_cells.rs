@@ -63,6 +63,45 @@ fn a_few_cells_that_are_no_numbers_are_named() {
     assert!(sandbox.dv(&["put", "st", "a.csv"]).err.contains("but not \"NULL\""));
 }
 
+/// Nothing else would say that a price has no sum.
+#[test]
+fn numbers_as_people_write_them_are_noted() {
+    for cells in [
+        &["1,50", "-20,00"][..],
+        &["7", "1,000.50", "12"],
+        &["1.234.567,8", "3"],
+        &["5 €", "€ 6.50", "7"],
+        &["12 %", "7%"],
+        &["1'000'000"],
+        &["1\u{a0}000"],
+        &[" 1,5 "],
+    ] {
+        let rows: String = cells.iter().map(|cell| format!("\"{cell}\"\n")).collect();
+        let sandbox = Sandbox::with("a.csv", format!("v\n{rows}"));
+        let odd = cells.iter().find(|cell| cell.parse::<u32>().is_err()).unwrap();
+        let expected = format!(
+            "note: column \"v\": its numbers are written as {odd:?}, so the type is string (dv reads numbers such as \
+             1234.50, without commas and signs)\n"
+        );
+        assert_eq!(notes(&sandbox, &["a.csv"]), expected);
+    }
+    for cells in [
+        &["1,50", "x"][..],
+        &["01234", "12345"],
+        &["1.2.3", "1.10.0"],
+        &["555-1234", "555-1235"],
+        &["49 170 1234567"],
+        &["1,,2"],
+        &["1,22,333"],
+        &["%", "5 %"],
+        &["1,5", "a", "b", "c", "d"],
+    ] {
+        let rows: String = cells.iter().map(|cell| format!("\"{cell}\"\n")).collect();
+        let sandbox = Sandbox::with("a.csv", format!("v\n{rows}"));
+        assert_eq!(notes(&sandbox, &["a.csv"]), "", "{cells:?}");
+    }
+}
+
 /// The note has the line of a schema file that reads the column.
 #[test]
 fn dates_in_other_formats_are_noted() {

@@ -152,7 +152,11 @@ fn of_programs() {
             .options(&["--encoding", "latin-1"])
             .columns(&["Name: string", "Größe: i64", "Preis: string"])
             .rows(&[["Müller", "12", "1,50"], ["José", "7", "20,00"]])
-            .note("excel.csv: ';' separates its cells (--delimiter , reads commas)"),
+            .note("excel.csv: ';' separates its cells (--delimiter , reads commas)")
+            .note(
+                "column \"Preis\": its numbers are written as \"1,50\", so the type is string (dv reads numbers such as \
+                 1234.50, without commas and signs)",
+            ),
         file("excel.csv", latin1("Name;Größe\r\nMüller;12\r\n")).refused(
             "excel.csv:1:8: the text is not UTF-8: \"\u{fffd}\u{fffd}e\"",
             "set --encoding, such as latin-1; or skip bad rows with --skip-bad",
@@ -164,7 +168,11 @@ fn of_programs() {
         file("excel-unicode.csv", utf16("Name\tPreis\r\nMüller\t5 €\r\n"))
             .columns(&["Name: string", "Preis: string"])
             .rows(&[["Müller", "5 €"]])
-            .note("excel-unicode.csv: '\\t' separates its cells (--delimiter , reads commas)"),
+            .note("excel-unicode.csv: '\\t' separates its cells (--delimiter , reads commas)")
+            .note(
+                "column \"Preis\": its numbers are written as \"5 €\", so the type is string (dv reads numbers such as \
+                 1234.50, without commas and signs)",
+            ),
         file("postgres.csv", "t,ok\n2024-01-02 03:04:05+00,t\n2024-01-02 03:04:05.5+00,f\n")
             .columns(&["t: timestamp[ms]", "ok: string"])
             .rows(&[["2024-01-02 03:04:05+00", "t"], ["2024-01-02 03:04:05.5+00", "f"]]),
@@ -238,7 +246,11 @@ fn of_values_that_are_no_plain_numbers() {
             .rows(&[["1.5"], ["NaN"], ["inf"], ["-inf"]]),
         file("codes.csv", "zip,phone,price\n01234,+49 30 1,\"1,234.50\"\n10115,+1 2,\"7.00\"\n")
             .columns(&["zip: string", "phone: string", "price: string"])
-            .rows(&[["01234", "+49 30 1", "1,234.50"], ["10115", "+1 2", "7.00"]]),
+            .rows(&[["01234", "+49 30 1", "1,234.50"], ["10115", "+1 2", "7.00"]])
+            .note(
+                "column \"price\": its numbers are written as \"1,234.50\", so the type is string (dv reads numbers such as \
+                 1234.50, without commas and signs)",
+            ),
         file("hosts.csv", "host,subnet\n10.0.0.1,10.0.0.0/8\n2001:db8::1,::/0\n")
             .columns(&["host: ip", "subnet: string"])
             .rows(&[["10.0.0.1", "10.0.0.0/8"], ["2001:db8::1", "::/0"]]),

@@ -62,7 +62,8 @@ fn ids_that_are_not_there_are_counted() {
     let rows = "id,size\na,5\nnone,6\nb,7\nneither,8\n";
     let run = put(&sandbox, "csv", rows, &[]);
     assert!(run.out.starts_with("st: 2 documents updated, 2 not found; commit 3 "), "{run:?}");
-    let expected = "dv: document 2 of the input has an id that the store does not have, the first of 2\n";
+    let expected =
+        "dv: document 2 of the input has an id that the store does not have, the first of 2: \"none\"\n";
     assert_eq!((run.code, run.err.as_str()), (1, expected));
     assert_eq!(sandbox.ok(&["stats", "st", "size", "--json"]).matches("\"sum\": 15").count(), 1);
     let run = put(&sandbox, "csv", rows, &["--json", "--batch", "1"]);

@@ -63,6 +63,21 @@ fn values_are_read_by_the_types_of_columns() {
 }
 
 #[test]
+fn a_time_without_seconds_is_read_as_in_a_query() {
+    let sandbox = store();
+    for text in ["2013-05-01 06:30", "2013-05-01T06:30"] {
+        sandbox.ok(&["set", "st", "a", &format!("at={text}"), "-q"]);
+        assert_eq!(cells(&sandbox, "a", "at"), r#"{"at":"2013-05-01T06:30:00Z"}"#);
+        assert_eq!(sandbox.ok(&["count", "st", "--where", &format!("at = \"{text}\"")]), "1\n");
+        sandbox.ok(&["set", "st", "a", "at=2013-01-01T06:00:00Z", "-q"]);
+    }
+    for text in ["06:30", "2013-05-01", "2013-05-01T06"] {
+        let run = sandbox.dv(&["set", "st", "a", &format!("at={text}")]);
+        assert!(run.code == 2 && run.err.contains(&format!("\"{text}\"")), "{run:?}");
+    }
+}
+
+#[test]
 fn a_format_stays_that_fits_the_new_value() {
     let sandbox = store();
     sandbox.ok(&["set", "st", "a", "price=7.25", "at=2013-05-01T06:00:00Z", "-q"]);
@@ -122,6 +137,10 @@ fn documents_are_chosen_by_a_query_or_by_many_ids() {
     let report = json(&run.out);
     assert_eq!((run.code, &report["updated"], &report["not_found"][0]), (1, &2.into(), &"none".into()));
     assert_eq!(sandbox.ok(&["count", "st", "--where", "size = 9"]), "2\n");
+    // As it is printed.
+    let out = sandbox.ok(&["set", "st", "--where", "day = \"01/02/2013\"", "size=8"]);
+    assert!(out.starts_with("st: 1 document updated; "), "{out}");
+    assert_eq!(cells(&sandbox, "a", "size,day"), r#"{"size":8,"day":"01/02/2013"}"#);
     let out = sandbox.ok(&["set", "st", "--where", "size = 77", "size=1"]);
     assert!(out.starts_with("st: 0 documents updated; "), "{out}");
     let run = sandbox.dv(&["set", "st", "none", "size=9"]);

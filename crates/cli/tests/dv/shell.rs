@@ -132,11 +132,37 @@ fn what_another_tool_calls_it_is_hinted() {
         (&["build", "a.csv", "-o", "b.dv", "--no-header"], "--header no"),
         (&["sort", "a.dv", "--by", "a", "-r"], "--by=-size"),
         (&["export", "a.dv", "-f", "a"], "--columns"),
+        // Options of other commands.
+        (&["head", "a.dv", "--tz", "UTC"], "`dv export` has --tz\n"),
+        (&["head", "a.dv", "--where", "a = 1"], "`dv export` has --where\n"),
+        (&["query", "a.dv", "{}", "-o", "b.csv"], "`dv export` has -o\n"),
+        (&["count", "a.dv", "--percentiles", "50"], "`dv stats` has --percentiles\n"),
+        (&["group", "a.dv", "a", "-n", "-5"], "-n 5\n"),
     ] {
         let run = sandbox.dv(command);
         let (_, hinted) = run.err.split_once("    hint: ").unwrap_or_else(|| panic!("{command:?} {run:?}"));
         assert!(run.code == 2 && hinted.contains(hint), "{command:?} {run:?}");
+        assert!(!run.err.contains("as a value"), "{command:?} {run:?}");
     }
+    // An id may look like an option.
+    let run = sandbox.dv(&["lookup", "a.dv", "-7"]);
+    assert!(run.code == 2 && run.err.contains("'-- -7'") && !run.err.contains("hint:"), "{run:?}");
     let run = sandbox.dv(&["head", "a.dv", "--nothing"]);
     assert!(run.code == 2 && !run.err.contains("hint:"), "{run:?}");
+}
+
+#[test]
+fn the_version_lists_the_features() {
+    let features = [
+        ("lucene", cfg!(feature = "lucene")),
+        ("man", cfg!(feature = "man")),
+        ("parquet", cfg!(feature = "parquet")),
+        ("sql", cfg!(feature = "sql")),
+        ("tzdb", cfg!(feature = "tzdb")),
+    ];
+    let built: Vec<&str> = features.iter().filter(|(_, is_there)| *is_there).map(|(name, _)| *name).collect();
+    for option in ["-V", "--version"] {
+        let expected = format!("dv {}\nfeatures: {}\n", env!("CARGO_PKG_VERSION"), built.join(", "));
+        assert_eq!(Sandbox::new().ok(&[option]), expected);
+    }
 }

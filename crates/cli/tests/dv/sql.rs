@@ -39,6 +39,20 @@ pub(crate) fn failed(run: &Run, code: i32, message: &str) {
 }
 
 #[test]
+fn an_answer_goes_to_a_file() {
+    let sandbox = hits();
+    let query = ["sql", "select name, owner from hosts order by name", "hosts.csv"];
+    let sql = |more: &[&str]| sandbox.dv(&[&query[..], more].concat());
+    assert_eq!(sql(&["-o", "x.csv"]).out, "");
+    assert_eq!(sandbox.read("x.csv"), HOSTS.as_bytes());
+    sql(&["-o", "x.txt"]);
+    assert_eq!(sandbox.read("x.txt"), sql(&["--json"]).out.as_bytes());
+    failed(&sql(&["-o", "hosts.csv"]), 2, "dv: \"hosts.csv\" is both an input and the output\n");
+    failed(&sql(&["-o", "x.parquet"]), 2, "dv: only `dv export` writes Parquet");
+    assert_eq!(sandbox.read("hosts.csv"), HOSTS.as_bytes());
+}
+
+#[test]
 fn rows_are_found_by_the_numbers_of_documents() {
     let sandbox = hits();
     let query = "select _part, _doc, host from hits where _doc in (0, 1) order by _doc desc";

@@ -454,4 +454,8 @@ fn ranges_of_a_store_are_of_all_segments() {
     // The overwritten number was an end; what is left is not known without a look at all values.
     sandbox.ok(&["set", "st", "b", "size=8", "-q"]);
     assert_eq!(range("size"), [Value::Null, Value::Null]);
+    let stats = json(&sandbox.ok(&["stats", "st", "size", "--json"]));
+    assert_eq!([&stats["columns"][0]["min"], &stats["columns"][0]["max"]], [-2, 8]);
+    sandbox.ok(&["merge", "st", "--to", "1", "-q"]);
+    assert_eq!(range("size"), [serde_json::json!(-2), serde_json::json!(8)]);
 }

@@ -48,6 +48,41 @@ at: 6 documents, 0 without a value
     assert!(without_bars(&auto).contains("2024-03-31T00:00:00+01:00  1"), "{auto}");
 }
 
+/// As they are printed, and without an offset in the zone.
+#[test]
+fn conditions_on_groups_have_times() {
+    let sandbox = sandbox();
+    let group = |having: &str| {
+        let args = ["group", "t.dv", "size", "--by", "value", "--format", "csv", "--having", having];
+        ok(&sandbox, &args).lines().skip(1).map(|line| line[..1].to_owned()).collect::<String>()
+    };
+    for metric in ["max(at)", "last(at by size)"] {
+        assert_eq!(group(&format!("{metric} >= '2024-03-31 03:00'")), "456");
+        assert_eq!(group(&format!("{metric} >= '2024-03-31T03:00:00+02:00'")), "456");
+        assert_eq!(group(&format!("{metric} in ('2024-03-31', '2024-04-02')")), "2345");
+    }
+    sandbox.write("d.csv", "day,k\n31/12/2012,1\n01/01/2013,2\n");
+    sandbox.write("d.toml", "columns.day = { type = \"date\", format = \"%d/%m/%Y\" }");
+    sandbox.ok(&["build", "d.csv", "-o", "d.dv", "-q", "--schema", "d.toml"]);
+    let args = ["group", "d.dv", "k", "--format", "csv", "--having", "max(day) = '31/12/2012'"];
+    assert_eq!(sandbox.ok(&args), "k,count,max.day\n1,1,31/12/2012\n");
+}
+
+#[test]
+fn documents_of_a_day_are_deleted() {
+    let sandbox = sandbox();
+    sandbox.ok(&["store", "create", "st"]);
+    sandbox.ok(&["put", "st", "t.csv", "-q"]);
+    let rm = ["rm", "st", "--where", "at = '2024-03-30'"];
+    let out = ok(&sandbox, &rm);
+    assert!(out.starts_with("st: 1 document deleted; "), "{out}");
+    assert_eq!(sandbox.ok(&["sort", "st", "--by", "size", "-n", "1", "--columns", "size"]), "{\"size\":2}\n");
+    // In UTC, the day is an hour longer.
+    let out = sandbox.ok(&rm);
+    assert!(out.starts_with("st: 1 document deleted; "), "{out}");
+    assert_eq!(sandbox.dv(&["rm", "st", "x", "--tz", "UTC"]).code, 2);
+}
+
 #[test]
 fn groups_have_weekdays_and_hours() {
     let sandbox = sandbox();

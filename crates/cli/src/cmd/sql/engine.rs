@@ -28,6 +28,7 @@ use crate::answer::rows::{RecordFormat, usual_format};
 use crate::api::{Error, SearchError};
 use crate::args::sql::SqlArgs;
 use crate::console::Console;
+use crate::console::destination::refuse_input;
 use crate::error::{CliError, Exit};
 use crate::open::sql_tables::{self, SqlTable, TableData};
 use crate::open::{OpenSegment, Opener, Segments, files};
@@ -47,7 +48,8 @@ const TURN: Duration = Duration::from_millis(50);
 const PATIENCE: Duration = Duration::from_secs(1);
 
 pub(super) fn run(args: &SqlArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let format = if args.json { Some(RecordFormat::Ndjson) } else { args.format };
+    let by_name = || args.output.as_deref().and_then(RecordFormat::of_answer);
+    let format = if args.json { Some(RecordFormat::Ndjson) } else { args.format.or_else(by_name) };
     if matches!(format, Some(RecordFormat::Parquet | RecordFormat::Arrow)) {
         return Err(CliError::usage("only `dv export` writes Parquet and Arrow"));
     }
@@ -56,6 +58,11 @@ pub(super) fn run(args: &SqlArgs, opener: &Opener, console: &mut Console<'_>) ->
         query => query.to_owned(),
     };
     let tables = sql_tables::open(opener, &args.tables)?;
+    for table in &tables {
+        if let (TableData::Files(_, files), Some(output)) = (&table.data, &args.output) {
+            refuse_input(files, output)?;
+        }
+    }
     let threads = args.threads.map_or_else(|| available_parallelism().map_or(1, NonZero::get), usize::from);
     let signal = EndSignal::watch()?;
     let runtime = Builder::new_multi_thread().worker_threads(threads).enable_time().build();
