@@ -54,7 +54,7 @@ impl<F, B: SectionBytes> Tree<F, B> {
 }
 
 /// Search step by step, for callers that search many trees at once.
-impl<F: NodeFormat> Tree<F, VerifiedSection<'_>> {
+impl<F> Tree<F, VerifiedSection<'_>> {
     /// Starts the search for a key; `None` without keys.
     #[inline(always)]
     pub(crate) fn begin<'k>(&self, key: &'k [u8]) -> Option<Walk<'k>> {
@@ -69,7 +69,10 @@ impl<F: NodeFormat> Tree<F, VerifiedSection<'_>> {
 
     /// See [`Walk::step`].
     #[inline(always)]
-    pub(crate) fn step(&self, way: &mut Walk<'_>, head: &Head) -> Result<ControlFlow<Option<u32>>> {
+    pub(crate) fn step(&self, way: &mut Walk<'_>, head: &Head) -> Result<ControlFlow<Option<u32>>>
+    where
+        F: NodeFormat,
+    {
         way.step::<F>(&self.section, head)
     }
 }

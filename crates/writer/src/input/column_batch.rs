@@ -325,33 +325,6 @@ impl<'w> ColumnBatch<'w> {
         }
     }
 
-    /// Adds plain values, as [`stored`](Self::stored), [`bytes`](Self::bytes) and their methods for lists do.
-    ///
-    /// # Errors
-    ///
-    /// As these.
-    #[doc(hidden)]
-    pub fn plain(
-        &mut self,
-        field: FieldId,
-        values: &PlainValues,
-        lists: Option<&[u64]>,
-        validity: Validity<'_>,
-    ) -> Result<&mut Self> {
-        match (values, lists) {
-            (PlainValues::Numbers(numbers), None) => self.stored(field, numbers, validity),
-            (PlainValues::Numbers(numbers), Some(lists)) => {
-                self.stored_lists(field, lists, numbers, validity)
-            }
-            (PlainValues::Strings(strings), None) => {
-                self.bytes(field, strings.offsets(), strings.slices().items(), validity)
-            }
-            (PlainValues::Strings(strings), Some(lists)) => {
-                self.bytes_lists(field, lists, strings.offsets(), strings.slices().items(), validity)
-            }
-        }
-    }
-
     /// Adds the documents to the segment. Returns the number of the first, or, for an empty batch, that of the next
     /// document.
     pub fn finish(self) -> DocId {
