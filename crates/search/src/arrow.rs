@@ -107,11 +107,10 @@ impl Batches<'_> {
         let (chunk, first) = (self.export.chunk(), self.next);
         let rows = first..first + fitting(chunk, first, self.strings);
         let docs = &chunk.docs()[rows.clone()];
-        let ids = self
-            .doc_ids
-            .iter()
-            .map(|_| -> ArrayRef { Arc::new(docs.iter().map(|doc| doc.doc.get()).collect::<UInt32Array>()) });
-        let mut columns: Vec<ArrayRef> = ids.collect();
+        let mut columns: Vec<ArrayRef> = Vec::new();
+        if self.doc_ids.is_some() {
+            columns.push(Arc::new(docs.iter().map(|doc| doc.doc.get()).collect::<UInt32Array>()));
+        }
         for (i, field) in self.export.fields().enumerate() {
             columns.push(array(chunk, i, rows.clone(), field, self.strings)?);
         }

@@ -197,14 +197,6 @@ pub struct Bucket {
     pub facet: Option<FacetCounts>,
 }
 
-/// A bucket with values, before its metrics are merged with others.
-pub(crate) struct FoundBucket {
-    pub(crate) from: i64,
-    pub(crate) count: u64,
-    pub(crate) measures: Vec<Option<MeasureState>>,
-    pub(crate) facet: Option<FacetCounts>,
-}
-
 /// Counts values by bucket.
 pub(crate) struct BucketCounter {
     slot: Slot,
@@ -301,19 +293,19 @@ impl BucketCounter {
         Ok(HistogramCounts { field, buckets: shown, docs, missing, outside })
     }
 
-    /// Calls `each` with every bucket that has values, and returns the remaining counts: documents, documents without
-    /// a value, and values in no bucket.
+    /// Calls `each` with the start of every bucket that has values, its count, measures and facet, and returns the
+    /// remaining counts: documents, documents without a value, and values in no bucket.
     pub(crate) fn each_found(
         mut self,
         request: &Request<'_>,
-        mut each: impl FnMut(FoundBucket) -> Result<()>,
+        mut each: impl FnMut(i64, u64, Vec<Option<MeasureState>>, Option<FacetCounts>) -> Result<()>,
     ) -> Result<[u64; 3]> {
         for (at, &count) in self.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
             let (measures, facet) = match &mut self.sub {
                 Some(sub) => (sub.measure_states(at), sub.facet(at, request)?),
                 None => Default::default(),
             };
-            each(FoundBucket { from: self.buckets.starts()[at], count, measures, facet })?;
+            each(self.buckets.starts()[at], count, measures, facet)?;
         }
         Ok([self.docs, self.missing, self.outside])
     }

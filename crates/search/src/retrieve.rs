@@ -70,7 +70,8 @@ impl Retriever {
     ///
     /// If a column is damaged; [`chunk`](Self::chunk) is then unspecified.
     pub fn retrieve<D: Copy + Into<DocAddress>>(&mut self, docs: &[D]) -> Result<&Chunk> {
-        self.chunk.ask(docs.iter().map(|doc| (*doc).into()));
+        self.chunk.docs.clear();
+        self.chunk.docs.extend(docs.iter().map(|doc| -> DocAddress { (*doc).into() }));
         self.reader.fill(&mut self.chunk, usize::MAX)?;
         Ok(&self.chunk)
     }

@@ -108,11 +108,9 @@ impl KnownTerms {
         let (wanted, first) = (wanted.slices(), found.len());
         let hashes: SmallVec<[u64; BATCH]> = wanted.iter().map(|term| hasher.hash_one(term)).collect();
         // First by hashes alone, then by terms, so that cache misses of the table and of terms overlap.
-        found.extend(
-            hashes
-                .iter()
-                .map(|&hash| ids.find(hash, |(other, _)| *other == high(hash)).map_or(NEW, |(_, id)| *id)),
-        );
+        let known =
+            |&hash: &u64| ids.find(hash, |(other, _)| *other == high(hash)).map_or(NEW, |(_, id)| *id);
+        found.extend(hashes.iter().map(known));
         for ((id, wanted), &hash) in found[first..].iter_mut().zip(wanted.iter()).zip(&hashes) {
             if *id != NEW && term(bytes, ends, *id) != wanted {
                 let same =

@@ -95,9 +95,9 @@ fn quicksort<T: Ord + Send>(items: &mut [T], threads: usize, stop: &Interrupt, d
     let (fewer, more) = (threads / 2, threads - threads / 2);
     let mut less = || quicksort(less, fewer, stop, depth - 1);
     let mut greater = || quicksort(&mut greater[1..], more, stop, depth - 1);
-    let halves: [&mut (dyn FnMut() -> Result<()> + Send); 2] = [&mut less, &mut greater];
+    let halves: Vec<&mut (dyn FnMut() -> Result<()> + Send)> = vec![&mut less, &mut greater];
     if threads > 1 {
-        return map(halves.into(), |half| half()).into_iter().collect();
+        return map(halves, |half| half()).into_iter().collect();
     }
     halves.into_iter().try_for_each(|half| half())
 }

@@ -8,6 +8,12 @@ use docvalues_format::file::kind::from_f64;
 /// The ord of a document without a value.
 pub(crate) const NO_ORD: TermOrd = TermOrd::new(u32::MAX);
 
+/// The whole part of a double that is not negative; the greatest number if that is greater.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates")]
+pub(crate) fn whole(double: f64) -> u64 {
+    double as u64
+}
+
 /// The stored form of -0.0. It is just below that of 0.0.
 const NEGATIVE_ZERO: i64 = from_f64(-0.0);
 

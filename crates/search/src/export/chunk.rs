@@ -42,7 +42,7 @@ use crate::error::{Error, Result};
 /// ```
 #[derive(Debug, Default)]
 pub struct Chunk {
-    pub(super) docs: Vec<DocAddress>,
+    pub(crate) docs: Vec<DocAddress>,
     pub(super) columns: Vec<ChunkBuffer>,
     /// The field of each column.
     pub(super) fields: Arc<[Field]>,
@@ -137,12 +137,6 @@ impl Chunk {
     /// The document of each row.
     pub fn docs(&self) -> &[DocAddress] {
         &self.docs
-    }
-
-    /// Replaces the documents. Their values are still to be read.
-    pub(crate) fn ask(&mut self, docs: impl Iterator<Item = DocAddress>) {
-        self.docs.clear();
-        self.docs.extend(docs);
     }
 
     /// The number of columns.

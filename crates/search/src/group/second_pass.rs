@@ -73,11 +73,10 @@ impl GroupIndex {
                 places.resize(window.len(), self.none);
                 numbers.each(|at, number| places[at] = self.number(number));
             }
-            Cells::Bytes(strings) => places.extend(
-                strings
-                    .iter()
-                    .map(|bytes| bytes.and_then(|bytes| self.bytes.get(bytes)).copied().unwrap_or(self.none)),
-            ),
+            Cells::Bytes(strings) => places.extend(strings.iter().map(|bytes| {
+                let known = bytes.and_then(|bytes| self.bytes.get(bytes));
+                known.copied().unwrap_or(self.none)
+            })),
             // Columns with several values a document were rejected.
             Cells::NumberLists(_) | Cells::OrdLists(_) => places.resize(window.len(), self.none),
         }

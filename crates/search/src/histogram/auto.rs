@@ -7,6 +7,7 @@ use docvalues_format::file::kind::{to_f64, to_u64};
 
 use super::Step;
 use crate::calendar::{CalendarStep, TimeZone};
+use crate::engine::value;
 
 /// The most buckets of a step that is chosen. Each step is up to four times as wide as the one before.
 const MOST: u8 = 60;
@@ -49,8 +50,7 @@ impl Step {
         if field.logical == LogicalType::F64 {
             return Step::Width(Some(rounded(least)).filter(|width| width.is_finite()).unwrap_or(1.0));
         }
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
-        Step::Whole(rounded(least.max(1.0)) as u64)
+        Step::Whole(value::whole(rounded(least.max(1.0))))
     }
 }
 

@@ -7,6 +7,7 @@ use docvalues_format::file::kind::{from_f64, from_u64, to_f64, to_u64};
 
 use super::{MAX_BUCKETS, Step};
 use crate::calendar::{LastRun, Steps, too_many};
+use crate::engine::value;
 use crate::error::{Error, Result};
 
 /// Buckets, of which the last has no end. NaN is in none.
@@ -68,8 +69,7 @@ impl Buckets {
 
 /// The integer value of a width, or 0.
 fn whole(width: f64) -> u64 {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a whole number below 2^63")]
-    if (1.0..9e18).contains(&width) && width.fract() == 0.0 { width as u64 } else { 0 }
+    if (1.0..9e18).contains(&width) && width.fract() == 0.0 { value::whole(width) } else { 0 }
 }
 
 fn of_integers(width: u64, field: &Field, low: i64, high: i64) -> Result<Vec<i64>> {

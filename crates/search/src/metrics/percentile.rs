@@ -1,5 +1,6 @@
 //! Percentiles by nearest rank.
 
+use crate::engine::value;
 use crate::error::{Error, Result};
 
 /// Returns an error if a percentile is not from 0 to 100.
@@ -15,13 +16,7 @@ pub(crate) fn place(percentile: f64, count: u64) -> u64 {
     // The double nearest to the intended decimal number, with two roundings, is a few units in the last place off.
     let whole = rank.round();
     let rank = if (rank - whole).abs() <= whole * 4.0 * f64::EPSILON { whole } else { rank.ceil() };
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "it is positive, and `as` saturates"
-    )]
-    let rank = rank as u64;
-    rank.clamp(1, count.max(1)) - 1
+    value::whole(rank).clamp(1, count.max(1)) - 1
 }
 
 /// The number at a position among all, of ascending numbers with their counts.

@@ -5,7 +5,7 @@ use super::facet::{ValueCounts, all_values};
 use super::{check_same, measure};
 use crate::engine::{DocsByPart, Request, Search, memory};
 use crate::error::{Error, Result};
-use crate::histogram::{Bucket, BucketCounter, Buckets, FoundBucket, Histogram, HistogramCounts};
+use crate::histogram::{Bucket, BucketCounter, Buckets, Histogram, HistogramCounts};
 use crate::metrics::{Measure, MeasureState, merge_sorted};
 
 /// A histogram over some parts: the buckets with values. See [the module](super).
@@ -89,8 +89,12 @@ impl PartialHistogram {
         let facet = histogram.facet.as_ref().map(|facet| all_values(facet, left));
         let counter = BucketCounter::new(&mut request, &Histogram { facet, ..histogram.clone() }, left)?;
         let buckets = &mut partial.buckets;
-        let rest = request.run(counter)?.each_found(&request, |found| {
-            buckets.push(PartialBucket::new(found, &mut left)?);
+        let rest = request.run(counter)?.each_found(&request, |from, count, measures, facet| {
+            let bytes = size_of::<PartialBucket>() + size_of_val(measures.as_slice());
+            memory::limit(bytes, left)?;
+            left -= bytes;
+            let facet = facet.map(|facet| ValueCounts::new(facet, &mut left)).transpose()?;
+            buckets.push(PartialBucket { from, count, measures, facet });
             Ok(())
         })?;
         [partial.docs, partial.missing, partial.outside] = rest;
@@ -190,16 +194,6 @@ impl PartialHistogram {
 }
 
 impl PartialBucket {
-    /// A bucket, which takes some of the bytes that are `left`.
-    fn new(found: FoundBucket, left: &mut usize) -> Result<PartialBucket> {
-        let FoundBucket { from, count, measures, facet } = found;
-        let bytes = size_of::<PartialBucket>() + size_of_val(measures.as_slice());
-        memory::limit(bytes, *left)?;
-        *left -= bytes;
-        let facet = facet.map(|facet| ValueCounts::new(facet, left)).transpose()?;
-        Ok(PartialBucket { from, count, measures, facet })
-    }
-
     fn merge(self, other: PartialBucket) -> PartialBucket {
         PartialBucket {
             from: self.from,

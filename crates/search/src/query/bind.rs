@@ -145,12 +145,8 @@ impl<'s> Binder<'s> {
             Test::Column(comparison, other) => {
                 let other =
                     self.column(other).map_err(|error| pointed_at(error, other, condition, Some(0)))?;
-                return self
-                    .bind_comparison(
-                        query,
-                        ColumnComparison::new(column, *comparison, other).map_err(refused)?,
-                    )
-                    .map(Draft::Done);
+                let pair = ColumnComparison::new(column, *comparison, other).map_err(refused)?;
+                return Ok(Draft::Done(self.bind_comparison(query, pair)));
             }
             _ => {}
         }
@@ -189,14 +185,14 @@ impl<'s> Binder<'s> {
     }
 
     /// The node of a comparison of two columns.
-    fn bind_comparison(&mut self, query: &Query, pair: ColumnComparison) -> Result<Node> {
+    fn bind_comparison(&mut self, query: &Query, pair: ColumnComparison) -> Node {
         let clause = Clause::Own(query.clone());
         if let Some(empty) = pair.column_without_values() {
             let why = format!("column \"{empty}\" has no values");
-            return Ok(self.constant(false, clause, Some(why)));
+            return self.constant(false, clause, Some(why));
         }
         let expected = pair.expect();
-        Ok(self.leaf(NodeKind::Compare(pair), clause, expected))
+        self.leaf(NodeKind::Compare(pair), clause, expected)
     }
 
     /// Opens a column once.

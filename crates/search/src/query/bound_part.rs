@@ -111,7 +111,10 @@ impl BoundPart {
         let mut runs = self.workers(&chunks, run);
         each(chunks, &mut runs, |run, (docs, bits)| match whole {
             Some(_) => self.fill(docs, bits, run),
-            None => self.narrow_windows(docs, bits, run),
+            None => windows(docs, bits).try_for_each(|(window, bits)| {
+                self.stop.check()?;
+                if is_empty(bits) { Ok(()) } else { self.root.narrow(window, bits, run) }
+            }),
         })?;
         clear(here, ignored);
         let (pruned, profiles) = evaluate::sum(runs);
@@ -252,16 +255,6 @@ impl BoundPart {
                 if !is_empty(bits) {
                     node.narrow(window, bits, run)?;
                 }
-            }
-        }
-        Ok(())
-    }
-
-    fn narrow_windows(&self, docs: DocRange, words: &mut [u64], run: &mut Run) -> Result<()> {
-        for (window, words) in windows(docs, words) {
-            self.stop.check()?;
-            if !is_empty(words) {
-                self.root.narrow(window, words, run)?;
             }
         }
         Ok(())

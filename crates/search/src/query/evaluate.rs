@@ -95,10 +95,9 @@ impl Node {
     /// but for those of a disjunction that leaves some documents.
     pub(super) fn candidates(&self, docs: DocRange, pruned: &mut Pruning) -> Result<DocRange> {
         match &self.kind {
-            NodeKind::All | NodeKind::Not => Ok(docs),
+            NodeKind::All | NodeKind::Not | NodeKind::Docs(_) | NodeKind::Compare(_) => Ok(docs),
             NodeKind::None => Ok(docs.clip(docs.start)),
             NodeKind::Filter(leaf) => leaf.candidates(docs, pruned),
-            NodeKind::Docs(_) | NodeKind::Compare(_) => Ok(docs),
             NodeKind::DocRanges(ranges) => {
                 let all = ranges.first().zip(ranges.last());
                 let (start, end) = all.map_or((0, 0), |(first, last)| (first.start, last.end));

@@ -8,6 +8,7 @@ use docvalues_column::Pruning;
 
 use super::node::{Node, NodeKind};
 use crate::describe::{describe_pruning, with_separators};
+use crate::engine::value;
 
 /// The plan of a clause and, after a run, its profile.
 ///
@@ -110,16 +111,11 @@ pub(super) fn explain(node: &Node, docs: u32, windows: u64, profiles: Option<&[P
     Explain {
         clause: node.query().to_string(),
         how,
-        expected: rounded(node.share, docs).into(),
+        expected: value::whole((node.share.clamp(0.0, 1.0) * f64::from(docs)).round()),
         cost: node.cost,
         profile,
         parts: node.parts.iter().map(|part| explain(part, docs, windows, profiles)).collect(),
     }
-}
-
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of 0 to 1 of a u32")]
-fn rounded(share: f64, docs: u32) -> u32 {
-    (share.clamp(0.0, 1.0) * f64::from(docs)).round() as u32
 }
 
 impl Explain {

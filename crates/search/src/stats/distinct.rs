@@ -7,6 +7,7 @@ use docvalues_column::bits;
 use hashbrown::HashSet;
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::engine::value::whole;
 use crate::engine::{
     Cells, Collector, Elements, Interrupt, MultiPass, Request, Slot, Stored, TermSpace, Window, memory,
 };
@@ -332,13 +333,8 @@ impl Sketch {
     }
 
     /// The estimate from registers alone: the alternative depends on the order of values.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "it is positive, and `as` saturates"
-    )]
     pub(crate) fn count(&self) -> Distinct {
-        Distinct::About(self.0.composite_estimate().round() as u64)
+        Distinct::About(whole(self.0.composite_estimate().round()))
     }
 
     #[cfg(feature = "serde")]

@@ -63,11 +63,8 @@ impl Range {
 
 impl Counter {
     fn new(slot: Slot, logical: LogicalType, searches: &[Search]) -> Counter {
-        let mut ranges: Vec<(u64, u32)> = searches
-            .iter()
-            .filter(|search| search.bits > 0)
-            .map(|search| (search.first, search.bits))
-            .collect();
+        let searches = searches.iter().filter(|search| search.bits > 0);
+        let mut ranges: Vec<(u64, u32)> = searches.map(|search| (search.first, search.bits)).collect();
         ranges.sort_unstable();
         ranges.dedup();
         let counts = |bits: u32| vec![0; 1 << bits.min(BITS)];
