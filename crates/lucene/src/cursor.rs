@@ -213,7 +213,7 @@ mod tests {
             assert_eq!([0; 4].map(|_: i32| cursor.vint().unwrap()), [0, 127, 128, -1]);
             assert_eq!(cursor.vlong().unwrap(), 1 << 62);
             assert_eq!(cursor.map().unwrap(), [("a".to_owned(), "b".to_owned())]);
-            assert_eq!(cursor.set().unwrap(), ["x", ""]);
+            cursor.skip_set().unwrap();
             cursor.end().unwrap();
             assert!(cursor.u8().is_err(), "the footer is no field");
         }

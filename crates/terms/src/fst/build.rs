@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn nodes_with_one_hash_are_shared_only_if_they_are_the_same() {
         let mut nodes = FstNodeWriter {
-            out: Vec::new(),
+            out: Output::default(),
             registry: Registry::new(64),
             scratch: Vec::new(),
             tail: Vec::new(),
