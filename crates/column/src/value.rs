@@ -44,51 +44,51 @@ pub enum Value {
     Bytes(Vec<u8>),
 }
 
-/// What each type of numbers adds to [`Value`].
-macro_rules! numbers {
-    ($($variant:ident: $of:ty),*) => {
-        impl Value {
-            /// Decodes a stored number of a column of type `logical`.
-            pub fn of(logical: LogicalType, stored: i64) -> Value {
-                match logical {
-                    $(LogicalType::$variant => Value::$variant(Number::from_stored(stored)),)*
-                    _ => Value::I64(stored),
-                }
-            }
-
-            /// The type that it was made of; [`LogicalType::Bytes`] for any byte string.
-            pub fn logical(&self) -> LogicalType {
-                match self {
-                    $(Value::$variant(_) => LogicalType::$variant,)*
-                    Value::Bytes(_) => LogicalType::Bytes,
-                }
-            }
-
-            /// The stored form of a number; `None` for a byte string.
-            pub fn stored(&self) -> Option<i64> {
-                match self {
-                    $(Value::$variant(value) => Some(value.to_stored()),)*
-                    Value::Bytes(_) => None,
-                }
-            }
-        }
-
-        $(
-            impl From<$of> for Value {
-                fn from(value: $of) -> Value {
-                    Value::$variant(value)
-                }
-            }
-        )*
-    };
-}
-
-numbers! {
-    I64: i64, U64: u64, F64: f64, Bool: bool, Date: Date, TimestampMillis: TimestampMillis,
-    TimestampMicros: TimestampMicros, TimestampNanos: TimestampNanos
-}
-
 impl Value {
+    /// Decodes a stored number of a column of type `logical`.
+    pub fn of(logical: LogicalType, stored: i64) -> Value {
+        match logical {
+            LogicalType::U64 => Value::U64(Number::from_stored(stored)),
+            LogicalType::F64 => Value::F64(Number::from_stored(stored)),
+            LogicalType::Bool => Value::Bool(Number::from_stored(stored)),
+            LogicalType::Date => Value::Date(Number::from_stored(stored)),
+            LogicalType::TimestampMillis => Value::TimestampMillis(Number::from_stored(stored)),
+            LogicalType::TimestampMicros => Value::TimestampMicros(Number::from_stored(stored)),
+            LogicalType::TimestampNanos => Value::TimestampNanos(Number::from_stored(stored)),
+            _ => Value::I64(stored),
+        }
+    }
+
+    /// The type that it was made of; [`LogicalType::Bytes`] for any byte string.
+    pub fn logical(&self) -> LogicalType {
+        match self {
+            Value::I64(_) => LogicalType::I64,
+            Value::U64(_) => LogicalType::U64,
+            Value::F64(_) => LogicalType::F64,
+            Value::Bool(_) => LogicalType::Bool,
+            Value::Date(_) => LogicalType::Date,
+            Value::TimestampMillis(_) => LogicalType::TimestampMillis,
+            Value::TimestampMicros(_) => LogicalType::TimestampMicros,
+            Value::TimestampNanos(_) => LogicalType::TimestampNanos,
+            Value::Bytes(_) => LogicalType::Bytes,
+        }
+    }
+
+    /// The stored form of a number; `None` for a byte string.
+    pub fn stored(&self) -> Option<i64> {
+        Some(match self {
+            Value::I64(value) => value.to_stored(),
+            Value::U64(value) => value.to_stored(),
+            Value::F64(value) => value.to_stored(),
+            Value::Bool(value) => value.to_stored(),
+            Value::Date(value) => value.to_stored(),
+            Value::TimestampMillis(value) => value.to_stored(),
+            Value::TimestampMicros(value) => value.to_stored(),
+            Value::TimestampNanos(value) => value.to_stored(),
+            Value::Bytes(_) => return None,
+        })
+    }
+
     /// The byte string, if it is one.
     pub fn as_bytes(&self) -> Option<&[u8]> {
         if let Value::Bytes(bytes) = self { Some(bytes) } else { None }
@@ -96,7 +96,18 @@ impl Value {
 
     /// The sort key: first by type, with byte strings last.
     fn key(&self) -> (u8, Option<i64>, Option<&[u8]>) {
-        (self.logical() as u8, self.stored(), self.as_bytes())
+        let rank = match self {
+            Value::I64(_) => 0,
+            Value::U64(_) => 1,
+            Value::F64(_) => 2,
+            Value::Bool(_) => 3,
+            Value::Date(_) => 4,
+            Value::TimestampMillis(_) => 5,
+            Value::TimestampMicros(_) => 6,
+            Value::TimestampNanos(_) => 7,
+            Value::Bytes(_) => 8,
+        };
+        (rank, self.stored(), self.as_bytes())
     }
 }
 
@@ -104,11 +115,15 @@ impl Value {
 impl Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Value::I64(value) => value.fmt(f),
             Value::U64(value) => value.fmt(f),
             Value::F64(value) => value.fmt(f),
             Value::Bool(value) => value.fmt(f),
+            Value::Date(date) => date.to_stored().fmt(f),
+            Value::TimestampMillis(time) => time.to_stored().fmt(f),
+            Value::TimestampMicros(time) => time.to_stored().fmt(f),
+            Value::TimestampNanos(time) => time.to_stored().fmt(f),
             Value::Bytes(bytes) => String::from_utf8_lossy(bytes).fmt(f),
-            _ => self.stored().unwrap_or_default().fmt(f),
         }
     }
 }
@@ -139,10 +154,19 @@ impl Hash for Value {
     }
 }
 
-impl From<Vec<u8>> for Value {
-    fn from(value: Vec<u8>) -> Value {
-        Value::Bytes(value)
-    }
+macro_rules! from {
+    ($($variant:ident: $of:ty),*) => {$(
+        impl From<$of> for Value {
+            fn from(value: $of) -> Value {
+                Value::$variant(value)
+            }
+        }
+    )*};
+}
+
+from! {
+    I64: i64, U64: u64, F64: f64, Bool: bool, Date: Date, TimestampMillis: TimestampMillis,
+    TimestampMicros: TimestampMicros, TimestampNanos: TimestampNanos, Bytes: Vec<u8>
 }
 
 impl From<&str> for Value {

@@ -135,7 +135,7 @@ pub(crate) struct RmArgs {
     pub(crate) query: Option<String>,
 
     /// The time zone of times in --where, such as Europe/Berlin or +02:00; default: UTC
-    #[arg(long, value_name = "ZONE", value_parser = TimeZone::get, requires = "query")]
+    #[arg(long, value_name = "ZONE", value_parser = TimeZone::get, requires = "query", conflicts_with = "ids")]
     pub(crate) tz: Option<TimeZone>,
 
     #[command(flatten)]

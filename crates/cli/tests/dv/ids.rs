@@ -189,7 +189,7 @@ fn segments_and_ids_are_told_apart() {
     let (_, err) = ended(sandbox.dv(&["lookup", "nothing", "a"]), 3);
     assert!(err.starts_with("dv: nothing: No such file"), "{err}");
     ended(sandbox.dv(&["lookup", "nothing.dv", "a"]), 3);
-    ended(sandbox.dv(&["lookup", "a.dv", "here", "a"]), 1);
+    ended(sandbox.dv(&["lookup", "a.dv", "here", "a"]), 3);
     let (_, err) = ended(sandbox.dv_with(&["lookup", "-", "a"], b""), 2);
     assert!(err.contains("cannot be read from standard input"), "{err}");
 }

@@ -75,8 +75,28 @@ fn implemented(declaration: &str) -> Option<String> {
     rest[start..].split(|c: char| !(c.is_alphanumeric() || c == '_')).next().map(str::to_owned)
 }
 
+/// The text with each enum of the macro `named!` as one without a macro.
+fn without_macros(text: &str) -> String {
+    let mut is_named = false;
+    let mut plain = String::new();
+    for line in text.lines() {
+        match line {
+            "named! {" => is_named = true,
+            "}" if is_named => is_named = false,
+            _ if is_named => {
+                let code = line.strip_prefix("    ").unwrap_or(line);
+                plain.push_str(code.split(" => ").next().unwrap_or_default());
+                plain.push_str(if code.contains(" => ") { ",\n" } else { "\n" });
+            }
+            _ => plain.extend([line, "\n"]),
+        }
+    }
+    plain
+}
+
 /// Adds the public items of a file in a module.
 fn items(text: &str, module: &str, found: &mut Vec<Item>) {
+    let text = &without_macros(text);
     // The item whose block this is, and whether all in it is public, as in an enum and a trait.
     let mut owner: Option<(String, bool)> = None;
     let mut is_hidden = false;
@@ -319,6 +339,15 @@ impl S {
 ";
     let found = foreign_names(text, &BTreeSet::from(["dep".to_owned()]));
     assert_eq!(found, ["S: C", "dep: H", "S: dep"]);
+}
+
+#[test]
+fn enums_of_a_macro_are_read() {
+    let text = "named! {\n    /// One.\n    pub enum Kind {\n        /// Two.\n        A = 1 => \"a\",\n    }\n}\npub fn f() {}\n";
+    let mut found = Vec::new();
+    items(text, "m", &mut found);
+    let found: Vec<&str> = found.iter().map(|item| item.declaration.as_str()).collect();
+    assert_eq!(found, ["enum Kind", "A = 1", "fn f()"]);
 }
 
 #[test]
