@@ -5,32 +5,24 @@
 //! mistakes, and adds fields.
 
 use std::collections::VecDeque;
-use std::io::{self, BufRead, Read as _};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use memchr::memrchr;
 use rayon::ThreadPoolBuilder;
 
-use super::chunk_reader::{CHUNK, ChunkReader, RecordEnd};
+use super::chunk_reader::CHUNK;
 use super::column::Column;
+use super::csv::chunks::CsvChunks;
 use super::csv::converter::CsvConverter;
-use super::csv::record_end::record_end;
 use super::csv::rows::CsvRows;
 use super::error::{InputError, Result};
-use super::ndjson::NdjsonRows;
+use super::ndjson::chunks::NdjsonChunks;
 use super::ndjson::converter::NdjsonConverter;
 use super::open_input::Rows;
 use super::row::FieldId;
 use super::row_batch::RowBatch;
 use super::source::Source;
 use super::{Import, Imported};
-
-/// The bytes of a chunk of NDJSON for each of the columns, which every chunk has.
-const COLUMN: usize = 256;
-
-/// The number of columns that even a small chunk of NDJSON may have.
-const FEW_COLUMNS: usize = 16;
 
 impl Import {
     /// Converts the rows of a text file, in chunks if possible.
@@ -47,16 +39,18 @@ impl Import {
             // The first rows tell whether there is one a line.
             self.add_text_rows(source, &mut rows, Rows::are_json_lines, sink)?;
         }
-        match &rows {
-            // It has been read.
-            Rows::Ndjson(rows) if !rows.are_lines() => return Ok(()),
-            Rows::Csv(csv) if !self.are_simple(csv) => {
-                return self.add_text_rows(source, &mut rows, |_| false, sink);
-            }
-            _ => {}
-        }
         let size = CHUNK.min(self.options.batch_bytes).max(1);
-        self.add_chunks(source, Chunks::after(rows, size), threads, sink)
+        match rows {
+            Rows::Ndjson(rows) if rows.are_lines() => {
+                self.add_chunks(source, Chunks::Ndjson(NdjsonChunks::after(rows, size)), threads, sink)
+            }
+            // It has been read.
+            Rows::Ndjson(_) => Ok(()),
+            Rows::Csv(rows) if self.are_simple(&rows) => {
+                self.add_chunks(source, Chunks::Csv(CsvChunks::after(rows, size)), threads, sink)
+            }
+            Rows::Csv(_) => self.add_text_rows(source, &mut rows, |_| false, sink),
+        }
     }
 
     /// Whether CSV has one value a cell, of a known type.
@@ -134,12 +128,7 @@ impl Import {
                 }
             } else {
                 let known = self.known();
-                self.add_text_rows(
-                    source,
-                    &mut chunks.rows.of(Box::new(io::Cursor::new(chunk.text)), line),
-                    |_| false,
-                    sink,
-                )?;
+                self.add_text_rows(source, &mut chunks.rows_of(chunk.text, line), |_| false, sink)?;
                 if self.known() != known {
                     converter = Arc::new(chunks.converter(self));
                     spare.clear();
@@ -162,99 +151,69 @@ impl Import {
         if chunk.batch.docs == 0 { Ok(()) } else { sink(self, Imported::Batch(&chunk.batch)) }
     }
 
-    /// The numbers of fields, columns and types, which grow with what a converter can convert.
-    fn known(&self) -> ([usize; 2], [usize; 2]) {
+    /// The numbers of paths, columns and types, which grow with what a converter can convert.
+    fn known(&self) -> [usize; 3] {
         let typed = self.columns.iter().filter(|column| column.ty.is_some());
-        (self.fields.sizes(), [self.columns.len(), typed.count()])
+        [self.fields.paths().count(), self.columns.len(), typed.count()]
     }
 }
 
 /// The rest of a file, in chunks.
-pub(super) struct Chunks {
-    /// The reader of the rest. Its next line stays that of the first chunk.
-    rows: Rows,
-    chunks: ChunkReader,
+enum Chunks {
+    Csv(CsvChunks),
+    Ndjson(NdjsonChunks),
 }
 
 impl Chunks {
-    /// The rows that `rows` has not read, in chunks of `size` bytes.
-    pub(super) fn after(rows: Rows, size: usize) -> Chunks {
-        let rest = match &rows {
-            Rows::Csv(rows) => rows.rest().to_vec(),
-            Rows::Ndjson(_) => Vec::new(),
-        };
-        Chunks { rows, chunks: ChunkReader::new(rest, size) }
-    }
-
-    /// Reads the next chunk into `buffer`. Returns `None` at the end of the file, and before a row that does not end as it
-    /// should or is too large for a chunk.
+    /// Reads the next chunk into `buffer`. Returns `None` at the end of the file, and before rows that are to be read one by
+    /// one.
     fn next(&mut self, buffer: Vec<u8>) -> Result<Option<Vec<u8>>> {
-        let (file, chunk) = match &mut self.rows {
-            Rows::Csv(CsvRows { file, reader, dialect, .. }) => {
-                let tokenizer = dialect.tokenizer();
-                let end = |text: &[u8], is_at_end| record_end(text, tokenizer, is_at_end);
-                (file, self.chunks.next(&mut **reader, buffer, end))
-            }
-            Rows::Ndjson(NdjsonRows { file, reader, .. }) => {
-                (file, self.chunks.next(&mut **reader, buffer, lines_end))
-            }
-        };
-        chunk.map_err(|error| InputError::unreadable(file, error))
+        match self {
+            Chunks::Csv(chunks) => chunks.next(buffer),
+            Chunks::Ndjson(chunks) => chunks.next(buffer),
+        }
     }
 
     /// The most columns that chunks may have, as each has its own. More than so many are read one by one.
     fn most_columns(&self) -> usize {
-        match self.rows {
+        match self {
             // A row names all columns.
-            Rows::Csv(_) => usize::MAX,
-            // So that lines with a new key each cost no chunk of all columns.
-            Rows::Ndjson(_) => FEW_COLUMNS.max(self.chunks.size / COLUMN),
+            Chunks::Csv(_) => usize::MAX,
+            Chunks::Ndjson(chunks) => chunks.most_columns(),
         }
     }
 
     /// The line on which the first chunk begins, from 1.
     fn next_line(&self) -> u64 {
-        match &self.rows {
-            Rows::Csv(rows) => rows.next_line,
-            Rows::Ndjson(rows) => rows.line + 1,
+        match self {
+            Chunks::Csv(chunks) => chunks.rows.next_line,
+            Chunks::Ndjson(chunks) => chunks.next_line(),
         }
     }
 
     /// The conversion of rows with the fields and types that are known now.
     fn converter(&self, import: &Import) -> Converter {
-        match &self.rows {
-            Rows::Csv(rows) => Converter::Csv(CsvConverter::new(rows, &import.options.missing)),
-            Rows::Ndjson(rows) => Converter::Ndjson(NdjsonConverter::new(rows, &import.fields)),
+        match self {
+            Chunks::Csv(chunks) => Converter::Csv(CsvConverter::new(chunks, &import.options.missing)),
+            Chunks::Ndjson(_) => Converter::Ndjson(NdjsonConverter::new(&import.fields)),
+        }
+    }
+
+    /// Reads the rows of a chunk one by one. The first is on `line`.
+    fn rows_of(&self, chunk: Vec<u8>, line: u64) -> Rows {
+        match self {
+            Chunks::Csv(chunks) => Rows::Csv(chunks.rows_of(chunk, line)),
+            Chunks::Ndjson(chunks) => Rows::Ndjson(chunks.rows_of(chunk, line)),
         }
     }
 
     /// Reads the rest one by one. The first row is on `line`.
-    pub(super) fn into_rows(self, line: u64) -> Rows {
-        let Chunks { mut rows, chunks } = self;
-        let (Rows::Csv(CsvRows { reader, .. }) | Rows::Ndjson(NdjsonRows { reader, .. })) = &mut rows;
-        let reader = std::mem::replace(reader, Box::new(io::empty()));
-        rows.of(Box::new(io::Cursor::new(chunks.into_rest()).chain(reader)), line)
-    }
-}
-
-impl Rows {
-    /// The rows of `reader`, written as these. The first is on `line`.
-    fn of(&self, reader: Box<dyn BufRead>, line: u64) -> Rows {
+    fn into_rows(self, line: u64) -> Rows {
         match self {
-            Rows::Csv(CsvRows { file, dialect, columns, .. }) => {
-                Rows::Csv(CsvRows::new(file.clone(), reader, dialect.clone(), columns.clone(), line))
-            }
-            Rows::Ndjson(NdjsonRows { file, exclude, .. }) => {
-                Rows::Ndjson(NdjsonRows::of_lines(file, reader, exclude, line))
-            }
+            Chunks::Csv(chunks) => Rows::Csv(chunks.into_rows(line)),
+            Chunks::Ndjson(chunks) => Rows::Ndjson(chunks.into_rows(line)),
         }
     }
-}
-
-/// The end of the last whole line.
-fn lines_end(text: &[u8], is_at_end: bool) -> RecordEnd {
-    let end = memrchr(b'\n', text).map_or(0, |at| at + 1);
-    RecordEnd::At(if is_at_end { text.len() } else { end })
 }
 
 /// The conversion of the chunks of a file.

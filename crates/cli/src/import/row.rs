@@ -13,7 +13,7 @@ impl FieldId {
 }
 
 /// The names of all fields of all inputs.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Fields {
     names: Vec<String>,
     ids: HashMap<String, FieldId>,
@@ -44,9 +44,15 @@ impl Fields {
         if known.iter().eq(path.iter()) { Ok(id) } else { Err(known.clone()) }
     }
 
-    /// The numbers of names and of paths.
-    pub(crate) fn sizes(&self) -> [usize; 2] {
-        [self.names.len(), self.paths.len()]
+    /// The fields that JSON may have, with the keys of their paths.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = (FieldId, &[String])> {
+        self.names.iter().zip(0..).filter_map(|(name, id)| {
+            let path: &[String] = match name.contains('.') {
+                true => self.paths.get(&FieldId(id))?,
+                false => std::slice::from_ref(name),
+            };
+            Some((FieldId(id), path))
+        })
     }
 
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {

@@ -4,13 +4,15 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::api::LogicalType;
+use crate::import::Exclude;
 use crate::import::column_type::ColumnType;
-use crate::import::row::Form;
+use crate::import::ndjson::NdjsonRows;
+use crate::import::row::Row;
 
 /// For each row, its values: the index of their field, and their text.
 type Texts = Vec<Vec<(usize, String)>>;
 
-/// Rows that were read one by one, and all fields up to a mistake; `None` if there is one.
+/// Rows that serde_json parsed, and all fields up to a mistake; `None` if there is one.
 fn parsed(text: &str, exclude: &Exclude) -> (Option<Texts>, Fields) {
     let reader = Box::new(Cursor::new(text.as_bytes().to_vec()));
     let mut rows = NdjsonRows::of_lines(&"a.ndjson".into(), reader, exclude, 1);
@@ -39,8 +41,7 @@ fn converted(text: &str, fields: &Fields, exclude: &Exclude, multi: bool) -> Opt
     }
     let mut batch = RowBatch::default();
     batch.clear(columns.len());
-    let (file, exclude, fields) = ("a.ndjson".into(), exclude.clone(), fields.clone());
-    NdjsonConverter { file, exclude, fields }.rows(text, &mut columns, &mut batch)?;
+    NdjsonConverter::new(fields).rows(text, &mut columns, &mut batch)?;
     let mut texts = vec![Vec::new(); batch.docs as usize];
     let place = |end: u64| usize::try_from(end).unwrap();
     for (index, (values, column)) in batch.columns.iter().zip(&columns).enumerate() {
@@ -202,9 +203,9 @@ fn object(value: impl Strategy<Value = String> + 'static) -> impl Strategy<Value
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// Just those rows are converted that have no mistake.
+    /// Rows with just such values are converted, which serde_json parses without a mistake.
     #[test]
-    fn rows_are_those_that_are_read_one_by_one(
+    fn rows_are_those_of_serde_json(
         rows in prop::collection::vec(object(value()), 1..5),
         cut in prop::option::weighted(0.2, any::<prop::sample::Index>()),
         excluded in prop::option::weighted(0.2, prop::sample::select(vec!["a", "b", "c.a"])),
@@ -219,8 +220,10 @@ proptest! {
         let exclude = Exclude::new(&Vec::from_iter(excluded.map(str::to_owned)));
         let (expected, fields) = parsed(&text, &exclude);
         let found = converted(&text, &fields, &exclude, true);
-        // Many columns may have too few values.
-        if found.is_some() || expected.is_none() || fields.len() <= 4 {
+        // Text that is left out is not unescaped, many columns may have too few values, and objects of empty objects are left.
+        let has_nested = text.split_whitespace().collect::<String>().contains("{}}");
+        let is_usual = excluded.is_none() && fields.len() <= 4 && !has_nested;
+        if found.is_some() || expected.is_none() || is_usual {
             prop_assert_eq!(&found, &expected, "{}", text);
         }
         let single = converted(&text, &fields, &exclude, false);
