@@ -238,7 +238,8 @@ pub fn draw(record: &Record, folder: &Path) {
         // A line needs two points.
         for shape in shown(&grid).into_iter().filter(|_| grid.waits.len() > 1) {
             let mut lines = Vec::new();
-            for side in &grid.sides {
+            // Directories that cache were measured with one wait.
+            for side in grid.sides.iter().filter(|side| !side.ends_with(CACHED)) {
                 let update = grid.figures(side, shape, Way::Update).map(|figures| figures.ms);
                 let reindexed = (0..)
                     .zip(&grid.waits)
