@@ -72,10 +72,8 @@ fn format_by_name(output: Option<&Path>) -> Result<RecordFormat, CliError> {
     let format = output.map_or(Ok(None), RecordFormat::of_file).map_err(|ending| {
         let shown = output.unwrap_or(Path::new("-")).display();
         let endings: Vec<String> = RecordFormat::endings().collect();
-        CliError::usage(format!("{shown}: unknown extension \".{ending}\"")).hint(format!(
-            "set --format, or use one of these extensions: {}, then .gz or .zst",
-            endings.join(" ")
-        ))
+        CliError::usage(format!("{shown}: unknown extension \".{ending}\""))
+            .hint(format!("set --format, or use one of these extensions: {}, then .gz", endings.join(" ")))
     })?;
     Ok(format.unwrap_or(RecordFormat::Ndjson))
 }

@@ -278,17 +278,17 @@ impl<'s> Search<'s> {
             let field = field.or_else(|| self.kept.declared(name).cloned());
             // Columns that no part has are not kept: a caller may ask for any number of names.
             let is_kept = field.is_some();
+            // A part without documents may stand for one that cannot be read, and has no file to name.
+            let first = self.parts.iter().position(|part| part.source.docs() > 0).unwrap_or(0);
             let mut columns = Vec::with_capacity(found.len());
-            for (found, part) in found.into_iter().zip(&self.parts) {
+            for (at, (found, part)) in found.into_iter().zip(&self.parts).enumerate() {
                 let absent = |field| Arc::new(AbsentColumn::of(field, part.source.docs()));
                 columns.push(match (found, &field, self.missing_columns) {
                     (Ok(column), Some(field), _) => promoted_column::promoted(column, field),
                     (Ok(column), None, _) => column,
                     (Err(_), Some(field), _) => absent(field.clone()),
-                    (Err(error), None, MissingColumns::Refuse) => return Err(error.into()),
-                    (Err(_), None, MissingColumns::NoValues) => {
-                        Arc::new(AbsentColumn::new(name, part.source.docs()))
-                    }
+                    (Err(error), None, MissingColumns::Refuse) if at >= first => return Err(error.into()),
+                    (Err(_), None, _) => Arc::new(AbsentColumn::new(name, part.source.docs())),
                 });
             }
             // Nothing else is known.

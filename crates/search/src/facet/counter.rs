@@ -248,6 +248,11 @@ impl Collector for FacetCounter {
         };
         let missing = &mut self.missing;
         match (&mut self.counts, &cells) {
+            // Few documents of a window may have a number.
+            (Counts::Sparse(counts), Cells::Numbers(numbers)) => {
+                *missing += cells.missing();
+                numbers.each(|_, number| counts.count(number, 1, &self.budget));
+            }
             (Counts::Sparse(counts), _) => cells.each_different(|_, number| match number {
                 Some(number) => counts.count(number, 1, &self.budget),
                 None => *missing += 1,

@@ -338,4 +338,7 @@ fn an_error_names_its_part_and_the_others_can_be_searched() {
     assert!(parts.without(|part| part == 1).search_undamaged(wrong).is_err());
     let damaged = Parts::new([Part::new(Damaged), Part::new(Damaged)]);
     assert!(damaged.search_undamaged(wrong).is_err());
+    // One that was left out does not say that there is no column: it is no file any more.
+    let parts = Parts::new([Part::new(Damaged), Part::new(Same { docs: 2 })]);
+    assert_eq!(parts.search_undamaged(wrong).unwrap_err().to_string(), "same: no column \"nothing\"");
 }
