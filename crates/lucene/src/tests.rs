@@ -23,8 +23,8 @@ use crate::packed::tests::{pack, width_of};
 use crate::segment_info::tests::segment_info;
 use crate::testing::{Encoder, ID, encode, reseal};
 use crate::{
-    ErrorKind, FieldType, Index, JumpTables, Options, binary, dictionary, dictionary::TermsLayout, monotonic,
-    numeric, presence, skip_index,
+    ErrorKind, FieldType, Index, JumpTables, Options, Segment, binary, dictionary, dictionary::TermsLayout,
+    monotonic, numeric, presence, skip_index,
 };
 
 /// A release of Lucene: its codec, and the layouts of its files.
@@ -657,6 +657,34 @@ fn overlays_of_many_documents_are_read() {
     check_source(&*part(&index).source, &model(docs, &now));
 }
 
+/// Overlays of doubles, which Lucene stores in another form.
+#[test]
+fn overlays_of_doubles_are_read() {
+    let (release, docs) = (Release { commit: 11, ..RELEASES[6] }, 300);
+    let price = |doc: u32| f64::from(doc) / 8.0 - 20.0;
+    let before = |doc: u32| (doc % 4 > 0).then(|| price(doc));
+    let later = |doc: u32| (doc % 3 == 0).then(|| -price(doc) / 2.0);
+    let wanted = |of: &dyn Fn(u32) -> Option<f64>| {
+        let bits = |doc: u32| of(doc).map(|price| price.to_bits().cast_signed());
+        let column = ModelColumn::Numeric((0..docs).map(bits).collect());
+        [Wanted { name: "price", form: Form::Packed, has_skip_index: false, column }]
+    };
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), release, docs, &wanted(&before), false);
+    let save = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
+    for (ending, bytes) in release.doc_values("1_Lucene90_0", docs, 3, &wanted(&later)) {
+        save(&format!("_0_1_Lucene90_0.{ending}"), &bytes);
+    }
+    save("_0_2.fnm", &fields(release, &wanted(&later), "2", &[("price", 1)]));
+    save("segments_1", &commit(release, Generations(-1, 2, 0), &[(3, &[1])]));
+    let types = Options::new().field("price", LogicalType::F64);
+    let index = Index::open_with(Arc::new(FsDirectory::new(folder.path())), types).unwrap();
+    let now = |doc: u32| later(doc).or_else(|| before(doc)).map(from_f64);
+    let column = ModelColumn::Numeric((0..docs).map(now).collect());
+    let field = Field::new("price", Kind::Numeric, LogicalType::F64);
+    check_source(&*part(&index).source, &MemSource::new(docs, [(field, column)]));
+}
+
 /// A field has lists in one segment, and single values in the other; another field is only in one.
 #[test]
 fn segments_have_kinds_of_their_own_unless_they_are_united() {
@@ -754,6 +782,29 @@ fn a_document_has_no_more_ords_than_there_are_terms() {
     }
 }
 
+/// The segment of an index that nobody read, with all of its fields as lists.
+fn of_lists(index: Index) -> Segment {
+    let segment = Arc::clone(&index.segments()[0]);
+    drop(index);
+    let mut segment = Arc::into_inner(segment).unwrap();
+    let names = segment.fields().unwrap().into_iter().map(|field| field.name).collect();
+    segment.read_as_lists(&names);
+    segment
+}
+
+/// The values of a column, single ones as lists.
+fn lists_of_one(column: ModelColumn) -> ModelColumn {
+    match column {
+        ModelColumn::Numeric(slots) => {
+            ModelColumn::SortedNumeric(slots.into_iter().map(|slot| slot.into_iter().collect()).collect())
+        }
+        ModelColumn::Sorted(slots) => {
+            ModelColumn::SortedSet(slots.into_iter().map(|slot| slot.into_iter().collect()).collect())
+        }
+        others => others,
+    }
+}
+
 /// Single values as lists, for merges with segments that have lists.
 #[test]
 fn single_values_are_lists_of_one() {
@@ -761,21 +812,9 @@ fn single_values_are_lists_of_one() {
     let columns = columns(docs, release);
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), release, docs, &columns, false);
-    let index = open(folder.path(), JumpTables::Baked).unwrap();
-    let segment = Arc::clone(&index.segments()[0]);
-    drop(index);
-    let mut segment = Arc::into_inner(segment).unwrap();
-    segment.read_as_lists(&columns.iter().map(|column| column.name.to_owned()).collect());
+    let segment = of_lists(open(folder.path(), JumpTables::Baked).unwrap());
     for wanted in columns {
-        let lists = match wanted.column {
-            ModelColumn::Numeric(slots) => {
-                ModelColumn::SortedNumeric(slots.into_iter().map(|slot| slot.into_iter().collect()).collect())
-            }
-            ModelColumn::Sorted(slots) => {
-                ModelColumn::SortedSet(slots.into_iter().map(|slot| slot.into_iter().collect()).collect())
-            }
-            others => others,
-        };
+        let lists = lists_of_one(wanted.column);
         let found = segment.column(wanted.name).unwrap();
         let field = Field::new(wanted.name, lists.kind(), found.info().field.logical);
         check_column(&*found, &*lists.open(field, docs));
@@ -1006,7 +1045,7 @@ fn fields_have_the_types_that_were_asked_for() {
         .field("time", LogicalType::TimestampMillis)
         .field("yes", LogicalType::Bool);
     let directory = || Arc::new(FsDirectory::new(folder.path()));
-    let index = Index::open_with(directory(), types).unwrap();
+    let index = Index::open_with(directory(), types.clone()).unwrap();
     let of_float = |double: f64| from_f64((double as f32).into());
     let read = [
         ("address", LogicalType::Ip, terms(&|_| address)),
@@ -1019,7 +1058,13 @@ fn fields_have_the_types_that_were_asked_for() {
         ("yes", LogicalType::Bool, flags(&|_| 1)),
     ];
     let fields = read.map(|(name, logical, column)| (Field::new(name, column.kind(), logical), column));
-    check_source(&*part(&index).source, &MemSource::new(docs, fields));
+    check_source(&*part(&index).source, &MemSource::new(docs, fields.clone()));
+    let segment = of_lists(Index::open_with(directory(), types).unwrap());
+    for (field, column) in fields {
+        let lists = lists_of_one(column);
+        let field = Field { kind: lists.kind(), ..field };
+        check_column(&*segment.column(&field.name).unwrap(), &*lists.open(field, docs));
+    }
 
     let refused = Options::new().field("price", LogicalType::Ip);
     let error = Index::open_with(directory(), refused).unwrap_err();
