@@ -156,3 +156,25 @@ fn put_u32(file: &mut [u8], at: usize, value: u32) -> Option<()> {
     *file.get_mut(at..)?.first_chunk_mut()? = value.to_le_bytes();
     Some(())
 }
+
+#[cfg(test)]
+mod tests {
+    use docvalues_format::granule::seal;
+
+    use super::*;
+
+    #[test]
+    fn a_section_is_sealed_anew_after_a_change() {
+        // One level, two and three.
+        for len in [100, 5_000, 5_000_000] {
+            let (mut bytes, crc) = seal(vec![7; len]);
+            let at = SectionRef { offset: 0, len: len as u64, crc };
+            assert_eq!(reseal_section(&mut bytes, at), Some(crc), "{len} bytes");
+            assert_eq!(reseal_section(&mut bytes[1..], at), None, "not the whole section");
+            bytes[len / 2] ^= 1;
+            let again = reseal_section(&mut bytes, at).unwrap();
+            assert_ne!(again, crc, "{len} bytes");
+            assert!(seal(bytes[..len].to_vec()) == (bytes, again), "{len} bytes");
+        }
+    }
+}
