@@ -169,10 +169,12 @@ impl<'a> VerifiedSection<'a> {
 }
 
 impl SectionBytes for VerifiedSection<'_> {
+    #[inline]
     fn place(&self) -> Place {
         self.place
     }
 
+    #[inline]
     fn len(&self) -> usize {
         self.bytes.len().saturating_sub(TAIL)
     }
