@@ -39,7 +39,8 @@ macro_rules! multiversion {
 
 /// Returns the result of the call that this CPU can run: with AVX-512 that of the first one, with AVX2 that of the second.
 /// Goes on with any other CPU. The functions may be compiled for the features that [`has_avx512`](super::has_avx512) and
-/// [`has_avx2`](super::has_avx2) check, and for no others.
+/// [`has_avx2`](super::has_avx2) check, and for no others. They are safe but for these: the macro hides `unsafe`, and proves
+/// nothing else.
 macro_rules! by_cpu {
     ($avx512:expr, $avx2:expr $(,)?) => {
         #[cfg(all(target_arch = "x86_64", not(miri)))]
