@@ -138,6 +138,8 @@ fn ask_presence(presence: &PresenceReader<Owned>) -> Result<Vec<u32>> {
     assert!(presence.select(ValueIndex::new(presence.values())).is_err(), "a value past the end");
     let mut ranks = vec![0; list.len()];
     let many = presence.rank_many(&list, &mut ranks);
+    let single: Result<Vec<u32>> =
+        list.iter().map(|&doc| Ok(presence.rank(doc)?.map_or(NO_VALUE, ValueIndex::get))).collect();
     let (mut found, mut end, mut bits) = (Vec::new(), 0, vec![0_u64; (requested as usize).div_ceil(64)]);
     let first = presence.collect(0..requested, &mut found, &mut end);
     found.truncate(end);
@@ -156,6 +158,7 @@ fn ask_presence(presence: &PresenceReader<Owned>) -> Result<Vec<u32>> {
     }
     if presence.verify().is_ok() {
         many.clone().and(exists)?;
+        assert_eq!(single.as_ref().ok(), Some(&ranks));
         let (first, values) = (first?, values?);
         assert_eq!(values, first.get()..first.get() + u32::try_from(found.len()).unwrap_or(u32::MAX));
         for (i, rank) in ranks[..requested as usize].iter().enumerate() {
