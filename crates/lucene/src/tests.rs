@@ -662,8 +662,8 @@ fn overlays_of_many_documents_are_read() {
 fn overlays_of_doubles_are_read() {
     let (release, docs) = (Release { commit: 11, ..RELEASES[6] }, 300);
     let price = |doc: u32| f64::from(doc) / 8.0 - 20.0;
-    let before = |doc: u32| (doc % 4 > 0).then(|| price(doc));
-    let later = |doc: u32| (doc % 3 == 0).then(|| -price(doc) / 2.0);
+    let before = |doc: u32| (!doc.is_multiple_of(4)).then(|| price(doc));
+    let later = |doc: u32| doc.is_multiple_of(3).then(|| -price(doc) / 2.0);
     let wanted = |of: &dyn Fn(u32) -> Option<f64>| {
         let bits = |doc: u32| of(doc).map(|price| price.to_bits().cast_signed());
         let column = ModelColumn::Numeric((0..docs).map(bits).collect());
