@@ -18,7 +18,7 @@ pub fn leading(bytes: &[u8]) -> u64 {
         return u64::from_be_bytes(first);
     }
     if let (Some(&first), Some(&last)) = (bytes.first_chunk(), bytes.last_chunk()) {
-        // Where the two overlap, they are equal.
+        // The two halves may share bytes, which are equal in both.
         let (first, last) = (u32::from_be_bytes(first), u32::from_be_bytes(last));
         return u64::from(first) << 32 | u64::from(last) << (64 - 8 * bytes.len());
     }

@@ -107,7 +107,7 @@ impl NumbersColumn {
             if !is_many {
                 return each(Batch { docs, values: View::One(values) });
             }
-            // Where lists of one begin and end.
+            // Each list has one value, so list `i` begins at `i`.
             offsets.extend(offsets.len() as u64..=values.len() as u64);
             each(Batch { docs, values: View::Many(Slices::new(&offsets[..=values.len()], values)) })
         };

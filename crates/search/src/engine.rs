@@ -17,6 +17,7 @@
 //! ```
 
 mod candidates;
+mod cells;
 mod collector;
 mod columns;
 mod constant;
@@ -41,6 +42,7 @@ pub(crate) mod value;
 mod window;
 
 pub(crate) use candidates::BLOCK;
+pub(crate) use cells::{Cells, Numbers};
 pub(crate) use collector::{Collector, Competitive, PassPart};
 pub(crate) use columns::{
     ColumnSet, ColumnView, Columns, Elements, PartColumns, Slot, TermSpace, filter_numbers, value_bounds,
@@ -61,6 +63,4 @@ pub(crate) use row_table::{RowTable, ValueSpace};
 pub use search::{MissingColumns, MixedTypes, Search};
 pub(crate) use term_ids::TermReader;
 pub(crate) use value::{NO_ORD, Stored, ord_of};
-pub(crate) use window::{
-    Cells, Numbers, SHORT_WINDOW, Window, WindowBuffers, as_run_if_whole, max_window_docs,
-};
+pub(crate) use window::{SHORT_WINDOW, Window, WindowBuffers, as_run_if_whole, max_window_docs};

@@ -50,7 +50,7 @@ fn an_answer_has_rows_in_each_format() {
     assert_eq!(head, "| host | size |\n| --- | --- |\n| a | 1 |\n");
 }
 
-/// What a reader of Markdown shows is the text.
+/// Programs that render Markdown show a value as it is.
 #[test]
 fn no_value_is_markup() {
     let texts = ["<script>", "*a* _b_ `c` ~d~", "[l](x)", "a|b", "a\nb", "a\\nb", "&lt;", "\u{1b}[2J"];

@@ -11,7 +11,7 @@ use crate::monotonic;
 use crate::order::Order;
 use crate::testing::{Encoder, body};
 
-/// How a dictionary is stored: the layout, and whether its code says that it is compressed.
+/// The layouts of dictionaries, and whether terms are compressed.
 pub(crate) const KINDS: [(TermsLayout, bool); 3] =
     [(TermsLayout::Coded, false), (TermsLayout::Coded, true), (TermsLayout::V90, true)];
 

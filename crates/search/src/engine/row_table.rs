@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use docvalues_format::bits;
 
+use super::cells::Cells;
 use super::columns::{ColumnView, Elements, Slot};
 use super::docs::len_u32;
 use super::hash_tables::{ByteStringTable, HASH_PARTS, NumberTable, ValuePart, low};
@@ -13,7 +14,7 @@ use super::interrupt::Interrupt;
 use super::memory_budget::MemoryBudget;
 use super::threads::POLL_EVERY;
 use super::value::Stored;
-use super::window::{Cells, Window};
+use super::window::Window;
 use crate::error::Result;
 
 /// The most rows per document in an array. Clearing and scanning a row takes a nanosecond, a hash table ten or more

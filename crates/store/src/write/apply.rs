@@ -100,7 +100,7 @@ fn apply(writer: &mut Writer, mut batch: Prepared, next: u64) -> Result<Applied>
     let mut outcomes = Vec::with_capacity(batch.operations.len());
     let (mut pending, mut id) = (Pending::default(), Vec::new());
     for (at, operation) in batch.operations.iter().enumerate() {
-        // Where the document was appended, if it is to be written.
+        // The place in the buffer of a document that is written.
         let place = match (operation.what, first) {
             (What::Write(doc), Some(first)) => {
                 Some(Place { doc: DocId::new(first.doc.get() + doc), ..first })
@@ -149,7 +149,7 @@ fn operate(
 ) -> Outcome {
     let (Operation { what, condition, .. }, version) = (batch.operations[at], batch.versions[at]);
     let found = batch.found.get(at).copied().flatten();
-    // What a log says took place, does again, whatever the versions are.
+    // A batch from the log is applied again as the log says, without a comparison of versions.
     let is_decided = batch.replayed.is_some();
     let current = docs.current(id, found);
     let version_of =
