@@ -35,6 +35,7 @@ pub(crate) struct ByteStringTable {
     rows: HashTable<(u64, u32)>,
     /// Row `i` is `bytes[ends[i - 1]..ends[i]]`.
     bytes: Vec<u8>,
+    /// Empty until there is a row: nothing is allocated that was not taken from a budget.
     ends: Vec<usize>,
 }
 
@@ -128,7 +129,7 @@ pub(crate) fn low(row: u64) -> u32 {
 
 impl ByteStringTable {
     pub(crate) fn new(part: ValuePart) -> ByteStringTable {
-        ByteStringTable { part, rows: HashTable::new(), bytes: Vec::new(), ends: vec![0] }
+        ByteStringTable { part, rows: HashTable::new(), bytes: Vec::new(), ends: Vec::new() }
     }
 
     /// A table of the same part with nothing in it.
@@ -137,7 +138,7 @@ impl ByteStringTable {
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.ends.len() - 1
+        self.ends.len().saturating_sub(1)
     }
 
     /// Bytes of memory.
@@ -160,15 +161,51 @@ impl ByteStringTable {
         }
         let hash_of = |(hash, _): &(u64, u32)| *hash;
         let has_room = budget.grow(&mut self.bytes, value.len())
-            && budget.grow(&mut self.ends, 1)
+            && budget.grow(&mut self.ends, 2)
             && budget.grow_table(&mut self.rows, hash_of);
         if !has_room {
             return None;
+        }
+        if self.ends.is_empty() {
+            self.ends.push(0);
         }
         let row = len_u32(self.ends.len());
         self.bytes.extend_from_slice(value);
         self.ends.push(self.bytes.len());
         self.rows.insert_unique(hash, (hash, row), hash_of);
         Some(row)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+    use crate::engine::Interrupt;
+
+    #[test]
+    fn strings_take_from_the_budget_what_they_allocate() {
+        let budget = MemoryBudget::new(1 << 20, &Interrupt::default());
+        let mut table = ByteStringTable::new(ValuePart::whole());
+        let mut model: HashMap<Vec<u8>, u32> = HashMap::new();
+        for at in 0..3_000_u32 {
+            assert_eq!((budget.used(), model.len()), (table.bytes(), table.len()), "after {at} strings");
+            let value = (at * at % 4_001).to_string().into_bytes();
+            let next = len_u32(model.len() + 1);
+            let row = *model.entry(value.clone()).or_insert(next);
+            assert_eq!(table.row(&value, &budget), Some(row));
+            assert_eq!(table.get(row as usize), value);
+        }
+    }
+
+    #[test]
+    fn numbers_take_from_the_budget_what_they_allocate() {
+        let budget = MemoryBudget::new(1 << 20, &Interrupt::default());
+        let mut table = NumberTable::new(ValuePart::whole());
+        for number in 0..3_000 {
+            assert_eq!(budget.used(), table.bytes(), "after {number} numbers");
+            assert!(table.row(number, &budget).is_some());
+        }
     }
 }

@@ -27,6 +27,12 @@ impl MemoryBudget {
         self.bytes
     }
 
+    /// The bytes that were taken and not returned.
+    #[cfg(test)]
+    pub(super) fn used(&self) -> usize {
+        self.used.load(Ordering::Relaxed)
+    }
+
     /// Whether a request was refused.
     pub(crate) fn is_over(&self) -> bool {
         self.is_over.load(Ordering::Relaxed)
