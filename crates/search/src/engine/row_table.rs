@@ -13,7 +13,7 @@ use super::hash_tables::{ByteStringTable, HASH_PARTS, NumberTable, ValuePart, lo
 use super::interrupt::Interrupt;
 use super::memory_budget::MemoryBudget;
 use super::threads::POLL_EVERY;
-use super::value::Stored;
+use super::value::{NO_ORD, Stored};
 use super::window::Window;
 use crate::error::Result;
 
@@ -136,14 +136,20 @@ impl RowTable {
                     numbers.each(|at, number| places[at] = place(number));
                 }
             }
-            (RowTable::Numbers(table), cells @ (Cells::Ords(_) | Cells::Numbers(_))) => {
-                let mut has_room = true;
-                cells.each_different(|_, number| {
-                    let row = number.map_or(Some(0), |number| table.row(number, budget));
-                    has_room &= row.is_some();
-                    places.push(row.unwrap_or(0));
-                });
-                return has_room;
+            // A loop for each form: a shared one calls a function for each document.
+            (RowTable::Numbers(table), Cells::Ords(ords)) => {
+                for &ord in ords {
+                    let row = if ord == NO_ORD { Some(0) } else { table.row(ord.get().into(), budget) };
+                    let Some(row) = row else { return false };
+                    places.push(row);
+                }
+            }
+            (RowTable::Numbers(table), Cells::Numbers(numbers)) => {
+                for at in 0..window.len() {
+                    let row = numbers.get(at).map_or(Some(0), |number| table.row(number, budget));
+                    let Some(row) = row else { return false };
+                    places.push(row);
+                }
             }
             (RowTable::Bytes(table), Cells::Bytes(strings)) => {
                 for value in strings.iter() {
