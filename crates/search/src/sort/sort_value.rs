@@ -75,11 +75,18 @@ impl SortValue {
 }
 
 impl<B: AsRef<[u8]>> SortValue<B> {
-    /// The order of two values, whose byte strings may be owned or not.
-    #[inline]
+    /// The order of two values, whose byte strings may be owned or not. Numbers are compared inline, in heaps too.
+    #[inline(always)]
     pub(super) fn order<C: AsRef<[u8]>>(&self, other: &SortValue<C>) -> Ordering {
         match (self, other) {
             (SortValue::Number(a), SortValue::Number(b)) => a.cmp(b),
+            _ => self.order_of_others(other),
+        }
+    }
+
+    #[inline(never)]
+    fn order_of_others<C: AsRef<[u8]>>(&self, other: &SortValue<C>) -> Ordering {
+        match (self, other) {
             (SortValue::Bytes(a), SortValue::Bytes(b)) => a.as_ref().cmp(b.as_ref()),
             (SortValue::BytesDown(a), SortValue::BytesDown(b)) => b.as_ref().cmp(a.as_ref()),
             _ => self.class().cmp(&other.class()),
