@@ -52,13 +52,16 @@ impl Lookup {
         }
     }
 
-    /// Opens the terms of a field with postings of this format and suffix, once.
+    /// Opens the terms of a field with postings of this format and suffix, once. Fields may share their files.
     fn open(&self, field: &FieldInfo, (format, suffix): &(String, String)) -> Result<Arc<TermFiles>> {
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(terms) = opened.get(&field.number) {
             return Ok(Arc::clone(terms));
         }
-        let terms = Arc::new(TermFiles::open(&self.files, field, (format, suffix), &self.fields)?);
+        let terms = match opened.values().find(|terms| terms.has(field.number)) {
+            Some(terms) => Arc::clone(terms),
+            None => Arc::new(TermFiles::open(&self.files, field, (format, suffix), &self.fields)?),
+        };
         opened.insert(field.number, Arc::clone(&terms));
         Ok(terms)
     }

@@ -88,6 +88,11 @@ impl TermFiles {
         Ok(TermFiles { format, fields, tim, tip, doc })
     }
 
+    /// Whether there are terms of the field with this number.
+    pub(crate) fn has(&self, number: i32) -> bool {
+        self.fields.of.contains_key(&number)
+    }
+
     /// The documents with a term of the field with this number, ascending, whether they are live or not: of a segment of
     /// `docs` documents.
     pub(crate) fn find(&self, number: i32, term: &[u8], docs: u32) -> Result<Vec<DocId>> {

@@ -831,9 +831,9 @@ fn postings_header(out: &mut Encoder, name: &str, suffix: &str) {
     inner_header(out, name, 0).bytes(&ID).u8(suffix.len() as u8).bytes(suffix.as_bytes()).vint(128);
 }
 
-/// The record of field 3, with the terms "k1" to "k4", up to its index.
-fn record(out: &mut Encoder, root: Option<&[u8]>, has_longs: bool) {
-    out.vint(1).vint(3).vlong(4);
+/// The record of a field with the terms "k1" to "k4", up to its index.
+fn record(out: &mut Encoder, number: i32, root: Option<&[u8]>, has_longs: bool) {
+    out.vint(number).vlong(4);
     root.iter().for_each(|root| {
         out.vint(root.len() as i32).bytes(root);
     });
@@ -861,7 +861,8 @@ const POSTINGS: [Postings; 3] = [
     (RELEASES[1], "Lucene50", "Lucene50PostingsWriter"),
 ];
 
-/// Writes an index of one segment of 9 documents, of a field with the terms "k1" to "k4", and columns of numbers.
+/// Writes an index of one segment of 9 documents, of `field` and "other" with the same terms, "k1" to "k4", and columns of
+/// numbers.
 fn write_terms(folder: &Path, (release, format, writer): Postings, field: &str, columns: &[Wanted]) {
     let docs = 9;
     write(folder, release, docs, columns, false);
@@ -873,11 +874,12 @@ fn write_terms(folder: &Path, (release, format, writer): Postings, field: &str, 
         [("PerFieldDocValuesFormat.format", release.format()), ("PerFieldDocValuesFormat.suffix", "0")];
     let of_terms = [("PerFieldPostingsFormat.format", format), ("PerFieldPostingsFormat.suffix", "0")];
     let of_columns = columns.iter().map(|wanted| (wanted.name, 1, false, -1, &of_values[..]));
-    let fields = std::iter::once((field, 0, false, -1, &of_terms[..])).chain(of_columns);
+    let indexed = [field, "other"].into_iter().map(|name| (name, 0, false, -1, &of_terms[..]));
+    let fields = indexed.chain(of_columns);
     let fields: Vec<TestField<'_>> = fields.collect();
     save("_0.fnm", &field_infos(release.fields.0, release.fields.1, "", &fields));
     let values = format!("{}_0", release.format());
-    for (ending, bytes) in release.doc_values(&values, docs, 4, columns) {
+    for (ending, bytes) in release.doc_values(&values, docs, 5, columns) {
         save(&format!("_0_{values}.{ending}"), &bytes);
     }
     let (mut tim, mut tip) = (file("BlockTreeTermsDict"), file("BlockTreeTermsIndex"));
@@ -898,13 +900,14 @@ fn write_terms(folder: &Path, (release, format, writer): Postings, field: &str, 
         tim.vint(4 << 1 | 1).vint(12 << 1 | 1).bytes(b"\x02k1\x02k2\x02k3\x02k4");
         tim.vint(4).bytes(&[1, 1, 1, 2]).vint(7).bytes(&[0, 5, 0, 0, 0, 7]).vlong(list);
         let directory = tim.offset();
-        record(&mut tim, Some(&root), true);
+        tim.vint(2);
+        [3, 4].into_iter().for_each(|number| record(&mut tim, number, Some(&root), true));
         tim.i64(directory);
         let start = tip.offset();
         without_arcs(&mut tip, &root);
         tip.u8(0);
         let directory = tip.offset();
-        tip.vlong(start).i64(directory);
+        tip.vlong(start).vlong(start).i64(directory);
     } else {
         // Suffixes of two bytes, a run of single documents: 5, and then differences of -5 and 7.
         tim.vint(4 << 1 | 1).vlong(8 << 3 | 4).bytes(b"k1k2k3k4").vint(4 << 1 | 1).u8(2);
@@ -913,15 +916,20 @@ fn write_terms(folder: &Path, (release, format, writer): Postings, field: &str, 
         let start = tip.offset();
         let mut meta = file(terms);
         postings_header(&mut meta, &format!("{writer}Terms"), &suffix);
+        meta.vint(2);
         if is_trie {
             tip.u8(1 << 5).u8(block as u8);
-            record(&mut meta, None, false);
-            meta.vlong(start).vlong(0).vlong(tip.offset());
         } else {
             tip.u8(0);
-            record(&mut meta, Some(&root), false);
+        }
+        for number in [3, 4] {
+            record(&mut meta, number, Some(&root[..]).filter(|_| !is_trie), false);
             meta.vlong(start);
-            without_arcs(&mut meta, &root);
+            if is_trie {
+                meta.vlong(0).vlong(tip.offset());
+            } else {
+                without_arcs(&mut meta, &root);
+            }
         }
         meta.i64(0).i64(0);
         save(&format!("_0_{suffix}.tmd"), &encode(terms, 0, &suffix, &meta.out));
@@ -954,6 +962,9 @@ fn ids_are_looked_up() {
         assert_eq!(index.find_id("id", "k3").unwrap(), [DocAddress::from(DocId::new(7))]);
         assert!(index.find_id("a", "k3").unwrap().is_empty());
         check_column(&*part(&index).source.column("a").unwrap(), &*model(9, &columns).column("a").unwrap());
+        // The files are not opened again for another field.
+        fs::rename(&path, &moved).unwrap();
+        assert_eq!(segment.find_term("other", b"k3").unwrap(), [DocId::new(7)], "{format}");
     }
 }
 
