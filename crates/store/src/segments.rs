@@ -36,7 +36,7 @@ pub(crate) use moves::{PartMoves, Step};
 pub(crate) use new_numbers::NewNumbers;
 pub(crate) use new_rows::{Dictionary, NewRows, column_or_absent, has_terms};
 pub use part_id::PartId;
-pub(crate) use part_record::{Next, PartRecord, Went};
+pub(crate) use part_record::{PartRecord, Went};
 pub(crate) use segment::{StoreSegment, begin_segment};
 pub(crate) use segment_changes::SegmentChanges;
 pub(crate) use segment_state::{SegmentState, SegmentView, places_by_key, places_by_number};

@@ -16,6 +16,7 @@ use docvalues_column::{DocId, LiveDocs};
 
 use super::new_numbers::NewNumbers;
 use super::part_id::PartId;
+use crate::error::{Error, Result};
 use crate::files::FileEntry;
 
 /// The fate of a block of the buffer, or of a segment.
@@ -39,14 +40,6 @@ pub(crate) enum Went {
     Segment { record: Arc<PartRecord>, numbers: Arc<NewNumbers>, first: u32 },
     /// Nowhere: none of them was live.
     Dropped,
-}
-
-/// The place of a document after one step.
-pub(crate) enum Next {
-    Place(Arc<PartRecord>, DocId),
-    Gone,
-    /// It did not go anywhere yet.
-    Here,
 }
 
 impl PartRecord {
@@ -93,15 +86,19 @@ impl PartRecord {
         docs
     }
 
-    /// The place of a document without a copy after the part was written to a segment.
-    pub(crate) fn next(&self, doc: DocId) -> Next {
+    /// The place of a document without a copy after the part was written to a segment; `None` if it was not live then.
+    ///
+    /// # Errors
+    ///
+    /// If the part did not go anywhere yet.
+    pub(crate) fn next(&self, doc: DocId) -> Result<Option<(Arc<PartRecord>, DocId)>> {
         match self.went.get() {
             Some(Went::Segment { record, numbers, first }) => {
                 let new = numbers.get(DocId::new(first + doc.get()));
-                new.map_or(Next::Gone, |new| Next::Place(record.clone(), new))
+                Ok(new.map(|new| (record.clone(), new)))
             }
-            Some(Went::Dropped) => Next::Gone,
-            None => Next::Here,
+            Some(Went::Dropped) => Ok(None),
+            None => Err(Error::OtherSnapshot),
         }
     }
 
@@ -161,7 +158,7 @@ mod tests {
         let mut record = first.clone();
         loop {
             record = match (record.copy(doc), record.next(doc)) {
-                (Some((next, _)), _) | (None, Next::Place(next, _)) => next,
+                (Some((next, _)), _) | (None, Ok(Some((next, _)))) => next,
                 _ => break,
             };
         }

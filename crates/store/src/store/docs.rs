@@ -13,7 +13,7 @@ use crate::files::{CommitFile, random_id};
 use crate::read::{Found, Snapshot};
 use crate::schema::StoreSchema;
 use crate::segments::{
-    Block, Buffer, FrozenBuffer, Id, NewNumbers, Next, PartRecord, Place, Sealed, SegmentState, Went,
+    Block, Buffer, FrozenBuffer, Id, NewNumbers, PartRecord, Place, Sealed, SegmentState, Went,
     places_by_number,
 };
 use crate::versions::{Tombstones, VersionField};
@@ -178,15 +178,15 @@ impl Docs {
     fn follow(&self, record: &Arc<PartRecord>, doc: DocId) -> Result<Current> {
         let (mut record, mut doc) = (record.clone(), doc);
         loop {
-            (record, doc) = match record.copy(doc) {
-                Some(copy) => copy,
-                None => match (self.place_in(&record, doc), record.next(doc)) {
-                    (Some(place), _) => return Ok(place),
-                    (None, Next::Place(next, doc)) => (next, doc),
-                    (None, Next::Gone) => return Ok(Current::Gone),
-                    (None, Next::Here) => return Err(Error::OtherSnapshot),
-                },
-            }
+            (record, doc) = if let Some(copy) = record.copy(doc) {
+                copy
+            } else if let Some(place) = self.place_in(&record, doc) {
+                return Ok(place);
+            } else if let Some(next) = record.next(doc)? {
+                next
+            } else {
+                return Ok(Current::Gone);
+            };
         }
     }
 

@@ -7,7 +7,7 @@ use docvalues_column::{DocAddress, DocId, LiveDocs};
 
 use super::Snapshot;
 use crate::error::{Error, Result};
-use crate::segments::{Moves, Next, PartId, PartMoves, PartRecord, Step, Went};
+use crate::segments::{Moves, PartId, PartMoves, PartRecord, Step, Went};
 
 impl Snapshot {
     /// The identities of the [`parts`](Self::parts), in their order.
@@ -193,10 +193,9 @@ fn follow(
         (record, doc) = match record.copy(doc) {
             Some(copy) => copy,
             None if last.is_some() => return Ok(last),
-            None => match record.next(doc) {
-                Next::Place(next, doc) => (next, doc),
-                Next::Gone => return Ok(None),
-                Next::Here => return Err(Error::OtherSnapshot),
+            None => match record.next(doc)? {
+                Some(next) => next,
+                None => return Ok(None),
             },
         };
     }
