@@ -17,30 +17,17 @@ pub(crate) struct LogStart {
     pub(crate) epoch: u64,
 }
 
-/// The end of all logs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct LogEnd {
-    /// The number of the last log.
-    pub(super) log: u64,
-    /// The end of its last frame.
-    pub(super) offset: u64,
-    /// The last batch: that of the commit if no frame is after it.
-    pub(super) sequence: u64,
-    /// The number of frames after the commit.
-    pub(super) frames: u64,
-}
-
 /// A cursor over the frames of all logs.
 #[derive(Debug, Default)]
 pub(super) struct LogReader {
     /// Each log is the previous one of the next.
-    logs: Vec<LogSource>,
+    pub(super) logs: Vec<LogSource>,
     /// The index of the log.
     at: usize,
     /// The offset of the next frame in it.
-    offset: u64,
+    pub(super) offset: u64,
     /// The last batch.
-    sequence: u64,
+    pub(super) sequence: u64,
 }
 
 impl LogStart {
@@ -89,10 +76,14 @@ pub(crate) fn read_logs_after(
     apply: impl FnMut(Queued) -> Result<()>,
 ) -> Result<u64> {
     let start = LogStart::of(directory, number, commit)?;
-    start.map_or(Ok(0), |start| Ok(read_logs(directory, start, apply)?.frames))
+    start.map_or(Ok(0), |start| {
+        let end = read_logs(directory, start, apply)?;
+        Ok(end.sequence.saturating_sub(start.sequence))
+    })
 }
 
 /// Reads the frames of all batches after a commit. Calls `apply` with each, in order. One frame at a time is in memory.
+/// Returns the reader, which is at the end of the last log.
 ///
 /// # Errors
 ///
@@ -103,19 +94,16 @@ pub(super) fn read_logs(
     directory: &dyn Directory,
     start: LogStart,
     mut apply: impl FnMut(Queued) -> Result<()>,
-) -> Result<LogEnd> {
+) -> Result<LogReader> {
     let mut reader = LogReader::open(directory, start.first_log)?;
     reader.require(&start)?;
-    let mut frames = 0;
     while let Some(frame) = reader.next_frame()? {
         if frame.header.sequence > start.sequence {
-            frames += 1;
             let FrameHeader { sequence, history, .. } = frame.header;
             apply(Queued { sequence, history, body: frame.into_body() })?;
         }
     }
-    let log = reader.logs.last().map_or(start.first_log, |log| log.header.number);
-    Ok(LogEnd { log, offset: reader.offset, sequence: reader.sequence.max(start.sequence), frames })
+    Ok(reader)
 }
 
 impl LogReader {

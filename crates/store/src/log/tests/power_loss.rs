@@ -24,7 +24,7 @@ fn check_images(disk: &PowerLossDirectory, synced: u64, appended: u64, seed: &mu
         assert!((synced..=appended).contains(&found), "seed {seed}: {found}, expected {synced} at least");
         counts.images += 1;
         counts.with_more += u64::from(found > synced);
-        let bytes = bytes_of(&image, end.log);
+        let bytes = bytes_of(&image, end.logs.last().unwrap().header.number);
         let rest = bytes.get(usize::try_from(end.offset).unwrap()..).unwrap_or_default();
         let is_whole = |at: usize| {
             let header = super::super::frame::FrameHeader::decode(rest.get(at..)?)?;
