@@ -1,8 +1,8 @@
 //! Datasets of objects: segments by their URLs, opened side by side.
 
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 
 use docvalues_reader::{OpenOptions, Segment};
@@ -93,34 +93,28 @@ fn open_segment(url: &str, open: &OpenObject<'_>) -> Result<Segment> {
 }
 
 /// The results of a call for each item, several at once. The first error in the order of the items, if there is one.
-fn each<T: Sync, R: Send>(items: &[T], call: impl Fn(&T) -> Result<R> + Sync) -> Result<Vec<R>> {
+fn each<T: Sync, R: Send + Sync>(items: &[T], call: impl Fn(&T) -> Result<R> + Sync) -> Result<Vec<R>> {
+    let results: Vec<OnceLock<Result<R>>> = items.iter().map(|_| OnceLock::new()).collect();
     let next = AtomicUsize::new(0);
     let work = || {
-        let mut done = Vec::new();
-        while let Some((number, item)) = {
+        while let Some((item, result)) = {
             let number = next.fetch_add(1, Ordering::Relaxed);
-            items.get(number).map(|item| (number, item))
+            items.get(number).zip(results.get(number))
         } {
-            let result = call(item);
-            if result.is_err() {
+            let done = call(item);
+            if done.is_err() {
                 // Those before it are under way; none after it is needed.
                 next.store(items.len(), Ordering::Relaxed);
             }
-            done.push((number, result));
+            let _ = result.set(done);
         }
-        done
     };
-    let mut done = thread::scope(|scope| {
-        let others: Vec<_> = (1..AT_ONCE.min(items.len())).map(|_| scope.spawn(work)).collect();
-        let mut done = work();
-        for other in others {
-            // A panic goes on in this thread.
-            done.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        }
-        done
+    thread::scope(|scope| {
+        (1..AT_ONCE.min(items.len())).for_each(|_| drop(scope.spawn(work)));
+        work();
     });
-    done.sort_unstable_by_key(|(number, _)| *number);
-    done.into_iter().map(|(_, result)| result).collect()
+    // Those without a result are after the first error.
+    results.into_iter().map_while(OnceLock::into_inner).collect()
 }
 
 #[cfg(all(test, not(shuttle)))]
