@@ -13,7 +13,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, TryLockError, Weak};
+use std::sync::{Arc, TryLockError, Weak};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,7 @@ use docvalues_terms::lookup::Upkeep;
 
 use crate::commit::flush;
 use crate::error::{Error, Result};
-use crate::locks::of_threads::{Mutex, MutexGuard};
+use crate::locks::of_threads::{Mutex, lock};
 use crate::merge::{MergePolicy, merge_some};
 use crate::options::Durability;
 use crate::store::{Member, Shared, Store, Task, due_at, is_due};
@@ -164,7 +164,7 @@ impl Background {
     pub fn add(&self, store: &Arc<Store>) -> Result<()> {
         let member = Arc::new(Member::new(self.pool.shared.clone()));
         store.tasks.join(&member)?;
-        self.pool.lock_workers().push(Worker { store: Arc::downgrade(store), member: member.clone() });
+        lock(&self.pool.workers).push(Worker { store: Arc::downgrade(store), member: member.clone() });
         store.change_quietly(|writer| {
             store.note_room(writer);
             Ok(())
@@ -181,7 +181,7 @@ impl Background {
     /// returned.
     pub fn remove(&self, store: &Store) -> Result<()> {
         let is_of = |worker: &mut Worker| std::ptr::eq(worker.store.as_ptr(), store);
-        let removed = self.pool.lock_workers().extract_if(.., is_of).next();
+        let removed = lock(&self.pool.workers).extract_if(.., is_of).next();
         let Some(Worker { member, .. }) = removed else {
             let why = "expected a store of these background threads, found another";
             return Err(Error::Request(why.to_owned()));
@@ -195,7 +195,7 @@ impl Background {
 impl Drop for Background {
     fn drop(&mut self) {
         self.pool.shared.stop();
-        let workers = std::mem::take(&mut *self.pool.lock_workers());
+        let workers = std::mem::take(&mut *lock(&self.pool.workers));
         workers.iter().for_each(|worker| worker.member.is_leaving().store(true, Ordering::Release));
         for thread in self.threads.drain(..) {
             // It catches panics.
@@ -254,15 +254,10 @@ impl Pool {
     }
 
     fn open_workers(&self) -> Vec<Worker> {
-        let mut workers = self.lock_workers();
+        let mut workers = lock(&self.workers);
         // Not those that were dropped.
         workers.retain(|worker| worker.store.strong_count() > 0);
         workers.clone()
-    }
-
-    /// Also after a panic: each change is one call.
-    fn lock_workers(&self) -> MutexGuard<'_, Vec<Worker>> {
-        self.workers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

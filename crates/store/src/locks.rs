@@ -33,6 +33,12 @@ pub(crate) mod of_threads {
 
     #[cfg(docvalues_lock_times)]
     pub(crate) use super::timed::{Condvar, Mutex, MutexGuard};
+
+    /// Locks, also after a panic: what is locked is never left between two states.
+    #[cfg_attr(docvalues_lock_times, track_caller)]
+    pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+        mutex.lock().unwrap_or_else(super::PoisonError::into_inner)
+    }
 }
 
 /// Locks, also after a panic: each step of a change leaves a state that is consistent.

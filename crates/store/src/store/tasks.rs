@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
-use crate::locks::of_threads::{Condvar, Mutex, MutexGuard};
+use crate::locks::of_threads::{Condvar, Mutex, MutexGuard, lock};
 
 /// The task of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -207,10 +207,4 @@ impl Shared {
         *seen = *asked;
         !self.is_stopping.load(Ordering::Acquire)
     }
-}
-
-/// Also after a panic: what is locked is never left between two states.
-#[cfg_attr(docvalues_lock_times, track_caller)]
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
