@@ -12,7 +12,7 @@
 //! finds a full buffer writes it, or starts a thread that does.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, TryLockError, Weak};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -196,7 +196,7 @@ impl Drop for Background {
     fn drop(&mut self) {
         self.pool.shared.stop();
         let workers = std::mem::take(&mut *lock(&self.pool.workers));
-        workers.iter().for_each(|worker| worker.member.is_leaving().store(true, Ordering::Release));
+        workers.iter().for_each(|worker| worker.member.is_leaving.store(true, Ordering::Release));
         for thread in self.threads.drain(..) {
             // It catches panics.
             let _ = thread.join();
@@ -326,7 +326,7 @@ fn merge_in_background(store: &Store, policy: &MergePolicy, member: &Member) {
     if store.with_writer(|writer| !writer.files.received.is_empty()) {
         return;
     }
-    let stop: &AtomicBool = member.is_leaving();
+    let stop = &member.is_leaving;
     let merged = fill_table_if_it_pays(store)
         .and_then(|()| merge_some(store, stop, &|sizes| policy.choose(sizes)).map(drop));
     if !stop.load(Ordering::Acquire) {

@@ -25,9 +25,9 @@ pub(crate) struct Tasks {
 /// A store for which threads work.
 #[derive(Debug)]
 pub(crate) struct Member {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
     /// Whether threads are to stop.
-    is_leaving: AtomicBool,
+    pub(crate) is_leaving: AtomicBool,
     /// Whether each task is asked for.
     wanted: [AtomicBool; 3],
     /// Held by the thread of each task while it works, and has the store.
@@ -97,15 +97,6 @@ impl Member {
             working: Default::default(),
             buffered: AtomicUsize::new(0),
         }
-    }
-
-    pub(crate) fn shared(&self) -> &Shared {
-        &self.shared
-    }
-
-    /// Set when threads are to stop.
-    pub(crate) fn is_leaving(&self) -> &AtomicBool {
-        &self.is_leaving
     }
 
     /// Cancels the merge that runs, and waits until no thread works for the store, or has it.

@@ -31,7 +31,7 @@ pub(crate) fn make_room(store: &Store) -> Result<()> {
             _ => Ok(()),
         };
     };
-    let shared = member.shared();
+    let shared = &member.shared;
     if should_flush || shared.should_flush() {
         member.want(Task::Write);
     }
