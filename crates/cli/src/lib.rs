@@ -91,6 +91,7 @@ fn run_command(line: &CommandLine, console: &mut Console<'_>) -> Result<Exit, Cl
     let output = match &line.command {
         Command::Report(args) => &args.output,
         Command::Sql(args) => &args.output,
+        Command::Terms(args) => &args.output,
         Command::Get(GetArgs { records, .. })
         | Command::Lookup(LookupArgs { records, .. })
         | Command::Head(HeadArgs { records, .. })
@@ -107,9 +108,8 @@ fn run_command(line: &CommandLine, console: &mut Console<'_>) -> Result<Exit, Cl
     destination.write(console, |console| {
         console.answers = format.map(|_| Vec::new());
         exit = dispatch(line, console)?;
-        let answers = console.answers.take().unwrap_or_default();
-        let mut formats = format.iter().zip(&answers);
-        formats.try_for_each(|(format, answer)| answer_rows::print(answer, *format, console))
+        let answers = format.zip(console.answers.take());
+        answers.map_or(Ok(()), |(format, answers)| answer_rows::print(&answers, format, console))
     })?;
     Ok(exit)
 }
