@@ -114,9 +114,10 @@ pub fn tables(record: &Record) -> Run {
         let name = |kind: &str| format!("{}-{}-{kind}", grid.docs, grid.changed);
         let (cached, others): (Vec<&str>, Vec<&str>) =
             grid.sides.iter().partition(|side| side.ends_with(CACHED));
-        run.table(&name("times"), times(&grid, &others));
-        if !cached.is_empty() {
-            run.table(&name("times-nrt"), times(&grid, &cached));
+        for (kind, sides) in [("times", others), ("times-nrt", cached)] {
+            if !sides.is_empty() {
+                run.table(&name(kind), times(&grid, &sides));
+            }
         }
         run.table(&name("costs"), costs(&grid));
     }
@@ -249,6 +250,9 @@ pub fn draw(record: &Record, folder: &Path) {
                     (format!("{}, update", name(side)), reindexed.iter().map(|(at, _)| (*at, ms)).collect())
                 }));
                 lines.push((format!("{}, reindex", name(side)), reindexed));
+            }
+            if lines.is_empty() {
+                continue;
             }
             let Shape { docs, segments, .. } = shape;
             let title = format!("{docs} documents of {} words, {segments} segments", words(shape));

@@ -101,6 +101,25 @@ fn a_record_continues_and_becomes_tables() {
     has_row(&record, "| 20 to 100, 3 | 0.750 (0.500–1.00) | 0.375 (0.125–0.500) | even |");
 }
 
+/// A table without columns would say nothing.
+#[test]
+fn sides_that_cache_have_a_table_of_their_own() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut record = Record::open(&folder.path().join("record.jsonl"));
+    for (way, ms) in [(Way::Update, 0.75), (reindex(0.0), 0.25), (reindex(1.0), 1.25)] {
+        let figures = Figures { ms, ..Figures::default() };
+        record.add(
+            "10.6.0-nrt",
+            SHAPE,
+            What::Cell { task: Task { way, cycles: 3, changed: CHANGED }, figures },
+        );
+    }
+    let tables = report::tables(&record).markdown();
+    assert!(tables.contains("\n3000-200-times-nrt\n") && !tables.contains("\n3000-200-times\n"), "{tables}");
+    report::draw(&record, folder.path());
+    assert!(!folder.path().join("reindex-3000-100-3-200.svg").exists());
+}
+
 fn has_row(record: &Record, row: &str) {
     let tables = report::tables(record).markdown();
     assert!(tables.lines().any(|line| line == row), "{tables}");

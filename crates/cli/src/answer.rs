@@ -22,4 +22,5 @@ pub(crate) mod search_answer;
 pub(crate) mod segment_info;
 pub(crate) mod statistics;
 pub(crate) mod table;
+pub(crate) mod terms;
 pub(crate) mod usage_tables;

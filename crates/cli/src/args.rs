@@ -27,11 +27,13 @@ pub(crate) mod where_guide;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::parser::ValueSource;
 use clap::{Arg, ColorChoice, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::answer::rows::RecordFormat;
 #[cfg(feature = "lucene")]
 use crate::api::lucene::FieldType;
+use crate::error::CliError;
 use crate::open::opener::Opener;
 
 const NOTES: &str = "\
@@ -92,9 +94,12 @@ pub(crate) struct CommandLine {
     #[arg(skip)]
     pub(crate) reads_a_commit: bool,
 
-    /// The format of the answer and the file that it goes to, of commands that have these options.
+    /// Whether the command line has --json, the format of the answer and the file that it goes to, of commands that have
+    /// these options.
     #[arg(skip)]
-    pub(crate) format: Option<RecordFormat>,
+    json: bool,
+    #[arg(skip)]
+    format: Option<RecordFormat>,
     #[arg(skip)]
     pub(crate) output: Option<PathBuf>,
 
@@ -153,11 +158,19 @@ impl CommandLine {
         let Some((name, matches)) = matches.subcommand() else { return Ok(line) };
         if is_of(name, answer::ANSWERS) {
             line.output = matches.get_one("output").cloned();
-            let by_name = line.output.as_deref().and_then(RecordFormat::of_answer);
-            line.format = matches.get_one("format").copied().or(by_name);
+            line.format = matches.get_one("format").copied();
+            line.json = matches.value_source("json") == Some(ValueSource::CommandLine);
         }
         line.reads_a_commit = !is_of(name, WITHOUT_COMMIT) && !merges_a_store;
         Ok(line)
+    }
+
+    /// The format in which an answer is printed as rows; `None` as an object of JSON or as text.
+    pub(crate) fn row_format(&self) -> Result<Option<RecordFormat>, CliError> {
+        match &self.output {
+            Some(output) if self.format.is_none() && !self.json => RecordFormat::of_answer(output),
+            _ => Ok(self.format),
+        }
     }
 
     /// Opens segments and stores as the global options say.

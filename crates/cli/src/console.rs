@@ -62,6 +62,15 @@ impl<'a> Console<'a> {
         Ok(())
     }
 
+    /// Prints JSON as a line, or keeps it for another format.
+    pub(crate) fn json_line(&mut self, answer: Json) -> io::Result<()> {
+        match &mut self.answers {
+            Some(answers) => answers.push(answer),
+            None => writeln!(self.out, "{}", serde_json::to_string(&answer).unwrap_or_default())?,
+        }
+        Ok(())
+    }
+
     /// Prints a message to `out`, folded on a terminal.
     pub(crate) fn line(&mut self, text: impl fmt::Display) -> io::Result<()> {
         writeln!(self.out, "{}", message(&text.to_string(), self.out_width))

@@ -91,6 +91,7 @@ fn run_command(line: &CommandLine, console: &mut Console<'_>) -> Result<Exit, Cl
     let output = match &line.command {
         Command::Report(args) => &args.output,
         Command::Sql(args) => &args.output,
+        Command::Terms(args) => &args.output,
         Command::Get(GetArgs { records, .. })
         | Command::Lookup(LookupArgs { records, .. })
         | Command::Head(HeadArgs { records, .. })
@@ -103,13 +104,12 @@ fn run_command(line: &CommandLine, console: &mut Console<'_>) -> Result<Exit, Cl
     if let Destination::File(path) = &destination {
         refuse_no_text(path)?;
     }
-    let mut exit = Exit::Ok;
+    let (format, mut exit) = (line.row_format()?, Exit::Ok);
     destination.write(console, |console| {
-        console.answers = line.format.map(|_| Vec::new());
+        console.answers = format.map(|_| Vec::new());
         exit = dispatch(line, console)?;
-        let answers = console.answers.take().unwrap_or_default();
-        let mut formats = line.format.iter().zip(&answers);
-        formats.try_for_each(|(format, answer)| answer_rows::print(answer, *format, console))
+        let answers = format.zip(console.answers.take());
+        answers.map_or(Ok(()), |(format, answers)| answer_rows::print(&answers, format, console))
     })?;
     Ok(exit)
 }

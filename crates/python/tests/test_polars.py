@@ -91,11 +91,15 @@ def test_what_a_search_can_answer_is_pushed_down():
         (c("t") >= pl.lit(time, pl.Datetime("us")), "`t` >= 1709164800000000"),
         # Partly.
         ((c("i") == 7) & (c("i") + 1 > 2), "`i` = 7"),
+        ((c("i") == 7) & (c("t") >= pl.lit(time, pl.Datetime("ms"))), "`i` = 7"),
+        (c("t").is_in([day]) & (c("i") == 7) & (c("d") > pl.lit(time)), "`i` = 7"),
+        (c("t").is_between(pl.lit(time, pl.Datetime("ms")), pl.lit(time)), "`t` <= 1709164800000000"),
         # Not at all.
         (c("t") >= pl.lit(time, pl.Datetime("ms")), None),
         (c("t").is_in([day]), None),
         (c("i") == pl.lit(day), None),
         ((c("i") == 7) | (c("i") + 1 > 2), None),
+        ((c("i") == 7) | (c("t") >= pl.lit(time, pl.Datetime("ms"))), None),
         (c("f") == math.nan, None),
         (c("s").str.contains("a."), None),
         (c("tags").is_not_null(), None),

@@ -205,7 +205,7 @@ impl IdsBuilder {
             if form.filter_bits(filter_bits) > 0 {
                 filter.insert(hash(id, seed));
             }
-            let stored = storage.doc(doc).and_then(|()| keys.take(|made| storage.ids(made)));
+            let stored = storage.doc(doc).and_then(|()| keys.flush(|made| storage.ids(made)));
             stored.map(|()| true).map_err(BuildError::Storage)
         })?;
         if !fit {
@@ -230,12 +230,12 @@ impl Survey {
     fn of<T: SortedIds + ?Sized>(ids: &T, docs: u32) -> Result<Survey, BuildError<T::Error>> {
         let mut survey = Survey::default();
         let mut seen = vec![0_u64; docs.div_ceil(64) as usize];
-        each(ids, |id, doc| survey.take(id, doc, docs, &mut seen).map(|()| true))?;
+        each(ids, |id, doc| survey.add(id, doc, docs, &mut seen).map(|()| true))?;
         Ok(survey)
     }
 
     /// Adds the next id, and checks it.
-    fn take<E>(&mut self, id: &[u8], doc: DocId, docs: u32, seen: &mut [u64]) -> Result<(), BuildError<E>> {
+    fn add<E>(&mut self, id: &[u8], doc: DocId, docs: u32, seen: &mut [u64]) -> Result<(), BuildError<E>> {
         if id.len() > MAX_ID_LEN {
             return Err(BuildError::TooLong { doc, len: id.len() });
         }
@@ -263,13 +263,13 @@ impl Survey {
     }
 }
 
-/// Passes all ids to `take`, until it returns false or fails. Returns whether it took all.
+/// Passes the ids to `accept`, until it returns false or fails. Returns whether it accepted all.
 fn each<T: SortedIds + ?Sized>(
     ids: &T,
-    mut take: impl FnMut(&[u8], DocId) -> Result<bool, BuildError<T::Error>>,
+    mut accept: impl FnMut(&[u8], DocId) -> Result<bool, BuildError<T::Error>>,
 ) -> Result<bool, BuildError<T::Error>> {
     let mut end = Ok(true);
-    ids.each(&mut |id, doc| match take(id, doc) {
+    ids.each(&mut |id, doc| match accept(id, doc) {
         Ok(true) => ControlFlow::Continue(()),
         stopped => {
             end = stopped;
@@ -310,12 +310,12 @@ impl KeysBuilder {
         if ascends { Pushed::Yes } else { Pushed::NotAscending }
     }
 
-    /// Offers the next bytes of the section to `take`, unless the builder still reads them.
-    fn take<E>(&mut self, take: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<(), E> {
+    /// Calls `write` with the next bytes of the section, unless the builder still reads them. It may remove all of them.
+    fn flush<E>(&mut self, write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<(), E> {
         match self {
-            KeysBuilder::Blocks(builder) => builder.ids.offer(take),
-            KeysBuilder::Exact(builder) => builder.write.out.offer(take),
-            KeysBuilder::Column(builder) => builder.heads.offer(take),
+            KeysBuilder::Blocks(builder) => builder.ids.flush(write),
+            KeysBuilder::Exact(builder) => builder.write.out.flush(write),
+            KeysBuilder::Column(builder) => builder.heads.flush(write),
             KeysBuilder::Fst(_) => Ok(()),
         }
     }

@@ -62,8 +62,8 @@ const PER_WORD: usize = 4;
 /// Words of fingerprints, and of slots, in a bucket.
 const WORDS: usize = ENTRIES / PER_WORD;
 
-/// Entries that are used in a bucket on average when the table is full: 3/4.
-const TAKEN: usize = 12;
+/// Entries that are used in a bucket on average at the maximum load of a table: 3/4.
+const MAX_LOAD: usize = 12;
 
 /// Hashes whose cache lines are prefetched together before the first one is read.
 pub(crate) const PREFETCH_BATCH: usize = 64;
@@ -201,9 +201,9 @@ impl<W: Word> FingerprintTable<W> {
         self.buckets.len() * size_of::<Bucket<W>>()
     }
 
-    /// The number of entries the table takes.
+    /// The number of entries at the maximum load.
     pub(crate) fn capacity(&self) -> usize {
-        self.buckets.len() * TAKEN
+        self.buckets.len() * MAX_LOAD
     }
 }
 
@@ -216,13 +216,13 @@ pub(crate) struct TableBuilder<W = AtomicU64> {
 impl<W: Word> TableBuilder<W> {
     /// A table for at least `entries` entries. O(1): memory is reserved, but not touched yet.
     pub(crate) fn new(entries: usize) -> TableBuilder<W> {
-        let goal = prime::at_least(entries.div_ceil(TAKEN));
+        let goal = prime::at_least(entries.div_ceil(MAX_LOAD));
         TableBuilder { buckets: Vec::with_capacity(goal), goal }
     }
 
-    /// How many entries it will take.
+    /// The number of entries at the maximum load.
     pub(crate) fn capacity(&self) -> usize {
-        self.goal * TAKEN
+        self.goal * MAX_LOAD
     }
 
     /// Zeroes up to `most` more buckets, and returns how many: 0 if all are.

@@ -61,9 +61,13 @@ impl RowCell for AnswerCell<'_> {
     }
 }
 
-/// Prints an answer as rows.
-pub(crate) fn print(answer: &Json, format: RecordFormat, console: &mut Console<'_>) -> Result<(), CliError> {
-    let rows = rows(answer);
+/// Prints answers as rows.
+pub(crate) fn print(
+    answers: &[Json],
+    format: RecordFormat,
+    console: &mut Console<'_>,
+) -> Result<(), CliError> {
+    let rows: Vec<Row<'_>> = answers.iter().flat_map(rows).collect();
     let mut columns: Vec<(String, Align)> = Vec::new();
     for (name, _) in rows.iter().flatten() {
         if !columns.iter().any(|(known, _)| known == name) {
@@ -88,21 +92,33 @@ fn rows(answer: &Json) -> Vec<Row<'_>> {
         Json::List(items) => Some(items),
         _ => LISTS.iter().find_map(|list| items(answer, list)),
     };
-    let rows = list.map_or_else(|| vec![row(answer)], |items| items.iter().flat_map(of_item).collect());
+    let rows = list.map_or_else(|| of_item(answer), |items| items.iter().flat_map(of_item).collect());
     rows.into_iter().map(named_once).collect()
 }
 
-/// The rows of an item: of a facet, one for each value; of a group with its best documents, one for each of these.
+/// The rows of an item: of a facet, one for each value; of a group with its best documents, one for each of these; of a file
+/// with problems, one for each of them.
 fn of_item(item: &Json) -> Vec<Row<'_>> {
     if let (Some(column), Some(values)) = (entry(item, "column"), items(item, "values")) {
         let with_column = |value| [vec![("column".to_owned(), Cow::Borrowed(column))], row(value)].concat();
         return values.iter().map(with_column).collect();
     }
     let of_item = row(item);
-    match items(item, "documents") {
-        Some(documents) => documents.iter().map(|doc| with_document(of_item.clone(), doc)).collect(),
-        None => vec![of_item],
+    if let Some(documents) = items(item, "documents") {
+        return documents.iter().map(|doc| with_document(of_item.clone(), doc)).collect();
     }
+    match items(item, "problems") {
+        Some(problems) if !problems.is_empty() => {
+            problems.iter().map(|problem| with_problem(of_item.clone(), problem)).collect()
+        }
+        _ => vec![of_item],
+    }
+}
+
+/// The row of a file, and then the columns of one of its problems.
+fn with_problem<'a>(mut row: Row<'a>, problem: &'a Json) -> Row<'a> {
+    flatten("problem", problem, &mut row);
+    row
 }
 
 /// The row of a group, and then the columns of one of its documents.
@@ -154,7 +170,7 @@ fn flatten<'a>(prefix: &str, item: &'a Json, row: &mut Row<'a>) {
     for (key, value) in entries {
         match (prefix, &**key, value) {
             ("", "value", _) if has_values => {}
-            ("", "documents", Json::List(_)) => {}
+            ("", "documents" | "problems", Json::List(_)) => {}
             ("", "values" | "metrics", Json::Object(_)) => flatten("", value, row),
             ("", name, _) => flatten(name, value, row),
             (_, name, _) => flatten(&format!("{prefix}.{name}"), value, row),
@@ -168,7 +184,7 @@ mod tests {
 
     fn printed(answer: &Json, format: RecordFormat) -> String {
         let (mut out, mut err) = (Vec::new(), Vec::new());
-        print(answer, format, &mut Console::plain(&mut out, &mut err)).unwrap();
+        print(std::slice::from_ref(answer), format, &mut Console::plain(&mut out, &mut err)).unwrap();
         String::from_utf8(out).unwrap()
     }
 

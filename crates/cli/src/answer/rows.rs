@@ -2,7 +2,6 @@
 //!
 //! The printer knows the cells of a row, not whether it is a document or a row of a batch.
 
-use std::borrow::Cow;
 use std::io::Write;
 use std::path::Path;
 
@@ -39,29 +38,50 @@ pub(crate) enum RecordFormat {
 }
 
 impl RecordFormat {
-    /// The format by the extension of a file, if it has one. An unknown extension is returned as an error.
-    pub(crate) fn of_file(path: &Path) -> Result<Option<RecordFormat>, Cow<'_, str>> {
-        let Some(ending) = unpacked(path).extension() else { return Ok(None) };
-        match ending.to_str().and_then(|ending| RecordFormat::from_str(ending, true).ok()) {
-            None | Some(RecordFormat::Table) => Err(ending.to_string_lossy()),
-            // These are packed inside.
-            Some(RecordFormat::Parquet | RecordFormat::Arrow) if is_packed(path) => Err("gz".into()),
-            format => Ok(format),
+    /// The format that --json or --format names, or else the extension of the output; `None` without one.
+    pub(crate) fn chosen(
+        json: bool,
+        format: Option<RecordFormat>,
+        output: Option<&Path>,
+    ) -> Result<Option<RecordFormat>, CliError> {
+        match (format, output) {
+            _ if json => Ok(Some(RecordFormat::Ndjson)),
+            (None, Some(output)) => RecordFormat::of_output(output),
+            _ => Ok(format),
         }
     }
 
-    /// The format of an answer by the extension of its file; `None` for an object of JSON.
-    pub(crate) fn of_answer(path: &Path) -> Option<RecordFormat> {
-        let is_object = unpacked(path).extension().is_some_and(|ending| ending == "json");
-        RecordFormat::of_file(path).ok().flatten().filter(|_| !is_object)
+    /// The format by the extension of the output, if it has one. Fails if no format has this extension.
+    pub(crate) fn of_output(output: &Path) -> Result<Option<RecordFormat>, CliError> {
+        let Some(extension) = unpacked(output).extension() else { return Ok(None) };
+        let format = extension.to_str().and_then(|name| RecordFormat::from_str(name, true).ok());
+        let extension = match format {
+            None | Some(RecordFormat::Table) => extension.to_string_lossy(),
+            // These are packed inside.
+            Some(RecordFormat::Parquet | RecordFormat::Arrow) if is_packed(output) => "gz".into(),
+            format => return Ok(format),
+        };
+        let failure = CliError::usage(format!("{}: unknown extension \".{extension}\"", output.display()));
+        let (text, columnar) = (RecordFormat::extensions(false), RecordFormat::extensions(true));
+        Err(failure.hint(format!(
+            "set --format, or use one of these extensions: {text}, each also with .gz; or {columnar} with `dv export`"
+        )))
     }
 
-    /// The extensions of all formats.
-    pub(crate) fn endings() -> impl Iterator<Item = String> {
+    /// The format of an answer by the extension of its file; `None` for an object of JSON.
+    pub(crate) fn of_answer(output: &Path) -> Result<Option<RecordFormat>, CliError> {
+        let extension = unpacked(output).extension();
+        let is_object = extension.is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
+        Ok(RecordFormat::of_output(output)?.filter(|_| !is_object))
+    }
+
+    /// The extensions of formats of text, or of those that only `dv export` writes.
+    fn extensions(is_columnar: bool) -> String {
         let formats = RecordFormat::value_variants().iter().filter(|format| **format != RecordFormat::Table);
         let values = formats.filter_map(RecordFormat::to_possible_value);
-        values
-            .flat_map(|value| value.get_name_and_aliases().map(|name| format!(".{name}")).collect::<Vec<_>>())
+        let values: Vec<_> = values.filter(|value| value.is_hide_set() == is_columnar).collect();
+        let names = values.iter().flat_map(|value| value.get_name_and_aliases());
+        names.map(|name| format!(".{name}")).collect::<Vec<_>>().join(" ")
     }
 }
 

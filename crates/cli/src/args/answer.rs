@@ -8,7 +8,7 @@ use clap::{Arg, Command, value_parser};
 use crate::answer::rows::RecordFormat;
 
 /// Commands with an answer in JSON, which can be printed in other formats.
-pub(super) const ANSWERS: &str = "schema info stats count facet histogram group commits log";
+pub(super) const ANSWERS: &str = "schema info stats count facet histogram group diff check commits log";
 
 /// Adds --format and --output, with which a command answers as with --json.
 pub(super) fn with_formats(command: Command) -> Command {

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::filter::WhereArgs;
+use crate::answer::rows::RecordFormat;
+use crate::error::CliError;
 
 const INFO_EXAMPLES: &str = "\
 Examples:
@@ -109,7 +111,7 @@ pub(crate) struct TermsArgs {
     #[arg(value_name = "COLUMN", required_unless_present = "id")]
     pub(crate) column: Option<String>,
 
-    /// Print the ids of the index of ids; with --json, also their documents
+    /// Print the ids of the index of ids; with --json or --format, also their documents
     #[arg(long, conflicts_with = "column")]
     pub(crate) id: bool,
 
@@ -121,7 +123,22 @@ pub(crate) struct TermsArgs {
     #[arg(short = 'n', long, value_name = "COUNT")]
     pub(crate) limit: Option<u32>,
 
-    /// Print one JSON object a line
-    #[arg(long)]
-    pub(crate) json: bool,
+    /// The format of the output; default: a line for each term
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<RecordFormat>,
+
+    /// Same as --format ndjson
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+
+    /// The file to write, such as x.csv or x.csv.gz; its extension gives the format if --format does not
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+impl TermsArgs {
+    /// The format of rows; `None` for lines.
+    pub(crate) fn row_format(&self) -> Result<Option<RecordFormat>, CliError> {
+        RecordFormat::chosen(self.json, self.format, self.output.as_deref())
+    }
 }

@@ -7,6 +7,7 @@ use clap::Args;
 use super::filter::WhereArgs;
 use crate::answer::records::RecordOptions;
 use crate::answer::rows::RecordFormat;
+use crate::error::CliError;
 use crate::import::source::InputFormat;
 
 /// Options of commands that print documents.
@@ -43,10 +44,9 @@ pub(crate) struct RecordArgs {
 
 impl RecordArgs {
     /// The columns and the format to print.
-    pub(crate) fn options(&self) -> RecordOptions {
-        let by_name = || self.output.as_deref().and_then(RecordFormat::of_answer);
-        let format = if self.json { Some(RecordFormat::Ndjson) } else { self.format.or_else(by_name) };
-        RecordOptions { columns: self.columns.clone(), format, doc_ids: self.doc_ids }
+    pub(crate) fn options(&self) -> Result<RecordOptions, CliError> {
+        let format = RecordFormat::chosen(self.json, self.format, self.output.as_deref())?;
+        Ok(RecordOptions { columns: self.columns.clone(), format, doc_ids: self.doc_ids })
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::commit::{CommitArgs, WaitArgs};
+use crate::api::search::calendar::TimeZone;
 
 const LONG: &str = "\
 Change some columns of documents of a store. Their other columns stay as they are.
@@ -54,6 +55,10 @@ pub(crate) struct SetArgs {
     /// Remove all values of a column; the option can be repeated
     #[arg(long, value_name = "FIELD", allow_hyphen_values = true)]
     pub(crate) unset: Vec<String>,
+
+    /// The time zone of times without an offset in values and --where, such as Europe/Berlin or +02:00; default: UTC
+    #[arg(long, value_name = "ZONE", value_parser = TimeZone::get)]
+    pub(crate) tz: Option<TimeZone>,
 
     #[command(flatten)]
     pub(crate) commit: CommitArgs,

@@ -12,11 +12,11 @@ Examples:
   dv completions zsh > ~/.zfunc/_dv                       # a folder in $fpath
   dv completions fish > ~/.config/fish/completions/dv.fish";
 
-/// Print a shell script that completes dv's commands and options, in bash also columns
+/// Print a shell script that completes commands, options and columns
 #[derive(Debug, Args)]
 #[command(after_help = COMPLETIONS_EXAMPLES)]
 pub(crate) struct CompletionsArgs {
-    /// The shell
+    /// The shell; only bash, fish and zsh complete columns
     #[arg(value_name = "SHELL")]
     pub(crate) shell: Shell,
 

@@ -22,6 +22,9 @@ Exit codes: 0 the same, 1 different, 2 wrong command line, 3 a segment is damage
 /// `-` marks what only the first segment has, `+` what only the second has. Columns are compared by name, kind, type
 /// and text format. Values are compared if the types agree; encodings and indexes are not compared. Nothing is
 /// printed if the segments are the same.
+///
+/// A row of --format has a document, the only side with it, a column, and its values on both sides. Rows of columns that
+/// differ come first, without a document.
 #[derive(Debug, Args)]
 #[command(after_long_help = DIFF_EXAMPLES)]
 pub(crate) struct DiffArgs {
@@ -55,7 +58,7 @@ pub(crate) struct DiffArgs {
     pub(crate) json: bool,
 
     /// Print nothing, and stop at the first difference
-    #[arg(short, long, conflicts_with_all = ["json", "limit"])]
+    #[arg(short, long, conflicts_with_all = ["json", "format", "output", "limit"])]
     pub(crate) quiet: bool,
 }
 
@@ -81,6 +84,6 @@ pub(crate) struct CheckArgs {
     pub(crate) json: bool,
 
     /// Print problems only
-    #[arg(short, long, conflicts_with = "json")]
+    #[arg(short, long, conflicts_with_all = ["json", "format", "output"])]
     pub(crate) quiet: bool,
 }

@@ -5,8 +5,6 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use serde::Serialize;
-
 #[cfg(feature = "lucene")]
 use crate::api::ColumnSource as _;
 #[cfg(feature = "lucene")]
@@ -19,28 +17,22 @@ use crate::error::{CliError, Exit, exit_of};
 use crate::open::Opener;
 #[cfg(feature = "lucene")]
 use crate::open::files::is_lucene;
-use crate::text::{counted, printable, thousands};
+use crate::text::{Json, counted, printable, thousands};
 
 /// The report on one file.
-#[derive(Default, Serialize)]
+#[derive(Default)]
 struct Report {
     file: String,
     clean: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
     documents: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     columns: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     bytes: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     store: Option<StoreReport>,
     problems: Vec<Problem>,
-    #[serde(skip)]
     exit: Exit,
 }
 
 /// The part of a report that only a store has.
-#[derive(Serialize)]
 struct StoreReport {
     commits: Vec<u64>,
     files: usize,
@@ -48,7 +40,6 @@ struct StoreReport {
     unnamed: Vec<Unnamed>,
 }
 
-#[derive(Serialize)]
 struct Unnamed {
     name: String,
     bytes: u64,
@@ -57,15 +48,51 @@ struct Unnamed {
 }
 
 /// One damaged place.
-#[derive(Default, Serialize)]
+#[derive(Default)]
 struct Problem {
-    #[serde(skip_serializing_if = "Option::is_none")]
     column: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     section: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     offset: Option<u64>,
     message: String,
+}
+
+impl Report {
+    fn json(&self) -> Json {
+        Json::object([
+            ("file", self.file.as_str().into()),
+            ("clean", self.clean.into()),
+            ("documents", self.documents.into()),
+            ("columns", self.columns.into()),
+            ("bytes", self.bytes.into()),
+            ("store", self.store.as_ref().map_or(Json::NONE, StoreReport::json)),
+            ("problems", self.problems.iter().map(Problem::json).collect()),
+        ])
+    }
+}
+
+impl StoreReport {
+    fn json(&self) -> Json {
+        let unnamed = self.unnamed.iter().map(|Unnamed { name, bytes, removable }| {
+            let name = name.as_str().into();
+            Json::object([("name", name), ("bytes", (*bytes).into()), ("removable", (*removable).into())])
+        });
+        Json::object([
+            ("commits", self.commits.iter().map(|commit| (*commit).into()).collect()),
+            ("files", self.files.into()),
+            ("unnamed", unnamed.collect()),
+        ])
+    }
+}
+
+impl Problem {
+    fn json(&self) -> Json {
+        Json::object([
+            ("column", self.column.as_deref().into()),
+            ("section", self.section.into()),
+            ("offset", self.offset.into()),
+            ("message", self.message.as_str().into()),
+        ])
+    }
 }
 
 pub(crate) fn run(args: &CheckArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
@@ -74,8 +101,7 @@ pub(crate) fn run(args: &CheckArgs, opener: &Opener, console: &mut Console<'_>) 
         let report = check(opener, file);
         exit = exit.max(report.exit);
         if args.json {
-            let line = serde_json::to_string(&report).unwrap_or_default();
-            writeln!(console.out, "{line}")?;
+            console.json_line(report.json())?;
         } else {
             print(&report, args.quiet, console)?;
         }

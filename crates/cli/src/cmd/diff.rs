@@ -31,6 +31,8 @@ fn compare(args: &DiffArgs, opener: &Opener, console: &mut Console<'_>) -> Resul
         if !comparison.differs() {
             comparison.documents(Detail::Whether, &mut |_, _| Ok(()))?;
         }
+    } else if console.answers.is_some() {
+        report::rows(&mut comparison, args.limit, console)?;
     } else if args.json {
         report::json(&mut comparison, args.limit, console)?;
     } else {

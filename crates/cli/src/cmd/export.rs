@@ -40,10 +40,7 @@ pub(crate) fn run(args: &ExportArgs, opener: &Opener, console: &mut Console<'_>)
 
 /// The output format. Fails if it needs the feature `parquet` and that is off.
 fn format(args: &ExportArgs) -> Result<RecordFormat, CliError> {
-    let format = match args.records.options().format {
-        Some(format) => format,
-        None => format_by_name(args.records.output.as_deref())?,
-    };
+    let format = args.records.options()?.format.unwrap_or(RecordFormat::Ndjson);
     let name = match format {
         RecordFormat::Parquet => "Parquet",
         RecordFormat::Arrow => "Arrow",
@@ -65,17 +62,6 @@ fn refuse_file(path: &Path, format: RecordFormat) -> Result<(), CliError> {
         RecordFormat::Arrow => refuse_other_format(path, "an Arrow file", |head| head.starts_with(b"ARROW1")),
         _ => refuse_no_text(path),
     }
-}
-
-/// The format by the extension of a file.
-fn format_by_name(output: Option<&Path>) -> Result<RecordFormat, CliError> {
-    let format = output.map_or(Ok(None), RecordFormat::of_file).map_err(|ending| {
-        let shown = output.unwrap_or(Path::new("-")).display();
-        let endings: Vec<String> = RecordFormat::endings().collect();
-        CliError::usage(format!("{shown}: unknown extension \".{ending}\""))
-            .hint(format!("set --format, or use one of these extensions: {}, then .gz", endings.join(" ")))
-    })?;
-    Ok(format.unwrap_or(RecordFormat::Ndjson))
 }
 
 /// The documents to export.
@@ -144,7 +130,7 @@ impl Export<'_> {
             DocSelection::List(list) => Box::new(list.into_iter()),
         };
         let documents = &mut records::Found { segments, docs };
-        records::print_documents(fields, documents, &args.records.options(), *format, console)
+        records::print_documents(fields, documents, &args.records.options()?, *format, console)
     }
 
     #[cfg(feature = "parquet")]

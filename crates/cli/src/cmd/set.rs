@@ -35,9 +35,10 @@ pub(crate) fn run(args: &SetArgs, opener: &Opener, console: &mut Console<'_>) ->
         (None, Some((id, changes))) => (Some(id), changes),
         (None, None) => return Err(CliError::usage("expected an id or --where QUERY, found none")),
     };
-    let changes = FieldChanges::parse(&args.folder, changes, &args.unset, store.snapshot().schema())?;
+    let zone = args.tz.as_ref();
+    let changes = FieldChanges::parse(&args.folder, changes, &args.unset, store.snapshot().schema(), zone)?;
     let updated = match (query, id) {
-        (Some(query), _) => update_where(&store, &with_times(&store, query, None), &changes)?,
+        (Some(query), _) => update_where(&store, &with_times(&store, query, zone), &changes)?,
         (None, id) => update_ids(&store, id.map_or(&[], std::slice::from_ref), &changes)?,
     };
     commit(&store, console)?;

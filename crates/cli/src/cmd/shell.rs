@@ -18,7 +18,10 @@ use crate::open::{Opener, Segments};
 #[cfg(feature = "man")]
 pub(crate) use pages::man;
 
-/// `dv completions`: what shells need to complete the command line, and the names of columns that bash asks for.
+/// The beginning of the last lines of a script for zsh.
+const ZSH_END: &str = "\nif [ \"$funcstack[1]\"";
+
+/// `dv completions`: what shells need to complete the command line, and the names of columns that they ask for.
 pub(crate) fn completions(
     args: &CompletionsArgs,
     opener: &Opener,
@@ -38,10 +41,18 @@ pub(crate) fn completions(
     // The generator panics where writing fails: who reads may go away.
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut args::commands(), "dv", &mut script);
-    if args.shell == Shell::Bash {
-        script.extend_from_slice(include_bytes!("shell/columns.bash"));
-    }
-    console.out.write_all(&script)?;
+    let script = String::from_utf8_lossy(&script);
+    let (script, columns) = match args.shell {
+        Shell::Bash => (&*script, include_str!("shell/columns.bash")),
+        Shell::Fish => (&*script, include_str!("shell/columns.fish")),
+        // The last lines of the script register its function; those of the file register the one around it.
+        Shell::Zsh => (
+            script.rsplit_once(ZSH_END).map_or(&*script, |(start, _)| start),
+            include_str!("shell/columns.zsh"),
+        ),
+        _ => (&*script, ""),
+    };
+    write!(console.out, "{script}{columns}")?;
     Ok(Exit::Ok)
 }
 

@@ -14,6 +14,7 @@ use crate::open::{Opener, Segments};
 use crate::text::quoting;
 
 pub(crate) fn run(args: &SortArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    let options = args.records.options()?;
     let segments = open(&args.files, &args.filter, opener, console)?;
     let (sort, top) = (segments.sort_keys("--by", &args.by)?, all_if_zero(args.count));
     let after = args.after.as_deref().map(|after| read(&segments, &sort, after)).transpose()?;
@@ -24,7 +25,7 @@ pub(crate) fn run(args: &SortArgs, opener: &Opener, console: &mut Console<'_>) -
     let answer = answer(&segments, (&args.filter, None), request)?;
     let found = &answer.found.top;
     let docs = &found[..top.min(found.len())];
-    records::print(&segments, docs.iter().copied(), &args.records.options(), console)?;
+    records::print(&segments, docs.iter().copied(), &options, console)?;
     let more = if is_after { found.len() > docs.len() } else { answer.found.hits > docs.len() as u64 };
     if let Some(&last) = docs.last().filter(|_| more && !args.filter.explain) {
         let option = quoting::option("--after", &written(&segments, &answer.request.sort, last)?);

@@ -2,17 +2,15 @@
 
 mod several;
 
-use std::io;
 use std::ops::ControlFlow;
 
+use crate::answer::terms::TermPrinter;
 use crate::api::{DocId, Field, Kind, LogicalType, OrdRange, Values};
 use crate::args::inspect::TermsArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit};
 use crate::open::{OpenSegment, Opener, Segments, columns, id_index};
-use crate::text::fit::message;
 use crate::text::quoting::append_hex;
-use crate::text::{Printer, StoredRef, printable};
 
 pub(crate) fn run(args: &TermsArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
     let segments = Segments::open_all(opener, [&args.file])?;
@@ -42,31 +40,34 @@ fn print_terms(
         Some(prefix) => terms.prefix(&bytes_of(prefix, field.logical)?)?,
     };
     ords.end = ords.end.min(ords.start.saturating_add(args.limit.unwrap_or(u32::MAX)));
-    let (printer, mut written) = (Printer::of(field), Ok(()));
+    let (mut printer, mut printed) = (TermPrinter::begin(field, false, args.row_format()?, console)?, Ok(()));
     terms.each_term(ords, &mut |_, term| {
-        written = print_line(args, &printer, (term, None), console);
-        flow(&written)
+        printed = printer.print(term, None, console);
+        flow(&printed)
     })?;
-    Ok(written?)
+    printed?;
+    printer.finish(console)
 }
 
-/// Prints ids, and with `--json` their documents.
+/// Prints ids, in rows with their documents.
 fn print_ids(segment: &OpenSegment, args: &TermsArgs, console: &mut Console<'_>) -> Result<(), CliError> {
     let (index, field) = id_index::open(segment)?;
     let prefix = args.prefix.as_ref().map(|prefix| bytes_of(prefix, field.logical)).transpose()?;
-    let (mut left, printer, mut written) = (args.limit.unwrap_or(u32::MAX), Printer::of(&field), Ok(()));
+    let mut printer = TermPrinter::begin(&field, true, args.row_format()?, console)?;
+    let (mut left, mut printed) = (args.limit.unwrap_or(u32::MAX), Ok(()));
     let each = |id: &[u8], doc: DocId| {
         if left == 0 {
             return ControlFlow::Break(());
         }
         left -= 1;
-        written = print_line(args, &printer, (id, Some(doc.get())), console);
-        flow(&written)
+        printed = printer.print(id, Some(doc.get()), console);
+        flow(&printed)
     };
     index
         .prefix(&prefix.unwrap_or_default(), each)
         .map_err(|error| id_index::damaged(&error, id_index::MEND))?;
-    Ok(written?)
+    printed?;
+    printer.finish(console)
 }
 
 fn no_dictionary(file: &str, field: &Field) -> CliError {
@@ -98,26 +99,7 @@ fn bytes_of(prefix: &str, logical: LogicalType) -> Result<Vec<u8>, CliError> {
     }
 }
 
-/// Prints a term, or an id, in JSON with its document. On a terminal, a long one is folded.
-fn print_line(
-    args: &TermsArgs,
-    printer: &Printer,
-    (term, doc): (&[u8], Option<u32>),
-    console: &mut Console<'_>,
-) -> io::Result<()> {
-    if args.json {
-        let key = if doc.is_some() { "id" } else { "term" };
-        let mut line = format!("{{\"{key}\":");
-        printer.json(&[StoredRef::Bytes(term)], &mut line);
-        let doc = doc.map(|doc| format!(",\"doc\":{doc}")).unwrap_or_default();
-        return writeln!(console.out, "{line}{doc}}}");
-    }
-    // Control characters are escaped, so a term is one line.
-    let text = printable(&printer.to_text(StoredRef::Bytes(term)));
-    writeln!(console.out, "{}", message(&text, console.out_width))
-}
-
-/// Stops at an error of writing.
-fn flow(written: &io::Result<()>) -> ControlFlow<()> {
-    if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+/// Stops at an error of printing.
+fn flow(printed: &Result<(), CliError>) -> ControlFlow<()> {
+    if printed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
 }

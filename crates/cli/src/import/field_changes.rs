@@ -4,13 +4,16 @@ use std::path::Path;
 
 use super::column::Column;
 use super::column_type::ColumnType;
+use super::parse_cell::CellParser;
 use super::row::Form;
 use super::schema::Schema;
 use super::{alter_command, store_schema, wider_type};
 use crate::api::search::Value;
+use crate::api::search::calendar::TimeZone;
 use crate::api::store::{StoreSchema, Update, WriteBatch};
 use crate::api::{Field, LogicalType, from_f64, to_f64};
 use crate::error::CliError;
+use crate::text::query_time::in_utc;
 use crate::text::text_format::TextFormat;
 use crate::text::time::is_timestamp;
 use crate::text::words::{excerpt, meant, with_text};
@@ -40,12 +43,14 @@ enum Action {
 }
 
 impl FieldChanges {
-    /// Parses the arguments of a command. Values are read by the types of `schema`.
+    /// Parses the arguments of a command. Values are read by the types of `schema`, and times without an offset in `zone`, or
+    /// in UTC.
     pub(crate) fn parse(
         folder: &Path,
         arguments: &[String],
         unset: &[String],
         schema: &StoreSchema,
+        zone: Option<&TimeZone>,
     ) -> Result<FieldChanges, CliError> {
         let mut requests = Schema::default();
         store_schema::require(folder, schema, &mut requests)?;
@@ -53,7 +58,7 @@ impl FieldChanges {
         for argument in arguments {
             let (name, action, text) = split(argument, schema)?;
             let change = changes.of(name, action, schema)?;
-            change.push(text, (folder, &requests))?;
+            change.push(text, (folder, &requests, zone))?;
         }
         for name in unset {
             changes.of(name, Action::Unset, schema)?;
@@ -193,7 +198,11 @@ impl FieldChange {
     }
 
     /// Adds a value.
-    fn push(&mut self, text: &str, (folder, requests): (&Path, &Schema)) -> Result<(), CliError> {
+    fn push(
+        &mut self,
+        text: &str,
+        (folder, requests, zone): (&Path, &Schema, Option<&TimeZone>),
+    ) -> Result<(), CliError> {
         let (name, ty) = (self.field.name.as_str(), column_type(&self.field));
         if !self.values.is_empty() && !ty.multi {
             let message = format!("column {name:?} ({ty}): expected one value a document, found several");
@@ -213,7 +222,12 @@ impl FieldChange {
             let text = is_timestamp(ty.logical).then(|| format!("{text}:00"))?;
             parser.value(Form::Bare, &text).ok()
         };
+        let of_zone = || {
+            let text = in_utc(zone.filter(|_| is_timestamp(ty.logical))?, text)?;
+            Some(CellParser { time: None, ..column.cell_parser(ty) }.value(Form::Bare, &text))
+        };
         let value = parser.value(Form::Bare, text).or_else(|mismatch| of_minute().ok_or(mismatch));
+        let value = value.and_then(|value| of_zone().unwrap_or(Ok(value)));
         let value = value.map_err(|mismatch| {
             let found = if text.is_empty() { "nothing".to_owned() } else { excerpt(text.as_bytes()) };
             let message = with_text(&format!("column {name:?} ({ty}): {}", mismatch.problem), &found);

@@ -1,6 +1,6 @@
 //! Dates and times in queries: what is printed is read.
 
-use jiff::fmt::temporal::Pieces;
+use jiff::fmt::temporal::{DateTimeParser, Pieces};
 
 use super::text_format::TextFormat;
 use super::time::{TimeFormat, days, is_time};
@@ -25,8 +25,7 @@ fn query_time(field: &Field, zone: Option<&TimeZone>, text: &str) -> Option<Stri
     }
     let is_date = field.logical == LogicalType::Date;
     if let Ok(pieces) = Pieces::parse(text) {
-        let is_local = pieces.offset().is_none() && pieces.time_zone_annotation().is_none();
-        return zone.filter(|_| is_local && !is_date).map(|zone| format!("{text}[{zone}]"));
+        return zone.filter(|_| is_local(&pieces) && !is_date).map(|zone| format!("{text}[{zone}]"));
     }
     let (moment, _) = TextFormat::parse(field.format.as_deref()?).time?.read(text)?;
     let mut read = String::new();
@@ -35,6 +34,19 @@ fn query_time(field: &Field, zone: Option<&TimeZone>, text: &str) -> Option<Stri
         false => TimeFormat::canonical().print(moment, &mut read),
     };
     is_printed.then_some(read)
+}
+
+/// Whether a date or time says no offset and no zone.
+fn is_local(pieces: &Pieces<'_>) -> bool {
+    pieces.offset().is_none() && pieces.time_zone_annotation().is_none()
+}
+
+/// The time in UTC at which clocks in `zone` show `text`, as RFC 3339. `None` for other text than a time without an offset.
+pub(crate) fn in_utc(zone: &TimeZone, text: &str) -> Option<String> {
+    let pieces = Pieces::parse(text).ok()?;
+    let is_local_time = is_local(&pieces) && pieces.time().is_some();
+    let local = is_local_time.then(|| format!("{text}[{zone}]"))?;
+    Some(DateTimeParser::new().parse_zoned(&local).ok()?.timestamp().to_string())
 }
 
 #[cfg(test)]
@@ -67,6 +79,24 @@ mod tests {
             (time, zone, "yesterday"),
         ] {
             assert_eq!(read(logical, "", zone, text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn local_times_are_those_of_clocks() {
+        for (zone, text, expected) in [
+            ("Europe/Berlin", "2024-01-31 12:00", Some("2024-01-31T11:00:00Z")),
+            ("Europe/Berlin", "2024-07-31T12:00:00.25", Some("2024-07-31T10:00:00.25Z")),
+            // Skipped, and shown twice.
+            ("Europe/Berlin", "2024-03-31 02:30", Some("2024-03-31T01:30:00Z")),
+            ("Europe/Berlin", "2024-10-27 02:30", Some("2024-10-27T00:30:00Z")),
+            ("+05:30", "2024-01-31 12:00", Some("2024-01-31T06:30:00Z")),
+            ("Europe/Berlin", "2024-01-31T12:00Z", None),
+            ("Europe/Berlin", "2024-01-31T12:00+02:00", None),
+            ("Europe/Berlin", "2024-01-31", None),
+            ("Europe/Berlin", "noon", None),
+        ] {
+            assert_eq!(in_utc(&TimeZone::get(zone).unwrap(), text).as_deref(), expected, "{text}");
         }
     }
 }

@@ -38,6 +38,31 @@ fn check_names_column_section_and_offset() {
 }
 
 #[test]
+fn a_check_has_a_row_for_each_problem() {
+    let sandbox = sandbox();
+    let info: serde_json::Value = serde_json::from_str(&sandbox.ok(&["info", "a.dv", "--json"])).unwrap();
+    let section = &info["columns"][1]["sections"][0];
+    let mut bytes = sandbox.read("a.dv");
+    bytes[usize::try_from(section["offset"].as_u64().unwrap()).unwrap()] ^= 0x10;
+    sandbox.write("b.dv", bytes);
+    let run = sandbox.dv(&["check", "a.dv", "b.dv", "--format", "csv"]);
+    let lines: Vec<&str> = run.out.lines().collect();
+    let problem = "problem.column,problem.section,problem.offset,problem.message";
+    assert_eq!(lines[0], format!("file,clean,documents,columns,bytes,{problem}"));
+    let size = sandbox.read("a.dv").len();
+    assert_eq!(lines[1], format!("a.dv,true,3000,3,{size},,,,"));
+    let damaged = format!("b.dv,false,3000,3,{size},name,{},", section["section"].as_str().unwrap());
+    assert!(run.code == 1 && lines[2].starts_with(&damaged), "{run:?}");
+    let run = sandbox.dv(&["check", "a.dv", "b.dv", "-o", "check.ndjson"]);
+    assert_eq!((run.code, run.out.as_str()), (1, ""));
+    assert!(sandbox.read("check.ndjson").starts_with(b"{\"file\":\"a.dv\",\"clean\":true,"));
+    // Without a format, an object a file with its list of problems.
+    sandbox.dv(&["check", "a.dv", "b.dv", "-o", "check.json"]);
+    assert_eq!(sandbox.read("check.json"), sandbox.dv(&["check", "a.dv", "b.dv", "--json"]).out.as_bytes());
+    assert_eq!(sandbox.dv(&["check", "a.dv", "-q", "--format", "csv"]).code, 2);
+}
+
+#[test]
 fn other_columns_of_a_damaged_segment_can_be_read() {
     let sandbox = sandbox();
     let info: serde_json::Value = serde_json::from_str(&sandbox.ok(&["info", "a.dv", "--json"])).unwrap();

@@ -93,6 +93,30 @@ fn documents_that_one_segment_has_are_shown_with_their_values() {
 }
 
 #[test]
+fn differences_are_rows_with_the_same_columns() {
+    let (a, b) = ("n,m\n1,5\n2,6\n", "n,m\n1,7\n2,6\n3,8\n");
+    let (sandbox, run) = diff(a, b, &["--format", "csv"]);
+    let expected = "document,only_in,column,a,b\n0,,m,5,7\n2,b,n,,3\n2,b,m,,8\n";
+    assert_eq!((run.code, run.out.as_str()), (1, expected));
+    let run = sandbox.dv(&["diff", "a.dv", "b.dv", "-o", "d.tsv"]);
+    assert_eq!((run.code, run.out.as_str()), (1, ""));
+    assert_eq!(sandbox.read("d.tsv"), expected.replace(',', "\t").as_bytes());
+    assert_eq!(sandbox.ok(&["diff", "a.dv", "a.dv", "--format", "csv"]), "");
+    assert_eq!(sandbox.dv(&["diff", "a.dv", "b.dv", "-q", "--format", "csv"]).code, 2);
+    // Columns come first. They have no document.
+    let (_, run) = diff("n,m\n1,5\n", "n,k\n1,7\n", &["--format", "csv"]);
+    let expected = "document,only_in,column,a,b\n,a,m,numeric i64,\n,b,k,,numeric i64\n";
+    assert_eq!((run.code, run.out.as_str()), (1, expected));
+    let (_, run) = diff("n,m\n1,5\n", "n,m\n1,7\n", &["--format", "csv", "--by", "n"]);
+    assert_eq!(run.out, "value,only_in,column,a,b\n1,,m,5,7\n");
+    // Documents beyond the limit are counted.
+    let more = ["--limit", "1", "--format", "ndjson"];
+    let (_, run) = diff(&numbers(3, &[]), &numbers(3, &[(0, "7"), (2, "9")]), &more);
+    assert_eq!(run.out, "{\"document\":0,\"only_in\":null,\"column\":\"n\",\"a\":0,\"b\":7}\n");
+    assert_eq!(run.err, "note: 2 of 3 documents differ: n in 2; --limit shows 1\n");
+}
+
+#[test]
 fn values_that_are_not_there_are_told_from_those_that_look_like_it() {
     let (_, run) = diff("f,s\n1.5,x\nNaN,\ninf,\"\"\n2.5,y\n", "f,s\nNaN,x\n,\"\"\nNaN,\n2.5,y\n", &[]);
     let documents = run.out.split_once('@').unwrap().1;

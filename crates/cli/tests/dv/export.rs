@@ -136,7 +136,8 @@ fn the_ending_of_a_name_says_the_format_or_is_asked_about() {
     let sandbox = sandbox();
     let (csv, ndjson) = ("a,b\n1,x\n2,y\n", "{\"a\":1,\"b\":\"x\"}\n{\"a\":2,\"b\":\"y\"}\n");
     let known = "set --format, or use one of these extensions: \
-                 .csv .tsv .markdown .md .ndjson .jsonl .json .parquet .pq .arrow .feather, then .gz";
+                 .csv .tsv .markdown .md .ndjson .jsonl .json, each also with .gz; \
+                 or .parquet .pq .arrow .feather with `dv export`";
     for (name, ending) in [("x.xyz", "xyz"), ("z.dv", "dv"), ("t.table", "table"), ("e.", "")] {
         let run = sandbox.dv(&["export", "a.dv", "-o", name]);
         let expected = format!("dv: {name}: unknown extension \".{ending}\"\n    hint: {known}\n");

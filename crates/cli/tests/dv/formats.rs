@@ -154,6 +154,18 @@ fn rows_of_the_best_documents_keep_nan() {
     assert!(markdown.ends_with("| a | 2 | 0 |  |\n| a | 2 | 1 | 1.5 |\n"), "{markdown}");
 }
 
+/// No command guesses a format, so that a name such as `x.xlsx` does not get NDJSON.
+#[track_caller]
+fn is_refused(sandbox: &Sandbox, command: &[&str]) {
+    for name in ["y.xlsx", "y.txt.gz"] {
+        let run = sandbox.dv(&[command, &["-o", name]].concat());
+        let extension = if name == "y.xlsx" { "xlsx" } else { "txt" };
+        let expected = format!("dv: {name}: unknown extension \".{extension}\"\n    hint: set --format, ");
+        assert!(run.code == 2 && run.err.starts_with(&expected), "{command:?} {run:?}");
+        assert!(!sandbox.exists(name), "{command:?}");
+    }
+}
+
 #[test]
 fn documents_go_to_a_file() {
     let sandbox = sandbox();
@@ -183,8 +195,11 @@ fn documents_go_to_a_file() {
         assert!(csv.starts_with("host,size\n") && csv.lines().count() > 1, "{command:?} {csv}");
         assert_eq!(printed(&["-o", "x.csv.gz"]), "");
         assert_eq!(unpacked(&sandbox.read("x.csv.gz")), csv, "{command:?}");
-        printed(&["-o", "x.txt"]);
+        printed(&["-o", "x.txt", "--json"]);
         assert_eq!(sandbox.read("x.txt"), printed(&["--json"]).as_bytes(), "{command:?}");
+        printed(&["-o", "x"]);
+        assert_eq!(sandbox.read("x"), printed(&["--json"]).as_bytes(), "{command:?}");
+        is_refused(&sandbox, command);
         assert_eq!(printed(&["-o", "-", "--format", "csv"]), csv);
     }
     for (command, file) in
@@ -213,9 +228,25 @@ fn the_name_of_a_file_gives_its_format_and_compression() {
     sandbox.ok(&["facet", "t.dv", "host", "-o", "x.txt", "--format", "csv"]);
     assert_eq!(sandbox.read("x.txt"), csv.as_bytes());
     assert_eq!(sandbox.ok(&["facet", "t.dv", "host", "-o", "-", "--format", "csv"]), csv);
-    for name in ["x", "x.json"] {
+    let json = sandbox.ok(&["count", "t.dv", "--json"]);
+    for name in ["x", "x.json", "x.JSON"] {
         sandbox.ok(&["count", "t.dv", "-o", name]);
-        assert_eq!(sandbox.read(name), sandbox.ok(&["count", "t.dv", "--json"]).as_bytes());
+        assert_eq!(sandbox.read(name), json.as_bytes());
+    }
+    for name in ["z.txt", "z.csv"] {
+        sandbox.ok(&["count", "t.dv", "-o", name, "--json"]);
+        assert_eq!(sandbox.read(name), json.as_bytes());
+    }
+    for command in [
+        &["count", "t.dv"][..],
+        &["facet", "t.dv", "host"],
+        &["histogram", "t.dv", "size", "--step", "1"],
+        &["group", "t.dv", "host"],
+        &["stats", "t.dv"],
+        &["info", "t.dv"],
+        &["schema", "t.csv"],
+    ] {
+        is_refused(&sandbox, command);
     }
     sandbox.ok(&["export", "t.dv", "-o", "e.csv.gz"]);
     assert_eq!(unpacked(&sandbox.read("e.csv.gz")), sandbox.ok(&["export", "t.dv", "--format", "csv"]));

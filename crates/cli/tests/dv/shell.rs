@@ -21,8 +21,35 @@ fn completions_know_every_command() {
             assert!(script.contains(word), "{shell} has no {word}");
         }
     }
+    // The last lines of what was generated for zsh are others.
+    assert_eq!(sandbox.ok(&["completions", "zsh"]).matches("funcstack").count(), 1);
     let run = sandbox.dv(&["completions", "cmd"]);
     assert!(run.code == 2 && run.err.contains("[possible values: bash, elvish, fish"), "{run:?}");
+}
+
+/// What a shell prints, which finds this `dv`; `None` without that shell.
+#[cfg(unix)]
+fn shell(sandbox: &Sandbox, command: &[&str]) -> Option<Vec<String>> {
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_dv")).parent().unwrap();
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
+    let run = std::process::Command::new(command[0])
+        .args(&command[1..])
+        .env("PATH", path)
+        .env("HOME", sandbox.path("."))
+        .current_dir(sandbox.path("."))
+        .output()
+        .ok()?;
+    let shown = String::from_utf8(run.stdout).unwrap();
+    Some(shown.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect())
+}
+
+/// A segment whose columns have names that a shell must quote, and the script of a shell.
+#[cfg(unix)]
+fn with_script(shell: &str, name: &str) -> Sandbox {
+    let sandbox = Sandbox::with("a.csv", "size,section,my col,$(touch x)\n1,a,b,c\n");
+    sandbox.ok(&["build", "a.csv", "-o", "a.dv", "-q"]);
+    sandbox.write(name, sandbox.ok(&["completions", shell]));
+    sandbox
 }
 
 /// What bash completes the last of these words to.
@@ -35,24 +62,13 @@ fn completed(sandbox: &Sandbox, words: &[&str]) -> Option<Vec<String>> {
         "source dv.bash; COMP_WORDS=({words}); COMP_CWORD={at}; _dv_with_columns dv {last} {before}; \
          printf '%s\\n' \"${{COMPREPLY[@]}}\""
     );
-    let program = std::path::Path::new(env!("CARGO_BIN_EXE_dv")).parent().unwrap();
-    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
-    let run = std::process::Command::new("bash")
-        .args(["-c", &script])
-        .env("PATH", path)
-        .current_dir(sandbox.path("."))
-        .output()
-        .ok()?;
-    let shown = String::from_utf8(run.stdout).unwrap();
-    Some(shown.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect())
+    shell(sandbox, &["bash", "-c", &script])
 }
 
 #[cfg(unix)]
 #[test]
 fn bash_completes_commands_and_columns() {
-    let sandbox = Sandbox::with("a.csv", "size,section,my col,$(touch x)\n1,a,b,c\n");
-    sandbox.ok(&["build", "a.csv", "-o", "a.dv", "-q"]);
-    sandbox.write("dv.bash", sandbox.ok(&["completions", "bash"]));
+    let sandbox = with_script("bash", "dv.bash");
     let Some(commands) = completed(&sandbox, &["dv", "bu"]) else {
         return eprintln!("SKIPPED: there is no bash");
     };
@@ -63,7 +79,87 @@ fn bash_completes_commands_and_columns() {
     assert_eq!(complete(&["dv", "sort", "a.dv", "--by", "=", "-si"]), ["-size"]);
     assert_eq!(complete(&["dv", "head", "a.dv", "--columns", "my"]), ["my\\ col"]);
     assert_eq!(complete(&["dv", "facet", "a.dv", "--by", "c"]), ["count"]);
+    assert_eq!(complete(&["dv", "histogram", "a.dv", "size", "--facet", "se"]), ["section"]);
     assert_eq!(complete(&["dv", "head", "a.dv", "--columns", "$"]), ["\\$\\(touch\\ x\\)"]);
+    assert!(!sandbox.exists("x"));
+}
+
+#[cfg(unix)]
+#[test]
+fn fish_completes_commands_and_columns() {
+    let sandbox = with_script("fish", "dv.fish");
+    let complete = |line: &str| {
+        shell(&sandbox, &["fish", "--no-config", "-c", "source dv.fish; complete -C $argv[1]", line])
+    };
+    let Some(commands) = complete("dv bu") else { return eprintln!("SKIPPED: there is no fish") };
+    assert!(commands.len() == 1 && commands[0].starts_with("build\t"), "{commands:?}");
+    let complete = |line: &str| complete(line).unwrap();
+    assert_eq!(complete("dv facet a.dv s"), ["section", "size"]);
+    assert_eq!(complete("dv head a.dv --columns size,se"), ["size,section"]);
+    assert_eq!(complete("dv sort a.dv --by=-si"), ["--by=-size"]);
+    assert_eq!(complete("dv head a.dv --columns my"), ["my col"]);
+    assert!(complete("dv facet a.dv --by c")[0].starts_with("count\t"));
+    assert_eq!(complete("dv histogram a.dv size --facet se"), ["section"]);
+    assert_eq!(complete("dv facet a.d"), ["a.dv"]);
+    assert!(!sandbox.exists("x"));
+}
+
+/// Completes each argument in an interactive zsh, and writes them and what they are completed to.
+#[cfg(unix)]
+const ZSH: &str = "\
+zmodload zsh/zpty || exit
+zpty z zsh -f -i
+zpty -w z 'source ./setup.zsh'
+zpty -r z shown '*READY*'
+for line in \"$@\"; do
+    print -r -- \"$line:\" >>out
+    zpty -n -w z \"$line\"$'\\t\\x15:\\n'
+    zpty -r z shown '*READY*'
+done
+zpty -w z exit
+cat out
+";
+
+#[cfg(unix)]
+const ZSH_SETUP: &str = "\
+fpath=($PWD $fpath); autoload -U compinit; compinit -u -D; PS1=REA''DY
+compadd() { local -a hits; builtin compadd -O hits \"$@\"; print -rl -- $hits >>out; builtin compadd \"$@\" }
+";
+
+#[cfg(unix)]
+#[test]
+fn zsh_completes_commands_and_columns() {
+    let sandbox = with_script("zsh", "_dv");
+    sandbox.write("complete.zsh", ZSH);
+    sandbox.write("setup.zsh", ZSH_SETUP);
+    let lines = [
+        ("dv bu", &["build"][..]),
+        ("dv facet a.dv s", &["section", "size"]),
+        ("dv head a.dv --columns size,se", &["section"]),
+        ("dv head a.dv --columns=size,se", &["section"]),
+        ("dv sort a.dv --by=-si", &["size"]),
+        ("dv head a.dv --columns my", &["my col"]),
+        ("dv histogram a.dv size --facet se", &["section"]),
+        ("dv facet a.d", &["a.dv"]),
+    ];
+    let arguments: Vec<&str> = lines.iter().map(|(line, _)| *line).collect();
+    let Some(shown) = shell(&sandbox, &[&["zsh", "-f", "complete.zsh"], &arguments[..]].concat()) else {
+        return eprintln!("SKIPPED: there is no zsh");
+    };
+    if shown.is_empty() {
+        return eprintln!("SKIPPED: this zsh has no module zsh/zpty");
+    }
+    let mut shown = shown.into_iter().peekable();
+    for (line, expected) in lines {
+        assert_eq!(shown.next(), Some(format!("{line}:")));
+        let mut found: Vec<String> = Vec::new();
+        while let Some(hit) = shown.next_if(|hit| !hit.ends_with(':')) {
+            found.push(hit);
+        }
+        found.sort();
+        found.dedup();
+        assert_eq!(found, expected, "{line}");
+    }
     assert!(!sandbox.exists("x"));
 }
 

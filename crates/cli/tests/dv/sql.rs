@@ -45,9 +45,10 @@ fn an_answer_goes_to_a_file() {
     let sql = |more: &[&str]| sandbox.dv(&[&query[..], more].concat());
     assert_eq!(sql(&["-o", "x.csv"]).out, "");
     assert_eq!(sandbox.read("x.csv"), HOSTS.as_bytes());
-    sql(&["-o", "x.txt"]);
+    sql(&["-o", "x.txt", "--json"]);
     assert_eq!(sandbox.read("x.txt"), sql(&["--json"]).out.as_bytes());
     failed(&sql(&["-o", "hosts.csv"]), 2, "dv: \"hosts.csv\" is both an input and the output\n");
+    failed(&sql(&["-o", "x.xlsx"]), 2, "dv: x.xlsx: unknown extension \".xlsx\"\n");
     failed(&sql(&["-o", "x.parquet"]), 2, "dv: only `dv export` writes Parquet");
     assert_eq!(sandbox.read("hosts.csv"), HOSTS.as_bytes());
 }

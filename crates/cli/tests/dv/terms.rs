@@ -53,6 +53,32 @@ fn json_is_an_object_a_line() {
 }
 
 #[test]
+fn terms_and_ids_have_rows_in_each_format() {
+    let sandbox = Sandbox::with("a.csv", "id,tag\nk2,\"x,y\"\nk1,\"\"\n");
+    let types = ["--type", "tag=string:sorted,id=string"];
+    sandbox.ok(&[&["build", "a.csv", "-o", "a.dv", "-q", "--id-field", "id"][..], &types].concat());
+    let terms = |more: &[&str]| sandbox.ok(&[&["terms", "a.dv", "tag"], more].concat());
+    let ids = |more: &[&str]| sandbox.ok(&[&["terms", "a.dv", "--id"], more].concat());
+    assert_eq!(terms(&["--format", "csv"]), "term\n\"\"\n\"x,y\"\n");
+    assert_eq!(terms(&["--format", "markdown"]), "| term |\n| --- |\n|  |\n| x,y |\n");
+    assert_eq!(terms(&["--format", "ndjson"]), terms(&["--json"]));
+    assert_eq!(ids(&[]), "k1\nk2\n");
+    assert_eq!(ids(&["--format", "tsv"]), "id\tdoc\nk1\t1\nk2\t0\n");
+    assert_eq!(ids(&["--json", "-n", "1"]), "{\"id\":\"k1\",\"doc\":1}\n");
+    assert!(ids(&["--format", "table"]).starts_with("id  doc\n"));
+    assert_eq!(ids(&["-o", "ids.csv"]), "");
+    assert_eq!(sandbox.read("ids.csv"), b"id,doc\nk1,1\nk2,0\n");
+    let run = sandbox.dv(&["terms", "a.dv", "tag", "-o", "tags.txt"]);
+    assert!(run.code == 2 && run.err.contains("unknown extension \".txt\""), "{run:?}");
+    let run = sandbox.dv(&["terms", "a.dv", "tag", "--format", "parquet"]);
+    assert!(run.code == 2 && run.err.contains("only `dv export`"), "{run:?}");
+    // Of a store, too.
+    sandbox.ok(&["store", "create", "st", "--id-field", "id"]);
+    sandbox.ok(&["put", "st", "a.csv", "-q"]);
+    assert_eq!(sandbox.ok(&["terms", "st", "tag", "--format", "csv"]), "term\n\"\"\n\"x,y\"\n");
+}
+
+#[test]
 fn prefixes_of_bytes_are_hexadecimal_and_other_types_have_none() {
     let sandbox = Sandbox::with("a.csv", "b,ip\nff00,10.0.0.1\nff01,10.0.0.2\n00,::1\n");
     sandbox.ok(&["build", "a.csv", "-o", "a.dv", "--type", "b=bytes:sorted,ip=ip:sorted", "-q"]);

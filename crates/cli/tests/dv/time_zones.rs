@@ -84,6 +84,31 @@ fn documents_of_a_day_are_deleted() {
 }
 
 #[test]
+fn times_of_updates_are_those_of_clocks() {
+    let sandbox = Sandbox::with("t.csv", "id,at,day\na,2024-03-30T22:59:59Z,2024-03-30\n");
+    sandbox.ok(&["store", "create", "st", "--id-field", "id"]);
+    sandbox.ok(&["put", "st", "t.csv", "-q"]);
+    let at = || sandbox.ok(&["head", "st", "--columns", "at", "--json"]);
+    for (text, expected) in [
+        ("2024-03-31 12:00", "2024-03-31T10:00:00Z"),
+        ("2024-03-31T12:00:00+05:00", "2024-03-31T07:00:00Z"),
+        // Skipped.
+        ("2024-03-31T02:30:00", "2024-03-31T01:30:00Z"),
+    ] {
+        ok(&sandbox, &["set", "st", "a", &format!("at={text}"), "day=2024-03-31", "-q"]);
+        assert_eq!(at(), format!("{{\"at\":\"{expected}\"}}\n"));
+    }
+    let query = "at = '2024-03-31 03:30' and day = '2024-03-31'";
+    ok(&sandbox, &["set", "st", "--where", query, "at=2024-04-01 00:00", "-q"]);
+    assert_eq!(at(), "{\"at\":\"2024-03-31T22:00:00Z\"}\n");
+    // Without a zone, in UTC.
+    sandbox.ok(&["set", "st", "a", "at=2024-03-31 12:00", "-q"]);
+    assert_eq!(at(), "{\"at\":\"2024-03-31T12:00:00Z\"}\n");
+    let run = sandbox.dv(&["set", "st", "a", "at=2024-03-31", "--tz", "Europe/Berlin"]);
+    assert!(run.code == 2 && run.err.contains("\"2024-03-31\""), "{run:?}");
+}
+
+#[test]
 fn groups_have_weekdays_and_hours() {
     let sandbox = sandbox();
     let groups = |args: &[&str]| {

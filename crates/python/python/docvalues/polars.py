@@ -120,13 +120,14 @@ def _pattern(name: str, kind: str, function: Any, value: Any) -> str | None:
 
 
 def _value(kind: str, node: Any) -> Any:
-    """The value of a literal for a column of type `kind`: days and times as numbers, lists as such."""
+    """The value of a literal for a column of type `kind`: days and times as numbers, lists as such; `None` for days or
+    times of another type."""
     expression = pl.Expr.deserialize(io.BytesIO(json.dumps(node).encode()), format="json")
     literal = pl.select(expression).to_series()
     type_: Any = getattr(literal.dtype, "inner", literal.dtype)
     # polars gives literals the type of their column, before it asks for a scan.
     if type_.is_temporal() and kind != ("date" if type_ == pl.Date else f"timestamp[{type_.time_unit}]"):
-        raise ValueError(f"{type_} is not {kind}")
+        return None
     value = literal.to_physical().item()
     return value.to_list() if isinstance(value, pl.Series) else value
 
@@ -148,6 +149,8 @@ def _comparison(name: str, kind: str, operator: str, value: Any) -> str | None:
 
 def _is_in(name: str, kind: str, values: Any) -> str | None:
     """A test for one of some values; nulls are equal to nothing."""
+    if values is None:
+        return None
     literals = [_literal(kind, value) for value in values if value is not None]
     return None if None in literals else f"{_column(name)} in ({', '.join(text for text in literals if text)})"
 

@@ -73,14 +73,15 @@ pub trait BuildStorage<E> {
     /// When there is no room.
     fn doc(&mut self, doc: DocId) -> Result<(), E>;
 
-    /// May take `made`, the next bytes of the section of ids, all of them, and append them to those it took before.
+    /// Appends `made`, the next bytes of the section of ids, to those stored before, and clears it. Or leaves it as it is:
+    /// then the next call passes the same bytes and more.
     ///
     /// # Errors
     ///
-    /// When there is no room; then it took nothing.
+    /// When there is no room; then `made` is left as it is.
     fn ids(&mut self, made: &mut Vec<u8>) -> Result<(), E>;
 
-    /// The section of ids: the bytes taken, followed by `rest`.
+    /// The section of ids: the bytes stored, followed by `rest`.
     fn section(&mut self, rest: Vec<u8>) -> Self::Section;
 
     /// The documents stored, encoded.

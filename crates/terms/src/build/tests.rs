@@ -75,13 +75,13 @@ fn ids_that_change_between_passes_are_refused() {
     assert_eq!(build(&["a"], &["error"]), Err(BuildError::Source("gone")));
 }
 
-/// Takes what is made of the section of ids now and then.
+/// Stores the bytes of the section of ids when there are enough of them.
 struct Parts {
     ids: Vec<u8>,
     docs: Vec<u32>,
-    /// What has to be there before it is taken, and how often it was.
+    /// The fewest bytes to store, and how often some were stored.
     least: usize,
-    taken: usize,
+    stored: usize,
 }
 
 impl BuildStorage<Infallible> for Parts {
@@ -90,7 +90,7 @@ impl BuildStorage<Infallible> for Parts {
     fn begin(&mut self, _: u32) {
         self.ids.clear();
         self.docs.clear();
-        self.taken = 0;
+        self.stored = 0;
     }
 
     fn doc(&mut self, doc: DocId) -> Result<(), Infallible> {
@@ -101,7 +101,7 @@ impl BuildStorage<Infallible> for Parts {
     fn ids(&mut self, made: &mut Vec<u8>) -> Result<(), Infallible> {
         if made.len() >= self.least {
             self.ids.append(made);
-            self.taken += 1;
+            self.stored += 1;
         }
         Ok(())
     }
@@ -128,10 +128,10 @@ fn an_index_is_the_same_in_memory_and_spilled() {
             let builder = IdsBuilder::new(IdOptions { form, ..IdOptions::default() });
             let expected = builder.build(&ids[..], 6_000).unwrap();
             for least in [0, 1, 100, 1 << 20] {
-                let mut parts = Parts { ids: Vec::new(), docs: Vec::new(), least, taken: 0 };
+                let mut parts = Parts { ids: Vec::new(), docs: Vec::new(), least, stored: 0 };
                 let made = builder.build_in(&ids[..], 6_000, &mut parts).unwrap();
                 assert_eq!(made, expected, "{form:?}, {least}");
-                assert_eq!(parts.taken > 0, form != Form::Fst && least <= 100, "{form:?}, {least}");
+                assert_eq!(parts.stored > 0, form != Form::Fst && least <= 100, "{form:?}, {least}");
             }
         }
     }

@@ -8,7 +8,7 @@ use crate::output::Output;
 
 /// Makes a trie of keys that come in ascending byte order, each once.
 ///
-/// Memory: what nobody took of the section, the longest key, and up to 256 arcs for each open node. Time: O(bytes) a key.
+/// Memory: the bytes of the section that are not flushed, the longest key, and up to 256 arcs for each open node. Time: O(bytes) a key.
 ///
 /// ```
 /// use docvalues_format::{error::Section, source::Owned};
@@ -51,7 +51,7 @@ impl NodeWriter for TrieNodeWriter {
 
     fn branch(&mut self, labels: &[u8], is_key: bool, arcs: &[Arc]) -> u64 {
         let at = self.out.end();
-        put_branch(&mut self.out.bytes, self.out.taken, labels, is_key, arcs);
+        put_branch(&mut self.out.bytes, self.out.flushed, labels, is_key, arcs);
         at
     }
 }

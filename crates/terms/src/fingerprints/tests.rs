@@ -118,6 +118,6 @@ fn a_table_is_zeroed_in_steps() {
     let mut builder: TableBuilder = TableBuilder::new(10_000);
     let zeroed: usize =
         std::iter::from_fn(|| Some(builder.clear_buckets(100)).filter(|&zeroed| zeroed > 0)).sum();
-    assert_eq!((zeroed, builder.capacity()), (839, 839 * TAKEN));
+    assert_eq!((zeroed, builder.capacity()), (839, 839 * MAX_LOAD));
     assert_eq!(builder.finish().table().bytes(), 839 * 64);
 }

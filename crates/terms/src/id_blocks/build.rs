@@ -13,7 +13,7 @@ const MIN_KEYS: usize = 24;
 
 /// Builds blocks of ascending keys.
 ///
-/// Holds the bytes that were not taken, and the keys of one block.
+/// Holds the bytes that are not flushed, and the keys of one block.
 ///
 /// # Examples
 ///
@@ -107,7 +107,7 @@ impl BlocksBuilder {
         self.ends.iter_mut().for_each(|end| *end -= start);
     }
 
-    /// The blocks, without the bytes taken from their section; `None` without keys.
+    /// The blocks, without the flushed bytes of their section; `None` without keys.
     pub fn finish(mut self) -> Option<Blocks<Vec<u8>>> {
         while self.ends.len() > MAX_KEYS {
             self.cut();

@@ -11,7 +11,7 @@ pub const MAX_TIES: u32 = 8;
 
 /// Builds the index of ascending keys of one length, which are values of a column.
 ///
-/// Holds the heads that were not taken, and a sixth of a byte a key.
+/// Holds the heads that are not flushed, and a sixth of a byte a key.
 ///
 /// # Examples
 ///
@@ -58,7 +58,7 @@ pub struct InColumnBuilder {
     ties: u32,
 }
 
-/// Whether a key was taken.
+/// Whether a key was appended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pushed {
     /// It was.
@@ -117,7 +117,7 @@ impl InColumnBuilder {
         (self.rank, self.ends) = (self.count, [0; GROUP_BUCKETS]);
     }
 
-    /// The sections: the heads that were not taken, and the ranks of buckets.
+    /// The sections: the heads that are not flushed, and the ranks of buckets.
     pub fn finish(mut self) -> InColumn<Vec<u8>> {
         while self.groups.len() / GROUP < self.expected {
             self.finish_group();

@@ -56,7 +56,7 @@ impl<T: Clone + Default> Places<T> {
     }
 
     /// Caches `new` for the segment at `place`.
-    fn take(&mut self, place: usize, new: Option<T>) {
+    fn insert(&mut self, place: usize, new: Option<T>) {
         if let (Some(new), Some(old), Some(here)) =
             (new, self.all.get_mut(place), self.here.get_mut(place / GROUP))
         {
@@ -71,7 +71,7 @@ impl<'a> VerifiedCache<'a> {
     pub(super) fn filters_of<S: SegmentIds>(lookup: &'a IdLookup<S>) -> VerifiedCache<'a> {
         let mut filters = Places::room_for(lookup.len());
         for (place, (_, segment)) in lookup.segments.iter().enumerate() {
-            filters.take(place, segment.ids().lines());
+            filters.insert(place, segment.ids().lines());
         }
         VerifiedCache { filters, ..VerifiedCache::room_for(lookup.len()) }
     }
@@ -94,8 +94,8 @@ impl<'a> VerifiedCache<'a> {
     }
 
     /// Caches the filter of the segment at `place`, if all of it is verified by now.
-    pub(super) fn take_filter(&mut self, place: usize, ids: &'a IdsReader<impl SectionBytes>) {
-        self.filters.take(place, ids.lines());
+    pub(super) fn insert_filter(&mut self, place: usize, ids: &'a IdsReader<impl SectionBytes>) {
+        self.filters.insert(place, ids.lines());
     }
 
     /// Tests the filters of the [`GROUP`] segments from `first` on, and returns a bit for each that may hold the id. `next` is
@@ -188,7 +188,7 @@ impl<'a> VerifiedCache<'a> {
             // The search through the segment reports damage.
             let Some(found) = found else { return self.find_in(place, segment.ids(), key) };
             if through_segment.get() {
-                self.take_docs(place, segment.ids());
+                self.insert_docs(place, segment.ids());
             }
             return Ok(found);
         }
@@ -220,9 +220,9 @@ impl<'a> VerifiedCache<'a> {
     ) -> Result<Option<DocId>> {
         let found = ids.find_packed(key);
         if let Some(checked) = ids.dictionary() {
-            self.dictionaries.take(place, Some(checked));
+            self.dictionaries.insert(place, Some(checked));
             // The documents are only read after the dictionary is cached.
-            self.take_docs(place, ids);
+            self.insert_docs(place, ids);
         }
         found
     }
@@ -231,12 +231,12 @@ impl<'a> VerifiedCache<'a> {
     #[inline(never)]
     fn doc_of(&mut self, place: usize, ids: &'a IdsReader<impl SectionBytes>, rank: u32) -> Result<DocId> {
         let doc = ids.doc(rank);
-        self.take_docs(place, ids);
+        self.insert_docs(place, ids);
         doc
     }
 
     /// Caches the documents of the segment at `place`, if all of them are verified by now.
-    fn take_docs(&mut self, place: usize, ids: &'a IdsReader<impl SectionBytes>) {
+    fn insert_docs(&mut self, place: usize, ids: &'a IdsReader<impl SectionBytes>) {
         if let Some(docs) = self.docs.get_mut(place)
             && let Some(checked) = ids.docs()
         {

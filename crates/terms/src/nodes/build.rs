@@ -36,7 +36,7 @@ struct Open {
     arcs: usize,
 }
 
-/// Takes ascending keys, and passes their nodes to a writer.
+/// Builds the nodes of ascending keys, and passes them to a writer.
 #[derive(Debug, Default)]
 pub struct Builder<W> {
     pub(crate) write: W,
@@ -122,7 +122,7 @@ impl<W: NodeWriter> Builder<W> {
         self.arcs.drain(open.arcs..).fold(open.is_key.into(), |keys: u32, arc| keys.wrapping_add(arc.keys))
     }
 
-    /// Writes the remaining nodes. Returns the section, without the bytes taken.
+    /// Writes the remaining nodes. Returns the section, without its flushed bytes.
     #[must_use]
     pub fn finish(mut self) -> Vec<u8> {
         if self.count == 0 {

@@ -144,6 +144,53 @@ pub(super) fn json(
     Ok(console.out.flush()?)
 }
 
+/// Keeps a row for each column that differs and for each value of a document that does, for another format than JSON.
+pub(super) fn rows(
+    comparison: &mut Comparison<'_>,
+    limit: u32,
+    console: &mut Console<'_>,
+) -> Result<(), CliError> {
+    let key = if comparison.pairs.column.is_some() { "value" } else { "document" };
+    let differing = comparison.columns.iter().filter(|pair| pair.differs());
+    let mut rows: Vec<Json> = differing.map(|pair| column_row(key, pair)).collect();
+    comparison.documents(Detail::All(limit), &mut |_, difference| {
+        rows.extend(document_rows(key, difference));
+        Ok(())
+    })?;
+    if comparison.differing > limit.into() {
+        console.note(&format!("note: {}", summary(comparison, limit)));
+    }
+    Ok(console.json(Json::List(rows))?)
+}
+
+/// A column whose kind, type or text format differs. No document is named.
+fn column_row(key: &'static str, pair: &ColumnComparison) -> Json {
+    let sides = pair.sides.each_ref().map(|side| side.as_ref().map(ToString::to_string).into());
+    let only_in = pair.sides.iter().position(Option::is_none).map(|lacking| 1 - lacking);
+    row(key, Json::NONE, only_in, pair.name.as_str().into(), sides)
+}
+
+/// The values of a document that differ; of a document of one side without values, the document alone.
+fn document_rows(key: &'static str, difference: Difference) -> Vec<Json> {
+    let Difference { name, only_in, values } = difference;
+    let name = RawValue::from_string(name).map_or(Json::NONE, Json::Raw);
+    if values.is_empty() {
+        return vec![row(key, name, only_in, Json::NONE, [Json::NONE, Json::NONE])];
+    }
+    let rows = values.into_iter().map(|pair| {
+        let sides = pair.sides.map(|side| side.map_or(Json::NONE, Json::Raw));
+        row(key, name.clone(), only_in, pair.column.into(), sides)
+    });
+    rows.collect()
+}
+
+/// A row, which has all columns, so that they are the same whatever differs.
+fn row(key: &'static str, name: Json, only_in: Option<usize>, column: Json, [a, b]: [Json; 2]) -> Json {
+    let only_in = only_in.map(|side| ["a", "b"][side]).into();
+    let cells = [(key, name), ("only_in", only_in), ("column", column), ("a", a), ("b", b)];
+    Json::Object(cells.into_iter().map(|(key, value)| (key.into(), value)).collect())
+}
+
 /// A column, and whether its values were compared.
 fn column_json(pair: &ColumnComparison) -> Json {
     let side = |side: &ColumnSide| {

@@ -6,7 +6,7 @@ _dv_with_columns() {
     if [[ "$cur" == "=" ]]; then cur=""; fi
     _dv "$@"
     case "$prev" in
-        --columns|--exclude|--sort|--sum|--min|--max|--mean|--distinct|--unset) ;;
+        --columns|--exclude|--sort|--sum|--min|--max|--mean|--distinct|--facet|--unset) ;;
         --by) [[ "${COMP_WORDS[1]}" == sort || "${COMP_WORDS[1]}" == diff ]] || return 0 ;;
         -*) return 0 ;;
         *)

@@ -48,8 +48,7 @@ const TURN: Duration = Duration::from_millis(50);
 const PATIENCE: Duration = Duration::from_secs(1);
 
 pub(super) fn run(args: &SqlArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let by_name = || args.output.as_deref().and_then(RecordFormat::of_answer);
-    let format = if args.json { Some(RecordFormat::Ndjson) } else { args.format.or_else(by_name) };
+    let format = RecordFormat::chosen(args.json, args.format, args.output.as_deref())?;
     if matches!(format, Some(RecordFormat::Parquet | RecordFormat::Arrow)) {
         return Err(CliError::usage("only `dv export` writes Parquet and Arrow"));
     }

@@ -2,7 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use super::{bytes_of, no_dictionary, print_line};
+use super::{bytes_of, no_dictionary};
+use crate::answer::terms::TermPrinter;
 use crate::api::search::Docs;
 use crate::api::search::facet::{Facet, FacetOrder};
 use crate::api::{Field, Kind};
@@ -10,7 +11,6 @@ use crate::args::inspect::TermsArgs;
 use crate::console::Console;
 use crate::error::CliError;
 use crate::open::{Segments, id_index};
-use crate::text::Printer;
 
 /// Prints the terms of a column. A term that only deleted documents have is none.
 pub(super) fn print_terms(
@@ -29,14 +29,14 @@ pub(super) fn print_terms(
         facet = facet.prefix(bytes_of(prefix, field.logical)?);
     }
     let found = segments.search().facet(Docs::All, &facet).map_err(|error| segments.failure(error))?;
-    let printer = Printer::of(&field);
+    let mut printer = TermPrinter::begin(&field, false, args.row_format()?, console)?;
     for (term, _) in &found.values {
-        print_line(args, &printer, (term.as_bytes().unwrap_or_default(), None), console)?;
+        printer.print(term.as_bytes().unwrap_or_default(), None, console)?;
     }
-    Ok(())
+    printer.finish(console)
 }
 
-/// Prints ids, and with `--json` the documents in their segments. Takes memory for all of them.
+/// Prints ids, in rows with the documents in their segments. Takes memory for all of them.
 pub(super) fn print_ids(
     segments: &Segments,
     args: &TermsArgs,
@@ -59,9 +59,9 @@ pub(super) fn print_ids(
     }
     ids.sort_unstable();
     let Some(field) = of_column else { return Ok(()) };
-    let printer = Printer::of(&field);
+    let mut printer = TermPrinter::begin(&field, true, args.row_format()?, console)?;
     for (id, _, doc) in ids.iter().take(args.limit.map_or(usize::MAX, |limit| limit as usize)) {
-        print_line(args, &printer, (id, Some(*doc)), console)?;
+        printer.print(id, Some(*doc), console)?;
     }
-    Ok(())
+    printer.finish(console)
 }

@@ -56,10 +56,10 @@ fn model(publish_too_early: bool) {
                 }
             })
         };
-        let taken = *published.read().unwrap();
+        let segments = *published.read().unwrap();
         for (id, slot) in IDS.iter().zip(1..) {
-            let expected = if slot <= taken { vec![slot] } else { vec![] };
-            assert_eq!(holds(&table, *id, taken), expected, "id {id:x} of {taken} segments");
+            let expected = if slot <= segments { vec![slot] } else { vec![] };
+            assert_eq!(holds(&table, *id, segments), expected, "id {id:x} of {segments} segments");
         }
         writer.join().unwrap();
         for (id, slot) in IDS.iter().zip(1..) {

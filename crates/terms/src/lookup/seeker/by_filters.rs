@@ -130,7 +130,7 @@ impl<S: SegmentIds> Seeker<'_, S> {
             None => true,
         };
         // All of a mapped filter may be verified by now.
-        self.cache.take_filter(place, segment.ids());
+        self.cache.insert_filter(place, segment.ids());
         Ok(may)
     }
 }
