@@ -92,9 +92,11 @@ pub(crate) struct CommandLine {
     #[arg(skip)]
     pub(crate) reads_a_commit: bool,
 
-    /// The format of the answer and the file that it goes to, of commands that have these options.
+    /// The format of an answer as rows.
     #[arg(skip)]
     pub(crate) format: Option<RecordFormat>,
+
+    /// The file that gets what the command prints.
     #[arg(skip)]
     pub(crate) output: Option<PathBuf>,
 
@@ -110,6 +112,9 @@ pub(crate) struct CommandLine {
 /// Commands that read no store, or all of its commits: they refuse --commit.
 const WITHOUT_COMMIT: &str = "build schema check store put set rm commits log changes recover replicate replica import \
                               completions man where";
+
+/// Commands that print to the file of --output, besides those with an answer. Others write it in a way of their own.
+const PRINTING: &str = "sort sql report get lookup head sample cat";
 
 /// Commands without --any-docs and --no-mmap in their help.
 const WITHOUT_SEGMENTS: &str = "build schema commits log replicate completions man where";
@@ -151,8 +156,11 @@ impl CommandLine {
         let mut line = CommandLine::from_arg_matches(&matches)?;
         let merges_a_store = matches!(&line.command, Command::Merge(args) if args.output.is_none());
         let Some((name, matches)) = matches.subcommand() else { return Ok(line) };
-        if is_of(name, answer::ANSWERS) {
+        let is_answer = is_of(name, answer::ANSWERS);
+        if is_answer || is_of(name, PRINTING) {
             line.output = matches.get_one("output").cloned();
+        }
+        if is_answer {
             let by_name = line.output.as_deref().and_then(RecordFormat::of_answer);
             line.format = matches.get_one("format").copied().or(by_name);
         }
@@ -222,7 +230,8 @@ mod tests {
         commands().debug_assert();
         help::with_help(commands(), &["dv".into(), "--help".into()]).debug_assert();
         let names: Vec<String> = commands().get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
-        let mut words = [WITHOUT_COMMIT, WITHOUT_SEGMENTS].into_iter().flat_map(|words| words.split(' '));
+        let mut words =
+            [WITHOUT_COMMIT, PRINTING, WITHOUT_SEGMENTS].into_iter().flat_map(|words| words.split(' '));
         assert!(words.all(|word| names.iter().any(|name| name == word)));
     }
 }

@@ -37,9 +37,6 @@ pub use error::Exit;
 
 use answer::answer_rows;
 use args::hints::of_other_tools;
-use args::lookup::LookupArgs;
-use args::records::{CatArgs, GetArgs, HeadArgs, SampleArgs};
-use args::search::SortArgs;
 use args::{Command, CommandLine};
 use console::destination::{Destination, refuse_no_text};
 use error::CliError;
@@ -88,18 +85,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, console: &mut Console<'_>) 
 
 /// Runs a command, whose answer goes where --output says.
 fn run_command(line: &CommandLine, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let output = match &line.command {
-        Command::Report(args) => &args.output,
-        Command::Sql(args) => &args.output,
-        Command::Get(GetArgs { records, .. })
-        | Command::Lookup(LookupArgs { records, .. })
-        | Command::Head(HeadArgs { records, .. })
-        | Command::Sample(SampleArgs { records, .. })
-        | Command::Cat(CatArgs { records, .. })
-        | Command::Sort(SortArgs { records, .. }) => &records.output,
-        _ => &line.output,
-    };
-    let destination = Destination::of(output.as_deref())?;
+    let destination = Destination::of(line.output.as_deref())?;
     if let Destination::File(path) = &destination {
         refuse_no_text(path)?;
     }
