@@ -56,15 +56,6 @@ enum Form {
     Uuid,
 }
 
-impl Form {
-    fn parse(self, text: &str) -> Option<[u8; 16]> {
-        match self {
-            Form::Ip => ip(text),
-            Form::Uuid => uuid(text),
-        }
-    }
-}
-
 impl ScalarUDFImpl for ToBytes {
     fn name(&self) -> &str {
         match self.form {
@@ -86,16 +77,16 @@ impl ScalarUDFImpl for ToBytes {
             return exec_err!("{} has one argument", self.name());
         };
         let text = cast(text, &DataType::Utf8View)?;
+        let (parse, what): (fn(&str) -> Option<[u8; 16]>, _) = match self.form {
+            Form::Ip => (ip, "an IP address"),
+            Form::Uuid => (uuid, "a UUID"),
+        };
         let mut bytes = FixedSizeBinaryBuilder::with_capacity(text.len(), 16);
         for text in text.as_string_view() {
-            match text.map(|text| (text, self.form.parse(text))) {
+            match text.map(|text| (text, parse(text))) {
                 None => bytes.append_null(),
                 Some((_, Some(value))) => bytes.append_value(value)?,
                 Some((text, None)) => {
-                    let what = match self.form {
-                        Form::Ip => "an IP address",
-                        Form::Uuid => "a UUID",
-                    };
                     return exec_err!("{}: expected {what}, found {text:?}", self.name());
                 }
             }
