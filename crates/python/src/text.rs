@@ -14,7 +14,7 @@ use docvalues::search::arrow::{StringLayout, arrow_field};
 use docvalues::writer::arrow::{FlatArray, for_each};
 use docvalues::{Field, Kind, LogicalType};
 
-use crate::errors::{Failure, Result, argument};
+use crate::errors::{Result, argument, wrong_value};
 
 /// A value of an extension type as text; `None` of another type.
 pub(crate) fn text_of(field: &ArrowField, bytes: &[u8]) -> Option<String> {
@@ -100,11 +100,8 @@ pub(crate) fn parsed(
             values.push(value);
         });
         if let Some((row, text)) = refused {
-            return Err(Failure::Value {
-                column: field.name().clone(),
-                row: rows + row,
-                what: format!("{text:?} is not of type {}", logical.name()),
-            });
+            let what = format!("{text:?} is not of type {}", logical.name());
+            return Err(wrong_value(field.name(), rows + row, &what));
         }
         let values = FixedSizeBinaryArray::try_from_sparse_iter_with_size(values.into_iter(), 16)?;
         let values: ArrayRef = Arc::new(values);
