@@ -39,7 +39,7 @@ use answer::answer_rows;
 use args::hints::of_other_tools;
 use args::{Command, CommandLine};
 use console::destination::{Destination, refuse_no_text};
-use error::CliError;
+use error::{CliError, Result};
 use text::quoting::for_terminal;
 
 /// The features of this crate, and whether they were built in.
@@ -84,7 +84,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, console: &mut Console<'_>) 
 }
 
 /// Runs a command, whose answer goes where --output says.
-fn run_command(line: &CommandLine, console: &mut Console<'_>) -> Result<Exit, CliError> {
+fn run_command(line: &CommandLine, console: &mut Console<'_>) -> Result<Exit> {
     let destination = Destination::of(line.output.as_deref())?;
     if let Destination::File(path) = &destination {
         refuse_no_text(path)?;
@@ -100,7 +100,7 @@ fn run_command(line: &CommandLine, console: &mut Console<'_>) -> Result<Exit, Cl
     Ok(exit)
 }
 
-fn dispatch(line: &CommandLine, console: &mut Console<'_>) -> Result<Exit, CliError> {
+fn dispatch(line: &CommandLine, console: &mut Console<'_>) -> Result<Exit> {
     let opener = &line.opener();
     if opener.commit.is_some() && !line.reads_a_commit {
         return Err(CliError::usage("--commit: this command reads no store, or all of its commits"));
@@ -147,7 +147,7 @@ fn dispatch(line: &CommandLine, console: &mut Console<'_>) -> Result<Exit, CliEr
 }
 
 /// Prints help or the version if it was asked for, and an error otherwise.
-fn usage(args: &[OsString], mut error: clap::Error, console: &mut Console<'_>) -> Result<Exit, CliError> {
+fn usage(args: &[OsString], mut error: clap::Error, console: &mut Console<'_>) -> Result<Exit> {
     let hint = of_other_tools(args, &error);
     if hint.is_some() {
         // Such as to pass the option as a value.

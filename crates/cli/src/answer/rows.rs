@@ -11,7 +11,7 @@ use clap::ValueEnum;
 use super::table::{Align, Row, Table};
 use crate::console::Console;
 use crate::console::destination::{is_packed, unpacked};
-use crate::error::CliError;
+use crate::error::{CliError, Result};
 use crate::text::printable;
 use crate::text::quoting::{json_text, quote_csv};
 
@@ -100,7 +100,7 @@ impl RowPrinter {
         ids: usize,
         format: RecordFormat,
         out: &mut dyn Write,
-    ) -> Result<RowPrinter, CliError> {
+    ) -> Result<RowPrinter> {
         if matches!(format, RecordFormat::Parquet | RecordFormat::Arrow) {
             return Err(CliError::usage("only `dv export` writes Parquet and Arrow"));
         }
@@ -130,7 +130,7 @@ impl RowPrinter {
         title: impl FnOnce() -> String,
         cells: impl Iterator<Item = C>,
         out: &mut dyn Write,
-    ) -> Result<(), CliError> {
+    ) -> Result<()> {
         let RowPrinter { format, keys, table, line, .. } = self;
         line.clear();
         if let Some(delimiter) = delimiter(*format) {
@@ -167,7 +167,7 @@ impl RowPrinter {
     }
 
     /// Prints the rows that are kept if there are so many.
-    pub(super) fn print_table(&mut self, least: usize, console: &mut Console<'_>) -> Result<(), CliError> {
+    pub(super) fn print_table(&mut self, least: usize, console: &mut Console<'_>) -> Result<()> {
         if self.format == RecordFormat::Table && self.table.rows.len() >= least {
             self.table.print(console)?;
             self.table.rows.clear();
@@ -177,7 +177,7 @@ impl RowPrinter {
     }
 
     /// Prints the rows that are kept; without any row, the heading of the table.
-    pub(super) fn finish(mut self, console: &mut Console<'_>) -> Result<(), CliError> {
+    pub(super) fn finish(mut self, console: &mut Console<'_>) -> Result<()> {
         self.print_table(self.has_table.into(), console)
     }
 }

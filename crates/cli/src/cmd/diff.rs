@@ -8,10 +8,10 @@ use self::compare::{Comparison, Detail};
 use self::pairs::Pairs;
 use crate::args::verify::DiffArgs;
 use crate::console::Console;
-use crate::error::{CliError, Exit};
+use crate::error::{CliError, Exit, Result};
 use crate::open::{Opener, Segments};
 
-pub(crate) fn run(args: &DiffArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn run(args: &DiffArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     // Exit code 1 is reserved for segments that differ.
     let trouble = |failure: CliError| match failure.exit {
         Exit::Failed => CliError { exit: Exit::Unreadable, ..failure },
@@ -20,7 +20,7 @@ pub(crate) fn run(args: &DiffArgs, opener: &Opener, console: &mut Console<'_>) -
     compare(args, opener, console).map_err(CliError::or_columns).map_err(trouble)
 }
 
-fn compare(args: &DiffArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+fn compare(args: &DiffArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     let sides = [Segments::open_all(opener, [&args.a])?, Segments::open_all(opener, [&args.b])?];
     let pairs = match &args.by {
         None => Pairs::by_number(&sides),

@@ -8,13 +8,13 @@ use std::ops::ControlFlow;
 use crate::api::{DocId, Field, Kind, LogicalType, OrdRange, Values};
 use crate::args::inspect::TermsArgs;
 use crate::console::Console;
-use crate::error::{CliError, Exit};
+use crate::error::{CliError, Exit, Result};
 use crate::open::{OpenSegment, Opener, Segments, columns, id_index};
 use crate::text::fit::message;
 use crate::text::quoting::append_hex;
 use crate::text::{Printer, StoredRef, printable};
 
-pub(crate) fn run(args: &TermsArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn run(args: &TermsArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     let segments = Segments::open_all(opener, [&args.file])?;
     match (segments.only(), &args.column) {
         (Some(segment), Some(name)) => print_terms(segment, name, args, console)?,
@@ -26,12 +26,7 @@ pub(crate) fn run(args: &TermsArgs, opener: &Opener, console: &mut Console<'_>) 
     Ok(Exit::Ok)
 }
 
-fn print_terms(
-    segment: &OpenSegment,
-    name: &str,
-    args: &TermsArgs,
-    console: &mut Console<'_>,
-) -> Result<(), CliError> {
+fn print_terms(segment: &OpenSegment, name: &str, args: &TermsArgs, console: &mut Console<'_>) -> Result<()> {
     let Some(column) = segment.column(name)? else {
         return Err(columns::unknown_column(std::slice::from_ref(segment), name)?);
     };
@@ -51,7 +46,7 @@ fn print_terms(
 }
 
 /// Prints ids, and with `--json` their documents.
-fn print_ids(segment: &OpenSegment, args: &TermsArgs, console: &mut Console<'_>) -> Result<(), CliError> {
+fn print_ids(segment: &OpenSegment, args: &TermsArgs, console: &mut Console<'_>) -> Result<()> {
     let (index, field) = id_index::open(segment)?;
     let prefix = args.prefix.as_ref().map(|prefix| bytes_of(prefix, field.logical)).transpose()?;
     let (mut left, printer, mut written) = (args.limit.unwrap_or(u32::MAX), Printer::of(&field), Ok(()));
@@ -82,7 +77,7 @@ fn no_dictionary(file: &str, field: &Field) -> CliError {
 }
 
 /// The bytes of a prefix.
-fn bytes_of(prefix: &str, logical: LogicalType) -> Result<Vec<u8>, CliError> {
+fn bytes_of(prefix: &str, logical: LogicalType) -> Result<Vec<u8>> {
     match logical {
         LogicalType::Utf8 => Ok(prefix.as_bytes().to_vec()),
         LogicalType::Bytes => {

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::pairs::{Pair, Pairs};
 use crate::api::{DocAddress, Field, Kind, LogicalType};
-use crate::error::CliError;
+use crate::error::Result;
 use crate::open::Segments;
 use crate::open::columns::select;
 use crate::open::records::{CHUNK, Record, Records};
@@ -99,7 +99,7 @@ impl<'a> Comparison<'a> {
         sides: &'a [Segments; 2],
         pairs: &'a Pairs<'a>,
         columns: &[String],
-    ) -> Result<Comparison<'a>, CliError> {
+    ) -> Result<Comparison<'a>> {
         let names = names(sides, columns)?;
         let fields = |side: &Segments| {
             names.iter().map(|name| side.find_field(name)).collect::<Result<Vec<Option<Field>>, _>>()
@@ -125,8 +125,8 @@ impl<'a> Comparison<'a> {
     pub(super) fn documents(
         &mut self,
         wanted: Detail,
-        each: &mut dyn FnMut(&Comparison<'_>, Difference) -> Result<(), CliError>,
-    ) -> Result<(), CliError> {
+        each: &mut dyn FnMut(&Comparison<'_>, Difference) -> Result<()>,
+    ) -> Result<()> {
         let mut pairs = self.pairs.iter();
         loop {
             let chunk: Vec<Pair> = pairs.by_ref().take(CHUNK).collect();
@@ -187,7 +187,7 @@ impl<'a> Comparison<'a> {
 }
 
 /// The columns that the user named, or all of both sides.
-fn names(sides: &[Segments; 2], columns: &[String]) -> Result<Vec<String>, CliError> {
+fn names(sides: &[Segments; 2], columns: &[String]) -> Result<Vec<String>> {
     let [a, b] = sides;
     let all: Vec<_> = a.all().iter().chain(b.all()).cloned().collect();
     let fields = a.in_order(select(&all, columns)?, columns);

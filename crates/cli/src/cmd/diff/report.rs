@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use super::compare::{ColumnComparison, ColumnSide, Comparison, Detail, Difference};
 use crate::console::Console;
-use crate::error::CliError;
+use crate::error::{CliError, Result};
 use crate::open::Segments;
 use crate::text::{Json, printable, thousands};
 
@@ -12,11 +12,7 @@ use crate::text::{Json, printable, thousands};
 const SIGNS: [char; 2] = ['-', '+'];
 
 /// Prints differences as they are found.
-pub(super) fn text(
-    comparison: &mut Comparison<'_>,
-    limit: u32,
-    console: &mut Console<'_>,
-) -> Result<(), CliError> {
+pub(super) fn text(comparison: &mut Comparison<'_>, limit: u32, console: &mut Console<'_>) -> Result<()> {
     let mut begun = comparison.differs();
     if begun {
         heading(comparison, console)?;
@@ -38,7 +34,7 @@ pub(super) fn text(
 }
 
 /// Prints the segments and the columns that differ.
-fn heading(comparison: &Comparison<'_>, console: &mut Console<'_>) -> Result<(), CliError> {
+fn heading(comparison: &Comparison<'_>, console: &mut Console<'_>) -> Result<()> {
     for (sign, side) in SIGNS.iter().zip(comparison.sides) {
         let (docs, columns) = (thousands(side.docs()), thousands(side.names()?.len() as u64));
         console.line(format_args!(
@@ -59,11 +55,7 @@ fn heading(comparison: &Comparison<'_>, console: &mut Console<'_>) -> Result<(),
     Ok(())
 }
 
-fn document(
-    comparison: &Comparison<'_>,
-    difference: &Difference,
-    console: &mut Console<'_>,
-) -> Result<(), CliError> {
+fn document(comparison: &Comparison<'_>, difference: &Difference, console: &mut Console<'_>) -> Result<()> {
     let only = match difference.only_in {
         None => String::new(),
         Some(side) => format!(", only in {}", comparison.sides[side].named()),
@@ -106,11 +98,7 @@ fn summary(comparison: &Comparison<'_>, limit: u32) -> String {
 }
 
 /// Prints everything as one JSON object.
-pub(super) fn json(
-    comparison: &mut Comparison<'_>,
-    limit: u32,
-    console: &mut Console<'_>,
-) -> Result<(), CliError> {
+pub(super) fn json(comparison: &mut Comparison<'_>, limit: u32, console: &mut Console<'_>) -> Result<()> {
     let mut documents = Vec::new();
     comparison.documents(Detail::All(limit), &mut |comparison, difference| {
         documents.push(document_json(difference, comparison.pairs.column.is_some()));
