@@ -4,7 +4,7 @@ mod compare;
 mod pairs;
 mod report;
 
-use self::compare::{Comparison, Detail};
+use self::compare::Comparison;
 use self::pairs::Pairs;
 use crate::args::verify::DiffArgs;
 use crate::console::Console;
@@ -29,7 +29,7 @@ fn compare(args: &DiffArgs, opener: &Opener, console: &mut Console<'_>) -> Resul
     let mut comparison = Comparison::of_columns(&sides, &pairs, &args.columns)?;
     if args.quiet {
         if !comparison.differs() {
-            comparison.documents(Detail::Whether, &mut |_, _| Ok(()))?;
+            comparison.documents(None, &mut |_, _| Ok(()))?;
         }
     } else if args.json {
         report::json(&mut comparison, args.limit, console)?;

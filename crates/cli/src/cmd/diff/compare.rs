@@ -40,15 +40,6 @@ pub(super) struct ColumnSide {
     pub(super) text_format: TextFormat,
 }
 
-/// The detail of a comparison.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Detail {
-    /// Only whether any document differs.
-    Whether,
-    /// The number of documents that differ, and the values of the first ones.
-    All(u32),
-}
-
 /// A document that differs.
 pub(super) struct Difference {
     /// Its number, or its value as JSON.
@@ -121,10 +112,10 @@ impl<'a> Comparison<'a> {
         a.docs() != b.docs() || self.differing > 0 || self.columns.iter().any(ColumnComparison::differs)
     }
 
-    /// Compares document by document; calls `each` for those whose values are wanted.
+    /// Compares document by document; calls `each` for the first `limit` that differ. Without a limit, stops at the first one.
     pub(super) fn documents(
         &mut self,
-        wanted: Detail,
+        limit: Option<u32>,
         each: &mut dyn FnMut(&Comparison<'_>, Difference) -> Result<()>,
     ) -> Result<()> {
         let mut pairs = self.pairs.iter();
@@ -142,10 +133,9 @@ impl<'a> Comparison<'a> {
             for Pair { name, docs } in chunk {
                 let only_in = docs.iter().position(Option::is_none).map(|lacking| 1 - lacking);
                 if self.count(at, only_in) {
-                    match wanted {
-                        Detail::Whether => return Ok(()),
-                        Detail::All(limit) if self.differing > limit.into() => {}
-                        Detail::All(_) => each(self, self.difference(name, at, only_in))?,
+                    let Some(limit) = limit else { return Ok(()) };
+                    if self.differing <= limit.into() {
+                        each(self, self.difference(name, at, only_in))?;
                     }
                 }
                 (0..2).for_each(|side| at[side] += usize::from(docs[side].is_some()));

@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use super::compare::{ColumnComparison, ColumnSide, Comparison, Detail, Difference};
+use super::compare::{ColumnComparison, ColumnSide, Comparison, Difference};
 use crate::console::Console;
 use crate::error::{CliError, Result};
 use crate::open::Segments;
@@ -17,7 +17,7 @@ pub(super) fn text(comparison: &mut Comparison<'_>, limit: u32, console: &mut Co
     if begun {
         heading(comparison, console)?;
     }
-    comparison.documents(Detail::All(limit), &mut |comparison, difference| {
+    comparison.documents(Some(limit), &mut |comparison, difference| {
         if !std::mem::replace(&mut begun, true) {
             heading(comparison, console)?;
         }
@@ -100,7 +100,7 @@ fn summary(comparison: &Comparison<'_>, limit: u32) -> String {
 /// Prints everything as one JSON object.
 pub(super) fn json(comparison: &mut Comparison<'_>, limit: u32, console: &mut Console<'_>) -> Result<()> {
     let mut documents = Vec::new();
-    comparison.documents(Detail::All(limit), &mut |comparison, difference| {
+    comparison.documents(Some(limit), &mut |comparison, difference| {
         documents.push(document_json(difference, comparison.pairs.column.is_some()));
         Ok(())
     })?;
