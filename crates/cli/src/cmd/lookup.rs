@@ -4,7 +4,7 @@
 mod of_lucene;
 
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::answer::records::{Documents, EachDocument, print_documents};
@@ -111,7 +111,7 @@ struct LookupRun<'a, S: SegmentIds> {
     /// The segments from the last to the first.
     lookup: &'a IdLookup<S>,
     logical: LogicalType,
-    ids: &'a mut dyn Iterator<Item = io::Result<Vec<u8>>>,
+    ids: &'a mut dyn Iterator<Item = Result<Vec<u8>>>,
     quiet: bool,
     /// Whether messages have colours.
     has_colours: bool,
@@ -130,8 +130,7 @@ struct Found {
 impl<S: SegmentIds> LookupRun<'_, S> {
     /// Looks up the next chunk of ids; `None` if there are no more.
     fn next_bulk(&mut self, err: &mut dyn Write) -> Result<Option<Vec<Found>>> {
-        let ids = self.ids.take(CHUNK).collect::<io::Result<Vec<_>>>();
-        let ids = ids.map_err(|error| CliError::file("<stdin>", &error))?;
+        let ids = self.ids.take(CHUNK).collect::<Result<Vec<_>>>()?;
         if ids.is_empty() {
             return Ok(None);
         }

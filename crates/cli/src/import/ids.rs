@@ -115,7 +115,7 @@ pub(crate) enum IdInput {
 
 impl IdInput {
     /// The ids. Empty lines are skipped.
-    pub(crate) fn all(self) -> Box<dyn Iterator<Item = io::Result<Vec<u8>>>> {
+    pub(crate) fn all(self) -> Box<dyn Iterator<Item = Result<Vec<u8>>>> {
         match self {
             IdInput::Id(id) => Box::new(std::iter::once(Ok(id))),
             IdInput::Lines => Box::new(io::stdin().lock().split(b'\n').filter_map(|line| match line {
@@ -123,7 +123,7 @@ impl IdInput {
                     line.pop_if(|last| *last == b'\r');
                     (!line.is_empty()).then_some(Ok(line))
                 }
-                Err(error) => Some(Err(error)),
+                Err(error) => Some(Err(CliError::file("<stdin>", &error))),
             })),
         }
     }
@@ -148,8 +148,7 @@ pub(crate) fn find_ids(
         "-" => IdInput::Lines,
         id => IdInput::Id(id.as_bytes().to_vec()),
     });
-    let texts = inputs.flat_map(IdInput::all).collect::<io::Result<Vec<_>>>();
-    let texts = texts.map_err(|error| CliError::file("<stdin>", &error))?;
+    let texts = inputs.flat_map(IdInput::all).collect::<Result<Vec<_>>>()?;
     let mut found = Vec::with_capacity(texts.len());
     for text in &texts {
         match parse(text, logical) {

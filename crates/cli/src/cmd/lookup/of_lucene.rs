@@ -1,6 +1,5 @@
 //! `dv lookup` of an index of Lucene: documents by the terms of a field, such as ids.
 
-use std::io;
 use std::path::PathBuf;
 
 use super::print_place;
@@ -31,8 +30,7 @@ pub(super) fn run(
     if !segments.all().iter().filter_map(OpenSegment::lucene).any(|segment| segment.is_indexed(&field)) {
         return Err(CliError::failed(format!("{}: no indexed field {field:?}", segments.named())));
     }
-    let ids = ids.flat_map(IdInput::all).collect::<io::Result<Vec<_>>>();
-    let ids = ids.map_err(|error| CliError::file("<stdin>", &error))?;
+    let ids = ids.flat_map(IdInput::all).collect::<Result<Vec<_>>>()?;
     let (mut found, mut not_found) = (Vec::new(), Vec::new());
     for id in ids {
         let id = text(id)?;
