@@ -124,20 +124,20 @@ fn step(text: &str, zone: Option<&TimeZone>) -> Result<Step, String> {
 /// A grouping.
 pub(super) fn group(segments: &Segments, args: &GroupSpec) -> Result<Group> {
     if args.docs == 0 && args.by != GroupBy::Best && !args.sort.is_empty() {
-        let message = format!("group by {}: --sort needs --docs or --by best", args.column.0.join(","));
+        let message = format!("group by {}: --sort needs --docs or --by best", args.column.all().join(","));
         return Err(CliError::usage(message).hint(
             "--docs COUNT shows the best documents of each group, --by best orders the groups by them",
         ));
     }
     if args.docs == 0 && !args.columns.is_empty() {
-        let message = format!("group by {}: columns of documents need docs", args.column.0.join(","));
+        let message = format!("group by {}: columns of documents need docs", args.column.all().join(","));
         return Err(CliError::usage(message).hint("docs is the number of best documents of each group"));
     }
-    if args.column.0.is_empty() {
+    if args.column.all().is_empty() {
         return Err(CliError::usage("group: expected the name of a column, found an empty list"));
     }
     let mut group = Group::of("");
-    (group.by, group.steps) = group_keys(segments, &args.column.0)?;
+    (group.by, group.steps) = group_keys(segments, args.column.all())?;
     group.with_missing = args.missing;
     group.having = args.having.as_deref().map(Query::parse).transpose()?;
     if let Some(having) = &mut group.having {
