@@ -33,7 +33,7 @@ use clap::{Arg, ColorChoice, CommandFactory as _, FromArgMatches as _, Parser, S
 use crate::answer::rows::RecordFormat;
 #[cfg(feature = "lucene")]
 use crate::api::lucene::FieldType;
-use crate::error::CliError;
+use crate::error::Result;
 use crate::open::opener::Opener;
 
 const NOTES: &str = "\
@@ -94,12 +94,13 @@ pub(crate) struct CommandLine {
     #[arg(skip)]
     pub(crate) reads_a_commit: bool,
 
-    /// Whether the command line has --json, the format of the answer and the file that it goes to, of commands that have
-    /// these options.
-    #[arg(skip)]
-    json: bool,
+    /// The format of an answer that --format names, and whether the extension of its file gives it instead.
     #[arg(skip)]
     format: Option<RecordFormat>,
+    #[arg(skip)]
+    by_extension: bool,
+
+    /// The file that gets what the command prints.
     #[arg(skip)]
     pub(crate) output: Option<PathBuf>,
 
@@ -115,6 +116,9 @@ pub(crate) struct CommandLine {
 /// Commands that read no store, or all of its commits: they refuse --commit.
 const WITHOUT_COMMIT: &str = "build schema check store put set rm commits log changes recover replicate replica import \
                               completions man where";
+
+/// Commands that print to the file of --output, besides those with an answer. Others write it in a way of their own.
+const PRINTING: &str = "terms sort sql report get lookup head sample cat";
 
 /// Commands without --any-docs and --no-mmap in their help.
 const WITHOUT_SEGMENTS: &str = "build schema commits log replicate completions man where";
@@ -156,19 +160,23 @@ impl CommandLine {
         let mut line = CommandLine::from_arg_matches(&matches)?;
         let merges_a_store = matches!(&line.command, Command::Merge(args) if args.output.is_none());
         let Some((name, matches)) = matches.subcommand() else { return Ok(line) };
-        if is_of(name, answer::ANSWERS) {
+        let is_answer = is_of(name, answer::ANSWERS);
+        if is_answer || is_of(name, PRINTING) {
             line.output = matches.get_one("output").cloned();
+        }
+        if is_answer {
             line.format = matches.get_one("format").copied();
-            line.json = matches.value_source("json") == Some(ValueSource::CommandLine);
+            line.by_extension =
+                line.format.is_none() && matches.value_source("json") != Some(ValueSource::CommandLine);
         }
         line.reads_a_commit = !is_of(name, WITHOUT_COMMIT) && !merges_a_store;
         Ok(line)
     }
 
     /// The format in which an answer is printed as rows; `None` as an object of JSON or as text.
-    pub(crate) fn row_format(&self) -> Result<Option<RecordFormat>, CliError> {
+    pub(crate) fn row_format(&self) -> Result<Option<RecordFormat>> {
         match &self.output {
-            Some(output) if self.format.is_none() && !self.json => RecordFormat::of_answer(output),
+            Some(output) if self.by_extension => RecordFormat::of_answer(output),
             _ => Ok(self.format),
         }
     }
@@ -235,7 +243,8 @@ mod tests {
         commands().debug_assert();
         help::with_help(commands(), &["dv".into(), "--help".into()]).debug_assert();
         let names: Vec<String> = commands().get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
-        let mut words = [WITHOUT_COMMIT, WITHOUT_SEGMENTS].into_iter().flat_map(|words| words.split(' '));
+        let mut words =
+            [WITHOUT_COMMIT, PRINTING, WITHOUT_SEGMENTS].into_iter().flat_map(|words| words.split(' '));
         assert!(words.all(|word| names.iter().any(|name| name == word)));
     }
 }

@@ -29,6 +29,9 @@ pub enum Exit {
     Terminated = 143,
 }
 
+/// The result of a step of a command.
+pub(crate) type Result<T, E = CliError> = std::result::Result<T, E>;
+
 /// An error with a hint on how to resolve it, and an exit code.
 #[derive(Debug, Default)]
 pub(crate) struct CliError {

@@ -37,12 +37,9 @@ pub use error::Exit;
 
 use answer::answer_rows;
 use args::hints::of_other_tools;
-use args::lookup::LookupArgs;
-use args::records::{CatArgs, GetArgs, HeadArgs, SampleArgs};
-use args::search::SortArgs;
 use args::{Command, CommandLine};
 use console::destination::{Destination, refuse_no_text};
-use error::CliError;
+use error::{CliError, Result};
 use text::quoting::for_terminal;
 
 /// The features of this crate, and whether they were built in.
@@ -87,20 +84,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>, console: &mut Console<'_>) 
 }
 
 /// Runs a command, whose answer goes where --output says.
-fn run_command(line: &CommandLine, console: &mut Console<'_>) -> Result<Exit, CliError> {
-    let output = match &line.command {
-        Command::Report(args) => &args.output,
-        Command::Sql(args) => &args.output,
-        Command::Terms(args) => &args.output,
-        Command::Get(GetArgs { records, .. })
-        | Command::Lookup(LookupArgs { records, .. })
-        | Command::Head(HeadArgs { records, .. })
-        | Command::Sample(SampleArgs { records, .. })
-        | Command::Cat(CatArgs { records, .. })
-        | Command::Sort(SortArgs { records, .. }) => &records.output,
-        _ => &line.output,
-    };
-    let destination = Destination::of(output.as_deref())?;
+fn run_command(line: &CommandLine, console: &mut Console<'_>) -> Result<Exit> {
+    let destination = Destination::of(line.output.as_deref())?;
     if let Destination::File(path) = &destination {
         refuse_no_text(path)?;
     }
@@ -114,7 +99,7 @@ fn run_command(line: &CommandLine, console: &mut Console<'_>) -> Result<Exit, Cl
     Ok(exit)
 }
 
-fn dispatch(line: &CommandLine, console: &mut Console<'_>) -> Result<Exit, CliError> {
+fn dispatch(line: &CommandLine, console: &mut Console<'_>) -> Result<Exit> {
     let opener = &line.opener();
     if opener.commit.is_some() && !line.reads_a_commit {
         return Err(CliError::usage("--commit: this command reads no store, or all of its commits"));
@@ -161,7 +146,7 @@ fn dispatch(line: &CommandLine, console: &mut Console<'_>) -> Result<Exit, CliEr
 }
 
 /// Prints help or the version if it was asked for, and an error otherwise.
-fn usage(args: &[OsString], mut error: clap::Error, console: &mut Console<'_>) -> Result<Exit, CliError> {
+fn usage(args: &[OsString], mut error: clap::Error, console: &mut Console<'_>) -> Result<Exit> {
     let hint = of_other_tools(args, &error);
     if hint.is_some() {
         // Such as to pass the option as a value.

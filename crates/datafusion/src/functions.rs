@@ -1,6 +1,5 @@
 //! Functions for columns whose types SQL lacks.
 
-use std::net::IpAddr;
 use std::sync::Arc;
 
 use arrow::array::{Array as _, AsArray as _, FixedSizeBinaryBuilder};
@@ -8,6 +7,7 @@ use arrow::compute::cast;
 use arrow::datatypes::DataType;
 use datafusion_common::{Result, exec_err};
 use datafusion_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility};
+use docvalues::LogicalType;
 
 /// `to_ip(text)` and `to_uuid(text)`: the 16 bytes that a column of addresses or UUIDs has for a text. Conditions with them
 /// run in docvalues.
@@ -39,38 +39,21 @@ use datafusion_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImp
 pub fn functions() -> [ScalarUDF; 2] {
     // Text of any layout; DataFusion converts other types to it if it can.
     let signature = || Signature::string(1, Volatility::Immutable);
-    [Form::Ip, Form::Uuid].map(|form| ScalarUDF::from(ToBytes { form, signature: signature() }))
+    let function = |logical| ScalarUDF::from(ToBytes { logical, signature: signature() });
+    [LogicalType::Ip, LogicalType::Uuid].map(function)
 }
 
 /// Converts text to 16 bytes.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct ToBytes {
-    form: Form,
+    /// The type that the text is parsed as.
+    logical: LogicalType,
     signature: Signature,
-}
-
-/// The type that a text is parsed as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Form {
-    Ip,
-    Uuid,
-}
-
-impl Form {
-    fn parse(self, text: &str) -> Option<[u8; 16]> {
-        match self {
-            Form::Ip => ip(text),
-            Form::Uuid => uuid(text),
-        }
-    }
 }
 
 impl ScalarUDFImpl for ToBytes {
     fn name(&self) -> &str {
-        match self.form {
-            Form::Ip => "to_ip",
-            Form::Uuid => "to_uuid",
-        }
+        if self.logical == LogicalType::Ip { "to_ip" } else { "to_uuid" }
     }
 
     fn signature(&self) -> &Signature {
@@ -86,35 +69,17 @@ impl ScalarUDFImpl for ToBytes {
             return exec_err!("{} has one argument", self.name());
         };
         let text = cast(text, &DataType::Utf8View)?;
+        let what = if self.logical == LogicalType::Ip { "an IP address" } else { "a UUID" };
         let mut bytes = FixedSizeBinaryBuilder::with_capacity(text.len(), 16);
         for text in text.as_string_view() {
-            match text.map(|text| (text, self.form.parse(text))) {
+            match text.map(|text| (text, self.logical.parse_fixed(text))) {
                 None => bytes.append_null(),
                 Some((_, Some(value))) => bytes.append_value(value)?,
                 Some((text, None)) => {
-                    let what = match self.form {
-                        Form::Ip => "an IP address",
-                        Form::Uuid => "a UUID",
-                    };
                     return exec_err!("{}: expected {what}, found {text:?}", self.name());
                 }
             }
         }
         Ok(ColumnarValue::Array(Arc::new(bytes.finish())))
     }
-}
-
-fn ip(text: &str) -> Option<[u8; 16]> {
-    Some(match text.parse().ok()? {
-        IpAddr::V4(address) => address.to_ipv6_mapped().octets(),
-        IpAddr::V6(address) => address.octets(),
-    })
-}
-
-/// 32 hexadecimal digits, with or without dashes as 8-4-4-4-12.
-fn uuid(text: &str) -> Option<[u8; 16]> {
-    let lens: Vec<usize> = text.split('-').map(str::len).collect();
-    let digits = text.replace('-', "");
-    let is_whole = matches!(lens[..], [32] | [8, 4, 4, 4, 12]) && !digits.starts_with('+');
-    Some(u128::from_str_radix(&digits, 16).ok().filter(|_| is_whole)?.to_be_bytes())
 }

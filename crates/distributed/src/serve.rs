@@ -36,7 +36,8 @@ pub fn worker(
 /// If the server fails.
 pub async fn serve(listener: TcpListener, worker: Worker) -> Result<()> {
     let server = Server::builder().add_service(worker.into_worker_server());
-    server.serve_with_incoming(TcpListenerStream::new(listener)).await.map_err(external)
+    let served = server.serve_with_incoming(TcpListenerStream::new(listener)).await;
+    served.map_err(|error| DataFusionError::External(Box::new(error)))
 }
 
 /// Serves a worker at `address`, until the process ends or the future is dropped.
@@ -46,8 +47,4 @@ pub async fn serve(listener: TcpListener, worker: Worker) -> Result<()> {
 /// If the address is taken, or the server fails.
 pub async fn run_worker(address: SocketAddr) -> Result<()> {
     serve(TcpListener::bind(address).await?, worker(|session| session)).await
-}
-
-fn external(error: impl std::error::Error + Send + Sync + 'static) -> DataFusionError {
-    DataFusionError::External(Box::new(error))
 }

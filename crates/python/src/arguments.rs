@@ -13,11 +13,12 @@ use docvalues::search::query::Literal;
 use docvalues::search::{Query, Search};
 use docvalues::writer::arrow::{FlatArray, for_each};
 use docvalues::{LogicalType, SortKey};
+use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyMapping, PyMemoryView, PyString};
 
 use crate::capsules::Arrays;
-use crate::errors::{Failure, Result, argument};
+use crate::errors::{Result, argument};
 use crate::python_values;
 use crate::text::id_of_text;
 
@@ -206,7 +207,7 @@ fn only_column(array: &ArrayRef) -> &ArrayRef {
 
 fn doc_number(number: impl Into<i128>) -> Result<u64> {
     let number = number.into();
-    u64::try_from(number).map_err(|_| Failure::NoDoc(format!("there is no document {number}")))
+    u64::try_from(number).map_err(|_| PyIndexError::new_err(format!("there is no document {number}")).into())
 }
 
 fn add_integers(array: &dyn Array, numbers: &mut Vec<u64>) -> Result<()> {

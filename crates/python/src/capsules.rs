@@ -14,7 +14,7 @@ use arrow_schema::{ArrowError, DataType, Field, Schema};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 
-use crate::errors::{Failure, Result, argument};
+use crate::errors::{Failure, Result, argument, unread};
 
 const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
@@ -197,7 +197,7 @@ fn last_error(stream: &mut FFI_ArrowArrayStream, code: c_int) -> Failure {
     // SAFETY: the text ends with a 0 and is valid until the next call of the stream.
     let message = message.map(|message| unsafe { CStr::from_ptr(message) }.to_string_lossy().into_owned());
     let message = message.unwrap_or_else(|| format!("error {code}"));
-    Failure::Stream(format!("the data could not be read: {message}"))
+    unread(format!("the data could not be read: {message}"))
 }
 
 fn released() -> Failure {

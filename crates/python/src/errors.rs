@@ -10,7 +10,7 @@ use docvalues::column::{Error as ReadError, ErrorKind as ReadErrorKind};
 use docvalues::search::Error as SearchError;
 use docvalues::store::Error as StoreError;
 use docvalues::writer::{Error as WriteError, ErrorKind as WriteErrorKind, StorageError};
-use pyo3::exceptions::{PyIndexError, PyKeyboardInterrupt};
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -22,27 +22,14 @@ pub(crate) enum Failure {
     Docvalues(docvalues::Error),
     Arrow(ArrowError),
     Python(PyErr),
-    /// An argument that is of no use.
-    Argument(String),
-    /// A value that its column cannot hold.
-    Value {
-        column: String,
-        row: u64,
-        what: String,
-    },
-    /// There is no document of this number.
-    NoDoc(String),
-    /// There is no column of this name.
-    NoColumn(String),
-    /// Data of another library that could not be read.
-    Stream(String),
+    Raised(Box<Raised>),
 }
 
 impl Failure {
     /// The failure of data that follows so many other rows.
     pub(crate) fn after_rows(self, rows: u64) -> Failure {
         match self {
-            Failure::Docvalues(error) => Failure::Python(of_docvalues(&error, rows).raise()),
+            Failure::Docvalues(error) => of_docvalues(&error, rows).into(),
             other => other,
         }
     }
@@ -55,16 +42,14 @@ impl fmt::Display for Failure {
             Failure::Docvalues(error) => error.fmt(f),
             Failure::Arrow(error) => error.fmt(f),
             Failure::Python(error) => error.fmt(f),
-            Failure::Argument(text) | Failure::NoDoc(text) | Failure::Stream(text) => f.write_str(text),
-            Failure::NoColumn(name) => write!(f, "there is no column {name:?}"),
-            Failure::Value { column, row, what } => write!(f, "{}{what}", place(Some(column), Some(*row))),
+            Failure::Raised(raised) => f.write_str(&raised.message),
         }
     }
 }
 
 /// An exception to be raised.
 #[derive(Default)]
-struct Raised {
+pub(crate) struct Raised {
     class: &'static str,
     message: String,
     file: Option<String>,
@@ -75,8 +60,28 @@ struct Raised {
 }
 
 /// An argument that is of no use.
-pub(crate) fn argument(message: impl Into<String>) -> Failure {
-    Failure::Argument(message.into())
+pub(crate) fn argument(message: impl ToString) -> Failure {
+    Raised::of("QueryError", message).into()
+}
+
+/// There is no column of this name.
+pub(crate) fn no_column(name: &str) -> Failure {
+    let raised = Raised::of("ColumnError", format!("there is no column {name:?}"));
+    Raised { column: Some(name.to_owned()), ..raised }.into()
+}
+
+/// A value that its column cannot hold.
+pub(crate) fn wrong_value(column: &str, row: u64, what: &str) -> Failure {
+    let message = place(Some(column), Some(row)) + what;
+    Raised { column: Some(column.to_owned()), row: Some(row), ..Raised::of("DataError", message) }.into()
+}
+
+/// Data of another library that could not be read. An exception of Python comes as its text, after where it was raised.
+pub(crate) fn unread(message: String) -> Failure {
+    match message.trim_end().ends_with("KeyboardInterrupt") {
+        true => PyKeyboardInterrupt::new_err(()).into(),
+        false => Raised::of("Error", message).into(),
+    }
 }
 
 impl From<Failure> for PyErr {
@@ -89,21 +94,7 @@ impl From<Failure> for PyErr {
             }
             Failure::Docvalues(error) => of_docvalues(&error, 0).raise(),
             Failure::Arrow(error) => of_arrow(&error).raise(),
-            Failure::Argument(message) => Raised::of("QueryError", message).raise(),
-            Failure::Value { column, row, what } => {
-                let message = place(Some(&column), Some(row)) + &what;
-                Raised { column: Some(column), row: Some(row), ..Raised::of("DataError", message) }.raise()
-            }
-            Failure::NoDoc(message) => PyIndexError::new_err(message),
-            // An exception of Python in a stream comes as its text, after where it was raised.
-            Failure::Stream(message) if message.trim_end().ends_with("KeyboardInterrupt") => {
-                PyKeyboardInterrupt::new_err(())
-            }
-            Failure::Stream(message) => Raised::of("Error", message).raise(),
-            Failure::NoColumn(ref name) => {
-                let raised = Raised::of("ColumnError", &failure);
-                Raised { column: Some(name.clone()), ..raised }.raise()
-            }
+            Failure::Raised(raised) => raised.raise(),
         }
     }
 }
@@ -289,4 +280,5 @@ from! {
     Docvalues: StorageError,
     Arrow: ArrowError,
     Python: PyErr,
+    Raised: Raised,
 }

@@ -9,6 +9,7 @@ use docvalues::search::{MixedTypes, Parts, Search};
 use docvalues::store::{Snapshot, StoreReader};
 use docvalues::terms::lookup::{Hit, IdLookup};
 use docvalues::{DocId, Field, LogicalType, OpenOptions, SortKey};
+use pyo3::exceptions::PyIndexError;
 
 use crate::arguments::Paths;
 use crate::errors::{Failure, Result, argument};
@@ -171,7 +172,7 @@ impl Opened {
         };
         address().ok_or_else(|| {
             let docs = self.docs();
-            Failure::NoDoc(format!("{}: there is no document {number} of {docs}", self.name))
+            PyIndexError::new_err(format!("{}: there is no document {number} of {docs}", self.name)).into()
         })
     }
 

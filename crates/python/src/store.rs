@@ -14,7 +14,7 @@ use pyo3::types::{IntoPyDict as _, PyDict, PyTuple};
 
 use crate::arguments::{self, Data, Names, condition};
 use crate::capsules::schema_of;
-use crate::errors::{Failure, Result, argument};
+use crate::errors::{Failure, Result, argument, no_column};
 use crate::interrupt::{interruptible, is_forked, refuse_fork};
 use crate::opened::Opened;
 use crate::segment::Segment;
@@ -75,7 +75,7 @@ impl Store {
                     Some(unset) => {
                         let mut update = Update::new();
                         for name in unset {
-                            let field = batch.field(name).map_err(|_| Failure::NoColumn(name.clone()))?;
+                            let field = batch.field(name).map_err(|_| no_column(name))?;
                             update = update.unset(field);
                         }
                         batch.update_record_batch(rows, &update).map_err(place)?;
@@ -139,7 +139,7 @@ impl Store {
         let of_keys = keys.iter().map(|key| key.column.as_str());
         for name in id_field.into_iter().chain(version_field).chain(of_keys) {
             if !names.iter().any(|column| column == name) {
-                return Err(Failure::NoColumn(name.to_owned()));
+                return Err(no_column(name));
             }
         }
         let mut schema = StoreSchema::new();

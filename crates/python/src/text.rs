@@ -1,6 +1,6 @@
 //! IP addresses and UUIDs as text, and back.
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::Ipv6Addr;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray as _;
@@ -14,7 +14,7 @@ use docvalues::search::arrow::{StringLayout, arrow_field};
 use docvalues::writer::arrow::{FlatArray, for_each};
 use docvalues::{Field, Kind, LogicalType};
 
-use crate::errors::{Failure, Result, argument};
+use crate::errors::{Result, argument, wrong_value};
 
 /// A value of an extension type as text; `None` of another type.
 pub(crate) fn text_of(field: &ArrowField, bytes: &[u8]) -> Option<String> {
@@ -30,21 +30,6 @@ pub(crate) fn text_of(field: &ArrowField, bytes: &[u8]) -> Option<String> {
             Some(format!("{a}-{b}-{c}-{d}-{e}"))
         }
     }
-}
-
-/// The 16 bytes of an IP address or a UUID.
-pub(crate) fn parse(text: &str, logical: LogicalType) -> Option<[u8; 16]> {
-    if logical == LogicalType::Ip {
-        return Some(match text.parse().ok()? {
-            IpAddr::V4(address) => address.to_ipv6_mapped().octets(),
-            IpAddr::V6(address) => address.octets(),
-        });
-    }
-    let is_spelled =
-        text.len() == 32 || text.len() == 36 && [8, 13, 18, 23].iter().all(|at| text.as_bytes()[*at] == b'-');
-    let digits: String = text.chars().filter(|c| *c != '-').collect();
-    let is_hexadecimal = digits.len() == 32 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-    (is_spelled && is_hexadecimal).then(|| u128::from_str_radix(&digits, 16).ok())?.map(u128::to_be_bytes)
 }
 
 /// The batch with text in place of extension types.
@@ -90,7 +75,7 @@ pub(crate) fn parsed(
         let (mut values, mut refused) = (Vec::with_capacity(flat.items.len()), None);
         for_each(flat.items.as_ref(), |text| {
             let text = text.map(String::from_utf8_lossy);
-            let value = text.as_deref().and_then(|text| parse(text, logical));
+            let value = text.as_deref().and_then(|text| logical.parse_fixed(text));
             if let Some(text) = &text
                 && value.is_none()
                 && refused.is_none()
@@ -100,11 +85,8 @@ pub(crate) fn parsed(
             values.push(value);
         });
         if let Some((row, text)) = refused {
-            return Err(Failure::Value {
-                column: field.name().clone(),
-                row: rows + row,
-                what: format!("{text:?} is not of type {}", logical.name()),
-            });
+            let what = format!("{text:?} is not of type {}", logical.name());
+            return Err(wrong_value(field.name(), rows + row, &what));
         }
         let values = FixedSizeBinaryArray::try_from_sparse_iter_with_size(values.into_iter(), 16)?;
         let values: ArrayRef = Arc::new(values);
@@ -124,7 +106,7 @@ pub(crate) fn id_of_text(text: &str, logical: LogicalType) -> Result<Vec<u8>> {
     if logical.fixed_len().is_none() {
         return Ok(text.as_bytes().to_vec());
     }
-    let bytes = parse(text, logical).map(|bytes| bytes.to_vec());
+    let bytes = logical.parse_fixed(text).map(|bytes| bytes.to_vec());
     bytes.ok_or_else(|| argument(format!("expected ids of type {}, found {text:?}", logical.name())))
 }
 

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arguments::{self, Data, Names};
-use crate::errors::{Failure, Result, argument};
+use crate::errors::{Result, argument, no_column};
 use crate::interrupt::refuse_fork;
 use crate::text;
 
@@ -51,7 +51,7 @@ pub(crate) fn write(
         let names: Vec<String> = schema.iter().map(|(_, field)| field.name().to_owned()).collect();
         let mut writer = SegmentWriter::create(path, schema, options)?;
         if let Some(name) = &id_field {
-            let field = writer.schema().field(name).ok_or_else(|| Failure::NoColumn(name.clone()))?;
+            let field = writer.schema().field(name).ok_or_else(|| no_column(name))?;
             writer.id_field(field, IdOptions::default())?;
         }
         if let Some(keys) = sort_by {
@@ -104,7 +104,7 @@ impl Types {
         let mut fields = field_specs(schema)?;
         for (name, logical) in &self.0 {
             let field = fields.iter_mut().find(|field| field.name() == name);
-            let field = field.ok_or_else(|| Failure::NoColumn(name.clone()))?;
+            let field = field.ok_or_else(|| no_column(name))?;
             let of_type = FieldSpec::new(name, *logical);
             *field = if field.is_multi_valued() { of_type.multi_valued() } else { of_type };
         }

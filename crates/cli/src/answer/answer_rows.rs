@@ -8,7 +8,7 @@ use super::groups::MISSING;
 use super::rows::{RecordFormat, RowCell, RowPrinter};
 use super::table::Align;
 use crate::console::Console;
-use crate::error::CliError;
+use crate::error::Result;
 use crate::text::Json;
 use crate::text::json_entries::{Entries, Key};
 use crate::text::quoting::quote_csv_value;
@@ -62,11 +62,7 @@ impl RowCell for AnswerCell<'_> {
 }
 
 /// Prints answers as rows.
-pub(crate) fn print(
-    answers: &[Json],
-    format: RecordFormat,
-    console: &mut Console<'_>,
-) -> Result<(), CliError> {
+pub(crate) fn print(answers: &[Json], format: RecordFormat, console: &mut Console<'_>) -> Result<()> {
     let rows: Vec<Row<'_>> = answers.iter().flat_map(rows).collect();
     let mut columns: Vec<(String, Align)> = Vec::new();
     for (name, _) in rows.iter().flatten() {

@@ -2,7 +2,7 @@
 
 use super::table::{Align, MAX_PADDED};
 use crate::console::Console;
-use crate::error::CliError;
+use crate::error::Result;
 use crate::text::fit::{fit, is_number, width};
 use crate::text::thousands;
 
@@ -19,7 +19,7 @@ pub(crate) fn print_bars(
     rows: &[(String, u64, String)],
     align: Align,
     console: &mut Console<'_>,
-) -> Result<(), CliError> {
+) -> Result<()> {
     let longest = rows.iter().map(|(value, ..)| width(value)).max().unwrap_or(0);
     let most = rows.iter().map(|(_, count, _)| *count).max().unwrap_or(0);
     let digits = thousands(most).len();

@@ -20,7 +20,7 @@ use super::table::Align;
 use crate::api::search::arrow::IP_EXTENSION;
 use crate::api::{LogicalType, from_f64, from_u64};
 use crate::console::Console;
-use crate::error::CliError;
+use crate::error::{CliError, Result};
 use crate::text::quoting::{joined, json_string, quote_csv_value};
 use crate::text::{Printer, StoredRef};
 
@@ -41,7 +41,7 @@ impl BatchRows {
         schema: SchemaRef,
         format: RecordFormat,
         console: &mut Console<'_>,
-    ) -> Result<BatchRows, CliError> {
+    ) -> Result<BatchRows> {
         let mut names = schema.fields().iter().enumerate();
         let twice = names.find(|(at, field)| schema.fields()[..*at].iter().any(|f| f.name() == field.name()));
         if let Some((_, field)) = twice.filter(|_| format == RecordFormat::Ndjson) {
@@ -55,7 +55,7 @@ impl BatchRows {
     }
 
     /// Prints the rows of a batch, or keeps them for the next table.
-    pub(crate) fn print(&mut self, batch: &RecordBatch, console: &mut Console<'_>) -> Result<(), CliError> {
+    pub(crate) fn print(&mut self, batch: &RecordBatch, console: &mut Console<'_>) -> Result<()> {
         let columns = self.schema.fields().iter().zip(batch.columns());
         let columns = columns.map(|(field, array)| Values::of(field, array)).collect::<Result<Vec<_>, _>>();
         let columns =
@@ -70,7 +70,7 @@ impl BatchRows {
     }
 
     /// Prints the rows that are kept.
-    pub(crate) fn finish(self, console: &mut Console<'_>) -> Result<(), CliError> {
+    pub(crate) fn finish(self, console: &mut Console<'_>) -> Result<()> {
         self.rows.finish(console)
     }
 }

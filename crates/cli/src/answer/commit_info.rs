@@ -7,7 +7,7 @@ use jiff::{Timestamp, Unit};
 
 use crate::api::store::{CommitInfo, Store};
 use crate::console::Console;
-use crate::error::CliError;
+use crate::error::Result;
 use crate::text::{Json, counted, thousands};
 
 /// The number of the last commit, of documents and of segments, for messages.
@@ -23,7 +23,7 @@ pub(crate) fn print_json(
     store: &Store,
     more: impl IntoIterator<Item = (&'static str, Json)>,
     console: &mut Console<'_>,
-) -> Result<(), CliError> {
+) -> Result<()> {
     let snapshot = store.snapshot();
     let entries = [
         ("store", folder.to_string_lossy().into_owned().into()),

@@ -4,12 +4,12 @@ use super::bars::print_bars;
 use super::table::Align;
 use crate::api::search::facet::FacetCounts;
 use crate::console::Console;
-use crate::error::CliError;
+use crate::error::Result;
 use crate::text::quoting::decimal;
 use crate::text::{Json, Printer, printable, thousands};
 
 /// Prints a line for each value of each facet.
-pub(crate) fn print(facets: &[FacetCounts], console: &mut Console<'_>) -> Result<(), CliError> {
+pub(crate) fn print(facets: &[FacetCounts], console: &mut Console<'_>) -> Result<()> {
     for (at, facet) in facets.iter().enumerate() {
         if at > 0 {
             writeln!(console.out)?;
@@ -19,7 +19,7 @@ pub(crate) fn print(facets: &[FacetCounts], console: &mut Console<'_>) -> Result
     Ok(())
 }
 
-fn print_one(facet: &FacetCounts, console: &mut Console<'_>) -> Result<(), CliError> {
+fn print_one(facet: &FacetCounts, console: &mut Console<'_>) -> Result<()> {
     let [docs, missing, distinct] = [facet.docs, facet.missing, facet.distinct].map(thousands);
     let name = printable(&facet.field.name);
     console.line(format_args!("{name}: {docs} documents, {missing} without a value, {distinct} values"))?;

@@ -12,14 +12,14 @@ use crate::api::search::Value;
 use crate::api::search::group::GroupFound;
 use crate::api::{DocAddress, Field};
 use crate::console::Console;
-use crate::error::CliError;
+use crate::error::Result;
 use crate::text::{Json, Printer, counted, printable, thousands};
 
 /// The text of a value that the documents of a group do not have.
 pub(super) const MISSING: &str = "(missing)";
 
 /// Prints a row for each group of the first grouping.
-pub(crate) fn print(answer: &Answer<'_>, console: &mut Console<'_>) -> Result<(), CliError> {
+pub(crate) fn print(answer: &Answer<'_>, console: &mut Console<'_>) -> Result<()> {
     let (segments, asked, found) = (answer.segments, &answer.request.groups[0], &answer.found.groups[0]);
     let metrics = RequestedMetric::all(segments, &asked.metrics)?;
     let printers: Vec<Printer> = found.fields.iter().map(Printer::of).collect();
@@ -55,7 +55,7 @@ pub(crate) fn groups_json(
     at: usize,
     columns: &[String],
     as_rows: bool,
-) -> Result<[(&'static str, Json); 5], CliError> {
+) -> Result<[(&'static str, Json); 5]> {
     let found = &answer.found.groups[at];
     let metrics = RequestedMetric::all(answer.segments, &answer.request.groups[at].metrics)?;
     let printers: Vec<Printer> = found.fields.iter().map(Printer::of).collect();

@@ -10,11 +10,11 @@ use crate::api::search::Value;
 use crate::api::search::facet::FacetCounts;
 use crate::api::search::histogram::{Bucket, HistogramCounts};
 use crate::console::Console;
-use crate::error::CliError;
+use crate::error::Result;
 use crate::text::{Json, Printer, printable, thousands};
 
 /// Prints a line for each range of the first histogram; with metrics or a facet, a row of a table.
-pub(crate) fn print(answer: &Answer<'_>, console: &mut Console<'_>) -> Result<(), CliError> {
+pub(crate) fn print(answer: &Answer<'_>, console: &mut Console<'_>) -> Result<()> {
     let (asked, found) = (&answer.request.histograms[0], &answer.found.histograms[0]);
     if !asked.metrics.is_empty() || asked.facet.is_some() {
         return print_table(found, &RequestedMetric::all(answer.segments, &asked.metrics)?, console);
@@ -34,7 +34,7 @@ fn print_table(
     found: &HistogramCounts,
     metrics: &[RequestedMetric],
     console: &mut Console<'_>,
-) -> Result<(), CliError> {
+) -> Result<()> {
     let printer = Printer::of(&found.field);
     let facet = found.buckets.iter().find_map(|range| range.facet.as_ref());
     let facet = facet.map(|facet| printable(&facet.field.name));
@@ -68,7 +68,7 @@ pub(super) fn begin(field: &Field, from: i64) -> Value {
 }
 
 /// The histogram at index `at` as entries of a JSON object.
-pub(crate) fn histogram_json(answer: &Answer<'_>, at: usize) -> Result<[(&'static str, Json); 4], CliError> {
+pub(crate) fn histogram_json(answer: &Answer<'_>, at: usize) -> Result<[(&'static str, Json); 4]> {
     let (asked, found) = (&answer.request.histograms[at], &answer.found.histograms[at]);
     let metrics = RequestedMetric::all(answer.segments, &asked.metrics)?;
     let printer = Printer::of(&found.field);

@@ -6,7 +6,7 @@ use super::figure::{json, text};
 use super::table::{Align, Table};
 use crate::api::Field;
 use crate::api::search::group::{Measure, Metric};
-use crate::error::CliError;
+use crate::error::Result;
 use crate::open::Segments;
 use crate::text::{Json, Printer, printable};
 
@@ -19,7 +19,7 @@ pub(super) struct RequestedMetric {
 
 impl RequestedMetric {
     /// The metrics of a request that `segments` answered.
-    pub(super) fn all(segments: &Segments, metrics: &[Metric]) -> Result<Vec<RequestedMetric>, CliError> {
+    pub(super) fn all(segments: &Segments, metrics: &[Metric]) -> Result<Vec<RequestedMetric>> {
         let named = |metric: &Metric| {
             let whole = metric.name();
             let (name, of) = whole.split_once('(').unwrap_or_default();

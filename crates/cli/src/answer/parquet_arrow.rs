@@ -12,7 +12,7 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 
 use crate::api::{Batches, SearchError};
-use crate::error::CliError;
+use crate::error::{CliError, Result};
 
 /// The approximate size of a Parquet row group, which is buffered in memory.
 const GROUP_BYTES: usize = 64 << 20;
@@ -28,11 +28,7 @@ pub(crate) enum ArrowFormat {
 }
 
 /// Writes all batches.
-pub(crate) fn write(
-    mut batches: Batches<'_>,
-    format: ArrowFormat,
-    out: &mut dyn Write,
-) -> Result<(), CliError> {
+pub(crate) fn write(mut batches: Batches<'_>, format: ArrowFormat, out: &mut dyn Write) -> Result<()> {
     let schema = batches.schema();
     match format {
         ArrowFormat::Parquet => {

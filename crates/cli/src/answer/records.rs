@@ -9,7 +9,7 @@ use super::rows::{RecordFormat, RowCell, RowPrinter, usual_format};
 use super::table::Align;
 use crate::api::{DocAddress, DocId, Field, LogicalType};
 use crate::console::Console;
-use crate::error::CliError;
+use crate::error::{CliError, Result};
 use crate::open::records::{CHUNK, Record, Records};
 use crate::open::{OpenSegment, Segments};
 use crate::text::{Json, quoting};
@@ -35,7 +35,7 @@ pub(crate) fn print(
     docs: impl Iterator<Item = DocAddress>,
     options: &RecordOptions,
     console: &mut Console<'_>,
-) -> Result<(), CliError> {
+) -> Result<()> {
     let fields = segments.select(&options.columns)?;
     print_documents(&fields, &mut Found { segments, docs }, options, usual_format(console), console)
 }
@@ -47,7 +47,7 @@ pub(crate) fn json(
     docs: &[DocAddress],
     columns: &[String],
     nulls_as_text: bool,
-) -> Result<Vec<Json>, CliError> {
+) -> Result<Vec<Json>> {
     if docs.is_empty() {
         return Ok(Vec::new());
     }
@@ -68,7 +68,7 @@ pub(crate) fn print_documents(
     options: &RecordOptions,
     default: RecordFormat,
     console: &mut Console<'_>,
-) -> Result<(), CliError> {
+) -> Result<()> {
     let format = options.format.unwrap_or(default);
     print_rows(fields, documents, (format, options.doc_ids, false), console).map_err(CliError::or_columns)
 }
@@ -79,7 +79,7 @@ fn print_rows(
     documents: &mut dyn Documents,
     (format, doc_ids, nulls_as_text): (RecordFormat, bool, bool),
     console: &mut Console<'_>,
-) -> Result<(), CliError> {
+) -> Result<()> {
     let files = documents.files();
     check_doc_ids(fields, doc_ids, files.is_some())?;
     let has_ids = doc_ids || format == RecordFormat::Table;
@@ -117,7 +117,7 @@ fn print_rows(
 }
 
 /// Checks that no column has the name of a column of --doc-ids.
-pub(crate) fn check_doc_ids(fields: &[Field], doc_ids: bool, has_files: bool) -> Result<(), CliError> {
+pub(crate) fn check_doc_ids(fields: &[Field], doc_ids: bool, has_files: bool) -> Result<()> {
     let is_taken = |name: &str| fields.iter().any(|field| field.name == name);
     let taken = [(DOC, true), (FILE, has_files)].into_iter().find(|(name, added)| *added && is_taken(name));
     match taken.filter(|_| doc_ids) {
@@ -131,12 +131,7 @@ pub(crate) fn check_doc_ids(fields: &[Field], doc_ids: bool, has_files: bool) ->
 pub(crate) trait Documents {
     /// Reads these columns of the documents in chunks and calls `each` for every document in order. Messages go to
     /// `err`.
-    fn each(
-        &mut self,
-        fields: &[Field],
-        err: &mut dyn Write,
-        each: &mut EachDocument<'_>,
-    ) -> Result<(), CliError>;
+    fn each(&mut self, fields: &[Field], err: &mut dyn Write, each: &mut EachDocument<'_>) -> Result<()>;
 
     /// The file of each part, if documents are told apart by it.
     fn files(&self) -> Option<Vec<String>> {
@@ -145,18 +140,13 @@ pub(crate) trait Documents {
 }
 
 /// A callback with the current chunk, a document, and its index in the chunk.
-pub(crate) type EachDocument<'e> = dyn FnMut(&Records, DocAddress, usize) -> Result<(), CliError> + 'e;
+pub(crate) type EachDocument<'e> = dyn FnMut(&Records, DocAddress, usize) -> Result<()> + 'e;
 
 /// The live documents of one segment after the other.
 pub(crate) struct Parts<I>(pub(crate) I);
 
 impl<'a, I: Iterator<Item = &'a OpenSegment>> Documents for Parts<I> {
-    fn each(
-        &mut self,
-        fields: &[Field],
-        _: &mut dyn Write,
-        each: &mut EachDocument<'_>,
-    ) -> Result<(), CliError> {
+    fn each(&mut self, fields: &[Field], _: &mut dyn Write, each: &mut EachDocument<'_>) -> Result<()> {
         for (part, segment) in (0..).zip(self.0.by_ref()) {
             let (docs, records) = (segment.live_docs().map(DocId::new), Records::open(segment, fields)?);
             each_in_chunks(docs, records, |records, doc, at| each(records, DocAddress { part, doc }, at))?;
@@ -172,12 +162,7 @@ pub(crate) struct Found<'a, I> {
 }
 
 impl<I: Iterator<Item = DocAddress>> Documents for Found<'_, I> {
-    fn each(
-        &mut self,
-        fields: &[Field],
-        _: &mut dyn Write,
-        each: &mut EachDocument<'_>,
-    ) -> Result<(), CliError> {
+    fn each(&mut self, fields: &[Field], _: &mut dyn Write, each: &mut EachDocument<'_>) -> Result<()> {
         each_in_chunks(&mut self.docs, Records::over(self.segments, fields.iter().map(Some))?, each)
     }
 
@@ -190,8 +175,8 @@ impl<I: Iterator<Item = DocAddress>> Documents for Found<'_, I> {
 fn each_in_chunks<D: Copy + Into<DocAddress>>(
     mut docs: impl Iterator<Item = D>,
     mut records: Records,
-    mut each: impl FnMut(&Records, D, usize) -> Result<(), CliError>,
-) -> Result<(), CliError> {
+    mut each: impl FnMut(&Records, D, usize) -> Result<()>,
+) -> Result<()> {
     let mut chunk: Vec<D> = Vec::with_capacity(CHUNK);
     loop {
         chunk.clear();

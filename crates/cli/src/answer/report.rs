@@ -17,7 +17,7 @@ use crate::api::search::facet::FacetCounts;
 use crate::api::search::histogram::HistogramCounts;
 use crate::api::search::stats::ColumnStats;
 use crate::api::{DocAddress, Field, LogicalType, SortKey, to_f64, to_u64};
-use crate::error::CliError;
+use crate::error::Result;
 use crate::open::Segments;
 use crate::open::records::Records;
 use crate::text::quoting::{decimal, first_few};
@@ -80,7 +80,7 @@ pub(crate) fn double(logical: LogicalType, stored: i64) -> f64 {
 
 impl Report<'_> {
     /// The page, of at most 2 MB.
-    pub(crate) fn to_html(&self) -> Result<String, CliError> {
+    pub(crate) fn to_html(&self) -> Result<String> {
         let mut page = Html::default();
         page.put(BEGIN, &[&self.segments.named()]);
         page.put(include_str!("report/style.css"), &[]);
@@ -170,7 +170,7 @@ impl Report<'_> {
         page.put("</table></div></section>", &[]);
     }
 
-    fn sample(&self, page: &mut Html) -> Result<(), CliError> {
+    fn sample(&self, page: &mut Html) -> Result<()> {
         let columns = &self.columns[..self.columns.len().min(SAMPLE_COLUMNS)];
         if columns.is_empty() || self.sample.is_empty() {
             return Ok(());

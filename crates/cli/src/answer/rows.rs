@@ -10,7 +10,7 @@ use clap::ValueEnum;
 use super::table::{Align, Row, Table};
 use crate::console::Console;
 use crate::console::destination::{is_packed, unpacked};
-use crate::error::CliError;
+use crate::error::{CliError, Result};
 use crate::text::printable;
 use crate::text::quoting::{json_text, quote_csv};
 
@@ -43,7 +43,7 @@ impl RecordFormat {
         json: bool,
         format: Option<RecordFormat>,
         output: Option<&Path>,
-    ) -> Result<Option<RecordFormat>, CliError> {
+    ) -> Result<Option<RecordFormat>> {
         match (format, output) {
             _ if json => Ok(Some(RecordFormat::Ndjson)),
             (None, Some(output)) => RecordFormat::of_output(output),
@@ -52,7 +52,7 @@ impl RecordFormat {
     }
 
     /// The format by the extension of the output, if it has one. Fails if no format has this extension.
-    pub(crate) fn of_output(output: &Path) -> Result<Option<RecordFormat>, CliError> {
+    pub(crate) fn of_output(output: &Path) -> Result<Option<RecordFormat>> {
         let Some(extension) = unpacked(output).extension() else { return Ok(None) };
         let format = extension.to_str().and_then(|name| RecordFormat::from_str(name, true).ok());
         let extension = match format {
@@ -69,7 +69,7 @@ impl RecordFormat {
     }
 
     /// The format of an answer by the extension of its file; `None` for an object of JSON.
-    pub(crate) fn of_answer(output: &Path) -> Result<Option<RecordFormat>, CliError> {
+    pub(crate) fn of_answer(output: &Path) -> Result<Option<RecordFormat>> {
         let extension = unpacked(output).extension();
         let is_object = extension.is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
         Ok(RecordFormat::of_output(output)?.filter(|_| !is_object))
@@ -120,7 +120,7 @@ impl RowPrinter {
         ids: usize,
         format: RecordFormat,
         out: &mut dyn Write,
-    ) -> Result<RowPrinter, CliError> {
+    ) -> Result<RowPrinter> {
         if matches!(format, RecordFormat::Parquet | RecordFormat::Arrow) {
             return Err(CliError::usage("only `dv export` writes Parquet and Arrow"));
         }
@@ -150,7 +150,7 @@ impl RowPrinter {
         title: impl FnOnce() -> String,
         cells: impl Iterator<Item = C>,
         out: &mut dyn Write,
-    ) -> Result<(), CliError> {
+    ) -> Result<()> {
         let RowPrinter { format, keys, table, line, .. } = self;
         line.clear();
         if let Some(delimiter) = delimiter(*format) {
@@ -187,7 +187,7 @@ impl RowPrinter {
     }
 
     /// Prints the rows that are kept if there are so many.
-    pub(super) fn print_table(&mut self, least: usize, console: &mut Console<'_>) -> Result<(), CliError> {
+    pub(super) fn print_table(&mut self, least: usize, console: &mut Console<'_>) -> Result<()> {
         if self.format == RecordFormat::Table && self.table.rows.len() >= least {
             self.table.print(console)?;
             self.table.rows.clear();
@@ -197,7 +197,7 @@ impl RowPrinter {
     }
 
     /// Prints the rows that are kept; without any row, the heading of the table.
-    pub(super) fn finish(mut self, console: &mut Console<'_>) -> Result<(), CliError> {
+    pub(super) fn finish(mut self, console: &mut Console<'_>) -> Result<()> {
         self.print_table(self.has_table.into(), console)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::api::search::{SearchAnswer, SearchRequest};
 use crate::console::Console;
-use crate::error::CliError;
+use crate::error::Result;
 use crate::open::Segments;
 use crate::text::Json;
 
@@ -20,7 +20,7 @@ impl<'s> Answer<'s> {
         segments: &'s Segments,
         request: SearchRequest,
         threads: Option<u16>,
-    ) -> Result<Answer<'s>, CliError> {
+    ) -> Result<Answer<'s>> {
         let search = segments.search();
         let search = match threads {
             Some(threads) => search.threads(threads.into()),
@@ -43,7 +43,7 @@ impl<'s> Answer<'s> {
         &self,
         entries: impl IntoIterator<Item = (&'static str, Json)>,
         console: &mut Console<'_>,
-    ) -> Result<(), CliError> {
+    ) -> Result<()> {
         let documents = [
             self.segments.json(),
             ("documents", self.segments.docs().into()),

@@ -5,13 +5,13 @@ use std::path::Path;
 use super::usage_tables::{column_table, distinct, json_ends};
 use crate::api::{ColumnUsage, IdIndex, SectionUsage, Segment, SegmentUsage, SortKey};
 use crate::console::Console;
-use crate::error::CliError;
+use crate::error::Result;
 use crate::open::columns;
 use crate::text::Json;
 use crate::text::json::integer;
 
 /// The space usage of a segment, with columns in the order of the input.
-pub(crate) fn stats(segment: &Segment) -> Result<SegmentUsage, CliError> {
+pub(crate) fn stats(segment: &Segment) -> Result<SegmentUsage> {
     let mut stats = segment.usage()?;
     stats.columns.sort_by_key(|column| columns::order_of(&column.field));
     Ok(stats)
@@ -21,7 +21,7 @@ pub(crate) fn stats(segment: &Segment) -> Result<SegmentUsage, CliError> {
 pub(crate) fn info(
     segment: &Segment,
     stats: &SegmentUsage,
-) -> Result<impl Iterator<Item = (&'static str, Json)>, CliError> {
+) -> Result<impl Iterator<Item = (&'static str, Json)>> {
     let [major, minor, patch] = segment.writer_version();
     let entries = [
         ("file", segment.file().into()),
@@ -46,7 +46,7 @@ pub(crate) fn report(
     line: impl FnOnce(u64) -> String,
     json: bool,
     console: &mut Console<'_>,
-) -> Result<(), CliError> {
+) -> Result<()> {
     let segment = Segment::open(path)?;
     let stats = stats(&segment)?;
     if json {

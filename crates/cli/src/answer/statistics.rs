@@ -6,7 +6,7 @@ use crate::api::search::Value;
 use crate::api::search::group::Measure;
 use crate::api::search::stats::{ColumnStats, Distinct};
 use crate::console::Console;
-use crate::error::CliError;
+use crate::error::Result;
 use crate::text::{Json, Printer, printable, thousands};
 
 /// The maximum width of a value.
@@ -71,7 +71,7 @@ impl<'a> Column<'a> {
 }
 
 /// Prints a table, or two on a terminal that is too narrow: counts, and values.
-pub(crate) fn print(columns: &[Column<'_>], console: &mut Console<'_>) -> Result<(), CliError> {
+pub(crate) fn print(columns: &[Column<'_>], console: &mut Console<'_>) -> Result<()> {
     let whole = table(columns, true, true);
     if whole.fits(console) {
         return whole.print(console);

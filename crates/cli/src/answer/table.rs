@@ -4,7 +4,7 @@
 //! enough, each row is printed as a block of lines. Numbers are never cut, nor any text without a terminal.
 
 use crate::console::Console;
-use crate::error::CliError;
+use crate::error::Result;
 use crate::text::fit::{fit, fold, is_number, width};
 
 /// The maximum width of a cell of text in a table that is too wide.
@@ -155,7 +155,7 @@ impl Table {
     }
 
     /// Prints the table, or a block of lines for each row if the terminal is too narrow.
-    pub(crate) fn print(&self, console: &mut Console<'_>) -> Result<(), CliError> {
+    pub(crate) fn print(&self, console: &mut Console<'_>) -> Result<()> {
         let Some(layout) = self.layout(console.out_width) else { return self.print_blocks(console) };
         console.out.write_all(self.to_text(&layout).as_bytes())?;
         if self.is_cut(&layout) {
@@ -289,7 +289,7 @@ impl Table {
     }
 
     /// Prints a line for each value, uncut; long values are folded.
-    fn print_blocks(&self, console: &mut Console<'_>) -> Result<(), CliError> {
+    fn print_blocks(&self, console: &mut Console<'_>) -> Result<()> {
         let limit = console.out_width.unwrap_or(usize::MAX);
         for row in &self.rows {
             let Row::Cells { title, cells } = row else { continue };

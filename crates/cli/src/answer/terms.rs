@@ -4,7 +4,7 @@ use super::rows::{RecordFormat, RowCell, RowPrinter};
 use super::table::Align;
 use crate::api::Field;
 use crate::console::Console;
-use crate::error::CliError;
+use crate::error::Result;
 use crate::text::fit::message;
 use crate::text::{Printer, StoredRef, printable};
 
@@ -22,7 +22,7 @@ impl TermPrinter {
         is_id: bool,
         format: Option<RecordFormat>,
         console: &mut Console<'_>,
-    ) -> Result<TermPrinter, CliError> {
+    ) -> Result<TermPrinter> {
         let mut columns = vec![((if is_id { "id" } else { "term" }).to_owned(), Align::Left)];
         columns.extend(is_id.then(|| ("doc".to_owned(), Align::Right)));
         let rows = format.map(|format| RowPrinter::begin(&columns, 0, format, console.out)).transpose()?;
@@ -30,12 +30,7 @@ impl TermPrinter {
     }
 
     /// Prints a term, or an id and its document. A line has no document; on a terminal, a long one is folded.
-    pub(crate) fn print(
-        &mut self,
-        term: &[u8],
-        doc: Option<u32>,
-        console: &mut Console<'_>,
-    ) -> Result<(), CliError> {
+    pub(crate) fn print(&mut self, term: &[u8], doc: Option<u32>, console: &mut Console<'_>) -> Result<()> {
         let term = StoredRef::Bytes(term);
         let Some(rows) = &mut self.rows else {
             // Control characters are escaped, so a term is one line.
@@ -47,7 +42,7 @@ impl TermPrinter {
     }
 
     /// Prints the table, if the terms are one.
-    pub(crate) fn finish(self, console: &mut Console<'_>) -> Result<(), CliError> {
+    pub(crate) fn finish(self, console: &mut Console<'_>) -> Result<()> {
         self.rows.map_or(Ok(()), |rows| rows.finish(console))
     }
 }

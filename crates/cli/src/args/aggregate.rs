@@ -285,28 +285,24 @@ fn five() -> usize {
 
 /// Names of columns: on the command line separated by commas, in a request also a list.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(from = "NamesRepr")]
-pub(crate) struct Names(pub(crate) Vec<String>);
-
-impl From<String> for Names {
-    fn from(names: String) -> Names {
-        Names(vec![names])
-    }
-}
-
-#[derive(Deserialize)]
 #[serde(untagged, expecting = "the name of a column, or a list of names")]
-enum NamesRepr {
+pub(crate) enum Names {
     One(String),
     Several(Vec<String>),
 }
 
-impl From<NamesRepr> for Names {
-    fn from(written: NamesRepr) -> Names {
-        match written {
-            NamesRepr::One(name) => Names(vec![name]),
-            NamesRepr::Several(names) => Names(names),
+impl Names {
+    pub(crate) fn all(&self) -> &[String] {
+        match self {
+            Names::One(name) => std::slice::from_ref(name),
+            Names::Several(names) => names,
         }
+    }
+}
+
+impl From<String> for Names {
+    fn from(names: String) -> Names {
+        Names::One(names)
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::api::writer::WriterOptions;
-use crate::error::CliError;
+use crate::error::Result;
 use crate::import::column::MissingTokens;
 use crate::import::csv::dialect::Extras;
 use crate::import::csv::header::Header;
@@ -119,7 +119,7 @@ impl InputArgs {
     }
 
     /// The options of the inputs; `memory` is the budget for values.
-    pub(crate) fn options(&self, memory: usize) -> Result<ImportOptions, CliError> {
+    pub(crate) fn options(&self, memory: usize) -> Result<ImportOptions> {
         Ok(ImportOptions {
             format: self.input_format,
             encoding: self.encoding,

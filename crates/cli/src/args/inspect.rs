@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::filter::WhereArgs;
 use crate::answer::rows::RecordFormat;
-use crate::error::CliError;
+use crate::error::Result;
 
 const INFO_EXAMPLES: &str = "\
 Examples:
@@ -133,12 +133,12 @@ pub(crate) struct TermsArgs {
 
     /// The file to write, such as x.csv or x.csv.gz; its extension gives the format if --format does not
     #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
+    output: Option<PathBuf>,
 }
 
 impl TermsArgs {
     /// The format of rows; `None` for lines.
-    pub(crate) fn row_format(&self) -> Result<Option<RecordFormat>, CliError> {
+    pub(crate) fn row_format(&self) -> Result<Option<RecordFormat>> {
         RecordFormat::chosen(self.json, self.format, self.output.as_deref())
     }
 }

@@ -7,11 +7,11 @@ use crate::api::search::SearchRequest;
 use crate::args::aggregate::{FacetArgs, GroupArgs, HistogramArgs};
 use crate::args::search::CountArgs;
 use crate::console::Console;
-use crate::error::{CliError, Exit};
+use crate::error::{CliError, Exit, Result};
 use crate::open::{Opener, files};
 
 /// Counts the documents.
-pub(crate) fn count(args: &CountArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn count(args: &CountArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     let segments = open(&args.files, &args.filter, opener, console)?;
     let answer = answer(&segments, (&args.filter, None), SearchRequest::default())?;
     if args.json {
@@ -24,7 +24,7 @@ pub(crate) fn count(args: &CountArgs, opener: &Opener, console: &mut Console<'_>
 }
 
 /// Counts the documents with each value of columns.
-pub(crate) fn facet(args: &FacetArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn facet(args: &FacetArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     let (files, columns) = files::split(&args.arguments);
     if columns.is_empty() {
         return Err(CliError::usage("no column to count").hint("name columns after the files"));
@@ -47,7 +47,7 @@ pub(crate) fn facet(args: &FacetArgs, opener: &Opener, console: &mut Console<'_>
 }
 
 /// Groups the documents by the values of columns.
-pub(crate) fn group(args: &GroupArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn group(args: &GroupArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     if !args.json && !args.spec.columns.is_empty() {
         let message =
             "--columns: a table has the numbers of documents, expected --json, --format or --output";
@@ -67,11 +67,7 @@ pub(crate) fn group(args: &GroupArgs, opener: &Opener, console: &mut Console<'_>
 }
 
 /// Counts the values of a column by range.
-pub(crate) fn histogram(
-    args: &HistogramArgs,
-    opener: &Opener,
-    console: &mut Console<'_>,
-) -> Result<Exit, CliError> {
+pub(crate) fn histogram(args: &HistogramArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     let segments = open(&args.files, &args.filter, opener, console)?;
     // An unknown column gets a hint with the closest name.
     segments.select(std::slice::from_ref(&args.spec.column))?;

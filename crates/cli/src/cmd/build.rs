@@ -6,14 +6,14 @@ use crate::args::build::BuildArgs;
 use crate::console::Console;
 use crate::console::destination::{followed, is_stdout, refuse_input, refuse_no_segment, refuse_stdout};
 use crate::console::progress::Progress;
-use crate::error::{CliError, Exit};
+use crate::error::{Exit, Result};
 use crate::import::notes::{tell_joined_numbers, tell_notes};
 use crate::import::{Import, ImportOptions, segment_input};
 use crate::process::unfinished_files;
 use crate::text::quoting::decimal;
 use crate::text::thousands;
 
-pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit> {
     refuse_input(&args.input.inputs, &args.output)?;
     refuse_no_segment(&args.output)?;
     if is_stdout(&args.output) {
@@ -52,7 +52,7 @@ fn write(
     args: &BuildArgs,
     import: &mut Import,
     console: &mut Console<'_>,
-) -> Result<(Option<u64>, Vec<String>), CliError> {
+) -> Result<(Option<u64>, Vec<String>)> {
     let ids = args.id_field.as_deref();
     segment_input::check(import, ids, &args.sort_by)?;
     let options = args.write.options(args.memory);
@@ -70,12 +70,7 @@ fn write(
     Ok((None, notes))
 }
 
-fn report(
-    args: &BuildArgs,
-    import: &Import,
-    notes: &[String],
-    console: &mut Console<'_>,
-) -> Result<(), CliError> {
+fn report(args: &BuildArgs, import: &Import, notes: &[String], console: &mut Console<'_>) -> Result<()> {
     let (skipped, first) = import.skipped();
     let input = [
         // Before and after decompression.

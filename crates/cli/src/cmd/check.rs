@@ -13,7 +13,7 @@ use crate::api::store::StoreReader;
 use crate::api::{Error, ErrorKind, Segment};
 use crate::args::verify::CheckArgs;
 use crate::console::Console;
-use crate::error::{CliError, Exit, exit_of};
+use crate::error::{CliError, Exit, Result, exit_of};
 use crate::open::Opener;
 #[cfg(feature = "lucene")]
 use crate::open::files::is_lucene;
@@ -95,7 +95,7 @@ impl Problem {
     }
 }
 
-pub(crate) fn run(args: &CheckArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn run(args: &CheckArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     let mut exit = Exit::Ok;
     for file in &args.files {
         let report = check(opener, file);
@@ -140,7 +140,7 @@ fn check_segment(segment: &Segment, report: &mut Report) {
 
 /// Compares the checksums of all files of an index of Lucene, and opens its columns.
 #[cfg(feature = "lucene")]
-fn check_lucene(opener: &Opener, folder: &Path, report: &mut Report) -> Result<(), CliError> {
+fn check_lucene(opener: &Opener, folder: &Path, report: &mut Report) -> Result<()> {
     let index = opener.lucene(folder, Options::new())?;
     let mut names = BTreeSet::new();
     for segment in index.segments() {
@@ -164,7 +164,7 @@ fn check_lucene(opener: &Opener, folder: &Path, report: &mut Report) -> Result<(
     Ok(())
 }
 
-fn check_store(opener: &Opener, folder: &Path, report: &mut Report) -> Result<(), CliError> {
+fn check_store(opener: &Opener, folder: &Path, report: &mut Report) -> Result<()> {
     let Report { exit, problems, .. } = report;
     let found = StoreReader::check(folder, opener.options(), &mut |error| {
         // The message names the file.
@@ -196,7 +196,7 @@ fn problem(error: &Error) -> Problem {
     }
 }
 
-fn print(report: &Report, quiet: bool, console: &mut Console<'_>) -> Result<(), CliError> {
+fn print(report: &Report, quiet: bool, console: &mut Console<'_>) -> Result<()> {
     let file = &report.file;
     if report.clean && !quiet {
         let docs = thousands(report.documents.unwrap_or(0));

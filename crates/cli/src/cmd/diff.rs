@@ -4,14 +4,14 @@ mod compare;
 mod pairs;
 mod report;
 
-use self::compare::{Comparison, Detail};
+use self::compare::Comparison;
 use self::pairs::Pairs;
 use crate::args::verify::DiffArgs;
 use crate::console::Console;
-use crate::error::{CliError, Exit};
+use crate::error::{CliError, Exit, Result};
 use crate::open::{Opener, Segments};
 
-pub(crate) fn run(args: &DiffArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn run(args: &DiffArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     // Exit code 1 is reserved for segments that differ.
     let trouble = |failure: CliError| match failure.exit {
         Exit::Failed => CliError { exit: Exit::Unreadable, ..failure },
@@ -20,7 +20,7 @@ pub(crate) fn run(args: &DiffArgs, opener: &Opener, console: &mut Console<'_>) -
     compare(args, opener, console).map_err(CliError::or_columns).map_err(trouble)
 }
 
-fn compare(args: &DiffArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+fn compare(args: &DiffArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     let sides = [Segments::open_all(opener, [&args.a])?, Segments::open_all(opener, [&args.b])?];
     let pairs = match &args.by {
         None => Pairs::by_number(&sides),
@@ -29,7 +29,7 @@ fn compare(args: &DiffArgs, opener: &Opener, console: &mut Console<'_>) -> Resul
     let mut comparison = Comparison::of_columns(&sides, &pairs, &args.columns)?;
     if args.quiet {
         if !comparison.differs() {
-            comparison.documents(Detail::Whether, &mut |_, _| Ok(()))?;
+            comparison.documents(None, &mut |_, _| Ok(()))?;
         }
     } else if console.answers.is_some() {
         report::rows(&mut comparison, args.limit, console)?;

@@ -12,10 +12,10 @@ use crate::api::{DocAddress, DocId, Field};
 use crate::args::records::ExportArgs;
 use crate::console::Console;
 use crate::console::destination::{Destination, refuse_input, refuse_no_text, refuse_other_format};
-use crate::error::{CliError, Exit};
+use crate::error::{CliError, Exit, Result};
 use crate::open::{Opener, Segments, files};
 
-pub(crate) fn run(args: &ExportArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn run(args: &ExportArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     let destination = Destination::of(args.records.output.as_deref())?;
     let format = format(args)?;
     let files = files::expand(&args.files)?;
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &ExportArgs, opener: &Opener, console: &mut Console<'_>)
 }
 
 /// The output format. Fails if it needs the feature `parquet` and that is off.
-fn format(args: &ExportArgs) -> Result<RecordFormat, CliError> {
+fn format(args: &ExportArgs) -> Result<RecordFormat> {
     let format = args.records.options()?.format.unwrap_or(RecordFormat::Ndjson);
     let name = match format {
         RecordFormat::Parquet => "Parquet",
@@ -54,7 +54,7 @@ fn format(args: &ExportArgs) -> Result<RecordFormat, CliError> {
 }
 
 /// Fails if the output exists in another format.
-fn refuse_file(path: &Path, format: RecordFormat) -> Result<(), CliError> {
+fn refuse_file(path: &Path, format: RecordFormat) -> Result<()> {
     match format {
         RecordFormat::Parquet => {
             refuse_other_format(path, "a Parquet file", |head| head.starts_with(b"PAR1"))
@@ -75,11 +75,7 @@ enum DocSelection {
 
 impl DocSelection {
     /// The documents that match, in order.
-    fn found(
-        args: &ExportArgs,
-        segments: &Segments,
-        console: &mut Console<'_>,
-    ) -> Result<DocSelection, CliError> {
+    fn found(args: &ExportArgs, segments: &Segments, console: &mut Console<'_>) -> Result<DocSelection> {
         let (sort, top) = (segments.sort_keys("--sort", &args.sort)?, args.limit.unwrap_or(usize::MAX));
         let request = SearchRequest::new().sort(sort).top(top);
         let answer = answer(segments, (&args.filter, None), request)?;
@@ -88,7 +84,7 @@ impl DocSelection {
         Ok(DocSelection::List(answer.found.top))
     }
 
-    fn of(text: Option<&str>, segments: &Segments) -> Result<DocSelection, CliError> {
+    fn of(text: Option<&str>, segments: &Segments) -> Result<DocSelection> {
         let Some(text) = text else { return Ok(DocSelection::All) };
         let docs = u32::try_from(segments.docs()).unwrap_or(u32::MAX);
         match parse_range(text, docs) {
@@ -118,7 +114,7 @@ struct Export<'a> {
 }
 
 impl Export<'_> {
-    fn write(&self, docs: DocSelection, console: &mut Console<'_>) -> Result<(), CliError> {
+    fn write(&self, docs: DocSelection, console: &mut Console<'_>) -> Result<()> {
         #[cfg(feature = "parquet")]
         if matches!(self.format, RecordFormat::Parquet | RecordFormat::Arrow) {
             return self.columnar(docs, console).map_err(CliError::or_columns);
@@ -134,7 +130,7 @@ impl Export<'_> {
     }
 
     #[cfg(feature = "parquet")]
-    fn columnar(&self, docs: DocSelection, console: &mut Console<'_>) -> Result<(), CliError> {
+    fn columnar(&self, docs: DocSelection, console: &mut Console<'_>) -> Result<()> {
         use crate::answer::parquet_arrow::{ArrowFormat, write};
         use crate::api::DocOrder;
         use crate::api::search::DocsByPart;
@@ -179,7 +175,7 @@ fn parse_range(text: &str, docs: u32) -> Option<Range<u32>> {
 }
 
 /// Reads document numbers from a file or from standard input.
-fn read_list(path: &str) -> Result<Vec<u32>, CliError> {
+fn read_list(path: &str) -> Result<Vec<u32>> {
     let hint = "--docs takes a range such as 1000..2000, a file of document numbers, or -";
     let (name, text) = files::text(path, hint)?;
     let mut docs = Vec::new();

@@ -14,14 +14,14 @@ use crate::args::import::ImportArgs;
 use crate::console::Console;
 use crate::console::destination::{followed, is_stdout, refuse_no_segment};
 use crate::console::progress::Progress;
-use crate::error::{CliError, Exit};
+use crate::error::{CliError, Exit, Result};
 use crate::open::files::{is_lucene, is_store};
 use crate::open::store::commit;
 use crate::open::{Opener, Segments};
 use crate::process::unfinished_files;
 use crate::text::{counted, thousands};
 
-pub(crate) fn run(args: &ImportArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn run(args: &ImportArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     if !is_lucene(&args.folder) {
         let message = format!("{}: expected an index of Lucene, found no segments_N", args.folder.display());
         let hint = "`dv build` reads text, Parquet and Arrow, `dv merge` segments and stores";
@@ -53,7 +53,7 @@ struct Import<'a> {
 
 impl Import<'_> {
     /// Writes a segment.
-    fn to_segment(&self, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    fn to_segment(&self, console: &mut Console<'_>) -> Result<Exit> {
         let args = self.args;
         refuse_no_segment(&args.output)?;
         self.write(&followed(&args.output)?, args.id_field.as_deref(), self.sort_keys()?, console)?;
@@ -66,7 +66,7 @@ impl Import<'_> {
     }
 
     /// Adds a segment to a store, which is made if it is not there.
-    fn to_store(&self, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+    fn to_store(&self, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
         let (args, folder) = (self.args, &self.args.output);
         let options = opener.store_options(None, args.write.options(args.memory));
         let known = is_store(folder).then(|| Store::open(folder, options)).transpose()?;
@@ -105,7 +105,7 @@ impl Import<'_> {
     }
 
     /// The column of ids of a store.
-    fn ids_of_store(&self, ids: Option<String>, schema: &StoreSchema) -> Result<Option<String>, CliError> {
+    fn ids_of_store(&self, ids: Option<String>, schema: &StoreSchema) -> Result<Option<String>> {
         let of_store = schema.id_field().map(str::to_owned);
         if let Some(name) = ids.filter(|name| of_store.as_ref() != Some(name)) {
             let output = self.args.output.display();
@@ -116,7 +116,7 @@ impl Import<'_> {
     }
 
     /// The keys of the index sort.
-    fn sort_keys(&self) -> Result<Vec<SortKey>, CliError> {
+    fn sort_keys(&self) -> Result<Vec<SortKey>> {
         sort_keys(&self.args.sort_by, self.segments.all())
     }
 
@@ -127,7 +127,7 @@ impl Import<'_> {
         ids: Option<&str>,
         sort: Vec<SortKey>,
         console: &Console<'_>,
-    ) -> Result<(), CliError> {
+    ) -> Result<()> {
         let (args, segments) = (self.args, &self.segments);
         let ids = ids.map(|column| IdIndexPlan::of(column, segments.all())).transpose()?;
         let mut progress = Progress::new(console.err_width.is_some() && !args.write.quiet, None);

@@ -10,14 +10,14 @@ use crate::answer::usage_tables::{column_table, encoding_table, section_table};
 use crate::api::{IdIndex, Packing};
 use crate::args::inspect::InfoArgs;
 use crate::console::Console;
-use crate::error::{CliError, Exit};
+use crate::error::{Exit, Result};
 use crate::open::Opener;
 #[cfg(feature = "lucene")]
 use crate::open::files::is_lucene;
 use crate::text::quoting::decimal;
 use crate::text::{Json, printable, thousands};
 
-pub(crate) fn run(args: &InfoArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn run(args: &InfoArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     #[cfg(feature = "lucene")]
     if is_lucene(&args.file) {
         return of_lucene::run(args, opener, console);

@@ -4,7 +4,7 @@
 mod of_lucene;
 
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::answer::records::{Documents, EachDocument, print_documents};
@@ -13,7 +13,7 @@ use crate::api::{DocAddress, DocId, Field, IdIndex, IdLookup, LogicalType, SeekE
 use crate::args::lookup::LookupArgs;
 use crate::console::Console;
 use crate::console::colours::styled;
-use crate::error::{CliError, Exit};
+use crate::error::{CliError, Exit, Result};
 use crate::import::ids::{self, IdInput};
 use crate::open::files::{is_lucene, is_store};
 use crate::open::records::{CHUNK, Records};
@@ -21,7 +21,7 @@ use crate::open::{OpenSegment, Opener, Segments, columns, id_index};
 use crate::text::printable;
 use crate::text::quoting::json_text;
 
-pub(crate) fn run(args: &LookupArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn run(args: &LookupArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     let (files, ids) = split(args)?;
     let files: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();
     #[cfg(feature = "lucene")]
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &LookupArgs, opener: &Opener, console: &mut Console<'_>)
 }
 
 /// Splits the arguments into segments and ids.
-fn split(args: &LookupArgs) -> Result<(&[OsString], Vec<IdInput>), CliError> {
+fn split(args: &LookupArgs) -> Result<(&[OsString], Vec<IdInput>)> {
     let explicit = !args.ids.is_empty();
     let is_segment = |argument: &OsString| {
         let path = Path::new(argument);
@@ -86,7 +86,7 @@ fn split(args: &LookupArgs) -> Result<(&[OsString], Vec<IdInput>), CliError> {
 }
 
 /// The indexes of the segments, which must index the same column, and the type of the ids.
-fn open(segments: &[OpenSegment]) -> Result<(Vec<IdIndex>, LogicalType), CliError> {
+fn open(segments: &[OpenSegment]) -> Result<(Vec<IdIndex>, LogicalType)> {
     let mut indexes = Vec::with_capacity(segments.len());
     let mut first: Option<Field> = None;
     for segment in segments {
@@ -111,7 +111,7 @@ struct LookupRun<'a, S: SegmentIds> {
     /// The segments from the last to the first.
     lookup: &'a IdLookup<S>,
     logical: LogicalType,
-    ids: &'a mut dyn Iterator<Item = io::Result<Vec<u8>>>,
+    ids: &'a mut dyn Iterator<Item = Result<Vec<u8>>>,
     quiet: bool,
     /// Whether messages have colours.
     has_colours: bool,
@@ -129,9 +129,8 @@ struct Found {
 
 impl<S: SegmentIds> LookupRun<'_, S> {
     /// Looks up the next chunk of ids; `None` if there are no more.
-    fn next_bulk(&mut self, err: &mut dyn Write) -> Result<Option<Vec<Found>>, CliError> {
-        let ids = self.ids.take(CHUNK).collect::<io::Result<Vec<_>>>();
-        let ids = ids.map_err(|error| CliError::file("<stdin>", &error))?;
+    fn next_bulk(&mut self, err: &mut dyn Write) -> Result<Option<Vec<Found>>> {
+        let ids = self.ids.take(CHUNK).collect::<Result<Vec<_>>>()?;
         if ids.is_empty() {
             return Ok(None);
         }
@@ -186,7 +185,7 @@ impl<S: SegmentIds> LookupRun<'_, S> {
     }
 
     /// Prints the file, document number and id of each document.
-    fn print_places(&mut self, json: bool, console: &mut Console<'_>) -> Result<(), CliError> {
+    fn print_places(&mut self, json: bool, console: &mut Console<'_>) -> Result<()> {
         while let Some(found) = self.next_bulk(console.err)? {
             for Found { id, segment, doc } in found {
                 print_place(&String::from_utf8_lossy(&id), (self.segments, segment, doc), json, console)?;
@@ -202,7 +201,7 @@ fn print_place(
     (segments, segment, doc): (&Segments, usize, DocId),
     json: bool,
     console: &mut Console<'_>,
-) -> Result<(), CliError> {
+) -> Result<()> {
     let file = segments.all().get(segment).map_or("", OpenSegment::file);
     if json {
         let [id, file] = [id, file].map(json_text);
@@ -213,12 +212,7 @@ fn print_place(
 
 impl<S: SegmentIds> Documents for LookupRun<'_, S> {
     /// Reads the documents of a chunk segment by segment, and returns them in the order of the ids.
-    fn each(
-        &mut self,
-        fields: &[Field],
-        err: &mut dyn Write,
-        each: &mut EachDocument<'_>,
-    ) -> Result<(), CliError> {
+    fn each(&mut self, fields: &[Field], err: &mut dyn Write, each: &mut EachDocument<'_>) -> Result<()> {
         while let Some(found) = self.next_bulk(err)? {
             let mut docs: Vec<Vec<DocId>> = vec![Vec::new(); self.segments.all().len()];
             let mut places = Vec::with_capacity(found.len());
@@ -233,8 +227,7 @@ impl<S: SegmentIds> Documents for LookupRun<'_, S> {
                 records.load(docs)?;
                 Ok(records)
             };
-            let records =
-                self.segments.all().iter().zip(&docs).map(read).collect::<Result<Vec<_>, CliError>>()?;
+            let records = self.segments.all().iter().zip(&docs).map(read).collect::<Result<Vec<_>>>()?;
             for (&Found { segment, doc, .. }, at) in found.iter().zip(places) {
                 if let Some(records) = records.get(segment) {
                     let part = u32::try_from(segment).unwrap_or(u32::MAX);

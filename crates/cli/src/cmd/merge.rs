@@ -15,7 +15,7 @@ use crate::args::merge::MergeArgs;
 use crate::console::Console;
 use crate::console::destination::{followed, is_stdout, refuse_input, refuse_no_segment, refuse_stdout};
 use crate::console::progress::Progress;
-use crate::error::{CliError, Exit};
+use crate::error::{CliError, Exit, Result};
 use crate::import::ids::refused;
 use crate::open::store::commit;
 use crate::open::{OpenSegment, Opener, Segments, columns};
@@ -24,7 +24,7 @@ use crate::text::sort_keys::keys_to_write;
 use crate::text::text_format::TextFormat;
 use crate::text::{counted, thousands};
 
-pub(crate) fn run(args: &MergeArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn run(args: &MergeArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     match (&args.output, args.files.as_slice()) {
         (Some(output), _) => merge_files(args, output, opener, console),
         (None, [folder]) if folder.is_dir() => merge_store(args, folder, opener, console),
@@ -34,12 +34,7 @@ pub(crate) fn run(args: &MergeArgs, opener: &Opener, console: &mut Console<'_>) 
 }
 
 /// Merges the segments of a store.
-fn merge_store(
-    args: &MergeArgs,
-    folder: &Path,
-    opener: &Opener,
-    console: &mut Console<'_>,
-) -> Result<Exit, CliError> {
+fn merge_store(args: &MergeArgs, folder: &Path, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     let is_of_files = args.promote || args.no_ids;
     if is_of_files || !args.sort_by.is_empty() || args.id_field.is_some() {
         return Err(CliError::usage("a store has its own columns, order and ids")
@@ -74,12 +69,7 @@ fn merge_store(
 }
 
 /// Merges segments into the file `output`.
-fn merge_files(
-    args: &MergeArgs,
-    output: &Path,
-    opener: &Opener,
-    console: &mut Console<'_>,
-) -> Result<Exit, CliError> {
+fn merge_files(args: &MergeArgs, output: &Path, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     refuse_input(&args.files, output)?;
     refuse_no_segment(output)?;
     let to_stdout = is_stdout(output);
@@ -114,7 +104,7 @@ fn merge(
     segments: &Segments,
     ids: Option<&IdIndexPlan>,
     progress: &mut Progress,
-) -> Result<Summary, CliError> {
+) -> Result<Summary> {
     let mut merger = Merger::new(args.write.options(args.memory)).spelling(text_format);
     merger = merger.promote(args.promote).watch(|at| progress.show_merge(at));
     if !args.sort_by.is_empty() {
@@ -141,7 +131,7 @@ pub(super) fn add<'m>(
     mut merger: Merger<'m>,
     segments: &'m Segments,
     ids: Option<&IdIndexPlan>,
-) -> Result<Merger<'m>, CliError> {
+) -> Result<Merger<'m>> {
     if let Some(ids) = ids {
         merger = merger.id_field(&ids.column, ids.options);
     }
@@ -176,7 +166,7 @@ fn place_of(doc: u32, segments: &Segments) -> String {
 }
 
 /// The keys of the index sort.
-pub(super) fn sort_keys(arguments: &[String], segments: &[OpenSegment]) -> Result<Vec<SortKey>, CliError> {
+pub(super) fn sort_keys(arguments: &[String], segments: &[OpenSegment]) -> Result<Vec<SortKey>> {
     let fields = columns::select(segments, &[])?;
     let columns = fields.iter().map(|field| (field.name.as_str(), field.kind.is_multi_valued()));
     keys_to_write(arguments, &columns.collect::<Vec<_>>())

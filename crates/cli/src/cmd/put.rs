@@ -8,7 +8,7 @@ use crate::api::store::{Background, BackgroundOptions, Durability, Store};
 use crate::args::put::{ProgressFormat, PutArgs};
 use crate::console::Console;
 use crate::console::progress::Progress;
-use crate::error::{CliError, Exit};
+use crate::error::{CliError, Exit, Result};
 use crate::import::ids::quoted;
 use crate::import::notes::{tell_joined_numbers, tell_notes};
 use crate::import::store_input::{Outcomes, PutPlan, StoreInput};
@@ -22,7 +22,7 @@ use crate::text::{Json, counted, thousands};
 /// If an input is a pipe, the longest that a document waits for others of its batch, and the time between commits.
 const SECOND: Duration = Duration::from_secs(1);
 
-pub(crate) fn run(args: &PutArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn run(args: &PutArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     let end = EndSignal::watch()?;
     // The store first: another writer would make the work in vain.
     let store = match open(args, opener, &end) {
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &PutArgs, opener: &Opener, console: &mut Console<'_>) ->
     Ok(end.exit().unwrap_or(done))
 }
 
-fn open(args: &PutArgs, opener: &Opener, end: &EndSignal) -> Result<Store, CliError> {
+fn open(args: &PutArgs, opener: &Opener, end: &EndSignal) -> Result<Store> {
     refuse_lucene(&args.folder)?;
     let options = opener.store_options(args.commit.keep_commits, args.write.options(args.memory));
     let options = options.durability(args.durability).keep_frames(args.keep_frames as u64);
@@ -77,14 +77,14 @@ fn open(args: &PutArgs, opener: &Opener, end: &EndSignal) -> Result<Store, CliEr
 }
 
 /// Merges segments, of which a pipe that goes on adds one with each commit.
-fn merge_beside(store: &Arc<Store>) -> Result<Background, CliError> {
+fn merge_beside(store: &Arc<Store>) -> Result<Background> {
     let background = Background::start(BackgroundOptions::default())?;
     background.add(store)?;
     Ok(background)
 }
 
 /// Fails if documents are to be found by ids that the store does not have.
-fn require_ids(args: &PutArgs, store: &Store) -> Result<(), CliError> {
+fn require_ids(args: &PutArgs, store: &Store) -> Result<()> {
     if !args.partial || store.snapshot().schema().id_field().is_some() {
         return Ok(());
     }
@@ -93,7 +93,7 @@ fn require_ids(args: &PutArgs, store: &Store) -> Result<(), CliError> {
     Err(CliError::failed(message).hint("`dv set --where` updates documents by a query"))
 }
 
-fn import_options(args: &PutArgs, store: &Store, end: &EndSignal) -> Result<ImportOptions, CliError> {
+fn import_options(args: &PutArgs, store: &Store, end: &EndSignal) -> Result<ImportOptions> {
     let snapshot = store.snapshot();
     let mut options = args.input.options(args.memory)?;
     store_schema::require(&args.folder, snapshot.schema(), &mut options.schema)?;
@@ -109,7 +109,7 @@ fn report(
     import: &Import,
     (input, notes): (&StoreInput<'_>, &[String]),
     console: &mut Console<'_>,
-) -> Result<(), CliError> {
+) -> Result<()> {
     let outcomes = input.outcomes;
     if args.write.json {
         let (skipped, first) = import.skipped();
@@ -142,7 +142,7 @@ fn report(
 }
 
 /// Tells a user about stale documents, which changed nothing. Others find the number in the report, or did not ask for one.
-fn tell_stale(outcomes: &Outcomes, console: &mut Console<'_>) -> Result<(), CliError> {
+fn tell_stale(outcomes: &Outcomes, console: &mut Console<'_>) -> Result<()> {
     let Some(first) = outcomes.first_stale.filter(|_| console.err_width.is_some()) else { return Ok(()) };
     let (count, first) = (counted(outcomes.stale, "document is", "documents are"), thousands(first));
     console.out.flush()?;

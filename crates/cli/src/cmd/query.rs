@@ -22,7 +22,7 @@ use crate::args::aggregate::{FacetBy, GroupSpec, HistogramSpec};
 use crate::args::filter::WhereArgs;
 use crate::args::search::QueryArgs;
 use crate::console::Console;
-use crate::error::{CliError, Exit};
+use crate::error::{CliError, Exit, Result};
 use crate::open::{Opener, Segments, files};
 use crate::text::Json;
 
@@ -105,7 +105,7 @@ struct StatsRequest {
     distinct: bool,
 }
 
-pub(crate) fn run(args: &QueryArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn run(args: &QueryArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     let segments = open(&args.files, &args.filter, opener, console)?;
     let asked = parse(&args.request)?;
     let query = asked.query.as_deref();
@@ -130,7 +130,7 @@ pub(crate) fn run(args: &QueryArgs, opener: &Opener, console: &mut Console<'_>) 
 }
 
 /// Parses a request: JSON or TOML, from the command line, a file, or standard input.
-fn parse(argument: &str) -> Result<QueryRequest, CliError> {
+fn parse(argument: &str) -> Result<QueryRequest> {
     let inline = argument.trim_start().starts_with('{');
     let hint = "write the request as JSON, or name a file of JSON or TOML, or - for standard input";
     let (name, text) =
@@ -149,7 +149,7 @@ fn request(
     segments: &Segments,
     asked: &QueryRequest,
     of: (&WhereArgs, Option<&str>),
-) -> Result<SearchRequest, CliError> {
+) -> Result<SearchRequest> {
     let histograms = asked.histograms.iter().map(|spec| histogram(segments, spec, of));
     let groups = asked.groups.iter().map(|NameOr(spec)| group(segments, spec));
     Ok(SearchRequest::new()

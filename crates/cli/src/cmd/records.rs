@@ -8,7 +8,7 @@ use crate::answer::rows::RecordFormat;
 use crate::args::records::{CatArgs, GetArgs, HeadArgs, SampleArgs};
 use crate::console::Console;
 use crate::console::destination::refuse_input;
-use crate::error::{CliError, Exit};
+use crate::error::{Exit, Result};
 use crate::import::notes::tell_notes;
 use crate::import::source::Source;
 use crate::import::{Import, ImportOptions, segment_input};
@@ -20,7 +20,7 @@ use crate::text::{counted, printable};
 const SAMPLE: u64 = 2_000;
 
 /// `dv get`: prints documents by number.
-pub(crate) fn get(args: &GetArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn get(args: &GetArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     let segments = Segments::open_all(opener, [&args.file])?;
     let found = segments.at(args.docs.iter().map(|doc| u64::from(*doc)));
     let printed = found.iter().flatten().copied();
@@ -30,7 +30,7 @@ pub(crate) fn get(args: &GetArgs, opener: &Opener, console: &mut Console<'_>) ->
 }
 
 /// `dv cat`: prints all documents of several segments.
-pub(crate) fn cat(args: &CatArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn cat(args: &CatArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     let segments = Segments::open_all(opener, &args.files)?;
     let fields =
         segments.in_order(columns::select(segments.all(), &args.records.columns)?, &args.records.columns);
@@ -40,7 +40,7 @@ pub(crate) fn cat(args: &CatArgs, opener: &Opener, console: &mut Console<'_>) ->
 }
 
 /// `dv head`: the first documents of a segment or a store, or the first rows of another file.
-pub(crate) fn head(args: &HeadArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn head(args: &HeadArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     if opener.commit.is_none() && is_other_file(&args.file) {
         return first_rows(args, opener, console);
     }
@@ -49,7 +49,7 @@ pub(crate) fn head(args: &HeadArgs, opener: &Opener, console: &mut Console<'_>) 
     Ok(Exit::Ok)
 }
 
-fn print_first(segments: &Segments, args: &HeadArgs, console: &mut Console<'_>) -> Result<(), CliError> {
+fn print_first(segments: &Segments, args: &HeadArgs, console: &mut Console<'_>) -> Result<()> {
     let docs = segments.addresses().take(args.count as usize);
     records::print(segments, docs, &args.records.options()?, console)
 }
@@ -62,7 +62,7 @@ fn is_other_file(path: &Path) -> bool {
 
 /// Prints the first rows as `dv build` would store them, and the types that it would infer. Reads no more of the file than
 /// these take.
-fn first_rows(args: &HeadArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+fn first_rows(args: &HeadArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     if let Some(output) = &args.records.output {
         refuse_input(std::slice::from_ref(&args.file), output)?;
     }
@@ -90,11 +90,7 @@ fn first_rows(args: &HeadArgs, opener: &Opener, console: &mut Console<'_>) -> Re
 }
 
 /// `dv sample`: prints random documents.
-pub(crate) fn sample(
-    args: &SampleArgs,
-    opener: &Opener,
-    console: &mut Console<'_>,
-) -> Result<Exit, CliError> {
+pub(crate) fn sample(args: &SampleArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     let segments = Segments::open_all(opener, [&args.file])?;
     let docs = draw(segments.docs(), args.count.into(), args.seed);
     let docs = segments.at(docs.into_iter());

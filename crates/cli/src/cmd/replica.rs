@@ -10,7 +10,7 @@ use crate::api::store::{
 };
 use crate::args::replica::{From, ReplicaArgs, ReplicateArgs};
 use crate::console::Console;
-use crate::error::{CliError, Exit};
+use crate::error::{CliError, Exit, Result};
 use crate::open::Opener;
 use crate::open::store::note_commit;
 use crate::process::end_signal::EndSignal;
@@ -23,7 +23,7 @@ const TURN: Duration = Duration::from_millis(200);
 const PIECE: usize = 256 << 10;
 
 /// `dv replicate`: sends the changes of a store to a replica, or into a folder.
-pub(crate) fn replicate(args: &ReplicateArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn replicate(args: &ReplicateArgs, console: &mut Console<'_>) -> Result<Exit> {
     let end = EndSignal::watch()?;
     match &args.to {
         Some(to) => {
@@ -39,7 +39,7 @@ pub(crate) fn replicate(args: &ReplicateArgs, console: &mut Console<'_>) -> Resu
 }
 
 /// Opens a folder for files of commits.
-fn depot(folder: &Path) -> Result<FolderDepot, CliError> {
+fn depot(folder: &Path) -> Result<FolderDepot> {
     FolderDepot::open(folder).map_err(|error| match error {
         store::Error::Request(_) => CliError::from(error).hint(
             "commands that write a folder of commits make it a store, which others read from then on; give the next commits an empty folder",
@@ -49,7 +49,7 @@ fn depot(folder: &Path) -> Result<FolderDepot, CliError> {
 }
 
 /// Sends frames and files to standard output.
-fn send(args: &ReplicateArgs, console: &mut Console<'_>, end: &EndSignal) -> Result<Exit, CliError> {
+fn send(args: &ReplicateArgs, console: &mut Console<'_>, end: &EndSignal) -> Result<Exit> {
     let mut feed = match args.from {
         From::Position(position) => Feed::open(&args.folder, position),
         From::Batch(batch) => Feed::open_after(&args.folder, batch),
@@ -80,7 +80,7 @@ fn send(args: &ReplicateArgs, console: &mut Console<'_>, end: &EndSignal) -> Res
 }
 
 /// Fails if there is nothing to send: a replica that has received nothing is in no epoch.
-fn require_commit(args: &ReplicateArgs, epoch: u64) -> Result<(), CliError> {
+fn require_commit(args: &ReplicateArgs, epoch: u64) -> Result<()> {
     match epoch {
         0 => {
             let folder = args.folder.display();
@@ -125,8 +125,8 @@ fn publish(
     (to, depot): (&Path, &FolderDepot),
     end: &EndSignal,
     console: &mut Console<'_>,
-) -> Result<Exit, CliError> {
-    let newest = || -> Result<Option<u64>, CliError> {
+) -> Result<Exit> {
+    let newest = || -> Result<Option<u64>> {
         Ok(StoreReader::commits(&args.folder)?.last().map(|(number, _)| *number))
     };
     let (mut published, mut number, mut files) = (Published::default(), None, 0);
@@ -178,11 +178,7 @@ struct Counts {
 }
 
 /// `dv replica`: takes the changes of a store into a replica.
-pub(crate) fn replica(
-    args: &ReplicaArgs,
-    opener: &Opener,
-    console: &mut Console<'_>,
-) -> Result<Exit, CliError> {
+pub(crate) fn replica(args: &ReplicaArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     if args.position {
         return print_position(args, console);
     }
@@ -235,7 +231,7 @@ enum Source {
 
 impl Source {
     /// Opens it. Fails if nothing comes, so that no replica is made of nothing.
-    fn open(args: &ReplicaArgs) -> Result<Source, CliError> {
+    fn open(args: &ReplicaArgs) -> Result<Source> {
         let Some(folder) = &args.follow else {
             let mut pipe = BufReader::with_capacity(PIECE, io::stdin().lock());
             let first = pipe.fill_buf().map_err(|error| CliError::file("<stdin>", &error))?;
@@ -266,17 +262,12 @@ fn no_end(what: &str) -> CliError {
 }
 
 /// Takes frames and files from standard input.
-fn take(
-    args: &ReplicaArgs,
-    replica: &Replica,
-    pipe: impl Read,
-    counts: &mut Counts,
-) -> Result<Exit, CliError> {
+fn take(args: &ReplicaArgs, replica: &Replica, pipe: impl Read, counts: &mut Counts) -> Result<Exit> {
     // Commits and merges beside what arrives.
     let background = Background::start(BackgroundOptions::default())?;
     background.add(replica.store())?;
     let mut stream = StreamReader::new(pipe);
-    let taken: Result<Exit, CliError> = loop {
+    let taken: Result<Exit> = loop {
         let taken = match args.discard {
             true => replica.take_over(&mut stream),
             false => replica.take(&mut stream),
@@ -297,12 +288,7 @@ fn take(
 }
 
 /// Installs each new commit of a folder.
-fn follow(
-    args: &ReplicaArgs,
-    replica: &Replica,
-    depot: &FolderDepot,
-    counts: &mut Counts,
-) -> Result<Exit, CliError> {
+fn follow(args: &ReplicaArgs, replica: &Replica, depot: &FolderDepot, counts: &mut Counts) -> Result<Exit> {
     // A pipe ends at once, as a read that waits would not see the signal.
     let end = EndSignal::watch()?;
     loop {
@@ -322,7 +308,7 @@ fn follow(
 }
 
 /// Prints what a replica has, which another process may be writing.
-fn print_position(args: &ReplicaArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+fn print_position(args: &ReplicaArgs, console: &mut Console<'_>) -> Result<Exit> {
     let position = StoreReader::position(&args.folder)?;
     match args.json {
         true => console.json(Json::object(json(position)))?,
@@ -336,7 +322,7 @@ fn report(
     position: Position,
     counts: Option<&Counts>,
     console: &mut Console<'_>,
-) -> Result<(), CliError> {
+) -> Result<()> {
     if args.json {
         let counts = counts.map(|counts| {
             [

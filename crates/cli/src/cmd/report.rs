@@ -13,7 +13,7 @@ use crate::api::search::{SearchAnswer, SearchRequest, Value};
 use crate::api::{ColumnUsage, DocAddress, Field, Kind, LogicalType, from_f64, from_u64};
 use crate::args::report::ReportArgs;
 use crate::console::Console;
-use crate::error::{CliError, Exit};
+use crate::error::{CliError, Exit, Result};
 use crate::open::{OpenSegment, Opener, Segments};
 
 /// The most columns of a page.
@@ -28,7 +28,7 @@ const VALUES: usize = 10;
 /// The most different texts whose spellings are compared.
 const SPELLINGS: u64 = 5_000;
 
-pub(crate) fn run(args: &ReportArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn run(args: &ReportArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     if console.out_width.is_some() {
         let failure = CliError::usage("a page of HTML is not for a terminal");
         return Err(failure.hint("name a file with -o, such as -o report.html"));
@@ -39,11 +39,7 @@ pub(crate) fn run(args: &ReportArgs, opener: &Opener, console: &mut Console<'_>)
     Ok(Exit::Ok)
 }
 
-fn report<'s>(
-    args: &'s ReportArgs,
-    segments: &'s Segments,
-    console: &mut Console<'_>,
-) -> Result<Report<'s>, CliError> {
+fn report<'s>(args: &'s ReportArgs, segments: &'s Segments, console: &mut Console<'_>) -> Result<Report<'s>> {
     let mut fields = segments.select(&args.columns)?;
     let left_out = fields.split_off(fields.len().min(COLUMNS));
     let of = (&args.filter, None);
@@ -76,7 +72,7 @@ fn report<'s>(
             stats,
         })
     });
-    let columns = columns.collect::<Result<Vec<_>, CliError>>()?;
+    let columns = columns.collect::<Result<Vec<_>>>()?;
     let sample = if args.filter.query.is_some() { top } else { spread(segments) };
     let bytes = parts.iter().map(OpenSegment::bytes).sum();
     Ok(Report { segments, query: args.filter.query.as_deref(), matching, bytes, columns, left_out, sample })

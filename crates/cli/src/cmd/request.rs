@@ -15,7 +15,7 @@ use crate::api::{Field, LogicalType};
 use crate::args::aggregate::{FacetBy, GroupBy, GroupSpec, HistogramSpec, TextOrNumber};
 use crate::args::filter::WhereArgs;
 use crate::console::Console;
-use crate::error::CliError;
+use crate::error::{CliError, Result};
 use crate::import::type_flag;
 use crate::open::{Opener, Segments, columns};
 use crate::text::query_time;
@@ -26,7 +26,7 @@ pub(super) fn open(
     args: &WhereArgs,
     opener: &Opener,
     console: &mut Console<'_>,
-) -> Result<Segments, CliError> {
+) -> Result<Segments> {
     Ok(Segments::open(opener, files, args.skip_damaged, console)?.in_zone(&args.tz))
 }
 
@@ -35,7 +35,7 @@ pub(super) fn answer<'s>(
     segments: &'s Segments,
     (args, more): (&WhereArgs, Option<&str>),
     request: SearchRequest,
-) -> Result<Answer<'s>, CliError> {
+) -> Result<Answer<'s>> {
     let parse = |text| Query::parse(text).map_err(|error| columns::unparsed(segments.all(), text, error));
     let queries = [args.query.as_deref(), more].into_iter().flatten().map(parse);
     let mut query = Query::all_of(queries.collect::<Result<Vec<_>, _>>()?);
@@ -60,7 +60,7 @@ pub(super) fn histogram(
     segments: &Segments,
     spec: &HistogramSpec,
     of: (&WhereArgs, Option<&str>),
-) -> Result<Histogram, CliError> {
+) -> Result<Histogram> {
     let column = spec.column.clone();
     let wrong = |what: String| CliError::usage(format!("histogram of {column:?}: {what}"));
     let step = match &spec.step {
@@ -93,7 +93,7 @@ pub(super) fn histogram(
 }
 
 /// A step that makes about 40 ranges of the values that are found.
-fn auto(segments: &Segments, column: &str, of: (&WhereArgs, Option<&str>)) -> Result<Step, CliError> {
+fn auto(segments: &Segments, column: &str, of: (&WhereArgs, Option<&str>)) -> Result<Step> {
     let found = answer(segments, of, SearchRequest::new().stats([Stats::of(column)]))?.found;
     let end = |end: &Option<Value>| end.as_ref().and_then(Value::stored).unwrap_or_default();
     let (first, last) = (end(&found.stats[0].min), end(&found.stats[0].max));
@@ -122,22 +122,22 @@ fn step(text: &str, zone: Option<&TimeZone>) -> Result<Step, String> {
 }
 
 /// A grouping.
-pub(super) fn group(segments: &Segments, args: &GroupSpec) -> Result<Group, CliError> {
+pub(super) fn group(segments: &Segments, args: &GroupSpec) -> Result<Group> {
     if args.docs == 0 && args.by != GroupBy::Best && !args.sort.is_empty() {
-        let message = format!("group by {}: --sort needs --docs or --by best", args.column.0.join(","));
+        let message = format!("group by {}: --sort needs --docs or --by best", args.column.all().join(","));
         return Err(CliError::usage(message).hint(
             "--docs COUNT shows the best documents of each group, --by best orders the groups by them",
         ));
     }
     if args.docs == 0 && !args.columns.is_empty() {
-        let message = format!("group by {}: columns of documents need docs", args.column.0.join(","));
+        let message = format!("group by {}: columns of documents need docs", args.column.all().join(","));
         return Err(CliError::usage(message).hint("docs is the number of best documents of each group"));
     }
-    if args.column.0.is_empty() {
+    if args.column.all().is_empty() {
         return Err(CliError::usage("group: expected the name of a column, found an empty list"));
     }
     let mut group = Group::of("");
-    (group.by, group.steps) = group_keys(segments, &args.column.0)?;
+    (group.by, group.steps) = group_keys(segments, args.column.all())?;
     group.with_missing = args.missing;
     group.having = args.having.as_deref().map(Query::parse).transpose()?;
     if let Some(having) = &mut group.having {
@@ -175,7 +175,7 @@ pub(super) fn group(segments: &Segments, args: &GroupSpec) -> Result<Group, CliE
 type Steps = Vec<(usize, CalendarStep)>;
 
 /// The columns to group by: names, or `NAME:STEP` for the calendar steps of a column.
-fn group_keys(segments: &Segments, columns: &[String]) -> Result<(Vec<String>, Steps), CliError> {
+fn group_keys(segments: &Segments, columns: &[String]) -> Result<(Vec<String>, Steps)> {
     let (mut by, mut steps, mut plain) = (Vec::new(), Vec::new(), Vec::new());
     for argument in columns {
         let is_whole = segments.find_field(argument)?.is_some();
@@ -211,7 +211,7 @@ fn group_keys(segments: &Segments, columns: &[String]) -> Result<(Vec<String>, S
 }
 
 /// Refuses steps of a column of strings, which may be times that differ in their offsets.
-fn require_no_text(field: &Field) -> Result<(), CliError> {
+fn require_no_text(field: &Field) -> Result<()> {
     let Field { name, logical, .. } = field;
     if *logical != LogicalType::Utf8 {
         return Ok(());
@@ -223,7 +223,7 @@ fn require_no_text(field: &Field) -> Result<(), CliError> {
 }
 
 /// The metrics of --sum, --min, --max, --mean and --distinct.
-fn metrics(segments: &Segments, columns: [&[String]; 5]) -> Result<Vec<Metric>, CliError> {
+fn metrics(segments: &Segments, columns: [&[String]; 5]) -> Result<Vec<Metric>> {
     let kinds: [fn(String) -> Metric; 5] =
         [Metric::Sum, Metric::Min, Metric::Max, Metric::Mean, Metric::Distinct];
     let mut metrics = Vec::new();
@@ -235,7 +235,7 @@ fn metrics(segments: &Segments, columns: [&[String]; 5]) -> Result<Vec<Metric>, 
 }
 
 /// The metrics of --metric, by the names that they have in conditions.
-fn named_metrics(lists: &[String]) -> Result<Vec<Metric>, CliError> {
+fn named_metrics(lists: &[String]) -> Result<Vec<Metric>> {
     let metric = |name: &str| {
         // The query language has the name in lower case, and without backticks.
         let metric = match Query::parse(&format!("{name} exists")) {

@@ -2,7 +2,7 @@
 
 use crate::args::build::SchemaArgs;
 use crate::console::Console;
-use crate::error::{CliError, Exit};
+use crate::error::{Exit, Result};
 use crate::import::Import;
 use crate::import::column::Column;
 use crate::import::column_type::ColumnType;
@@ -11,7 +11,7 @@ use crate::text::quoting::json_text;
 use crate::text::words::excerpt;
 use crate::text::{Json, counted, printable};
 
-pub(crate) fn run(args: &SchemaArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn run(args: &SchemaArgs, console: &mut Console<'_>) -> Result<Exit> {
     let import = Import::prepare(args.input.sources(), args.input.options(usize::MAX)?)?;
     import.file_notes().for_each(|note| console.note(&format!("note: {note}")));
     if args.json {

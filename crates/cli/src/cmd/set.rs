@@ -8,7 +8,7 @@ use crate::api::store::{Outcome, Store};
 use crate::api::writer::WriterOptions;
 use crate::args::set::SetArgs;
 use crate::console::Console;
-use crate::error::{CliError, Exit};
+use crate::error::{CliError, Exit, Result};
 use crate::import::field_changes::FieldChanges;
 use crate::import::ids::find_ids;
 use crate::open::Opener;
@@ -26,7 +26,7 @@ struct Updated {
     overflows: Vec<(String, String)>,
 }
 
-pub(crate) fn run(args: &SetArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn run(args: &SetArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     let query = args.query.as_deref().map(Query::parse).transpose()?;
     let how = (args.commit.keep_commits, args.wait.time);
     let store = opener.store_to_change(&args.folder, how, WriterOptions::default())?;
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &SetArgs, opener: &Opener, console: &mut Console<'_>) ->
     Ok(if is_done { Exit::Ok } else { Exit::Failed })
 }
 
-fn update_where(store: &Store, query: &Query, changes: &FieldChanges) -> Result<Updated, CliError> {
+fn update_where(store: &Store, query: &Query, changes: &FieldChanges) -> Result<Updated> {
     store.set_fields(changes.new_formats())?;
     let mut batch = store.batch()?;
     changes.add_to(&mut batch, None)?;
@@ -57,7 +57,7 @@ fn update_where(store: &Store, query: &Query, changes: &FieldChanges) -> Result<
 }
 
 /// Updates documents by their ids, in one batch.
-fn update_ids(store: &Store, ids: &[String], changes: &FieldChanges) -> Result<Updated, CliError> {
+fn update_ids(store: &Store, ids: &[String], changes: &FieldChanges) -> Result<Updated> {
     let mut updated = Updated::default();
     let mut found = find_ids(store, ids, "--where updates by a query", &mut updated.not_found)?;
     let mut known = HashSet::new();
@@ -94,7 +94,7 @@ fn report(
     store: &Store,
     Updated { updated, not_found, stale: stale_documents, overflows }: &Updated,
     console: &mut Console<'_>,
-) -> Result<(), CliError> {
+) -> Result<()> {
     if args.json {
         let stale = |(id, version): &(String, u64)| {
             Json::object([("id", id.as_str().into()), ("version", (*version).into())])

@@ -12,7 +12,7 @@ use crate::args::shell::CompletionsArgs;
 #[cfg(not(feature = "man"))]
 use crate::args::shell::ManArgs;
 use crate::console::Console;
-use crate::error::{CliError, Exit};
+use crate::error::{Exit, Result};
 use crate::open::files::is_readable;
 use crate::open::{Opener, Segments};
 #[cfg(feature = "man")]
@@ -26,7 +26,7 @@ pub(crate) fn completions(
     args: &CompletionsArgs,
     opener: &Opener,
     console: &mut Console<'_>,
-) -> Result<Exit, CliError> {
+) -> Result<Exit> {
     if !args.words.is_empty() {
         let files = args.words.iter().map(PathBuf::from).filter(|path| is_readable(path));
         let files: Vec<PathBuf> = files.collect();
@@ -58,13 +58,15 @@ pub(crate) fn completions(
 
 /// `dv man`: pages of the manual.
 #[cfg(not(feature = "man"))]
-pub(crate) fn man(_: &ManArgs, _: &mut Console<'_>) -> Result<Exit, CliError> {
-    Err(CliError::failed("this dv was built without pages of the manual; --help has the same text")
-        .hint("install it from a checkout: cargo install --path crates/cli --features man"))
+pub(crate) fn man(_: &ManArgs, _: &mut Console<'_>) -> Result<Exit> {
+    Err(crate::error::CliError::failed(
+        "this dv was built without pages of the manual; --help has the same text",
+    )
+    .hint("install it from a checkout: cargo install --path crates/cli --features man"))
 }
 
 /// `dv where`: the guide to `--where`, as `dv help where` prints it.
-pub(crate) fn where_guide(console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn where_guide(console: &mut Console<'_>) -> Result<Exit> {
     let mut dv = args::commands();
     // `build` sets the full names of subcommands.
     dv.build();

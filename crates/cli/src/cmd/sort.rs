@@ -8,12 +8,12 @@ use crate::api::search::sort::SortCursor;
 use crate::api::{DocAddress, Field, SortKey};
 use crate::args::search::SortArgs;
 use crate::console::Console;
-use crate::error::{CliError, Exit};
+use crate::error::{CliError, Exit, Result};
 use crate::import::position;
 use crate::open::{Opener, Segments};
 use crate::text::quoting;
 
-pub(crate) fn run(args: &SortArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn run(args: &SortArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     let options = args.records.options()?;
     let segments = open(&args.files, &args.filter, opener, console)?;
     let (sort, top) = (segments.sort_keys("--by", &args.by)?, all_if_zero(args.count));
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &SortArgs, opener: &Opener, console: &mut Console<'_>) -
 }
 
 /// Parses the position of --after.
-fn read(segments: &Segments, sort: &[SortKey], after: &str) -> Result<SortCursor, CliError> {
+fn read(segments: &Segments, sort: &[SortKey], after: &str) -> Result<SortCursor> {
     let wrong = |what: String| {
         CliError::usage(format!("--after: {what}"))
             .hint("`dv sort` prints the position of its last document if there are more")
@@ -53,12 +53,12 @@ fn read(segments: &Segments, sort: &[SortKey], after: &str) -> Result<SortCursor
 }
 
 /// The position of a document, as [`read`] parses it.
-fn written(segments: &Segments, sort: &[SortKey], doc: DocAddress) -> Result<String, CliError> {
+fn written(segments: &Segments, sort: &[SortKey], doc: DocAddress) -> Result<String> {
     let position = segments.search().sort_cursor(sort, doc).map_err(|error| segments.failure(error))?;
     Ok(position::print(&fields(segments, sort)?, position.values(), &segments.place(doc)))
 }
 
 /// The columns of sort keys.
-fn fields(segments: &Segments, sort: &[SortKey]) -> Result<Vec<Field>, CliError> {
+fn fields(segments: &Segments, sort: &[SortKey]) -> Result<Vec<Field>> {
     sort.iter().map(|key| segments.field(&key.column)).collect()
 }

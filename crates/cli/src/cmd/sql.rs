@@ -9,16 +9,16 @@ mod raw_files;
 
 use crate::args::sql::SqlArgs;
 use crate::console::Console;
-use crate::error::{CliError, Exit};
+use crate::error::{Exit, Result};
 use crate::open::Opener;
 
 #[cfg(feature = "sql")]
-pub(crate) fn run(args: &SqlArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn run(args: &SqlArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     engine::run(args, opener, console)
 }
 
 #[cfg(not(feature = "sql"))]
-pub(crate) fn run(_: &SqlArgs, _: &Opener, _: &mut Console<'_>) -> Result<Exit, CliError> {
-    Err(CliError::failed("this dv was built without support for SQL")
+pub(crate) fn run(_: &SqlArgs, _: &Opener, _: &mut Console<'_>) -> Result<Exit> {
+    Err(crate::error::CliError::failed("this dv was built without support for SQL")
         .hint("install it from a checkout: cargo install --path crates/cli --features sql,parquet"))
 }

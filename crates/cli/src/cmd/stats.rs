@@ -11,10 +11,10 @@ use crate::api::search::stats::{ColumnStats, Distinct, Stats};
 use crate::api::{ColumnUsage, Field};
 use crate::args::inspect::StatsArgs;
 use crate::console::Console;
-use crate::error::{CliError, Exit};
+use crate::error::{Exit, Result};
 use crate::open::{OpenSegment, Opener, files};
 
-pub(crate) fn run(args: &StatsArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn run(args: &StatsArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     let (files, mut columns) = files::split(&args.arguments);
     columns.extend_from_slice(&args.columns);
     let segments = open(&files, &args.filter, opener, console)?;

@@ -18,7 +18,7 @@ use crate::args::store::{
     AlterArgs, ChangesArgs, CommitsArgs, CreateArgs, LogArgs, RecoverArgs, RmArgs, StoreArgs, StoreCommand,
 };
 use crate::console::Console;
-use crate::error::{CliError, Exit};
+use crate::error::{Exit, Result};
 use crate::import::ids::find_ids;
 use crate::import::schema::requested;
 use crate::import::store_schema;
@@ -31,14 +31,14 @@ use crate::text::{Json, Printer, StoredRef, counted, printable, thousands};
 type Printers = HashMap<String, Printer>;
 
 /// `dv store`: creates stores, and makes their columns wider.
-pub(crate) fn run(args: &StoreArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn run(args: &StoreArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     match &args.command {
         StoreCommand::Create(args) => create(args, console),
         StoreCommand::Alter(args) => alter(args, opener, console),
     }
 }
 
-fn create(args: &CreateArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+fn create(args: &CreateArgs, console: &mut Console<'_>) -> Result<Exit> {
     refuse_lucene(&args.folder)?;
     let requests = requested(args.schema.as_deref(), &args.types)?;
     let (id_field, version_field) = (args.id_field.as_deref(), args.version_field.as_deref());
@@ -51,7 +51,7 @@ fn create(args: &CreateArgs, console: &mut Console<'_>) -> Result<Exit, CliError
     Ok(Exit::Ok)
 }
 
-fn alter(args: &AlterArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+fn alter(args: &AlterArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     let requests = requested(None, &args.types)?;
     let how = (args.commit.keep_commits, args.wait.time);
     let store = opener.store_to_change(&args.folder, how, WriterOptions::default())?;
@@ -62,7 +62,7 @@ fn alter(args: &AlterArgs, opener: &Opener, console: &mut Console<'_>) -> Result
 }
 
 /// `dv rm`: deletes documents of a store.
-pub(crate) fn rm(args: &RmArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn rm(args: &RmArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     let query = args.query.as_deref().map(Query::parse).transpose()?;
     let how = (args.commit.keep_commits, args.wait.time);
     let store = opener.store_to_change(&args.folder, how, WriterOptions::default())?;
@@ -93,7 +93,7 @@ pub(crate) fn rm(args: &RmArgs, opener: &Opener, console: &mut Console<'_>) -> R
 }
 
 /// `dv commits`: lists the commits of a store.
-pub(crate) fn commits(args: &CommitsArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn commits(args: &CommitsArgs, console: &mut Console<'_>) -> Result<Exit> {
     let commits = StoreReader::commits(&args.folder)?;
     let damaged: Vec<String> =
         commits.iter().filter_map(|(_, commit)| commit.as_ref().err()).map(ToString::to_string).collect();
@@ -131,7 +131,7 @@ fn commit_cells(commit: Option<&CommitInfo>, has_user_data: bool) -> Vec<String>
 }
 
 /// `dv log`: lists the batches in the log of a store.
-pub(crate) fn log(args: &LogArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn log(args: &LogArgs, console: &mut Console<'_>) -> Result<Exit> {
     let (mut frames, mut damage) = (Vec::new(), None);
     for frame in StoreReader::log_frames(&args.folder)? {
         match frame {
@@ -173,11 +173,7 @@ fn frame_json(frame: &FrameInfo) -> Json {
 }
 
 /// `dv changes`: lists the upserts, updates and deletes of a store after a batch.
-pub(crate) fn changes(
-    args: &ChangesArgs,
-    opener: &Opener,
-    console: &mut Console<'_>,
-) -> Result<Exit, CliError> {
+pub(crate) fn changes(args: &ChangesArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     let snapshot = opener.store(&args.folder)?;
     let schema = snapshot.schema();
     let id = schema.id_field().and_then(|name| schema.field(name));
@@ -241,11 +237,7 @@ fn value(FieldChange { field, change, values, .. }: &FieldChange, printers: &mut
 }
 
 /// `dv recover`: goes back to an older commit of a store.
-pub(crate) fn recover(
-    args: &RecoverArgs,
-    opener: &Opener,
-    console: &mut Console<'_>,
-) -> Result<Exit, CliError> {
+pub(crate) fn recover(args: &RecoverArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     refuse_lucene(&args.folder)?;
     let options = StoreOptions::new().open(opener.options());
     let recover = || Store::recover(&args.folder, args.to, args.discard_log, options);

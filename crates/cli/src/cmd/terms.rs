@@ -8,11 +8,11 @@ use crate::answer::terms::TermPrinter;
 use crate::api::{DocId, Field, Kind, LogicalType, OrdRange, Values};
 use crate::args::inspect::TermsArgs;
 use crate::console::Console;
-use crate::error::{CliError, Exit};
+use crate::error::{CliError, Exit, Result};
 use crate::open::{OpenSegment, Opener, Segments, columns, id_index};
 use crate::text::quoting::append_hex;
 
-pub(crate) fn run(args: &TermsArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn run(args: &TermsArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     let segments = Segments::open_all(opener, [&args.file])?;
     match (segments.only(), &args.column) {
         (Some(segment), Some(name)) => print_terms(segment, name, args, console)?,
@@ -24,12 +24,7 @@ pub(crate) fn run(args: &TermsArgs, opener: &Opener, console: &mut Console<'_>) 
     Ok(Exit::Ok)
 }
 
-fn print_terms(
-    segment: &OpenSegment,
-    name: &str,
-    args: &TermsArgs,
-    console: &mut Console<'_>,
-) -> Result<(), CliError> {
+fn print_terms(segment: &OpenSegment, name: &str, args: &TermsArgs, console: &mut Console<'_>) -> Result<()> {
     let Some(column) = segment.column(name)? else {
         return Err(columns::unknown_column(std::slice::from_ref(segment), name)?);
     };
@@ -50,7 +45,7 @@ fn print_terms(
 }
 
 /// Prints ids, in rows with their documents.
-fn print_ids(segment: &OpenSegment, args: &TermsArgs, console: &mut Console<'_>) -> Result<(), CliError> {
+fn print_ids(segment: &OpenSegment, args: &TermsArgs, console: &mut Console<'_>) -> Result<()> {
     let (index, field) = id_index::open(segment)?;
     let prefix = args.prefix.as_ref().map(|prefix| bytes_of(prefix, field.logical)).transpose()?;
     let mut printer = TermPrinter::begin(&field, true, args.row_format()?, console)?;
@@ -83,7 +78,7 @@ fn no_dictionary(file: &str, field: &Field) -> CliError {
 }
 
 /// The bytes of a prefix.
-fn bytes_of(prefix: &str, logical: LogicalType) -> Result<Vec<u8>, CliError> {
+fn bytes_of(prefix: &str, logical: LogicalType) -> Result<Vec<u8>> {
     match logical {
         LogicalType::Utf8 => Ok(prefix.as_bytes().to_vec()),
         LogicalType::Bytes => {
@@ -100,6 +95,6 @@ fn bytes_of(prefix: &str, logical: LogicalType) -> Result<Vec<u8>, CliError> {
 }
 
 /// Stops at an error of printing.
-fn flow(printed: &Result<(), CliError>) -> ControlFlow<()> {
+fn flow(printed: &Result<()>) -> ControlFlow<()> {
     if printed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
 }

@@ -9,7 +9,7 @@ use flate2::write::GzEncoder;
 
 use super::Console;
 use crate::api::{AtomicFile, MAGIC, writer};
-use crate::error::{CliError, Exit};
+use crate::error::{CliError, Exit, Result};
 use crate::process::unfinished_files;
 
 /// The number of bytes from which the format of a file is known.
@@ -31,7 +31,7 @@ pub(crate) enum Destination {
 
 impl Destination {
     /// The destination of `-o`.
-    pub(crate) fn of(output: Option<&Path>) -> Result<Destination, CliError> {
+    pub(crate) fn of(output: Option<&Path>) -> Result<Destination> {
         let Some(path) = output else { return Ok(Destination::Stdout) };
         if is_stdout(path) {
             return Ok(Destination::Stdout);
@@ -46,8 +46,8 @@ impl Destination {
     pub(crate) fn write(
         &self,
         console: &mut Console<'_>,
-        write: impl FnOnce(&mut Console<'_>) -> Result<(), CliError>,
-    ) -> Result<(), CliError> {
+        write: impl FnOnce(&mut Console<'_>) -> Result<()>,
+    ) -> Result<()> {
         match self {
             Destination::Stdout => write(console),
             Destination::Stream(path) => {
@@ -79,7 +79,7 @@ pub(crate) fn is_stdout(path: &Path) -> bool {
 }
 
 /// Fails if standard output cannot receive a segment, or is to receive JSON as well.
-pub(crate) fn refuse_stdout(json: bool, console: &Console<'_>) -> Result<(), CliError> {
+pub(crate) fn refuse_stdout(json: bool, console: &Console<'_>) -> Result<()> {
     if console.out_width.is_some() {
         return Err(CliError::usage("a segment cannot be printed on a terminal").hint("name a file with -o"));
     }
@@ -105,7 +105,7 @@ fn open(path: &Path) -> io::Result<File> {
 }
 
 /// Resolves symbolic links to the file to replace, so that the links stay. The file need not exist.
-pub(crate) fn followed(path: &Path) -> Result<PathBuf, CliError> {
+pub(crate) fn followed(path: &Path) -> Result<PathBuf> {
     let mut file = path.to_owned();
     // The link of a pipe's descriptor does not lead to a path.
     if path.metadata().is_ok_and(|found| !found.is_file()) {
@@ -119,7 +119,7 @@ pub(crate) fn followed(path: &Path) -> Result<PathBuf, CliError> {
 }
 
 /// Fails if the output is one of the inputs, which it would overwrite.
-pub(crate) fn refuse_input(inputs: &[PathBuf], output: &Path) -> Result<(), CliError> {
+pub(crate) fn refuse_input(inputs: &[PathBuf], output: &Path) -> Result<()> {
     match inputs.iter().find(|input| is_same(input, output)) {
         None => Ok(()),
         Some(input) => {
@@ -135,7 +135,7 @@ pub(crate) fn refuse_other_format(
     output: &Path,
     expected: &str,
     is_expected: impl Fn(&[u8]) -> bool,
-) -> Result<(), CliError> {
+) -> Result<()> {
     if is_stdout(output) || !output.is_file() {
         return Ok(());
     }
@@ -150,12 +150,12 @@ pub(crate) fn refuse_other_format(
 }
 
 /// Fails if the output exists and is no segment.
-pub(crate) fn refuse_no_segment(output: &Path) -> Result<(), CliError> {
+pub(crate) fn refuse_no_segment(output: &Path) -> Result<()> {
     refuse_other_format(output, "a segment", |head| head.starts_with(&MAGIC))
 }
 
 /// Fails if the output exists and is no text, or not packed as its name says.
-pub(crate) fn refuse_no_text(output: &Path) -> Result<(), CliError> {
+pub(crate) fn refuse_no_text(output: &Path) -> Result<()> {
     match is_packed(output) {
         true => refuse_other_format(output, "a gzip file", |head| head.starts_with(&[0x1f, 0x8b])),
         false => refuse_other_format(output, "a text file", is_text),

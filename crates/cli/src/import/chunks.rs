@@ -5,24 +5,34 @@
 //! mistakes, and adds fields.
 
 use std::collections::VecDeque;
+use std::io::{self, Cursor, Read as _};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use rayon::ThreadPoolBuilder;
 
-use super::chunk_reader::CHUNK;
+use super::chunk_reader::{CHUNK, ChunkReader};
 use super::column::Column;
-use super::csv::chunks::CsvChunks;
 use super::csv::converter::CsvConverter;
+use super::csv::record_end::record_end;
 use super::csv::rows::CsvRows;
+use super::csv::tokens::Tokenizer;
 use super::error::{InputError, Result};
-use super::ndjson::chunks::NdjsonChunks;
 use super::ndjson::converter::NdjsonConverter;
 use super::open_input::Rows;
 use super::row::FieldId;
 use super::row_batch::RowBatch;
 use super::source::Source;
 use super::{Import, Imported};
+
+/// The tokenizer of lines, which are the records of NDJSON.
+const LINES: Tokenizer = Tokenizer { quotes: false, ..Tokenizer::COMMAS };
+
+/// The bytes of a chunk of NDJSON for each of the columns, which every chunk has.
+const COLUMN: usize = 256;
+
+/// The number of columns that even a small chunk of NDJSON may have.
+const FEW_COLUMNS: usize = 16;
 
 impl Import {
     /// Converts the rows of a text file, in chunks if possible.
@@ -40,15 +50,14 @@ impl Import {
             self.add_text_rows(source, &mut rows, Rows::are_json_lines, sink)?;
         }
         let size = CHUNK.min(self.options.batch_bytes).max(1);
+        let have_chunks = match &rows {
+            Rows::Csv(rows) => self.are_simple(rows),
+            Rows::Ndjson(rows) => rows.are_lines(),
+        };
         match rows {
-            Rows::Ndjson(rows) if rows.are_lines() => {
-                self.add_chunks(source, Chunks::Ndjson(NdjsonChunks::after(rows, size)), threads, sink)
-            }
+            rows if have_chunks => self.add_chunks(source, Chunks::after(rows, size), threads, sink),
             // It has been read.
             Rows::Ndjson(_) => Ok(()),
-            Rows::Csv(rows) if self.are_simple(&rows) => {
-                self.add_chunks(source, Chunks::Csv(CsvChunks::after(rows, size)), threads, sink)
-            }
             Rows::Csv(_) => self.add_text_rows(source, &mut rows, |_| false, sink),
         }
     }
@@ -128,7 +137,8 @@ impl Import {
                 }
             } else {
                 let known = self.known();
-                self.add_text_rows(source, &mut chunks.rows_of(chunk.text, line), |_| false, sink)?;
+                let mut rows = chunks.rows.again(Box::new(Cursor::new(chunk.text)), line);
+                self.add_text_rows(source, &mut rows, |_| false, sink)?;
                 if self.known() != known {
                     converter = Arc::new(chunks.converter(self));
                     spare.clear();
@@ -158,61 +168,66 @@ impl Import {
     }
 }
 
-/// The rest of a file, in chunks.
-enum Chunks {
-    Csv(CsvChunks),
-    Ndjson(NdjsonChunks),
+/// The rest of a text file, in chunks of whole rows.
+pub(super) struct Chunks {
+    /// The reader of the rest. Its next line stays that of the first chunk.
+    rows: Rows,
+    reader: ChunkReader,
 }
 
 impl Chunks {
-    /// Reads the next chunk into `buffer`. Returns `None` at the end of the file, and before rows that are to be read one by
-    /// one.
-    fn next(&mut self, buffer: Vec<u8>) -> Result<Option<Vec<u8>>> {
-        match self {
-            Chunks::Csv(chunks) => chunks.next(buffer),
-            Chunks::Ndjson(chunks) => chunks.next(buffer),
-        }
+    /// The rows that `rows` has not read, in chunks of `size` bytes.
+    pub(super) fn after(rows: Rows, size: usize) -> Chunks {
+        let unread = match &rows {
+            Rows::Csv(rows) => rows.unread().to_vec(),
+            Rows::Ndjson(_) => Vec::new(),
+        };
+        Chunks { rows, reader: ChunkReader::new(unread, size) }
     }
 
-    /// The most columns that chunks may have, as each has its own. More than so many are read one by one.
+    /// Reads the next chunk into `buffer`. Returns `None` at the end of the file, and before a row that is too large for a
+    /// chunk, or has a quote in a wrong place.
+    fn next(&mut self, buffer: Vec<u8>) -> Result<Option<Vec<u8>>> {
+        let tokenizer = match &self.rows {
+            Rows::Csv(rows) => rows.dialect.tokenizer(),
+            Rows::Ndjson(_) => LINES,
+        };
+        let (file, reader) = self.rows.reader();
+        let end = |text: &[u8], is_at_end| record_end(text, tokenizer, is_at_end);
+        let chunk = self.reader.next(&mut **reader, buffer, end);
+        chunk.map_err(|error| InputError::unreadable(file, error))
+    }
+
+    /// The most columns that chunks may have, as each has its own. With more, NDJSON is read row by row, so that lines with a
+    /// new key each cost no chunk of all columns. A row of CSV names all columns.
     fn most_columns(&self) -> usize {
-        match self {
-            // A row names all columns.
-            Chunks::Csv(_) => usize::MAX,
-            Chunks::Ndjson(chunks) => chunks.most_columns(),
+        match &self.rows {
+            Rows::Csv(_) => usize::MAX,
+            Rows::Ndjson(_) => FEW_COLUMNS.max(self.reader.size / COLUMN),
         }
     }
 
     /// The line on which the first chunk begins, from 1.
     fn next_line(&self) -> u64 {
-        match self {
-            Chunks::Csv(chunks) => chunks.rows.next_line,
-            Chunks::Ndjson(chunks) => chunks.next_line(),
+        match &self.rows {
+            Rows::Csv(rows) => rows.next_line,
+            Rows::Ndjson(rows) => rows.line + 1,
         }
     }
 
     /// The conversion of rows with the fields and types that are known now.
     fn converter(&self, import: &Import) -> Converter {
-        match self {
-            Chunks::Csv(chunks) => Converter::Csv(CsvConverter::new(chunks, &import.options.missing)),
-            Chunks::Ndjson(_) => Converter::Ndjson(NdjsonConverter::new(&import.fields)),
+        match &self.rows {
+            Rows::Csv(rows) => Converter::Csv(CsvConverter::new(rows, &import.options.missing)),
+            Rows::Ndjson(_) => Converter::Ndjson(NdjsonConverter::new(&import.fields)),
         }
     }
 
-    /// Reads the rows of a chunk one by one. The first is on `line`.
-    fn rows_of(&self, chunk: Vec<u8>, line: u64) -> Rows {
-        match self {
-            Chunks::Csv(chunks) => Rows::Csv(chunks.rows_of(chunk, line)),
-            Chunks::Ndjson(chunks) => Rows::Ndjson(chunks.rows_of(chunk, line)),
-        }
-    }
-
-    /// Reads the rest one by one. The first row is on `line`.
-    fn into_rows(self, line: u64) -> Rows {
-        match self {
-            Chunks::Csv(chunks) => Rows::Csv(chunks.into_rows(line)),
-            Chunks::Ndjson(chunks) => Rows::Ndjson(chunks.into_rows(line)),
-        }
+    /// Reads the rest row by row. The first row is on `line`.
+    pub(super) fn into_rows(mut self, line: u64) -> Rows {
+        let (_, reader) = self.rows.reader();
+        let reader = std::mem::replace(reader, Box::new(io::empty()));
+        self.rows.again(Box::new(Cursor::new(self.reader.into_rest()).chain(reader)), line)
     }
 }
 

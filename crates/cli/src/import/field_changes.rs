@@ -12,7 +12,7 @@ use crate::api::search::Value;
 use crate::api::search::calendar::TimeZone;
 use crate::api::store::{StoreSchema, Update, WriteBatch};
 use crate::api::{Field, LogicalType, from_f64, to_f64};
-use crate::error::CliError;
+use crate::error::{CliError, Result};
 use crate::text::query_time::in_utc;
 use crate::text::text_format::TextFormat;
 use crate::text::time::is_timestamp;
@@ -51,7 +51,7 @@ impl FieldChanges {
         unset: &[String],
         schema: &StoreSchema,
         zone: Option<&TimeZone>,
-    ) -> Result<FieldChanges, CliError> {
+    ) -> Result<FieldChanges> {
         let mut requests = Schema::default();
         store_schema::require(folder, schema, &mut requests)?;
         let mut changes = FieldChanges { changes: Vec::new() };
@@ -73,7 +73,7 @@ impl FieldChanges {
     }
 
     /// The change of this field, which is begun if there is none.
-    fn of(&mut self, name: &str, action: Action, schema: &StoreSchema) -> Result<&mut FieldChange, CliError> {
+    fn of(&mut self, name: &str, action: Action, schema: &StoreSchema) -> Result<&mut FieldChange> {
         if let Some(at) = self.changes.iter().position(|change| change.field.name == name) {
             let change = &mut self.changes[at];
             return match change.action == action {
@@ -118,7 +118,7 @@ impl FieldChanges {
     }
 
     /// Adds an update to a batch: of the document with an id, or of those that a query finds.
-    pub(crate) fn add_to(&self, batch: &mut WriteBatch, id: Option<(&str, &[u8])>) -> Result<(), CliError> {
+    pub(crate) fn add_to(&self, batch: &mut WriteBatch, id: Option<(&str, &[u8])>) -> Result<()> {
         let mut update = Update::new();
         for change in &self.changes {
             let field = batch.field(&change.field.name)?;
@@ -168,7 +168,7 @@ impl FieldChange {
     }
 
     /// Takes the number with which the present one is computed.
-    fn push_operand(&mut self, text: &str) -> Result<(), CliError> {
+    fn push_operand(&mut self, text: &str) -> Result<()> {
         let is_double = self.action == Action::Multiply || self.field.logical == LogicalType::F64;
         let is_negative = self.action == Action::Remove;
         let double = || {
@@ -202,7 +202,7 @@ impl FieldChange {
         &mut self,
         text: &str,
         (folder, requests, zone): (&Path, &Schema, Option<&TimeZone>),
-    ) -> Result<(), CliError> {
+    ) -> Result<()> {
         let (name, ty) = (self.field.name.as_str(), column_type(&self.field));
         if !self.values.is_empty() && !ty.multi {
             let message = format!("column {name:?} ({ty}): expected one value a document, found several");
@@ -274,7 +274,7 @@ fn column_type(field: &Field) -> ColumnType {
 
 /// Splits a change into the name, the action and the text of the value. A name of the store may contain `=`, and end in
 /// `+`, `-` or `*`.
-fn split<'a>(argument: &'a str, schema: &StoreSchema) -> Result<(&'a str, Action, &'a str), CliError> {
+fn split<'a>(argument: &'a str, schema: &StoreSchema) -> Result<(&'a str, Action, &'a str)> {
     let change = |(at, _): (usize, &str)| {
         let (name, text) = (&argument[..at], &argument[at + 1..]);
         let is_there = |name: &str| schema.field(name).is_some();

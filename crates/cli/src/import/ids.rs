@@ -10,12 +10,12 @@ use super::{Import, type_flag};
 use crate::api::LogicalType;
 use crate::api::store::Store;
 use crate::api::writer::{self, ErrorKind};
-use crate::error::CliError;
+use crate::error::{CliError, Result};
 use crate::text::words::{meant, quoted_list};
 use crate::text::{Printer, StoredRef, printable};
 
 /// Checks that the column of ids exists and can hold ids, as soon as it is known.
-pub(crate) fn check_id_field(name: &str, import: &Import, all_known: bool) -> Result<(), CliError> {
+pub(crate) fn check_id_field(name: &str, import: &Import, all_known: bool) -> Result<()> {
     let there = |column: &&Column| {
         let typed = column.ty.is_some() && !all_known;
         !column.excluded && (column.in_header || column.values > 0 || typed)
@@ -36,7 +36,7 @@ pub(crate) fn unknown<'a>(name: &str, columns: impl Iterator<Item = &'a str> + C
 }
 
 /// Checks that a column of an input can hold ids.
-fn check_column(column: &Column) -> Result<(), CliError> {
+fn check_column(column: &Column) -> Result<()> {
     let Some(ty) = column.ty else { return Ok(()) };
     check_type(&column.name, ty.logical, ty.multi)?;
     match ty.layout {
@@ -53,7 +53,7 @@ fn check_column(column: &Column) -> Result<(), CliError> {
 }
 
 /// Checks that a column of this type can hold ids.
-pub(crate) fn check_type(name: &str, logical: LogicalType, multi: bool) -> Result<(), CliError> {
+pub(crate) fn check_type(name: &str, logical: LogicalType, multi: bool) -> Result<()> {
     if multi {
         let message = format!(
             "--id-field: expected a column with one value a document, found several in column {name:?}"
@@ -115,7 +115,7 @@ pub(crate) enum IdInput {
 
 impl IdInput {
     /// The ids. Empty lines are skipped.
-    pub(crate) fn all(self) -> Box<dyn Iterator<Item = io::Result<Vec<u8>>>> {
+    pub(crate) fn all(self) -> Box<dyn Iterator<Item = Result<Vec<u8>>>> {
         match self {
             IdInput::Id(id) => Box::new(std::iter::once(Ok(id))),
             IdInput::Lines => Box::new(io::stdin().lock().split(b'\n').filter_map(|line| match line {
@@ -123,7 +123,7 @@ impl IdInput {
                     line.pop_if(|last| *last == b'\r');
                     (!line.is_empty()).then_some(Ok(line))
                 }
-                Err(error) => Some(Err(error)),
+                Err(error) => Some(Err(CliError::file("<stdin>", &error))),
             })),
         }
     }
@@ -136,7 +136,7 @@ pub(crate) fn find_ids(
     ids: &[String],
     hint: &str,
     not_found: &mut Vec<String>,
-) -> Result<Vec<Vec<u8>>, CliError> {
+) -> Result<Vec<Vec<u8>>> {
     let snapshot = store.snapshot();
     let schema = snapshot.schema();
     let logical = schema.id_field().and_then(|name| schema.field(name)).map(|field| field.logical);
@@ -148,8 +148,7 @@ pub(crate) fn find_ids(
         "-" => IdInput::Lines,
         id => IdInput::Id(id.as_bytes().to_vec()),
     });
-    let texts = inputs.flat_map(IdInput::all).collect::<io::Result<Vec<_>>>();
-    let texts = texts.map_err(|error| CliError::file("<stdin>", &error))?;
+    let texts = inputs.flat_map(IdInput::all).collect::<Result<Vec<_>>>()?;
     let mut found = Vec::with_capacity(texts.len());
     for text in &texts {
         match parse(text, logical) {

@@ -6,7 +6,6 @@
 //!
 //! Numbers are kept as text, so no digit is lost before a column's type is known.
 
-pub(super) mod chunks;
 pub(super) mod converter;
 mod key_tree;
 mod tokens;
@@ -34,18 +33,18 @@ const MAX_NAME: usize = 64 * 1024;
 
 /// The rows of a file.
 pub(crate) struct NdjsonRows {
-    file: Arc<str>,
-    reader: Box<dyn BufRead>,
+    pub(super) file: Arc<str>,
+    pub(super) reader: Box<dyn BufRead>,
     values: ValueReader,
     bytes: Vec<u8>,
     /// Whether the input paused within the line.
     is_cut: bool,
     /// The place of the row: its line from 1, and the bytes before it in this line.
-    line: u64,
+    pub(super) line: u64,
     column: usize,
     /// The number of the row, from 1.
     number: u64,
-    exclude: Exclude,
+    pub(super) exclude: Exclude,
     /// For each field, the number of the last row that had it.
     seen: Vec<u64>,
     /// For each field, whether it is excluded, so that its values need not fit a column.
@@ -74,7 +73,12 @@ impl NdjsonRows {
     }
 
     /// The lines of `reader`, of which the first is `line`.
-    fn of_lines(file: &Arc<str>, reader: Box<dyn BufRead>, exclude: &Exclude, line: u64) -> NdjsonRows {
+    pub(super) fn of_lines(
+        file: &Arc<str>,
+        reader: Box<dyn BufRead>,
+        exclude: &Exclude,
+        line: u64,
+    ) -> NdjsonRows {
         let mut rows = NdjsonRows::open(file, reader, exclude);
         rows.values.layout = Layout::Lines;
         rows.line = line.saturating_sub(1);

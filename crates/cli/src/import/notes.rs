@@ -62,48 +62,37 @@ fn joined(column: &Column) -> Option<String> {
     ))
 }
 
+/// A note on a type or a format that is not the one of the input.
 fn type_or_format(column: &Column, lost: bool) -> Option<String> {
     let name = &column.name;
     let brackets = if column.ty.is_some_and(|ty| ty.multi) { "[]" } else { "" };
-    match &column.kept_as_text {
-        Some(KeptAsText::Rounded(number)) => {
-            return Some(format!(
-                "column {name:?}: a double rounds {number}, so the type is string ({} rounds it)",
-                type_flag(name, &format!("f64{brackets}"))
-            ));
+    let flag = |ty: &str| type_flag(name, &format!("{ty}{brackets}"));
+    let note = match (&column.kept_as_text, column.ty.map(|ty| ty.logical).filter(|_| lost)) {
+        (Some(KeptAsText::Rounded(number)), _) => {
+            format!("a double rounds {number}, so the type is string ({} rounds it)", flag("f64"))
         }
-        Some(KeptAsText::MixedOffsets) => {
-            return Some(format!(
-                "column {name:?}: the UTC offsets of its timestamps differ, so the type is string ({} stores them \
-                 in UTC)",
-                type_flag(name, &format!("timestamp{brackets}"))
-            ));
+        (Some(KeptAsText::MixedOffsets), _) => format!(
+            "the UTC offsets of its timestamps differ, so the type is string ({} stores them in UTC)",
+            flag("timestamp")
+        ),
+        (None, Some(LogicalType::Bool)) => format!(
+            "its values are booleans, which export prints as true and false ({} keeps text)",
+            flag("string")
+        ),
+        (None, Some(LogicalType::Utf8)) => {
+            "its JSON values are of different types, so export prints all of them as strings".to_owned()
         }
-        None => {}
-    }
-    if lost && column.ty.is_some_and(|ty| ty.logical == LogicalType::Bool) {
-        return Some(format!(
-            "column {name:?}: its values are booleans, which export prints as true and false ({} keeps text)",
-            type_flag(name, &format!("string{brackets}"))
-        ));
-    }
-    if lost && column.ty.is_some_and(|ty| ty.logical == LogicalType::Utf8) {
-        return Some(format!(
-            "column {name:?}: its JSON values are of different types, so export prints all of them as strings"
-        ));
-    }
-    if lost {
-        return Some(format!(
-            "column {name:?}: its values are written in different ways, so export prints them in canonical form \
-             ({} keeps every character)",
+        (None, Some(_)) => format!(
+            "its values are written in different ways, so export prints them in canonical form ({} keeps every \
+             character)",
             type_flag(name, "string")
-        ));
-    }
-    (column.unsampled && column.values > 0).then(|| {
-        format!(
-            "column {name:?}: no value in the sample, so its type is string (set --type, or use --sample all)"
-        )
-    })
+        ),
+        (None, None) if column.unsampled && column.values > 0 => {
+            "no value in the sample, so its type is string (set --type, or use --sample all)".to_owned()
+        }
+        (None, None) => return None,
+    };
+    Some(format!("column {name:?}: {note}"))
 }
 
 /// Notes on the whole input, one for each kind of change.

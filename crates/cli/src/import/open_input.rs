@@ -1,5 +1,6 @@
 //! Opened inputs, with the rows of their sample if they can be read only once.
 
+use std::io::BufRead;
 use std::sync::Arc;
 
 #[cfg(feature = "parquet")]
@@ -35,6 +36,26 @@ impl Rows {
         match self {
             Rows::Csv(rows) => rows.next(row),
             Rows::Ndjson(rows) => rows.next(fields, row),
+        }
+    }
+
+    /// Other rows of the same file, which `reader` reads. The first is on `line`.
+    pub(super) fn again(&self, reader: Box<dyn BufRead>, line: u64) -> Rows {
+        match self {
+            Rows::Csv(CsvRows { file, dialect, columns, .. }) => {
+                Rows::Csv(CsvRows::new(file.clone(), reader, dialect.clone(), columns.clone(), line))
+            }
+            Rows::Ndjson(NdjsonRows { file, exclude, .. }) => {
+                Rows::Ndjson(NdjsonRows::of_lines(file, reader, exclude, line))
+            }
+        }
+    }
+
+    /// The name of the file, and the reader of the rest of it.
+    pub(super) fn reader(&mut self) -> (&Arc<str>, &mut Box<dyn BufRead>) {
+        match self {
+            Rows::Csv(CsvRows { file, reader, .. }) => (&*file, reader),
+            Rows::Ndjson(NdjsonRows { file, reader, .. }) => (&*file, reader),
         }
     }
 

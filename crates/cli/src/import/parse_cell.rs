@@ -1,7 +1,5 @@
 //! Parses a cell as a value of its column's type.
 
-use std::net::IpAddr;
-
 use jiff::tz::Offset;
 
 use crate::api::search::Value;
@@ -84,8 +82,9 @@ impl CellParser<'_> {
             LogicalType::TimestampMillis | LogicalType::TimestampMicros | LogicalType::TimestampNanos => {
                 return self.timestamp(form, text);
             }
-            LogicalType::Ip => read_ip(text, bytes).filter(|value| self.accepts(value)),
-            LogicalType::Uuid => read_uuid(text, bytes).filter(|value| self.accepts(value)),
+            LogicalType::Ip | LogicalType::Uuid => {
+                read_fixed(self.logical, text, bytes).filter(|value| self.accepts(value))
+            }
             LogicalType::Utf8 => {
                 bytes.extend_from_slice(text.as_bytes());
                 Some((Stored::Bytes, lost_unless(!matches!(form, Form::Number | Form::Bool))))
@@ -282,36 +281,19 @@ pub(super) fn is_canonical(logical: LogicalType, text: &str) -> bool {
     if text.len() > 45 {
         return false;
     }
-    let mut bytes = Vec::new();
-    let value =
-        if logical == LogicalType::Ip { read_ip(text, &mut bytes) } else { read_uuid(text, &mut bytes) };
+    let value = read_fixed(logical, text, &mut Vec::new());
     value.is_some_and(|(_, mark)| mark == ValueStyle::Canonical)
 }
 
-fn read_ip(text: &str, bytes: &mut Vec<u8>) -> Option<(Stored, ValueStyle)> {
-    let address: IpAddr = text.parse().ok()?;
-    let six = match address {
-        IpAddr::V4(four) => four.to_ipv6_mapped(),
-        IpAddr::V6(six) => six,
+/// Parses an address or a UUID.
+fn read_fixed(logical: LogicalType, text: &str, bytes: &mut Vec<u8>) -> Option<(Stored, ValueStyle)> {
+    let value = logical.parse_fixed(text)?;
+    bytes.extend_from_slice(&value);
+    let is_canonical = match logical {
+        LogicalType::Ip => print_ip(value) == text,
+        _ => text.contains('-') && !text.contains(|c: char| c.is_ascii_uppercase()),
     };
-    bytes.extend_from_slice(&six.octets());
-    Some((Stored::Bytes, lost_unless(print_ip(six.octets()) == text)))
-}
-
-fn read_uuid(text: &str, bytes: &mut Vec<u8>) -> Option<(Stored, ValueStyle)> {
-    let ascii = text.as_bytes();
-    let hyphens = match ascii.len() {
-        36 => [8, 13, 18, 23].iter().all(|at| ascii[*at] == b'-'),
-        32 => false,
-        _ => return None,
-    };
-    let digits: Vec<u8> = ascii.iter().copied().filter(|b| !hyphens || *b != b'-').collect();
-    if digits.len() != 32 {
-        return None;
-    }
-    let lower = !ascii.iter().any(u8::is_ascii_uppercase);
-    append_hex(&digits, bytes)?;
-    Some((Stored::Bytes, lost_unless(hyphens && lower)))
+    Some((Stored::Bytes, lost_unless(is_canonical)))
 }
 
 fn read_hex(text: &str, bytes: &mut Vec<u8>) -> Option<(Stored, ValueStyle)> {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::column_type::{ColumnType, Layout};
 use crate::api::LogicalType;
-use crate::error::CliError;
+use crate::error::{CliError, Result};
 use crate::text::time::{TimeFormat, is_time};
 
 /// The requests on columns, by name.
@@ -43,7 +43,7 @@ pub(crate) enum TimeRequest {
 }
 
 /// The types of `--schema` and `--type`.
-pub(crate) fn requested(file: Option<&Path>, types: &[String]) -> Result<Schema, CliError> {
+pub(crate) fn requested(file: Option<&Path>, types: &[String]) -> Result<Schema> {
     let mut schema = match file {
         None => Schema::default(),
         Some(path) => {

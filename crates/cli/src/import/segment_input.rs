@@ -9,7 +9,7 @@ use crate::api::writer::{
 };
 use crate::api::{Compression, IdOptions, LogicalType, SortKey};
 use crate::console::progress::Progress;
-use crate::error::CliError;
+use crate::error::{CliError, Result};
 use crate::text::sort_keys::keys_to_write;
 use crate::text::text_format::TextFormat;
 use crate::text::{StoredRef, thousands};
@@ -24,7 +24,7 @@ struct SegmentInput<'w, T> {
 
 impl<T> SegmentInput<'_, T> {
     /// Adds all documents.
-    fn add_all(&mut self, import: &mut Import, progress: &mut Progress) -> Result<(), CliError> {
+    fn add_all(&mut self, import: &mut Import, progress: &mut Progress) -> Result<()> {
         import.run(|import, added| {
             progress.show(import.documents, import.bytes_read());
             self.add_imported(import, added)
@@ -33,7 +33,7 @@ impl<T> SegmentInput<'_, T> {
         refuse_nothing(import)
     }
 
-    fn add_imported(&mut self, import: &Import, added: Imported<'_>) -> Result<(), CliError> {
+    fn add_imported(&mut self, import: &Import, added: Imported<'_>) -> Result<()> {
         match added {
             Imported::Document(document) => self.add(import, document),
             Imported::Batch(batch) => self.add_batch(import, batch),
@@ -41,7 +41,7 @@ impl<T> SegmentInput<'_, T> {
         }
     }
 
-    fn add(&mut self, import: &Import, document: &Document) -> Result<(), CliError> {
+    fn add(&mut self, import: &Import, document: &Document) -> Result<()> {
         // A column is added with its first value, when its type is known.
         for (column, _) in document.values() {
             self.field(import, column)?;
@@ -50,7 +50,7 @@ impl<T> SegmentInput<'_, T> {
     }
 
     /// Adds several documents.
-    fn add_batch(&mut self, import: &Import, batch: &dyn Batch) -> Result<(), CliError> {
+    fn add_batch(&mut self, import: &Import, batch: &dyn Batch) -> Result<()> {
         for column in batch.columns() {
             self.field(import, column)?;
         }
@@ -61,7 +61,7 @@ impl<T> SegmentInput<'_, T> {
     }
 
     /// The field of a column; adds it if necessary.
-    fn field(&mut self, import: &Import, index: usize) -> Result<FieldId, CliError> {
+    fn field(&mut self, import: &Import, index: usize) -> Result<FieldId> {
         if let Some(Some(field)) = self.fields.get(index) {
             return Ok(*field);
         }
@@ -86,7 +86,7 @@ impl<T> SegmentInput<'_, T> {
 
     /// Adds the columns without values that a header names, and sets the format of all columns. Returns notes for the
     /// user.
-    fn finish(&mut self, import: &Import) -> Result<Vec<String>, CliError> {
+    fn finish(&mut self, import: &Import) -> Result<Vec<String>> {
         let mut notes: Vec<String> = import.file_notes().collect();
         for (index, column) in import.columns.iter().enumerate() {
             if !column.is_stored() {
@@ -106,7 +106,7 @@ impl<T> SegmentInput<'_, T> {
 }
 
 /// Checks the columns to sort by and that of ids, as far as columns are known before all documents are read.
-pub(crate) fn check(import: &Import, ids: Option<&str>, sort_by: &[String]) -> Result<(), CliError> {
+pub(crate) fn check(import: &Import, ids: Option<&str>, sort_by: &[String]) -> Result<()> {
     let all_known = import.all_named;
     if all_known {
         sort_keys(sort_by, import)?;
@@ -121,7 +121,7 @@ pub(crate) fn write<T: Target>(
     ids: Option<&str>,
     sort_by: &[String],
     progress: &mut Progress,
-) -> Result<(T::Finished, Vec<String>), CliError> {
+) -> Result<(T::Finished, Vec<String>)> {
     let mut input = SegmentInput { writer: &mut writer, ids, fields: Vec::new() };
     let notes = input.add_all(import, progress).and_then(|()| input.finish(import));
     let written = notes.and_then(|notes| Ok((finish(writer, import, ids, sort_by)?, notes)));
@@ -130,7 +130,7 @@ pub(crate) fn write<T: Target>(
 }
 
 /// The first documents as a segment in memory: at least `count`, if there are so many.
-pub(crate) fn first(import: &mut Import, count: u32) -> Result<Vec<u8>, CliError> {
+pub(crate) fn first(import: &mut Import, count: u32) -> Result<Vec<u8>> {
     let mut writer = SegmentWriter::in_memory(writer::Schema::new(), WriterOptions::default());
     let mut input = SegmentInput { writer: &mut writer, ids: None, fields: Vec::new() };
     let mut are_enough = false;
@@ -153,7 +153,7 @@ fn finish<T: Target>(
     import: &Import,
     ids: Option<&str>,
     sort_by: &[String],
-) -> Result<T::Finished, CliError> {
+) -> Result<T::Finished> {
     writer.sort_by(sort_keys(sort_by, import)?)?;
     let finished = |writer: SegmentWriter<T>| writer.finish().map_err(docvalues::writer::Error::from);
     let Some(ids) = ids else { return Ok(finished(writer)?) };
@@ -166,7 +166,7 @@ fn finish<T: Target>(
 }
 
 /// The keys of the index sort, which may name the columns found so far.
-fn sort_keys(arguments: &[String], import: &Import) -> Result<Vec<SortKey>, CliError> {
+fn sort_keys(arguments: &[String], import: &Import) -> Result<Vec<SortKey>> {
     let columns = import.columns.iter().filter(|column| column.is_stored());
     let columns = columns.map(|column| (column.name.as_str(), column.ty.is_some_and(|ty| ty.multi)));
     keys_to_write(arguments, &columns.collect::<Vec<_>>())
@@ -177,7 +177,7 @@ pub(crate) fn write_document(
     document: &Document,
     fields: &[Option<FieldId>],
     mut target: writer::Document<'_>,
-) -> Result<(), CliError> {
+) -> Result<()> {
     for (column, value) in document.values() {
         let Some(Some(field)) = fields.get(column) else { continue };
         match value {
@@ -203,7 +203,7 @@ pub(crate) fn spec(name: &str, ty: ColumnType, in_store: bool) -> FieldSpec {
 }
 
 /// Fails if every row was skipped, because the format or the delimiter is probably wrong.
-pub(crate) fn refuse_nothing(import: &Import) -> Result<(), CliError> {
+pub(crate) fn refuse_nothing(import: &Import) -> Result<()> {
     match import.skipped() {
         (skipped, [first, ..]) if import.documents == 0 => {
             Err(CliError::failed(format!("all {} rows are bad; the first: {first}", thousands(skipped)))

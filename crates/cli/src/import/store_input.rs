@@ -13,7 +13,7 @@ use crate::api::writer::FieldId;
 use crate::api::{Field, LogicalType};
 use crate::console::Console;
 use crate::console::progress::Progress;
-use crate::error::CliError;
+use crate::error::{CliError, Result};
 use crate::process::end_signal::EndSignal;
 use crate::text::text_format::TextFormat;
 use crate::text::{Json, StoredRef, counted, thousands};
@@ -108,7 +108,7 @@ pub(crate) struct StoreInput<'s> {
 }
 
 impl<'s> StoreInput<'s> {
-    pub(crate) fn new(store: &'s Store, plan: PutPlan) -> Result<StoreInput<'s>, CliError> {
+    pub(crate) fn new(store: &'s Store, plan: PutPlan) -> Result<StoreInput<'s>> {
         Ok(StoreInput {
             store,
             plan,
@@ -132,7 +132,7 @@ impl<'s> StoreInput<'s> {
         import: &mut Import,
         progress: &mut Progress,
         console: &mut Console<'_>,
-    ) -> Result<(), CliError> {
+    ) -> Result<()> {
         let added = import.run(|import, added| {
             progress.show(import.documents, import.bytes_read());
             match added {
@@ -152,7 +152,7 @@ impl<'s> StoreInput<'s> {
         }
     }
 
-    fn add(&mut self, import: &Import, document: &mut Document) -> Result<(), CliError> {
+    fn add(&mut self, import: &Import, document: &mut Document) -> Result<()> {
         self.require_fields(import, document.values().map(|(column, _)| column))?;
         if self.plan.partial && self.outcomes.not_found == 0 {
             let mut values = document.values();
@@ -167,7 +167,7 @@ impl<'s> StoreInput<'s> {
     }
 
     /// Adds several documents.
-    fn add_batch(&mut self, import: &Import, batch: &dyn Batch) -> Result<(), CliError> {
+    fn add_batch(&mut self, import: &Import, batch: &dyn Batch) -> Result<()> {
         if self.batch.len() + batch.docs() as usize > self.plan.batch {
             self.apply(import)?;
         }
@@ -182,17 +182,13 @@ impl<'s> StoreInput<'s> {
     }
 
     /// Begins another batch if this one lacks the field of a column.
-    fn require_fields(
-        &mut self,
-        import: &Import,
-        mut columns: impl Iterator<Item = usize>,
-    ) -> Result<(), CliError> {
+    fn require_fields(&mut self, import: &Import, mut columns: impl Iterator<Item = usize>) -> Result<()> {
         let is_new = |column| !matches!(self.fields.get(column), Some(Some(_)));
         if columns.any(is_new) { self.apply(import) } else { Ok(()) }
     }
 
     /// Applies and commits, if it is time. Fails after a signal.
-    fn keep_up(&mut self, import: &Import, console: &mut Console<'_>) -> Result<(), CliError> {
+    fn keep_up(&mut self, import: &Import, console: &mut Console<'_>) -> Result<()> {
         let PutPlan { batch, apply_every, commit_every, .. } = self.plan;
         if !self.batch.is_empty() {
             begin(apply_every, &mut self.batch_since);
@@ -214,7 +210,7 @@ impl<'s> StoreInput<'s> {
     }
 
     /// Applies the batch, and begins another one with the fields of all columns so far.
-    fn apply(&mut self, import: &Import) -> Result<(), CliError> {
+    fn apply(&mut self, import: &Import) -> Result<()> {
         self.set_fields(import)?;
         let batch = std::mem::replace(&mut self.batch, self.store.batch()?);
         if !batch.is_empty() {
@@ -247,7 +243,7 @@ impl<'s> StoreInput<'s> {
 
     /// Adds the fields of columns that the store does not have, in the order of the input, and sets the formats that
     /// all values so far have in common.
-    fn set_fields(&mut self, import: &Import) -> Result<(), CliError> {
+    fn set_fields(&mut self, import: &Import) -> Result<()> {
         let snapshot = self.store.snapshot();
         self.columns.resize_with(import.columns.len(), || None);
         let mut changed = Vec::new();
@@ -278,18 +274,14 @@ impl<'s> StoreInput<'s> {
         Ok(())
     }
 
-    fn commit(&mut self) -> Result<(), CliError> {
+    fn commit(&mut self) -> Result<()> {
         self.store.commit()?;
         (self.durable, self.uncommitted_since) = (self.outcomes.documents(), None);
         Ok(())
     }
 
     /// Applies and commits what was added. Returns notes for the user.
-    pub(crate) fn finish(
-        &mut self,
-        import: &Import,
-        console: &mut Console<'_>,
-    ) -> Result<Vec<String>, CliError> {
+    pub(crate) fn finish(&mut self, import: &Import, console: &mut Console<'_>) -> Result<Vec<String>> {
         self.apply(import)?;
         self.commit()?;
         self.report_durable(console);

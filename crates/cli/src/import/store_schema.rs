@@ -9,7 +9,7 @@ use super::segment_input::spec;
 use crate::api::store::StoreSchema;
 use crate::api::writer::{BytesKind, FieldSpec};
 use crate::api::{Compression, Field, Kind, LogicalType, promotion};
-use crate::error::CliError;
+use crate::error::{CliError, Result};
 use crate::text::number::FloatStyle;
 use crate::text::quoting::option;
 use crate::text::sort_keys::keys_to_write;
@@ -22,7 +22,7 @@ pub(crate) fn of_requests(
     id_field: Option<&str>,
     version_field: Option<&str>,
     sort_by: &[String],
-) -> Result<StoreSchema, CliError> {
+) -> Result<StoreSchema> {
     let versions = version_field.and_then(|name| Some((name, requests.get(name)?.ty?)));
     if let Some((name, _)) = versions.filter(|(_, ty)| is_time(ty.logical)) {
         let message =
@@ -95,7 +95,7 @@ pub(crate) fn field(spec: &FieldSpec) -> Field {
 }
 
 /// The fields of a store with the types that the user asks for, in the text formats that they have.
-pub(crate) fn altered(store: &StoreSchema, requests: &Schema) -> Result<Vec<Field>, CliError> {
+pub(crate) fn altered(store: &StoreSchema, requests: &Schema) -> Result<Vec<Field>> {
     let field = |(name, request): (&str, &ColumnRequest)| {
         let asked = field_of_request(name, request, false)
             .map_err(|why| CliError::usage(format!("column {name:?}: {why}")))?;
@@ -112,7 +112,7 @@ pub(crate) fn altered(store: &StoreSchema, requests: &Schema) -> Result<Vec<Fiel
 }
 
 /// Adds the fields of a store to the requests of the user, who must not ask for other types.
-pub(crate) fn require(folder: &Path, store: &StoreSchema, requests: &mut Schema) -> Result<(), CliError> {
+pub(crate) fn require(folder: &Path, store: &StoreSchema, requests: &mut Schema) -> Result<()> {
     for field in store.fields() {
         let layout = match field.kind {
             Kind::Binary => Some(Layout::Binary(Compression::Auto)),
@@ -148,7 +148,7 @@ pub(crate) fn require(folder: &Path, store: &StoreSchema, requests: &mut Schema)
 }
 
 /// Fails if an update cannot change a field.
-pub(crate) fn require_updatable(store: &StoreSchema, name: &str) -> Result<(), CliError> {
+pub(crate) fn require_updatable(store: &StoreSchema, name: &str) -> Result<()> {
     let found = if store.id_field() == Some(name) {
         "the column of ids"
     } else if store.sort().iter().any(|key| key.column == name) {

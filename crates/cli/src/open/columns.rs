@@ -5,13 +5,13 @@ use std::collections::HashSet;
 use super::segment::OpenSegment;
 use crate::api::search::Query;
 use crate::api::{ErrorKind, Field, SearchError};
-use crate::error::CliError;
+use crate::error::{CliError, Result};
 use crate::text::quoting::{NAMED, first_few, shell_word};
 use crate::text::text_format::TextFormat;
 use crate::text::words::{closest, meant};
 
 /// The fields of a segment in the order of the input. Fields without a rank come last, by name.
-fn fields_in_order(segment: &OpenSegment) -> Result<Vec<Field>, CliError> {
+fn fields_in_order(segment: &OpenSegment) -> Result<Vec<Field>> {
     let mut fields = segment.source.fields()?;
     fields.sort_by_key(order_of);
     Ok(fields)
@@ -26,7 +26,7 @@ pub(crate) fn order_of(field: &Field) -> u32 {
 /// first segment with a field describes it.
 ///
 /// Named fields are looked up one by one, without reading the rest of the directory.
-pub(crate) fn select(segments: &[OpenSegment], columns: &[String]) -> Result<Vec<Field>, CliError> {
+pub(crate) fn select(segments: &[OpenSegment], columns: &[String]) -> Result<Vec<Field>> {
     if columns.is_empty() {
         return unite(segments);
     }
@@ -46,7 +46,7 @@ pub(crate) fn select(segments: &[OpenSegment], columns: &[String]) -> Result<Vec
     Ok(selected)
 }
 
-fn unite(segments: &[OpenSegment]) -> Result<Vec<Field>, CliError> {
+fn unite(segments: &[OpenSegment]) -> Result<Vec<Field>> {
     let mut fields: Vec<Field> = Vec::new();
     let mut names: HashSet<String> = HashSet::new();
     for segment in segments {
@@ -56,13 +56,13 @@ fn unite(segments: &[OpenSegment]) -> Result<Vec<Field>, CliError> {
 }
 
 /// The field of this name in the first segment that has it.
-pub(crate) fn find(segments: &[OpenSegment], name: &str) -> Result<Option<Field>, CliError> {
+pub(crate) fn find(segments: &[OpenSegment], name: &str) -> Result<Option<Field>> {
     let mut fields = segments.iter().map(|segment| segment.field(name).map_err(CliError::from));
     fields.find_map(Result::transpose).transpose()
 }
 
 /// The error for an unknown column, with the closest name as a hint.
-pub(crate) fn unknown_column(segments: &[OpenSegment], name: &str) -> Result<CliError, CliError> {
+pub(crate) fn unknown_column(segments: &[OpenSegment], name: &str) -> Result<CliError> {
     let fields = unite(segments)?;
     let files = first_few(segments.iter().map(|segment| segment.file().to_owned()), NAMED);
     let failure = CliError::failed(format!("{files}: no column {name:?}"));

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use crate::api::MAGIC;
 use crate::api::store::StoreReader;
-use crate::error::{CliError, Exit};
+use crate::error::{CliError, Exit, Result};
 
 /// Replaces patterns by the files that match them, in alphabetical order. An existing file is not a pattern.
-pub(crate) fn expand(files: &[PathBuf]) -> Result<Vec<PathBuf>, CliError> {
+pub(crate) fn expand(files: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut expanded = Vec::with_capacity(files.len());
     for file in files {
         match pattern(file) {
@@ -27,7 +27,7 @@ fn pattern(path: &Path) -> Option<&str> {
 }
 
 /// The files that match a pattern, at least one.
-fn matches(pattern: &str) -> Result<Vec<PathBuf>, CliError> {
+fn matches(pattern: &str) -> Result<Vec<PathBuf>> {
     // As in a shell: `*` and `?` match neither `/` nor a dot at the beginning of a name.
     let options = glob::MatchOptions {
         case_sensitive: true,
@@ -85,7 +85,7 @@ pub(crate) fn is_lucene(path: &Path) -> bool {
 }
 
 /// Fails if a folder has an index of Lucene, which no command changes.
-pub(crate) fn refuse_lucene(folder: &Path) -> Result<(), CliError> {
+pub(crate) fn refuse_lucene(folder: &Path) -> Result<()> {
     if !is_lucene(folder) {
         return Ok(());
     }
@@ -95,7 +95,7 @@ pub(crate) fn refuse_lucene(folder: &Path) -> Result<(), CliError> {
 }
 
 /// The text of a file or of standard input, and its name in messages; an error gets `hint`.
-pub(crate) fn text<'a>(path: &'a str, hint: &str) -> Result<(&'a str, String), CliError> {
+pub(crate) fn text<'a>(path: &'a str, hint: &str) -> Result<(&'a str, String)> {
     let (name, text) = match path {
         "-" => ("<stdin>", io::read_to_string(io::stdin().lock())),
         path => (path, fs::read_to_string(path)),

@@ -3,7 +3,7 @@
 use super::columns;
 use super::segment::OpenSegment;
 use crate::api::{Error, Field, IdIndex};
-use crate::error::{CliError, Exit};
+use crate::error::{CliError, Exit, Result};
 
 /// The hint for a damaged index of ids.
 pub(crate) const MEND: &str = "`dv check` lists all damage; `dv merge --id-field` rebuilds the index";
@@ -18,7 +18,7 @@ pub(crate) fn damaged(error: &Error, hint: &str) -> CliError {
 }
 
 /// The index of a segment and the field of its ids. An error has a hint on how to build one.
-pub(crate) fn open(segment: &OpenSegment) -> Result<(IdIndex, Field), CliError> {
+pub(crate) fn open(segment: &OpenSegment) -> Result<(IdIndex, Field)> {
     let file = segment.file();
     let Some(index) = segment.ids().map_err(|error| damaged(&error, MEND))? else {
         return Err(CliError::failed(format!("{file}: the segment has no index of ids")).hint(

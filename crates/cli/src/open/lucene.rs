@@ -7,11 +7,11 @@ use super::opener::Opener;
 use super::segment::OpenSegment;
 use crate::api::lucene::{FsDirectory, Index, Options, Segment};
 use crate::api::{Field, Part, PlainColumns, PlainSource};
-use crate::error::CliError;
+use crate::error::{CliError, Result};
 
 impl Opener {
     /// Opens the newest commit of an index.
-    pub(crate) fn lucene(&self, path: &Path, options: Options) -> Result<Index, CliError> {
+    pub(crate) fn lucene(&self, path: &Path, options: Options) -> Result<Index> {
         if self.commit.is_some() {
             let message = format!("--commit: expected the folder of a store, found \"{}\"", path.display());
             return Err(CliError::usage(message));
@@ -33,11 +33,7 @@ fn path_of(folder: &Path, segment: &Segment) -> String {
 
 /// The segments of an index; if it has none, one without documents. With `unites_kinds`, a column has one kind in all of
 /// them.
-pub(super) fn segments(
-    opener: &Opener,
-    path: &Path,
-    unites_kinds: bool,
-) -> Result<Vec<OpenSegment>, CliError> {
+pub(super) fn segments(opener: &Opener, path: &Path, unites_kinds: bool) -> Result<Vec<OpenSegment>> {
     let index = opener.lucene(path, Options::new().unite_kinds(unites_kinds))?;
     let opened = index.segments().iter().zip(index.parts());
     let opened = opened
@@ -57,7 +53,7 @@ pub(super) fn segments(
 }
 
 /// The fields of all segments, by name: with lists, if a segment has lists.
-pub(super) fn fields(segments: &[OpenSegment]) -> Result<Vec<Field>, CliError> {
+pub(super) fn fields(segments: &[OpenSegment]) -> Result<Vec<Field>> {
     let mut fields: Vec<Field> = Vec::new();
     for segment in segments {
         for field in segment.source.fields()? {

@@ -11,7 +11,7 @@ use super::store_source::{StoreFields, StoreSource};
 use crate::api::store::{SnapshotSegment, StoreSchema};
 use crate::api::writer::{BytesKind, FieldSpec, FinishError, Schema, SegmentWriter, WriterOptions};
 use crate::api::{Field, IdOptions, LiveDocs, OpenOptions, Segment};
-use crate::error::CliError;
+use crate::error::Result;
 
 /// The segments of a file, of a store or of an index of Lucene.
 pub(super) struct Opened {
@@ -28,7 +28,7 @@ impl Opened {
     }
 
     /// The same, if `all` after a check that each column can be opened.
-    pub(super) fn with_columns(self, all: bool) -> Result<Opened, CliError> {
+    pub(super) fn with_columns(self, all: bool) -> Result<Opened> {
         for OpenSegment { source, .. } in self.segments.iter().filter(|_| all) {
             source.fields()?.iter().try_for_each(|field| source.column(&field.name).map(drop))?;
         }
@@ -37,7 +37,7 @@ impl Opened {
 }
 
 /// Opens a file, or if the path is a folder, a store or an index of Lucene.
-pub(super) fn open(opener: &Opener, path: &Path) -> Result<Opened, CliError> {
+pub(super) fn open(opener: &Opener, path: &Path) -> Result<Opened> {
     if !path.is_dir() {
         return Ok(Opened::of(opener.segment(path)?));
     }
@@ -70,7 +70,7 @@ fn without_documents(
     options: OpenOptions,
     schema: &StoreSchema,
     fields: Arc<StoreFields>,
-) -> Result<OpenSegment, CliError> {
+) -> Result<OpenSegment> {
     let mut columns = Schema::new();
     let id_field = schema.id_field().and_then(|name| schema.field(name));
     let spec = |field: &Field| FieldSpec::new(&field.name, field.logical).kind(BytesKind::Binary);

@@ -7,7 +7,7 @@ use super::files::is_readable;
 use crate::api::lucene::FieldType;
 use crate::api::store::{Snapshot, StoreReader};
 use crate::api::{Access, ErrorKind, OpenOptions, Segment};
-use crate::error::{CliError, Exit};
+use crate::error::{CliError, Exit, Result};
 use crate::text::quoting::shell_word;
 
 /// Opens segments and stores as the global options say: --any-docs, --no-mmap, --commit, --lucene-type.
@@ -31,7 +31,7 @@ impl Opener {
     }
 
     /// Opens a store at the newest commit, or at that of `--commit`.
-    pub(crate) fn store(&self, path: &Path) -> Result<Snapshot, CliError> {
+    pub(crate) fn store(&self, path: &Path) -> Result<Snapshot> {
         let reader = match self.commit {
             None => StoreReader::open(path, self.options()),
             Some(commit) => StoreReader::open_commit(path, commit, self.options()),
@@ -40,7 +40,7 @@ impl Opener {
     }
 
     /// Opens a segment. Fails for `-`, which cannot be mapped.
-    pub(crate) fn segment(&self, path: &Path) -> Result<Segment, CliError> {
+    pub(crate) fn segment(&self, path: &Path) -> Result<Segment> {
         if self.commit.is_some() {
             let message = format!("--commit: expected the folder of a store, found \"{}\"", path.display());
             return Err(CliError::usage(message));

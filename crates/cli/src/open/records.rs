@@ -3,7 +3,7 @@
 use super::segment::OpenSegment;
 use super::segments::Segments;
 use crate::api::{Cell, ChunkColumn, DocAddress, Field, LogicalType, Retriever, Search};
-use crate::error::CliError;
+use crate::error::Result;
 use crate::text::{Printer, StoredRef};
 
 /// The number of documents to read at a time.
@@ -31,7 +31,7 @@ pub(crate) struct Record<'a> {
 
 impl Records {
     /// The columns of a segment with the names of these fields; their types may differ.
-    pub(crate) fn open(segment: &OpenSegment, fields: &[Field]) -> Result<Records, CliError> {
+    pub(crate) fn open(segment: &OpenSegment, fields: &[Field]) -> Result<Records> {
         let (mut columns, mut names) = (Vec::new(), Vec::new());
         for field in fields {
             let own = segment.field(&field.name)?;
@@ -48,7 +48,7 @@ impl Records {
     pub(crate) fn over<'f>(
         segments: &Segments,
         fields: impl IntoIterator<Item = Option<&'f Field>>,
-    ) -> Result<Records, CliError> {
+    ) -> Result<Records> {
         let (mut columns, mut names) = (Vec::new(), Vec::new());
         for field in fields {
             let printer = match field {
@@ -65,7 +65,7 @@ impl Records {
     }
 
     /// Reads the values of these documents, in any order.
-    pub(crate) fn load<D: Copy + Into<DocAddress>>(&mut self, docs: &[D]) -> Result<(), CliError> {
+    pub(crate) fn load<D: Copy + Into<DocAddress>>(&mut self, docs: &[D]) -> Result<()> {
         self.retriever.retrieve(docs)?;
         Ok(())
     }

@@ -16,7 +16,7 @@ use crate::api::search::query::Literal;
 use crate::api::search::{MixedTypes, Parts, Query};
 use crate::api::{DocAddress, DocId, Field, LogicalType, Search, SearchError, Segment, SortKey, promotion};
 use crate::console::Console;
-use crate::error::CliError;
+use crate::error::{CliError, Result};
 use crate::text::number::FloatStyle;
 use crate::text::query_time::convert;
 use crate::text::quoting::{NAMED, first_few};
@@ -46,7 +46,7 @@ impl Segments {
         files: &[PathBuf],
         skip_damaged: bool,
         console: &mut Console<'_>,
-    ) -> Result<Segments, CliError> {
+    ) -> Result<Segments> {
         let files = expand(files)?;
         let (mut opened, mut left_out) = (Vec::new(), None);
         for file in &files {
@@ -69,22 +69,22 @@ impl Segments {
     pub(crate) fn open_all<'p>(
         opener: &Opener,
         files: impl IntoIterator<Item = &'p PathBuf>,
-    ) -> Result<Segments, CliError> {
+    ) -> Result<Segments> {
         let open = |file: &'p PathBuf| Ok((file.as_path(), open(opener, file)?));
-        let opened = files.into_iter().map(open).collect::<Result<Vec<_>, CliError>>()?;
+        let opened = files.into_iter().map(open).collect::<Result<Vec<_>>>()?;
         let are_several = opened.len() > 1;
         Ok(Segments::of(opened, are_several))
     }
 
     /// The segments of an index of Lucene, in all of which a column has the same kind.
     #[cfg(feature = "lucene")]
-    pub(crate) fn of_lucene(opener: &Opener, folder: &Path) -> Result<Segments, CliError> {
+    pub(crate) fn of_lucene(opener: &Opener, folder: &Path) -> Result<Segments> {
         let segments = super::lucene::segments(opener, folder, true)?;
         Ok(Segments::of(vec![(folder, Opened { segments, order: None })], false))
     }
 
     /// A segment in memory, whose documents are of `file`.
-    pub(crate) fn in_memory(opener: &Opener, file: &Path, bytes: Vec<u8>) -> Result<Segments, CliError> {
+    pub(crate) fn in_memory(opener: &Opener, file: &Path, bytes: Vec<u8>) -> Result<Segments> {
         let segment = Segment::from_reader(Arc::new(bytes), file, opener.options())?;
         Ok(Segments::of(vec![(file, Opened::of(segment))], false))
     }
@@ -173,7 +173,7 @@ impl Segments {
     }
 
     /// Fails if one of `docs` was not found.
-    pub(crate) fn require(&self, docs: &[u32], found: &[Option<DocAddress>]) -> Result<(), CliError> {
+    pub(crate) fn require(&self, docs: &[u32], found: &[Option<DocAddress>]) -> Result<()> {
         let absent = docs.iter().zip(found).filter(|(_, found)| found.is_none());
         match absent.map(|(doc, _)| *doc).collect::<Vec<u32>>().as_slice() {
             [] => Ok(()),
@@ -228,7 +228,7 @@ impl Segments {
 
     /// The fields that the user named, in that order, or all fields: see [`columns::select`]. Each has the kind, the type
     /// and the text format of all segments together.
-    pub(crate) fn select(&self, columns: &[String]) -> Result<Vec<Field>, CliError> {
+    pub(crate) fn select(&self, columns: &[String]) -> Result<Vec<Field>> {
         let mut fields = self.in_order(columns::select(&self.segments, columns)?, columns);
         if self.only().is_some() {
             fields.iter_mut().try_for_each(|field| self.describe(field))?;
@@ -248,7 +248,7 @@ impl Segments {
     }
 
     /// As [`select`](Self::select), for one column whose name may contain commas.
-    pub(crate) fn field(&self, name: &str) -> Result<Field, CliError> {
+    pub(crate) fn field(&self, name: &str) -> Result<Field> {
         if let Some(only) = self.only() {
             let mut field = only.source.column(name)?.info().field.clone();
             self.describe(&mut field)?;
@@ -264,7 +264,7 @@ impl Segments {
     }
 
     /// As [`field`](Self::field), if there is one.
-    pub(crate) fn find_field(&self, name: &str) -> Result<Option<Field>, CliError> {
+    pub(crate) fn find_field(&self, name: &str) -> Result<Option<Field>> {
         let is_there = columns::find(&self.segments, name)?.is_some();
         is_there.then(|| self.field(name)).transpose()
     }
@@ -289,7 +289,7 @@ impl Segments {
     }
 
     /// Gives a field of an answer the text format that all segments have in common, or that of the zone.
-    pub(crate) fn describe(&self, field: &mut Field) -> Result<(), CliError> {
+    pub(crate) fn describe(&self, field: &mut Field) -> Result<()> {
         self.in_common(field)?;
         if let Some(zone) = self.zone.as_ref().filter(|_| is_timestamp(field.logical)) {
             let format = TextFormat::parse(field.format.as_deref().unwrap_or_default());
@@ -299,7 +299,7 @@ impl Segments {
     }
 
     /// Gives a field the text format that all segments have in common.
-    fn in_common(&self, field: &mut Field) -> Result<(), CliError> {
+    fn in_common(&self, field: &mut Field) -> Result<()> {
         if self.only().is_some() {
             return Ok(());
         }
@@ -317,7 +317,7 @@ impl Segments {
     }
 
     /// The names of all columns.
-    pub(crate) fn names(&self) -> Result<Vec<String>, CliError> {
+    pub(crate) fn names(&self) -> Result<Vec<String>> {
         let (mut names, mut known) = (Vec::new(), HashSet::new());
         for segment in &self.segments {
             let fields = segment.source.fields()?.into_iter();
@@ -327,7 +327,7 @@ impl Segments {
     }
 
     /// Parses the `arguments` of an `option` as sort keys.
-    pub(crate) fn sort_keys(&self, option: &str, arguments: &[String]) -> Result<Vec<SortKey>, CliError> {
+    pub(crate) fn sort_keys(&self, option: &str, arguments: &[String]) -> Result<Vec<SortKey>> {
         let names = self.names()?;
         sort_keys::keys(option, arguments, &names.iter().map(String::as_str).collect::<Vec<_>>())
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::files::{expand, is_lucene, is_readable, is_store};
 use super::opener::Opener;
 use super::segments::Segments;
-use crate::error::CliError;
+use crate::error::{CliError, Result};
 
 /// An argument of the command line.
 pub(crate) struct SqlTable {
@@ -46,7 +46,7 @@ impl RawFormat {
 }
 
 impl TableData {
-    fn open(opener: &Opener, path: PathBuf) -> Result<TableData, CliError> {
+    fn open(opener: &Opener, path: PathBuf) -> Result<TableData> {
         let files = files(path)?;
         let format = files.first().and_then(|file| RawFormat::of(file));
         if let Some(other) = files.iter().find(|file| RawFormat::of(file) != format) {
@@ -66,7 +66,7 @@ impl TableData {
 }
 
 /// Opens the table of each argument. No two have the same name.
-pub(crate) fn open(opener: &Opener, arguments: &[OsString]) -> Result<Vec<SqlTable>, CliError> {
+pub(crate) fn open(opener: &Opener, arguments: &[OsString]) -> Result<Vec<SqlTable>> {
     let named = arguments.iter().map(named).collect::<Result<Vec<_>, _>>()?;
     for (at, (name, path)) in named.iter().enumerate() {
         if let Some((_, other)) = named[..at].iter().find(|(other, _)| other == name) {
@@ -80,7 +80,7 @@ pub(crate) fn open(opener: &Opener, arguments: &[OsString]) -> Result<Vec<SqlTab
 }
 
 /// The name of a table and its path: both of `NAME=PATH`, or the name that the path gives.
-fn named(argument: &OsString) -> Result<(String, PathBuf), CliError> {
+fn named(argument: &OsString) -> Result<(String, PathBuf)> {
     let path = Path::new(argument);
     let is_name = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
     let pair = argument.to_str().and_then(|text| text.split_once('='));
@@ -116,7 +116,7 @@ fn identifier(name: &str) -> String {
 }
 
 /// The files of a path: a store or an index of Lucene, the segments of another folder, or the matches of a pattern.
-fn files(path: PathBuf) -> Result<Vec<PathBuf>, CliError> {
+fn files(path: PathBuf) -> Result<Vec<PathBuf>> {
     if !path.is_dir() || is_store(&path) || is_lucene(&path) {
         return expand(&[path]);
     }

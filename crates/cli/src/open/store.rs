@@ -10,7 +10,7 @@ use crate::api::search::calendar::TimeZone;
 use crate::api::store::{self, KeepCommits, Store, StoreOptions};
 use crate::api::writer::WriterOptions;
 use crate::console::Console;
-use crate::error::CliError;
+use crate::error::{CliError, Result};
 use crate::text::query_time::convert;
 
 /// The time between looks whether another process still writes a store.
@@ -23,7 +23,7 @@ impl Opener {
         folder: &Path,
         (keep_commits, wait): (Option<KeepCommits>, Option<Duration>),
         writer: WriterOptions,
-    ) -> Result<Store, CliError> {
+    ) -> Result<Store> {
         refuse_lucene(folder)?;
         let options = self.store_options(keep_commits, writer);
         waiting(wait, || false, || Store::open(folder, options))
@@ -44,7 +44,7 @@ pub(crate) fn waiting<T>(
     time: Option<Duration>,
     is_ended: impl Fn() -> bool,
     open: impl Fn() -> Result<T, store::Error>,
-) -> Result<T, CliError> {
+) -> Result<T> {
     let began = Instant::now();
     let waits = || time.is_some_and(|time| began.elapsed() < time) && !is_ended();
     loop {
@@ -70,7 +70,7 @@ pub(crate) fn with_times(store: &Store, mut query: Query, zone: Option<&TimeZone
 }
 
 /// Commits what a command changed.
-pub(crate) fn commit(store: &Store, console: &mut Console<'_>) -> Result<(), CliError> {
+pub(crate) fn commit(store: &Store, console: &mut Console<'_>) -> Result<()> {
     store.commit()?;
     note_commit(store, console);
     Ok(())

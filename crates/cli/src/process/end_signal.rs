@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
-use crate::error::{CliError, Exit};
+use crate::error::{CliError, Exit, Result};
 
 /// A signal ends a wait after this time at the latest.
 const TURN: Duration = Duration::from_millis(50);
@@ -31,7 +31,7 @@ pub(crate) struct EndSignal(Arc<AtomicUsize>);
 
 impl EndSignal {
     /// Notes the first signal from now on. The second one ends the process at once.
-    pub(crate) fn watch() -> Result<EndSignal, CliError> {
+    pub(crate) fn watch() -> Result<EndSignal> {
         let (signal, is_second) = (EndSignal::default(), Arc::new(AtomicBool::new(false)));
         let register = |(number, exit): (i32, Exit)| -> io::Result<()> {
             flag::register_conditional_shutdown(number, i32::from(exit as u8), is_second.clone())?;

@@ -1,24 +1,24 @@
 //! Removal of the temporary files of a command that a signal ends.
 
-use crate::error::CliError;
+use crate::error::Result;
 
 /// Removes the temporary files of unfinished outputs when SIGINT (Ctrl-C), SIGTERM or SIGHUP ends the process. A signal
 /// that the process ignores, as after `nohup`, stays ignored.
 #[cfg(unix)]
-pub(crate) fn remove_at_end() -> Result<(), CliError> {
+pub(crate) fn remove_at_end() -> Result<()> {
     use std::sync::atomic::{AtomicBool, Ordering};
 
     static IS_WATCHED: AtomicBool = AtomicBool::new(false);
     if IS_WATCHED.swap(true, Ordering::Relaxed) {
         return Ok(());
     }
-    watch().map_err(|error| CliError::failed(format!("signals: {error}")))
+    watch().map_err(|error| crate::error::CliError::failed(format!("signals: {error}")))
 }
 
 /// Elsewhere, the next command that writes the same file takes the temporary one over.
 #[cfg(not(unix))]
 #[expect(clippy::unnecessary_wraps, reason = "as on Unix")]
-pub(crate) fn remove_at_end() -> Result<(), CliError> {
+pub(crate) fn remove_at_end() -> Result<()> {
     Ok(())
 }
 

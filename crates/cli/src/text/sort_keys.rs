@@ -3,7 +3,7 @@
 use super::quoting::quoted_name;
 use super::words::{closest, quoted_list};
 use crate::api::SortKey;
-use crate::error::CliError;
+use crate::error::{CliError, Result};
 
 const FIRST: &str = ":missing-first";
 const LAST: &str = ":missing-last";
@@ -12,7 +12,7 @@ const LAST: &str = ":missing-last";
 ///
 /// A name may contain commas, begin with `-`, or end in `:missing-first`. An argument that is the name of a column as
 /// it stands is read as that name.
-pub(crate) fn keys(option: &str, arguments: &[String], columns: &[&str]) -> Result<Vec<SortKey>, CliError> {
+pub(crate) fn keys(option: &str, arguments: &[String], columns: &[&str]) -> Result<Vec<SortKey>> {
     let mut keys: Vec<SortKey> = Vec::new();
     for argument in arguments {
         let whole = key(argument, columns);
@@ -41,10 +41,7 @@ fn key(text: &str, columns: &[&str]) -> Option<SortKey> {
 }
 
 /// Parses the keys of a segment to write; each column comes with whether documents may have several values.
-pub(crate) fn keys_to_write(
-    arguments: &[String],
-    columns: &[(&str, bool)],
-) -> Result<Vec<SortKey>, CliError> {
+pub(crate) fn keys_to_write(arguments: &[String], columns: &[(&str, bool)]) -> Result<Vec<SortKey>> {
     let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
     let keys = keys("--sort-by", arguments, &names)?;
     match keys.iter().find(|key| columns.contains(&(key.column.as_str(), true))) {

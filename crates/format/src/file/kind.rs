@@ -3,6 +3,8 @@
 //! A column stores 64-bit numbers or byte strings. Its [`LogicalType`] is the type of the values before they were
 //! stored; [`stored`](crate::stored) maps numbers of a type to stored numbers.
 
+use std::net::IpAddr;
+
 use crate::named::named;
 
 pub use crate::stored::{f64_range, from_f64, from_u64, to_f64, to_u64};
@@ -95,6 +97,35 @@ impl LogicalType {
     pub const fn fixed_len(self) -> Option<u32> {
         match self {
             LogicalType::Ip | LogicalType::Uuid => Some(16),
+            _ => None,
+        }
+    }
+
+    /// The bytes of the value that `text` writes: an address, IPv4 as `::ffff:a.b.c.d`, or an id as 32 hexadecimal digits, with or
+    /// without dashes as 8-4-4-4-12. `None` for other texts, and for a type without a fixed length.
+    ///
+    /// ```
+    /// use docvalues_format::file::kind::LogicalType;
+    ///
+    /// let address = LogicalType::Ip.parse_fixed("10.0.0.1");
+    /// assert!(address.is_some() && address == LogicalType::Ip.parse_fixed("::ffff:10.0.0.1"));
+    /// let id = LogicalType::Uuid.parse_fixed("00000000-0000-0000-0000-0000000000FF");
+    /// assert_eq!(id, Some(255_u128.to_be_bytes()));
+    /// assert_eq!(LogicalType::Uuid.parse_fixed("0000000000000000-0000000000000000"), None);
+    /// ```
+    pub fn parse_fixed(self, text: &str) -> Option<[u8; 16]> {
+        match self {
+            LogicalType::Ip => Some(match text.parse().ok()? {
+                IpAddr::V4(address) => address.to_ipv6_mapped().octets(),
+                IpAddr::V6(address) => address.octets(),
+            }),
+            LogicalType::Uuid => {
+                let groups = text.split('-').map(str::len);
+                let is_whole = groups.clone().eq([32_usize]) || groups.eq([8_usize, 4, 4, 4, 12]);
+                let mut digits = text.chars().filter(|c| *c != '-').map(|c| c.to_digit(16));
+                let number = digits.try_fold(0_u128, |number, digit| Some(number << 4 | u128::from(digit?)));
+                number.filter(|_| is_whole).map(u128::to_be_bytes)
+            }
             _ => None,
         }
     }

@@ -3,7 +3,6 @@
 //! A literal that is compared with numbers is a point on the number line: at an integer, or between two of them (1.5
 //! for integers, a day and an hour for days). So nothing is rounded.
 
-use std::net::IpAddr;
 use std::ops::{Bound, RangeInclusive};
 
 use docvalues_column::LogicalType;
@@ -12,7 +11,6 @@ use docvalues_format::file::kind::{f64_range, from_u64};
 use super::Literal;
 use super::iso8601::{DAY, DateOrTime};
 use super::range_set::{End, RangeSet, end_of_prefix, next};
-use super::tokens::from_hex;
 
 /// The expected form of a literal: `a number`.
 pub(crate) type Mismatch = &'static str;
@@ -258,24 +256,17 @@ fn string(logical: LogicalType, literal: &Literal) -> Result<Vec<u8>, Mismatch> 
         (LogicalType::Ip, Literal::Text(text)) if text.contains('/') => {
             return Err("an address; a network is compared by `=`, `!=` and `in (…)` alone");
         }
-        (LogicalType::Ip, Literal::Text(text)) => address(text).map(|(address, _)| address.to_vec()),
+        (LogicalType::Ip | LogicalType::Uuid, Literal::Text(text)) => {
+            logical.parse_fixed(text).map(|bytes| bytes.to_vec())
+        }
         (LogicalType::Ip, Literal::Bytes(bytes)) => match bytes.as_slice().try_into() {
             Ok(v4) => Some(mapped(v4).to_vec()),
             Err(_) => Some(bytes.clone()).filter(|bytes| bytes.len() == 16),
         },
-        (LogicalType::Uuid, Literal::Text(text)) => uuid(text),
         (LogicalType::Uuid, Literal::Bytes(bytes)) => Some(bytes.clone()).filter(|bytes| bytes.len() == 16),
         _ => None,
     };
     found.ok_or_else(|| expected(logical))
-}
-
-/// Parses an IP address. Returns its 16 bytes, and the number of bits before an embedded IPv4 address.
-fn address(text: &str) -> Option<([u8; 16], u32)> {
-    Some(match text.parse().ok()? {
-        IpAddr::V4(address) => (mapped(address.octets()), 96),
-        IpAddr::V6(address) => (address.octets(), 0),
-    })
 }
 
 /// The IPv4-mapped address `::ffff:a.b.c.d`.
@@ -285,18 +276,13 @@ fn mapped(v4: [u8; 4]) -> [u8; 16] {
 
 /// Parses a network. Returns its first address and the end of its range.
 fn network(text: &str, len: &str) -> Option<(Vec<u8>, End<Vec<u8>>)> {
-    let (bytes, before) = address(text)?;
+    let bytes = LogicalType::Ip.parse_fixed(text)?;
+    // An IPv4 address comes after so many bits.
+    let before = if text.contains(':') { 0 } else { 96_u32 };
     let len: u32 = len.parse().ok().filter(|_| len.bytes().all(|byte| byte.is_ascii_digit()))?;
     let bits = before.checked_add(len).filter(|&bits| bits <= 128)?;
     let rest = u128::MAX.checked_shr(bits).unwrap_or(0);
     let first = u128::from_be_bytes(bytes) & !rest;
     let last = (first | rest).to_be_bytes();
     Some((first.to_be_bytes().to_vec(), end_of_prefix(&last)))
-}
-
-/// Parses 32 hexadecimal digits, with or without dashes as 8-4-4-4-12.
-fn uuid(text: &str) -> Option<Vec<u8>> {
-    let groups: Vec<&str> = text.split('-').collect();
-    let lens: Vec<usize> = groups.iter().map(|group| group.len()).collect();
-    matches!(lens.as_slice(), [32] | [8, 4, 4, 4, 12]).then(|| from_hex(&groups.concat()))?
 }

@@ -161,7 +161,7 @@ fn bytes(input: &mut Input<'_>) -> Parsed<Vec<u8>> {
 }
 
 /// Decodes pairs of hexadecimal digits.
-pub(super) fn from_hex(digits: &str) -> Option<Vec<u8>> {
+fn from_hex(digits: &str) -> Option<Vec<u8>> {
     let (pairs, []) = digits.as_bytes().as_chunks::<2>() else { return None };
     let byte = |pair: &[u8; 2]| {
         let [high, low] = (*pair).map(|digit| char::from(digit).to_digit(16));

@@ -3,7 +3,7 @@
 use super::double;
 use crate::api::DocRange;
 use crate::api::search::stats::ColumnStats;
-use crate::error::CliError;
+use crate::error::Result;
 use crate::open::Segments;
 
 /// The most zones of a chart; others are joined with those beside them.
@@ -20,7 +20,7 @@ pub(crate) struct ZoneMap {
 
 impl ZoneMap {
     /// The zones of a column that has several, of different numbers.
-    pub(crate) fn of(segments: &Segments, stats: &ColumnStats) -> Result<Option<ZoneMap>, CliError> {
+    pub(crate) fn of(segments: &Segments, stats: &ColumnStats) -> Result<Option<ZoneMap>> {
         let logical = stats.field.logical;
         let median = stats.percentiles.first().and_then(|(_, value)| value.stored());
         let Some(median) = median.map(|stored| double(logical, stored)) else { return Ok(None) };

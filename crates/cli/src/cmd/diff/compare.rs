@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::pairs::{Pair, Pairs};
 use crate::api::{DocAddress, Field, Kind, LogicalType};
-use crate::error::CliError;
+use crate::error::Result;
 use crate::open::Segments;
 use crate::open::columns::select;
 use crate::open::records::{CHUNK, Record, Records};
@@ -38,15 +38,6 @@ pub(super) struct ColumnSide {
     pub(super) logical: LogicalType,
     /// Without the rank among the other columns.
     pub(super) text_format: TextFormat,
-}
-
-/// The detail of a comparison.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Detail {
-    /// Only whether any document differs.
-    Whether,
-    /// The number of documents that differ, and the values of the first ones.
-    All(u32),
 }
 
 /// A document that differs.
@@ -99,7 +90,7 @@ impl<'a> Comparison<'a> {
         sides: &'a [Segments; 2],
         pairs: &'a Pairs<'a>,
         columns: &[String],
-    ) -> Result<Comparison<'a>, CliError> {
+    ) -> Result<Comparison<'a>> {
         let names = names(sides, columns)?;
         let fields = |side: &Segments| {
             names.iter().map(|name| side.find_field(name)).collect::<Result<Vec<Option<Field>>, _>>()
@@ -121,12 +112,12 @@ impl<'a> Comparison<'a> {
         a.docs() != b.docs() || self.differing > 0 || self.columns.iter().any(ColumnComparison::differs)
     }
 
-    /// Compares document by document; calls `each` for those whose values are wanted.
+    /// Compares document by document; calls `each` for the first `limit` that differ. Without a limit, stops at the first one.
     pub(super) fn documents(
         &mut self,
-        wanted: Detail,
-        each: &mut dyn FnMut(&Comparison<'_>, Difference) -> Result<(), CliError>,
-    ) -> Result<(), CliError> {
+        limit: Option<u32>,
+        each: &mut dyn FnMut(&Comparison<'_>, Difference) -> Result<()>,
+    ) -> Result<()> {
         let mut pairs = self.pairs.iter();
         loop {
             let chunk: Vec<Pair> = pairs.by_ref().take(CHUNK).collect();
@@ -142,10 +133,9 @@ impl<'a> Comparison<'a> {
             for Pair { name, docs } in chunk {
                 let only_in = docs.iter().position(Option::is_none).map(|lacking| 1 - lacking);
                 if self.count(at, only_in) {
-                    match wanted {
-                        Detail::Whether => return Ok(()),
-                        Detail::All(limit) if self.differing > limit.into() => {}
-                        Detail::All(_) => each(self, self.difference(name, at, only_in))?,
+                    let Some(limit) = limit else { return Ok(()) };
+                    if self.differing <= limit.into() {
+                        each(self, self.difference(name, at, only_in))?;
                     }
                 }
                 (0..2).for_each(|side| at[side] += usize::from(docs[side].is_some()));
@@ -187,7 +177,7 @@ impl<'a> Comparison<'a> {
 }
 
 /// The columns that the user named, or all of both sides.
-fn names(sides: &[Segments; 2], columns: &[String]) -> Result<Vec<String>, CliError> {
+fn names(sides: &[Segments; 2], columns: &[String]) -> Result<Vec<String>> {
     let [a, b] = sides;
     let all: Vec<_> = a.all().iter().chain(b.all()).cloned().collect();
     let fields = a.in_order(select(&all, columns)?, columns);

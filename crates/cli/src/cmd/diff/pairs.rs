@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::api::{DocAddress, LogicalType};
-use crate::error::CliError;
+use crate::error::{CliError, Result};
 use crate::open::Segments;
 use crate::open::columns::unknown_column;
 use crate::open::records::{CHUNK, Records};
@@ -36,7 +36,7 @@ impl<'a> Pairs<'a> {
 
     /// Documents with the same value of `column`, which each document has, and no two of a side. Takes memory for all
     /// values.
-    pub(super) fn by_value(sides: &'a [Segments; 2], column: &str) -> Result<Pairs<'a>, CliError> {
+    pub(super) fn by_value(sides: &'a [Segments; 2], column: &str) -> Result<Pairs<'a>> {
         let [(type_a, a), (type_b, b)] = [named(&sides[0], column)?, named(&sides[1], column)?];
         if type_a != type_b {
             let (a, b) = (type_a.name(), type_b.name());
@@ -79,7 +79,7 @@ impl<'a> Pairs<'a> {
 }
 
 /// The type of a column, and its value in each document, as JSON in canonical format.
-fn named(segments: &Segments, column: &str) -> Result<(LogicalType, Vec<(String, DocAddress)>), CliError> {
+fn named(segments: &Segments, column: &str) -> Result<(LogicalType, Vec<(String, DocAddress)>)> {
     let Some(mut field) = segments.find_field(column)? else {
         return Err(unknown_column(segments.all(), column)?);
     };
@@ -114,7 +114,7 @@ fn unique<'n>(
     segments: &Segments,
     column: &str,
     named: &'n [(String, DocAddress)],
-) -> Result<HashMap<&'n str, DocAddress>, CliError> {
+) -> Result<HashMap<&'n str, DocAddress>> {
     let mut by_name = HashMap::with_capacity(named.len());
     for (name, doc) in named {
         if let Some(other) = by_name.insert(name.as_str(), *doc) {

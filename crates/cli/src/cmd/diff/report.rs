@@ -2,9 +2,9 @@
 
 use serde_json::value::RawValue;
 
-use super::compare::{ColumnComparison, ColumnSide, Comparison, Detail, Difference};
+use super::compare::{ColumnComparison, ColumnSide, Comparison, Difference};
 use crate::console::Console;
-use crate::error::CliError;
+use crate::error::{CliError, Result};
 use crate::open::Segments;
 use crate::text::{Json, printable, thousands};
 
@@ -12,16 +12,12 @@ use crate::text::{Json, printable, thousands};
 const SIGNS: [char; 2] = ['-', '+'];
 
 /// Prints differences as they are found.
-pub(super) fn text(
-    comparison: &mut Comparison<'_>,
-    limit: u32,
-    console: &mut Console<'_>,
-) -> Result<(), CliError> {
+pub(super) fn text(comparison: &mut Comparison<'_>, limit: u32, console: &mut Console<'_>) -> Result<()> {
     let mut begun = comparison.differs();
     if begun {
         heading(comparison, console)?;
     }
-    comparison.documents(Detail::All(limit), &mut |comparison, difference| {
+    comparison.documents(Some(limit), &mut |comparison, difference| {
         if !std::mem::replace(&mut begun, true) {
             heading(comparison, console)?;
         }
@@ -38,7 +34,7 @@ pub(super) fn text(
 }
 
 /// Prints the segments and the columns that differ.
-fn heading(comparison: &Comparison<'_>, console: &mut Console<'_>) -> Result<(), CliError> {
+fn heading(comparison: &Comparison<'_>, console: &mut Console<'_>) -> Result<()> {
     for (sign, side) in SIGNS.iter().zip(comparison.sides) {
         let (docs, columns) = (thousands(side.docs()), thousands(side.names()?.len() as u64));
         console.line(format_args!(
@@ -59,11 +55,7 @@ fn heading(comparison: &Comparison<'_>, console: &mut Console<'_>) -> Result<(),
     Ok(())
 }
 
-fn document(
-    comparison: &Comparison<'_>,
-    difference: &Difference,
-    console: &mut Console<'_>,
-) -> Result<(), CliError> {
+fn document(comparison: &Comparison<'_>, difference: &Difference, console: &mut Console<'_>) -> Result<()> {
     let only = match difference.only_in {
         None => String::new(),
         Some(side) => format!(", only in {}", comparison.sides[side].named()),
@@ -106,13 +98,9 @@ fn summary(comparison: &Comparison<'_>, limit: u32) -> String {
 }
 
 /// Prints everything as one JSON object.
-pub(super) fn json(
-    comparison: &mut Comparison<'_>,
-    limit: u32,
-    console: &mut Console<'_>,
-) -> Result<(), CliError> {
+pub(super) fn json(comparison: &mut Comparison<'_>, limit: u32, console: &mut Console<'_>) -> Result<()> {
     let mut documents = Vec::new();
-    comparison.documents(Detail::All(limit), &mut |comparison, difference| {
+    comparison.documents(Some(limit), &mut |comparison, difference| {
         documents.push(document_json(difference, comparison.pairs.column.is_some()));
         Ok(())
     })?;
@@ -145,15 +133,11 @@ pub(super) fn json(
 }
 
 /// Keeps a row for each column that differs and for each value of a document that does, for another format than JSON.
-pub(super) fn rows(
-    comparison: &mut Comparison<'_>,
-    limit: u32,
-    console: &mut Console<'_>,
-) -> Result<(), CliError> {
+pub(super) fn rows(comparison: &mut Comparison<'_>, limit: u32, console: &mut Console<'_>) -> Result<()> {
     let key = if comparison.pairs.column.is_some() { "value" } else { "document" };
     let differing = comparison.columns.iter().filter(|pair| pair.differs());
     let mut rows: Vec<Json> = differing.map(|pair| column_row(key, pair)).collect();
-    comparison.documents(Detail::All(limit), &mut |_, difference| {
+    comparison.documents(Some(limit), &mut |_, difference| {
         rows.extend(document_rows(key, difference));
         Ok(())
     })?;

@@ -8,11 +8,11 @@ use crate::api::ColumnSource as _;
 use crate::api::lucene::{Index, Options, Segment};
 use crate::args::inspect::InfoArgs;
 use crate::console::Console;
-use crate::error::{CliError, Exit};
+use crate::error::{CliError, Exit, Result};
 use crate::open::Opener;
 use crate::text::{Json, counted, printable, thousands};
 
-pub(super) fn run(args: &InfoArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(super) fn run(args: &InfoArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     let of_segments = [("--encodings", args.encodings), ("--sections", args.sections)];
     if let Some((option, _)) = of_segments.into_iter().find(|(_, asked)| *asked) {
         return Err(CliError::usage(format!("{option}: expected a segment, found an index of Lucene")));
@@ -54,7 +54,7 @@ pub(super) fn run(args: &InfoArgs, opener: &Opener, console: &mut Console<'_>) -
 }
 
 /// The columns by name, and whether each is internal.
-fn columns(index: &Index) -> Result<BTreeMap<String, (bool, Column)>, CliError> {
+fn columns(index: &Index) -> Result<BTreeMap<String, (bool, Column)>> {
     let mut columns: BTreeMap<String, (bool, Column)> = BTreeMap::new();
     for segment in index.segments() {
         let internal = segment.internal_fields().map(|field| (field.clone(), true));

@@ -11,11 +11,11 @@ use crate::api::store::{Snapshot, SnapshotSegment, StoreReader};
 use crate::api::{Bounds, ColumnSource, ColumnUsage, Search, SegmentUsage};
 use crate::args::inspect::InfoArgs;
 use crate::console::Console;
-use crate::error::{CliError, Exit};
+use crate::error::{CliError, Exit, Result};
 use crate::open::Opener;
 use crate::text::{Json, counted, printable, thousands};
 
-pub(super) fn run(args: &InfoArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(super) fn run(args: &InfoArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     let of_segments = [("--encodings", args.encodings), ("--sections", args.sections)];
     if let Some((option, _)) = of_segments.into_iter().find(|(_, asked)| *asked) {
         return Err(CliError::usage(format!("{option}: expected a segment, found a store"))

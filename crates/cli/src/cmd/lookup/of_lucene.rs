@@ -1,6 +1,5 @@
 //! `dv lookup` of an index of Lucene: documents by the terms of a field, such as ids.
 
-use std::io;
 use std::path::PathBuf;
 
 use super::print_place;
@@ -8,7 +7,7 @@ use crate::answer::records;
 use crate::api::DocAddress;
 use crate::args::lookup::LookupArgs;
 use crate::console::Console;
-use crate::error::{CliError, Exit};
+use crate::error::{CliError, Exit, Result};
 use crate::import::ids::IdInput;
 use crate::open::{OpenSegment, Opener, Segments};
 use crate::text::printable;
@@ -20,7 +19,7 @@ pub(super) fn run(
     ids: Vec<IdInput>,
     opener: &Opener,
     console: &mut Console<'_>,
-) -> Result<Exit, CliError> {
+) -> Result<Exit> {
     let mut ids = ids.into_iter();
     let Some(IdInput::Id(field)) = ids.next() else {
         let failure = CliError::usage("expected a field and ids of it, found none");
@@ -31,8 +30,7 @@ pub(super) fn run(
     if !segments.all().iter().filter_map(OpenSegment::lucene).any(|segment| segment.is_indexed(&field)) {
         return Err(CliError::failed(format!("{}: no indexed field {field:?}", segments.named())));
     }
-    let ids = ids.flat_map(IdInput::all).collect::<io::Result<Vec<_>>>();
-    let ids = ids.map_err(|error| CliError::file("<stdin>", &error))?;
+    let ids = ids.flat_map(IdInput::all).collect::<Result<Vec<_>>>()?;
     let (mut found, mut not_found) = (Vec::new(), Vec::new());
     for id in ids {
         let id = text(id)?;
@@ -57,13 +55,13 @@ pub(super) fn run(
     Ok(if not_found.is_empty() { Exit::Ok } else { Exit::Failed })
 }
 
-fn text(bytes: Vec<u8>) -> Result<String, CliError> {
+fn text(bytes: Vec<u8>) -> Result<String> {
     String::from_utf8(bytes)
         .map_err(|_| CliError::usage("expected a field and ids in UTF-8, found other bytes"))
 }
 
 /// The live documents with an id.
-fn find(segments: &Segments, field: &str, id: &str) -> Result<Vec<DocAddress>, CliError> {
+fn find(segments: &Segments, field: &str, id: &str) -> Result<Vec<DocAddress>> {
     let mut found = Vec::new();
     for (at, segment) in segments.all().iter().enumerate() {
         let Some(lucene) = segment.lucene() else { continue };

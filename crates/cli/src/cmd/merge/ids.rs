@@ -2,7 +2,7 @@
 
 use crate::api::{Field, IdIndex, IdOptions};
 use crate::args::merge::MergeArgs;
-use crate::error::CliError;
+use crate::error::Result;
 use crate::import::ids::{check_type, unknown};
 use crate::open::id_index::damaged;
 use crate::open::{OpenSegment, columns};
@@ -16,7 +16,7 @@ pub(in crate::cmd) struct IdIndexPlan {
 impl IdIndexPlan {
     /// An index of a column of segments, if it can hold ids.
     #[cfg(feature = "lucene")]
-    pub(in crate::cmd) fn of(column: &str, segments: &[OpenSegment]) -> Result<IdIndexPlan, CliError> {
+    pub(in crate::cmd) fn of(column: &str, segments: &[OpenSegment]) -> Result<IdIndexPlan> {
         check_fields(column, segments)?;
         Ok(IdIndexPlan { column: column.to_owned(), options: IdOptions::default() })
     }
@@ -26,7 +26,7 @@ impl IdIndexPlan {
 pub(super) fn plan(
     args: &MergeArgs,
     segments: &[OpenSegment],
-) -> Result<(Option<IdIndexPlan>, Option<String>), CliError> {
+) -> Result<(Option<IdIndexPlan>, Option<String>)> {
     if args.no_ids {
         return Ok((None, None));
     }
@@ -52,7 +52,7 @@ fn options_of(index: &IdIndex) -> IdOptions {
 }
 
 /// The first segment's index, if all segments have one of the same column; otherwise a note, if some segment has one.
-fn common(segments: &[&OpenSegment]) -> Result<(Option<IdIndex>, Option<String>), CliError> {
+fn common(segments: &[&OpenSegment]) -> Result<(Option<IdIndex>, Option<String>)> {
     let mut first: Option<(&OpenSegment, IdIndex)> = None;
     let mut lacking: Option<&OpenSegment> = None;
     for segment in segments {
@@ -91,7 +91,7 @@ fn common(segments: &[&OpenSegment]) -> Result<(Option<IdIndex>, Option<String>)
 }
 
 /// Checks that a column of segments to merge can hold ids.
-fn check_fields(name: &str, segments: &[OpenSegment]) -> Result<(), CliError> {
+fn check_fields(name: &str, segments: &[OpenSegment]) -> Result<()> {
     let fields = columns::select(segments, &[])?;
     match fields.iter().find(|field| field.name == name) {
         Some(Field { logical, kind, .. }) => check_type(name, *logical, kind.is_multi_valued()),

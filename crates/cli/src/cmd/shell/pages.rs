@@ -12,14 +12,14 @@ use crate::args;
 use crate::args::shell::ManArgs;
 use crate::console::Console;
 use crate::console::destination::{is_stdout, refuse_other_format};
-use crate::error::{CliError, Exit};
+use crate::error::{CliError, Exit, Result};
 use crate::text::words::meant;
 
 /// The first bytes of a page.
 const PAGE: &[u8] = b".ie \\n(.g";
 
 /// `dv man`: pages of the manual.
-pub(crate) fn man(args: &ManArgs, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(crate) fn man(args: &ManArgs, console: &mut Console<'_>) -> Result<Exit> {
     // `build` sets the full names of subcommands. A page on `help` would be empty.
     let mut dv = args::commands().disable_help_subcommand(true);
     dv.build();
@@ -78,7 +78,7 @@ fn pages(dv: &Command) -> impl Iterator<Item = &Command> {
     std::iter::once(dv).chain(nested)
 }
 
-fn write_all(dv: &Command, folder: &Path) -> Result<(), CliError> {
+fn write_all(dv: &Command, folder: &Path) -> Result<()> {
     std::fs::create_dir_all(folder).map_err(|error| CliError::file(folder.display(), &error))?;
     for command in pages(dv) {
         let mut text = Vec::new();

@@ -29,7 +29,7 @@ use crate::api::{Error, SearchError};
 use crate::args::sql::SqlArgs;
 use crate::console::Console;
 use crate::console::destination::refuse_input;
-use crate::error::{CliError, Exit};
+use crate::error::{CliError, Exit, Result};
 use crate::open::sql_tables::{self, SqlTable, TableData};
 use crate::open::{OpenSegment, Opener, Segments, files};
 use crate::process::end_signal::EndSignal;
@@ -47,7 +47,7 @@ const TURN: Duration = Duration::from_millis(50);
 /// The time for threads to stop after an early end, so that temporary files are removed.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-pub(super) fn run(args: &SqlArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit, CliError> {
+pub(super) fn run(args: &SqlArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     let format = RecordFormat::chosen(args.json, args.format, args.output.as_deref())?;
     if matches!(format, Some(RecordFormat::Parquet | RecordFormat::Arrow)) {
         return Err(CliError::usage("only `dv export` writes Parquet and Arrow"));
@@ -88,7 +88,7 @@ fn context(
     has_places: bool,
     threads: usize,
     memory: Option<usize>,
-) -> Result<SessionContext, CliError> {
+) -> Result<SessionContext> {
     // DataFusion makes filters of `min` and `max` that can be false for rows that others of these functions want.
     let of_aggregates = "datafusion.optimizer.enable_aggregate_dynamic_filter_pushdown";
     let config = SessionConfig::new().with_target_partitions(threads).with_information_schema(true);
@@ -115,7 +115,7 @@ fn context(
     Ok(context)
 }
 
-fn provider(segments: &Segments, has_places: bool) -> Result<DocvaluesTable, CliError> {
+fn provider(segments: &Segments, has_places: bool) -> Result<DocvaluesTable> {
     let provider = DocvaluesTable::new(&segments.parts()).map_err(|error| match error {
         DataFusionError::External(cause) => match cause.downcast::<SearchError>() {
             // It names files instead of parts.
@@ -145,12 +145,7 @@ struct Engine<'r> {
 }
 
 impl Engine<'_> {
-    fn answer(
-        &self,
-        query: &str,
-        format: Option<RecordFormat>,
-        console: &mut Console<'_>,
-    ) -> Result<Exit, CliError> {
+    fn answer(&self, query: &str, format: Option<RecordFormat>, console: &mut Console<'_>) -> Result<Exit> {
         let plan = self.runtime.block_on(self.context.state().create_logical_plan(query));
         let plan = plan.map_err(|error| hints::unplanned(error, query, self.tables))?;
         let reads =
@@ -176,8 +171,8 @@ impl Engine<'_> {
     fn each(
         &self,
         stream: SendableRecordBatchStream,
-        mut print: impl FnMut(&RecordBatch) -> Result<(), CliError>,
-    ) -> Result<Exit, CliError> {
+        mut print: impl FnMut(&RecordBatch) -> Result<()>,
+    ) -> Result<Exit> {
         let mut stream = {
             let _entered = self.runtime.enter();
             spawn_buffered(stream, AHEAD)
@@ -221,7 +216,7 @@ impl Engine<'_> {
 }
 
 /// Prints plans line by line, each below its kind.
-fn print_plans(batch: &RecordBatch, console: &mut Console<'_>) -> Result<(), CliError> {
+fn print_plans(batch: &RecordBatch, console: &mut Console<'_>) -> Result<()> {
     let [kinds, plans] = [0, 1].map(|column| batch.column(column).as_string::<i32>());
     for (kind, plan) in kinds.iter().zip(plans) {
         writeln!(console.out, "{}", kind.unwrap_or_default())?;

@@ -12,7 +12,7 @@ use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTable
 use datafusion::execution::SessionState;
 use futures::TryStreamExt as _;
 
-use crate::error::CliError;
+use crate::error::{CliError, Result};
 use crate::open::sql_tables::RawFormat;
 use crate::text::quoting::hex;
 
@@ -28,7 +28,7 @@ pub(super) async fn table(
     state: &SessionState,
     format: RawFormat,
     files: &[PathBuf],
-) -> Result<ListingTable, CliError> {
+) -> Result<ListingTable> {
     let is_csv = matches!(format, RawFormat::Csv | RawFormat::Tsv);
     let format = reader(format)?;
     let urls = files.iter().map(|file| url(file)).collect::<Result<Vec<_>, _>>()?;
@@ -57,7 +57,7 @@ fn names(schema: &SchemaRef) -> impl Iterator<Item = &String> {
 }
 
 /// The reader of a format. Fails if it needs the feature `parquet` and that is off.
-fn reader(format: RawFormat) -> Result<Arc<dyn FileFormat>, CliError> {
+fn reader(format: RawFormat) -> Result<Arc<dyn FileFormat>> {
     // A quoted cell may have line breaks, so parts of a file cannot be read alone.
     let csv = || CsvFormat::default().with_has_header(true).with_newlines_in_values(true);
     let reader: Arc<dyn FileFormat> = match format {
@@ -78,7 +78,7 @@ fn reader(format: RawFormat) -> Result<Arc<dyn FileFormat>, CliError> {
 }
 
 /// The URL of a file. Characters are escaped, so that a name is no pattern.
-fn url(file: &Path) -> Result<ListingTableUrl, CliError> {
+fn url(file: &Path) -> Result<ListingTableUrl> {
     let path = absolute(file).map_err(|error| CliError::file(file.display(), &error))?;
     let text = path.to_str().ok_or_else(|| {
         CliError::usage(format!("{}: expected a path in UTF-8", file.display())).hint("rename the file")

@@ -9,7 +9,7 @@ use crate::api::search::facet::{Facet, FacetOrder};
 use crate::api::{Field, Kind};
 use crate::args::inspect::TermsArgs;
 use crate::console::Console;
-use crate::error::CliError;
+use crate::error::Result;
 use crate::open::{Segments, id_index};
 
 /// Prints the terms of a column. A term that only deleted documents have is none.
@@ -18,7 +18,7 @@ pub(super) fn print_terms(
     name: &str,
     args: &TermsArgs,
     console: &mut Console<'_>,
-) -> Result<(), CliError> {
+) -> Result<()> {
     let field = segments.field(name)?;
     if !matches!(field.kind, Kind::Sorted | Kind::SortedSet) {
         return Err(no_dictionary(&segments.named(), &field));
@@ -37,11 +37,7 @@ pub(super) fn print_terms(
 }
 
 /// Prints ids, in rows with the documents in their segments. Takes memory for all of them.
-pub(super) fn print_ids(
-    segments: &Segments,
-    args: &TermsArgs,
-    console: &mut Console<'_>,
-) -> Result<(), CliError> {
+pub(super) fn print_ids(segments: &Segments, args: &TermsArgs, console: &mut Console<'_>) -> Result<()> {
     let mut ids: Vec<(Box<[u8]>, usize, u32)> = Vec::new();
     let mut of_column: Option<Field> = None;
     for (part, segment) in segments.all().iter().enumerate() {

@@ -1,6 +1,6 @@
 //! Converts the rows of a chunk of CSV, column by column.
 
-use super::chunks::CsvChunks;
+use super::rows::CsvRows;
 use super::tokens::{Token, Tokenizer, line_end};
 use crate::import::column::{Column, MissingTokens};
 use crate::import::row::Form;
@@ -15,9 +15,9 @@ pub(crate) struct CsvConverter {
 }
 
 impl CsvConverter {
-    pub(crate) fn new(chunks: &CsvChunks, missing: &MissingTokens) -> CsvConverter {
-        let indexes = chunks.rows.columns.iter().map(|field| field.index()).collect();
-        CsvConverter { indexes, tokenizer: chunks.rows.dialect.tokenizer(), missing: missing.clone() }
+    pub(crate) fn new(rows: &CsvRows, missing: &MissingTokens) -> CsvConverter {
+        let indexes = rows.columns.iter().map(|field| field.index()).collect();
+        CsvConverter { indexes, tokenizer: rows.dialect.tokenizer(), missing: missing.clone() }
     }
 
     /// Converts all rows; `None` if one of them has a mistake.

@@ -21,8 +21,8 @@ const MAX_TITLES: u64 = 20;
 
 /// The rows of a file.
 pub(crate) struct CsvRows {
-    pub(super) file: Arc<str>,
-    pub(super) reader: Box<dyn BufRead>,
+    pub(in crate::import) file: Arc<str>,
+    pub(in crate::import) reader: Box<dyn BufRead>,
     pub(crate) dialect: Dialect,
     /// The columns of this file.
     pub(crate) columns: Vec<FieldId>,
@@ -31,11 +31,11 @@ pub(crate) struct CsvRows {
     /// Notes on a header that may be something else.
     pub(crate) doubts: Vec<String>,
     /// The lines read so far: those of the record, and after a bad quote some lines after it.
-    pub(super) lines: Vec<u8>,
+    lines: Vec<u8>,
     /// Whether the input paused within the last of them.
     is_cut: bool,
     /// The range of the record in `lines`; the next record begins at its end.
-    pub(super) record: Range<usize>,
+    record: Range<usize>,
     /// The lines on which the record and the next one begin, from 1.
     line: u64,
     pub(crate) next_line: u64,
@@ -101,6 +101,11 @@ impl CsvRows {
             next_line: line,
             cells: Vec::new(),
         }
+    }
+
+    /// The bytes after the last record that were read already.
+    pub(crate) fn unread(&self) -> &[u8] {
+        self.lines.get(self.record.end..).unwrap_or_default()
     }
 
     /// Whether rows are separated by line ends, and cells by a character that is neither a quote nor a line end.

@@ -5,6 +5,8 @@ use std::rc::Rc;
 use proptest::prelude::*;
 
 use super::*;
+use crate::import::chunks::Chunks;
+use crate::import::open_input::Rows;
 use crate::import::tests::PausingReader;
 
 /// Every row as `name form text line:column` words, or its error.
@@ -61,7 +63,10 @@ fn chunks_begin_with_a_line_even_after_a_pause() {
         let (mut fields, mut row, mut count) = (Fields::default(), Row::default(), 0);
         for call in 0.. {
             if call == calls && rows.are_lines() {
-                rows = chunks::NdjsonChunks::after(rows, 100).into_rows(2);
+                let Rows::Ndjson(rest) = Chunks::after(Rows::Ndjson(rows), 100).into_rows(2) else {
+                    panic!()
+                };
+                rows = rest;
             }
             match rows.next(&mut fields, &mut row) {
                 Ok(true) => count += 1,

@@ -1,57 +1,15 @@
-//! Chunks of CSV: whole records, to be converted side by side.
+//! The end of the last whole record of a part of a CSV file.
 //!
-//! A quote may hide a line end, so the reader follows the quoted cells to find where records end. Where quotes are wrong,
-//! the rest of the file is read record by record, which finds the place of the mistake.
-
-use std::io::{self, Read as _};
+//! A quote may hide a line end, so this follows the quoted cells. Where quotes are wrong, the rest of the file is read record
+//! by record, which finds the place of the mistake.
 
 use memchr::{memchr, memrchr};
 
-use super::rows::CsvRows;
 use super::tokens::{Token, Tokenizer};
-use crate::import::chunk_reader::{ChunkReader, RecordEnd};
-use crate::import::error::{InputError, Result};
-
-/// The rest of a CSV file, in chunks.
-pub(crate) struct CsvChunks {
-    /// The reader of the rest of the file. Its next line stays that of the first chunk.
-    pub(crate) rows: CsvRows,
-    chunks: ChunkReader,
-}
-
-impl CsvChunks {
-    /// The records that `rows` has not read, in chunks of `size` bytes.
-    pub(crate) fn after(rows: CsvRows, size: usize) -> CsvChunks {
-        let rest = rows.lines.get(rows.record.end..).unwrap_or_default().to_vec();
-        CsvChunks { rows, chunks: ChunkReader::new(rest, size) }
-    }
-
-    /// Reads the next chunk into `buffer`. Returns `None` at the end of the file, and before a record that does not end as
-    /// it should or is too large for a chunk.
-    pub(crate) fn next(&mut self, buffer: Vec<u8>) -> Result<Option<Vec<u8>>> {
-        let tokenizer = self.rows.dialect.tokenizer();
-        let end = |text: &[u8], is_at_end| record_end(text, tokenizer, is_at_end);
-        let chunk = self.chunks.next(&mut *self.rows.reader, buffer, end);
-        chunk.map_err(|e| InputError::unreadable(&self.rows.file, e))
-    }
-
-    /// Reads the records of a chunk one by one. The first is on `line`.
-    pub(crate) fn rows_of(&self, chunk: Vec<u8>, line: u64) -> CsvRows {
-        let CsvRows { file, dialect, columns, .. } = &self.rows;
-        let reader = Box::new(io::Cursor::new(chunk));
-        CsvRows::new(file.clone(), reader, dialect.clone(), columns.clone(), line)
-    }
-
-    /// Reads the rest one by one. The first record is on `line`.
-    pub(crate) fn into_rows(self, line: u64) -> CsvRows {
-        let CsvRows { file, reader, dialect, columns, .. } = self.rows;
-        let reader = Box::new(io::Cursor::new(self.chunks.into_rest()).chain(reader));
-        CsvRows::new(file, reader, dialect, columns, line)
-    }
-}
+use crate::import::chunk_reader::RecordEnd;
 
 /// The end of the last whole record; wrong is one with a quote in a wrong place.
-fn record_end(text: &[u8], tokenizer: Tokenizer, is_at_end: bool) -> RecordEnd {
+pub(in crate::import) fn record_end(text: &[u8], tokenizer: Tokenizer, is_at_end: bool) -> RecordEnd {
     let line_end = |text: &[u8]| memrchr(b'\n', text).map(|at| at + 1);
     let (mut at, mut end) = (0, 0);
     loop {
