@@ -135,7 +135,6 @@ fn ask_presence(presence: &PresenceReader<Owned>) -> Result<Vec<u32>> {
     // The first documents, and the last one.
     let list: Vec<DocId> = (0..requested).map(DocId::new).chain([DocId::new(docs - docs.min(1))]).collect();
     assert_eq!(presence.rank(DocId::new(docs)).ok(), Some(None), "a document past the end");
-    assert!(presence.select(ValueIndex::new(presence.values())).is_err(), "a value past the end");
     let mut ranks = vec![0; list.len()];
     let many = presence.rank_many(&list, &mut ranks);
     let single: Result<Vec<u32>> =
@@ -146,9 +145,6 @@ fn ask_presence(presence: &PresenceReader<Owned>) -> Result<Vec<u32>> {
     let exists = presence.exists(0..requested, &mut bits);
     let values = presence.values_in(0..requested);
     let _ = presence.values_in(docs / 2..docs);
-    for value in [0, presence.values() / 2, presence.values().saturating_sub(1)] {
-        let _ = presence.select(ValueIndex::new(value));
-    }
     if let Ok(values) = values.clone() {
         let every = vec![u64::MAX; values.len().div_ceil(64)];
         let mut expanded = vec![0; bits.len()];
@@ -163,9 +159,6 @@ fn ask_presence(presence: &PresenceReader<Owned>) -> Result<Vec<u32>> {
         assert_eq!(values, first.get()..first.get() + u32::try_from(found.len()).unwrap_or(u32::MAX));
         for (i, rank) in ranks[..requested as usize].iter().enumerate() {
             assert_eq!(bits[i / 64] >> (i % 64) & 1 == 1, *rank != NO_VALUE, "document {i}");
-        }
-        for (doc, value) in found.iter().zip(values) {
-            assert_eq!(presence.select(ValueIndex::new(value))?, *doc);
         }
     }
     many.map(|()| ranks)

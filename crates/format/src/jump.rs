@@ -19,7 +19,6 @@
 //!
 //! An entry repeats the header, so that a lookup reads the entry and then the value, and not the header between them.
 
-use std::cmp::Ordering;
 use std::marker::PhantomData;
 use std::sync::OnceLock;
 
@@ -222,30 +221,6 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
         let entry = E::parse(place, at, bytes)?;
         place.check(at, chain.admit(block, &entry))?;
         Ok(entry)
-    }
-
-    /// Finds the block for which `compare` returns equal; it must return less for the blocks before it and greater
-    /// for those after it. Reads O(log *n*) entries.
-    ///
-    /// # Errors
-    ///
-    /// As [`locate`](Self::locate).
-    pub fn search<C: Chain<Entry = E>>(
-        &self,
-        chain: &C,
-        compare: impl Fn(&E) -> Ordering,
-    ) -> Result<Option<(usize, E)>> {
-        let mut blocks = 0..chain.blocks();
-        while !blocks.is_empty() {
-            let block = blocks.start + blocks.len() / 2;
-            let entry = self.locate(chain, block)?;
-            match compare(&entry) {
-                Ordering::Less => blocks.start = block + 1,
-                Ordering::Equal => return Ok(Some((block, entry))),
-                Ordering::Greater => blocks.end = block,
-            }
-        }
-        Ok(None)
     }
 }
 

@@ -14,7 +14,7 @@
 //! | [`strings`] | byte strings: what they share, and their order |
 //! | [`bits`] | packed integers |
 //! | [`jump`] | jump tables, which locate blocks |
-//! | [`presence`] | the documents with a value: rank and select |
+//! | [`presence`] | the documents with a value, and the rank of each |
 //! | [`numeric`] | sequences of numbers, with their skip index |
 //! | [`binary`] | byte strings, raw or compressed |
 //! | [`dictionary`] | sorted dictionaries: ords to terms and back |

@@ -1,8 +1,7 @@
-//! Documents with a value: a set with rank and select.
+//! Documents with a value: a set with rank.
 //!
-//! A column stores the values of those documents that have one, end to end. [`PresenceReader`] maps between documents
-//! and values: *rank* takes a [`DocId`] to the [`ValueIndex`] of its value, *select* takes a value index to its
-//! document.
+//! A column stores the values of those documents that have one, end to end. [`PresenceReader`] maps documents to
+//! values: *rank* takes a [`DocId`] to the [`ValueIndex`] of its value.
 //!
 //! If every document has a value, or none has, nothing is stored. Otherwise the section has a block for each 65,536
 //! documents. The writer gives each block the smallest of six layouts:
@@ -70,7 +69,6 @@
 //! | `rank_verified`, `batch` | one look-up and many, in bytes whose checksums were compared; many in any bytes |
 //! | `kernel`, `simd`, `dense_simd`, `write_docs` | inner loops, scalar and for AVX2 and AVX-512 |
 //! | `visitor` | consumers of documents: lists and bitsets |
-//! | `walk` | one look-up without tables, for comparisons |
 //!
 //! # Hostile bytes
 //!
@@ -85,7 +83,7 @@
 //! The structure is that of Roaring bitmaps and of Lucene's `IndexedDISI`, whose rank entries it shares. The sparse
 //! block is different: it is bucketed, which halves its size and bounds the search.
 
-use crate::error::{Error, ErrorKind, Place, Result, Section};
+use crate::error::{Place, Result, Section};
 use crate::id::{BLOCK_DOCS, DocId, ValueIndex};
 use crate::jump::{Jump, JumpTables};
 use crate::source::SectionBytes;
@@ -145,7 +143,6 @@ pub const NO_VALUE: u32 = u32::MAX;
 /// assert_eq!(presence.values(), 3);
 /// assert_eq!(presence.rank(DocId::new(64))?, Some(ValueIndex::new(2)));
 /// assert_eq!(presence.rank(DocId::new(63))?, None);
-/// assert_eq!(presence.select(ValueIndex::new(1))?, DocId::new(3));
 ///
 /// let (mut docs, mut end) = (Vec::new(), 0);
 /// let first = presence.collect(3..100, &mut docs, &mut end)?;
@@ -291,35 +288,6 @@ impl<B: SectionBytes> PresenceReader<B> {
     #[inline]
     pub fn is_all(&self) -> bool {
         self.values == self.docs
-    }
-
-    /// Returns the document of the value with index `value`.
-    ///
-    /// O(log blocks) jump entries, then a search in one block.
-    ///
-    /// # Errors
-    ///
-    /// When no value has this index, and as [`rank`](Self::rank).
-    pub fn select(&self, value: ValueIndex) -> Result<DocId> {
-        let value = value.get();
-        let Some(max) = self.values().checked_sub(1).filter(|&max| value <= max) else {
-            let (what, found, max) = ("value index", value.into(), self.values().saturating_sub(1).into());
-            return Err(Error::at(self.place(), 0, ErrorKind::OutOfRange { what, found, max }));
-        };
-        let Some(OpenBlocks { chain, jump }) = &self.blocks else { return Ok(DocId::new(value.min(max))) };
-        let found = jump.search(chain, |entry| {
-            use std::cmp::Ordering::{Equal, Greater, Less};
-            match value.checked_sub(entry.before) {
-                None => Greater,
-                Some(within) if within < entry.header.values => Equal,
-                Some(_) => Less,
-            }
-        })?;
-        let broken = || chain.refuse(0, ErrorKind::Broken("no presence block holds this value"));
-        let (number, entry) = found.ok_or_else(broken)?;
-        let number = u32::try_from(number).map_err(|_| broken())?;
-        let low = chain.block(number, &entry).select(value - entry.before)?;
-        Ok(DocId::new(number * BLOCK_DOCS + low))
     }
 
     /// The blocks and their jump table, if there are blocks: for benches that find a block in other ways.

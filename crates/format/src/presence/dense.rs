@@ -66,24 +66,6 @@ pub(super) fn probe<B: SectionBytes>(block: &Block<'_, B>, low: u32) -> Result<P
     Ok(Probe { before: before + here, present })
 }
 
-pub(super) fn select<B: SectionBytes>(block: &Block<'_, B>, value: u32) -> Result<u32> {
-    let stride = rank_table::stride_of(block, value)?;
-    let mut left = value.checked_sub(rank_table::before(block, stride)?);
-    let bitmap = rank_table::len(block.docs);
-    let bytes: &[u8; STRIDE_LEN] = block.array(bitmap + stride * STRIDE_LEN)?;
-    for (at, word) in (0..).step_by(64).zip(words(bytes)) {
-        let word = u64::from_le_bytes(*word);
-        let Some(rest) = left else { break };
-        if rest < word.count_ones() {
-            #[expect(clippy::cast_possible_truncation, reason = "a block has 128 strides")]
-            return Ok(stride as u32 * STRIDE + at + select_in(word, rest));
-        }
-        left = rest.checked_sub(word.count_ones());
-    }
-    let at = rank_table::offset(stride);
-    Err(block.broken(at, "a rank entry of a dense presence block does not match its bitmap"))
-}
-
 pub(super) fn visit<B: SectionBytes>(
     block: &Block<'_, B>,
     lows: Range<u32>,
@@ -157,33 +139,4 @@ pub(super) fn rank_verified<'a>(
 #[inline]
 fn words(bytes: &[u8]) -> &[[u8; WORD]] {
     bytes.as_chunks().0
-}
-
-/// The position of the set bit of `word` that has `rank` set bits below it, in six halving steps. `word` must have more
-/// than `rank` set bits.
-fn select_in(mut word: u64, mut rank: u32) -> u32 {
-    let mut at = 0;
-    for half in [32, 16, 8, 4, 2, 1] {
-        let ones = (word & ((1 << half) - 1)).count_ones();
-        if rank >= ones {
-            rank -= ones;
-            word >>= half;
-            at += half;
-        }
-    }
-    at
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn select_in_a_word_undoes_counting() {
-        for word in [1, u64::MAX, 1 << 63, 0x8000_0000_0000_0001, 0x0123_4567_89AB_CDEF, 0xFFFF_0000] {
-            let set: Vec<u32> = (0..64).filter(|bit| word >> bit & 1 == 1).collect();
-            let found: Vec<u32> = (0..word.count_ones()).map(|rank| select_in(word, rank)).collect();
-            assert_eq!(found, set, "{word:#x}");
-        }
-    }
 }

@@ -96,20 +96,6 @@ impl<'a, B: SectionBytes> Block<'a, B> {
             .ok_or_else(|| self.broken(0, "a rank in a presence block exceeds its value count"))
     }
 
-    /// The document of value `value`, which must be below the header's `values`.
-    pub(super) fn select(&self, value: u32) -> Result<u32> {
-        let low = match self.header.kind {
-            Kind::Empty => self.docs,
-            Kind::Full => value,
-            Kind::List => list::select(self, value)?,
-            Kind::Sparse => sparse::select(self, value)?,
-            Kind::Dense => dense::select(self, value)?,
-            Kind::Runs => runs::select(self, value)?,
-        };
-        let lacks = || self.broken(0, "a presence block holds fewer values than it counts");
-        (low < self.docs).then_some(low).ok_or_else(lacks)
-    }
-
     /// Writes the value indices of `docs`, all of this block: `first` plus their ranks, or [`NO_VALUE`].
     ///
     /// Fetches and verifies the payload once, so that each look-up checks only bounds.

@@ -51,11 +51,6 @@ pub(super) fn probe<B: SectionBytes>(block: &Block<'_, B>, low: u32) -> Result<P
     Ok(Probe { before: at as u32, present: place.is_ok() })
 }
 
-pub(super) fn select<B: SectionBytes>(block: &Block<'_, B>, value: u32) -> Result<u32> {
-    let at = value as usize * DOC;
-    Ok(number(block.array(at)?))
-}
-
 pub(super) fn visit<B: SectionBytes>(
     block: &Block<'_, B>,
     lows: Range<u32>,

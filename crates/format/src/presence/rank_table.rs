@@ -4,7 +4,7 @@
 //! of at most one stride of the bitmap give the rank of any document, so a look-up does not count from the start of the
 //! block. A stride is one cache line of bitmap; the table adds 3 % to it. Lucene's `IndexedDISI` has the same table.
 
-use super::bitmap::{Words, number, short, u16s};
+use super::bitmap::{Words, number, short};
 use super::block::Block;
 use super::rank_verified::VerifiedBytes;
 use crate::cursor::Put;
@@ -56,11 +56,4 @@ pub(super) fn before<B: SectionBytes>(block: &Block<'_, B>, stride: usize) -> Re
 #[inline(always)]
 pub(super) fn before_verified<'a>(bytes: impl VerifiedBytes<'a>, at: usize, stride: usize) -> Option<u32> {
     Some(u16::from_le_bytes(*bytes.array(at.wrapping_add(offset(stride)))?).into())
-}
-
-/// The stride that holds value `value` of the block: the last one with no more than `value` values before it.
-pub(super) fn stride_of<B: SectionBytes>(block: &Block<'_, B>, value: u32) -> Result<usize> {
-    let table = u16s(block.slice(0..entries(block.docs) * ENTRY)?);
-    let above = table.partition_point(|entry| number(entry) <= value);
-    Ok(above.saturating_sub(1))
 }

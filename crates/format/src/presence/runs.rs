@@ -109,14 +109,6 @@ pub(super) fn probe<B: SectionBytes>(block: &Block<'_, B>, low: u32) -> Result<P
     Ok(Probe { before: value.min(run.values.end), present: value < run.values.end })
 }
 
-pub(super) fn select<B: SectionBytes>(block: &Block<'_, B>, value: u32) -> Result<u32> {
-    let runs = Runs::of(block)?;
-    let begun = runs.befores.partition_point(|before| number(before) <= value);
-    let run = runs.run(block, begun.saturating_sub(1))?;
-    // Past the end of the block if the befores do not ascend; the caller refuses that.
-    Ok(value.checked_sub(run.values.start).map_or(block.docs, |offset| run.start + offset))
-}
-
 pub(super) fn visit<B: SectionBytes>(
     block: &Block<'_, B>,
     lows: Range<u32>,

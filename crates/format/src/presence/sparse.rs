@@ -33,7 +33,7 @@
 
 use std::ops::Range;
 
-use super::bitmap::{Words, cut, number, ones, short, u16s};
+use super::bitmap::{Words, cut, ones, short, u16s};
 use super::block::{Block, Probe};
 use super::kernel::{BUCKET_HEAD, Kernel};
 use super::rank_verified::VerifiedBytes;
@@ -128,18 +128,6 @@ fn search(bucket: &[u8], low: u8) -> (u32, bool) {
     let (Ok(at) | Err(at)) = place;
     #[expect(clippy::cast_possible_truncation, reason = "a bucket lies between two u16")]
     (at as u32, place.is_ok())
-}
-
-pub(super) fn select<B: SectionBytes>(block: &Block<'_, B>, value: u32) -> Result<u32> {
-    let starts = u16s(block.slice(0..(buckets(block.docs) + 1) * START)?);
-    // The last bucket that starts at or before the value. Earlier buckets with the same start are empty.
-    let high = starts.partition_point(|start| number(start) <= value);
-    let Some(high) = high.checked_sub(1).filter(|&high| high < buckets(block.docs)) else {
-        return Err(disordered(block, 0));
-    };
-    let [low] = *block.array(starts_len(block.docs) + value as usize)?;
-    #[expect(clippy::cast_possible_truncation, reason = "a bucket's number is below 256")]
-    Ok(high as u32 * BUCKET + u32::from(low))
 }
 
 pub(super) fn visit<B: SectionBytes>(

@@ -9,6 +9,7 @@ use proptest::prelude::*;
 use super::bitmap::BLOCK_WORDS;
 use super::encode::Encoder;
 use super::*;
+use crate::error::Error;
 use crate::id::MAX_DOCS;
 use crate::source::Owned;
 use crate::source::test_section::TestSection;
@@ -138,7 +139,6 @@ struct Questions {
     docs: u32,
     present: Vec<DocId>,
     points: Vec<u32>,
-    values: Vec<usize>,
     /// Documents, and the rank of each.
     lists: Vec<(Vec<DocId>, Vec<u32>)>,
     ranges: Vec<AboutRange>,
@@ -162,7 +162,6 @@ impl Questions {
         let mut points: Vec<u32> = (0..150).map(|_| noise.below(bits.len() + 3) as u32).collect();
         let edges = (0..150).map(|_| noise.below(bits.len() / 64 + 1) * 64 + noise.below(3));
         points.extend(edges.map(|near| near.saturating_sub(1) as u32));
-        let values = (0..100).filter(|_| !present.is_empty()).map(|_| noise.below(present.len())).collect();
 
         let mut clustered: Vec<DocId> = Vec::new();
         for _ in 0..20 {
@@ -188,20 +187,17 @@ impl Questions {
             ranges.extend([from..from + len, from / 64 * 64..from + len]);
         }
         let ranges = ranges.into_iter().map(|docs| AboutRange::new(docs, &present, noise)).collect();
-        Questions { docs, present, points, values, lists, ranges }
+        Questions { docs, present, points, lists, ranges }
     }
 
     fn ask(&self, reader: &PresenceReader<Owned>) {
         reader.verify().unwrap();
         assert_eq!((reader.docs(), reader.values() as usize), (self.docs, self.present.len()));
-        let past_end = ValueIndex::new(self.present.len() as u32);
-        assert!(reader.select(past_end).is_err());
 
-        let (mut points, mut values) = (self.points.clone(), self.values.clone());
-        self.ask_points(reader, &points, &values);
+        let mut points = self.points.clone();
+        self.ask_points(reader, &points);
         points.sort_unstable();
-        values.sort_unstable();
-        self.ask_points(reader, &points, &values);
+        self.ask_points(reader, &points);
 
         let mut ranks = vec![7; self.docs as usize];
         for (docs, expected) in &self.lists {
@@ -221,15 +217,11 @@ impl Questions {
         self.ranges.iter().for_each(|range| range.ask(&self.present, reader, &mut found));
     }
 
-    fn ask_points(&self, reader: &PresenceReader<Owned>, points: &[u32], values: &[usize]) {
+    fn ask_points(&self, reader: &PresenceReader<Owned>, points: &[u32]) {
         for &doc in points {
             let expected = self.present.binary_search(&DocId::new(doc)).ok();
             let rank = reader.rank(DocId::new(doc)).unwrap();
             assert_eq!(rank.map(|value| value.get() as usize), expected, "rank of {doc}");
-        }
-        for &value in values {
-            let doc = reader.select(ValueIndex::new(value as u32)).unwrap();
-            assert_eq!(doc, self.present[value], "select of {value}");
         }
     }
 }
@@ -359,7 +351,6 @@ fn the_last_document_of_the_largest_segment_is_found() {
             reader.verify().unwrap();
             assert_eq!(reader.rank(last).unwrap(), Some(ValueIndex::new(rank)));
             assert_eq!(reader.rank(DocId::new(u32::MAX)).unwrap(), None);
-            assert_eq!(reader.select(ValueIndex::new(rank)).unwrap(), last);
             assert_eq!(reader.values_in(last.get()..u32::MAX).unwrap(), rank..rank + 1);
             let (mut docs, mut end, mut bits, mut expanded) = (Vec::new(), 0, [0], [0]);
             reader.collect(last.get()..u32::MAX, &mut docs, &mut end).unwrap();

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::cursor::Cursor;
+use crate::error::ErrorKind;
 use crate::granule::SectionRef;
 use crate::presence::encode::plan;
 
