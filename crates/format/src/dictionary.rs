@@ -83,7 +83,7 @@
 //! here, any term of a block decodes alone. The keys replace the sampled *reverse index* of Lucene's
 //! `Lucene90DocValuesFormat`, and have a fixed size.
 
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 
 use crate::error::{Error, ErrorKind, Place, Result, Section};
 use crate::id::TermOrd;
@@ -96,15 +96,14 @@ use block::{BlockHeader, Parts};
 pub use block::BLOCK_TERMS;
 pub use build::{BuildError, DictionaryBuilder, encode};
 pub use gather::{BATCH, Gather};
-pub use term_iter::TermIter;
 
 mod block;
 mod build;
 mod full_block;
 mod gather;
+mod in_order;
 mod meta;
 mod seek;
-mod term_iter;
 #[cfg(test)]
 mod tests;
 mod verify;
@@ -270,26 +269,6 @@ impl<B: SectionBytes> DictionaryReader<B> {
         out.reserve(shared.len() + own.len());
         out.extend_from_slice(shared);
         out.extend_from_slice(own);
-        Ok(())
-    }
-
-    /// Calls `each` with the terms of `ords` in order, until it breaks. Decodes every block once, and of each term
-    /// copies only the bytes that it does not share with the one before.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::OutOfRange`] if `ords` ends past the last term; when bytes cannot be read or are damaged.
-    pub fn for_each(
-        &self,
-        ords: Range<u32>,
-        mut each: impl FnMut(TermOrd, &[u8]) -> ControlFlow<()>,
-    ) -> Result<()> {
-        let mut terms = self.terms(ords)?;
-        while let Some((ord, term)) = terms.next()? {
-            if each(ord, term).is_break() {
-                break;
-            }
-        }
         Ok(())
     }
 

@@ -191,12 +191,14 @@ proptest! {
         let reader = reader(&made(&set, true), JumpTables::Baked);
         let (a, b) = (a % (reader.len() + 1), b % (reader.len() + 1));
         let ords = a.min(b)..a.max(b);
-        let mut cursor = reader.terms(ords.clone()).unwrap();
-        for ord in ords {
-            let (found, term) = cursor.next().unwrap().unwrap();
-            prop_assert_eq!((found.get(), term), (ord, terms[ord as usize].as_slice()));
-        }
-        prop_assert!(cursor.next().unwrap().is_none());
+        let mut found = Vec::new();
+        let note = |ord: TermOrd, term: &[u8]| {
+            found.push((ord.get(), term.to_vec()));
+            ControlFlow::Continue(())
+        };
+        reader.for_each(ords.clone(), note).unwrap();
+        let expected: Vec<_> = ords.map(|ord| (ord, terms[ord as usize].clone())).collect();
+        prop_assert_eq!(found, expected);
     }
 }
 
@@ -337,8 +339,8 @@ fn positions_past_the_end_are_refused() {
     assert_eq!(*error.kind(), ErrorKind::OutOfRange { what: "ord", found: 40, max: 39 });
     assert_eq!(out, b"");
     assert_eq!(gathered(&reader, &[7, 40, 3]).unwrap_err(), error);
-    assert!(reader.terms(39..41).is_err());
-    assert!(reader.terms(40..40).unwrap().next().unwrap().is_none());
+    assert!(reader.for_each(39..41, |_, _| ControlFlow::Continue(())).is_err());
+    reader.for_each(40..40, |_, _| panic!("a term of no ords")).unwrap();
 }
 
 #[test]

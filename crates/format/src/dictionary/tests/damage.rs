@@ -89,12 +89,14 @@ fn reading_in_order_refuses_lengths_that_rise() {
     // ab, ac, abd: the third cannot be made from the second.
     let reader = reader(&raw(b"\x01\0\x01\x02\x02\x01\x01abcd", &["ab", "ac", "acd"]), JumpTables::Baked);
     assert_eq!(term(&reader, 2), b"abd");
-    let mut terms = reader.terms(0..3).unwrap();
-    assert_eq!(terms.next().unwrap().unwrap().1, b"ab");
-    assert_eq!(terms.next().unwrap().unwrap().1, b"ac");
+    let mut found = Vec::new();
+    let refused = reader.for_each(0..3, |_, term| {
+        found.push(term.to_vec());
+        ControlFlow::Continue(())
+    });
+    assert_eq!(found, [b"ab", b"ac"]);
     let rule = "a term shares more bytes with its block's first term than the term before it";
-    assert_eq!(*terms.next().unwrap_err().kind(), ErrorKind::Broken(rule));
-    assert!(terms.next().unwrap().is_none());
+    assert_eq!(*refused.unwrap_err().kind(), ErrorKind::Broken(rule));
 }
 
 #[test]
