@@ -231,21 +231,6 @@ impl<B: SectionBytes> DictionaryReader<B> {
         self.count == 0
     }
 
-    /// Bytes of the longest term.
-    pub fn max_len(&self) -> usize {
-        self.max_len
-    }
-
-    /// Bytes of all terms together, as if each were stored in full.
-    pub fn total_len(&self) -> u64 {
-        self.total_len
-    }
-
-    /// The start of each block, and the end of the last; `None` if there is at most one block.
-    pub fn offsets(&self) -> Option<&NumericReader<B>> {
-        self.index.as_ref().map(|index| &index.offsets)
-    }
-
     /// Replaces the contents of `out` by the term of `ord`, and reuses its memory.
     ///
     /// # Errors

@@ -143,16 +143,6 @@ impl<B: SectionBytes> Gather<'_, B> {
         Ok(())
     }
 
-    /// The number of terms in the batch.
-    pub fn len(&self) -> usize {
-        self.count
-    }
-
-    /// Whether the batch is empty.
-    pub fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
     /// The length of each term.
     pub fn lens(&self) -> impl Iterator<Item = u64> {
         self.places().iter().map(|place| place.len() as u64)

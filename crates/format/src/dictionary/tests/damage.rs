@@ -16,10 +16,10 @@ pub(super) fn survive(damaged: Made, probes: &[Vec<u8>], mode: JumpTables) {
     for ord in 0..reader.len() {
         let gathered = gathered(&reader, &[ord]);
         if let Ok(found) = &gathered {
-            assert!(found[0].len() <= reader.max_len());
+            assert!(found[0].len() <= reader.max_len);
         }
         if reader.term(TermOrd::new(ord), &mut out).is_ok() {
-            assert!(out.len() <= reader.max_len());
+            assert!(out.len() <= reader.max_len);
             assert_eq!(gathered.unwrap(), [out.as_slice()]);
         }
     }
@@ -35,7 +35,7 @@ pub(super) fn survive(damaged: Made, probes: &[Vec<u8>], mode: JumpTables) {
         }
     }
     let _ = reader.for_each(0..reader.len(), |_, term| {
-        assert!(term.len() <= reader.max_len());
+        assert!(term.len() <= reader.max_len);
         ControlFlow::Continue(())
     });
     let _ = reader.verify();
