@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use docvalues_column::{Column, ColumnSource, Field, Result, SortKey};
 use docvalues_format::error::Section as Role;
-use docvalues_format::file::frame::{Footer, Header};
+use docvalues_format::file::frame::Footer;
 use docvalues_format::file::root::Root;
 use docvalues_format::granule::SectionRef;
 use docvalues_format::numeric::FineZones;
@@ -20,6 +20,7 @@ use docvalues_storage::{Section, Source};
 pub(crate) use self::columns::OpenColumn;
 use crate::column::FormatResult;
 use crate::id_index::IdIndex;
+use crate::metadata::Metadata;
 use crate::options::OpenOptions;
 
 /// An open segment: one immutable file with documents and their columns.
@@ -64,12 +65,7 @@ struct Inner {
     file: Arc<str>,
     source: Arc<Source>,
     options: OpenOptions,
-    header: Header,
-    footer: Footer,
-    root: Root,
-    sort: Vec<SortKey>,
-    /// The sections of fine zones, ascending by column; empty if the file has none.
-    fine_zones: Vec<FineZones>,
+    metadata: Arc<Metadata>,
     /// The columns that were opened so far, by name.
     opened: Mutex<HashMap<String, OpenColumn>>,
     /// The id index, set by the first call of [`Segment::ids`].
@@ -107,12 +103,12 @@ impl Segment {
     #[doc(alias = "maxDoc")]
     #[doc(alias = "max_doc")]
     pub fn docs(&self) -> u32 {
-        self.0.footer.docs
+        self.0.metadata.footer.docs
     }
 
     /// The number of columns.
     pub fn column_count(&self) -> u32 {
-        self.0.footer.columns
+        self.0.metadata.footer.columns
     }
 
     /// The index sort: the keys that order the documents, the primary key first. Empty if the segment is not sorted.
@@ -146,22 +142,22 @@ impl Segment {
     #[doc(alias = "Sort")]
     #[doc(alias = "getSort")]
     pub fn sort(&self) -> &[SortKey] {
-        &self.0.sort
+        &self.0.metadata.sort
     }
 
     /// The id of the segment's content, a hash. Segments with equal ids hold the same bytes.
     pub fn id(&self) -> u128 {
-        self.0.footer.id
+        self.0.metadata.footer.id
     }
 
     /// The version of `docvalues` that wrote the file: major, minor, patch.
     pub fn writer_version(&self) -> [u16; 3] {
-        self.0.header.writer
+        self.0.metadata.header.writer
     }
 
     /// The version of the file's format.
     pub fn format_version(&self) -> u16 {
-        self.0.header.version
+        self.0.metadata.header.version
     }
 
     /// The bytes of the file that this segment and its columns have read or verified so far.
@@ -213,17 +209,12 @@ impl Segment {
     /// With [`from_reader`](Self::from_reader) and [`Access::Read`](crate::Access::Read), columns keep the bytes that they read.
     /// To free these, use the result instead, and drop this segment, its clones and its columns.
     pub fn without_columns(&self) -> Segment {
-        let Inner { file, source, options, header, footer, root, sort, fine_zones, opened: _, ids: _ } =
-            &*self.0;
+        let Inner { file, source, options, metadata, opened: _, ids: _ } = &*self.0;
         Segment(Arc::new(Inner {
             file: Arc::clone(file),
             source: Arc::clone(source),
             options: *options,
-            header: *header,
-            footer: *footer,
-            root: root.clone(),
-            sort: sort.clone(),
-            fine_zones: fine_zones.clone(),
+            metadata: Arc::clone(metadata),
             opened: Mutex::default(),
             ids: OnceLock::new(),
         }))
@@ -235,16 +226,16 @@ impl Segment {
     }
 
     pub(crate) fn root(&self) -> &Root {
-        &self.0.root
+        &self.0.metadata.root
     }
 
     /// The sections of fine zones, in file order.
     pub(crate) fn fine_zones(&self) -> &[FineZones] {
-        &self.0.fine_zones
+        &self.0.metadata.fine_zones
     }
 
     pub(crate) fn footer(&self) -> &Footer {
-        &self.0.footer
+        &self.0.metadata.footer
     }
 }
 

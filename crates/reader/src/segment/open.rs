@@ -105,23 +105,12 @@ impl Segment {
     pub fn from_source(mut source: Source, options: OpenOptions) -> Result<Segment> {
         let file: Arc<str> = source.name().to_string().into();
         let metadata = Metadata::read(&source, &options).map_err(|e| corrupt(&file, None, e))?;
-        let Metadata { header, footer, root, sort, fine_zones } = metadata;
         // Pages of the directory are read again, to find columns.
-        source.keep_end(root.pages.first().map_or(footer.root_offset, |page| page.bytes.start));
+        let first_page = metadata.root.pages.first().map(|page| page.bytes.start);
+        source.keep_end(first_page.unwrap_or(metadata.footer.root_offset));
+        let (source, metadata) = (Arc::new(source), Arc::new(metadata));
         let (opened, ids) = (Mutex::default(), OnceLock::new());
-        let source = Arc::new(source);
-        Ok(Segment(Arc::new(Inner {
-            file,
-            source,
-            options,
-            header,
-            footer,
-            root,
-            sort,
-            fine_zones,
-            opened,
-            ids,
-        })))
+        Ok(Segment(Arc::new(Inner { file, source, options, metadata, opened, ids })))
     }
 }
 
