@@ -20,6 +20,7 @@ pub use self::numeric::Numeric;
 pub use self::sorted::{Sorted, SortedSet};
 pub use self::sorted_numeric::SortedNumeric;
 use crate::column::presence_words;
+use crate::numeric_column::NumericColumn;
 use crate::segment::{OpenColumn, Segment};
 
 macro_rules! typed_column {
@@ -41,14 +42,17 @@ macro_rules! typed_column {
 typed_column!(Numeric<T>, SortedNumeric<T>, Sorted, SortedSet, Binary);
 
 impl Segment {
-    fn of_kind(&self, name: &str, asked: Kind) -> Result<OpenColumn> {
-        let column = self.opened(name)?;
-        if column.kind() == asked { Ok(column) } else { self.wrong_kind(name, &column, asked) }
+    /// The column of numbers or ords `name`, which must be of the kind `asked`.
+    fn of_kind(&self, name: &str, asked: Kind) -> Result<Arc<NumericColumn>> {
+        match self.opened(name)? {
+            OpenColumn::Numeric(column) if column.core.info.kind() == asked => Ok(column),
+            other => self.wrong_kind(name, other.kind(), asked),
+        }
     }
 
     #[cold]
-    fn wrong_kind<T>(&self, name: &str, found: &OpenColumn, asked: Kind) -> Result<T> {
-        let (file, field, found) = (self.file().to_owned(), name.to_owned(), found.kind());
+    fn wrong_kind<T>(&self, name: &str, found: Kind, asked: Kind) -> Result<T> {
+        let (file, field) = (self.file().to_owned(), name.to_owned());
         Err(ErrorKind::WrongKind { file, field, found, asked }.into())
     }
 }

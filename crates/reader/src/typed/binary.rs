@@ -62,9 +62,9 @@ impl Segment {
     /// As [`numeric`](Self::numeric), except for `WrongType`.
     #[doc(alias = "getBinaryDocValues")]
     pub fn binary(&self, name: &str) -> Result<Binary> {
-        match self.of_kind(name, Kind::Binary)? {
+        match self.opened(name)? {
             OpenColumn::Binary(column) => Ok(Binary { column }),
-            other => self.wrong_kind(name, &other, Kind::Binary),
+            other => self.wrong_kind(name, other.kind(), Kind::Binary),
         }
     }
 }

@@ -12,7 +12,7 @@ use docvalues_format::presence::Indices;
 use super::{filter, presence_marker};
 use crate::column::{BATCH, presence_words};
 use crate::numeric_column::NumericColumn;
-use crate::segment::{OpenColumn, Segment};
+use crate::segment::Segment;
 
 /// A column with at most one number per document, opened by [`Segment::numeric`] or [`Segment::typed`].
 ///
@@ -132,10 +132,7 @@ impl Segment {
     ///
     /// As [`numeric`](Self::numeric), except for `WrongType`.
     pub fn stored(&self, name: &str) -> Result<Numeric> {
-        match self.of_kind(name, Kind::Numeric)? {
-            OpenColumn::Numeric(column) => Ok(Numeric { column, of: PhantomData }),
-            other => self.wrong_kind(name, &other, Kind::Numeric),
-        }
+        Ok(Numeric { column: self.of_kind(name, Kind::Numeric)?, of: PhantomData })
     }
 }
 

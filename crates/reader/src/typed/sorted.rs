@@ -12,7 +12,7 @@ use super::{filter, presence_marker};
 use crate::dictionary::Dictionary;
 use crate::element::Stored;
 use crate::numeric_column::NumericColumn;
-use crate::segment::{OpenColumn, Segment};
+use crate::segment::Segment;
 
 /// A column with at most one term per document, opened by [`Segment::sorted`].
 ///
@@ -128,12 +128,10 @@ impl Segment {
 
     fn ords(&self, name: &str, kind: Kind) -> Result<(Arc<NumericColumn>, Arc<Dictionary>)> {
         let column = self.of_kind(name, kind)?;
-        if let OpenColumn::Numeric(ords) = &column
-            && let Some(terms) = &ords.terms
-        {
-            return Ok((Arc::clone(ords), Arc::clone(terms)));
+        match column.terms.clone() {
+            Some(terms) => Ok((column, terms)),
+            None => self.wrong_kind(name, column.core.info.kind(), kind),
         }
-        self.wrong_kind(name, &column, kind)
     }
 }
 

@@ -10,7 +10,7 @@ use docvalues_column::{
 
 use super::filter;
 use crate::numeric_column::NumericColumn;
-use crate::segment::{OpenColumn, Segment};
+use crate::segment::Segment;
 
 /// A column with a list of numbers per document, opened by [`Segment::sorted_numeric`] or [`Segment::typed_lists`].
 ///
@@ -88,10 +88,7 @@ impl Segment {
     ///
     /// As [`numeric`](Self::numeric), except for `WrongType`.
     pub fn stored_lists(&self, name: &str) -> Result<SortedNumeric> {
-        match self.of_kind(name, Kind::SortedNumeric)? {
-            OpenColumn::Numeric(column) => Ok(SortedNumeric { column, of: PhantomData }),
-            other => self.wrong_kind(name, &other, Kind::SortedNumeric),
-        }
+        Ok(SortedNumeric { column: self.of_kind(name, Kind::SortedNumeric)?, of: PhantomData })
     }
 }
 
