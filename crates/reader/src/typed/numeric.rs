@@ -66,16 +66,10 @@ use crate::segment::Segment;
 /// ```
 #[doc(alias = "NumericDocValues")]
 #[doc(alias = "fast field")]
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Numeric<T = i64> {
     pub(crate) column: Arc<NumericColumn>,
     of: PhantomData<fn() -> T>,
-}
-
-impl<T> Clone for Numeric<T> {
-    fn clone(&self) -> Numeric<T> {
-        Numeric { column: self.column.clone(), of: PhantomData }
-    }
 }
 
 impl Segment {

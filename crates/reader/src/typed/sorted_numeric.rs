@@ -47,16 +47,10 @@ use crate::segment::Segment;
 /// ```
 #[doc(alias = "SortedNumericDocValues")]
 #[doc(alias = "fast field")]
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct SortedNumeric<T = i64> {
     pub(crate) column: Arc<NumericColumn>,
     of: PhantomData<fn() -> T>,
-}
-
-impl<T> Clone for SortedNumeric<T> {
-    fn clone(&self) -> SortedNumeric<T> {
-        SortedNumeric { column: self.column.clone(), of: PhantomData }
-    }
 }
 
 impl Segment {
