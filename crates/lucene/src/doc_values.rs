@@ -4,12 +4,14 @@
 
 use std::collections::BTreeMap;
 
+use docvalues_column::Kind;
+
 use crate::binary::BinaryEntry;
 use crate::cursor::Cursor;
 use crate::dictionary::{TermsEntry, TermsLayout};
 use crate::envelope::Contents;
 use crate::error::{ErrorKind, Result};
-use crate::field_infos::{DocValues, FieldInfo};
+use crate::field_infos::{FieldInfo, KINDS};
 use crate::file::Body;
 use crate::monotonic::AddressEntry;
 use crate::numeric::NumericEntry;
@@ -141,12 +143,12 @@ pub(crate) fn read(meta: &Body, layout: Layout, fields: &[FieldInfo]) -> Result<
 }
 
 fn entry(cursor: &mut Cursor<'_>, layout: Layout, version: i32, field: &FieldInfo) -> Result<Entry> {
-    let kind = DocValues::ALL.get(usize::from(cursor.u8()?)).copied();
+    let kind = KINDS.get(usize::from(cursor.u8()?)).copied();
     cursor.rule(kind.is_some() && kind == field.doc_values, "doc values of another type than the field")?;
     let has_skip_index = layout == Layout::V90 && field.has_skip_index;
     let skip = has_skip_index.then(|| SkipEntry::read(cursor, version)).transpose()?;
     let values = match kind {
-        Some(DocValues::Binary) => {
+        Some(Kind::Binary) => {
             let is_compressed = layout == Layout::V80
                 && match (version, field.is_compressed) {
                     (1, _) => true,
@@ -158,12 +160,12 @@ fn entry(cursor: &mut Cursor<'_>, layout: Layout, version: i32, field: &FieldInf
                 };
             Values::Bytes(BinaryEntry::read(cursor, layout.has_tables(), is_compressed)?)
         }
-        Some(DocValues::Sorted) => Values::Numbers(sorted(cursor, layout)?),
-        Some(DocValues::SortedSet) => {
+        Some(Kind::Sorted) => Values::Numbers(sorted(cursor, layout)?),
+        Some(Kind::SortedSet) => {
             let has_lists = cursor.flag()?;
             Values::Numbers(if has_lists { sorted_set(cursor, layout)? } else { sorted(cursor, layout)? })
         }
-        Some(DocValues::SortedNumeric) => Values::Numbers(sorted_numeric(cursor, layout)?),
+        Some(Kind::SortedNumeric) => Values::Numbers(sorted_numeric(cursor, layout)?),
         _ => {
             let numbers = NumericEntry::read(cursor, layout.has_tables())?;
             Values::Numbers(NumbersEntry::single(numbers, None))

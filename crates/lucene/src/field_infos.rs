@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use docvalues_column::Kind;
+
 use crate::cursor::Cursor;
 use crate::envelope::{Contents, open, verified};
 use crate::error::Result;
@@ -18,35 +20,18 @@ const CONTENTS: [Contents; 3] = [
 const LUCENE_60: usize = 0;
 const LUCENE_94: usize = 2;
 
-/// The type of a field's doc values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum DocValues {
-    Numeric,
-    Binary,
-    Sorted,
-    SortedSet,
-    SortedNumeric,
-}
+/// The kinds of doc values, in the order of their tags.
+pub(crate) const KINDS: [Kind; 5] =
+    [Kind::Numeric, Kind::Binary, Kind::Sorted, Kind::SortedSet, Kind::SortedNumeric];
 
-impl DocValues {
-    /// All types, in the order of their tags.
-    pub(crate) const ALL: [DocValues; 5] = [
-        DocValues::Numeric,
-        DocValues::Binary,
-        DocValues::Sorted,
-        DocValues::SortedSet,
-        DocValues::SortedNumeric,
-    ];
-
-    /// Its name in Lucene.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            DocValues::Numeric => "NUMERIC",
-            DocValues::Binary => "BINARY",
-            DocValues::Sorted => "SORTED",
-            DocValues::SortedSet => "SORTED_SET",
-            DocValues::SortedNumeric => "SORTED_NUMERIC",
-        }
+/// What Lucene calls a kind of doc values.
+pub(crate) fn name_of(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Numeric => "NUMERIC",
+        Kind::Binary => "BINARY",
+        Kind::Sorted => "SORTED",
+        Kind::SortedSet => "SORTED_SET",
+        Kind::SortedNumeric => "SORTED_NUMERIC",
     }
 }
 
@@ -58,7 +43,7 @@ pub(crate) struct FieldInfo {
     pub(crate) number: i32,
     /// Whether documents with a value of it are deleted.
     pub(crate) marks_soft_deletes: bool,
-    pub(crate) doc_values: Option<DocValues>,
+    pub(crate) doc_values: Option<Kind>,
     pub(crate) has_skip_index: bool,
     /// The generation of its doc values; −1 if they are those that the segment was written with.
     pub(crate) generation: i64,
@@ -98,7 +83,7 @@ fn field(cursor: &mut Cursor<'_>) -> Result<FieldInfo> {
     let tag = cursor.u8()?;
     cursor.within("type of doc values", tag.into(), 0, 5)?;
     // 0 is none.
-    let doc_values = usize::from(tag).checked_sub(1).and_then(|tag| DocValues::ALL.get(tag)).copied();
+    let doc_values = usize::from(tag).checked_sub(1).and_then(|tag| KINDS.get(tag)).copied();
     let has_skip_index = is_94 && version >= 2 && cursor.flag()?;
     let generation = cursor.generation()?;
     let attributes = cursor.map()?;
@@ -192,7 +177,7 @@ pub(crate) mod tests {
                 let bytes = field_infos(which, version, "2", &fields);
                 let read = read(&file(bytes), &ID, "2").unwrap();
                 let [a, soft, text] = &read[..] else { panic!() };
-                assert_eq!((a.name.as_str(), a.number, a.doc_values), ("a", 3, Some(DocValues::Numeric)));
+                assert_eq!((a.name.as_str(), a.number, a.doc_values), ("a", 3, Some(Kind::Numeric)));
                 assert_eq!(a.format, Some(("Lucene90".to_owned(), "0".to_owned())));
                 assert_eq!((a.has_skip_index, a.is_compressed), ((which, version) == (2, 2), None));
                 assert_eq!(a.point_bytes, 8);

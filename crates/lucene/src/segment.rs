@@ -305,7 +305,8 @@ impl Opening<'_> {
         let of_type = match options.types.get(&field.name) {
             None => usual(engine, field, doc_values),
             Some(wanted) => stored_as(*wanted, doc_values).ok_or_else(|| {
-                let (field, asked, found) = (field.name.clone(), wanted.name(), doc_values.name());
+                let (field, asked, found) =
+                    (field.name.clone(), wanted.name(), field_infos::name_of(doc_values));
                 self.files.error("fnm", ErrorKind::Type { field, asked, found })
             })?,
         };

@@ -3,10 +3,10 @@
 //! Lucene stores numbers and byte strings, and not what they mean. The schema of Solr and the mappings of Elasticsearch are
 //! elsewhere, so only names and points tell some types.
 
-use docvalues_column::LogicalType;
+use docvalues_column::{Kind, LogicalType};
 
 use crate::engine::Engine;
-use crate::field_infos::{DocValues, FieldInfo};
+use crate::field_infos::FieldInfo;
 
 /// The type of a field, as [`Options::field`](crate::Options::field) takes it.
 ///
@@ -65,30 +65,29 @@ pub(crate) enum Form {
 }
 
 /// The type of a field with these doc values, and how they are stored; `None` if they have no values of the type.
-pub(crate) fn stored_as(wanted: FieldType, found: DocValues) -> Option<(LogicalType, Form)> {
-    use DocValues::{Binary, Numeric, Sorted, SortedNumeric, SortedSet};
-    let are_bytes = matches!(found, Binary | Sorted | SortedSet);
+pub(crate) fn stored_as(wanted: FieldType, found: Kind) -> Option<(LogicalType, Form)> {
+    use Kind::{Numeric, Sorted, SortedNumeric, SortedSet};
     Some(match (wanted, found) {
         (FieldType::Float, Numeric) => (LogicalType::F64, Form::Floats),
         (FieldType::Float, SortedNumeric) => (LogicalType::F64, Form::SortableFloats),
         (FieldType::Logical(LogicalType::F64), Numeric) => (LogicalType::F64, Form::Doubles),
         (FieldType::Logical(LogicalType::Bool), Sorted | SortedSet) => (LogicalType::Bool, Form::Flags),
-        (FieldType::Logical(logical), _) if logical.is_bytes() == are_bytes => (logical, Form::Same),
+        (FieldType::Logical(logical), _) if logical.is_bytes() == found.is_bytes() => (logical, Form::Same),
         _ => return None,
     })
 }
 
 /// The type of a field that nobody asked for: what the engine is known to write, or what doc values have in general.
-pub(crate) fn usual(engine: Engine, field: &FieldInfo, found: DocValues) -> (LogicalType, Form) {
+pub(crate) fn usual(engine: Engine, field: &FieldInfo, found: Kind) -> (LogicalType, Form) {
     let known = match engine {
         Engine::Solr => of_solr(field),
         Engine::Elastic => of_elastic(field, found),
         Engine::Lucene => None,
     };
     known.and_then(|known| stored_as(known, found)).unwrap_or(match found {
-        DocValues::Numeric | DocValues::SortedNumeric => (LogicalType::I64, Form::Same),
-        DocValues::Sorted | DocValues::SortedSet => (LogicalType::Utf8, Form::Same),
-        DocValues::Binary => (LogicalType::Bytes, Form::Same),
+        Kind::Numeric | Kind::SortedNumeric => (LogicalType::I64, Form::Same),
+        Kind::Sorted | Kind::SortedSet => (LogicalType::Utf8, Form::Same),
+        Kind::Binary => (LogicalType::Bytes, Form::Same),
     })
 }
 
@@ -108,9 +107,9 @@ fn of_solr(field: &FieldInfo) -> Option<FieldType> {
 }
 
 /// The time of a document of a data stream, and addresses, whose points have 16 bytes.
-fn of_elastic(field: &FieldInfo, found: DocValues) -> Option<FieldType> {
+fn of_elastic(field: &FieldInfo, found: Kind) -> Option<FieldType> {
     match found {
-        DocValues::SortedSet if field.point_bytes == 16 => Some(LogicalType::Ip.into()),
+        Kind::SortedSet if field.point_bytes == 16 => Some(LogicalType::Ip.into()),
         _ if field.name == "@timestamp" => Some(LogicalType::TimestampMillis.into()),
         _ => None,
     }
@@ -120,7 +119,7 @@ fn of_elastic(field: &FieldInfo, found: DocValues) -> Option<FieldType> {
 mod tests {
     use super::*;
 
-    fn field(name: &str, doc_values: DocValues, point_bytes: i32) -> FieldInfo {
+    fn field(name: &str, doc_values: Kind, point_bytes: i32) -> FieldInfo {
         FieldInfo {
             name: name.to_owned(),
             number: 0,
@@ -139,7 +138,7 @@ mod tests {
 
     #[test]
     fn types_fit_the_doc_values() {
-        use DocValues::{Binary, Numeric, Sorted, SortedNumeric, SortedSet};
+        use Kind::{Binary, Numeric, Sorted, SortedNumeric, SortedSet};
         let logical = FieldType::Logical;
         for (wanted, found, expected) in [
             (logical(LogicalType::F64), Numeric, Some((LogicalType::F64, Form::Doubles))),
@@ -161,10 +160,10 @@ mod tests {
     #[test]
     fn engines_have_habits() {
         let of = |engine, name, found, points| usual(engine, &field(name, found, points), found).0;
-        let (numeric, set) = (DocValues::Numeric, DocValues::SortedSet);
+        let (numeric, set) = (Kind::Numeric, Kind::SortedSet);
         assert_eq!(of(Engine::Solr, "sold_dt", numeric, 8), LogicalType::TimestampMillis);
         assert_eq!(of(Engine::Solr, "price_d", numeric, 8), LogicalType::F64);
-        assert_eq!(of(Engine::Solr, "is_new_b", DocValues::Sorted, 0), LogicalType::Bool);
+        assert_eq!(of(Engine::Solr, "is_new_b", Kind::Sorted, 0), LogicalType::Bool);
         assert_eq!(of(Engine::Solr, "sold_dt", set, 0), LogicalType::Utf8, "no doc values of a date");
         assert_eq!(of(Engine::Solr, "max_f", numeric, 4), LogicalType::F64);
         assert_eq!(of(Engine::Solr, "max_f", numeric, 0), LogicalType::F64, "not indexed");
@@ -175,7 +174,7 @@ mod tests {
         assert_eq!(of(Engine::Elastic, "client", set, 16), LogicalType::Ip);
         assert_eq!(of(Engine::Elastic, "client", set, 0), LogicalType::Utf8);
         assert_eq!(of(Engine::Lucene, "client", set, 16), LogicalType::Utf8);
-        let sorted_numeric = DocValues::SortedNumeric;
+        let sorted_numeric = Kind::SortedNumeric;
         assert_eq!(of(Engine::Elastic, "@timestamp", sorted_numeric, 8), LogicalType::TimestampMillis);
         assert_eq!(of(Engine::Elastic, "size", sorted_numeric, 8), LogicalType::I64);
     }
