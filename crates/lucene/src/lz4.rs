@@ -6,11 +6,11 @@ const MIN_MATCH: usize = 4;
 /// Bytes that are reserved before any is there.
 const RESERVED: usize = 64 << 10;
 
-/// Appends the `len` bytes of a block to `out`. Matches may reach back into the bytes that are there already, from `from` on:
-/// a dictionary. Returns the number of bytes that the block takes, or `None` if it is damaged.
+/// Appends the `len` bytes of a block to `out`. Matches may reach back into the bytes that are there already: a dictionary.
+/// Returns the number of bytes that the block takes, or `None` if it is damaged.
 ///
 /// A block grows by at most 255 times, so a wrong length fails before it takes much memory.
-pub(crate) fn decompress(block: &[u8], len: usize, from: usize, out: &mut Vec<u8>) -> Option<usize> {
+pub(crate) fn decompress(block: &[u8], len: usize, out: &mut Vec<u8>) -> Option<usize> {
     let end = out.len().checked_add(len)?;
     out.reserve(len.min(RESERVED));
     let mut at = 0;
@@ -31,7 +31,7 @@ pub(crate) fn decompress(block: &[u8], len: usize, from: usize, out: &mut Vec<u8
         let distance = usize::from(u16::from_le_bytes(*block.get(at..)?.first_chunk()?));
         at += 2;
         let matched = length(block, &mut at, token & 15)?.checked_add(MIN_MATCH)?;
-        let start = out.len().checked_sub(distance).filter(|start| *start >= from && distance > 0)?;
+        let start = out.len().checked_sub(distance).filter(|_| distance > 0)?;
         if matched > end - out.len() {
             return None;
         }
@@ -114,10 +114,9 @@ pub(crate) mod tests {
         ) {
             let bytes = [bytes, vec![9; run]].concat();
             let block = compress(&dictionary, &bytes);
-            let before = [b"before".as_slice(), &dictionary].concat();
-            let mut out = before.clone();
-            prop_assert_eq!(decompress(&block, bytes.len(), 6, &mut out), Some(block.len()));
-            prop_assert_eq!(out, [before.as_slice(), &bytes].concat());
+            let mut out = dictionary.clone();
+            prop_assert_eq!(decompress(&block, bytes.len(), &mut out), Some(block.len()));
+            prop_assert_eq!(out, [dictionary, bytes].concat());
         }
 
         #[test]
@@ -125,7 +124,7 @@ pub(crate) mod tests {
             block in prop::collection::vec(any::<u8>(), 0..200), len in 0..100_000_usize,
         ) {
             let mut out = vec![1, 2, 3];
-            if decompress(&block, len, 1, &mut out).is_some() {
+            if decompress(&block, len, &mut out).is_some() {
                 prop_assert_eq!(out.len(), len + 3);
             }
             prop_assert!(out.len() <= 3 + 255 * block.len() + 40);
@@ -136,13 +135,13 @@ pub(crate) mod tests {
     fn the_bytes_of_lz4() {
         let mut out = Vec::new();
         // Three literals, a match of nine bytes three back, and a last literal.
-        assert_eq!(decompress(b"\x35abc\x03\x00\x10d", 13, 0, &mut out), Some(8));
+        assert_eq!(decompress(b"\x35abc\x03\x00\x10d", 13, &mut out), Some(8));
         assert_eq!(out, b"abcabcabcabcd");
         for damaged in
             [&b"\x35abc\x04\x00\x10d"[..], b"\x35abc\x00\x00\x10d", b"\x35abc", b"", b"\xF0\xFF\xFF"]
         {
-            assert_eq!(decompress(damaged, 13, 0, &mut Vec::new()), None, "{damaged:?}");
+            assert_eq!(decompress(damaged, 13, &mut Vec::new()), None, "{damaged:?}");
         }
-        assert_eq!(decompress(b"\x10d", usize::MAX, 0, &mut Vec::new()), None);
+        assert_eq!(decompress(b"\x10d", usize::MAX, &mut Vec::new()), None);
     }
 }

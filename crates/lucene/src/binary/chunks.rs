@@ -76,7 +76,7 @@ impl ByteStrings {
             let (at, all) = (cursor.position(), self.body.bytes());
             let block = all.get(at..self.data.end).ok_or_else(|| self.past())?;
             let len = usize::try_from(sum).unwrap_or(usize::MAX);
-            let read = lz4::decompress(block, len, 0, &mut scratch.bytes);
+            let read = lz4::decompress(block, len, &mut scratch.bytes);
             read.ok_or_else(|| self.body.broken(at, "a damaged chunk of byte strings"))?;
         }
         scratch.chunk = Some(chunk);

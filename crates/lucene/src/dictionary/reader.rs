@@ -56,7 +56,7 @@ impl<'d> Reader<'d> {
                 self.decompressed.extend_from_slice(first);
             }
             self.at = self.decompressed.len();
-            let read = lz4::decompress(rest.0, len, 0, &mut self.decompressed);
+            let read = lz4::decompress(rest.0, len, &mut self.decompressed);
             read.ok_or_else(|| dictionary.damaged(block))?;
         }
         self.block = block;

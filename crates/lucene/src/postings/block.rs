@@ -70,7 +70,7 @@ fn suffixes<'a>(bytes: &mut Bytes<'a>, code: u64, entries: u32) -> Option<Cow<'a
         1 => lowercase(bytes, len)?.into(),
         2 => {
             let mut out = Vec::new();
-            let taken = lz4::decompress(bytes.0, len, 0, &mut out)?;
+            let taken = lz4::decompress(bytes.0, len, &mut out)?;
             bytes.take(taken)?;
             out.into()
         }
