@@ -204,7 +204,7 @@ fn ask_terms(terms: &DictionaryReader<Owned>, max_len: u32) {
         }
         term.push(0);
         let _ = terms.seek_exact(&term);
-        let _ = terms.prefix(&term[..term.len() / 2]);
+        let _ = terms.seek_ceil(&term[..term.len() / 2]);
     }
 }
 

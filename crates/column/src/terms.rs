@@ -109,7 +109,7 @@ pub trait Terms: Send + Sync {
             Some(next) => self.seek_ceil(&next)?.get(),
             None => self.term_count(),
         };
-        Ok(OrdRange::new(start, end))
+        Ok(OrdRange::new(start, end.max(start)))
     }
 
     /// The ords of all terms between two bounds. O(log n).
@@ -130,7 +130,7 @@ pub trait Terms: Send + Sync {
             Bound::Included(high) => self.seek_ceil(&after(high))?.get(),
             Bound::Excluded(high) => self.seek_ceil(high)?.get(),
         };
-        Ok(OrdRange::new(start, end))
+        Ok(OrdRange::new(start, end.max(start)))
     }
 
     /// Calls `each` with the terms of `ords`, ascending, until it breaks. Ords past the last term are skipped. The

@@ -170,7 +170,7 @@ impl<S> Dictionary<S> {
     }
 }
 
-/// Reads an open dictionary: terms by ord, ords by term, and ranges of terms.
+/// Reads an open dictionary: terms by ord, and ords by term.
 ///
 /// ```
 /// use docvalues_format::dictionary::{self, DictionaryReader};
@@ -188,7 +188,6 @@ impl<S> Dictionary<S> {
 /// assert_eq!(term, b"wrestle");
 /// assert_eq!(terms.seek_exact(b"yew")?, Some(TermOrd::new(2)));
 /// assert_eq!(terms.seek_ceil(b"x")?, TermOrd::new(2));
-/// assert_eq!(terms.prefix(b"wre")?, 0..2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! The dictionary of an open column.
 
-use std::ops::{Bound, ControlFlow};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use docvalues_column::{ErrorKind, Lists, OrdRange, Result, TermOrd, Terms};
@@ -65,14 +65,6 @@ impl Terms for Dictionary {
 
     fn seek_exact(&self, term: &[u8]) -> Result<Option<TermOrd>> {
         self.named(self.reader.seek_exact(term))
-    }
-
-    fn prefix(&self, prefix: &[u8]) -> Result<OrdRange> {
-        Ok(self.named(self.reader.prefix(prefix))?.into())
-    }
-
-    fn term_range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<OrdRange> {
-        Ok(self.named(self.reader.range(low, high))?.into())
     }
 
     fn each_term(

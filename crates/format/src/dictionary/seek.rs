@@ -12,7 +12,7 @@
 
 use std::cmp::Ordering;
 use std::hint::select_unpredictable;
-use std::ops::{Bound, Range};
+use std::ops::Range;
 
 use byteorder::{ByteOrder, LittleEndian};
 
@@ -22,7 +22,7 @@ use super::{DictionaryReader, KEY_LEN, OpenIndex};
 use crate::error::Result;
 use crate::id::TermOrd;
 use crate::source::SectionBytes;
-use crate::strings::{leading, shared_len, successor};
+use crate::strings::{leading, shared_len};
 
 /// The key of a term. For a term that begins with `prefix`, it is the next eight bytes, padded with zeros, as a
 /// big-endian number. Terms below all those have key 0, and terms above them the largest number.
@@ -74,52 +74,6 @@ impl<B: SectionBytes> DictionaryReader<B> {
     /// As [`seek_exact`](Self::seek_exact).
     pub fn seek_ceil(&self, term: &[u8]) -> Result<TermOrd> {
         self.seek(term).map(|found| TermOrd::new(found.below))
-    }
-
-    /// The ords of all terms that begin with `prefix`; of all terms, if it is empty.
-    ///
-    /// # Errors
-    ///
-    /// When bytes cannot be read or are damaged.
-    ///
-    /// # Complexity
-    ///
-    /// Two searches, and a copy of `prefix`.
-    pub fn prefix(&self, prefix: &[u8]) -> Result<Range<u32>> {
-        let start = self.seek(prefix)?.below;
-        let end = match successor(prefix) {
-            Some(next) => self.seek(&next)?.below,
-            None => self.len(),
-        };
-        Ok(start..end.max(start))
-    }
-
-    /// The ords of all terms between two bounds; an empty range if `low` is above `high`.
-    ///
-    /// # Errors
-    ///
-    /// When bytes cannot be read or are damaged.
-    ///
-    /// # Complexity
-    ///
-    /// Two searches.
-    pub fn range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<Range<u32>> {
-        let start = match low {
-            Bound::Unbounded => 0,
-            Bound::Included(term) => self.seek(term)?.below,
-            Bound::Excluded(term) => self.not_above(term)?,
-        };
-        let end = match high {
-            Bound::Unbounded => self.len(),
-            Bound::Included(term) => self.not_above(term)?,
-            Bound::Excluded(term) => self.seek(term)?.below,
-        };
-        Ok(start..end.max(start))
-    }
-
-    /// The number of terms that are not above `term`.
-    fn not_above(&self, term: &[u8]) -> Result<u32> {
-        self.seek(term).map(|found| found.below + u32::from(found.exact))
     }
 
     fn seek(&self, target: &[u8]) -> Result<Found> {
