@@ -14,6 +14,7 @@ pub(crate) use docvalues::format::file::field::MAX_NAME;
 pub(crate) use docvalues::format::file::frame::MAGIC;
 pub(crate) use docvalues::format::file::kind::{LogicalType, from_f64, from_u64, to_f64, to_u64};
 pub(crate) use docvalues::format::numeric::{FINE_ZONE, ZONE};
+pub(crate) use docvalues::format::strings::append_hex;
 #[cfg(feature = "lucene")]
 pub(crate) use docvalues::lucene;
 pub(crate) use docvalues::reader::{

@@ -11,7 +11,7 @@
 //! | [`granule`] | checksums of sections, for each 4 KiB |
 //! | [`cursor`] | decoding of fields, for the directory |
 //! | [`stored`] | numbers of a type as 64-bit numbers of the same order |
-//! | [`strings`] | byte strings: what they share, and their order |
+//! | [`strings`] | byte strings: what they share, their order, and their digits |
 //! | [`bits`] | packed integers |
 //! | [`jump`] | jump tables, which locate blocks |
 //! | [`presence`] | the documents with a value, and the rank of each |

@@ -1,4 +1,4 @@
-//! Byte strings: what they share, and their order.
+//! Byte strings: what they share, their order, and their hexadecimal digits.
 
 /// The length of the common prefix of `a` and `b`, compared eight bytes at a time.
 #[inline]
@@ -33,6 +33,16 @@ pub fn successor(prefix: &[u8]) -> Option<Vec<u8>> {
     Some(next)
 }
 
+/// Appends the bytes of pairs of hexadecimal digits. `None` if there are other characters, or half a pair.
+pub fn append_hex(digits: &[u8], bytes: &mut Vec<u8>) -> Option<()> {
+    let (pairs, []) = digits.as_chunks::<2>() else { return None };
+    let nibble = |digit: u8| char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok());
+    for [high, low] in pairs {
+        bytes.push(nibble(*high)? << 4 | nibble(*low)?);
+    }
+    Some(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -53,5 +63,16 @@ mod tests {
         assert_eq!(successor(b"\0"), Some(b"\x01".to_vec()));
         assert_eq!(successor(b"\xff\xff"), None);
         assert_eq!(successor(b""), None);
+    }
+
+    #[test]
+    fn two_hexadecimal_digits_are_a_byte() {
+        let bytes = |digits: &[u8]| {
+            let mut bytes = vec![7];
+            append_hex(digits, &mut bytes).map(|()| bytes)
+        };
+        assert_eq!(bytes(b""), Some(vec![7]));
+        assert_eq!(bytes(b"00fFA9"), Some(vec![7, 0x00, 0xff, 0xa9]));
+        assert_eq!([bytes(b"0"), bytes(b"0g"), bytes("é".as_bytes())], [None, None, None]);
     }
 }

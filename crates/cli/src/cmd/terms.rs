@@ -5,12 +5,11 @@ mod several;
 use std::ops::ControlFlow;
 
 use crate::answer::terms::TermPrinter;
-use crate::api::{DocId, Field, Kind, LogicalType, OrdRange, Values};
+use crate::api::{DocId, Field, Kind, LogicalType, OrdRange, Values, append_hex};
 use crate::args::inspect::TermsArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit, Result};
 use crate::open::{OpenSegment, Opener, Segments, columns, id_index};
-use crate::text::quoting::append_hex;
 
 pub(crate) fn run(args: &TermsArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     let segments = Segments::open_all(opener, [&args.file])?;

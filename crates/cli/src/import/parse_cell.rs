@@ -3,7 +3,7 @@
 use jiff::tz::Offset;
 
 use crate::api::search::Value;
-use crate::api::{LogicalType, from_f64, from_u64};
+use crate::api::{LogicalType, append_hex, from_f64, from_u64};
 
 use super::column_type::value_name;
 use super::row::Form;
@@ -13,7 +13,6 @@ use crate::text::number::{
     parse_short_integer, styles,
 };
 use crate::text::print_value::print_ip;
-use crate::text::quoting::append_hex;
 use crate::text::time::{Moment, Rfc3339, TimeFormat, days, parse_date, to_units, unit_name};
 
 /// A value as the segment stores it.

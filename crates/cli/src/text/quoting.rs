@@ -71,16 +71,6 @@ pub(crate) fn hex(byte: u8, out: &mut String) {
     }
 }
 
-/// Appends the bytes of pairs of hexadecimal digits.
-pub(crate) fn append_hex(digits: &[u8], bytes: &mut Vec<u8>) -> Option<()> {
-    let (pairs, []) = digits.as_chunks::<2>() else { return None };
-    let nibble = |digit: u8| char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok());
-    for [high, low] in pairs {
-        bytes.push(nibble(*high)? << 4 | nibble(*low)?);
-    }
-    Some(())
-}
-
 /// A number with thousands separators.
 pub(crate) fn thousands(number: u64) -> String {
     HumanCount(number).to_string()

@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use docvalues_format::strings::append_hex;
 use winnow::Parser as _;
 use winnow::combinator::{alt, opt, peek, preceded};
 use winnow::error::{ErrMode, ModalResult, ParserError};
@@ -154,20 +155,11 @@ fn bytes(input: &mut Input<'_>) -> Parsed<Vec<u8>> {
     if opt('\'').parse_next(input)?.is_none() {
         return refuse(input.current_token_start(), "expected a hexadecimal digit or a quote");
     }
-    match from_hex(digits) {
-        Some(bytes) => Ok(bytes),
+    let mut bytes = Vec::new();
+    match append_hex(digits.as_bytes(), &mut bytes) {
+        Some(()) => Ok(bytes),
         None => refuse(at, "expected two hexadecimal digits for each byte"),
     }
-}
-
-/// Decodes pairs of hexadecimal digits.
-fn from_hex(digits: &str) -> Option<Vec<u8>> {
-    let (pairs, []) = digits.as_bytes().as_chunks::<2>() else { return None };
-    let byte = |pair: &[u8; 2]| {
-        let [high, low] = (*pair).map(|digit| char::from(digit).to_digit(16));
-        u8::try_from(high? * 16 + low?).ok()
-    };
-    pairs.iter().map(byte).collect()
 }
 
 /// Text in quotes. A backslash stands for itself; a quote in the text is doubled.
