@@ -93,12 +93,11 @@ pub use read::NumericReader;
 pub use verify::{BlockCount, Encodings};
 pub use zone::{ZONE, ZONE_LEN, ZONES_PER_ZONE};
 
-/// A value to encode: an integer type that converts to `i64`. Those of 64 and 32 bits, `i64` and `u32`, are encoded as
-/// they are, others are converted first.
+/// A value to encode: an `i64` or a `u32`.
 pub trait Number: Copy + Into<i64> {
-    /// The values as the encoder reads them: they themselves, or converted in `wider`.
+    /// The values as the encoder reads them.
     #[doc(hidden)]
-    fn slice<'a>(values: &'a [Self], wider: &'a mut Vec<i64>) -> slice::Slice<'a>;
+    fn slice(values: &[Self]) -> slice::Slice<'_>;
 }
 
 /// Values to encode: a slice, or values in a file if they exceed memory.

@@ -13,7 +13,7 @@ use docvalues_format::presence::Presence;
 pub fn claims(docs: u32) -> Vec<u8> {
     let mut file = Header::current().encode().to_vec();
     let mut directory = DirectoryBuilder::default();
-    for (name, value) in [("five", 5), ("seven", 7)] {
+    for (name, value) in [("five", 5_i64), ("seven", 7)] {
         let options = NumericOptions { role: Role::Values, doubles: false, jump_tables: true, zones: true };
         let mut values = numeric::encode(&[value; 3], &options);
         values.count = docs.into();

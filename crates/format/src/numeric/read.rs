@@ -29,7 +29,7 @@ use crate::source::SectionBytes;
 /// # use docvalues_format::numeric::{self, NumericOptions, NumericReader, Pruning, Role};
 /// # use docvalues_format::source::Owned;
 /// let options = NumericOptions { role: Role::Values, doubles: false, jump_tables: true, zones: true };
-/// let column = numeric::encode(&[20, 21, 19, 25, 20], &options);
+/// let column = numeric::encode(&[20_i64, 21, 19, 25, 20], &options);
 /// let column = column.try_map(&mut |section, bytes| Ok(Owned::new(section, bytes)))?;
 /// let reader = NumericReader::open(column, JumpTables::Baked)?;
 ///

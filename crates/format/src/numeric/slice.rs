@@ -69,13 +69,12 @@ pub(super) trait Source {
 pub(super) struct AnyValues<'v, V: Values + ?Sized> {
     values: &'v V,
     buffer: Vec<V::Number>,
-    wider: Vec<i64>,
     pub(super) error: Option<V::Error>,
 }
 
 impl<'v, V: Values + ?Sized> AnyValues<'v, V> {
     pub(super) fn new(values: &'v V) -> AnyValues<'v, V> {
-        AnyValues { values, buffer: Vec::new(), wider: Vec::new(), error: None }
+        AnyValues { values, buffer: Vec::new(), error: None }
     }
 }
 
@@ -86,7 +85,7 @@ impl<V: Values + ?Sized> Source for AnyValues<'_, V> {
 
     fn read(&mut self, range: Range<usize>) -> Result<Slice<'_>, Stopped> {
         match self.values.read(range, &mut self.buffer) {
-            Ok(values) => Ok(V::Number::slice(values, &mut self.wider)),
+            Ok(values) => Ok(V::Number::slice(values)),
             Err(error) => {
                 self.error = Some(error);
                 Err(Stopped)
@@ -106,27 +105,13 @@ impl Source for &[i64] {
 }
 
 impl Number for i64 {
-    fn slice<'a>(values: &'a [i64], _: &'a mut Vec<i64>) -> Slice<'a> {
+    fn slice(values: &[i64]) -> Slice<'_> {
         Slice::Long(values)
     }
 }
 
 impl Number for u32 {
-    fn slice<'a>(values: &'a [u32], _: &'a mut Vec<i64>) -> Slice<'a> {
+    fn slice(values: &[u32]) -> Slice<'_> {
         Slice::Short(values)
     }
 }
-
-macro_rules! number {
-    ($($number:ty)*) => { $(
-        impl Number for $number {
-            fn slice<'a>(values: &'a [$number], wider: &'a mut Vec<i64>) -> Slice<'a> {
-                wider.clear();
-                wider.extend(values.iter().map(|&value| i64::from(value)));
-                Slice::Long(wider)
-            }
-        }
-    )* };
-}
-
-number!(i8 u8 i16 u16 i32);

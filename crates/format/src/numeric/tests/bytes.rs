@@ -26,7 +26,7 @@ fn a_packed_block_is_a_header_and_its_residuals() {
 fn residuals_of_seventeen_bits_are_padded_to_a_word() {
     // 0, and 2 up to 0x1_0000 and beyond; three values would rather be a table, so offsets.
     let column =
-        encode(&[7, 0x1_0008, 9], &NumericOptions { role: Role::Offsets, jump_tables: false, ..VALUES });
+        encode(&[7_i64, 0x1_0008, 9], &NumericOptions { role: Role::Offsets, jump_tables: false, ..VALUES });
     let header = le(&[&0_u64.to_le_bytes(), &[1], &[17], &[2, 0, 0, 0, 0, 0]]);
     // Bits 17 to 33: 0x1_0001; bits 34 to 50: 2.
     let word = (0x1_0001_u64 << 17 | 2 << 34).to_le_bytes();
@@ -123,7 +123,7 @@ fn fine_zones_are_the_ends_of_512_values_in_a_byte_each() {
 
 #[test]
 fn nothing_and_one_value_repeated_have_no_sections() {
-    for (values, value) in [(&[][..], 0), (&[-9], -9), (&[3; 100_000], 3)] {
+    for (values, value) in [(&[][..], 0), (&[-9_i64], -9), (&[3; 100_000], 3)] {
         let column = encode(values, &VALUES);
         assert_eq!((column.count, column.min, column.max), (values.len() as u64, value, value));
         assert_eq!(column.transform, Transform::Constant(value));

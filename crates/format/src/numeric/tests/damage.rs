@@ -257,7 +257,7 @@ fn verify_finds_bytes_after_the_last_block() {
 /// Sixteen bytes can claim a trillion values.
 #[test]
 fn verify_does_not_count_to_a_trillion() {
-    let mut column = encode(&(0..600).map(|i| i * 1_000).collect::<Vec<_>>(), &VALUES);
+    let mut column = encode(&(0..600).map(|i| i * 1_000).collect::<Vec<i64>>(), &VALUES);
     column.block_shift = ONE_BLOCK;
     assert!(column.jump.is_none() && open(&column, JumpTables::Baked).unwrap().verify().is_ok());
     column.count = 1 << ONE_BLOCK;
