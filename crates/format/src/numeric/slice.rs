@@ -94,16 +94,6 @@ impl<V: Values + ?Sized> Source for AnyValues<'_, V> {
     }
 }
 
-impl Source for &[i64] {
-    fn len(&self) -> usize {
-        (**self).len()
-    }
-
-    fn read(&mut self, range: Range<usize>) -> Result<Slice<'_>, Stopped> {
-        Ok(Slice::Long(&self[range]))
-    }
-}
-
 impl Number for i64 {
     fn slice(values: &[i64]) -> Slice<'_> {
         Slice::Long(values)

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use super::super::choose_encoding::{Cut, Plan, choose_encoding};
 use super::super::encode::encode_blocks;
 use super::super::numbers::{By, Numbers};
+use super::super::slice::AnyValues;
 use super::super::value_stats::{Distinct, Divisor, ValueStats};
 use super::*;
 
@@ -17,7 +18,8 @@ fn every_plan(values: &[i64], numbers: &[&Numbers<'_>], jump_tables: bool) -> Ve
         for stride in Stride::ALL {
             for numbers in numbers {
                 let (cut, table) = (Cut::Blocks { shift, stride }, numbers.table());
-                let (blocks, jump) = encode_blocks(&mut &*values, numbers, cut, 0, &mut |_| Ok(())).unwrap();
+                let (blocks, jump) =
+                    encode_blocks(&mut AnyValues::new(values), numbers, cut, 0, &mut |_| Ok(())).unwrap();
                 let jump = if jump_tables && jump.len() > stride.bytes() { jump.len() } else { 0 };
                 let bytes = blocks.len() + jump + table.map_or(0, size_of_val);
                 plans.push(Plan { table: table.is_some(), cut, bytes: bytes as u64 });
@@ -28,7 +30,7 @@ fn every_plan(values: &[i64], numbers: &[&Numbers<'_>], jump_tables: bool) -> Ve
 }
 
 fn stats(values: &[i64]) -> Option<ValueStats> {
-    ValueStats::of(&mut &*values).unwrap()
+    ValueStats::of(&mut AnyValues::new(values)).unwrap()
 }
 
 fn check(values: &[i64]) {
@@ -44,7 +46,7 @@ fn check(values: &[i64]) {
     let gaps = |table: &&Numbers<'_>| table.ends(&(0..values.len())) != affine.ends(&(0..values.len()));
     let table = table.as_ref().filter(gaps);
     for jump_tables in [true, false] {
-        let chosen = choose_encoding(&mut &*values, &affine, table, jump_tables).unwrap();
+        let chosen = choose_encoding(&mut AnyValues::new(values), &affine, table, jump_tables).unwrap();
         let all: Vec<_> = [Some(&affine), table].into_iter().flatten().collect();
         let plans = every_plan(values, &all, jump_tables);
         let least = plans.iter().map(|plan| plan.bytes).min().unwrap();
