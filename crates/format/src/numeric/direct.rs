@@ -9,7 +9,7 @@ use crate::bits;
 use crate::prefetch::prefetch;
 use crate::source::{SectionBytes, TAIL};
 
-/// A verified column of one block: all that a look-up needs, in 56 bytes.
+/// A verified column of one block: all that a look-up needs, in 56 bytes. The default has no values.
 ///
 /// For callers that read one value of each of many columns. A [`NumericReader`] reaches a value through about a dozen
 /// dependent cache lines: the reader, its jump table, the section, the bits of its granules, the mapping. Those of
@@ -29,7 +29,7 @@ use crate::source::{SectionBytes, TAIL};
 /// assert_eq!((direct.get(3), direct.get(5)), (Some(25), None));
 /// # Ok::<(), docvalues_format::error::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Direct<'a> {
     /// The residuals and the bytes after them. A mapped file may change, so every load is checked against the end.
     bytes: &'a [u8],
@@ -46,17 +46,7 @@ const _: () = assert!(size_of::<Direct<'_>>() <= 64);
 /// Stands in for residuals of no bits, so that no cache line of the column is touched.
 static ZEROS: [u8; TAIL] = [0; TAIL];
 
-impl Default for Direct<'_> {
-    fn default() -> Self {
-        Direct::EMPTY
-    }
-}
-
 impl Direct<'_> {
-    /// A column without values.
-    pub const EMPTY: Direct<'static> =
-        Direct { bytes: &ZEROS, count: 0, base: 0, gcd: 0, slope: 0, width: 0 };
-
     /// Value `index`; `None` if there is none.
     #[inline(always)]
     pub fn get(&self, index: u64) -> Option<i64> {
@@ -83,7 +73,9 @@ impl<B: SectionBytes> NumericReader<B> {
     pub fn direct(&self) -> Option<Direct<'_>> {
         let count = self.meta.count;
         let (base, gcd) = match self.meta.transform {
-            Transform::Constant(base) => return Some(Direct { count, base, ..Direct::EMPTY }),
+            Transform::Constant(base) => {
+                return Some(Direct { bytes: &ZEROS, count, base, ..Direct::default() });
+            }
             Transform::Affine { base, gcd } => (base, gcd),
             Transform::Decimal(_) | Transform::Table(_) => return None,
         };
