@@ -8,19 +8,15 @@ use docvalues_format::strings::successor;
 /// A type with a least value.
 pub(super) trait Minimum: Ord + Clone {
     /// The least value.
-    fn least() -> Self;
+    const LEAST: Self;
 }
 
 impl Minimum for i64 {
-    fn least() -> i64 {
-        i64::MIN
-    }
+    const LEAST: i64 = i64::MIN;
 }
 
 impl Minimum for Vec<u8> {
-    fn least() -> Vec<u8> {
-        Vec::new()
-    }
+    const LEAST: Vec<u8> = Vec::new();
 }
 
 /// The end of a range, in ascending order.
@@ -47,7 +43,7 @@ impl<T: Minimum> RangeSet<T> {
 
     /// The set of all values.
     pub(super) fn all() -> RangeSet<T> {
-        RangeSet(vec![(T::least(), End::Never)])
+        RangeSet(vec![(T::LEAST, End::Never)])
     }
 
     /// The values from `low` to `end`.
@@ -99,7 +95,7 @@ impl<T: Minimum> RangeSet<T> {
     /// The complement. O(n).
     pub(super) fn complement(&self) -> RangeSet<T> {
         let mut others = Vec::new();
-        let mut from = Some(T::least());
+        let mut from = Some(T::LEAST);
         for (low, end) in &self.0 {
             others.extend(from.take().map(|from| (from, End::Before(low.clone()))));
             from = match end {
