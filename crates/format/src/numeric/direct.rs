@@ -29,7 +29,7 @@ use crate::source::{SectionBytes, TAIL};
 /// assert_eq!((direct.get(3), direct.get(5)), (Some(25), None));
 /// # Ok::<(), docvalues_format::error::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Direct<'a> {
     /// The residuals and the bytes after them. A mapped file may change, so every load is checked against the end.
     bytes: &'a [u8],
@@ -45,6 +45,13 @@ const _: () = assert!(size_of::<Direct<'_>>() <= 64);
 
 /// Stands in for residuals of no bits, so that no cache line of the column is touched.
 static ZEROS: [u8; TAIL] = [0; TAIL];
+
+impl Default for Direct<'_> {
+    fn default() -> Self {
+        // Prefetching an address that is not mapped would search the page table each time.
+        Direct { bytes: &ZEROS, count: 0, base: 0, gcd: 0, slope: 0, width: 0 }
+    }
+}
 
 impl Direct<'_> {
     /// Value `index`; `None` if there is none.
@@ -73,9 +80,7 @@ impl<B: SectionBytes> NumericReader<B> {
     pub fn direct(&self) -> Option<Direct<'_>> {
         let count = self.meta.count;
         let (base, gcd) = match self.meta.transform {
-            Transform::Constant(base) => {
-                return Some(Direct { bytes: &ZEROS, count, base, ..Direct::default() });
-            }
+            Transform::Constant(base) => return Some(Direct { count, base, ..Direct::default() }),
             Transform::Affine { base, gcd } => (base, gcd),
             Transform::Decimal(_) | Transform::Table(_) => return None,
         };
@@ -88,5 +93,17 @@ impl<B: SectionBytes> NumericReader<B> {
         let bytes = if header.width == 0 { &ZEROS } else { section.get(payload.start..)? };
         let base = affine(base, gcd, header.base);
         Some(Direct { bytes, count, base, gcd, slope: header.slope, width: header.width })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_prefetches_memory_that_is_mapped() {
+        let direct = Direct::default();
+        assert!(std::ptr::eq(direct.bytes, &ZEROS[..]));
+        assert_eq!(direct.get(0), None);
     }
 }
