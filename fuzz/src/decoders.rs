@@ -160,6 +160,9 @@ fn ask_presence(presence: &PresenceReader<Owned>) -> Result<Vec<u32>> {
         for (i, rank) in ranks[..requested as usize].iter().enumerate() {
             assert_eq!(bits[i / 64] >> (i % 64) & 1 == 1, *rank != NO_VALUE, "document {i}");
         }
+        for (doc, value) in found.iter().zip(values) {
+            assert_eq!(ranks[..requested as usize].get(doc.get() as usize), Some(&value), "{doc:?}");
+        }
     }
     many.map(|()| ranks)
 }
