@@ -112,7 +112,7 @@ pub trait Terms: Send + Sync {
         Ok(OrdRange::new(start, end.max(start)))
     }
 
-    /// The ords of all terms between two bounds. O(log n).
+    /// The ords of all terms between two bounds; an empty range if `low` is above `high`. O(log n).
     ///
     /// # Errors
     ///
@@ -156,5 +156,35 @@ pub trait Terms: Send + Sync {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A damaged dictionary, whose searches find greater terms first.
+    struct Descending;
+
+    impl Terms for Descending {
+        fn term_count(&self) -> u32 {
+            9
+        }
+
+        fn gather_terms(&self, _: &[TermOrd], out: &mut Lists<u8>) -> Result<()> {
+            out.clear();
+            Ok(())
+        }
+
+        fn seek_ceil(&self, term: &[u8]) -> Result<TermOrd> {
+            Ok(TermOrd::new(if term < b"b".as_slice() { 7 } else { 3 }))
+        }
+    }
+
+    #[test]
+    fn ranges_do_not_end_before_they_start() {
+        assert_eq!(Descending.prefix(b"a").unwrap(), OrdRange::new(7, 7));
+        let between = Descending.term_range(Bound::Included(b"a"), Bound::Excluded(b"b"));
+        assert_eq!(between.unwrap(), OrdRange::new(7, 7));
     }
 }
