@@ -33,7 +33,8 @@ pub fn successor(prefix: &[u8]) -> Option<Vec<u8>> {
     Some(next)
 }
 
-/// Appends the bytes of pairs of hexadecimal digits. `None` if there are other characters, or half a pair.
+/// Appends a byte for each pair of hexadecimal digits. Returns `None` for other characters and for half a pair; some
+/// bytes may then be appended.
 pub fn append_hex(digits: &[u8], bytes: &mut Vec<u8>) -> Option<()> {
     let (pairs, []) = digits.as_chunks::<2>() else { return None };
     let nibble = |digit: u8| char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok());

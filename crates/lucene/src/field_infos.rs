@@ -24,7 +24,7 @@ const LUCENE_94: usize = 2;
 pub(crate) const KINDS: [Kind; 5] =
     [Kind::Numeric, Kind::Binary, Kind::Sorted, Kind::SortedSet, Kind::SortedNumeric];
 
-/// What Lucene calls a kind of doc values.
+/// Lucene's name of a kind of doc values.
 pub(crate) fn name_of(kind: Kind) -> &'static str {
     match kind {
         Kind::Numeric => "NUMERIC",

@@ -101,8 +101,9 @@ impl LogicalType {
         }
     }
 
-    /// The bytes of the value that `text` writes: an address, IPv4 as `::ffff:a.b.c.d`, or an id as 32 hexadecimal digits, with or
-    /// without dashes as 8-4-4-4-12. `None` for other texts, and for a type without a fixed length.
+    /// Parses a value of 16 bytes: an IP address, with IPv4 mapped to `::ffff:a.b.c.d`, or a UUID of 32 hexadecimal
+    /// digits, with or without dashes as 8-4-4-4-12. Returns `None` for other texts, and for types without a fixed
+    /// length.
     ///
     /// ```
     /// use docvalues_format::file::kind::LogicalType;
