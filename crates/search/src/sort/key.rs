@@ -1,5 +1,6 @@
 //! Sort keys, and the values of documents by them.
 
+use std::cmp::Ordering;
 use std::ops::RangeInclusive;
 
 use docvalues_column::{
@@ -364,8 +365,23 @@ impl Key {
 const INLINE: usize = 2;
 
 /// A document and its value by each key.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) values: SmallVec<[SortValue; INLINE]>,
     pub(crate) address: DocAddress,
+}
+
+impl Ord for Entry {
+    #[inline]
+    fn cmp(&self, other: &Entry) -> Ordering {
+        let mut values = self.values.iter().zip(&other.values).map(|(a, b)| a.order_in_heap(b));
+        values.find(|order| order.is_ne()).unwrap_or_else(|| self.address.cmp(&other.address))
+    }
+}
+
+impl PartialOrd for Entry {
+    #[inline]
+    fn partial_cmp(&self, other: &Entry) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
 }

@@ -75,21 +75,27 @@ impl SortValue {
 }
 
 impl<B: AsRef<[u8]>> SortValue<B> {
-    /// The order of two values, whose byte strings may be owned or not. Numbers are compared inline, in heaps too.
-    #[inline(always)]
+    /// The order of two values, whose byte strings may be owned or not.
+    #[inline]
     pub(super) fn order<C: AsRef<[u8]>>(&self, other: &SortValue<C>) -> Ordering {
         match (self, other) {
             (SortValue::Number(a), SortValue::Number(b)) => a.cmp(b),
-            _ => self.order_of_others(other),
-        }
-    }
-
-    #[inline(never)]
-    fn order_of_others<C: AsRef<[u8]>>(&self, other: &SortValue<C>) -> Ordering {
-        match (self, other) {
             (SortValue::Bytes(a), SortValue::Bytes(b)) => a.as_ref().cmp(b.as_ref()),
             (SortValue::BytesDown(a), SortValue::BytesDown(b)) => b.as_ref().cmp(a.as_ref()),
             _ => self.class().cmp(&other.class()),
+        }
+    }
+
+    /// [`order`](Self::order), which is called unless both are numbers: short enough for the loops of a heap.
+    #[inline(always)]
+    pub(super) fn order_in_heap(&self, other: &SortValue<B>) -> Ordering {
+        #[inline(never)]
+        fn of_others<B: AsRef<[u8]>>(value: &SortValue<B>, other: &SortValue<B>) -> Ordering {
+            value.order(other)
+        }
+        match (self, other) {
+            (SortValue::Number(a), SortValue::Number(b)) => a.cmp(b),
+            _ => of_others(self, other),
         }
     }
 }
