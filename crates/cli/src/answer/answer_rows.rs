@@ -104,16 +104,21 @@ fn of_item(item: &Json) -> Vec<Row<'_>> {
         return documents.iter().map(|doc| with_document(of_item.clone(), doc)).collect();
     }
     match items(item, "problems") {
-        Some(problems) if !problems.is_empty() => {
-            problems.iter().map(|problem| with_problem(of_item.clone(), problem)).collect()
+        None => vec![of_item],
+        Some(problems) if problems.is_empty() => vec![with_problem(of_item, None)],
+        Some(problems) => {
+            problems.iter().map(|problem| with_problem(of_item.clone(), Some(problem))).collect()
         }
-        _ => vec![of_item],
     }
 }
 
-/// The row of a file, and then the columns of one of its problems.
-fn with_problem<'a>(mut row: Row<'a>, problem: &'a Json) -> Row<'a> {
-    flatten("problem", problem, &mut row);
+/// The row of a file, and then the columns of one of its problems. A file without problems has these columns, too.
+fn with_problem<'a>(mut row: Row<'a>, problem: Option<&'a Json>) -> Row<'a> {
+    let cell = |name: &str| {
+        let value = problem.and_then(|problem| entry(problem, name));
+        (format!("problem.{name}"), value.map_or(Cow::Owned(Json::NONE), Cow::Borrowed))
+    };
+    row.extend(["column", "section", "offset", "message"].map(cell));
     row
 }
 

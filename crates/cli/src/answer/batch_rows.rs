@@ -15,7 +15,7 @@ use datafusion::arrow::error::ArrowError;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 
-use super::rows::{RecordFormat, RowCell, RowPrinter};
+use super::rows::{RecordFormat, RowCell, RowPrinter, TABLE_ROWS};
 use super::table::Align;
 use crate::api::search::arrow::IP_EXTENSION;
 use crate::api::{LogicalType, from_f64, from_u64};
@@ -23,10 +23,6 @@ use crate::console::Console;
 use crate::error::{CliError, Result};
 use crate::text::quoting::{joined, json_string, quote_csv_value};
 use crate::text::{Printer, StoredRef};
-
-/// The rows of a table, whose columns are as wide as these need. The next ones have a heading of their own, so that a
-/// large result takes little memory.
-const TABLE_ROWS: usize = 1_000;
 
 /// Prints batches in one format.
 pub(crate) struct BatchRows {

@@ -14,6 +14,10 @@ use crate::error::{CliError, Result};
 use crate::text::printable;
 use crate::text::quoting::{json_text, quote_csv};
 
+/// The rows of a table, whose columns are as wide as these need. The next ones have a heading of their own, so that a
+/// large result takes little memory.
+pub(super) const TABLE_ROWS: usize = 1_000;
+
 /// The format of printed documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RecordFormat {

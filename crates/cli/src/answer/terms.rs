@@ -1,6 +1,6 @@
 //! Terms of a dictionary and ids, as lines or as rows.
 
-use super::rows::{RecordFormat, RowCell, RowPrinter};
+use super::rows::{RecordFormat, RowCell, RowPrinter, TABLE_ROWS};
 use super::table::Align;
 use crate::api::Field;
 use crate::console::Console;
@@ -38,10 +38,11 @@ impl TermPrinter {
             return Ok(writeln!(console.out, "{}", message(&text, console.out_width))?);
         };
         let cells = std::iter::once(TermCell::Term(&self.printer, term)).chain(doc.map(TermCell::Doc));
-        rows.row(String::new, cells, console.out)
+        rows.row(String::new, cells, console.out)?;
+        rows.print_table(TABLE_ROWS, console)
     }
 
-    /// Prints the table, if the terms are one.
+    /// Prints the rest of the table, if the terms are one.
     pub(crate) fn finish(self, console: &mut Console<'_>) -> Result<()> {
         self.rows.map_or(Ok(()), |rows| rows.finish(console))
     }

@@ -15,6 +15,7 @@ use crate::console::Console;
 use crate::error::{Exit, Result};
 use crate::open::files::is_readable;
 use crate::open::{Opener, Segments};
+use crate::text::printable;
 #[cfg(feature = "man")]
 pub(crate) use pages::man;
 
@@ -31,8 +32,8 @@ pub(crate) fn completions(
         let files = args.words.iter().map(PathBuf::from).filter(|path| is_readable(path));
         let files: Vec<PathBuf> = files.collect();
         for name in Segments::open_all(opener, &files)?.names()? {
-            // A name with a line break would be two.
-            if !name.contains(char::is_control) {
+            // A name with a line break would be two, and a shell shows names as they are.
+            if printable(&name) == name {
                 writeln!(console.out, "{name}")?;
             }
         }

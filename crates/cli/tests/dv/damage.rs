@@ -51,6 +51,9 @@ fn a_check_has_a_row_for_each_problem() {
     assert_eq!(lines[0], format!("file,clean,documents,columns,bytes,{problem}"));
     let size = sandbox.read("a.dv").len();
     assert_eq!(lines[1], format!("a.dv,true,3000,3,{size},,,,"));
+    // The columns are the same if all files are clean.
+    let clean = sandbox.ok(&["check", "a.dv", "--format", "csv"]);
+    assert_eq!(clean.lines().collect::<Vec<_>>(), &lines[..2]);
     let damaged = format!("b.dv,false,3000,3,{size},name,{},", section["section"].as_str().unwrap());
     assert!(run.code == 1 && lines[2].starts_with(&damaged), "{run:?}");
     let run = sandbox.dv(&["check", "a.dv", "b.dv", "-o", "check.ndjson"]);

@@ -27,6 +27,19 @@ fn completions_know_every_command() {
     assert!(run.code == 2 && run.err.contains("[possible values: bash, elvish, fish"), "{run:?}");
 }
 
+#[test]
+fn names_on_which_a_terminal_acts_are_not_completed() {
+    let names = serde_json::json!({ "size": 1, "a\u{202e}b": 2, "c\nd": 3, "e f": 4 });
+    let sandbox = Sandbox::with("a.ndjson", names.to_string() + "\n");
+    sandbox.ok(&["build", "a.ndjson", "-o", "a.dv", "-q"]);
+    for shell in ["bash", "fish", "zsh"] {
+        let shown = sandbox.ok(&["completions", shell, "--", "dv", "head", "a.dv"]);
+        let mut shown: Vec<&str> = shown.lines().collect();
+        shown.sort_unstable();
+        assert_eq!(shown, ["e f", "size"]);
+    }
+}
+
 /// What a shell prints, which finds this `dv`; `None` without that shell.
 #[cfg(unix)]
 fn shell(sandbox: &Sandbox, command: &[&str]) -> Option<Vec<String>> {

@@ -308,6 +308,8 @@ fn a_terminal_acts_on_no_character_of_a_text() {
         &["group", &segment, evil],
         &["terms", &store, evil],
         &["terms", &store, evil, "--json"],
+        &["terms", &store, evil, "--format", "csv"],
+        &["check", &segment, "--format", "csv"],
         &["lookup", &segment, evil, "no", "--doc"],
         &["lookup", &segment, &format!("no{evil}")],
         &["count", &segment, "--where", &condition],

@@ -78,6 +78,21 @@ fn terms_and_ids_have_rows_in_each_format() {
     assert_eq!(sandbox.ok(&["terms", "st", "tag", "--format", "csv"]), "term\n\"\"\n\"x,y\"\n");
 }
 
+/// All terms of a large dictionary would not fit into memory.
+#[test]
+fn a_table_of_terms_is_printed_in_parts() {
+    let terms: String = (0..2_000).map(|number| format!("t{number:04}\n")).collect();
+    let sandbox = Sandbox::with("a.csv", format!("tag\n{terms}"));
+    sandbox.ok(&["build", "a.csv", "-o", "a.dv", "-q", "--type", "tag=string:sorted"]);
+    for (count, headings) in [(1, 1), (1_000, 1), (1_001, 2), (2_000, 2)] {
+        let limit = count.to_string();
+        let shown = sandbox.ok(&["terms", "a.dv", "tag", "--format", "table", "-n", &limit]);
+        let lines = shown.lines().map(str::trim_end);
+        assert_eq!(lines.clone().filter(|line| *line == "term").count(), headings, "{count}");
+        assert_eq!(lines.filter(|line| line.starts_with('t') && *line != "term").count(), count);
+    }
+}
+
 #[test]
 fn prefixes_of_bytes_are_hexadecimal_and_other_types_have_none() {
     let sandbox = Sandbox::with("a.csv", "b,ip\nff00,10.0.0.1\nff01,10.0.0.2\n00,::1\n");
