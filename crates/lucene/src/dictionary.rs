@@ -21,10 +21,18 @@ use reader::Reader;
 
 use crate::bytes::Bytes;
 use crate::cursor::Cursor;
-use crate::doc_values::Layout;
 use crate::error::{ErrorKind, Result};
 use crate::file::Body;
 use crate::monotonic::{Monotonic, MonotonicEntry};
+
+/// The layouts of dictionaries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TermsLayout {
+    /// Lucene 7 to 8.11: a code says how blocks are stored.
+    Coded,
+    /// Lucene 9 and later: LZ4 with the first term of a block as dictionary.
+    V90,
+}
 
 /// How the terms of a block after the first are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +43,7 @@ enum Compression {
     Lz4AfterFirst,
 }
 
-/// The codes of blocks up to Lucene 8: a shift of 4, and LZ4 with a shift of 6.
+/// The codes of [`TermsLayout::Coded`]: a shift of 4, and LZ4 with a shift of 6.
 const PLAIN: i32 = 4;
 const COMPRESSED: i32 = 0x0006_0001;
 
@@ -60,12 +68,12 @@ pub(crate) struct TermsEntry {
 
 impl TermsEntry {
     /// Reads an entry.
-    pub(crate) fn read(cursor: &mut Cursor<'_>, layout: Layout) -> Result<TermsEntry> {
+    pub(crate) fn read(cursor: &mut Cursor<'_>, layout: TermsLayout) -> Result<TermsEntry> {
         let count = cursor.vlong()?;
         cursor.within("terms", count, 0, i64::from(u32::MAX) - 1)?;
         let (compression, shift) = match layout {
-            Layout::V90 => (Compression::Lz4AfterFirst, LZ4_SHIFT),
-            Layout::V70 | Layout::V80 => match cursor.i32()? {
+            TermsLayout::V90 => (Compression::Lz4AfterFirst, LZ4_SHIFT),
+            TermsLayout::Coded => match cursor.i32()? {
                 PLAIN => (Compression::None, PLAIN.unsigned_abs()),
                 COMPRESSED => (Compression::Lz4, LZ4_SHIFT),
                 found => {

@@ -8,7 +8,7 @@ use docvalues_column::Kind;
 
 use crate::binary::BinaryEntry;
 use crate::cursor::Cursor;
-use crate::dictionary::TermsEntry;
+use crate::dictionary::{TermsEntry, TermsLayout};
 use crate::envelope::Contents;
 use crate::error::{ErrorKind, Result};
 use crate::field_infos::{FieldInfo, KINDS};
@@ -62,6 +62,10 @@ impl Layout {
 
     fn has_tables(self) -> bool {
         self > Layout::V70
+    }
+
+    fn terms(self) -> TermsLayout {
+        if self < Layout::V90 { TermsLayout::Coded } else { TermsLayout::V90 }
     }
 }
 
@@ -188,20 +192,20 @@ fn sorted(cursor: &mut Cursor<'_>, layout: Layout) -> Result<NumbersEntry> {
             NumericEntry::ords(presence, count, cursor.u8()?, (cursor.i64()?, cursor.i64()?))
         }
     };
-    Ok(NumbersEntry::single(ords, Some(TermsEntry::read(cursor, layout)?)))
+    Ok(NumbersEntry::single(ords, Some(TermsEntry::read(cursor, layout.terms())?)))
 }
 
 /// Reads the entry of sets of ords.
 fn sorted_set(cursor: &mut Cursor<'_>, layout: Layout) -> Result<NumbersEntry> {
     if layout == Layout::V90 {
         let numbers = sorted_numeric(cursor, layout)?;
-        return Ok(NumbersEntry { terms: Some(TermsEntry::read(cursor, layout)?), ..numbers });
+        return Ok(NumbersEntry { terms: Some(TermsEntry::read(cursor, layout.terms())?), ..numbers });
     }
     let presence = PresenceEntry::read(cursor, layout.has_tables())?;
     let (width, place) = (cursor.u8()?, (cursor.i64()?, cursor.i64()?));
     let docs = docs_with_value(cursor)?;
     let addresses = Some(AddressEntry::read(cursor, docs.unsigned_abs() + 1)?);
-    let terms = Some(TermsEntry::read(cursor, layout)?);
+    let terms = Some(TermsEntry::read(cursor, layout.terms())?);
     let numbers = NumericEntry::ords(presence, docs, width, place);
     Ok(NumbersEntry { numbers, docs_with_value: docs, addresses, is_count_in_addresses: true, terms })
 }

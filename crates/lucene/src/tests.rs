@@ -23,8 +23,8 @@ use crate::packed::tests::{pack, width_of};
 use crate::segment_info::tests::segment_info;
 use crate::testing::{Encoder, ID, encode, reseal};
 use crate::{
-    ErrorKind, FieldType, Index, JumpTables, Options, Segment, binary, dictionary, monotonic, numeric,
-    presence, skip_index,
+    ErrorKind, FieldType, Index, JumpTables, Options, Segment, binary, dictionary, dictionary::TermsLayout,
+    monotonic, numeric, presence, skip_index,
 };
 
 /// A release of Lucene: its codec, and the layouts of its files.
@@ -85,8 +85,11 @@ impl Release {
         self.fields == (2, 2)
     }
 
-    fn terms(self) -> (Layout, bool) {
-        (self.layout, self.layout == Layout::V90 || self.version == 2)
+    fn terms(self) -> (TermsLayout, bool) {
+        match (self.layout, self.version) {
+            (Layout::V90, _) => (TermsLayout::V90, true),
+            (_, version) => (TermsLayout::Coded, version == 2),
+        }
     }
 
     /// The files of doc values of these columns, by their endings. Fields have the numbers from `first` on.

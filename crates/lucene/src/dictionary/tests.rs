@@ -12,15 +12,15 @@ use crate::order::Order;
 use crate::testing::{Encoder, body};
 
 /// The layouts of dictionaries, and whether terms are compressed.
-pub(crate) const KINDS: [(Layout, bool); 3] =
-    [(Layout::V80, false), (Layout::V80, true), (Layout::V90, true)];
+pub(crate) const KINDS: [(TermsLayout, bool); 3] =
+    [(TermsLayout::Coded, false), (TermsLayout::Coded, true), (TermsLayout::V90, true)];
 
 /// Appends the entry of ascending `terms`, and their bytes.
 pub(crate) fn encode(
     meta: &mut Encoder,
     data: &mut Encoder,
     terms: &[Vec<u8>],
-    (layout, is_compressed): (Layout, bool),
+    (layout, is_compressed): (TermsLayout, bool),
 ) {
     let shift = if is_compressed { 6 } else { 4 };
     let (start, mut blocks) = (data.offset(), Vec::new());
@@ -41,7 +41,7 @@ pub(crate) fn encode(
             rest.bytes(&pair[1][shared..]);
         }
         if is_compressed && block.len() > 1 {
-            let before = if layout == Layout::V90 { &block[0][..] } else { &[] };
+            let before = if layout == TermsLayout::V90 { &block[0][..] } else { &[] };
             data.vint(rest.out.len() as i32).bytes(&lz4::tests::compress(before, &rest.out));
         } else {
             data.bytes(&rest.out);
@@ -49,7 +49,7 @@ pub(crate) fn encode(
     }
     let len = data.offset() - start;
     meta.vlong(terms.len() as i64);
-    if layout != Layout::V90 {
+    if layout == TermsLayout::Coded {
         meta.i32(if is_compressed { COMPRESSED } else { PLAIN });
     }
     meta.i32(4);
@@ -66,7 +66,7 @@ pub(crate) fn encode(
     meta.i64(index).i64(0).i64(index).i64(data.offset() - index);
 }
 
-fn open(terms: &[Vec<u8>], order: Order, kind: (Layout, bool)) -> Result<Dictionary> {
+fn open(terms: &[Vec<u8>], order: Order, kind: (TermsLayout, bool)) -> Result<Dictionary> {
     let (mut meta, mut data) = (Encoder::new(order), Encoder::new(order));
     encode(&mut meta, &mut data, terms, kind);
     let meta = body(meta);
@@ -151,7 +151,7 @@ fn terms_have_bytes() {
     line(&mut meta);
     meta.i64(start).i64(0).i64(start).i64(0);
     let meta = body(meta);
-    let entry = TermsEntry::read(&mut Cursor::new(&meta), Layout::V90).unwrap();
+    let entry = TermsEntry::read(&mut Cursor::new(&meta), TermsLayout::V90).unwrap();
     let data = Arc::new(body(Encoder::of_bytes(Order::Little, vec![0])));
     let error = Dictionary::open(&entry, "host", &data).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Truncated { needed: 500_000_000, left: 1 }), "{error}");
