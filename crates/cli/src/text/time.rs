@@ -168,14 +168,6 @@ impl TimeFormat {
         self.try_read(text).ok()
     }
 
-    /// Parses `text` in this format, and prints it as ISO 8601 without an offset. `None` if the text or the format says one.
-    pub(crate) fn read_local(&self, text: &str) -> Option<String> {
-        let broken = BrokenDownTime::parse(&self.pattern, text).ok()?;
-        let is_utc = ["Z", "UTC", "GMT"].iter().any(|utc| self.pattern.ends_with(utc));
-        let is_local = !is_utc && broken.offset().is_none() && broken.timestamp().is_none();
-        is_local.then(|| broken.to_datetime().ok())?.map(|local| local.to_string())
-    }
-
     fn try_read(&self, text: &str) -> Result<(Moment, Offset), jiff::Error> {
         let broken = BrokenDownTime::parse(&self.pattern, text)?;
         if let Some(timestamp) = broken.timestamp() {

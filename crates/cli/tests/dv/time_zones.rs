@@ -109,23 +109,6 @@ fn times_of_updates_are_those_of_clocks() {
 }
 
 #[test]
-fn times_in_the_format_of_a_column_are_those_of_clocks() {
-    let sandbox = Sandbox::with("t.csv", "id,at\na,30.03.2024 22:59:59\n");
-    sandbox.write("t.toml", "columns.at = { type = \"timestamp[ms]\", format = \"%d.%m.%Y %H:%M:%S\" }");
-    sandbox.ok(&["store", "create", "st", "--id-field", "id"]);
-    sandbox.ok(&["put", "st", "t.csv", "-q", "--schema", "t.toml"]);
-    // With and without seconds.
-    for text in ["31.03.2024 12:00:00", "31.03.2024 12:00"] {
-        sandbox.ok(&["set", "st", "a", "at=30.03.2024 22:59:59", "-q"]);
-        ok(&sandbox, &["set", "st", "a", &format!("at={text}"), "-q"]);
-        let at = sandbox.ok(&["head", "st", "--columns", "at", "--json"]);
-        assert_eq!(at, "{\"at\":\"31.03.2024 10:00:00\"}\n", "{text}");
-    }
-    assert_eq!(ok(&sandbox, &["count", "st", "--where", "at = '31.03.2024 12:00:00'"]), "1\n");
-    assert_eq!(sandbox.ok(&["count", "st", "--where", "at = '31.03.2024 10:00:00'"]), "1\n");
-}
-
-#[test]
 fn groups_have_weekdays_and_hours() {
     let sandbox = sandbox();
     let groups = |args: &[&str]| {
