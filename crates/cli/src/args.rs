@@ -117,7 +117,7 @@ pub(crate) struct CommandLine {
 const WITHOUT_COMMIT: &str = "build schema check store put set rm commits log changes recover replicate replica import \
                               completions man where";
 
-/// Commands that print to the file of --output, besides those with an answer. Others write it in a way of their own.
+/// Commands that print to the file of --output, besides those with an answer.
 const PRINTING: &str = "terms sort sql report get lookup head sample cat";
 
 /// Commands without --any-docs and --no-mmap in their help.

@@ -40,7 +40,7 @@ fn names_on_which_a_terminal_acts_are_not_completed() {
     }
 }
 
-/// What a shell prints, which finds this `dv`; `None` without that shell.
+/// The lines that a shell prints, with this `dv` in its path; `None` if the shell is not installed.
 #[cfg(unix)]
 fn shell(sandbox: &Sandbox, command: &[&str]) -> Option<Vec<String>> {
     let program = std::path::Path::new(env!("CARGO_BIN_EXE_dv")).parent().unwrap();

@@ -50,7 +50,7 @@ impl<B: SectionBytes> DictionaryReader<B> {
         let (_, head) = self.parts(section, &header, 0)?;
         head.clone_into(term);
         let first = (ords.start % BLOCK_TERMS) as usize;
-        // Where the next term's own bytes start, and how many bytes of the head are in `term`.
+        // The start of the next term's own bytes, and the number of bytes of the head in `term`.
         let (mut start, mut kept) = (header.start(first), head.len());
         for (i, ord) in (first..).zip(ords) {
             let (shared, end) = (header.shared(i), header.end(i, start)?);

@@ -161,7 +161,7 @@ impl Visitor for Expand<'_> {
         self.bits[at / 64] |= self.take(1) << (at % 64);
     }
 
-    // Twice as long as the other visitors', it is not inlined otherwise.
+    // Not inlined otherwise, since it is twice as long as those of the other visitors.
     #[inline(always)]
     fn word(&mut self, doc: u32, bits: u64) {
         let taken = self.take(bits.count_ones());
