@@ -12,6 +12,6 @@ mod write_batch;
 pub use arithmetic::Arithmetic;
 pub use operation::{Applied, Condition, Outcome};
 pub(crate) use operation::{Operation, What};
-pub(crate) use update::Updates;
+pub(crate) use update::{Before, Updates};
 pub use update::{Change, Update};
 pub use write_batch::WriteBatch;

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use docvalues_column::{
-    AbsentColumn, Column, ColumnSource, DocId, ErrorKind, Field, Kind, Lists, PlainColumn, TermOrd, Terms,
-    Values,
+    AbsentColumn, BatchDocs, Column, ColumnSource, DocId, ErrorKind, Field, Gathered, Kind, Lists,
+    PlainColumn, TermOrd, Terms, Values,
 };
 
 use docvalues_reader::Segment;
@@ -49,11 +49,9 @@ impl NewRows {
         let mut terms = Lists::new();
         match column.values() {
             Values::Numbers(rows) => {
-                let mut row = Vec::new();
-                for doc in numbers {
-                    let is_there = rows.get(*doc, &mut row)?;
-                    values.push_numbers(if is_there { &row } else { &[] });
-                }
+                let mut found = Gathered::new();
+                rows.gather(BatchDocs::List(numbers), &mut found)?;
+                (0..found.len()).for_each(|at| values.push_numbers(found.row(at).unwrap_or_default()));
             }
             Values::Bytes(rows) => {
                 let mut row = Vec::new();

@@ -165,13 +165,12 @@ impl Prepared {
         if !self.resolved.needs_reading(&self.schema) {
             return Ok(());
         }
-        for (operation, found) in self.operations.iter().zip(&self.found) {
-            if let (What::Update(row), Some(Found { segment, doc, .. })) = (operation.what, *found) {
-                let target = UpdateTarget { segment, doc, row };
-                self.resolved.read(target, now.view(segment), &self.schema)?;
-            }
-        }
-        Ok(())
+        let target = |(operation, found): (&Operation, &Option<Found>)| match (operation.what, *found) {
+            (What::Update(row), Some(Found { segment, doc, .. })) => Some(UpdateTarget { segment, doc, row }),
+            _ => None,
+        };
+        let targets = self.operations.iter().zip(&self.found).filter_map(target);
+        self.resolved.read(targets, |segment| now.view(segment), &self.schema)
     }
 
     /// Gives the next versions to the documents that have none. Returns the first.

@@ -1,12 +1,11 @@
 //! [`Resolved`]: the updates of a batch, with everything that they need from segments, read before anything changes.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::sync::Arc;
+use std::collections::{BTreeMap, HashMap};
 
-use docvalues_column::{Column, DocId, Field, PlainColumn};
+use docvalues_column::{DocId, PlainColumn};
 
-use crate::batch::{Change, Updates};
+use crate::batch::{Before, Change, Updates};
 use crate::error::{Error, Result};
 use crate::schema::StoreSchema;
 use crate::segments::{Dictionary, NewRows, SegmentChanges, SegmentState, SegmentView, has_terms};
@@ -20,18 +19,18 @@ pub(crate) struct UpdateTarget {
     pub(crate) row: u32,
 }
 
+/// By segment and field.
+type Dictionaries = HashMap<(usize, usize), Dictionary>;
+
 /// Updates, and what was read for them.
 #[derive(Default)]
 pub(crate) struct Resolved {
     pub(crate) updates: Updates,
     /// The fields of numbers that some of them compute.
     pub(crate) computed: Vec<usize>,
+    pub(crate) dictionaries: Dictionaries,
     /// By segment and field.
-    pub(crate) dictionaries: HashMap<(usize, usize), Dictionary>,
-    /// The values of documents before those that depend on them, by segment, document and field.
-    current: HashMap<(usize, DocId, usize), PlainColumn>,
-    /// The columns that have them, by segment and field, and what had changed in the segment then.
-    columns: HashMap<(usize, usize), (Arc<dyn Column>, SegmentChanges)>,
+    current: BTreeMap<(usize, usize), CurrentValues>,
 }
 
 impl Resolved {
@@ -41,7 +40,7 @@ impl Resolved {
 
     /// Forgets what was read.
     pub(crate) fn clear(&mut self) {
-        (self.dictionaries, self.current, self.columns) = Default::default();
+        (self.dictionaries, self.current) = Default::default();
     }
 
     /// Whether updates need anything.
@@ -52,54 +51,36 @@ impl Resolved {
             || self.updates.kinds.iter().any(|changes| changes.iter().any(needs_old))
     }
 
-    /// Reads what an update needs.
+    /// Reads what updates need: the values of a field in a segment at once.
     ///
     /// # Errors
     ///
     /// If a column is damaged.
-    pub(crate) fn read(
+    pub(crate) fn read<'v>(
         &mut self,
-        target: UpdateTarget,
-        view: SegmentView<'_>,
+        targets: impl Iterator<Item = UpdateTarget>,
+        view: impl Fn(usize) -> SegmentView<'v>,
         schema: &StoreSchema,
     ) -> Result<()> {
-        let UpdateTarget { segment: at, doc, row } = target;
-        for place in self.updates.fields(row).collect::<Vec<_>>() {
-            let field = (place, &schema.fields()[place]);
-            if self.updates.change(row, place).is_some_and(Change::needs_old) {
-                self.read_current((at, doc), view, field)?;
-            }
-            if has_terms(field.1.kind) {
-                let column = self.updates.rows.column(place);
-                let terms = column.map_or_else(Vec::new, |column| column.strings(row).collect());
-                look_up(&mut self.dictionaries, (at, place), view, field.1, &terms)?;
+        let mut needed: BTreeMap<(usize, usize), Vec<DocId>> = BTreeMap::new();
+        for UpdateTarget { segment, doc, row } in targets {
+            for place in self.updates.fields(row) {
+                if self.updates.change(row, place).is_some_and(Change::needs_old) {
+                    needed.entry((segment, place)).or_default().push(doc);
+                }
+                let column = self.updates.rows.column(place).into_iter();
+                let terms = column.flat_map(|column| column.strings(row));
+                look_up(&mut self.dictionaries, (segment, place), view(segment), schema, terms)?;
             }
         }
-        Ok(())
-    }
-
-    /// Reads the values of a document on which new ones depend.
-    fn read_current(
-        &mut self,
-        (at, doc): (usize, DocId),
-        view: SegmentView<'_>,
-        (place, field): (usize, &Field),
-    ) -> Result<()> {
-        let column = match self.columns.entry((at, place)) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(free) => {
-                let column = view.changes.column(&view.segment.segment, (place, field))?;
-                free.insert((column, view.changes.clone()))
-            }
-        };
-        let rows = NewRows::read(&*column.0, &[doc], vec![doc])?;
-        let mut current = PlainColumn::of_kind(field.kind);
-        rows.push_to(0, &mut current);
-        if has_terms(field.kind) {
-            let terms: Vec<&[u8]> = current.strings(0).collect();
-            look_up(&mut self.dictionaries, (at, place), view, field, &terms)?;
+        for (of, mut docs) in needed {
+            docs.sort_unstable();
+            docs.dedup();
+            let (rows, values) = (Vec::new(), PlainColumn::of_kind(schema.fields()[of.1].kind));
+            let changes = view(of.0).changes.clone();
+            let current = self.current.entry(of).or_insert(CurrentValues { rows, values, changes });
+            current.read(&docs, of, view(of.0), (schema, &mut self.dictionaries))?;
         }
-        self.current.insert((at, doc, place), current);
         Ok(())
     }
 
@@ -110,15 +91,16 @@ impl Resolved {
     ///
     /// If a column is damaged, or a segment would have 2^32 terms of a field.
     pub(crate) fn read_again(&mut self, segments: &[SegmentState], schema: &StoreSchema) -> Result<()> {
-        let is_old = |(segment, doc, field): &(usize, DocId, usize)| {
-            let then = self.columns.get(&(*segment, *field)).map(|(_, then)| then);
-            then.is_none_or(|then| !segments[*segment].now.has_row_of(then, *field, *doc))
-        };
-        let old: Vec<_> = self.current.keys().filter(|key| is_old(key)).copied().collect();
-        self.columns.clear();
-        for (segment, doc, place) in old {
-            let field = (place, &schema.fields()[place]);
-            self.read_current((segment, doc), segments[segment].view(), field)?;
+        for (&of, current) in &mut self.current {
+            let (now, then) = (&segments[of.0].now, &current.changes);
+            if now.has_values_of(then) {
+                continue;
+            }
+            let docs = current.rows.iter().map(|(doc, _)| *doc);
+            let changed: Vec<DocId> = docs.filter(|doc| !now.has_row_of(then, of.1, *doc)).collect();
+            if !changed.is_empty() {
+                current.read(&changed, of, segments[of.0].view(), (schema, &mut self.dictionaries))?;
+            }
         }
         for (&(segment, field), dictionary) in &self.dictionaries {
             if !segments[segment].now.has_room(field, dictionary) {
@@ -133,7 +115,15 @@ impl Resolved {
 
     /// The number of a document of a segment that was read.
     pub(crate) fn number(&self, segment: usize, doc: DocId, field: usize) -> Option<i64> {
-        self.current.get(&(segment, doc, field))?.numbers(0).first().copied()
+        let (values, row) = self.before(segment, doc, field)?;
+        values.numbers(row).first().copied()
+    }
+
+    /// The row with the values of a document, if they were read.
+    fn before(&self, segment: usize, doc: DocId, field: usize) -> Before<'_> {
+        let CurrentValues { rows, values, .. } = self.current.get(&(segment, field))?;
+        let at = rows.binary_search_by_key(&doc, |(doc, _)| *doc).ok()?;
+        Some((values, rows[at].1))
     }
 
     /// The values of a field of documents after their updates. Targets are of one segment, and ascend by document; those of one
@@ -149,8 +139,8 @@ impl Resolved {
         for targets in targets.chunk_by(|a, b| a.doc == b.doc) {
             if let [UpdateTarget { segment, doc, row }] = targets {
                 if self.updates.change(*row, place).is_some() {
-                    let before = self.current.get(&(*segment, *doc, place));
-                    self.updates.push(*row, (place, field), before.map(|before| (before, 0)), &mut plain);
+                    let before = self.before(*segment, *doc, place);
+                    self.updates.push(*row, (place, field), before, &mut plain);
                     docs.push(*doc);
                 }
                 continue;
@@ -158,9 +148,10 @@ impl Resolved {
             let mut values: Option<PlainColumn> = None;
             for UpdateTarget { segment, doc, row } in targets {
                 if self.updates.change(*row, place).is_some() {
-                    let before = values.as_ref().or_else(|| self.current.get(&(*segment, *doc, place)));
+                    let before = values.as_ref().map(|values| (values, 0));
+                    let before = before.or_else(|| self.before(*segment, *doc, place));
                     let mut after = PlainColumn::of_kind(kind);
-                    self.updates.push(*row, (place, field), before.map(|before| (before, 0)), &mut after);
+                    self.updates.push(*row, (place, field), before, &mut after);
                     values = Some(after);
                 }
             }
@@ -173,17 +164,51 @@ impl Resolved {
     }
 }
 
-/// Looks up terms in the dictionary of a segment's column.
-fn look_up(
-    dictionaries: &mut HashMap<(usize, usize), Dictionary>,
-    of: (usize, usize),
+/// The values of a field in a segment on which new ones depend.
+struct CurrentValues {
+    /// The documents, ascending, and the row of each in `values`.
+    rows: Vec<(DocId, u32)>,
+    values: PlainColumn,
+    /// The changes of the segment when they were read.
+    changes: SegmentChanges,
+}
+
+impl CurrentValues {
+    /// Reads the values of documents, which ascend, for the first time or again.
+    fn read(
+        &mut self,
+        docs: &[DocId],
+        (segment, place): (usize, usize),
+        view: SegmentView<'_>,
+        (schema, dictionaries): (&StoreSchema, &mut Dictionaries),
+    ) -> Result<()> {
+        let column = view.changes.column(&view.segment.segment, (place, &schema.fields()[place]))?;
+        let read = NewRows::read(&*column, docs, docs.to_vec())?;
+        look_up(dictionaries, (segment, place), view, schema, read.terms.slices().iter())?;
+        self.rows.retain(|(doc, _)| docs.binary_search(doc).is_err());
+        self.rows.extend(docs.iter().copied().zip(self.values.docs()..));
+        self.rows.sort_unstable();
+        (0..read.values.docs()).for_each(|row| read.push_to(row, &mut self.values));
+        self.changes = view.changes.clone();
+        Ok(())
+    }
+}
+
+/// Looks up terms in the dictionary of a segment's column, if the field has one.
+fn look_up<'t>(
+    dictionaries: &mut Dictionaries,
+    (segment, place): (usize, usize),
     view: SegmentView<'_>,
-    field: &Field,
-    terms: &[&[u8]],
+    schema: &StoreSchema,
+    mut terms: impl Iterator<Item = &'t [u8]>,
 ) -> Result<()> {
-    let dictionary = match dictionaries.entry(of) {
+    let field = &schema.fields()[place];
+    if !has_terms(field.kind) {
+        return Ok(());
+    }
+    let dictionary = match dictionaries.entry((segment, place)) {
         Entry::Occupied(known) => known.into_mut(),
         Entry::Vacant(free) => free.insert(Dictionary::open(&view.segment.segment, field)?),
     };
-    terms.iter().try_for_each(|term| dictionary.look_up(term))
+    terms.try_for_each(|term| dictionary.look_up(term))
 }

@@ -115,7 +115,7 @@ fn plan_updates(
     schema: &StoreSchema,
     documents: &[Current],
 ) -> Result<Vec<PlannedUpdate>> {
-    let (field, needs_reading) = (VersionField::of(schema), resolved.needs_reading(schema));
+    let field = VersionField::of(schema);
     let (mut planned, mut pending) = (Vec::with_capacity(documents.len()), Pending::default());
     for (document, at) in documents.iter().copied().zip(0..) {
         let row = if resolved.updates.count() == 1 { 0 } else { at };
@@ -138,14 +138,20 @@ fn plan_updates(
             }
         }
         pending.versions.extend(version.map(|version| (document, version)));
-        if let (Current::Segment(segment, doc), true) = (document, needs_reading) {
-            let target = UpdateTarget { segment, doc, row };
-            resolved.read(target, docs.segments[segment].view(), schema)?;
-        }
+        planned.push((document, row, version));
+    }
+    if resolved.needs_reading(schema) {
+        let target = |&(document, row, _): &PlannedUpdate| match document {
+            Current::Segment(segment, doc) => Some(UpdateTarget { segment, doc, row }),
+            _ => None,
+        };
+        let targets = planned.iter().filter_map(target);
+        resolved.read(targets, |segment| docs.segments[segment].view(), schema)?;
+    }
+    for &(document, row, _) in &planned {
         if let Some(field) = overflow(docs, document, row, (&*resolved, &mut pending), schema) {
             return Err(overflow_error(docs, document, field, schema)?);
         }
-        planned.push((document, row, version));
     }
     resolved.read_again(&docs.segments, schema)?;
     Ok(planned)

@@ -115,6 +115,35 @@ fn adds_and_sets_take_effect_in_their_order() {
 }
 
 #[test]
+fn documents_of_segments_count_in_any_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store(&folder, Durability::OnCommit);
+    let ids = ["a", "b", "c", "d", "e", "f"];
+    for (ids, version) in ids.chunks(3).zip(1..) {
+        ids.iter().fold(Rows::of(&store), |rows, id| rows.write(id, 7, version)).apply(&store);
+        store.commit().unwrap();
+    }
+    store.refresh().unwrap();
+    let mut expected = [7; 6];
+    // The second batch depends on the first, of which the snapshot has nothing yet.
+    for places in [[5, 0, 2, 5, 1, 0], [2, 4, 0, 3, 2, 5]] {
+        let mut rows = Rows::of(&store);
+        for (place, amount) in places.into_iter().zip([1, 10, 100, 1_000, 10_000, 100_000]) {
+            rows = rows.add(ids[place], amount);
+            expected[place] += amount;
+        }
+        assert_eq!(rows.apply(&store), [Outcome::Updated; 6]);
+        assert_eq!(ids.map(|id| number(&store, id, "stock")), expected.map(Some));
+    }
+    let snapshot = store.snapshot();
+    let places = [5, 1, 5, 0];
+    let found = places.map(|place| snapshot.find(ids[place].as_bytes()).unwrap().unwrap());
+    assert_eq!(store.update(&snapshot, &found, Rows::of(&store).add("", 3).0).unwrap(), 4);
+    places.iter().for_each(|place| expected[*place] += 3);
+    assert_eq!(ids.map(|id| number(&store, id, "stock")), expected.map(Some));
+}
+
+#[test]
 fn versions_and_conditions_decide_what_counts() {
     let folder = tempfile::tempdir().unwrap();
     let store = store(&folder, Durability::OnCommit);
