@@ -24,8 +24,7 @@ pub(crate) use docvalues::reader::{
 pub(crate) use docvalues::search::arrow::Batches;
 #[cfg(feature = "parquet")]
 pub(crate) use docvalues::search::export::DocOrder;
-pub(crate) use docvalues::search::export::{Cell, ChunkColumn};
-pub(crate) use docvalues::search::retrieve::Retriever;
+pub(crate) use docvalues::search::export::{Cell, ChunkColumn, Retriever};
 pub(crate) use docvalues::search::{self, Error as SearchError, Search};
 pub(crate) use docvalues::store;
 pub(crate) use docvalues::terms::lookup::{IdLookup, SeekError, SegmentIds};

@@ -74,7 +74,7 @@
 //! | `TopFieldCollector`, `SortField` | [`Search::top`](search::Search::top), [`SortKey`] |
 //! | stats, percentiles, cardinality | [`search::stats`] |
 //! | date histogram, range aggregation | [`search::histogram`] |
-//! | `/export`, fetching of doc values fields | [`search::export`], [`search::retrieve`] |
+//! | `/export`, fetching of doc values fields | [`search::export`], [`Retriever`](search::export::Retriever) |
 //!
 //! ```
 //! use docvalues::prelude::*;

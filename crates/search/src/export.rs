@@ -10,6 +10,8 @@
 //! chunk         columns of rows, in the requested order
 //! ```
 //!
+//! A [`Retriever`] fills one chunk again and again, for a page of results at a time.
+//!
 //! CPU time for 52,653 of 10 million documents: gathering numbers takes 0.11 to 0.17 ms in any order, and 0.10 to
 //! 0.12 ms in sorted order; URLs of 63 bytes 6.4 and 4.4 ms; sorting 0.5 ms. Decoding the terms of all ords takes
 //! 0.58 ms, of the 16,577 different ones 0.17 ms.
@@ -19,6 +21,7 @@ mod chunk_buffer;
 mod chunk_reader;
 mod dedup;
 mod from_value;
+mod retriever;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -29,8 +32,9 @@ use crate::engine::{DocSet, Docs, DocsByPart, Search, from_docs, len_u32};
 use crate::error::Result;
 
 pub use chunk::{Cell, Chunk, ChunkColumn, DocTerms, NumberLists, Numbers, Row, StringLists, Strings};
-pub(crate) use chunk_reader::ChunkReader;
+use chunk_reader::ChunkReader;
 pub use from_value::FromValue;
+pub use retriever::Retriever;
 
 /// The most rows in a chunk: enough that neighbours among random documents of some millions share pages.
 const MAX_ROWS: usize = 1 << 16;
@@ -159,6 +163,15 @@ impl Search<'_> {
         columns: &[S],
     ) -> Result<Export<'d>> {
         Export::open(self, docs.into(), columns)
+    }
+
+    /// Opens columns for repeated retrieval of a few documents.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such column, or the directory is damaged.
+    pub fn retriever<S: AsRef<str>>(&self, columns: &[S]) -> Result<Retriever> {
+        Retriever::open(self, columns)
     }
 }
 

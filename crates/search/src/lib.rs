@@ -9,7 +9,7 @@
 //! | sort | the first documents in an order, or all of them | [`sort`] |
 //! | statistics | count, range, sum, spread, percentiles and distinct values of a column | [`stats`] |
 //! | export | the values of many documents, in any order | [`export`] |
-//! | retrieve | the values of a few documents, repeatedly | [`retrieve`] |
+//! | retrieve | the values of a few documents, repeatedly | [`export::Retriever`] |
 //! | calendar steps | days, weeks and hours in a time zone, for histograms and groups | [`calendar`] |
 //! | partial results | answers that merge with those of other machines | [`partial`] |
 //!
@@ -36,7 +36,6 @@ mod metrics;
 pub mod partial;
 pub mod query;
 mod request;
-pub mod retrieve;
 #[cfg(feature = "serde")]
 mod serial;
 pub mod sort;

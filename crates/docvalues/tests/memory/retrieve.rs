@@ -26,7 +26,7 @@ fn pages_allocate_only_for_decoding() {
         .collect();
     for (field, _) in &dataset.columns {
         let mut retriever = Search::new(&segment).retriever(&[&field.name]).unwrap();
-        let turn = |retriever: &mut docvalues::search::retrieve::Retriever| {
+        let turn = |retriever: &mut docvalues::search::export::Retriever| {
             pages.iter().for_each(|page| assert_eq!(retriever.retrieve(page).unwrap().len(), PAGE));
         };
         turn(&mut retriever);

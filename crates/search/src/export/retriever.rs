@@ -1,10 +1,11 @@
-//! Retrieval of some columns for a few documents, as for a page of results.
+//! [`Retriever`]: the values of a few documents, as for a page of results.
 
 use docvalues_column::{DocAddress, Field};
 
+use super::chunk::Chunk;
+use super::chunk_reader::ChunkReader;
 use crate::engine::Search;
 use crate::error::Result;
-use crate::export::{Chunk, ChunkReader};
 
 /// Open columns and reusable buffers for repeated retrieval. Made by [`Search::retriever`].
 ///
@@ -31,19 +32,12 @@ pub struct Retriever {
     chunk: Chunk,
 }
 
-impl Search<'_> {
-    /// Opens columns for repeated retrieval.
-    ///
-    /// # Errors
-    ///
-    /// If there is no such column, or the directory is damaged.
-    pub fn retriever<S: AsRef<str>>(&self, columns: &[S]) -> Result<Retriever> {
-        let reader = ChunkReader::open(self, columns)?;
+impl Retriever {
+    pub(super) fn open<S: AsRef<str>>(search: &Search<'_>, columns: &[S]) -> Result<Retriever> {
+        let reader = ChunkReader::open(search, columns)?;
         Ok(Retriever { chunk: reader.chunk(), reader })
     }
-}
 
-impl Retriever {
     /// The columns, in the order of the request.
     pub fn fields(&self) -> impl ExactSizeIterator<Item = &Field> {
         self.reader.fields()
@@ -63,7 +57,7 @@ impl Retriever {
     /// [`DocId`](docvalues_column::DocId)s will do. A document that the source does
     /// not have gets a row without values.
     ///
-    /// All values are in memory at once, whatever their number; use [`Export`](crate::export::Export) for many
+    /// All values are in memory at once, whatever their number; use [`Export`](super::Export) for many
     /// documents.
     ///
     /// # Errors
