@@ -101,8 +101,8 @@ mod block;
 mod build;
 mod full_block;
 mod gather;
-mod in_order;
 mod meta;
+mod scan;
 mod seek;
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,4 @@
-//! Terms in order, each built from the one before.
+//! Scan of a range of ords: terms in order, each built from the one before.
 
 use std::ops::{ControlFlow, Range};
 
