@@ -30,14 +30,14 @@ mod new_terms;
 mod scan;
 mod skip_index;
 mod source;
-mod terms;
+mod term_overlay;
 
 use scan::Scan;
 
 pub use changes::Changes;
 pub use new_terms::NewTerms;
 pub use source::{ColumnChanges, OverlaySource};
-pub use terms::TermOverlay;
+pub use term_overlay::TermOverlay;
 
 /// A column in which some rows changed.
 ///
