@@ -49,7 +49,7 @@
 //! | `log_source` | reads a log |
 //! | `log_reader` | reads the frames of all logs after a commit |
 //! | `log_frames` | lists the frames of a store |
-//! | `replay_after_loss` | replays logs onto an older commit than the one that names them |
+//! | `read_after_loss` | reads the frames that follow an older commit than the one that names the logs |
 //!
 //! Of bodies, which `batch` encodes, a log only knows the histories; it does not know how they are applied.
 
@@ -59,7 +59,7 @@ mod log_frames;
 mod log_reader;
 mod log_source;
 mod log_writer;
-mod replay_after_loss;
+mod read_after_loss;
 #[cfg(test)]
 mod schedules;
 #[cfg(test)]
@@ -71,4 +71,4 @@ pub use log_frames::{FrameInfo, LogFrames};
 pub(crate) use log_reader::{LogStart, read_logs_after};
 pub(crate) use log_source::LogSource;
 pub(crate) use log_writer::LogWriter;
-pub(crate) use replay_after_loss::{LogBatches, replay_after_loss};
+pub(crate) use read_after_loss::{LogBatches, read_logs_after_loss};

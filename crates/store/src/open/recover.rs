@@ -8,7 +8,7 @@ use docvalues_storage::Directory;
 use crate::commit::commit_now;
 use crate::error::{Error, Result};
 use crate::files::{CommitFile, CommitInfo, Files, WriterLock, next_epoch};
-use crate::log::{LogBatches, read_logs_after, replay_after_loss};
+use crate::log::{LogBatches, read_logs_after, read_logs_after_loss};
 use crate::observer::Observer;
 use crate::options::StoreOptions;
 use crate::segments::CommitState;
@@ -75,7 +75,7 @@ pub(super) fn recover_in(
     }
     let discarded = discard_from.unwrap_or(u64::MAX);
     let LogBatches { following, lost: lost_batches, end, epoch } =
-        replay_after_loss(&*directory, (&base, &newest), discarded, |_| Ok(()))?;
+        read_logs_after_loss(&*directory, (&base, &newest), discarded, |_| Ok(()))?;
     if let Some(lost) = lost_batches.as_ref().filter(|lost| *lost.start() < discarded) {
         let (first, last, why) = (*lost.start(), *lost.end(), end.unwrap_or_default());
         return Err(Error::LostBatches { folder, commit: to, first, last, why });
@@ -88,7 +88,9 @@ pub(super) fn recover_in(
     // The logs are of the history that ends.
     state.file.first_log = None;
     let store = Store::of(directory, lock, files, state, options, observer);
-    replay_after_loss(&*store.directory, (&base, &newest), discarded, |frame| replay_frame(&store, frame))?;
+    read_logs_after_loss(&*store.directory, (&base, &newest), discarded, |frame| {
+        replay_frame(&store, frame)
+    })?;
     commit_now(&store)?;
     let commit = store.change(|writer| {
         let (number, commit) = writer.last_commit();

@@ -1,4 +1,4 @@
-//! [`replay_after_loss`]: replays logs onto a commit that may not name them.
+//! [`read_logs_after_loss`]: reads the logs after a commit that may not name them.
 //!
 //! A commit names the first log after it. If that commit is damaged or missing, its logs may still follow an older one: the
 //! numbers and histories of their batches show it. Batches that do not follow are counted, so that the caller can refuse to
@@ -27,8 +27,8 @@ pub(crate) struct LogBatches {
     pub(crate) epoch: u64,
 }
 
-/// The replay of logs, one after the other.
-struct Replay<'a> {
+/// A pass over logs, one after the other.
+struct Pass<'a> {
     commit: &'a CommitFile,
     newest: &'a CommitFile,
     discard_from: u64,
@@ -44,7 +44,7 @@ struct Replay<'a> {
 /// # Errors
 ///
 /// If a call to the operating system fails, or a log is of a newer version; the error of `apply`.
-pub(crate) fn replay_after_loss(
+pub(crate) fn read_logs_after_loss(
     directory: &dyn Directory,
     (commit, newest): (&CommitFile, &CommitFile),
     discard_from: u64,
@@ -62,22 +62,22 @@ pub(crate) fn replay_after_loss(
     }
     let (sequence, history) = (commit.sequence, commit.history);
     let found = LogBatches::default();
-    let mut replay = Replay { commit, newest, discard_from, sequence, history, found };
+    let mut pass = Pass { commit, newest, discard_from, sequence, history, found };
     for (at, (number, log)) in logs.iter().enumerate() {
         let next = logs.get(at + 1).and_then(|(_, next)| next.as_ref());
         match log {
-            Some(log) => replay.read(log, next.filter(|next| next.goes_on_from(*number)), &mut apply)?,
-            None => replay.count_headerless(directory, *number)?,
+            Some(log) => pass.read(log, next.filter(|next| next.goes_on_from(*number)), &mut apply)?,
+            None => pass.count_headerless(directory, *number)?,
         }
     }
     if newest.first_log.is_some() && logs.iter().all(|(_, log)| log.is_none()) {
-        replay.end(|| "the log that the newest commit names is missing".to_owned());
-        replay.count_lost(newest.sequence + 1, newest.epoch);
+        pass.end(|| "the log that the newest commit names is missing".to_owned());
+        pass.count_lost(newest.sequence + 1, newest.epoch);
     }
-    Ok(replay.found)
+    Ok(pass.found)
 }
 
-impl Replay<'_> {
+impl Pass<'_> {
     fn read(
         &mut self,
         log: &LogSource,
