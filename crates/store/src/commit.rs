@@ -22,14 +22,14 @@
 //!
 //! | module | |
 //! | --- | --- |
-//! | `flush` | writes the segment of 1, also between commits |
+//! | `flush_buffer` | writes the segment of 1, also between commits |
 //! | `deltas` | writes the files of 2 |
 //! | `removal` | removes the files of 6 |
 //!
 //! Knows nothing of batches and merges.
 
 mod deltas;
-mod flush;
+mod flush_buffer;
 mod removal;
 
 use std::sync::Arc;
@@ -37,8 +37,8 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use deltas::write_deltas;
-use flush::write_buffer;
-pub(crate) use flush::{begin_flush, flush, flush_left, give_up_writing, is_written};
+use flush_buffer::write_buffer;
+pub(crate) use flush_buffer::{begin_flush, flush, flush_left, give_up_writing, is_written};
 pub(crate) use removal::{remove_all_but, remove_unnamed};
 
 use crate::error::{Error, Result};

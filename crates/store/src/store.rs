@@ -2,7 +2,7 @@
 //!
 //! | module | |
 //! | --- | --- |
-//! | `writer` | the state that is locked; in `commits`, how a commit is made of it |
+//! | `writer` | the state that is locked; in `freeze`, what a commit takes of it |
 //! | `docs` | the documents in it |
 //! | `tasks` | what background threads are asked for |
 //! | `writing` | a thread that writes a buffer, if there are no such threads |

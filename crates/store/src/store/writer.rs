@@ -1,6 +1,6 @@
 //! [`Writer`]: the state of a store that is locked while it changes.
 
-mod commits;
+mod freeze;
 
 use std::ffi::OsStr;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use docvalues_storage::Directory;
 
-pub(crate) use commits::Frozen;
+pub(crate) use freeze::Frozen;
 
 use super::docs::Docs;
 use crate::batch::body::{Body, FrameBody};
