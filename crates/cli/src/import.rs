@@ -15,8 +15,8 @@
 mod arrow;
 #[cfg(feature = "parquet")]
 mod arrow_rows;
+mod assign_types;
 mod batch_strings;
-mod choose_types;
 mod chunk_reader;
 mod chunks;
 pub(crate) mod column;
@@ -189,7 +189,7 @@ impl Import {
             };
             import.inputs.push(Input { source, kept });
         }
-        import.decide(&evidence, before)?;
+        import.assign_types(&evidence, before)?;
         if import.all_named {
             import.check_names()?;
         }

@@ -1,6 +1,6 @@
 //! The second pass over rows of text: each becomes a document, or is skipped.
 
-use super::choose_types::first_type;
+use super::assign_types::first_type;
 use super::document::{CellError, Document, split_cell};
 use super::error::{BadRow, InputError, Result};
 use super::hints::describe;

@@ -1,4 +1,4 @@
-//! Chooses the types of columns: from the user, the schema of a file, or a sample.
+//! Assigns types to columns: the requested one, that of the file's schema, or the one inferred from a sample.
 
 use std::collections::HashMap;
 
@@ -16,9 +16,9 @@ use crate::text::time::is_timestamp;
 use crate::text::words::{meant, quoted_list};
 
 impl Import {
-    /// Chooses the type of every column that has a requested or declared type or a value in the sample.
+    /// Assigns the type of every column that has a requested or declared type or a value in the sample.
     /// `before` has the types by name that samples gave to columns before.
-    pub(super) fn decide(
+    pub(super) fn assign_types(
         &mut self,
         evidence: &[Evidence],
         before: &HashMap<String, ColumnType>,
