@@ -29,10 +29,12 @@
 use std::ops::Range;
 
 use crate::cursor::{Cursor, Put};
-use crate::error::{Error, ErrorKind, Result, Section};
+use crate::error::{ErrorKind, Result};
 
+pub use check::check;
 pub use seal::{Sealer, seal};
 
+mod check;
 mod seal;
 #[cfg(test)]
 mod tests;
@@ -170,21 +172,6 @@ impl Layout {
     /// All bytes of the section in the file.
     pub fn extent(&self) -> u64 {
         self.levels[self.count - 1].end()
-    }
-}
-
-/// Verifies the checksum of one granule. `bytes` is the whole granule, and `at` is its offset in the file.
-///
-/// # Errors
-///
-/// [`ErrorKind::Checksum`], at `at`.
-#[inline]
-pub fn check(section: Section, at: u64, bytes: &[u8], expected: u32) -> Result<()> {
-    let found = crc32fast::hash(bytes);
-    if found == expected {
-        Ok(())
-    } else {
-        Err(Error::new(section, at, ErrorKind::Checksum { found, expected }))
     }
 }
 

@@ -4,7 +4,7 @@ use byteorder::{ByteOrder, LittleEndian};
 use proptest::prelude::*;
 
 use super::*;
-use crate::error::Place;
+use crate::error::{Place, Section};
 
 /// A payload in which no two granules are alike.
 fn payload(len: usize) -> Vec<u8> {
