@@ -1,5 +1,7 @@
 //! The counters of one facet.
 
+mod merge_parts;
+
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -24,10 +26,6 @@ const MAX_DENSE: usize = 1 << 20;
 /// The ratio of terms to documents from which a hash table is used. An array must be cleared and scanned as a whole,
 /// a table only grows with the documents.
 const MAX_TERMS_PER_DOC: u64 = 64;
-
-/// The most terms of a part for each of its documents that are counted by its own ords: clearing a counter and adding
-/// it up costs about as much as a look-up of an id.
-const MAX_OWN_TERMS_PER_DOC: u64 = 1;
 
 /// Counts the values of one column.
 pub(crate) struct FacetCounter {
@@ -200,25 +198,12 @@ impl Collector for FacetCounter {
     }
 
     fn enter(&mut self, part: &PassPart<'_>) -> Result<bool> {
-        self.own = match (part.columns.ids(self.slot), &self.counts) {
-            (Some(ids), Counts::Ords(_)) => {
-                let hits = part.docs.count(part.total);
-                let are_many = ids.len() as u64 <= u64::from(hits) * MAX_OWN_TERMS_PER_DOC;
-                are_many.then(|| CounterArray::new(ids.len() + 1, hits as usize)).transpose()?
-            }
-            _ => None,
-        };
+        self.begin_part(part)?;
         Ok(true)
     }
 
     fn leave(&mut self, part: &PassPart<'_>) -> Result<()> {
-        let own = self.own.take().map(CounterArray::finish);
-        if let (Some(own), Some(ids), Counts::Ords(counts)) =
-            (own, part.columns.ids(self.slot), &mut self.counts)
-        {
-            self.missing += own.last().copied().map_or(0, u64::from);
-            ids.iter().zip(own).for_each(|(id, count)| counts.add(id.get() as usize, count));
-        }
+        self.add_part(part);
         Ok(())
     }
 
@@ -287,34 +272,7 @@ impl Collector for FacetCounter {
     }
 
     fn merge(&mut self, other: FacetCounter, stop: &Interrupt) -> Result<()> {
-        self.docs += other.docs;
-        self.missing += other.missing;
-        if self.budget.is_over() {
-            return Ok(());
-        }
-        let (budget, mut pace) = (&*self.budget, stop.pace());
-        match (&mut self.counts, other.counts) {
-            (Counts::Ords(to), Counts::Ords(from)) | (Counts::Dense(_, to), Counts::Dense(_, from)) => {
-                to.merge(&from, stop)?;
-            }
-            (Counts::Sparse(to), Counts::Sparse(from)) => {
-                for (number, count) in from.iter() {
-                    pace.step()?;
-                    to.count(number, count, budget);
-                }
-                budget.give(from.bytes());
-            }
-            (Counts::Bytes(to, counts), Counts::Bytes(from, from_counts)) => {
-                for (row, count) in (1..).zip(&from_counts) {
-                    pace.step()?;
-                    count_bytes(to, counts, from.get(row), *count, budget);
-                }
-                budget.give(from.bytes() + from_counts.capacity() * size_of::<u64>());
-            }
-            // A fork has the same kind of counters.
-            _ => {}
-        }
-        Ok(())
+        self.add_thread(other, stop)
     }
 }
 
