@@ -81,7 +81,7 @@ pub(crate) static SET_BITS: [[u8; 8]; 256] = {
     table
 };
 
-/// Bytes that `count` integers of `width` bits take, padding included.
+/// Bytes that `count` integers of `width` bits occupy, padding included.
 #[inline]
 pub const fn packed_len(count: u64, width: u8) -> u64 {
     count.saturating_mul(width as u64).div_ceil(64).saturating_mul(8)

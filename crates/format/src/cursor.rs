@@ -27,14 +27,14 @@ pub struct Cursor<'a> {
     place: Place,
     bytes: &'a [u8],
     at: usize,
-    /// The start of the field that was taken last.
+    /// The start of the field that was read last.
     field: usize,
 }
 
-/// Declares a method for each type of numbers, which takes one.
+/// Declares a method for each type of numbers, which reads one.
 macro_rules! numbers {
     ($($number:ident)*) => { $(
-        #[doc = concat!("Takes a `", stringify!($number), "`.")]
+        #[doc = concat!("Reads a `", stringify!($number), "`.")]
         ///
         /// # Errors
         ///
@@ -53,7 +53,7 @@ impl<'a> Cursor<'a> {
         Cursor { place, bytes, at: 0, field: 0 }
     }
 
-    /// The number of bytes taken.
+    /// The number of bytes that were read.
     pub fn position(&self) -> usize {
         self.at
     }
@@ -63,22 +63,22 @@ impl<'a> Cursor<'a> {
         self.bytes.len() - self.at
     }
 
-    /// Takes the next `len` bytes.
+    /// Reads the next `len` bytes.
     ///
     /// # Errors
     ///
     /// [`ErrorKind::Truncated`] when fewer are left; the cursor then stays where it was.
     pub fn take(&mut self, len: usize) -> Result<&'a [u8]> {
         let (at, left) = (self.at, self.left());
-        let taken = self.bytes[at..].get(..len).ok_or_else(|| Error::truncated(self.place, at, len, left))?;
+        let bytes = self.bytes[at..].get(..len).ok_or_else(|| Error::truncated(self.place, at, len, left))?;
         self.field = at;
         self.at += len;
-        Ok(taken)
+        Ok(bytes)
     }
 
     numbers!(u8 u16 u32 u64 i64);
 
-    /// Takes `len` reserved bytes, which must be zero.
+    /// Reads `len` reserved bytes, which must be zero.
     ///
     /// # Errors
     ///
@@ -88,7 +88,7 @@ impl<'a> Cursor<'a> {
         self.rule(zeros, "reserved bytes are not zero")
     }
 
-    /// Takes a tag byte: the index of a variant in `all`. `what` names the kind of tag in errors.
+    /// Reads a tag byte: the index of a variant in `all`. `what` names the kind of tag in errors.
     ///
     /// # Errors
     ///
@@ -98,7 +98,7 @@ impl<'a> Cursor<'a> {
         all.get(usize::from(tag)).copied().ok_or_else(|| self.refuse(ErrorKind::UnknownTag { what, tag }))
     }
 
-    /// An error at the field that was taken last.
+    /// An error at the field that was read last.
     #[cold]
     pub fn refuse(&self, kind: ErrorKind) -> Error {
         Error::at(self.place, self.field, kind)
@@ -131,7 +131,7 @@ impl<'a> Cursor<'a> {
         self.check(ErrorKind::rule(holds, why))
     }
 
-    /// Turns the error of `checked` into one at the field that was taken last.
+    /// Turns the error of `checked` into one at the field that was read last.
     ///
     /// # Errors
     ///

@@ -103,7 +103,7 @@ impl SectionRef {
     }
 }
 
-/// Bytes that a section with `len` bytes of payload takes in the file, with tail and checksums; `None` if that
+/// Bytes that a section with `len` bytes of payload occupies in the file, with tail and checksums; `None` if that
 /// exceeds a `u64`.
 pub fn extent(len: u64) -> Option<u64> {
     Layout::of(len).map(|layout| layout.extent())
@@ -175,7 +175,7 @@ impl Layout {
     }
 }
 
-/// The offset at which a writer begins a section with `len` bytes of payload, if all bytes before `at` are taken.
+/// The offset at which a writer begins a section with `len` bytes of payload, if all bytes before `at` are in use.
 ///
 /// Large sections are aligned to pages, so a granule is one page of the file. Reading a value of a mapped file that
 /// is not in memory then faults one page instead of two.

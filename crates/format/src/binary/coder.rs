@@ -3,14 +3,14 @@
 use super::encode::{Compression, Values};
 use super::{Coding, fsst, onpair};
 
-/// The fewest bytes that a section takes besides its payload.
+/// The fewest bytes that a section occupies besides its payload.
 const OVERHEAD: u64 = 128;
 
 /// The fewest bytes of values that [`Compression::Auto`] compresses. Training for fewer takes longer than all other
 /// work on them.
 const MIN_FSST: u64 = 4 << 10;
 
-/// The fewest bytes of values for which [`Compression::Auto`] tries OnPair, whose table takes up to 45 KiB.
+/// The fewest bytes of values for which [`Compression::Auto`] tries OnPair, whose table is up to 45 KiB long.
 const MIN_ONPAIR: u64 = 1 << 20;
 
 /// A trained encoder.

@@ -8,7 +8,7 @@ use super::onpair::Packer;
 /// Compressed values.
 #[derive(Clone, Debug)]
 pub struct Compressed {
-    /// The compressed bytes that the caller has not taken.
+    /// The compressed bytes that the caller has not drained.
     pub bytes: Vec<u8>,
     /// The compression.
     pub coding: Coding<Vec<u8>>,
@@ -80,7 +80,7 @@ impl Compressor {
         Codes { kind, ends }
     }
 
-    /// Ends a section with all strings, of which the caller has not taken `bytes`. Returns `None` if compression does
+    /// Ends a section with all strings, of which the caller has not drained `bytes`. Returns `None` if compression does
     /// not pay.
     pub fn finish(self, section: CodeSection, mut bytes: Vec<u8>) -> Option<Compressed> {
         let Compressor { coder, total_len, compression } = self;
@@ -128,7 +128,7 @@ pub struct CodeSection {
 }
 
 impl CodeSection {
-    /// Appends codes to `bytes`, which the caller may take. Returns where they start, in bytes of the section or, for
+    /// Appends codes to `bytes`, which the caller may drain. Returns where they start, in bytes of the section or, for
     /// OnPair, in codes.
     pub fn append(&mut self, codes: &Codes, bytes: &mut Vec<u8>) -> u64 {
         let (before, len, packed) = (bytes.len(), self.len, self.packer.codes);

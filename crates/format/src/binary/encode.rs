@@ -143,8 +143,8 @@ where
     }
 }
 
-/// A lower estimate of the stored length of `len` bytes of values like `strings`: three quarters of what a sample
-/// takes, so that callers can rely on it.
+/// A lower estimate of the stored length of `len` bytes of values like `strings`: three quarters of that of a
+/// sample, so that callers can rely on it.
 ///
 /// # Errors
 ///

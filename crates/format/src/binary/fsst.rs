@@ -287,7 +287,7 @@ impl SymbolTable {
     }
 
     /// Decodes the first code of a group of `left` codes, and the byte after it if it is an escape. Returns the number
-    /// of codes taken and of bytes written. `None` for an escape without a byte.
+    /// of codes read and of bytes written. `None` for an escape without a byte.
     fn decode_one(&self, group: u64, left: usize, window: &mut [u8; WINDOW]) -> Option<(usize, usize)> {
         let [code, byte, ..] = group.to_le_bytes();
         if code == ESCAPE {

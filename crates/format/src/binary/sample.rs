@@ -14,8 +14,8 @@ pub(super) fn len(total: u64, factor: usize, most: usize) -> usize {
 /// Samples values, or parts of long ones, of about `len` bytes together. If the column is shorter, returns all values
 /// that are not empty.
 ///
-/// Takes the values at positions that are multiples of the golden ratio. These are evenly spread, however many are
-/// taken, and do not resonate with periods of the data.
+/// Chooses the values at positions that are multiples of the golden ratio. These are evenly spread, however many there
+/// are, and do not resonate with periods of the data.
 pub(super) fn values<S: Values>(strings: &S, len: usize) -> Result<Vec<Vec<u8>>, S::Error> {
     const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
     let (mut sample, total) = (Vec::new(), strings.total_len());

@@ -167,7 +167,7 @@ fn values_that_cannot_be_stored_are_refused() {
 #[test]
 #[cfg(target_pointer_width = "64")]
 fn a_value_of_more_than_two_gibibytes_is_refused() {
-    // Zeros that are never touched take no memory.
+    // Zeros that are never touched use no memory.
     let len = u64::from(MAX_VALUE) + 1;
     let zeros = || vec![0; MAX_VALUE as usize + 1];
     assert_eq!(encode(zeros(), &[len], &RAW), Err(EncodeError::TooLong { index: 0, len }));

@@ -1,6 +1,6 @@
 //! Packing integers: one word of 64 bits after the other, or eight integers at a time with AVX-512.
 //!
-//! Eight integers of `width` bits take `width` bytes. The kernel shifts each integer to its bit within a byte, then
+//! Eight integers of `width` bits occupy `width` bytes. The kernel shifts each integer to its bit within a byte, then
 //! permutes bytes. If integers have more than 8 bits, no byte holds bits of three of them, so two integers at even
 //! places never share a byte, nor do two at odd places: two permutations and an `or` make the group. Integers of up
 //! to 8 bits are narrowed to a byte each, and `pext` extracts their bits. It is the inverse of the kernel in

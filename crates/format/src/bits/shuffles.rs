@@ -1,6 +1,6 @@
 //! Shuffle patterns that move the bytes of packed integers to vector lanes.
 //!
-//! Eight integers of `width` bits take `width` bytes, so every group of eight begins at a whole byte, and one pattern
+//! Eight integers of `width` bits occupy `width` bytes, so every group of eight begins at a whole byte, and one pattern
 //! serves all groups of a width. The patterns are computed at compile time, because computing one takes as long as
 //! unpacking a block of 512 integers.
 

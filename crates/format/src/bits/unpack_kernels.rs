@@ -1,6 +1,6 @@
 //! Vector kernels that unpack or compare eight integers at a time.
 //!
-//! Eight integers of `width` bits take `width` bytes, so every group of eight begins at a whole byte. One pattern
+//! Eight integers of `width` bits occupy `width` bytes, so every group of eight begins at a whole byte. One pattern
 //! then serves all groups of a width: which bytes go to which lane, and by how many bits each lane is shifted. The
 //! scalar loop of [`super::unpack`] is the reference; tests compare every kernel that the CPU has with it.
 //!

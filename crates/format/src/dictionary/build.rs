@@ -33,7 +33,7 @@ pub enum BuildError {
 
 /// Builds a dictionary from distinct terms in ascending byte order.
 ///
-/// Holds the encoded blocks, and two terms. Adding a term takes O(its length), whatever the lengths of the others.
+/// Holds the encoded blocks, and two terms. Adding a term is O(its length), whatever the lengths of the others.
 #[derive(Clone, Debug, Default)]
 pub struct DictionaryBuilder {
     count: u32,
@@ -45,7 +45,7 @@ pub struct DictionaryBuilder {
     blocks: Vec<u8>,
     /// The start of each block.
     offsets: Vec<i64>,
-    /// Bytes of blocks that [`take_blocks`](Self::take_blocks) took, which precede `blocks`.
+    /// Bytes of blocks that [`take_blocks`](Self::take_blocks) returned, which precede `blocks`.
     taken: usize,
     /// The first term of each block, truncated to the bytes that a key may depend on, end to end.
     heads: Vec<u8>,
@@ -99,14 +99,14 @@ impl DictionaryBuilder {
         (self.count > 0).then_some(&self.last)
     }
 
-    /// Takes the bytes of the complete blocks. The section is all bytes taken, in order, followed by those of the
-    /// finished dictionary.
+    /// Removes the bytes of the complete blocks, and returns them. The section is all bytes returned, in order, followed
+    /// by those of the finished dictionary.
     pub fn take_blocks(&mut self) -> Vec<u8> {
         self.taken += self.blocks.len();
         std::mem::take(&mut self.blocks)
     }
 
-    /// Bytes of complete blocks that were not taken.
+    /// Bytes of complete blocks that [`take_blocks`](Self::take_blocks) has not returned.
     pub fn blocks_len(&self) -> usize {
         self.blocks.len()
     }

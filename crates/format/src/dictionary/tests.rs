@@ -305,7 +305,7 @@ fn invalid_terms_are_refused() {
 #[test]
 #[cfg(target_pointer_width = "64")]
 fn a_term_of_more_than_two_gibibytes_is_refused() {
-    // Zeros that are never touched take no memory.
+    // Zeros that are never touched use no memory.
     let len = MAX_VALUE as usize + 1;
     let mut builder = DictionaryBuilder::new();
     assert_eq!(builder.push(&vec![0; len]), Err(BuildError::TooLong { ord: 0, len }));

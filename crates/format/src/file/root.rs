@@ -89,7 +89,7 @@ pub struct Extension {
 impl Root {
     /// Reads the root of the file of `footer`.
     ///
-    /// O(bytes). The result takes 56 bytes a page, and the bodies of the extensions.
+    /// O(bytes). The result occupies 56 bytes a page, and the bodies of the extensions.
     ///
     /// # Errors
     ///

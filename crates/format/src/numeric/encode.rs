@@ -55,8 +55,8 @@ pub fn encode<T: Number>(values: &[T], options: &NumericOptions) -> Numeric<Vec<
 
 /// As [`encode`], for values and blocks that need not fit in memory.
 ///
-/// After each chunk of blocks, `drain` is called with their bytes and may take them. The section is all bytes that it
-/// took, followed by those that are returned. A hundredth of 64-bit values stays in memory.
+/// After each chunk of blocks, `drain` is called with their bytes and may remove them. The section is all bytes that it
+/// removed, followed by those that are returned. A hundredth of 64-bit values stays in memory.
 ///
 /// # Errors
 ///

@@ -1,7 +1,7 @@
 //! Fine zones: the finest level of the skip index, with approximate bounds of every 512 values in two bytes.
 //!
 //! In a top-k search, most zones of 4,096 values have a competitive value, but most fine zones have none. The fine
-//! zones of ten million values take 40 kB, which stay in the cache.
+//! zones of ten million values occupy 40 kB, which stay in the cache.
 //!
 //! # Layout
 //!

@@ -53,7 +53,7 @@ impl<'a> Slice<'a> {
     }
 }
 
-/// Encoding stops at an error of the values, or of taking the blocks. Who passed them has the error.
+/// Encoding stops at an error of the values, or of `drain`. The caller that passed them has the error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stopped;
 

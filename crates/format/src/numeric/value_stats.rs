@@ -146,7 +146,7 @@ impl Divisor {
 pub(super) struct Distinct {
     values: Vec<i64>,
     /// The number of a value plus one, with linear probing from its home slot; 0 for an empty slot. At most a
-    /// sixteenth of the slots is taken, so the first probe usually succeeds.
+    /// sixteenth of the slots is occupied, so the first probe usually succeeds.
     slots: Vec<u16>,
     /// Whether every value is in its home slot.
     at_home: bool,

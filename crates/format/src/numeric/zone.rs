@@ -17,7 +17,7 @@
 //! | 8 | 8 | `max` | i64: largest value |
 //!
 //! A column of one zone has no zone map, as the directory has its smallest and largest value. Zones are independent
-//! of blocks. A zone takes 16 bytes, a three-hundredth of 4,096 values of 10 bits, and 300 million values have an
+//! of blocks. A zone is 16 bytes, a three-hundredth of 4,096 values of 10 bits, and 300 million values have an
 //! upper level of 18 KiB.
 //!
 //! # Drawing

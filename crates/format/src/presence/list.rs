@@ -1,6 +1,6 @@
 //! The *list* block: the numbers of up to 256 documents.
 //!
-//! It is the smallest layout for few documents: at most 512 bytes, while the starts of a sparse block alone take 520.
+//! It is the smallest layout for few documents: at most 512 bytes, while the starts of a sparse block alone occupy 520.
 //!
 //! | offset | bytes | field | meaning |
 //! | -----: | ----: | --- | --- |

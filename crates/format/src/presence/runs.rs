@@ -8,7 +8,7 @@
 //!
 //! The length of a run is the difference to the next `befores`, that of the last one the difference to the block's
 //! `values`. No run is empty and no two touch. `rank` is a binary search over the starts: at most eleven steps, because
-//! more than 2,110 runs take more bytes than a bitmap.
+//! more than 2,110 runs are longer than a bitmap.
 //!
 //! # Drawing
 //!

@@ -365,7 +365,7 @@ fn the_last_document_of_the_largest_segment_is_found() {
     }
 }
 
-/// Zeros that are never touched take no memory.
+/// Zeros that are never touched use no memory.
 #[cfg(target_pointer_width = "64")]
 #[test]
 fn blocks_lie_beyond_four_gibibytes() {

@@ -328,7 +328,7 @@ fn one_thread_builds_the_fast_path() {
     assert!(reader.fast_path.get().is_some());
 }
 
-/// Zeros that nobody touches take no memory.
+/// Zeros that are never touched use no memory.
 #[cfg(target_pointer_width = "64")]
 #[test]
 fn residuals_lie_beyond_four_gibibytes() {
