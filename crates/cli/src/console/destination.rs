@@ -36,7 +36,7 @@ impl Destination {
         if is_stdout(path) {
             return Ok(Destination::Stdout);
         }
-        if is_descriptor(path) || path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        if is_stream(path) {
             return Ok(Destination::Stream(path.to_owned()));
         }
         Ok(Destination::File(followed(path)?))
@@ -89,6 +89,11 @@ pub(crate) fn refuse_stdout(json: bool, console: &Console<'_>) -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// Whether a path is a device, a pipe, or another descriptor of this process.
+pub(crate) fn is_stream(path: &Path) -> bool {
+    is_descriptor(path) || path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 
 /// Whether a path is a descriptor of this process. A descriptor is not replaced, even if it is a file: the shell that
