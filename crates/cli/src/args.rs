@@ -25,7 +25,7 @@ pub(crate) mod verify;
 pub(crate) mod where_guide;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::parser::ValueSource;
 use clap::{Arg, ColorChoice, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
@@ -179,9 +179,15 @@ impl CommandLine {
     pub(crate) fn choose_format(&mut self) -> Result<()> {
         let is_export = matches!(self.command, Command::Export(_));
         let output = self.output.as_deref().filter(|_| self.by_extension);
+        let is_toml = output.and_then(Path::extension).is_some_and(|extension| extension == "toml");
         let (json, format, output, own) = match &mut self.command {
             // Lines, whatever the extension.
             Command::Lookup(lookup::LookupArgs { doc: true, .. }) => return Ok(()),
+            // The file for --schema.
+            Command::Schema(args) if is_toml => {
+                args.json = false;
+                return Ok(());
+            }
             Command::Terms(args) => (args.json, &mut args.format, args.output.as_deref(), "txt"),
             Command::Sql(args) => (args.json, &mut args.format, args.output.as_deref(), ""),
             Command::Sort(search::SortArgs { records, .. })

@@ -107,7 +107,7 @@ fn dispatch(line: &CommandLine, console: &mut Console<'_>) -> Result<Exit> {
     }
     match &line.command {
         Command::Build(args) => cmd::build::run(args, console),
-        Command::Schema(args) => cmd::schema::run(args, console),
+        Command::Schema(args) => cmd::schema::run(args, line.output.as_deref(), console),
         Command::Merge(args) => cmd::merge::run(args, opener, console),
         #[cfg(feature = "lucene")]
         Command::Import(args) => cmd::import::run(args, opener, console),
