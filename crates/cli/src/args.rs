@@ -25,7 +25,7 @@ pub(crate) mod verify;
 pub(crate) mod where_guide;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::parser::ValueSource;
 use clap::{Arg, ColorChoice, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
@@ -33,7 +33,7 @@ use clap::{Arg, ColorChoice, CommandFactory as _, FromArgMatches as _, Parser, S
 use crate::answer::rows::RecordFormat;
 #[cfg(feature = "lucene")]
 use crate::api::lucene::FieldType;
-use crate::error::Result;
+use crate::error::{CliError, Result};
 use crate::open::opener::Opener;
 
 const NOTES: &str = "\
@@ -94,9 +94,10 @@ pub(crate) struct CommandLine {
     #[arg(skip)]
     pub(crate) reads_a_commit: bool,
 
-    /// The format of an answer that --format names, and whether the extension of its file gives it instead.
+    /// The format in which an answer is printed as rows, `None` as an object of JSON or as text; and whether the extension of
+    /// its file gives it.
     #[arg(skip)]
-    format: Option<RecordFormat>,
+    pub(crate) format: Option<RecordFormat>,
     #[arg(skip)]
     by_extension: bool,
 
@@ -173,11 +174,39 @@ impl CommandLine {
         Ok(line)
     }
 
-    /// The format in which an answer is printed as rows; `None` as an object of JSON or as text.
-    pub(crate) fn row_format(&self) -> Result<Option<RecordFormat>> {
-        match &self.output {
-            Some(output) if self.by_extension => RecordFormat::of_answer(output),
-            _ => Ok(self.format),
+    /// Sets the format of rows to that of --json, --format or the extension of --output. Fails if it is none that the command
+    /// has.
+    pub(crate) fn choose_format(&mut self) -> Result<()> {
+        let is_export = matches!(self.command, Command::Export(_));
+        let output = self.output.as_deref().filter(|_| self.by_extension);
+        let is_toml = output.and_then(Path::extension).is_some_and(|extension| extension == "toml");
+        let (json, format, output, own) = match &mut self.command {
+            // Lines, whatever the extension.
+            Command::Lookup(lookup::LookupArgs { doc: true, .. }) => return Ok(()),
+            // The file for --schema.
+            Command::Schema(args) if is_toml => {
+                args.json = false;
+                return Ok(());
+            }
+            Command::Terms(args) => (args.json, &mut args.format, args.output.as_deref(), "txt"),
+            Command::Sql(args) => (args.json, &mut args.format, args.output.as_deref(), ""),
+            Command::Sort(search::SortArgs { records, .. })
+            | Command::Get(records::GetArgs { records, .. })
+            | Command::Lookup(lookup::LookupArgs { records, .. })
+            | Command::Head(records::HeadArgs { records, .. })
+            | Command::Sample(records::SampleArgs { records, .. })
+            | Command::Cat(records::CatArgs { records, .. })
+            | Command::Export(records::ExportArgs { records, .. }) => {
+                (records.json, &mut records.format, records.output.as_deref(), "")
+            }
+            _ => (false, &mut self.format, output, "json"),
+        };
+        *format = RecordFormat::chosen(json, *format, output, own)?;
+        match format {
+            Some(RecordFormat::Parquet | RecordFormat::Arrow) if !is_export => {
+                Err(CliError::usage("only `dv export` writes Parquet and Arrow"))
+            }
+            _ => Ok(()),
         }
     }
 

@@ -63,7 +63,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, console: &mut Console<'_>) 
         }
     }
     let result = match CommandLine::parse(args.clone()) {
-        Ok(line) => console.escaped(|console| run_command(&line, console)),
+        Ok(line) => console.escaped(|console| run_command(line, console)),
         Err(error) => usage(&args, error, console),
     };
     let result = result.and_then(|exit| console.finish().map(|()| exit).map_err(CliError::from));
@@ -84,15 +84,16 @@ pub fn run(args: impl IntoIterator<Item = OsString>, console: &mut Console<'_>) 
 }
 
 /// Runs a command, whose answer goes where --output says.
-fn run_command(line: &CommandLine, console: &mut Console<'_>) -> Result<Exit> {
+fn run_command(mut line: CommandLine, console: &mut Console<'_>) -> Result<Exit> {
     let destination = Destination::of(line.output.as_deref())?;
     if let Destination::File(path) = &destination {
         refuse_no_text(path)?;
     }
-    let (format, mut exit) = (line.row_format()?, Exit::Ok);
+    line.choose_format()?;
+    let (format, mut exit) = (line.format, Exit::Ok);
     destination.write(console, |console| {
         console.answers = format.map(|_| Vec::new());
-        exit = dispatch(line, console)?;
+        exit = dispatch(&line, console)?;
         let answers = format.zip(console.answers.take());
         answers.map_or(Ok(()), |(format, answers)| answer_rows::print(&answers, format, console))
     })?;
@@ -106,7 +107,7 @@ fn dispatch(line: &CommandLine, console: &mut Console<'_>) -> Result<Exit> {
     }
     match &line.command {
         Command::Build(args) => cmd::build::run(args, console),
-        Command::Schema(args) => cmd::schema::run(args, console),
+        Command::Schema(args) => cmd::schema::run(args, line.output.as_deref(), console),
         Command::Merge(args) => cmd::merge::run(args, opener, console),
         #[cfg(feature = "lucene")]
         Command::Import(args) => cmd::import::run(args, opener, console),

@@ -9,7 +9,7 @@ use clap::ValueEnum;
 
 use super::table::{Align, Row, Table};
 use crate::console::Console;
-use crate::console::destination::{is_packed, unpacked};
+use crate::console::destination::{is_packed, is_stream, unpacked};
 use crate::error::{CliError, Result};
 use crate::text::printable;
 use crate::text::quoting::{json_text, quote_csv};
@@ -42,24 +42,30 @@ pub(crate) enum RecordFormat {
 }
 
 impl RecordFormat {
-    /// The format that --json or --format names, or else the extension of the output; `None` without one.
+    /// The format that --json or --format names, or else the extension of the output; `None` without one, and for `own`, that
+    /// of the form that the command prints without a format.
     pub(crate) fn chosen(
         json: bool,
         format: Option<RecordFormat>,
         output: Option<&Path>,
+        own: &str,
     ) -> Result<Option<RecordFormat>> {
         match (format, output) {
             _ if json => Ok(Some(RecordFormat::Ndjson)),
-            (None, Some(output)) => RecordFormat::of_output(output),
+            (None, Some(output)) => RecordFormat::of_output(output, own),
             _ => Ok(format),
         }
     }
 
-    /// The format by the extension of the output, if it has one. Fails if no format has this extension.
-    pub(crate) fn of_output(output: &Path) -> Result<Option<RecordFormat>> {
+    /// The format by the extension of the output, if it has one. Fails if no format has this extension, unless the output is a
+    /// device or a pipe.
+    fn of_output(output: &Path, own: &str) -> Result<Option<RecordFormat>> {
         let Some(extension) = unpacked(output).extension() else { return Ok(None) };
+        let is_own = !own.is_empty() && extension.eq_ignore_ascii_case(own);
         let format = extension.to_str().and_then(|name| RecordFormat::from_str(name, true).ok());
         let extension = match format {
+            _ if is_own => return Ok(None),
+            None | Some(RecordFormat::Table) if is_stream(output) => return Ok(None),
             None | Some(RecordFormat::Table) => extension.to_string_lossy(),
             // These are packed inside.
             Some(RecordFormat::Parquet | RecordFormat::Arrow) if is_packed(output) => "gz".into(),
@@ -70,13 +76,6 @@ impl RecordFormat {
         Err(failure.hint(format!(
             "set --format, or use one of these extensions: {text}, each also with .gz; or {columnar} with `dv export`"
         )))
-    }
-
-    /// The format of an answer by the extension of its file; `None` for an object of JSON.
-    pub(crate) fn of_answer(output: &Path) -> Result<Option<RecordFormat>> {
-        let extension = unpacked(output).extension();
-        let is_object = extension.is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
-        Ok(RecordFormat::of_output(output)?.filter(|_| !is_object))
     }
 
     /// The extensions of formats of text, or of those that only `dv export` writes.
@@ -125,9 +124,6 @@ impl RowPrinter {
         format: RecordFormat,
         out: &mut dyn Write,
     ) -> Result<RowPrinter> {
-        if matches!(format, RecordFormat::Parquet | RecordFormat::Arrow) {
-            return Err(CliError::usage("only `dv export` writes Parquet and Arrow"));
-        }
         let keys = columns.iter().map(|(name, _)| json_text(name) + ":").collect();
         let heading: Vec<_> = columns.iter().map(|(name, align)| (printable(name), *align)).collect();
         let table = Table::of_rows(&heading, ids);

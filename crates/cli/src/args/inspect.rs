@@ -7,7 +7,6 @@ use clap::Args;
 
 use super::filter::WhereArgs;
 use crate::answer::rows::RecordFormat;
-use crate::error::Result;
 
 const INFO_EXAMPLES: &str = "\
 Examples:
@@ -125,20 +124,13 @@ pub(crate) struct TermsArgs {
 
     /// The format of the output; default: a line for each term
     #[arg(long, value_name = "FORMAT")]
-    format: Option<RecordFormat>,
+    pub(crate) format: Option<RecordFormat>,
 
     /// Same as --format ndjson
     #[arg(long, conflicts_with = "format")]
-    json: bool,
+    pub(crate) json: bool,
 
     /// The file to write, such as x.csv or x.csv.gz; its extension gives the format if --format does not
     #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
-}
-
-impl TermsArgs {
-    /// The format of rows; `None` for lines.
-    pub(crate) fn row_format(&self) -> Result<Option<RecordFormat>> {
-        RecordFormat::chosen(self.json, self.format, self.output.as_deref())
-    }
+    pub(crate) output: Option<PathBuf>,
 }

@@ -7,7 +7,6 @@ use clap::Args;
 use super::filter::WhereArgs;
 use crate::answer::records::RecordOptions;
 use crate::answer::rows::RecordFormat;
-use crate::error::Result;
 use crate::import::source::InputFormat;
 
 /// Options of commands that print documents.
@@ -44,9 +43,8 @@ pub(crate) struct RecordArgs {
 
 impl RecordArgs {
     /// The columns and the format to print.
-    pub(crate) fn options(&self) -> Result<RecordOptions> {
-        let format = RecordFormat::chosen(self.json, self.format, self.output.as_deref())?;
-        Ok(RecordOptions { columns: self.columns.clone(), format, doc_ids: self.doc_ids })
+    pub(crate) fn options(&self) -> RecordOptions {
+        RecordOptions { columns: self.columns.clone(), format: self.format, doc_ids: self.doc_ids }
     }
 }
 

@@ -40,7 +40,7 @@ pub(crate) fn run(args: &ExportArgs, opener: &Opener, console: &mut Console<'_>)
 
 /// The output format. Fails if it needs the feature `parquet` and that is off.
 fn format(args: &ExportArgs) -> Result<RecordFormat> {
-    let format = args.records.options()?.format.unwrap_or(RecordFormat::Ndjson);
+    let format = args.records.format.unwrap_or(RecordFormat::Ndjson);
     let name = match format {
         RecordFormat::Parquet => "Parquet",
         RecordFormat::Arrow => "Arrow",
@@ -126,7 +126,7 @@ impl Export<'_> {
             DocSelection::List(list) => Box::new(list.into_iter()),
         };
         let documents = &mut records::Found { segments, docs };
-        records::print_documents(fields, documents, &args.records.options()?, *format, console)
+        records::print_documents(fields, documents, &args.records.options(), *format, console)
     }
 
     #[cfg(feature = "parquet")]

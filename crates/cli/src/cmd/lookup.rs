@@ -50,7 +50,7 @@ pub(crate) fn run(args: &LookupArgs, opener: &Opener, console: &mut Console<'_>)
     } else {
         let fields = columns::select(segments.all(), &args.records.columns)?;
         let fields = segments.in_order(fields, &args.records.columns);
-        print_documents(&fields, &mut search, &args.records.options()?, usual_format(console), console)?;
+        print_documents(&fields, &mut search, &args.records.options(), usual_format(console), console)?;
     }
     // On a terminal, errors come after the documents.
     console.out.flush()?;

@@ -24,7 +24,7 @@ pub(crate) fn get(args: &GetArgs, opener: &Opener, console: &mut Console<'_>) ->
     let segments = Segments::open_all(opener, [&args.file])?;
     let found = segments.at(args.docs.iter().map(|doc| u64::from(*doc)));
     let printed = found.iter().flatten().copied();
-    records::print(&segments, printed, &args.records.options()?, console)?;
+    records::print(&segments, printed, &args.records.options(), console)?;
     segments.require(&args.docs, &found)?;
     Ok(Exit::Ok)
 }
@@ -35,7 +35,7 @@ pub(crate) fn cat(args: &CatArgs, opener: &Opener, console: &mut Console<'_>) ->
     let fields =
         segments.in_order(columns::select(segments.all(), &args.records.columns)?, &args.records.columns);
     let documents = &mut Parts(segments.all().iter());
-    print_documents(&fields, documents, &args.records.options()?, RecordFormat::Ndjson, console)?;
+    print_documents(&fields, documents, &args.records.options(), RecordFormat::Ndjson, console)?;
     Ok(Exit::Ok)
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn head(args: &HeadArgs, opener: &Opener, console: &mut Console<'_>) 
 
 fn print_first(segments: &Segments, args: &HeadArgs, console: &mut Console<'_>) -> Result<()> {
     let docs = segments.addresses().take(args.count as usize);
-    records::print(segments, docs, &args.records.options()?, console)
+    records::print(segments, docs, &args.records.options(), console)
 }
 
 /// Whether a path is an input of `dv build`, not a segment, nor one that is damaged.
@@ -94,7 +94,7 @@ pub(crate) fn sample(args: &SampleArgs, opener: &Opener, console: &mut Console<'
     let segments = Segments::open_all(opener, [&args.file])?;
     let docs = draw(segments.docs(), args.count.into(), args.seed);
     let docs = segments.at(docs.into_iter());
-    records::print(&segments, docs.into_iter().flatten(), &args.records.options()?, console)?;
+    records::print(&segments, docs.into_iter().flatten(), &args.records.options(), console)?;
     Ok(Exit::Ok)
 }
 

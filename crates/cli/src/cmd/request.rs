@@ -73,7 +73,9 @@ pub(super) fn histogram(
             let field = segments.field(&column)?;
             let mut edges: Vec<Literal> =
                 spec.edges.iter().map(|TextOrNumber(text)| Literal::read(text)).collect();
-            edges.iter_mut().for_each(|edge| query_time::convert(&field, segments.zone(), edge));
+            if let Some(field) = segments.time_field(&column) {
+                edges.iter_mut().for_each(|edge| query_time::convert(&field, segments.zone(), edge));
+            }
             match Step::edges(&field, &edges) {
                 Err(SearchError::Request(what)) => return Err(wrong(what)),
                 step => step?,

@@ -14,7 +14,7 @@ use crate::open::{Opener, Segments};
 use crate::text::quoting;
 
 pub(crate) fn run(args: &SortArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
-    let options = args.records.options()?;
+    let options = args.records.options();
     let segments = open(&args.files, &args.filter, opener, console)?;
     let (sort, top) = (segments.sort_keys("--by", &args.by)?, all_if_zero(args.count));
     let after = args.after.as_deref().map(|after| read(&segments, &sort, after)).transpose()?;

@@ -34,7 +34,7 @@ fn print_terms(segment: &OpenSegment, name: &str, args: &TermsArgs, console: &mu
         Some(prefix) => terms.prefix(&bytes_of(prefix, field.logical)?)?,
     };
     ords.end = ords.end.min(ords.start.saturating_add(args.limit.unwrap_or(u32::MAX)));
-    let (mut printer, mut printed) = (TermPrinter::begin(field, false, args.row_format()?, console)?, Ok(()));
+    let (mut printer, mut printed) = (TermPrinter::begin(field, false, args.format, console)?, Ok(()));
     terms.each_term(ords, &mut |_, term| {
         printed = printer.print(term, None, console);
         flow(&printed)
@@ -47,7 +47,7 @@ fn print_terms(segment: &OpenSegment, name: &str, args: &TermsArgs, console: &mu
 fn print_ids(segment: &OpenSegment, args: &TermsArgs, console: &mut Console<'_>) -> Result<()> {
     let (index, field) = id_index::open(segment)?;
     let prefix = args.prefix.as_ref().map(|prefix| bytes_of(prefix, field.logical)).transpose()?;
-    let mut printer = TermPrinter::begin(&field, true, args.row_format()?, console)?;
+    let mut printer = TermPrinter::begin(&field, true, args.format, console)?;
     let (mut left, mut printed) = (args.limit.unwrap_or(u32::MAX), Ok(()));
     let each = |id: &[u8], doc: DocId| {
         if left == 0 {

@@ -1,7 +1,7 @@
 //! The destination of a command's output: standard output, a stream, or a file that is replaced atomically.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Read as _, Write as _};
+use std::io::{self, BufWriter, Read as _, Write};
 use std::path::{Path, PathBuf};
 
 use flate2::Compression;
@@ -36,7 +36,7 @@ impl Destination {
         if is_stdout(path) {
             return Ok(Destination::Stdout);
         }
-        if is_descriptor(path) || path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        if is_stream(path) {
             return Ok(Destination::Stream(path.to_owned()));
         }
         Ok(Destination::File(followed(path)?))
@@ -53,23 +53,33 @@ impl Destination {
             Destination::Stream(path) => {
                 let mut out =
                     BufWriter::new(open(path).map_err(|error| CliError::file(path.display(), &error))?);
-                console.redirected(&mut out, write)?;
+                write_to(&mut out, path, console, write)?;
                 Ok(out.flush()?)
             }
             Destination::File(path) => {
                 unfinished_files::remove_at_end()?;
                 let mut file = AtomicFile::create(path).map_err(writer::Error::from)?;
-                if is_packed(path) {
-                    let mut packed = GzEncoder::new(&mut file, Compression::default());
-                    console.redirected(&mut packed, write)?;
-                    packed.finish()?;
-                } else {
-                    console.redirected(&mut file, write)?;
-                }
+                write_to(&mut file, path, console, write)?;
                 Ok(file.commit().map_err(writer::Error::from)?)
             }
         }
     }
+}
+
+/// Calls `write` with a console whose output is `out`, packed if the name of the file says so.
+fn write_to(
+    out: &mut dyn Write,
+    path: &Path,
+    console: &mut Console<'_>,
+    write: impl FnOnce(&mut Console<'_>) -> Result<()>,
+) -> Result<()> {
+    if !is_packed(path) {
+        return console.redirected(out, write);
+    }
+    let mut packed = GzEncoder::new(out, Compression::default());
+    console.redirected(&mut packed, write)?;
+    packed.finish()?;
+    Ok(())
 }
 
 /// Whether a path is standard output. Compares names, because resolving these paths may lead to a deleted file, or to
@@ -89,6 +99,11 @@ pub(crate) fn refuse_stdout(json: bool, console: &Console<'_>) -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// Whether a path is a device, a pipe, or another descriptor of this process.
+pub(crate) fn is_stream(path: &Path) -> bool {
+    is_descriptor(path) || path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 
 /// Whether a path is a descriptor of this process. A descriptor is not replaced, even if it is a file: the shell that
@@ -169,7 +184,7 @@ pub(crate) fn unpacked(path: &Path) -> &Path {
 
 /// Whether a file is packed by gzip, by its name.
 pub(crate) fn is_packed(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "gz")
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"))
 }
 
 /// Whether a file that begins with these bytes is text. A character may be cut at their end.

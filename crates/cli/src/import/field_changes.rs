@@ -6,7 +6,7 @@ use super::column::Column;
 use super::column_type::ColumnType;
 use super::parse_cell::CellParser;
 use super::row::Form;
-use super::schema::Schema;
+use super::schema::{Schema, TimeRequest};
 use super::{alter_command, store_schema, wider_type};
 use crate::api::search::Value;
 use crate::api::search::calendar::TimeZone;
@@ -217,18 +217,19 @@ impl FieldChange {
             format!("`{command}` makes the column wider")
         };
         let parser = column.cell_parser(ty);
-        // A time without seconds, as in a query.
-        let of_minute = || {
-            let text = is_timestamp(ty.logical).then(|| format!("{text}:00"))?;
-            parser.value(Form::Bare, &text).ok()
-        };
-        let of_zone = || {
-            let text = in_utc(zone.filter(|_| is_timestamp(ty.logical))?, text)?;
+        let of_zone = |text: &str| {
+            let zone = zone.filter(|_| is_timestamp(ty.logical))?;
+            let text = match &column.time {
+                Some(TimeRequest::Format(format)) => in_utc(zone, &format.read_local(text)?)?,
+                _ => in_utc(zone, text)?,
+            };
             Some(CellParser { time: None, ..column.cell_parser(ty) }.value(Form::Bare, &text))
         };
-        let value = parser.value(Form::Bare, text).or_else(|mismatch| of_minute().ok_or(mismatch));
-        let value = value.and_then(|value| of_zone().unwrap_or(Ok(value)));
-        let value = value.map_err(|mismatch| {
+        let read =
+            |text: &str| parser.value(Form::Bare, text).and_then(|value| of_zone(text).unwrap_or(Ok(value)));
+        // A time without seconds, as in a query.
+        let of_minute = || is_timestamp(ty.logical).then(|| read(&format!("{text}:00")).ok())?;
+        let value = read(text).or_else(|mismatch| of_minute().ok_or(mismatch)).map_err(|mismatch| {
             let found = if text.is_empty() { "nothing".to_owned() } else { excerpt(text.as_bytes()) };
             let message = with_text(&format!("column {name:?} ({ty}): {}", mismatch.problem), &found);
             match (text, wider_type(ty, &mismatch)) {

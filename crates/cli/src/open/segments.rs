@@ -276,16 +276,20 @@ impl Segments {
         query.map_literals(&mut |name, literal| {
             if let Literal::Text(_) = literal {
                 let column = column_of(name);
-                // The search finds out about columns that cannot be opened.
-                let open = || {
-                    let first = columns::find(&self.segments, &column).ok()??;
-                    is_time(first.logical).then(|| self.field(&column).ok())?
-                };
-                if let Some(field) = fields.entry(column.clone()).or_insert_with(open) {
+                let field = fields.entry(column.clone()).or_insert_with(|| self.time_field(&column));
+                if let Some(field) = field {
                     convert(field, self.zone(), literal);
                 }
             }
         });
+    }
+
+    /// The column of dates or timestamps of this name, in the text format that all segments have in common, whatever the zone.
+    /// The search finds out about columns that cannot be opened.
+    pub(crate) fn time_field(&self, name: &str) -> Option<Field> {
+        let mut field = columns::find(&self.segments, name).ok()?.filter(|field| is_time(field.logical))?;
+        self.in_common(&mut field).ok()?;
+        Some(field)
     }
 
     /// Gives a field of an answer the text format that all segments have in common, or that of the zone.

@@ -18,7 +18,7 @@ pub(crate) fn convert(field: &Field, zone: Option<&TimeZone>, literal: &mut Lite
 }
 
 /// A date or time as text of a query, if a query does not read `text` so: printed in the format of `field`, or without an
-/// offset, if there is a zone.
+/// offset, if there is a zone, also in that format.
 fn query_time(field: &Field, zone: Option<&TimeZone>, text: &str) -> Option<String> {
     if !is_time(field.logical) {
         return None;
@@ -27,7 +27,13 @@ fn query_time(field: &Field, zone: Option<&TimeZone>, text: &str) -> Option<Stri
     if let Ok(pieces) = Pieces::parse(text) {
         return zone.filter(|_| is_local(&pieces) && !is_date).map(|zone| format!("{text}[{zone}]"));
     }
-    let (moment, _) = TextFormat::parse(field.format.as_deref()?).time?.read(text)?;
+    let time = TextFormat::parse(field.format.as_deref()?).time?;
+    if let Some(zone) = zone.filter(|_| !is_date)
+        && let Some(local) = time.read_local(text)
+    {
+        return Some(format!("{local}[{zone}]"));
+    }
+    let (moment, _) = time.read(text)?;
     let mut read = String::new();
     let is_printed = match is_date {
         true => TimeFormat::iso_date().print_day(days(moment), &mut read),
@@ -70,6 +76,17 @@ mod tests {
         let local = read(time, "", zone, "2024-01-31 12:00");
         assert_eq!(local.as_deref(), Some("2024-01-31 12:00[Europe/Berlin]"));
         assert_eq!(read(time, "", zone, "2024-01-31").as_deref(), Some("2024-01-31[Europe/Berlin]"));
+        let local = read(time, "%d.%m.%Y %H:%M", zone, "31.01.2024 12:00");
+        assert_eq!(local.as_deref(), Some("2024-01-31T12:00:00[Europe/Berlin]"));
+        assert_eq!(read(day, "%d.%m.%Y", zone, "31.01.2024").as_deref(), Some("2024-01-31"));
+        // Such a column has a start of a day in UTC.
+        assert_eq!(read(time, "%d.%m.%Y", zone, "31.01.2024").as_deref(), Some("2024-01-31T00:00:00Z"));
+        // The text or the format has an offset.
+        assert_eq!(read(time, log, zone, "10/Oct/2000:13:55:36 -0700").as_deref(), utc);
+        for offset in ["GMT", "UTC", "Z", "+00:00"] {
+            let (format, text) = (format!("%d.%m.%Y %T {offset}"), format!("10.10.2000 20:55:36 {offset}"));
+            assert_eq!(read(time, &format, zone, &text).as_deref(), utc, "{text}");
+        }
         for (logical, zone, text) in [
             (time, None, "2024-01-31"),
             (time, zone, "2024-01-31T12:00Z"),

@@ -168,6 +168,18 @@ impl TimeFormat {
         self.try_read(text).ok()
     }
 
+    /// Parses `text` in this format, and prints it as ISO 8601 without an offset. `None` if the text or the format says one, or
+    /// has no time of day.
+    pub(crate) fn read_local(&self, text: &str) -> Option<String> {
+        let broken = BrokenDownTime::parse(&self.pattern, text).ok()?;
+        // UTC is literal text, such as `+00:00`.
+        let end = self.pattern.trim_end_matches(['0', ':']);
+        let is_utc = end.ends_with(['Z', 'z', '+', '-']) || end.ends_with("UTC") || end.ends_with("GMT");
+        let has_offset = is_utc || broken.offset().is_some() || broken.timestamp().is_some();
+        let is_local_time = !has_offset && broken.hour().is_some();
+        is_local_time.then(|| broken.to_datetime().ok())?.map(|local| local.to_string())
+    }
+
     fn try_read(&self, text: &str) -> Result<(Moment, Offset), jiff::Error> {
         let broken = BrokenDownTime::parse(&self.pattern, text)?;
         if let Some(timestamp) = broken.timestamp() {

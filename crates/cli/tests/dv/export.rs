@@ -60,23 +60,36 @@ fn what_cannot_be_exported_leaves_what_stood_there() {
 #[cfg(unix)]
 #[test]
 fn what_is_no_file_is_written_through() {
+    use std::io::Read as _;
     use std::os::unix::fs::FileTypeExt as _;
     let sandbox = sandbox();
-    let csv = "a,b\n1,x\n2,y\n";
-    std::os::unix::fs::symlink("/dev/null", sandbox.path("null")).unwrap();
-    sandbox.ok(&["export", "a.dv", "-o", "null"]);
-    assert_eq!(std::fs::read_link(sandbox.path("null")).unwrap(), std::path::Path::new("/dev/null"));
+    let (csv, ndjson) = ("a,b\n1,x\n2,y\n", "{\"a\":1,\"b\":\"x\"}\n{\"a\":2,\"b\":\"y\"}\n");
+    for name in ["null", "null.x"] {
+        std::os::unix::fs::symlink("/dev/null", sandbox.path(name)).unwrap();
+        for command in [&["export", "a.dv"][..], &["sort", "a.dv", "--by", "a"], &["count", "a.dv"]] {
+            sandbox.ok(&[command, &["-o", name]].concat());
+        }
+        assert_eq!(std::fs::read_link(sandbox.path(name)).unwrap(), std::path::Path::new("/dev/null"));
+    }
 
-    let made = std::process::Command::new("mkfifo").arg(sandbox.path("pipe.csv")).status();
+    let pipes = [("pipe.csv", csv), ("pipe.csv.gz", csv), ("pipe.x", ndjson)];
+    let made = std::process::Command::new("mkfifo").args(pipes.map(|(name, _)| sandbox.path(name))).status();
     if !made.is_ok_and(|made| made.success()) {
         return eprintln!("SKIPPED: pipes cannot be made");
     }
-    let path = sandbox.path("pipe.csv");
-    let reader = std::thread::spawn(move || std::fs::read_to_string(path).unwrap());
-    sandbox.ok(&["export", "a.dv", "-o", "pipe.csv"]);
-    assert_eq!(reader.join().unwrap(), csv);
-    assert!(sandbox.path("pipe.csv").metadata().unwrap().file_type().is_fifo());
-    assert_eq!(sandbox.names(), ["a.csv", "a.dv", "null", "pipe.csv"]);
+    for (name, expected) in pipes {
+        let path = sandbox.path(name);
+        let reader = std::thread::spawn(move || std::fs::read(path).unwrap());
+        sandbox.ok(&["export", "a.dv", "-o", name]);
+        let mut text = reader.join().unwrap();
+        if name.ends_with(".gz") {
+            let packed = std::mem::take(&mut text);
+            flate2::read::GzDecoder::new(&packed[..]).read_to_end(&mut text).unwrap();
+        }
+        assert_eq!(text, expected.as_bytes());
+        assert!(sandbox.path(name).metadata().unwrap().file_type().is_fifo());
+    }
+    assert_eq!(sandbox.names(), ["a.csv", "a.dv", "null", "null.x", "pipe.csv", "pipe.csv.gz", "pipe.x"]);
     // A segment is no stream.
     let run = sandbox.dv(&["build", "a.csv", "-o", "null"]);
     assert!(run.code == 3 && run.err.contains("something that is no file has this name"), "{run:?}");

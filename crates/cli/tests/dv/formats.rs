@@ -214,16 +214,43 @@ fn documents_go_to_a_file() {
     assert!(!sandbox.exists("x.parquet"));
 }
 
+/// Before a file or a pipe is opened.
+#[test]
+fn a_format_that_a_command_does_not_have_is_refused_first() {
+    let sandbox = Sandbox::new();
+    for command in [
+        &["terms", "none.dv", "host"][..],
+        &["sort", "none.dv", "--by", "size"],
+        &["get", "none.dv", "1"],
+        &["lookup", "none.dv", "2"],
+        &["head", "none.dv"],
+        &["sample", "none.dv"],
+        &["cat", "none.dv"],
+        &["count", "none.dv"],
+        &["schema", "none.csv"],
+    ] {
+        for (more, expected) in [
+            (["-o", "x.xlsx"], "dv: x.xlsx: unknown extension \".xlsx\"\n"),
+            (["-o", "x.parquet"], "dv: only `dv export` writes Parquet and Arrow\n"),
+            (["--format", "arrow"], "dv: only `dv export` writes Parquet and Arrow\n"),
+        ] {
+            let run = sandbox.dv(&[command, &more].concat());
+            assert!(run.code == 2 && run.err.starts_with(expected), "{command:?} {run:?}");
+        }
+    }
+    assert!(sandbox.names().is_empty());
+}
+
 #[test]
 fn the_name_of_a_file_gives_its_format_and_compression() {
     let sandbox = sandbox();
     let csv = sandbox.ok(&["facet", "t.dv", "host", "--format", "csv"]);
     assert_eq!(sandbox.ok(&["facet", "t.dv", "host", "-o", "x.csv"]), "");
     assert_eq!(sandbox.read("x.csv"), csv.as_bytes());
-    // Replaced.
-    for _ in 0..2 {
-        sandbox.ok(&["facet", "t.dv", "host", "-o", "x.csv.gz"]);
-        assert_eq!(unpacked(&sandbox.read("x.csv.gz")), csv);
+    // One is replaced.
+    for name in ["x.csv.gz", "x.csv.gz", "x.CSV.GZ"] {
+        sandbox.ok(&["facet", "t.dv", "host", "-o", name]);
+        assert_eq!(unpacked(&sandbox.read(name)), csv);
     }
     sandbox.ok(&["facet", "t.dv", "host", "-o", "x.txt", "--format", "csv"]);
     assert_eq!(sandbox.read("x.txt"), csv.as_bytes());

@@ -42,6 +42,19 @@ fn the_printed_schema_of_real_rows_builds_the_same_segment() {
 }
 
 #[test]
+fn a_schema_goes_to_a_file_that_is_no_input() {
+    let csv = "a\n1\n";
+    let sandbox = Sandbox::with("a.csv", csv);
+    assert_eq!(sandbox.ok(&["schema", "a.csv", "-o", "a.toml"]), "");
+    assert_eq!(sandbox.read("a.toml"), sandbox.ok(&["schema", "a.csv"]).as_bytes());
+    sandbox.ok(&["schema", "a.csv", "-o", "a.toml", "--json"]);
+    assert_eq!(sandbox.read("a.toml"), sandbox.ok(&["schema", "a.csv", "--json"]).as_bytes());
+    let run = sandbox.dv(&["schema", "a.csv", "-o", "a.csv"]);
+    assert!(run.code == 2 && run.err.contains("\"a.csv\" is both an input and the output"), "{run:?}");
+    assert_eq!(sandbox.read("a.csv"), csv.as_bytes());
+}
+
+#[test]
 fn names_that_need_quotes_and_escapes_have_them() {
     let text = r#"{"a.b":1,"Flight Date":"2013-01-01","q\"\\\n\t\u007f é":[1.5],"x":{"y":true}}"#;
     let schema = same_segment(&Sandbox::with("a.ndjson", text), "a.ndjson", &[]);

@@ -109,6 +109,34 @@ fn times_of_updates_are_those_of_clocks() {
 }
 
 #[test]
+fn times_in_the_format_of_a_column_are_those_of_clocks() {
+    let sandbox = Sandbox::with("t.csv", "id,at\na,30.03.2024 22:59:59\n");
+    sandbox.write("t.toml", "columns.at = { type = \"timestamp[ms]\", format = \"%d.%m.%Y %H:%M:%S\" }");
+    sandbox.ok(&["store", "create", "st", "--id-field", "id"]);
+    sandbox.ok(&["put", "st", "t.csv", "-q", "--schema", "t.toml"]);
+    // With and without seconds.
+    for text in ["31.03.2024 12:00:00", "31.03.2024 12:00"] {
+        sandbox.ok(&["set", "st", "a", "at=30.03.2024 22:59:59", "-q"]);
+        ok(&sandbox, &["set", "st", "a", &format!("at={text}"), "-q"]);
+        let at = sandbox.ok(&["head", "st", "--columns", "at", "--json"]);
+        assert_eq!(at, "{\"at\":\"31.03.2024 10:00:00\"}\n", "{text}");
+    }
+    ok(&sandbox, &["set", "st", "--where", "at = '31.03.2024 12:00:00'", "at=31.03.2024 00:00:00", "-q"]);
+    sandbox.ok(&["build", "t.csv", "-o", "t.dv", "-q", "--schema", "t.toml"]);
+    for (file, utc, local) in [
+        ("st", "30.03.2024 23:00:00", "31.03.2024 00:00:00"),
+        ("t.dv", "30.03.2024 22:59:59", "30.03.2024 23:59:59"),
+    ] {
+        let query = |time: &str| format!("at = '{time}'");
+        assert_eq!(ok(&sandbox, &["count", file, "--where", &query(local)]), "1\n", "{file}");
+        assert_eq!(sandbox.ok(&["count", file, "--where", &query(utc)]), "1\n", "{file}");
+    }
+    let edges = "30.03.2024 22:00:00,30.03.2024 23:00:00";
+    let found = ok(&sandbox, &["histogram", "t.dv", "at", "--edges", edges]);
+    assert!(without_bars(&found).ends_with("  2024-03-30T23:00:00+01:00  1\n"), "{found}");
+}
+
+#[test]
 fn groups_have_weekdays_and_hours() {
     let sandbox = sandbox();
     let groups = |args: &[&str]| {

@@ -46,7 +46,7 @@ pub(super) fn run(
         }
     } else {
         let docs = found.iter().map(|(_, doc)| *doc);
-        records::print(&segments, docs, &args.records.options()?, console)?;
+        records::print(&segments, docs, &args.records.options(), console)?;
     }
     console.out.flush()?;
     for message in not_found.iter().filter(|_| !args.quiet) {

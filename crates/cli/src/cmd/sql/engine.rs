@@ -48,10 +48,6 @@ const TURN: Duration = Duration::from_millis(50);
 const PATIENCE: Duration = Duration::from_secs(1);
 
 pub(super) fn run(args: &SqlArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
-    let format = RecordFormat::chosen(args.json, args.format, args.output.as_deref())?;
-    if matches!(format, Some(RecordFormat::Parquet | RecordFormat::Arrow)) {
-        return Err(CliError::usage("only `dv export` writes Parquet and Arrow"));
-    }
     let query = match args.query.as_str() {
         "-" => files::text("-", "write the query to standard input, or as an argument")?.1,
         query => query.to_owned(),
@@ -70,7 +66,7 @@ pub(super) fn run(args: &SqlArgs, opener: &Opener, console: &mut Console<'_>) ->
     let has_places = names_places(&query);
     let result = context(&runtime, &tables, has_places, threads, args.memory).and_then(|context| {
         let engine = Engine { runtime: &runtime, context, tables: &tables, signal };
-        engine.answer(&query, format, console)
+        engine.answer(&query, args.format, console)
     });
     runtime.shutdown_timeout(PATIENCE);
     result

@@ -29,7 +29,7 @@ pub(super) fn print_terms(
         facet = facet.prefix(bytes_of(prefix, field.logical)?);
     }
     let found = segments.search().facet(Docs::All, &facet).map_err(|error| segments.failure(error))?;
-    let mut printer = TermPrinter::begin(&field, false, args.row_format()?, console)?;
+    let mut printer = TermPrinter::begin(&field, false, args.format, console)?;
     for (term, _) in &found.values {
         printer.print(term.as_bytes().unwrap_or_default(), None, console)?;
     }
@@ -55,7 +55,7 @@ pub(super) fn print_ids(segments: &Segments, args: &TermsArgs, console: &mut Con
     }
     ids.sort_unstable();
     let Some(field) = of_column else { return Ok(()) };
-    let mut printer = TermPrinter::begin(&field, true, args.row_format()?, console)?;
+    let mut printer = TermPrinter::begin(&field, true, args.format, console)?;
     for (id, _, doc) in ids.iter().take(args.limit.map_or(usize::MAX, |limit| limit as usize)) {
         printer.print(id, Some(*doc), console)?;
     }
