@@ -968,6 +968,23 @@ fn ids_are_looked_up() {
     }
 }
 
+/// Files of terms may list a field whose terms are in other files.
+#[test]
+fn terms_of_a_field_are_in_its_own_files() {
+    let postings @ (release, format, _) = POSTINGS[0];
+    let folder = tempfile::tempdir().unwrap();
+    write_terms(folder.path(), postings, "id", &[]);
+    let [there, missing] = ["0", "1"]
+        .map(|suffix| [("PerFieldPostingsFormat.format", format), ("PerFieldPostingsFormat.suffix", suffix)]);
+    let fields: [TestField<'_>; 2] = [("id", 0, false, -1, &there), ("other", 0, false, -1, &missing)];
+    let fields = field_infos(release.fields.0, release.fields.1, "", &fields);
+    fs::write(folder.path().join("_0.fnm"), fields).unwrap();
+    let index = open(folder.path(), JumpTables::Baked).unwrap();
+    assert_eq!(index.find_id("id", "k3").unwrap().len(), 1);
+    let error = index.find_id("other", "k3").unwrap_err();
+    assert!(error.is_missing() && error.file().ends_with("_1.tim"), "{error}");
+}
+
 /// As if the segment had fewer documents.
 #[test]
 fn documents_of_terms_exist() {
