@@ -100,7 +100,8 @@ pub enum ErrorKind {
         /// Its format.
         format: String,
     },
-    /// The doc values of a field have overlays of terms, or of another type than the values below. Other fields are read.
+    /// The doc values of a field have overlays of terms, of another type than the values below, or of more than 67 million
+    /// values. Other fields are read.
     #[error("column {field:?}: unsupported overlays of doc values")]
     Overlays {
         /// The field.

@@ -65,10 +65,13 @@ pub(crate) fn read(file: &File, id: &[u8; 16], suffix: &str) -> Result<Vec<Field
     let body = verified(open(file, &CONTENTS, Some(id), suffix)?)?;
     let mut cursor = Cursor::new(&body);
     let (mut fields, mut names, mut numbers) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
+    let mut is_marked = false;
     for _ in 0..cursor.count("fields")? {
         let field = field(&mut cursor)?;
         let is_new = numbers.insert(field.number) && names.insert(field.name.clone());
         cursor.rule(is_new, "two fields of one number or name")?;
+        cursor.rule(!(is_marked && field.marks_soft_deletes), "two fields that mark soft deletes")?;
+        is_marked |= field.marks_soft_deletes;
         fields.push(field);
     }
     cursor.end()?;
@@ -127,7 +130,7 @@ fn field(cursor: &mut Cursor<'_>) -> Result<FieldInfo> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::testing::{Encoder, ID, encode, file};
+    use crate::testing::{Encoder, ID, encode, file, reseal};
 
     /// Name, type of doc values (0 is none), whether there is a skip index, generation, and attributes.
     pub(crate) type TestField<'t> = (&'t str, u8, bool, i64, &'t [(&'t str, &'t str)]);
@@ -189,10 +192,30 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn two_fields_of_one_name_are_refused() {
+    fn fields_differ_in_name_and_number() {
+        let refused = |bytes| read(&file(bytes), &ID, "").unwrap_err().to_string();
         let bytes = field_infos(2, 2, "", &[("a", 1, false, -1, &[]), ("a", 1, false, -1, &[])]);
-        assert!(read(&file(bytes), &ID, "").unwrap_err().to_string().contains("two fields"));
+        assert!(refused(bytes).contains("two fields of one number or name"));
+        let mut bytes = field_infos(2, 2, "", &[("a", 1, false, -1, &[]), ("b", 1, false, -1, &[])]);
+        // The number follows the name and its length.
+        let at = bytes.windows(3).position(|bytes| bytes == [1, b'b', 4]).unwrap();
+        bytes[at + 2] = 3;
+        reseal(&mut bytes);
+        assert!(refused(bytes).contains("two fields of one number or name"));
         let bytes = field_infos(2, 2, "", &[("a", 6, false, -1, &[])]);
-        assert!(read(&file(bytes), &ID, "").unwrap_err().to_string().contains("type of doc values"));
+        assert!(refused(bytes).contains("type of doc values"));
+    }
+
+    #[test]
+    fn at_most_one_field_marks_soft_deletes() {
+        let fields: [TestField<'_>; 2] = [("__soft_deletes", 1, false, -1, &[]), ("b", 1, false, -1, &[])];
+        let mut bytes = field_infos(2, 2, "", &fields);
+        assert_eq!(read(&file(bytes.clone()), &ID, "").unwrap().len(), 2);
+        // The flags of the other field.
+        let at = bytes.windows(4).position(|bytes| bytes == [1, b'b', 4, 0x02]).unwrap();
+        bytes[at + 3] = 0x08;
+        reseal(&mut bytes);
+        let error = read(&file(bytes), &ID, "").unwrap_err().to_string();
+        assert!(error.contains("two fields that mark soft deletes"), "{error}");
     }
 }

@@ -58,9 +58,10 @@ impl Lookup {
         if let Some(terms) = opened.get(&field.number) {
             return Ok(Arc::clone(terms));
         }
-        let terms = match opened.values().find(|terms| terms.has(field.number)) {
+        let names = TermFiles::names(&self.files, field, (format, suffix))?;
+        let terms = match opened.values().find(|terms| terms.suffix == names.1) {
             Some(terms) => Arc::clone(terms),
-            None => Arc::new(TermFiles::open(&self.files, field, (format, suffix), &self.fields)?),
+            None => Arc::new(TermFiles::open(&self.files, field, names, &self.fields)?),
         };
         opened.insert(field.number, Arc::clone(&terms));
         Ok(terms)

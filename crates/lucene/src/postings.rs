@@ -35,6 +35,8 @@ use format::{DOC, Format, bloom_filter};
 /// The terms of the fields of one format and suffix.
 #[derive(Debug)]
 pub(crate) struct TermFiles {
+    /// Format and suffix, as names of the files have them.
+    pub(crate) suffix: String,
     format: Format,
     fields: Fields,
     tim: Body,
@@ -54,20 +56,27 @@ struct Place<'t> {
 }
 
 impl TermFiles {
-    /// Opens the terms of `field`, which has postings of a format and a suffix; `fields` are those of the segment.
-    pub(crate) fn open(
+    /// The format and the suffix of the files with the terms of a field: those of its postings, or those behind a Bloom filter.
+    pub(crate) fn names(
         files: &SegmentFiles,
         field: &FieldInfo,
         (format, suffix): (&str, &str),
+    ) -> Result<(String, String)> {
+        let suffix = format!("{format}_{suffix}");
+        files.check_suffix(&suffix)?;
+        let Some(name) = bloom_filter(format) else { return Ok((format.to_owned(), suffix)) };
+        let (format, suffix) = format::delegate(files, field.number, name, &suffix)?;
+        files.check_suffix(&suffix)?;
+        Ok((format, suffix))
+    }
+
+    /// Opens the files of these [`names`](Self::names), which have the terms of `field`; `fields` are those of the segment.
+    pub(crate) fn open(
+        files: &SegmentFiles,
+        field: &FieldInfo,
+        (format, suffix): (String, String),
         fields: &[FieldInfo],
     ) -> Result<TermFiles> {
-        let mut suffix = format!("{format}_{suffix}");
-        let mut format = format.to_owned();
-        files.check_suffix(&suffix)?;
-        if bloom_filter(&format).is_some() {
-            (format, suffix) = format::delegate(files, field.number, &format, &suffix)?;
-            files.check_suffix(&suffix)?;
-        }
         let found = Format::of(&format);
         let field = field.name.clone();
         let format = found.ok_or_else(|| files.error("fnm", ErrorKind::Postings { field, format }))?;
@@ -85,12 +94,7 @@ impl TermFiles {
         } else {
             fields::of_ends(&tim, &tip, &format, fields)?
         };
-        Ok(TermFiles { format, fields, tim, tip, doc })
-    }
-
-    /// Whether there are terms of the field with this number.
-    pub(crate) fn has(&self, number: i32) -> bool {
-        self.fields.of.contains_key(&number)
+        Ok(TermFiles { suffix, format, fields, tim, tip, doc })
     }
 
     /// The documents with a term of the field with this number, ascending, whether they are live or not: of a segment of

@@ -26,6 +26,9 @@ use crate::types::Form;
 /// Documents of an overlay that are read at once: a block of [`Changes`], which copies a block that changes again.
 const AT_ONCE: usize = 1 << 14;
 
+/// The most values of a column's overlays, which are kept in memory: a few bytes of a file may stand for any number of them.
+const MOST_CHANGES: u64 = 1 << 26;
+
 /// A field whose doc values are read.
 pub(crate) struct Readable {
     pub(crate) field: Field,
@@ -106,9 +109,14 @@ impl Readable {
         options: &Options,
     ) -> docvalues_column::Result<Changes<T>> {
         let mut changes = Changes::new(docs, is_many);
-        let (mut changed, mut rows) = (Vec::<DocId>::new(), Lists::<T>::new());
+        let (mut changed, mut rows, mut values) = (Vec::<DocId>::new(), Lists::<T>::new(), 0_u64);
         for layer in &self.overlays {
             let column = self.open_layer(layer, docs, options)?;
+            values = values.saturating_add(column.info().value_count.most());
+            if values > MOST_CHANGES {
+                let kind = ErrorKind::Overlays { field: self.field.name.clone() };
+                return Err(layer.files.data.error(0, kind).into());
+            }
             let Some(all) = T::rows_of(column.values()) else { continue };
             for docs in DocRange::new(0, docs).chunks(AT_ONCE) {
                 changed.clear();

@@ -657,6 +657,33 @@ fn overlays_of_many_documents_are_read() {
     check_source(&*part(&index).source, &model(docs, &now));
 }
 
+/// A number for each of many documents takes no bytes.
+#[test]
+fn values_of_overlays_are_bounded() {
+    let (release, docs) = (Release { commit: 11, ..RELEASES[6] }, (1 << 26) + 1);
+    let columns = [Wanted {
+        name: "a",
+        form: Form::Packed,
+        has_skip_index: false,
+        column: ModelColumn::Numeric(vec![]),
+    }];
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), release, docs, &columns, false);
+    let save = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
+    let mut later = release.without_columns("1_Lucene90_0");
+    // Present in all documents; no table, 0 bits each, from 7 on in steps of 1; no blocks.
+    later.meta.i32(3).u8(0).i64(-1).i64(0).i16(-1).u8(0xFF);
+    later.meta.i64(docs.into()).i32(-1).u8(0).i64(7).i64(1).i64(0).i64(0).i64(-1);
+    for (ending, bytes) in later.files("1_Lucene90_0") {
+        save(&format!("_0_1_Lucene90_0.{ending}"), &bytes);
+    }
+    save("_0_2.fnm", &fields(release, &columns, "2", &[("a", 1)]));
+    save("segments_1", &commit(release, Generations(-1, 2, 0), &[(3, &[1])]));
+    let index = open(folder.path(), JumpTables::Baked).unwrap();
+    let error = part(&index).source.column("a").unwrap_err().to_string();
+    assert!(error.contains("unsupported overlays"), "{error}");
+}
+
 /// Overlays of doubles, which Lucene stores in another form.
 #[test]
 fn overlays_of_doubles_are_read() {
@@ -966,6 +993,23 @@ fn ids_are_looked_up() {
         fs::rename(&path, &moved).unwrap();
         assert_eq!(segment.find_term("other", b"k3").unwrap(), [DocId::new(7)], "{format}");
     }
+}
+
+/// Files of terms may list a field whose terms are in other files.
+#[test]
+fn terms_of_a_field_are_in_its_own_files() {
+    let postings @ (release, format, _) = POSTINGS[0];
+    let folder = tempfile::tempdir().unwrap();
+    write_terms(folder.path(), postings, "id", &[]);
+    let [there, missing] = ["0", "1"]
+        .map(|suffix| [("PerFieldPostingsFormat.format", format), ("PerFieldPostingsFormat.suffix", suffix)]);
+    let fields: [TestField<'_>; 2] = [("id", 0, false, -1, &there), ("other", 0, false, -1, &missing)];
+    let fields = field_infos(release.fields.0, release.fields.1, "", &fields);
+    fs::write(folder.path().join("_0.fnm"), fields).unwrap();
+    let index = open(folder.path(), JumpTables::Baked).unwrap();
+    assert_eq!(index.find_id("id", "k3").unwrap().len(), 1);
+    let error = index.find_id("other", "k3").unwrap_err();
+    assert!(error.is_missing() && error.file().ends_with("_1.tim"), "{error}");
 }
 
 /// As if the segment had fewer documents.

@@ -5,10 +5,11 @@ mod read_cache;
 use std::fmt;
 use std::io;
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::sync::{Arc, mpsc};
 
 use docvalues_storage::ReadAt;
-use futures_util::{StreamExt as _, TryStreamExt as _};
+use futures_util::{FutureExt as _, StreamExt as _, TryStreamExt as _};
 use object_store::path::Path;
 use object_store::{Error as ObjectError, ObjectMeta, ObjectStore, ObjectStoreExt as _};
 use tokio::runtime::Handle;
@@ -133,17 +134,19 @@ impl Object {
     }
 }
 
-/// Runs a request on a runtime, and waits for it. Unlike [`Handle::block_on`], also where tasks of another runtime run.
+/// Runs a request on a runtime, and waits for it. Unlike [`Handle::block_on`], also where tasks of another runtime run. A panic
+/// of the request continues here.
 fn wait<T: Send + 'static>(
     runtime: &Handle,
     request: impl Future<Output = Result<T, ObjectError>> + Send + 'static,
 ) -> io::Result<T> {
     let (done, answer) = mpsc::sync_channel(1);
-    runtime.spawn(async move { done.send(request.await) });
+    runtime.spawn(async move { done.send(AssertUnwindSafe(request).catch_unwind().await) });
     let gone = |_| {
         io::Error::other("expected a running runtime, found one that has shut down: keep it with its objects")
     };
-    answer.recv().map_err(gone)?.map_err(|error| io::Error::new(kind(&error), error))
+    let answer = answer.recv().map_err(gone)?.unwrap_or_else(|panic| resume_unwind(panic));
+    answer.map_err(|error| io::Error::new(kind(&error), error))
 }
 
 /// The kind of an error, which is what remains of it in an error of a segment.
@@ -162,6 +165,10 @@ fn kind(error: &ObjectError) -> io::ErrorKind {
 
 #[cfg(all(test, not(shuttle)))]
 mod tests {
+    use std::future::poll_fn;
+    use std::panic::catch_unwind;
+    use std::task::Poll;
+
     use object_store::local::LocalFileSystem;
     use object_store::memory::InMemory;
 
@@ -203,5 +210,13 @@ mod tests {
             object.read_at(9, &mut [0; 2]).unwrap_err();
             object.read_at(50, &mut one).unwrap_err();
         }
+    }
+
+    #[test]
+    fn a_panic_of_a_request_continues() {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+        let request = poll_fn(|_| -> Poll<Result<(), ObjectError>> { panic!("a test panics here") });
+        let waited = catch_unwind(AssertUnwindSafe(|| wait(runtime.handle(), request)));
+        assert_eq!(waited.unwrap_err().downcast_ref::<&str>(), Some(&"a test panics here"));
     }
 }

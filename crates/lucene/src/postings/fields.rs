@@ -83,10 +83,9 @@ pub(super) fn of_ends(tim: &Body, tip: &Body, format: &Format, fields: &[FieldIn
         let mut header = Cursor::new(tip);
         header.seek(tip.region(starts.vlong()?, 0)?.start);
         let (has_gaps, node, len) = fst_header(&mut header)?;
-        let start = header.position();
-        let end = usize::try_from(len).ok().and_then(|len| start.checked_add(len));
-        header.rule(end.is_some(), "an index of terms that ends past the end")?;
-        Ok((start..end.unwrap_or(start), Index::Fst(Fst { start: node, has_gaps, root })))
+        let start = i64::try_from(header.position()).unwrap_or(i64::MAX);
+        let place = place(&header, start, start.saturating_add(len))?;
+        Ok((place, Index::Fst(Fst { start: node, has_gaps, root })))
     })
 }
 

@@ -104,14 +104,13 @@ pub(super) fn bloom_filter(format: &str) -> Option<&'static str> {
     ["ES85BloomFilter", "ES87BloomFilter"].into_iter().find(|name| *name == format)
 }
 
-/// The format and suffix of a field behind a Bloom filter.
+/// The format and suffix of a field behind a Bloom filter with this name.
 pub(super) fn delegate(
     files: &SegmentFiles,
     number: i32,
-    format: &str,
+    name: &'static str,
     suffix: &str,
 ) -> Result<(String, String)> {
-    let name = bloom_filter(format).unwrap_or_default();
     let contents = Contents { name, oldest: 0, newest: 0, order: Order::Little };
     let file = files.original(suffix, "bfm")?;
     let body = envelope::verified(envelope::open(&file, &[contents], Some(&files.id), suffix)?)?;

@@ -22,7 +22,11 @@ pub(super) fn read(mut bytes: Bytes<'_>, tail: Tail, count: u32, has_freqs: bool
         if has_freqs && !tail.has_groups && number & 1 == 0 {
             bytes.vint()?;
         }
-        last += i64::from(if has_freqs { number >> 1 } else { number });
+        let step = if has_freqs { number >> 1 } else { number };
+        if at > 0 && step == 0 {
+            return None;
+        }
+        last += i64::from(step);
         docs.push(u32::try_from(last).ok()?);
     }
     Some(docs)
@@ -57,5 +61,8 @@ mod tests {
         let later = Tail { is_after_minus_one: false, ..groups };
         assert_eq!(of(&[7, 9], later, 2, false), Some(vec![7, 16]));
         assert_eq!(of(&[7], later, 2, false), None);
+        // The same document twice.
+        assert_eq!((of(&[7, 0], later, 2, false), of(&[7 << 1 | 1, 1], plain, 2, true)), (None, None));
+        assert_eq!(of(&[0, 1], plain, 2, false), Some(vec![0, 1]));
     }
 }

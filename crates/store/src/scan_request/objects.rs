@@ -1,6 +1,7 @@
 //! Datasets of objects: segments by their URLs, opened side by side.
 
 use std::io;
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread;
@@ -110,8 +111,10 @@ fn each<T: Sync, R: Send + Sync>(items: &[T], call: impl Fn(&T) -> Result<R> + S
         }
     };
     thread::scope(|scope| {
-        (1..AT_ONCE.min(items.len())).for_each(|_| drop(scope.spawn(work)));
+        let threads: Vec<_> = (1..AT_ONCE.min(items.len())).map(|_| scope.spawn(work)).collect();
         work();
+        // The scope itself would end with another panic, which says nothing.
+        threads.into_iter().for_each(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
     });
     // Those without a result are after the first error.
     results.into_iter().map_while(OnceLock::into_inner).collect()
@@ -120,6 +123,9 @@ fn each<T: Sync, R: Send + Sync>(items: &[T], call: impl Fn(&T) -> Result<R> + S
 #[cfg(all(test, not(shuttle)))]
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::Barrier;
+
     use docvalues_column::LogicalType;
     use docvalues_writer::{FieldSpec, Schema, SegmentWriter, WriterOptions};
 
@@ -181,5 +187,18 @@ mod tests {
         }
         let error = dataset.open().err().unwrap().to_string();
         assert!(error.contains("`open_objects`"), "{error}");
+    }
+
+    #[test]
+    fn a_panic_of_another_thread_continues() {
+        let (here, both) = (thread::current().id(), Barrier::new(2));
+        let panicking = |url: &str| {
+            both.wait();
+            assert!(thread::current().id() == here, "a test panics here");
+            open(url)
+        };
+        let opened =
+            catch_unwind(AssertUnwindSafe(|| Dataset::of_objects(["mem://3", "mem://4"], &panicking)));
+        assert_eq!(opened.unwrap_err().downcast_ref::<&str>(), Some(&"a test panics here"));
     }
 }
