@@ -142,7 +142,7 @@ fn damaged_files_are_errors_that_name_them() {
     let _turn = TURN.lock();
     for (what, name, bytes) in files() {
         let (folder, mut seen, mut copy) = (tempfile::tempdir().unwrap(), Seen::default(), Vec::new());
-        let sweep = Sweep::from_env(60);
+        let sweep = Sweep::from_env(24);
         for damage in truncations(bytes.len(), sweep) {
             damage.apply(&bytes, &mut copy);
             seen.check(folder.path(), name, &copy, &format!("{what}, {damage}"));

@@ -11,7 +11,7 @@ SWEEP = os.environ.get("DOCVALUES_SWEEP") == "full"
 
 settings.register_profile(
     "docvalues",
-    max_examples=1_000 if SWEEP else 40,
+    max_examples=1_000 if SWEEP else 24,
     derandomize=not SWEEP,
     deadline=None,
     report_multiple_bugs=False,

@@ -1,5 +1,6 @@
 //! The locks of the standard library. Two builds have others: those of `shuttle`, which tries out orders of threads in a test,
-//! and with `--cfg docvalues_lock_times` those of `timed`, which note how long they are waited for and held.
+//! and with `--cfg docvalues_lock_times` those of `timed`, which note how long they are waited for and held. With both, they
+//! are those of `shuttle`, except [`of_threads`].
 
 #[cfg(docvalues_lock_times)]
 mod timed;
@@ -18,9 +19,9 @@ pub(crate) use shuttle::{
     thread::yield_now,
 };
 
-#[cfg(docvalues_lock_times)]
+#[cfg(all(docvalues_lock_times, not(shuttle)))]
 pub(crate) use std::{sync::RwLock, thread::yield_now};
-#[cfg(docvalues_lock_times)]
+#[cfg(all(docvalues_lock_times, not(shuttle)))]
 pub(crate) use timed::{Condvar, Mutex, MutexGuard};
 #[cfg(docvalues_lock_times)]
 #[doc(hidden)]

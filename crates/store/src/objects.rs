@@ -169,47 +169,43 @@ mod tests {
     use std::panic::catch_unwind;
     use std::task::Poll;
 
-    use object_store::local::LocalFileSystem;
     use object_store::memory::InMemory;
 
     use super::*;
 
     #[test]
     fn ranges_of_objects() {
-        let folder = tempfile::tempdir().unwrap();
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
-        let local = LocalFileSystem::new_with_prefix(folder.path()).unwrap();
-        for store in [Arc::new(InMemory::new()) as Arc<dyn ObjectStore>, Arc::new(local)] {
-            let (path, bytes) = (Path::from("a/b"), (0..=250).cycle().take(100_000).collect::<Vec<u8>>());
-            let long: Vec<u8> = (0..=250).cycle().take(3_500_000).collect();
-            let open = || ObjectReader::open(Arc::clone(&store), path.clone(), runtime.handle().clone());
-            assert_eq!(open().unwrap_err().kind(), io::ErrorKind::NotFound);
-            runtime.block_on(store.put(&path, bytes.clone().into())).unwrap();
-            let object = open().unwrap();
-            assert_eq!(object.len(), 100_000);
-            let ranges: Vec<Range<u64>> = (0..100).map(|at| at * 1_000..at * 1_000 + at * 7).collect();
-            let read = object.read_ranges(&ranges).unwrap();
-            assert!(read == bytes.read_ranges(&ranges).unwrap());
-            assert!(object.read_at(99_999, &mut [0; 2]).is_err());
-            // In parts.
-            let other = Path::from("long");
-            runtime.block_on(store.put(&other, long.clone().into())).unwrap();
-            let object_of_parts =
-                ObjectReader::open(Arc::clone(&store), other, runtime.handle().clone()).unwrap();
-            let read = object_of_parts.read_ranges(&[5..3_400_000, 7..7, 3_400_001..3_500_000]).unwrap();
-            assert!(read == [&long[5..3_400_000], &[], &long[3_400_001..]]);
-            // Also from a task of another runtime.
-            let other = tokio::runtime::Builder::new_current_thread().build().unwrap();
-            let mut one = [0];
-            other.block_on(async { object.read_at(77, &mut one) }).unwrap();
-            assert_eq!(one, [77]);
-            // Replaced by a shorter one.
-            runtime.block_on(store.put(&path, vec![9; 10].into())).unwrap();
-            object.read_at(0, &mut one).unwrap();
-            assert_eq!(one, [9]);
-            object.read_at(9, &mut [0; 2]).unwrap_err();
-            object.read_at(50, &mut one).unwrap_err();
-        }
+        let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
+        let (path, bytes) = (Path::from("a/b"), (0..=250).cycle().take(100_000).collect::<Vec<u8>>());
+        let long: Vec<u8> = (0..=250).cycle().take(3_500_000).collect();
+        let open = || ObjectReader::open(Arc::clone(&store), path.clone(), runtime.handle().clone());
+        assert_eq!(open().unwrap_err().kind(), io::ErrorKind::NotFound);
+        runtime.block_on(store.put(&path, bytes.clone().into())).unwrap();
+        let object = open().unwrap();
+        assert_eq!(object.len(), 100_000);
+        let ranges: Vec<Range<u64>> = (0..100).map(|at| at * 1_000..at * 1_000 + at * 7).collect();
+        let read = object.read_ranges(&ranges).unwrap();
+        assert!(read == bytes.read_ranges(&ranges).unwrap());
+        assert!(object.read_at(99_999, &mut [0; 2]).is_err());
+        // In parts.
+        let other = Path::from("long");
+        runtime.block_on(store.put(&other, long.clone().into())).unwrap();
+        let object_of_parts =
+            ObjectReader::open(Arc::clone(&store), other, runtime.handle().clone()).unwrap();
+        let read = object_of_parts.read_ranges(&[5..3_400_000, 7..7, 3_400_001..3_500_000]).unwrap();
+        assert!(read == [&long[5..3_400_000], &[], &long[3_400_001..]]);
+        // Also from a task of another runtime.
+        let other = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let mut one = [0];
+        other.block_on(async { object.read_at(77, &mut one) }).unwrap();
+        assert_eq!(one, [77]);
+        // Replaced by a shorter one.
+        runtime.block_on(store.put(&path, vec![9; 10].into())).unwrap();
+        object.read_at(0, &mut one).unwrap();
+        assert_eq!(one, [9]);
+        object.read_at(9, &mut [0; 2]).unwrap_err();
+        object.read_at(50, &mut one).unwrap_err();
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::round_trip::data;
+use crate::round_trip::data_of_full_sweep;
 use crate::sandbox::{Sandbox, packages};
 
 fn check(sandbox: &Sandbox, source: &Path) {
@@ -31,7 +31,7 @@ fn packages_that_the_repository_ships() {
 #[test]
 fn all_packages() {
     let name = "debian-packages.ndjson.gz";
-    if let Some(sandbox) = data(name) {
+    if let Some(sandbox) = data_of_full_sweep(name) {
         check(&sandbox, &sandbox.path(name));
     }
 }

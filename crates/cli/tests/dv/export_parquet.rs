@@ -4,7 +4,7 @@ use arrow_array::{Array as _, RecordBatch};
 use arrow_schema::DataType;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
-use crate::round_trip::data;
+use crate::round_trip::data_of_full_sweep;
 use crate::sandbox::{Sandbox, packages};
 
 const EVERY_TYPE: &str = "\
@@ -44,7 +44,7 @@ fn packages_come_back() {
 
 #[test]
 fn all_packages_come_back() {
-    let Some(sandbox) = data("debian-packages.ndjson.gz") else { return };
+    let Some(sandbox) = data_of_full_sweep("debian-packages.ndjson.gz") else { return };
     sandbox.ok(&["build", "debian-packages.ndjson.gz", "-o", "a.dv"]);
     comes_back(&sandbox, &[]);
     assert_eq!(batches(&sandbox, "b.parquet").iter().map(RecordBatch::num_rows).sum::<usize>(), 63_440);

@@ -1,5 +1,6 @@
 //! The commands of pages that add or install a crate work in a checkout, although nothing is published.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -38,7 +39,8 @@ fn commands_that_add_or_install_a_crate_work_in_a_checkout() {
     let mut added = 0;
     let hints = ["man", "parquet", "sql"]
         .map(|feature| format!("cargo install --path crates/cli --features {feature}"));
-    for command in pages(&root).iter().flat_map(|page| commands(page)).chain(hints) {
+    let all: BTreeSet<String> = pages(&root).iter().flat_map(|page| commands(page)).chain(hints).collect();
+    for command in all {
         let (_, arguments) = command.split_once(" --path ").unwrap_or_else(|| {
             assert!(!command.contains("docvalues"), "not published: {command}");
             ("", "")
@@ -64,5 +66,5 @@ fn commands_that_add_or_install_a_crate_work_in_a_checkout() {
         assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
         added += 1;
     }
-    assert!(added >= 10, "{added} commands were found");
+    assert!(added >= 8, "{added} commands were found");
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use docvalues_testkit::damage::cases;
 use proptest::prelude::*;
 
 use crate::sandbox::{Sandbox, packages};
@@ -212,7 +213,7 @@ fn escaped(text: &str) -> String {
 const HOSTILE: &str = "(<script>|</td>|-->|on=|[<>&\"'`=/\\\\{}\t\n\u{1b}\u{202e} aé]){0,5}";
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(cases(10, 24)))]
     #[test]
     fn names_and_values_stay_text(name in HOSTILE, values in prop::collection::vec(HOSTILE, 1..4)) {
         let name = format!("n{name}");

@@ -130,7 +130,7 @@ fn documents_come_out(sandbox: &Sandbox, name: &str, documents: usize) {
 }
 
 /// A sandbox with a file of the folder that `DOCVALUES_DATA` names.
-pub(crate) fn data(name: &str) -> Option<Sandbox> {
+fn data(name: &str) -> Option<Sandbox> {
     let path = std::env::var_os("DOCVALUES_DATA").map(|folder| PathBuf::from(folder).join(name));
     let Some(bytes) = path.and_then(|path| std::fs::read(path).ok()) else {
         eprintln!("SKIPPED: {name} is not there; set DOCVALUES_DATA to the folder that has it");
@@ -150,7 +150,7 @@ pub(crate) fn data_of_full_sweep(name: &str) -> Option<Sandbox> {
 
 #[test]
 fn all_packages_come_out_document_by_document() {
-    let Some(sandbox) = data("debian-packages.ndjson.gz") else { return };
+    let Some(sandbox) = data_of_full_sweep("debian-packages.ndjson.gz") else { return };
     documents_come_out(&sandbox, "debian-packages.ndjson.gz", 63_440);
 }
 

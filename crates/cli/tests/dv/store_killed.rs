@@ -10,7 +10,7 @@ use docvalues_testkit::damage::cases;
 use serde_json::Value;
 
 use crate::compare_with_python::compare;
-use crate::round_trip::data;
+use crate::round_trip::data_of_full_sweep;
 use crate::sandbox::{Sandbox, packages};
 
 /// Tells the counting thread to stop, also after a panic.
@@ -215,8 +215,8 @@ fn durable_packages_survive_a_kill() {
 #[test]
 fn all_durable_packages_survive_a_kill() {
     let name = "debian-packages.ndjson.gz";
-    if let Some(sandbox) = data(name) {
-        kill_puts(&sandbox, name, "1000", cases(2, 20));
+    if let Some(sandbox) = data_of_full_sweep(name) {
+        kill_puts(&sandbox, name, "1000", 20);
     }
 }
 
@@ -229,7 +229,7 @@ fn packages_that_the_repository_ships() {
 #[test]
 fn all_packages_in_several_runs() {
     let name = "debian-packages.ndjson.gz";
-    if let Some(sandbox) = data(name) {
-        fill(&sandbox, name, cases(8, 64), 3);
+    if let Some(sandbox) = data_of_full_sweep(name) {
+        fill(&sandbox, name, 64, 3);
     }
 }

@@ -4,6 +4,7 @@ use std::net::Ipv6Addr;
 
 use docvalues::format::file::kind::{from_f64, from_u64};
 use docvalues::{FieldSpec, LogicalType, Schema, SegmentWriter, WriterOptions};
+use docvalues_testkit::damage::cases;
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -173,7 +174,7 @@ fn telling(ty: LogicalType) -> Option<Cell> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(cases(10, 24)))]
 
     /// The types that `dv` infers again from text: all but strings, which may hold any text, and bytes.
     #[test]

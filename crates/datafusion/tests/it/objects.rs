@@ -1,11 +1,13 @@
 //! Tables of objects: their answers are those of the same segments in memory, whatever the bound of the cache.
 
+use std::io::Read as _;
 use std::sync::Arc;
 
 use arrow::util::pretty::pretty_format_batches;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion_session::TableProvider;
 use docvalues::prelude::*;
+use docvalues::store::{Depot as _, ObjectDepot};
 use docvalues_datafusion::{DocvaluesTable, Objects};
 use object_store::local::LocalFileSystem;
 use object_store::memory::InMemory;
@@ -141,4 +143,33 @@ async fn other_objects_are_errors_with_their_urls() {
     store.put(&path, bytes[0].clone().into()).await.unwrap();
     let error = objects.table(dataset).await.unwrap_err().to_string();
     assert!(error.contains(URLS[1]) && error.contains("expected"), "{error}");
+}
+
+/// Replicas through a bucket that is a folder. Here, because only this crate has the feature `fs` of `object_store`.
+#[test]
+fn objects_in_a_folder_are_read_as_they_are_put() {
+    let folder = tempfile::tempdir().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let local = Arc::new(LocalFileSystem::new_with_prefix(folder.path()).unwrap());
+    let [depot, deeper] =
+        ["a/b", "a/b/c"].map(|prefix| ObjectDepot::new(local.clone(), prefix, runtime.handle().clone()));
+    // One request, and several.
+    for len in [0, 1, 8 << 20, 20 << 20] {
+        let bytes: Vec<u8> = (0..=250).cycle().take(len).collect();
+        depot.put("one", len as u64, &mut &bytes[..]).unwrap();
+        let mut found = Vec::new();
+        depot.open("one").unwrap().unwrap().read_to_end(&mut found).unwrap();
+        assert!(found == bytes, "{len}");
+        // One that ends early takes the place of nothing.
+        for name in ["one", "two"] {
+            assert!(depot.put(name, len as u64 + 1, &mut &bytes[..]).is_err());
+        }
+        assert_eq!(depot.names().unwrap(), ["one"]);
+    }
+    deeper.put("three", 1, &mut &b"3"[..]).unwrap();
+    assert_eq!(depot.names().unwrap(), ["one"]);
+    assert!(depot.open("three").unwrap().is_none());
+    depot.remove("one").unwrap();
+    depot.remove("one").unwrap();
+    assert!(depot.names().unwrap().is_empty() && depot.open("one").unwrap().is_none());
 }

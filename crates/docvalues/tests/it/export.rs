@@ -1,6 +1,7 @@
 //! Export and retrieval over segments, compared with the model.
 
 use docvalues::{DocId, OpenOptions, Segment, WriterOptions};
+use docvalues_testkit::damage::cases;
 use docvalues_testkit::searches::check_export;
 use docvalues_testkit::shapes::{self, Dataset};
 use proptest::prelude::*;
@@ -34,7 +35,7 @@ fn columns_over_several_blocks() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(ProptestConfig::with_cases(cases(20, 40)))]
 
     #[test]
     fn any_segment_and_documents(

@@ -10,6 +10,7 @@ use docvalues::{
     BytesKind, DocId, FieldId, FieldSpec, LiveDocs, LogicalType, Merger, OpenOptions, Schema, Segment,
     SegmentWriter, SortKey, WriterOptions,
 };
+use docvalues_testkit::damage::cases;
 use docvalues_testkit::rng::SplitMix64;
 use proptest::prelude::*;
 
@@ -196,7 +197,7 @@ fn sorts() -> impl Strategy<Value = Sort> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(ProptestConfig::with_cases(cases(30, 60)))]
 
     #[test]
     fn every_id_is_found(

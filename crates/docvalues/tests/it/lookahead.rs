@@ -6,6 +6,7 @@ use docvalues::column::{Changes, Element, GatherRows, Gathered, Lists, Overlay, 
 use docvalues::prelude::*;
 use docvalues::{BytesKind, Lookahead, Numeric};
 use docvalues_testkit::concat::Concat;
+use docvalues_testkit::damage::cases;
 use docvalues_testkit::shapes;
 use proptest::prelude::*;
 
@@ -67,7 +68,7 @@ fn any_docs(all: u32) -> impl Strategy<Value = Vec<DocId>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(ProptestConfig::with_cases(cases(30, 60)))]
 
     #[test]
     fn rows_of_any_source_equal_get(

@@ -125,7 +125,7 @@ fn any_lives() -> impl Strategy<Value = Vec<Lives>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(ProptestConfig::with_cases(cases(30, 60)))]
 
     #[test]
     fn merged_pieces_equal_a_segment_built_at_once(

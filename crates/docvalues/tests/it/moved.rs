@@ -4,6 +4,7 @@ use docvalues::{
     Bitset, DocId, FieldSpec, LiveDocs, LogicalType, Merger, OpenOptions, Schema, Segment, SegmentWriter,
     SortKey, WriterOptions,
 };
+use docvalues_testkit::damage::cases;
 use proptest::prelude::*;
 
 /// A small budget, so that documents of a segment in a file are sorted in the temporary file.
@@ -63,7 +64,7 @@ fn any_keys() -> impl Strategy<Value = Vec<Option<i64>>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(cases(12, 24)))]
 
     #[test]
     fn a_writer_reports_the_new_ids(keys in any_keys(), sorts: bool, in_file: bool) {

@@ -3,6 +3,7 @@
 use docvalues::Numeric;
 use docvalues::prelude::*;
 use docvalues::reader::{Access, JumpTables, NumericSeeker, Verify};
+use docvalues_testkit::damage::cases;
 use docvalues_testkit::rng::SplitMix64;
 use proptest::prelude::*;
 
@@ -68,7 +69,7 @@ fn options() -> impl Strategy<Value = OpenOptions> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(cases(30, 60)))]
 
     #[test]
     fn a_seeker_reads_the_numbers_of_the_columns(

@@ -5,6 +5,7 @@ use docvalues::{
     BytesKind, ColumnSource, FieldSpec, LogicalType, Merger, OpenOptions, Schema, Segment, SegmentWriter,
     WriterOptions,
 };
+use docvalues_testkit::damage::cases;
 use docvalues_testkit::model::{MemSource, ModelColumn};
 use docvalues_testkit::shapes::{self, Dataset};
 use proptest::prelude::*;
@@ -49,7 +50,7 @@ fn columns_of_different_size_stay_in_order() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(30))]
+    #![proptest_config(ProptestConfig::with_cases(cases(15, 30)))]
 
     #[test]
     fn any_segment_has_the_same_bytes(

@@ -107,7 +107,7 @@ fn check(dataset: &Dataset, keys: &[SortKey], options: WriterOptions) -> Vec<u8>
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(ProptestConfig::with_cases(cases(30, 60)))]
 
     #[test]
     fn documents_are_in_the_order_of_their_rows(

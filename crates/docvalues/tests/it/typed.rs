@@ -9,6 +9,7 @@ use docvalues::column::{
 use docvalues::prelude::*;
 use docvalues::writer::{Document, Error as WriteError};
 use docvalues::{FieldId, Numeric, SortedNumeric};
+use docvalues_testkit::damage::cases;
 use docvalues_testkit::rng::SplitMix64;
 use proptest::prelude::*;
 
@@ -360,7 +361,7 @@ fn any_bound() -> impl Strategy<Value = Bound<f64>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
+    #![proptest_config(ProptestConfig::with_cases(cases(50, 100)))]
 
     #[test]
     fn any_doubles_round_trip(

@@ -11,6 +11,7 @@ use docvalues::{
     SortKey, WriterOptions,
 };
 use docvalues_fuzz::give;
+use docvalues_testkit::damage::cases;
 use docvalues_testkit::shapes::Dataset;
 use proptest::prelude::*;
 
@@ -117,7 +118,7 @@ fn how() -> impl Strategy<Value = How> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(cases(24, 48)))]
 
     #[test]
     fn a_segment_has_only_the_documents_that_are_left((docs, deleted) in documents(), how in how()) {

@@ -150,7 +150,7 @@ impl Good {
 #[test]
 fn a_flipped_bit_gives_an_error_in_its_granule_or_the_right_result() {
     let _turn = turn();
-    for (file, tried) in files(80) {
+    for (file, tried) in files(48) {
         one_flipped_bit(&Good::new(file), tried);
     }
 }
@@ -172,7 +172,7 @@ fn one_flipped_bit(good: &Good, tried: Sweep) {
 #[test]
 fn zeroed_sectors_give_errors_or_right_results() {
     let _turn = turn();
-    for (file, tried) in files(30) {
+    for (file, tried) in files(20) {
         let good = Good::new(file);
         sweep(zeroed_runs(good.file.len(), tried), |damage| {
             good.ask(damage, |error| assert!(error.place().is_some(), "{error}"));
@@ -198,7 +198,7 @@ fn a_truncated_file_is_refused() {
 #[test]
 fn hostile_files_cause_no_panic_no_hang_and_no_large_allocation() {
     let _turn = turn();
-    files(50).for_each(|(good, tried)| hostile(&good, tried));
+    files(32).for_each(|(good, tried)| hostile(&good, tried));
 }
 
 fn hostile(good: &[u8], tried: Sweep) {
@@ -252,7 +252,7 @@ fn hostile(good: &[u8], tried: Sweep) {
 #[test]
 fn look_ups_of_ids_in_damaged_copies() {
     let _turn = turn();
-    let wanted = match Sweep::from_env(50_000) {
+    let wanted = match Sweep::from_env(30_000) {
         Sweep::Full => 8_000_000,
         Sweep::Sample(look_ups) => look_ups,
     };

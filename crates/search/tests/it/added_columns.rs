@@ -59,7 +59,7 @@ fn check_cut(dataset: &Dataset, cuts: impl IntoIterator<Item = u32>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(12, 32), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(8, 32), ..ProptestConfig::default() })]
 
     #[test]
     fn searches_of_any_shapes(dataset in any_dataset(3), cuts in prop::collection::vec(any::<u32>(), 0..5)) {
@@ -72,9 +72,9 @@ fn searches_of_every_type() {
     let Dataset { docs, columns } = small_of_every_kind();
     let (added, rest): (Vec<_>, Vec<_>) = columns.into_iter().partition(is_added);
     assert!(added.len() > 3, "{} columns", added.len());
-    // Each beside one of the source.
+    // Each beside one of the source. A sample has doubles and timestamps.
     let pairs = added.into_iter().zip(rest.into_iter().cycle());
-    for (columns, cut) in pairs.skip(cases(1, 0)).step_by(cases(5, 1)).zip(1..) {
+    for (columns, cut) in pairs.skip(cases(7, 0)).step_by(cases(4, 1)).zip(1..) {
         let dataset = Dataset { docs, columns: vec![columns.0, columns.1] };
         check_cut(&dataset, [0, 1, docs / 3 + cut, docs]);
     }

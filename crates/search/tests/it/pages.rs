@@ -49,7 +49,7 @@ fn pages(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(cases(32, 256)))]
+    #![proptest_config(ProptestConfig::with_cases(cases(20, 256)))]
 
     #[test]
     fn pages_make_the_full_sort(

@@ -8,7 +8,7 @@ use docvalues_testkit::shapes::{Dataset, any_dataset, small_of_every_kind};
 use proptest::prelude::*;
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(16, 32), ..ProptestConfig::default() })]
 
     #[test]
     fn columns_of_any_shape(dataset in any_dataset(3)) {

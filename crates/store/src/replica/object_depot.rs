@@ -179,7 +179,6 @@ fn failed(error: ObjectError) -> Error {
 mod tests {
     use docvalues_column::{Field, Kind, LogicalType};
     use docvalues_testkit::faults::PowerLossDirectory;
-    use object_store::local::LocalFileSystem;
     use object_store::memory::InMemory;
 
     use super::*;
@@ -191,30 +190,27 @@ mod tests {
 
     #[test]
     fn objects_are_read_as_they_are_put() {
-        let (folder, runtime) = (tempfile::tempdir().unwrap(), runtime());
-        let local = LocalFileSystem::new_with_prefix(folder.path()).unwrap();
-        for store in [Arc::new(InMemory::new()) as Arc<dyn ObjectStore>, Arc::new(local)] {
-            let depot = ObjectDepot::new(store, "a/b", runtime.handle().clone());
-            let lens = [0, 1, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE];
-            for len in lens {
-                let bytes: Vec<u8> = (0..=250).cycle().take(len).collect();
-                depot.put("one", len as u64, &mut &bytes[..]).unwrap();
-                let mut found = Vec::new();
-                depot.open("one").unwrap().unwrap().read_to_end(&mut found).unwrap();
-                assert!(found == bytes, "{len}");
-                // One that ends early takes the place of nothing.
-                assert!(depot.put("one", len as u64 + 1, &mut &bytes[..]).is_err());
-                assert!(depot.put("two", len as u64 + 1, &mut &bytes[..]).is_err());
-                assert_eq!(depot.names().unwrap(), ["one"]);
-            }
-            let deeper = ObjectDepot { prefix: Path::from("a/b/c"), ..depot.clone() };
-            deeper.put("three", 1, &mut &b"3"[..]).unwrap();
+        let runtime = runtime();
+        let depot = ObjectDepot::new(Arc::new(InMemory::new()), "a/b", runtime.handle().clone());
+        let lens = [0, 1, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE];
+        for len in lens {
+            let bytes: Vec<u8> = (0..=250).cycle().take(len).collect();
+            depot.put("one", len as u64, &mut &bytes[..]).unwrap();
+            let mut found = Vec::new();
+            depot.open("one").unwrap().unwrap().read_to_end(&mut found).unwrap();
+            assert!(found == bytes, "{len}");
+            // One that ends early takes the place of nothing.
+            assert!(depot.put("one", len as u64 + 1, &mut &bytes[..]).is_err());
+            assert!(depot.put("two", len as u64 + 1, &mut &bytes[..]).is_err());
             assert_eq!(depot.names().unwrap(), ["one"]);
-            assert!(depot.open("three").unwrap().is_none());
-            depot.remove("one").unwrap();
-            depot.remove("one").unwrap();
-            assert!(depot.names().unwrap().is_empty() && depot.open("one").unwrap().is_none());
         }
+        let deeper = ObjectDepot { prefix: Path::from("a/b/c"), ..depot.clone() };
+        deeper.put("three", 1, &mut &b"3"[..]).unwrap();
+        assert_eq!(depot.names().unwrap(), ["one"]);
+        assert!(depot.open("three").unwrap().is_none());
+        depot.remove("one").unwrap();
+        depot.remove("one").unwrap();
+        assert!(depot.names().unwrap().is_empty() && depot.open("one").unwrap().is_none());
     }
 
     #[test]

@@ -179,7 +179,7 @@ fn every_power_loss_keeps_what_was_acknowledged() {
 #[test]
 fn every_call_that_fails_keeps_what_was_acknowledged() {
     let histories = histories(ROUNDS);
-    let step = crate::cases(9, 1);
+    let step = crate::cases(17, 1);
     let mut failures = 0;
     for durability in ALL {
         // The number of calls, when none fails.

@@ -12,7 +12,7 @@ use crate::id_files::{Ids, are_right, side_files};
 
 /// Images of the disk that are drawn at each moment.
 fn draws() -> u64 {
-    crate::cases(8, 800)
+    crate::cases(4, 800)
 }
 
 /// A script of commits of a store with side files, with enough of them that deltas are folded. Calls `at` after each operation with what was

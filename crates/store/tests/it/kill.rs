@@ -156,7 +156,7 @@ fn a_kill_loses_nothing_committed() {
     let folder = tempfile::tempdir().unwrap();
     drop(Store::create(folder.path(), schema(), StoreOptions::default()).unwrap());
     let mut rounds = 0;
-    let kills: u64 = crate::cases(30, 3_000);
+    let kills: u64 = crate::cases(16, 3_000);
     for (kill, waits) in (0..kills).zip([0_u8, 1, 2, 3].into_iter().cycle()) {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["kill::child", "--exact", "--nocapture"])

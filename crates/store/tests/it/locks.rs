@@ -219,7 +219,7 @@ fn a_writer_that_lost_its_store_acknowledges_nothing() {
 fn of_racing_writers_one_gets_in() {
     let folder = tempfile::tempdir().unwrap();
     drop(Store::create(folder.path(), schema(), StoreOptions::default()).unwrap());
-    let rounds = cases(125, 12_500);
+    let rounds = cases(60, 12_500);
     for _ in 0..rounds {
         let opened: Vec<_> = std::thread::scope(|scope| {
             let racers: Vec<_> =

@@ -151,7 +151,7 @@ fn run(keep: usize, steps: &[Step]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(crate::cases(30, 6_000)))]
+    #![proptest_config(ProptestConfig::with_cases(crate::cases(16, 6_000)))]
     #[test]
     fn a_store_contains_what_a_map_does(
         keep in 1..4_usize,

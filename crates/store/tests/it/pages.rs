@@ -12,7 +12,7 @@ use crate::cases;
 use crate::fixture::{add, apply, contents, id, schema};
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(cases(12, 200)))]
+    #![proptest_config(ProptestConfig::with_cases(cases(8, 200)))]
 
     #[test]
     fn pages_go_on_after_merges(

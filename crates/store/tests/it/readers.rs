@@ -131,7 +131,7 @@ fn random_edits_of_any_file_are_named() {
         files(folder.path()).into_iter().filter(|(name, _)| !name.starts_with("LOCK")).collect();
     let mut random = Random(7);
     let mut refused = 0;
-    let edits = cases(1_500, 1_000_000);
+    let edits = cases(800, 1_000_000);
     for _ in 0..edits {
         let (name, good) = &good[random.below(good.len())];
         let mut bytes = good.clone();

@@ -504,7 +504,7 @@ fn operate(now: &mut Model, operation: &Operation, written: u64) -> Outcome {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(crate::cases(80, 50_000)))]
+    #![proptest_config(ProptestConfig::with_cases(crate::cases(40, 50_000)))]
     #[test]
     fn documents_are_as_in_a_map(kind in 0..4_u8, steps in prop::collection::vec(step(), 1..50)) {
         run(kind, &steps);

@@ -213,7 +213,7 @@ fn run(logical: LogicalType, buffer_bytes: usize, durability: Durability, steps:
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(crate::cases(60, 6_000)))]
+    #![proptest_config(ProptestConfig::with_cases(crate::cases(30, 6_000)))]
 
     #[test]
     fn the_highest_version_wins(

@@ -6,6 +6,7 @@ use crate::error::Place;
 use crate::id::MAX_DOCS;
 use crate::jump::Entry;
 use crate::source::SectionBytes;
+use crate::sweep;
 
 /// Reads everything in every way. `Err` if any read failed.
 fn read_all(column: &Numeric<Vec<u8>>, mode: JumpTables) -> Result<()> {
@@ -74,13 +75,14 @@ fn damage_is_refused_or_survived_never_a_panic() {
             for at in (0..len).step_by(if len > 600 { 13 } else { 1 }) {
                 let mut bad = column.clone();
                 sections(&mut bad)[which].1[at] ^= 0x5A;
-                for mode in JumpTables::ALL {
+                // Both in the full sweep; otherwise by turns.
+                for mode in JumpTables::ALL.into_iter().skip(sweep(at % 2, 0)).take(sweep(1, 2)) {
                     refused += usize::from(read_all(&bad, mode).is_err());
                 }
             }
         }
     }
-    assert!(refused > 1000, "only {refused} were refused");
+    assert!(refused > sweep(500, 1000), "only {refused} were refused");
 }
 
 #[test]

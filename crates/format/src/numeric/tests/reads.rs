@@ -124,10 +124,16 @@ fn a_batch_takes_nothing_from_granules_that_were_never_checked() {
     // All of the other sections may be good, and known to be.
     let all = [Section::Values, Section::ValuesJump, Section::ValuesTable];
     let patched = [&all[..], &all[..1], &all[1..2]];
-    let cases = shapes.into_iter().flat_map(|shape| good.map(|good| (shape, good)));
-    for ((shape, good), patched) in cases.flat_map(|case| patched.map(|patched| (case, patched))) {
+    let encoded = shapes.map(|shape| {
         let values = shape.values(150_000, 22);
-        let column = encode(&values, &VALUES)
+        (shape, encode(&values, &VALUES), values)
+    });
+    let cases = encoded.iter().flat_map(|case| good.map(|good| (case, good)));
+    for (((shape, column, values), good), patched) in
+        cases.flat_map(|case| patched.map(|patched| (case, patched)))
+    {
+        let column = column
+            .clone()
             .try_map(&mut |section, bytes| {
                 let good = |granule| good(granule) || !patched.contains(&section);
                 Ok::<_, ()>(TestSection::new(section, bytes, good))

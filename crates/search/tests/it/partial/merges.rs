@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use super::shards::Shards;
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(16, 96), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(10, 96), ..ProptestConfig::default() })]
 
     #[test]
     fn merged_results_equal_the_answer_over_all_parts(

@@ -2,6 +2,7 @@
 
 use docvalues_column::{DocAddress, DocId, LiveDocs, Part, bits};
 use docvalues_search::{Bitset, Docs, Error, Parts, Query, Search};
+use docvalues_testkit::damage::cases;
 use docvalues_testkit::rng::SplitMix64;
 use docvalues_testkit::shapes::Dataset;
 use proptest::prelude::*;
@@ -9,7 +10,7 @@ use proptest::prelude::*;
 use super::naive::{any_query, any_rows, expected};
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
+    #![proptest_config(ProptestConfig::with_cases(cases(40, 100)))]
 
     #[test]
     fn results_equal_those_of_all_rows_together(seed: u64, size in 0_usize..4, cuts: [u32; 3]) {
