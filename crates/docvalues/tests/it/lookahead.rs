@@ -10,7 +10,7 @@ use docvalues_testkit::damage::cases;
 use docvalues_testkit::shapes;
 use proptest::prelude::*;
 
-use crate::write::{COMPRESSIONS, in_batches};
+use crate::write::{COMPRESSIONS, EVERY_KIND, in_batches};
 
 /// Pushes `docs`, and calls `each` with each document, its position, and the rows.
 fn push_all<C: GatherRows>(columns: C, docs: &[DocId], mut each: impl FnMut(DocId, usize, &C::Rows)) {
@@ -117,6 +117,18 @@ proptest! {
                 assert_eq!(urls.row(at), url.get(doc, &mut text).unwrap());
             },
         );
+    }
+}
+
+#[test]
+fn rows_around_the_ends_of_blocks_equal_get() {
+    let (dataset, file) = &*EVERY_KIND;
+    let segment = Segment::from_bytes(file.clone(), OpenOptions::new()).unwrap();
+    let ends = [64, 512, 4_096, 65_536, 131_072, dataset.docs];
+    let docs: Vec<DocId> =
+        ends.into_iter().flat_map(|end| end - 6..end + 6).chain([0]).map(DocId::new).collect();
+    for (field, _) in &dataset.columns {
+        check_column(&*segment.column(&field.name).unwrap(), &docs);
     }
 }
 
