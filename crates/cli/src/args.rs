@@ -179,7 +179,8 @@ impl CommandLine {
     pub(crate) fn choose_format(&mut self) -> Result<()> {
         let is_export = matches!(self.command, Command::Export(_));
         let output = self.output.as_deref().filter(|_| self.by_extension);
-        let is_toml = output.and_then(Path::extension).is_some_and(|extension| extension == "toml");
+        let extension = output.and_then(Path::extension);
+        let is_toml = extension.is_some_and(|extension| extension.eq_ignore_ascii_case("toml"));
         let (json, format, output, own) = match &mut self.command {
             // Lines, whatever the extension.
             Command::Lookup(lookup::LookupArgs { doc: true, .. }) => return Ok(()),

@@ -42,8 +42,8 @@ pub(crate) enum RecordFormat {
 }
 
 impl RecordFormat {
-    /// The format that --json or --format names, or else the extension of the output; `None` without one, and for `own`, that
-    /// of the form that the command prints without a format.
+    /// The format that --json or --format names, or else the extension of the output. `None` without one, and for `own`: the
+    /// extension of what the command prints without a format.
     pub(crate) fn chosen(
         json: bool,
         format: Option<RecordFormat>,
