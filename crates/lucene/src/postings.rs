@@ -56,7 +56,7 @@ struct Place<'t> {
 }
 
 impl TermFiles {
-    /// The format and the suffix of the files with the terms of a field: those of its postings, or those behind a Bloom filter.
+    /// The format and suffix of the files with a field's terms: those of its postings, or of those that a Bloom filter wraps.
     pub(crate) fn names(
         files: &SegmentFiles,
         field: &FieldInfo,

@@ -104,7 +104,7 @@ pub(super) fn bloom_filter(format: &str) -> Option<&'static str> {
     ["ES85BloomFilter", "ES87BloomFilter"].into_iter().find(|name| *name == format)
 }
 
-/// The format and suffix of a field behind a Bloom filter with this name.
+/// The format and suffix of the postings of a field that a Bloom filter with this name wraps.
 pub(super) fn delegate(
     files: &SegmentFiles,
     number: i32,
