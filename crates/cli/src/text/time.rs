@@ -168,15 +168,15 @@ impl TimeFormat {
         self.try_read(text).ok()
     }
 
-    /// Parses `text` in this format, and prints it as ISO 8601 without an offset. `None` if the text or the format says one, or
-    /// has no time of day.
+    /// Parses `text` in this format, and prints it as ISO 8601 without an offset. `None` if the text or the format has an offset
+    /// or a zone, or no time of day.
     pub(crate) fn read_local(&self, text: &str) -> Option<String> {
         let broken = BrokenDownTime::parse(&self.pattern, text).ok()?;
         // UTC is literal text, such as `+00:00`.
         let end = self.pattern.trim_end_matches(['0', ':']);
         let is_utc = end.ends_with(['Z', 'z', '+', '-']) || end.ends_with("UTC") || end.ends_with("GMT");
-        let has_offset = is_utc || broken.offset().is_some() || broken.timestamp().is_some();
-        let is_local_time = !has_offset && broken.hour().is_some();
+        let has_zone = is_utc || broken.offset().is_some() || broken.iana_time_zone().is_some();
+        let is_local_time = !has_zone && broken.timestamp().is_none() && broken.hour().is_some();
         is_local_time.then(|| broken.to_datetime().ok())?.map(|local| local.to_string())
     }
 
@@ -184,6 +184,10 @@ impl TimeFormat {
         let broken = BrokenDownTime::parse(&self.pattern, text)?;
         if let Some(timestamp) = broken.timestamp() {
             return Ok((timestamp.as_duration(), self.offset));
+        }
+        if broken.iana_time_zone().is_some() {
+            let zoned = broken.to_zoned()?;
+            return Ok((zoned.timestamp().as_duration(), zoned.offset()));
         }
         let offset = broken.offset().unwrap_or(self.offset);
         Ok((since_epoch(broken.to_datetime()?, offset), offset))

@@ -124,6 +124,13 @@ fn a_format_prints_what_it_reads() {
     let any = TimeFormat::parse("%Y-%m-%d %H:%M%:z").unwrap();
     assert_eq!(any.read("1970-01-01 01:00+01:00").unwrap().0, Moment::ZERO);
     assert_eq!(any.read("1970-01-01 00:00"), None);
+    // A column has offsets, not the names of zones.
+    let (named, text) = (TimeFormat::parse("%F %H:%M %:Q").unwrap(), "1970-07-01 01:00 America/New_York");
+    let (moment, offset) = named.read(text).unwrap();
+    assert_eq!(moment, any.read("1970-07-01 01:00-04:00").unwrap().0);
+    assert!(named.round_trips(moment, offset, "1970-07-01 01:00 -04:00"));
+    assert!(!named.round_trips(moment, offset, text) && named.read_local(text).is_none());
+    assert_eq!(named.read("1970-07-01 01:00 Atlantis"), None);
 }
 
 #[test]
