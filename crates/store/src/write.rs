@@ -241,6 +241,9 @@ impl Store {
 
     /// Deletes the documents that match a query. Returns how many there were.
     ///
+    /// The calling thread searches, and others wait until it is done. To search with several threads, filter a snapshot, and
+    /// [`delete`](Self::delete) what was found.
+    ///
     /// # Errors
     ///
     /// As [`Search::filter`](docvalues_search::Search::filter). Nothing is deleted then.

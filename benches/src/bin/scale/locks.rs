@@ -51,7 +51,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 const WRITER: &str = "writer";
 
 /// Functions in the table of all locks: those with the longest times.
-const MOST_FUNCTIONS: usize = 24;
+const MOST_FUNCTIONS: usize = 6;
 
 /// The work of some threads, and the times of their locks.
 struct Round {

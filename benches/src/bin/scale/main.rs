@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `locks` | `scale locks`: batches by 1 to 16 threads beside readers, and searches that share the pool |
 //! | `lock_times` | the times of locks, by lock and function |
-//! | `segments` | `scale segments`: a store of many small segments, and how often a process can open it |
+//! | `segments` | `scale segments`: stores of few and of many small segments, and how often a process can open the largest |
 //! | `docs` | `scale docs`: a segment of many documents |
 //! | `readings` | readings of the process after each step, in a process of its own |
 #![expect(clippy::expect_used, clippy::print_stdout, reason = "a measurement")]
@@ -34,7 +34,7 @@ struct Arguments {
 enum Command {
     /// Batches by several threads beside readers that refresh; with `RUSTFLAGS="--cfg docvalues_lock_times"`, the times of locks
     Locks(locks::Arguments),
-    /// Opening, searches, look-ups, batches and commits of a store of many small segments
+    /// Opening, searches, look-ups, batches and commits of stores of few and of many small segments
     Segments(segments::Arguments),
     /// Writing, opening and reading a segment of many documents
     Docs(docs::Arguments),

@@ -1,6 +1,7 @@
-//! A store of many small segments: the time, page faults, mappings, open files and memory of each step. At the end, the
-//! process opens it again and again, until it may have no more mappings, or no more files.
+//! Stores of few and of many small segments: the time, page faults, mappings, open files and memory of each step. Then a
+//! process opens the largest again and again, until it may have no more mappings, or no more files.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -16,9 +17,9 @@ use crate::{Outcome, show};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Number of segments
-    #[arg(long, value_name = "N", default_value = "10_000", value_parser = docvalues_benches::count)]
-    segments: u32,
+    /// Numbers of segments, the largest last
+    #[arg(long, value_name = "N,…", value_delimiter = ',', default_values_t = [100, 1_000, 10_000], value_parser = docvalues_benches::count)]
+    segments: Vec<u32>,
     /// Documents of each
     #[arg(long, value_name = "N", default_value = "1_000", value_parser = docvalues_benches::count)]
     docs: u32,
@@ -33,7 +34,7 @@ pub(crate) struct Arguments {
     record: Option<PathBuf>,
 }
 
-/// The steps of a new process.
+/// The steps of a new process: openings, or else those of one reader and one writer.
 #[derive(clap::Args)]
 pub(crate) struct One {
     store: PathBuf,
@@ -49,16 +50,40 @@ const IDS: u32 = 1_000;
 const MOST_BATCHES: u32 = 2_000;
 
 pub(crate) fn run(arguments: &Arguments) -> Outcome {
-    let &Arguments { segments, docs, openings, .. } = arguments;
     std::fs::create_dir_all(&arguments.folder)?;
-    let folder = tempfile::tempdir_in(&arguments.folder)?;
-    let store = folder.path().join("store");
     let mut run = Run::new(&command_of("scale"), &format!("one run, {}", limits()));
-    run.table("segments-written", write(&store, segments, docs)?);
-    let one = ["segments-one".to_owned(), store.display().to_string()];
-    let numbers = [segments, docs, openings].map(|number| number.to_string());
-    run.table("segments", table(&[&one[..], &numbers].concat())?);
+    let mut tables = Vec::new();
+    for &segments in &arguments.segments {
+        let folder = tempfile::tempdir_in(&arguments.folder)?;
+        let store = folder.path().join("store");
+        let written = write(&store, segments, arguments.docs)?;
+        let path = ["segments-one".to_owned(), store.display().to_string()];
+        let one = |openings: u32| {
+            let numbers = [segments, arguments.docs, openings].map(|number| number.to_string());
+            table(&[&path[..], &numbers].concat())
+        };
+        tables.push(one(0)?);
+        if Some(&segments) == arguments.segments.last() {
+            run.table("segments-written", written);
+            run.table("openings", one(arguments.openings)?);
+        }
+    }
+    run.table("segments", beside(&tables));
     show(run, arguments.record.as_deref())
+}
+
+/// The tables of several stores, which have the same rows, as one: each cell has the figures of all.
+fn beside(tables: &[Vec<Vec<String>>]) -> Vec<Vec<String>> {
+    let mut all = tables.first().cloned().unwrap_or_default();
+    for table in tables.iter().skip(1) {
+        for (cells, others) in all.iter_mut().zip(table).skip(1) {
+            for (cell, other) in cells.iter_mut().zip(others).skip(1) {
+                cell.push_str(" / ");
+                cell.push_str(other);
+            }
+        }
+    }
+    all
 }
 
 /// The limits of mappings and of open files.
@@ -76,11 +101,12 @@ fn some_docs(first: u32, count: u32) -> Vec<Versioned> {
     (first..first + count).map(doc).collect()
 }
 
-/// Writes the store: a buffer of no size becomes a segment before the next batch. Returns the times of each tenth.
+/// Writes the store: a buffer of no size becomes a segment before the next batch. Returns the time of each tenth, and the bytes of
+/// a segment up to its end.
 fn write(path: &Path, segments: u32, docs: u32) -> Outcome<Vec<Vec<String>>> {
     let options = StoreOptions::new().buffer_bytes(1);
     let store = Store::create(path, ingest::store_schema(true), options)?;
-    let mut table = vec![["segments", "ms each"].map(str::to_owned).to_vec()];
+    let mut table = vec![["segments", "ms each", "KiB each"].map(str::to_owned).to_vec()];
     let mut spent = Duration::ZERO;
     let (tenth, mut first) = ((segments / 10).max(1), 0);
     for segment in 0..segments {
@@ -90,7 +116,10 @@ fn write(path: &Path, segments: u32, docs: u32) -> Outcome<Vec<Vec<String>>> {
         spent += began.elapsed();
         if (segment + 1) % tenth == 0 {
             let each = spent.as_secs_f64() * 1e3 / f64::from(segment + 1 - first);
-            table.push(vec![format!("{} to {}", first + 1, segment + 1), figure(each)]);
+            let files = std::fs::read_dir(path)?.map(|file| file?.metadata().map(|data| data.len()));
+            let bytes = files.sum::<io::Result<u64>>()?;
+            let kib = bytes as f64 / 1024.0 / f64::from(segment + 1);
+            table.push(vec![format!("{} to {}", first + 1, segment + 1), figure(each), figure(kib)]);
             (first, spent) = (segment + 1, Duration::ZERO);
         }
     }
@@ -103,9 +132,11 @@ fn write(path: &Path, segments: u32, docs: u32) -> Outcome<Vec<Vec<String>>> {
 }
 
 pub(crate) fn one(one: &One) -> Outcome {
-    step("nothing is open", || ());
-    read(one)?;
-    change(one)?;
+    if one.openings == 0 {
+        step("nothing is open", || ());
+        read(one)?;
+        return change(one);
+    }
     open_often(one, "mapped", OpenOptions::new());
     open_often(one, "with plain reads", OpenOptions::new().access(Access::Read));
     Ok(())
@@ -152,7 +183,7 @@ fn change(one: &One) -> Outcome {
         store.apply(batch())?;
         batches += 1;
     }
-    until_table.end(&format!("{batches} more, until a table has all ids"));
+    until_table.end("more of them, until a table has all ids");
     let some = batch();
     step("one more", || store.apply(some))?;
     step("a refresh", || store.refresh())?;
@@ -163,14 +194,16 @@ fn change(one: &One) -> Outcome {
     Ok(())
 }
 
-/// Opens the store to read as often as the process can.
+/// Opens the store to read as often as the process can. The first and the last opening are steps.
 fn open_often(one: &One, how: &str, options: OpenOptions) {
     let mut readers = Vec::new();
     for at in 1..=one.openings {
         let opening = Step::begin();
         match StoreReader::open(&one.store, options) {
             Ok(reader) => {
-                opening.end(&format!("{how}, opening {at}"));
+                if at == 1 || at == one.openings {
+                    opening.end(&format!("{how}, opening {at}"));
+                }
                 readers.push(reader);
             }
             Err(error) => {

@@ -8,8 +8,10 @@
 //! | logs | a new one is begun |
 //! | older commits | removed, with their files |
 
+use std::cell::Cell;
 use std::sync::atomic::AtomicBool;
 
+use super::policy::SegmentSize;
 use super::run::merge_some;
 use crate::commit::{remove_all_but, rotate_log, write_commit};
 use crate::error::Result;
@@ -32,14 +34,15 @@ pub struct Purged {
 pub(super) fn purge(store: &Store) -> Result<Purged> {
     // What is in the buffer becomes a segment, and segments without live documents go.
     store.commit()?;
-    let count = store.change_quietly(|writer| Ok(writer.docs.segments.len()))?;
     // From the last one, because merges and commits beside this move segments only towards the first.
-    for at in (0..count).rev() {
-        merge_some(store, &AtomicBool::new(false), &|sizes| match sizes.get(at) {
-            Some(size) if size.live > 0 && (size.live < size.docs || size.updated > 0) => vec![at],
-            _ => Vec::new(),
-        })?;
-    }
+    let below = Cell::new(usize::MAX);
+    let choose = |sizes: &[SegmentSize]| -> Vec<usize> {
+        let is_changed = |size: &SegmentSize| size.live > 0 && (size.live < size.docs || size.updated > 0);
+        let found = sizes[..below.get().min(sizes.len())].iter().rposition(is_changed);
+        below.set(found.unwrap_or_default());
+        found.into_iter().collect()
+    };
+    while merge_some(store, &AtomicBool::new(false), &choose)? {}
     let _flushing = lock(&store.flushing);
     store.change(|writer| {
         writer.forget_deleted();

@@ -3,6 +3,7 @@
 //! A merge reads segments as they are when it begins, while others go on changing the store. At its end, documents that were
 //! deleted or updated meanwhile are so in the merged segment, too, by the numbers that they got there.
 
+use std::collections::HashSet;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,14 +37,19 @@ pub(crate) fn merge_some(
 ) -> Result<bool> {
     // One merge at a time: no segment is merged twice.
     let _merging = lock(&store.merging);
-    let states = store.change_quietly(|writer| {
+    let (sizes, numbers): (Vec<SegmentSize>, Vec<u64>) = store.change_quietly(|writer| {
         writer.require_lock()?;
-        let sizes: Vec<SegmentSize> = writer.docs.segments.iter().map(size).collect();
-        let chosen = choose(&sizes).into_iter();
-        Ok(chosen.map(|at| writer.docs.segments[at].clone()).collect::<Vec<SegmentState>>())
+        Ok(writer.docs.segments.iter().map(|state| (size(state), state.number())).unzip())
     })?;
-    if states.is_empty() {
+    // Not in the lock: many segments take long.
+    let chosen: HashSet<u64> = choose(&sizes).into_iter().map(|at| numbers[at]).collect();
+    if chosen.is_empty() {
         return Ok(false);
+    }
+    let states = with_numbers(store, &chosen)?;
+    if states.is_empty() {
+        // A commit has dropped them meanwhile.
+        return Ok(true);
     }
     let (began, number) = (Instant::now(), store.take_segment_number()?);
     let schema = store.snapshot().shared_schema();
@@ -56,8 +62,7 @@ pub(crate) fn merge_some(
         merged.warm()?;
         let mut merged = Merged::new(merged, &states, new_numbers);
         for _ in 0..CARRIES {
-            let now = store.change_quietly(|writer| Ok(writer.docs.segments.to_vec()))?;
-            merged.carry(&now, &store.schema())?;
+            merged.carry(&with_numbers(store, &chosen)?, &store.schema())?;
         }
         Ok(merged)
     });
@@ -75,6 +80,14 @@ pub(crate) fn merge_some(
         store.note_done(&store.counters.merges, "merge", began);
         writer.replace(&states, merged, &new_numbers);
         Ok(true)
+    })
+}
+
+/// The segments that have these numbers, as they are now.
+fn with_numbers(store: &Store, numbers: &HashSet<u64>) -> Result<Vec<SegmentState>> {
+    store.change_quietly(|writer| {
+        let segments = writer.docs.segments.iter();
+        Ok(segments.filter(|state| numbers.contains(&state.number())).cloned().collect())
     })
 }
 
@@ -197,4 +210,29 @@ fn size(state: &SegmentState) -> SegmentSize {
     let (bytes, updated, updates_bytes) =
         (state.segment.file.bytes, state.now.updated(), state.now.heap() as u64);
     SegmentSize { bytes, docs: live.docs(), live: live.count(), updated, updates_bytes }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+    use std::thread;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::options::StoreOptions;
+
+    #[test]
+    fn changes_do_not_wait_while_segments_are_chosen() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, options) = (folder.path().join("store"), StoreOptions::default());
+        let store = Arc::new(Store::create(path, StoreSchema::new(), options).unwrap());
+        let choose = |_: &[SegmentSize]| -> Vec<usize> {
+            let (sender, receiver) = channel();
+            let other = store.clone();
+            thread::spawn(move || sender.send(other.position()));
+            assert!(receiver.recv_timeout(Duration::from_secs(10)).is_ok(), "the writer is locked");
+            Vec::new()
+        };
+        assert!(!merge_some(&store, &AtomicBool::new(false), &choose).unwrap());
+    }
 }

@@ -2,7 +2,8 @@
 //!
 //! Knows nothing of logs, and of commits only what they say of documents.
 
-use std::collections::HashSet;
+use std::cell::OnceCell;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use docvalues_column::{DocAddress, DocId, PlainColumns};
@@ -48,6 +49,9 @@ pub(crate) enum Current {
     /// Its segment was dropped, as no document in it was live.
     Gone,
 }
+
+/// The place of each segment, by its number, if a document had to be sought.
+type SegmentPlaces = OnceCell<HashMap<u64, usize>>;
 
 impl Docs {
     /// The documents of a commit.
@@ -139,7 +143,7 @@ impl Docs {
     /// The place of a document now, which an update may have moved in the buffer.
     pub(crate) fn now(&self, document: Current) -> Current {
         let block = self.block_of(document);
-        let now = block.and_then(|(block, doc)| self.follow(&block.record, doc).ok());
+        let now = block.and_then(|(block, doc)| self.follow(&block.record, doc, &SegmentPlaces::new()).ok());
         now.unwrap_or(document)
     }
 
@@ -155,32 +159,33 @@ impl Docs {
     ///
     /// If the snapshot has no such document; [`Error::OtherSnapshot`].
     pub(crate) fn require(&self, snapshot: &Snapshot, docs: &[DocAddress]) -> Result<Vec<Current>> {
-        docs.iter().map(|address| self.locate(snapshot, *address)).collect()
+        let places = SegmentPlaces::new();
+        docs.iter().map(|address| self.locate(snapshot, *address, &places)).collect()
     }
 
-    fn locate(&self, snapshot: &Snapshot, address: DocAddress) -> Result<Current> {
+    fn locate(&self, snapshot: &Snapshot, address: DocAddress, places: &SegmentPlaces) -> Result<Current> {
         let record = snapshot.require_record(address)?;
         // A segment is the same in all openings of its store, but not in another store.
         if snapshot.store() != self.store {
             return Err(Error::OtherSnapshot);
         }
-        // Unless segments were merged, it is where the snapshot has it: no search among all segments for each document.
+        // Unless segments were merged, it is where the snapshot has it.
         let place = address.part as usize;
         match self.segments.get(place) {
             Some(state) if Arc::ptr_eq(&state.segment.record, record) => {
                 Ok(Current::Segment(place, address.doc))
             }
-            _ => self.follow(record, address.doc),
+            _ => self.follow(record, address.doc, places),
         }
     }
 
     /// Returns the place of a document of a part now, wherever updates, flushes and merges moved it.
-    fn follow(&self, record: &Arc<PartRecord>, doc: DocId) -> Result<Current> {
+    fn follow(&self, record: &Arc<PartRecord>, doc: DocId, places: &SegmentPlaces) -> Result<Current> {
         let (mut record, mut doc) = (record.clone(), doc);
         loop {
             (record, doc) = if let Some(copy) = record.copy(doc) {
                 copy
-            } else if let Some(place) = self.place_in(&record, doc) {
+            } else if let Some(place) = self.place_in(&record, doc, places) {
                 return Ok(place);
             } else if let Some(next) = record.next(doc)? {
                 next
@@ -191,10 +196,11 @@ impl Docs {
     }
 
     /// The place of a document in the part with a record, if that is here.
-    fn place_in(&self, record: &PartRecord, doc: DocId) -> Option<Current> {
+    fn place_in(&self, record: &PartRecord, doc: DocId, places: &SegmentPlaces) -> Option<Current> {
         if let Some(file) = record.file {
-            let at = self.segments.iter().position(|state| state.segment.file == file)?;
-            return Some(Current::Segment(at, doc));
+            // No search among all segments for each document.
+            let at = *places.get_or_init(|| places_by_number(&self.segments)).get(&file.number)?;
+            return (self.segments[at].segment.file == file).then_some(Current::Segment(at, doc));
         }
         let sealed = self.sealed.as_ref().and_then(|sealed| sealed.buffer.place_in(record, doc));
         sealed.map(Current::Sealed).or_else(|| self.buffer.place_in(record, doc).map(Current::Buffer))

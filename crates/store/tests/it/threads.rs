@@ -1,14 +1,18 @@
 //! Documents with versions, applied by several threads while the store commits, merges and refreshes.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use docvalues_column::LogicalType;
+use docvalues_search::Query;
 use docvalues_store::{
     Background, BackgroundOptions, Condition, Durability, MergePolicy, Store, StoreOptions,
 };
+use docvalues_testkit::faults::PowerLossDirectory;
 
+use crate::fixture;
 use crate::versions::{Model, Operation, apply, contents, schema};
 
 /// Several threads, while others commit, merge and refresh, or background threads do: the store ends as the versions say,
@@ -106,4 +110,33 @@ fn threads_end_as_the_versions_say() {
         let store = Store::open(folder.path().join("a"), StoreOptions::default()).unwrap();
         assert!(contents(&store.snapshot()) == model.docs);
     }
+}
+
+/// The threads of rayon's pool may all wait for the lock that it holds.
+#[test]
+fn a_delete_by_query_needs_no_thread_of_the_pool() {
+    // So many segments that a search would take several threads.
+    let segments = 4 * std::thread::available_parallelism().map_or(1, usize::from);
+    let disk = Arc::new(PowerLossDirectory::new("/disk"));
+    let store = Arc::new(Store::create_in(disk, fixture::schema(), StoreOptions::default()).unwrap());
+    for segment in 0..u32::try_from(segments).unwrap() {
+        fixture::add(&store, &[(2 * segment, 1), (2 * segment + 1, 100)]).unwrap();
+    }
+    let (stop, begun) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+    let of_pool = (store.clone(), stop.clone(), begun.clone());
+    rayon::spawn_broadcast(move |_| {
+        let (store, stop, begun) = &of_pool;
+        begun.fetch_add(1, Ordering::Relaxed);
+        while !stop.load(Ordering::Relaxed) {
+            store.position();
+        }
+    });
+    while begun.load(Ordering::Relaxed) < rayon::current_num_threads() {
+        std::thread::yield_now();
+    }
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || sender.send(store.delete_where(&Query::range("size", 50..))));
+    let deleted = receiver.recv_timeout(Duration::from_secs(30));
+    stop.store(true, Ordering::Relaxed);
+    assert_eq!(deleted.unwrap().unwrap(), segments as u64);
 }
