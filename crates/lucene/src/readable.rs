@@ -26,8 +26,10 @@ use crate::types::Form;
 /// Documents of an overlay that are read at once: a block of [`Changes`], which copies a block that changes again.
 const AT_ONCE: usize = 1 << 14;
 
-/// The most values of a column's overlays, which are kept in memory: a few bytes of a file may stand for any number of them.
-const MOST_CHANGES: u64 = 1 << 26;
+/// The most values of an overlay, and the most bytes of all overlays of a column, which are kept in memory: a few bytes of a file
+/// may stand for any number of values. Values that a later overlay replaces are dropped.
+const MOST_VALUES: u64 = 1 << 26;
+const MOST_HEAP: usize = 1 << 30;
 
 /// A field whose doc values are read.
 pub(crate) struct Readable {
@@ -109,11 +111,10 @@ impl Readable {
         options: &Options,
     ) -> docvalues_column::Result<Changes<T>> {
         let mut changes = Changes::new(docs, is_many);
-        let (mut changed, mut rows, mut values) = (Vec::<DocId>::new(), Lists::<T>::new(), 0_u64);
+        let (mut changed, mut rows) = (Vec::<DocId>::new(), Lists::<T>::new());
         for layer in &self.overlays {
             let column = self.open_layer(layer, docs, options)?;
-            values = values.saturating_add(column.info().value_count.most());
-            if values > MOST_CHANGES {
+            if column.info().value_count.most() > MOST_VALUES || changes.heap() > MOST_HEAP {
                 let kind = ErrorKind::Overlays { field: self.field.name.clone() };
                 return Err(layer.files.data.error(0, kind).into());
             }
