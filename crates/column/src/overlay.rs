@@ -26,17 +26,17 @@ mod block;
 mod changed_bits;
 mod changes;
 mod find;
-mod new_terms;
 mod scan;
 mod skip_index;
 mod source;
+mod term_ords;
 mod term_overlay;
 
 use scan::Scan;
 
 pub use changes::Changes;
-pub use new_terms::NewTerms;
 pub use source::{ColumnChanges, OverlaySource};
+pub use term_ords::NewTerms;
 pub use term_overlay::TermOverlay;
 
 /// A column in which some rows changed.

@@ -10,7 +10,7 @@
 //! | --- | --- |
 //! | `prepare`, `read_for_updates` | what a batch needs from segments |
 //! | `apply` | a batch is applied, and put into the log |
-//! | `apply_by_id` | one operation, with the document that has its id now, also of the same batch |
+//! | `apply_operation` | one operation, with the document that has its id now, also of the same batch |
 //! | `make_room` | what is due before a batch |
 //! | `fill_store_ids` | the table of all ids is filled |
 //! | `updates`, `delete` | updates and deletes by query and by address |
@@ -23,7 +23,7 @@
 
 mod add_segment;
 mod apply;
-mod apply_by_id;
+mod apply_operation;
 mod delete;
 mod fill_store_ids;
 mod get;

@@ -16,7 +16,7 @@ use std::time::Instant;
 
 use docvalues_column::{DocId, bits};
 
-use super::apply_by_id::{operate, withdraw};
+use super::apply_operation::{operate, withdraw};
 use super::fill_store_ids::fill_table;
 use super::prepare::Prepared;
 use super::updates::{Pending, set_rows};

@@ -1,4 +1,4 @@
-//! [`NewTerms`]: terms that a dictionary lacks.
+//! [`NewTerms`]: terms that a dictionary lacks, and the ords of both together.
 
 use std::io;
 use std::sync::Arc;
