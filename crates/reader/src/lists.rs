@@ -6,6 +6,7 @@
 //! values                     7 8 9   5   1 2
 //! ```
 
+use std::hint::select_unpredictable;
 use std::ops::{Range, RangeInclusive};
 
 use docvalues_column::{Batch, BatchDocs, DocId, DocRange, Each, Lists, Pruning, Slices, View};
@@ -95,10 +96,13 @@ impl ListReader<'_> {
             let (pairs, places) = (pairs[..count].as_flattened(), places[..count].as_flattened_mut());
             self.offsets.gather(pairs, places)?;
             let places: &[[i64; 2]] = places.as_chunks().0;
-            let mut there = places.iter();
-            let lens = indices.each.iter().map(|&index| match index {
-                NO_VALUE => 0,
-                _ => there.next().map_or(0, |[start, end]| end.abs_diff(*start)),
+            let mut next = 0;
+            let lens = indices.each.iter().map(|&index| {
+                // Without a branch, which would be mispredicted for most documents without a list.
+                let has_list = index != NO_VALUE;
+                let [start, end] = places.get(next).copied().unwrap_or_default();
+                next += usize::from(has_list);
+                select_unpredictable(has_list, end.abs_diff(start), 0)
             });
             out.extend_with(lens, |items| self.fill(places, items))
         })

@@ -121,19 +121,6 @@ pub fn set_range(words: &mut [u64], range: Range<usize>) {
     }
 }
 
-/// Moves the low bits of `bits` to the positions of the ones in `mask`, as the `pdep` instruction does.
-#[inline]
-pub fn deposit(mut bits: u64, mut mask: u64) -> u64 {
-    let mut deposited = 0;
-    while bits != 0 {
-        let lowest = mask & mask.wrapping_neg();
-        deposited |= lowest * (bits & 1);
-        mask ^= lowest;
-        bits >>= 1;
-    }
-    deposited
-}
-
 /// ORs `word` into the 64 bits from bit `at` on. Bits past the end of `words` must be zero.
 ///
 /// # Panics

@@ -9,6 +9,7 @@
 //! | expand | backwards, each present entry takes the next value | 4 at once | 8 at once |
 //!
 //! AVX-512 has an instruction for each direction. AVX2 permutes lanes by a table with an entry for each set of lanes.
+//! [`deposit`] expands the bits of a word.
 
 mod by_bits;
 
@@ -46,6 +47,31 @@ pub fn expand(all: &[u32], none: u32, count: usize, fill: i64, values: &mut [i64
         x86::expand_avx2(all, none, count, fill, values)
     );
     expand_scalar(all, none, count, 0, fill, values);
+}
+
+/// Moves the low bits of `bits` to the positions of the ones in `mask`, as the `pdep` instruction does.
+#[inline]
+pub fn deposit(bits: u64, mask: u64) -> u64 {
+    // Other CPUs have the instruction, too, but that of Zen and Zen 2 is slower than the loop.
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    if super::has_avx512() {
+        #[allow(unsafe_code, reason = "the features were found")]
+        // SAFETY: the condition: it includes the features of `has_avx2`, BMI2 among them.
+        return unsafe { x86::deposit_bmi2(bits, mask) };
+    }
+    deposit_scalar(bits, mask)
+}
+
+#[inline]
+fn deposit_scalar(mut bits: u64, mut mask: u64) -> u64 {
+    let mut deposited = 0;
+    while bits != 0 {
+        let lowest = mask & mask.wrapping_neg();
+        deposited |= lowest * (bits & 1);
+        mask ^= lowest;
+        bits >>= 1;
+    }
+    deposited
 }
 
 fn compress_scalar(all: &[u32], none: u32, out: &mut [u32]) -> usize {
@@ -94,6 +120,11 @@ mod x86 {
         }
         table
     };
+
+    #[target_feature(enable = "bmi2")]
+    pub(super) fn deposit_bmi2(bits: u64, mask: u64) -> u64 {
+        _pdep_u64(bits, mask)
+    }
 
     /// An entry of a table, as a permutation of eight lanes.
     #[target_feature(enable = "avx2")]
@@ -223,6 +254,13 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn bits_are_deposited_as_one_by_one(bits: u64, mask: u64, other: u64) {
+            for mask in [mask, mask & other, mask | other, 0, u64::MAX] {
+                prop_assert_eq!(deposit(bits, mask), deposit_scalar(bits, mask));
+            }
+        }
+
         #[test]
         fn expand_reverses_compress(
             all in prop::collection::vec(prop_oneof![any::<u32>(), Just(7)], 0..100), fill: i64,

@@ -76,7 +76,8 @@ impl SortValue {
 
 impl<B: AsRef<[u8]>> SortValue<B> {
     /// The order of two values, whose byte strings may be owned or not.
-    #[inline]
+    // `always`, as `cmp` and `partial_cmp`: with a call for each comparison, sorts by URLs took 1.1 times as long.
+    #[inline(always)]
     pub(super) fn order<C: AsRef<[u8]>>(&self, other: &SortValue<C>) -> Ordering {
         match (self, other) {
             (SortValue::Number(a), SortValue::Number(b)) => a.cmp(b),
@@ -101,12 +102,14 @@ impl<B: AsRef<[u8]>> SortValue<B> {
 }
 
 impl<B: AsRef<[u8]> + Eq> Ord for SortValue<B> {
+    #[inline(always)]
     fn cmp(&self, other: &SortValue<B>) -> Ordering {
         self.order(other)
     }
 }
 
 impl<B: AsRef<[u8]> + Eq> PartialOrd for SortValue<B> {
+    #[inline(always)]
     fn partial_cmp(&self, other: &SortValue<B>) -> Option<Ordering> {
         Some(self.cmp(other))
     }
