@@ -45,12 +45,16 @@ pub struct BackgroundOptions {
     /// batches wait when they take all. Each store also has its own
     /// [`buffer_bytes`](crate::StoreOptions::buffer_bytes).
     pub buffer_bytes: usize,
+    /// The segments of a store above which batches are slowed down while some of them are merged: each batch waits until there
+    /// are fewer, for a second at most.
+    pub max_segments: usize,
 }
 
 impl Default for BackgroundOptions {
-    /// The default merges; memory as each store has it.
+    /// The default merges; memory as each store has it; any number of segments.
     fn default() -> BackgroundOptions {
-        BackgroundOptions { merges: MergePolicy::default(), buffer_bytes: usize::MAX }
+        let merges = MergePolicy::default();
+        BackgroundOptions { merges, buffer_bytes: usize::MAX, max_segments: usize::MAX }
     }
 }
 
@@ -69,13 +73,21 @@ impl BackgroundOptions {
     pub fn buffer_bytes(self, buffer_bytes: usize) -> BackgroundOptions {
         BackgroundOptions { buffer_bytes, ..self }
     }
+
+    /// Sets the segments of a store above which batches are slowed down. It should be well above the number that
+    /// [`merges`](Self::merges) leave, as every merge slows batches down otherwise.
+    #[doc(alias = "maxMergeCount")]
+    pub fn max_segments(self, max_segments: usize) -> BackgroundOptions {
+        BackgroundOptions { max_segments, ..self }
+    }
 }
 
 /// Three threads that work for stores: one writes buffers that are full, and commits; one refreshes, and syncs logs; one
 /// merges.
 ///
 /// Calls of [`Store::apply`] do none of that for a store that was [added](Self::add), and wait only if buffers fill faster
-/// than they are written. Refreshes and commits take place if [`refresh_every`](crate::StoreOptions::refresh_every) and
+/// than they are written, or if there are more segments than [`max_segments`](BackgroundOptions::max_segments). Refreshes and
+/// commits take place if [`refresh_every`](crate::StoreOptions::refresh_every) and
 /// [`commit_every`](crate::StoreOptions::commit_every) say so. If work for a store fails, its next call of `apply` returns
 /// the error, and changes nothing; the thread tries again the next time.
 ///
@@ -143,7 +155,7 @@ impl Background {
     ///
     /// If a thread cannot be started.
     pub fn start(options: BackgroundOptions) -> Result<Background> {
-        let shared = Arc::new(Shared::new(options.buffer_bytes));
+        let shared = Arc::new(Shared::new(options.buffer_bytes, options.max_segments));
         let pool = Arc::new(Pool { merges: options.merges, shared, workers: Mutex::default() });
         let mut background = Background { pool, threads: Vec::new() };
         let tasks = [("dv-write", Task::Write), ("dv-refresh", Task::Refresh), ("dv-merge", Task::Merge)];

@@ -389,6 +389,35 @@ fn a_large_batch_is_written_before_the_next_by_the_call() {
     }
 }
 
+/// A batch waits while segments are merged, if there are more than the options say, but not for ever.
+#[test]
+fn batches_are_slowed_down_if_merges_fall_behind() {
+    let (is_done, is_merging) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    let (done, merging) = (is_done.clone(), is_merging.clone());
+    let directory = FaultyDirectory::new(Arc::new(PowerLossDirectory::new("/disk")), move |call| {
+        let is_merge = std::thread::current().name() == Some("dv-merge") && call.step == Step::Create;
+        while is_merge && !done.load(Relaxed) {
+            merging.store(true, Relaxed);
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(call.bytes)
+    });
+    let store = create(Arc::new(directory), StoreOptions::default());
+    for batch in 0..6 {
+        apply(&store, &docs(batch * 10..batch * 10 + 10)).unwrap();
+        store.commit().unwrap();
+    }
+    let options = BackgroundOptions::new().merges(POLICY).max_segments(5);
+    let background = Background::start(options).unwrap();
+    background.add(&store).unwrap();
+    let _stop = Stop(&is_done);
+    wait_until(|| is_merging.load(Relaxed));
+    let began = Instant::now();
+    apply(&store, &docs(60..61)).unwrap();
+    assert!(began.elapsed() >= Duration::from_secs(1));
+    assert_eq!(store.stats().unwrap().merges.count, 0);
+}
+
 /// Though a thread works for another store that was added with it.
 #[test]
 fn a_store_that_is_removed_can_be_opened_again() {
