@@ -145,7 +145,7 @@ fn a_delete_by_query_needs_no_thread_of_the_pool() {
 #[test]
 fn a_delete_by_query_finds_documents_that_are_replaced_meanwhile() {
     const DOCS: u32 = 40;
-    let docs = |size| (0..DOCS).map(|doc| (doc, Some(size))).collect::<Vec<_>>();
+    let docs = |size: i64| (0..DOCS).map(|doc| (doc, Some(size))).collect::<Vec<_>>();
     for round in 0..crate::cases(100, 20_000) {
         let disk = Arc::new(PowerLossDirectory::new("/disk"));
         let store = Store::create_in(disk, fixture::schema(), StoreOptions::default()).unwrap();
