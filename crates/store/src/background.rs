@@ -252,8 +252,9 @@ impl Pool {
         // The largest, and of several the first.
         while let Some(at) = (0..workers.len()).rev().max_by_key(|at| workers[*at].0) {
             let (bytes, worker) = workers.remove(at);
-            let is_busy = worker.work(Task::Write, |store, _| write_in_background(store, 0));
-            if is_busy == Some(true) {
+            let is_busy =
+                worker.work(Task::Write, |store, _| catch_panic(store, || write_in_background(store, 0)));
+            if is_busy.flatten() == Some(true) {
                 // Others write it. Its next batch asks again.
                 return false;
             }
@@ -283,9 +284,9 @@ impl Worker {
     }
 }
 
-/// Does a piece of work of a task. A panic is an error.
+/// Does a piece of work of a task.
 fn do_work(store: &Store, task: Task, is_wanted: bool, merges: MergePolicy, member: &Member) {
-    let work = || match task {
+    catch_panic(store, || match task {
         Task::Write => {
             if is_wanted {
                 write_in_background(store, store.options.buffer_bytes / 2);
@@ -295,11 +296,17 @@ fn do_work(store: &Store, task: Task, is_wanted: bool, merges: MergePolicy, memb
         Task::Refresh => refresh_in_background(store),
         Task::Merge if is_wanted => merge_in_background(store, &merges, member),
         Task::Merge => {}
-    };
-    if catch_unwind(AssertUnwindSafe(work)).is_err() {
+    });
+}
+
+/// Works for a store. A panic is an error, or the thread would end, and nobody would do its work.
+fn catch_panic<R>(store: &Store, work: impl FnOnce() -> R) -> Option<R> {
+    let done = catch_unwind(AssertUnwindSafe(work));
+    if done.is_err() {
         // Each step of a change leaves a state that is consistent.
         note_failure(store, "task", Err(Error::Request("a thread panicked".to_owned())));
     }
+    done.ok()
 }
 
 /// Writes the buffer if it takes more than so many bytes. Returns whether others write it.

@@ -330,6 +330,27 @@ fn a_panic_is_an_error() {
     assert_eq!(store.snapshot().docs(), u64::from(applied) + 1);
 }
 
+/// Also while it writes the largest of several buffers, and the thread writes them from then on.
+#[test]
+fn a_panic_with_shared_memory_is_an_error() {
+    let (directory, panics) = panicking(&PowerLossDirectory::new("/disk"), "seg-");
+    let store = create(directory, StoreOptions::default());
+    let shared = Background::start(BackgroundOptions::new().merges(POLICY).buffer_bytes(100_000)).unwrap();
+    shared.add(&store).unwrap();
+    panics.store(true, Relaxed);
+    let (mut applied, mut errors) = (0, Vec::new());
+    wait_until(|| {
+        match apply(&store, &docs(applied..applied + 100)) {
+            Ok(_) => applied += 100,
+            Err(failed) => errors.push(failed.to_string()),
+        }
+        !errors.is_empty() && store.stats().unwrap().flushes.count > 1
+    });
+    assert_eq!(errors, ["a task in the background failed: a thread panicked"]);
+    store.refresh().unwrap();
+    assert_eq!(store.snapshot().docs(), u64::from(applied));
+}
+
 /// A buffer that could not be written is written when the disk has room, as the memory is shared: no batch need follow.
 #[test]
 fn a_failed_write_is_tried_again() {
