@@ -191,6 +191,19 @@ mod tests {
         assert!(found > 1_000, "{found}");
     }
 
+    /// As many parts as the set has.
+    #[test]
+    fn a_set_names_documents_by_their_parts_in_the_lock() {
+        let (store, mut random) = (store(), SplitMix64::new(7));
+        apply(&store, &mut random, false);
+        store.commit().unwrap();
+        let now = store.snapshot();
+        let hits = Query::range("size", ..100).and(Query::hits(now.search().filter(&Query::All).unwrap()));
+        assert_eq!(store.delete_where(&hits).unwrap(), now.docs());
+        apply(&store, &mut random, false);
+        store.delete_where(&hits).unwrap_err();
+    }
+
     /// Then a query that cannot be bound is no error.
     #[test]
     fn what_did_not_change_is_not_searched_in_the_lock() {
