@@ -45,12 +45,16 @@ pub struct BackgroundOptions {
     /// batches wait when they take all. Each store also has its own
     /// [`buffer_bytes`](crate::StoreOptions::buffer_bytes).
     pub buffer_bytes: usize,
+    /// The segments of a store above which batches are slowed down while some of them are merged: each batch waits until there
+    /// are fewer, for a second at most.
+    pub max_segments: usize,
 }
 
 impl Default for BackgroundOptions {
-    /// The default merges; memory as each store has it.
+    /// The default merges; memory as each store has it; any number of segments.
     fn default() -> BackgroundOptions {
-        BackgroundOptions { merges: MergePolicy::default(), buffer_bytes: usize::MAX }
+        let merges = MergePolicy::default();
+        BackgroundOptions { merges, buffer_bytes: usize::MAX, max_segments: usize::MAX }
     }
 }
 
@@ -69,13 +73,21 @@ impl BackgroundOptions {
     pub fn buffer_bytes(self, buffer_bytes: usize) -> BackgroundOptions {
         BackgroundOptions { buffer_bytes, ..self }
     }
+
+    /// Sets the segments of a store above which batches are slowed down. It should be well above the number that
+    /// [`merges`](Self::merges) leave, as every merge slows batches down otherwise.
+    #[doc(alias = "maxMergeCount")]
+    pub fn max_segments(self, max_segments: usize) -> BackgroundOptions {
+        BackgroundOptions { max_segments, ..self }
+    }
 }
 
 /// Three threads that work for stores: one writes buffers that are full, and commits; one refreshes, and syncs logs; one
 /// merges.
 ///
 /// Calls of [`Store::apply`] do none of that for a store that was [added](Self::add), and wait only if buffers fill faster
-/// than they are written. Refreshes and commits take place if [`refresh_every`](crate::StoreOptions::refresh_every) and
+/// than they are written, or if there are more segments than [`max_segments`](BackgroundOptions::max_segments). Refreshes and
+/// commits take place if [`refresh_every`](crate::StoreOptions::refresh_every) and
 /// [`commit_every`](crate::StoreOptions::commit_every) say so. If work for a store fails, its next call of `apply` returns
 /// the error, and changes nothing; the thread tries again the next time.
 ///
@@ -143,7 +155,7 @@ impl Background {
     ///
     /// If a thread cannot be started.
     pub fn start(options: BackgroundOptions) -> Result<Background> {
-        let shared = Arc::new(Shared::new(options.buffer_bytes));
+        let shared = Arc::new(Shared::new(options.buffer_bytes, options.max_segments));
         let pool = Arc::new(Pool { merges: options.merges, shared, workers: Mutex::default() });
         let mut background = Background { pool, threads: Vec::new() };
         let tasks = [("dv-write", Task::Write), ("dv-refresh", Task::Refresh), ("dv-merge", Task::Merge)];
@@ -240,8 +252,9 @@ impl Pool {
         // The largest, and of several the first.
         while let Some(at) = (0..workers.len()).rev().max_by_key(|at| workers[*at].0) {
             let (bytes, worker) = workers.remove(at);
-            let is_busy = worker.work(Task::Write, |store, _| write_in_background(store, 0));
-            if is_busy == Some(true) {
+            let is_busy =
+                worker.work(Task::Write, |store, _| catch_panic(store, || write_in_background(store, 0)));
+            if is_busy.flatten() == Some(true) {
                 // Others write it. Its next batch asks again.
                 return false;
             }
@@ -271,9 +284,9 @@ impl Worker {
     }
 }
 
-/// Does a piece of work of a task. A panic is an error.
+/// Does a piece of work of a task.
 fn do_work(store: &Store, task: Task, is_wanted: bool, merges: MergePolicy, member: &Member) {
-    let work = || match task {
+    catch_panic(store, || match task {
         Task::Write => {
             if is_wanted {
                 write_in_background(store, store.options.buffer_bytes / 2);
@@ -283,11 +296,17 @@ fn do_work(store: &Store, task: Task, is_wanted: bool, merges: MergePolicy, memb
         Task::Refresh => refresh_in_background(store),
         Task::Merge if is_wanted => merge_in_background(store, &merges, member),
         Task::Merge => {}
-    };
-    if catch_unwind(AssertUnwindSafe(work)).is_err() {
+    });
+}
+
+/// Works for a store. A panic is an error, or the thread would end, and nobody would do its work.
+fn catch_panic<R>(store: &Store, work: impl FnOnce() -> R) -> Option<R> {
+    let done = catch_unwind(AssertUnwindSafe(work));
+    if done.is_err() {
         // Each step of a change leaves a state that is consistent.
         note_failure(store, "task", Err(Error::Request("a thread panicked".to_owned())));
     }
+    done.ok()
 }
 
 /// Writes the buffer if it takes more than so many bytes. Returns whether others write it.

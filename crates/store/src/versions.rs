@@ -70,11 +70,13 @@ pub(crate) struct Tombstone {
     pub(crate) sequence: u64,
 }
 
-/// The versions of ids that were deleted, so that documents that arrive late stay deleted. Shared with a commit that is being
-/// written, until the next deletion.
+/// The versions of ids that were deleted, so that documents that arrive late stay deleted.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tombstones {
+    /// Shared with a commit that is being written.
     all: Arc<HashMap<Box<[u8]>, Tombstone>>,
+    /// Those since, which replace older ones: so a deletion need not copy all, in the lock of the writer.
+    newer: HashMap<Box<[u8]>, Tombstone>,
     /// The numbers of the first and the last batch of deletions, or bounds of them.
     sequences: Option<(u64, u64)>,
 }
@@ -82,12 +84,19 @@ pub(crate) struct Tombstones {
 impl Tombstones {
     /// The version of the deletion of `id`.
     pub(crate) fn version(&self, id: &[u8]) -> Option<u64> {
-        // Most stores have none.
-        if self.all.is_empty() { None } else { self.all.get(id).map(|tombstone| tombstone.version) }
+        let tombstone = self.newer.get(id).or_else(|| self.all.get(id));
+        tombstone.map(|tombstone| tombstone.version)
     }
 
     pub(crate) fn insert(&mut self, id: &[u8], version: u64, sequence: u64) {
-        Arc::make_mut(&mut self.all).insert(id.into(), Tombstone { version, sequence });
+        let (id, tombstone) = (id.into(), Tombstone { version, sequence });
+        match Arc::get_mut(&mut self.all) {
+            Some(all) => {
+                all.extend(std::mem::take(&mut self.newer));
+                all.insert(id, tombstone);
+            }
+            None => drop(self.newer.insert(id, tombstone)),
+        }
         let (first, last) = self.sequences.unwrap_or((sequence, sequence));
         self.sequences = Some((first.min(sequence), last.max(sequence)));
     }
@@ -95,15 +104,15 @@ impl Tombstones {
     /// Forgets the deletions before batch `sequence`. O(deletions) if there may be such, and O(1) otherwise.
     pub(crate) fn forget_before(&mut self, sequence: u64) {
         let Some((_, last)) = self.sequences.filter(|(first, _)| *first < sequence) else { return };
-        if self.all.values().any(|tombstone| tombstone.sequence < sequence) {
-            Arc::make_mut(&mut self.all).retain(|_, tombstone| tombstone.sequence >= sequence);
-        }
+        let all = Arc::make_mut(&mut self.all);
+        all.extend(std::mem::take(&mut self.newer));
+        all.retain(|_, tombstone| tombstone.sequence >= sequence);
         let first = self.all.values().map(|tombstone| tombstone.sequence).min();
         self.sequences = first.map(|first| (first, last));
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.all.len()
+        self.all.len() + self.newer.keys().filter(|id| !self.all.contains_key(*id)).count()
     }
 
     /// Those from batch `first` on, by id. O(deletions) if there may be such, and O(1) otherwise.
@@ -111,8 +120,9 @@ impl Tombstones {
         if self.sequences.is_none_or(|(_, last)| last < first) {
             return Vec::new();
         }
-        let newer = self.all.iter().filter(|(_, tombstone)| tombstone.sequence >= first);
-        let mut sorted: Vec<_> = newer.map(|(id, tombstone)| (&**id, *tombstone)).collect();
+        let older = self.all.iter().filter(|(id, _)| !self.newer.contains_key(*id));
+        let from_first = older.chain(&self.newer).filter(|(_, tombstone)| tombstone.sequence >= first);
+        let mut sorted: Vec<_> = from_first.map(|(id, tombstone)| (&**id, *tombstone)).collect();
         sorted.sort_unstable_by_key(|(id, _)| *id);
         sorted
     }
@@ -125,9 +135,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_deletion_beside_a_commit_copies_no_others() {
+        let mut tombstones = Tombstones::default();
+        tombstones.insert(b"a", 1, 1);
+        let commit = tombstones.clone();
+        tombstones.insert(b"a", 2, 2);
+        tombstones.insert(b"b", 2, 2);
+        assert!(Arc::ptr_eq(&tombstones.all, &commit.all));
+        assert_eq!((tombstones.version(b"a"), tombstones.len()), (Some(2), 2));
+        assert_eq!((commit.version(b"a"), commit.version(b"b"), commit.len()), (Some(1), None, 1));
+        drop(commit);
+        tombstones.insert(b"c", 3, 3);
+        assert_eq!((tombstones.all.len(), tombstones.newer.len()), (3, 0));
+    }
+
+    #[test]
     fn tombstones_are_those_of_a_map() {
         let (mut tombstones, mut model) = (Tombstones::default(), BTreeMap::new());
-        let mut random = 7_u64;
+        let (mut random, mut commit) = (7_u64, None);
         for sequence in 1..=400_u64 {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             let (id, drawn) = ([random.to_le_bytes()[4] % 50], random >> 48);
@@ -141,10 +166,17 @@ mod tests {
                     tombstones.forget_before(u64::MAX);
                     model.clear();
                 }
+                2 => commit = Some((tombstones.clone(), model.clone())),
+                3 => commit = None,
                 _ => {
                     tombstones.insert(&id, drawn, sequence);
                     model.insert(id, (drawn, sequence));
                 }
+            }
+            if let Some((tombstones, model)) = &commit {
+                let found = tombstones.sorted_from(0).into_iter();
+                let found = found.map(|(id, tombstone)| (id, (tombstone.version, tombstone.sequence)));
+                assert!(found.eq(model.iter().map(|(id, of)| (&id[..], *of))), "{sequence}");
             }
             assert_eq!(tombstones.len(), model.len());
             assert_eq!(tombstones.version(&id), model.get(&id).map(|(version, _)| *version));

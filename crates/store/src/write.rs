@@ -14,6 +14,7 @@
 //! | `make_room` | what is due before a batch |
 //! | `fill_store_ids` | the table of all ids is filled |
 //! | `updates`, `delete` | updates and deletes by query and by address |
+//! | `matches` | the documents that match a query |
 //! | `get` | a document as it is now |
 //! | `add_segment` | segments that are built or copied |
 //! | `wait_for_log` | the log is written or synced |
@@ -28,6 +29,7 @@ mod delete;
 mod fill_store_ids;
 mod get;
 mod make_room;
+mod matches;
 mod prepare;
 mod read_for_updates;
 mod replay;
@@ -43,10 +45,11 @@ use docvalues_search::export::Chunk;
 
 pub use add_segment::{Added, NewSegment};
 use apply::apply_prepared;
-use delete::{delete, matches};
+use delete::delete;
 pub(crate) use fill_store_ids::fill_table_if_it_pays;
 use get::get;
 pub(crate) use make_room::make_room;
+use matches::Matches;
 use prepare::prepare;
 pub(crate) use replay::{Wrong, decode_next, replay, replay_decoded, replay_frame};
 use updates::{prepare_updates, update_found};
@@ -160,7 +163,8 @@ impl Store {
     /// Updates the documents that match a query, by the only update of a batch. Returns how many were updated: all that
     /// matched, but for those with a version that is at least that of the update.
     ///
-    /// As with [`delete_where`](Self::delete_where), others wait until it is done, and in a store with a log it is committed.
+    /// It searches as [`delete_where`](Self::delete_where) does; other changes wait while the documents are updated. In a store with
+    /// a log, it is committed.
     ///
     /// # Errors
     ///
@@ -203,7 +207,8 @@ impl Store {
             let found = resolved.updates.count();
             return Err(Error::Request(format!("expected a batch of one update, found {found}")));
         }
-        update_found(self, (resolved, &schema), &|writer| matches(self, writer, query))
+        let mut matches = Matches::search(self, query)?;
+        update_found(self, (resolved, &schema), &mut |writer| matches.places(self, writer))
     }
 
     /// Updates documents by their addresses in a snapshot: each by the update with the same place in a batch, or all by its
@@ -222,7 +227,7 @@ impl Store {
                 "expected a batch of one update, or {expected}, found {updates}"
             )));
         }
-        update_found(self, (resolved, &schema), &|writer| writer.docs.require(snapshot, docs))
+        update_found(self, (resolved, &schema), &mut |writer| writer.docs.require(snapshot, docs))
     }
 
     /// Deletes the documents with these ids. Returns how many there were. As [`apply`](Self::apply) and
@@ -241,8 +246,9 @@ impl Store {
 
     /// Deletes the documents that match a query. Returns how many there were.
     ///
-    /// The calling thread searches, and others wait until it is done. To search with several threads, filter a snapshot, and
-    /// [`delete`](Self::delete) what was found.
+    /// The calling thread searches, also documents that no [`refresh`](Self::refresh) has published. Other changes go on meanwhile,
+    /// and wait only while it looks at the documents that changed since it began. To search with several threads, filter a
+    /// snapshot, and [`delete`](Self::delete) what was found.
     ///
     /// # Errors
     ///
@@ -272,8 +278,9 @@ impl Store {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn delete_where(&self, query: &Query) -> Result<u64> {
+        let mut matches = Matches::search(self, query)?;
         change_and_commit(self, |writer| {
-            let found = matches(self, writer, query)?;
+            let found = matches.places(self, writer)?;
             Ok(delete(writer, found))
         })
     }

@@ -342,6 +342,31 @@ fn batches_beside_commits_and_merges() {
     }
 }
 
+/// A delete by query finds a document that is replaced meanwhile: the one before, or the one after, wherever that is by then.
+#[test]
+fn deletes_by_query_beside_batches_and_merges() {
+    check(|| {
+        let (_, store) = store();
+        apply(&store, &["a", "b"], &[]);
+        let spawn = |body: fn(&Store)| {
+            let store = store.clone();
+            thread::spawn(move || body(&store))
+        };
+        let threads = [
+            spawn(|store| apply(store, &["b"], &[])),
+            spawn(|store| {
+                store.commit().unwrap();
+                store.merge_to(1).unwrap();
+            }),
+        ];
+        assert_eq!(store.delete_where(&Query::eq("id", "b")).unwrap(), 1);
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        store.refresh().unwrap();
+        let found = ids(&store.snapshot());
+        assert!(found == ["a"] || found == ["a", "b"], "{found:?}");
+    });
+}
+
 /// Keeps the ids of each segment in a side file, and compares those of a merge by its moves. It looks at the store meanwhile.
 #[derive(Default)]
 struct Ids(OnceLock<Weak<Store>>);

@@ -45,7 +45,8 @@ pub struct WriterOptions {
     /// parallelism of this machine. They are started and joined within that call, and the caller's thread writes. The
     /// bytes do not depend on it.
     ///
-    /// Without the feature `rayon`, the caller's thread encodes all columns.
+    /// Without the feature `rayon`, the caller's thread encodes all columns, and so does one of a rayon pool: while it waits for
+    /// others, it would do other work of that pool, which may need a lock that the caller has.
     pub threads: usize,
     /// The maximum size of the temporary file, in bytes. Writing fails beyond it.
     pub spill_limit: u64,

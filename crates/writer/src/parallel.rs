@@ -31,10 +31,15 @@ pub(crate) fn count(threads: usize) -> usize {
     }
 }
 
-/// Starts threads. `None` for one thread, which is the caller's, and if they cannot be started.
+/// Starts threads. `None` for one thread, which is the caller's, and if they cannot be started. `None` also for a caller that is a
+/// thread of another pool: while it waits for these threads, it would do other work of that pool, and wait forever if the work
+/// needs a lock that it has.
 #[cfg(feature = "rayon")]
 pub(crate) fn pool(threads: usize) -> Option<Pool> {
-    if threads > 1 { rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok() } else { None }
+    if threads <= 1 || rayon::current_thread_index().is_some() {
+        return None;
+    }
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok()
 }
 
 /// Starts no threads.
@@ -209,6 +214,24 @@ mod tests {
         );
         assert!(refused.is_err());
         assert!(begun.into_inner() <= 15);
+    }
+
+    /// Such as work that needs a lock of the caller.
+    #[test]
+    fn a_thread_of_another_pool_does_no_other_work_meanwhile() {
+        let begun = AtomicUsize::new(0);
+        let other = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        let meanwhile = other.scope(|scope| {
+            scope.spawn(|_| {
+                begun.fetch_add(1, Ordering::SeqCst);
+            });
+            let encode = |job: u64| std::thread::sleep(std::time::Duration::from_millis(20 * job));
+            // The first job fails, while the second runs.
+            let done = |()| Err(Error::new(ErrorKind::UnknownField));
+            map_in_order(pool(2).as_ref(), 2, 0..3, |_| 0, encode, done).unwrap_err();
+            begun.load(Ordering::SeqCst)
+        });
+        assert_eq!((meanwhile, begun.into_inner()), (0, 1));
     }
 
     #[test]

@@ -47,7 +47,8 @@ use crate::error::{Error, Result};
 /// ```
 #[derive(Clone)]
 pub struct Parts {
-    pub(crate) parts: Vec<Arc<OpenPart<'static>>>,
+    /// Shared with searches, as there may be many.
+    pub(crate) parts: Arc<[Arc<OpenPart<'static>>]>,
     pub(crate) kept: Arc<Kept>,
 }
 

@@ -72,7 +72,7 @@ pub enum MixedTypes {
 #[doc(alias = "Searcher")]
 #[must_use]
 pub struct Search<'s> {
-    pub(crate) parts: Vec<Arc<OpenPart<'s>>>,
+    pub(crate) parts: Arc<[Arc<OpenPart<'s>>]>,
     kept: Arc<Kept>,
     pub(crate) threads: usize,
     pub(crate) stop: Interrupt,
@@ -85,7 +85,7 @@ pub struct Search<'s> {
 impl<'s> Search<'s> {
     /// Searches all documents of `source`, with as many threads as the machine has.
     pub fn new(source: &'s (dyn ColumnSource + Sync)) -> Search<'s> {
-        Search::of(vec![Arc::new(OpenPart::of(source))], Arc::default())
+        Search::of(Arc::from([Arc::new(OpenPart::of(source))]), Arc::default())
     }
 
     /// Searches the live documents of `part`.
@@ -102,7 +102,7 @@ impl<'s> Search<'s> {
         Search::of(parts.parts.clone(), parts.kept.clone())
     }
 
-    fn of(parts: Vec<Arc<OpenPart<'s>>>, kept: Arc<Kept>) -> Search<'s> {
+    fn of(parts: Arc<[Arc<OpenPart<'s>>]>, kept: Arc<Kept>) -> Search<'s> {
         // Cached, because the call takes longer than some searches.
         static THREADS: OnceLock<usize> = OnceLock::new();
         let threads = *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from));
@@ -119,8 +119,8 @@ impl<'s> Search<'s> {
     ///
     /// If the search is over several parts, each of which has live documents of its own: [`Parts::with_live`].
     pub fn live(mut self, live: &LiveDocs) -> Search<'s> {
-        let [part] = self.parts.as_mut_slice() else { panic!("a search over {} parts", self.parts.len()) };
-        *part = Arc::new(part.with_live(live));
+        let [part] = &*self.parts else { panic!("a search over {} parts", self.parts.len()) };
+        self.parts = Arc::from([Arc::new(part.with_live(live))]);
         self
     }
 
@@ -281,7 +281,7 @@ impl<'s> Search<'s> {
             // A part without documents may stand for one that cannot be read, and has no file to name.
             let first = self.parts.iter().position(|part| part.source.docs() > 0).unwrap_or(0);
             let mut columns = Vec::with_capacity(found.len());
-            for (at, (found, part)) in found.into_iter().zip(&self.parts).enumerate() {
+            for (at, (found, part)) in found.into_iter().zip(&*self.parts).enumerate() {
                 let absent = |field| Arc::new(AbsentColumn::of(field, part.source.docs()));
                 columns.push(match (found, &field, self.missing_columns) {
                     (Ok(column), Some(field), _) => promoted_column::promoted(column, field),

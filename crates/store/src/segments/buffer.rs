@@ -161,8 +161,10 @@ impl Buffer {
 
     /// The place of a document in the block with a record, if that is here.
     pub(crate) fn place_in(&self, record: &PartRecord, doc: DocId) -> Option<Place> {
-        let block = self.blocks.iter().position(|block| block.record.is_same(record))?;
-        Some(Place { block: u32::try_from(block).ok()?, doc })
+        // Blocks have consecutive ids.
+        let block = record.id.blocks_after(self.blocks.first()?.record.id)?;
+        let is_here = self.blocks.get(block)?.record.is_same(record);
+        is_here.then_some(Place { block: u32::try_from(block).ok()?, doc })
     }
 
     /// The id of a document. `field` is the place of the id field.
@@ -207,4 +209,33 @@ fn has_id(blocks: &[Block], entry: &Entry, Id { id, hash, field }: Id<'_>) -> bo
 
 fn id_of(blocks: &[Block], place: Place, field: usize) -> Option<&[u8]> {
     blocks.get(place.block as usize)?.docs.column(field)?.string(place.doc.get())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A document is found by its block, of however many; ids of blocks begin again after the highest.
+    #[test]
+    fn a_document_is_in_the_block_with_its_record() {
+        let append = |buffer: &mut Buffer| {
+            for _ in 0..4 {
+                buffer.append(PlainColumns::new(BLOCK_DOCS, Vec::new()).unwrap());
+            }
+        };
+        let mut first = Buffer::new(u64::MAX / 2 - 1);
+        append(&mut first);
+        let mut second = first.next();
+        append(&mut second);
+        let ids: Vec<u64> = first.blocks.iter().map(|block| block.record.id.get()).collect();
+        assert!(ids[0] > ids[3], "{ids:?}");
+        for (this, other) in [(&first, &second), (&second, &first)] {
+            for (at, block) in (0..).zip(&this.blocks) {
+                let doc = DocId::new(5);
+                assert_eq!(this.place_in(&block.record, doc), Some(Place { block: at, doc }));
+                assert_eq!(other.place_in(&block.record, doc), None);
+            }
+        }
+        assert_eq!(Buffer::default().place_in(&first.blocks[0].record, DocId::new(5)), None);
+    }
 }

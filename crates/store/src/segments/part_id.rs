@@ -25,6 +25,11 @@ impl PartId {
         PartId(number | BLOCK)
     }
 
+    /// How many blocks were begun after block `first` until this one was.
+    pub(crate) fn blocks_after(self, first: PartId) -> Option<usize> {
+        usize::try_from(self.0.wrapping_sub(first.0) & !BLOCK).ok()
+    }
+
     /// The number of the segment; `None` if it is a block.
     pub const fn segment(self) -> Option<u64> {
         if self.0 & BLOCK == 0 { Some(self.0) } else { None }

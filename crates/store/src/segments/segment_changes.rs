@@ -146,6 +146,21 @@ impl SegmentChanges {
         self.columns.get(&field).map_or_else(Vec::new, |now| now.docs_since(before))
     }
 
+    /// The documents of which a value changed since `before`, ascending; `None` if that is no copy of then.
+    pub(crate) fn docs_updated_since(&self, before: &SegmentChanges) -> Option<Vec<DocId>> {
+        if !self.has_origin_of(before) {
+            return None;
+        }
+        if self.has_values_of(before) {
+            return Some(Vec::new());
+        }
+        let fields = self.fields_unlike(before).into_iter();
+        let mut docs: Vec<DocId> = fields.flat_map(|field| self.updated_since(before, field)).collect();
+        docs.sort_unstable();
+        docs.dedup();
+        Some(docs)
+    }
+
     /// Whether [`set`](Self::set) can take all terms that were looked up in a dictionary of a field.
     pub(crate) fn has_room(&self, field: usize, dictionary: &Dictionary) -> bool {
         let new = match self.columns.get(&field) {

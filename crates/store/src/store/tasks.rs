@@ -1,7 +1,7 @@
 //! [`Member`]: a store among those that share background threads, and memory for their buffers.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
@@ -46,6 +46,8 @@ pub(crate) struct Shared {
     /// The memory of all buffers, and its limit.
     buffered: AtomicUsize,
     buffer_bytes: usize,
+    /// The segments of a store above which its batches wait for merges.
+    pub(crate) max_segments: usize,
 }
 
 impl Tasks {
@@ -123,6 +125,13 @@ impl Member {
         }
     }
 
+    /// Whether a thread does a task, or is to do it.
+    pub(crate) fn is_busy(&self, task: Task) -> bool {
+        let is_wanted = || self.wanted[task as usize].load(Ordering::Acquire);
+        let is_working = || matches!(self.working[task as usize].try_lock(), Err(TryLockError::WouldBlock));
+        !self.is_leaving.load(Ordering::Acquire) && (is_wanted() || is_working())
+    }
+
     /// The memory of the store's buffers.
     pub(crate) fn buffered(&self) -> usize {
         self.buffered.load(Ordering::Relaxed)
@@ -148,9 +157,9 @@ impl Drop for Member {
 }
 
 impl Shared {
-    /// For stores whose buffers may take so much memory together.
-    pub(crate) fn new(buffer_bytes: usize) -> Shared {
-        Shared { buffer_bytes, ..Shared::default() }
+    /// For stores whose buffers may take so much memory together, and that may have so many segments each.
+    pub(crate) fn new(buffer_bytes: usize, max_segments: usize) -> Shared {
+        Shared { buffer_bytes, max_segments, ..Shared::default() }
     }
 
     /// Whether the buffers exceed half of their memory.

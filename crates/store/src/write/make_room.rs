@@ -1,15 +1,19 @@
 //! Flushes a full buffer, refreshes or commits before a batch, whatever is due.
 
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::commit::{begin_flush, flush, is_written};
 use crate::error::Result;
 use crate::options::StoreOptions;
-use crate::store::{Store, Task, is_due};
+use crate::store::{Member, Store, Task, is_due};
 
 /// The time to wait until the buffers of other stores are written.
 const SHARED_WAIT: Duration = Duration::from_secs(1);
+
+/// The time to wait until segments are merged, and how often to look whether they are.
+const MERGE_WAIT: (Duration, Duration) = (Duration::from_secs(1), Duration::from_millis(5));
 
 /// Writes, refreshes and commits what is due before a batch, unless background threads do.
 pub(crate) fn make_room(store: &Store) -> Result<()> {
@@ -31,6 +35,7 @@ pub(crate) fn make_room(store: &Store) -> Result<()> {
             _ => Ok(()),
         };
     };
+    wait_for_merges(store, &member);
     let shared = &member.shared;
     if should_flush || shared.should_flush() {
         member.want(Task::Write);
@@ -43,6 +48,15 @@ pub(crate) fn make_room(store: &Store) -> Result<()> {
     }
     // Threads write less than is applied, or cannot write, perhaps as the disk is full: then this call fails, too.
     flush(store, 0)
+}
+
+/// Waits if merges fall behind. Not until they have caught up: they may need what the caller has locked.
+fn wait_for_merges(store: &Store, member: &Member) {
+    let has_many = || store.snapshot().segments().len() > member.shared.max_segments;
+    let began = Instant::now();
+    while has_many() && member.is_busy(Task::Merge) && began.elapsed() < MERGE_WAIT.0 {
+        thread::sleep(MERGE_WAIT.1);
+    }
 }
 
 /// Refreshes and commits, if the options say that it is time.

@@ -63,7 +63,7 @@ pub(super) fn prepare_updates(store: &Store, mut batch: WriteBatch) -> Result<(R
 pub(super) fn update_found(
     store: &Store,
     (mut resolved, schema): (Resolved, &StoreSchema),
-    find: &dyn Fn(&Writer) -> Result<Vec<Current>>,
+    find: &mut dyn FnMut(&Writer) -> Result<Vec<Current>>,
 ) -> Result<u64> {
     change_and_commit(store, |writer| {
         writer.docs.schema.require_fields_of(schema)?;

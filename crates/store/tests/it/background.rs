@@ -330,6 +330,27 @@ fn a_panic_is_an_error() {
     assert_eq!(store.snapshot().docs(), u64::from(applied) + 1);
 }
 
+/// Also while it writes the largest of several buffers, and the thread writes them from then on.
+#[test]
+fn a_panic_with_shared_memory_is_an_error() {
+    let (directory, panics) = panicking(&PowerLossDirectory::new("/disk"), "seg-");
+    let store = create(directory, StoreOptions::default());
+    let shared = Background::start(BackgroundOptions::new().merges(POLICY).buffer_bytes(100_000)).unwrap();
+    shared.add(&store).unwrap();
+    panics.store(true, Relaxed);
+    let (mut applied, mut errors) = (0, Vec::new());
+    wait_until(|| {
+        match apply(&store, &docs(applied..applied + 100)) {
+            Ok(_) => applied += 100,
+            Err(failed) => errors.push(failed.to_string()),
+        }
+        !errors.is_empty() && store.stats().unwrap().flushes.count > 1
+    });
+    assert_eq!(errors, ["a task in the background failed: a thread panicked"]);
+    store.refresh().unwrap();
+    assert_eq!(store.snapshot().docs(), u64::from(applied));
+}
+
 /// A buffer that could not be written is written when the disk has room, as the memory is shared: no batch need follow.
 #[test]
 fn a_failed_write_is_tried_again() {
@@ -387,6 +408,35 @@ fn a_large_batch_is_written_before_the_next_by_the_call() {
         let stats = store.stats().unwrap();
         assert!(stats.buffer_bytes + stats.sealed_bytes < 10_000, "{stats:?}");
     }
+}
+
+/// A batch waits while segments are merged, if there are more than the options say, but not for ever.
+#[test]
+fn batches_are_slowed_down_if_merges_fall_behind() {
+    let (is_done, is_merging) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    let (done, merging) = (is_done.clone(), is_merging.clone());
+    let directory = FaultyDirectory::new(Arc::new(PowerLossDirectory::new("/disk")), move |call| {
+        let is_merge = std::thread::current().name() == Some("dv-merge") && call.step == Step::Create;
+        while is_merge && !done.load(Relaxed) {
+            merging.store(true, Relaxed);
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(call.bytes)
+    });
+    let store = create(Arc::new(directory), StoreOptions::default());
+    for batch in 0..6 {
+        apply(&store, &docs(batch * 10..batch * 10 + 10)).unwrap();
+        store.commit().unwrap();
+    }
+    let options = BackgroundOptions::new().merges(POLICY).max_segments(5);
+    let background = Background::start(options).unwrap();
+    background.add(&store).unwrap();
+    let _stop = Stop(&is_done);
+    wait_until(|| is_merging.load(Relaxed));
+    let began = Instant::now();
+    apply(&store, &docs(60..61)).unwrap();
+    assert!(began.elapsed() >= Duration::from_secs(1));
+    assert_eq!(store.stats().unwrap().merges.count, 0);
 }
 
 /// Though a thread works for another store that was added with it.

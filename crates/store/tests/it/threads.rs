@@ -140,3 +140,30 @@ fn a_delete_by_query_needs_no_thread_of_the_pool() {
     stop.store(true, Ordering::Relaxed);
     assert_eq!(deleted.unwrap().unwrap(), segments as u64);
 }
+
+/// Of documents that are replaced while a query searches, it finds the old ones or the new ones, wherever these are by then.
+#[test]
+fn a_delete_by_query_finds_documents_that_are_replaced_meanwhile() {
+    const DOCS: u32 = 40;
+    let docs = |size: i64| (0..DOCS).map(|doc| (doc, Some(size))).collect::<Vec<_>>();
+    for round in 0..crate::cases(100, 20_000) {
+        let disk = Arc::new(PowerLossDirectory::new("/disk"));
+        let store = Store::create_in(disk, fixture::schema(), StoreOptions::default()).unwrap();
+        fixture::apply(&store, &docs(1)).unwrap();
+        if round % 2 == 0 {
+            store.commit().unwrap();
+        }
+        std::thread::scope(|scope| {
+            let deleted = scope.spawn(|| store.delete_where(&Query::range("size", 1..)).unwrap());
+            scope.spawn(|| fixture::apply(&store, &docs(2)).unwrap());
+            scope.spawn(|| {
+                store.commit().unwrap();
+                store.merge_to(1).unwrap();
+            });
+            assert_eq!(deleted.join().unwrap(), u64::from(DOCS));
+        });
+        store.refresh().unwrap();
+        let left = store.snapshot().docs();
+        assert!(left == 0 || left == u64::from(DOCS), "{left} of {DOCS}");
+    }
+}

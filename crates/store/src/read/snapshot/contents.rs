@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, OnceLock};
 
-use docvalues_column::{Field, Part, PlainSource};
+use docvalues_column::{DocId, Field, Part, PlainSource};
 use docvalues_search::{PartChange, Parts};
 
 use super::block_ids::SnapshotBlock;
 use super::{Inner, Moment, Snapshot};
-use crate::segments::{Block, CommitState, SegmentState, StoreIds, StoreSegment};
+use crate::segments::{Block, CommitState, SegmentChanges, SegmentState, StoreIds, StoreSegment};
 
 /// The parts of a snapshot.
 pub(crate) struct Contents<'w> {
@@ -115,6 +115,35 @@ impl Snapshot {
         blocks.iter().map(known).collect()
     }
 
+    /// The place of a segment here, if it is. Both snapshots are in the same order, apart from merged segments, so that the search
+    /// from `next` on ends at once.
+    fn place_of(&self, segment: &Arc<StoreSegment>, next: &mut usize) -> Option<usize> {
+        let (first, last) = self.0.segments.split_at(*next);
+        let is_same = |known: &Arc<StoreSegment>| Arc::ptr_eq(known, segment);
+        let known = last.iter().position(is_same).map(|place| *next + place);
+        let place = known.or_else(|| first.iter().position(is_same))?;
+        *next = place + 1;
+        Some(place)
+    }
+
+    /// For each part, its place in an older snapshot of the same opening, and the documents whose values are others there,
+    /// ascending. `None` if all may be others. Which documents are live does not matter.
+    pub(crate) fn known_parts(&self, older: &Snapshot) -> Vec<Option<(usize, Vec<DocId>)>> {
+        let (now, before) = (&self.0, &older.0);
+        if !Arc::ptr_eq(&now.moment.schema, &before.moment.schema) {
+            return vec![None; now.parts.len()];
+        }
+        let mut next = 0;
+        let of_segment = |(segment, changes): (&Arc<StoreSegment>, &SegmentChanges)| {
+            let place = older.place_of(segment, &mut next)?;
+            Some((place, changes.docs_updated_since(&before.changes[place])?))
+        };
+        let blocks: Vec<&Block> = now.blocks.iter().map(|block| &block.block).collect();
+        let of_block = |place: Option<usize>| Some((before.segments.len() + place?, Vec::new()));
+        let segments = now.segments.iter().zip(&*now.changes).map(of_segment);
+        segments.chain(older.known_blocks(&blocks).into_iter().map(of_block)).collect()
+    }
+
     fn changed_parts(
         &self,
         states: &[SegmentState],
@@ -122,16 +151,11 @@ impl Snapshot {
         fields: &Arc<[Field]>,
     ) -> Parts {
         let before = &self.0;
-        let mut at = 0;
+        let mut next = 0;
         let change = |state: &SegmentState| {
-            // Both are in the same order, apart from merged segments, so that the search ends at once.
-            let (first, last) = before.segments.split_at(at);
-            let is_same = |segment: &Arc<StoreSegment>| Arc::ptr_eq(segment, &state.segment);
-            let known = last.iter().position(is_same).map(|place| at + place);
-            let Some(place) = known.or_else(|| first.iter().position(is_same)) else {
+            let Some(place) = self.place_of(&state.segment, &mut next) else {
                 return PartChange::Added(part(state, fields));
             };
-            at = place + 1;
             let (changes, now) = (&before.changes[place], &state.now);
             // A reader reads all deltas again, perhaps those of another history.
             if !now.has_origin_of(changes) {

@@ -44,6 +44,10 @@ impl Writer {
         let buffer = self.seal();
         let segments = self.docs.segments.to_vec();
         self.docs.mark();
+        // Not its segments, which may be many: the commit has others.
+        let of_last = std::mem::take(&mut self.committed.segments);
+        let last = self.committed.clone();
+        self.committed.segments = of_last;
         let mut commit = CommitFile {
             sequence: self.sequence,
             history: self.history,
@@ -52,7 +56,7 @@ impl Writer {
             first_log,
             schema: StoreSchema::clone(&self.docs.schema),
             user_data: self.user_data.clone(),
-            ..self.committed.clone()
+            ..last
         };
         commit.set_keep(self.keep);
         Ok(Some(Frozen {
