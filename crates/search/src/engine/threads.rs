@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn each_item_is_processed_once_by_any_number_of_threads() {
-        for threads in [1, 2, 8] {
+        let process = |threads: usize| {
             let mut bits = vec![0_u64; 1_000];
             let mut sums = vec![0; threads];
             each((1..).zip(bits.iter_mut()), &mut sums, |sum, (at, bit)| {
@@ -181,7 +181,13 @@ mod tests {
             .unwrap();
             assert_eq!(sums.iter().sum::<u64>(), 500_500, "{threads} threads");
             assert!(bits.iter().all(|bit| *bit == 1));
+        };
+        for threads in [1, 2, 8] {
+            process(threads);
         }
+        // One after the other, as without `rayon`.
+        #[cfg(feature = "rayon")]
+        rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap().install(|| process(8));
     }
 
     #[test]
