@@ -20,10 +20,13 @@ fn keys_pass_and_few_others_do() {
             let filter = filter(keys, bits);
             let may = |key: u32| filter.may_hold(&Probe::new(hash(&key.to_le_bytes(), 7))).unwrap();
             assert!((0..keys).all(may), "{keys} keys, {bits} bits");
+            if keys < 2_500 {
+                continue;
+            }
             let asked = 400_000;
             let wrong = (keys..keys + asked).filter(|&key| may(key)).count();
             let rate = wrong as f64 * 1000.0 / f64::from(asked);
-            assert!(keys < 2_500 || rate <= per_thousand, "{keys} keys, {bits} bits: {rate} of 1,000");
+            assert!(rate <= per_thousand, "{keys} keys, {bits} bits: {rate} of 1,000");
             // Too few bits set would be as wrong: then the bits of an id depend on each other.
             assert!(keys < 50_000 || rate >= per_thousand / 4.0, "{keys} keys, {bits} bits: {rate} of 1,000");
         }

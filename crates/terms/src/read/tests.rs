@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 use std::ops::{Bound, ControlFlow};
 
 use docvalues_format::source::Owned;
+use docvalues_testkit::damage::cases;
 use proptest::collection::btree_set;
 use proptest::prelude::*;
 
@@ -121,6 +122,8 @@ fn options() -> impl Strategy<Value = IdOptions> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(96, 256), ..ProptestConfig::default() })]
+
     #[test]
     fn look_ups_agree_with_a_map(ids in ids(150), options in options()) {
         check(&model(ids), options);

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use docvalues_format::id::DocId;
+use docvalues_testkit::damage::cases;
 use proptest::prelude::*;
 
 use super::segment::{Ids, id};
@@ -77,7 +78,7 @@ fn apply(store: &IdStore<Ids>, segments: &mut Vec<(SegmentId, Arc<Ids>)>, change
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 1 } else { 96 }))]
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 1 } else { cases(48, 96) }))]
 
     #[test]
     fn any_changes(
