@@ -4,6 +4,7 @@ use docvalues_column::{DocId, Part};
 use docvalues_search::group::{Group, GroupOrder, Metric};
 use docvalues_search::stats::Distinct;
 use docvalues_search::{Docs, Parts, Search};
+use docvalues_testkit::damage::cases;
 use proptest::prelude::*;
 
 use super::documents::{By, Chosen, Row, metrics, rows, sort, source};
@@ -48,7 +49,7 @@ fn in_parts(rows: &[Row], by: By, starts: &[usize], docs: &[u32]) -> (Parts, Vec
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(128, 256), ..ProptestConfig::default() })]
 
     #[test]
     fn groups_equal_the_naive_ones(

@@ -7,6 +7,7 @@ use docvalues_format::file::kind::{from_f64, to_f64};
 use docvalues_search::group::{Group, GroupOrder, Measure, Metric};
 use docvalues_search::stats::{Distinct, Sum};
 use docvalues_search::{Docs, Error, Parts, Query, Search, Value};
+use docvalues_testkit::damage::cases;
 use docvalues_testkit::model::{Cell, ModelColumn};
 use docvalues_testkit::rng::SplitMix64;
 use docvalues_testkit::shapes::Dataset;
@@ -216,7 +217,7 @@ fn found(groups: &docvalues_search::group::Groups) -> Vec<Found> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 192, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(96, 192), ..ProptestConfig::default() })]
 
     #[test]
     fn several_columns_equal_the_naive_groups(

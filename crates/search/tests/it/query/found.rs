@@ -1,12 +1,13 @@
 //! Results of queries.
 
+use docvalues_testkit::damage::cases;
 use docvalues_testkit::rng::SplitMix64;
 use proptest::prelude::*;
 
 use super::naive::{any_numbers, any_query, any_rows, check};
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(cases(150, 300)))]
 
     #[test]
     fn results_equal_the_naive_ones(seed: u64, size in 0_usize..5) {
