@@ -2,7 +2,7 @@
 //! side files of an observer.
 //!
 //! `RUSTFLAGS="--cfg shuttle" cargo test -p docvalues-store --test schedules`. Threads may change at each lock of the
-//! store, and at each call of the directory. `DOCVALUES_SWEEP=full` takes two hundred times as many orders.
+//! store, and at each call of the directory. `DOCVALUES_SWEEP=full` takes four hundred times as many orders.
 #![cfg(shuttle)]
 #![expect(clippy::unwrap_used, reason = "tests")]
 
@@ -24,7 +24,7 @@ use docvalues_testkit::faults::PowerLossDirectory;
 use shuttle::thread;
 
 /// Orders of a sample.
-const ORDERS: usize = 2_500;
+const ORDERS: usize = 1_250;
 
 /// A directory in memory. Other threads may run before each call.
 #[derive(Debug)]
@@ -78,7 +78,7 @@ impl Directory for Yielding {
 
 fn check(body: impl Fn() + Send + Sync + 'static) {
     let is_full = std::env::var_os("DOCVALUES_SWEEP").is_some_and(|sweep| sweep == "full");
-    let orders = if is_full { 200 * ORDERS } else { ORDERS };
+    let orders = if is_full { 400 * ORDERS } else { ORDERS };
     let body = Arc::new(body);
     let again = body.clone();
     shuttle::check_random(move || again(), orders);

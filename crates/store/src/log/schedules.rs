@@ -1,7 +1,7 @@
 //! Orders of threads that `shuttle` chooses: callers that share syncs, beside rotations and failures.
 //!
 //! `RUSTFLAGS="--cfg shuttle" cargo test -p docvalues-store --lib log::schedules`. Threads may change at each lock and
-//! each call to the storage. `DOCVALUES_SWEEP=full` takes a hundred times as many orders.
+//! each call to the storage. `DOCVALUES_SWEEP=full` takes two hundred times as many orders.
 #![cfg(shuttle)]
 
 use std::ffi::OsStr;
@@ -21,7 +21,7 @@ use super::{LogStart, LogWriter};
 use crate::error::Error;
 
 /// Orders of a sample.
-const ORDERS: usize = 2_000;
+const ORDERS: usize = 1_000;
 
 /// The threads that append, and the batches of each.
 const THREADS: u64 = 3;
@@ -29,7 +29,7 @@ const BATCHES: u64 = 2;
 
 fn check(body: impl Fn() + Send + Sync + 'static) {
     let is_full = std::env::var_os("DOCVALUES_SWEEP").is_some_and(|sweep| sweep == "full");
-    let orders = if is_full { 100 * ORDERS } else { ORDERS };
+    let orders = if is_full { 200 * ORDERS } else { ORDERS };
     let body = Arc::new(body);
     let again = body.clone();
     shuttle::check_random(move || again(), orders);
