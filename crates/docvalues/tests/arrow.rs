@@ -16,7 +16,8 @@ use docvalues::writer::arrow::field_specs;
 use docvalues::{
     BytesKind, ColumnSource, FieldSpec, Kind, OpenOptions, Schema, Segment, SegmentWriter, WriterOptions,
 };
-use docvalues_testkit::shapes;
+use docvalues_testkit::damage::cases;
+use docvalues_testkit::shapes::{self, Dataset};
 
 /// The field of an exported column, with what Arrow does not record: the kind of byte strings, and the spelling.
 fn as_it_was(spec: FieldSpec, segment: &Segment) -> FieldSpec {
@@ -32,12 +33,16 @@ fn as_it_was(spec: FieldSpec, segment: &Segment) -> FieldSpec {
 
 #[test]
 fn exported_batches_give_the_same_segment() {
-    let dataset = shapes::small_of_every_kind();
-    let file = write::in_batches(&dataset, 10_000, &[Compression::Auto], WriterOptions::default());
-    let segment = Segment::from_bytes(file.clone(), OpenOptions::new()).unwrap();
-    let names: Vec<String> = dataset.columns.iter().map(|(field, _)| field.name.clone()).collect();
-
-    for layout in [StringLayout::Offsets, StringLayout::Views, StringLayout::Dictionary] {
+    let Dataset { docs, columns } = shapes::small_of_every_kind();
+    for (turn, layout) in
+        [StringLayout::Offsets, StringLayout::Views, StringLayout::Dictionary].into_iter().enumerate()
+    {
+        // Columns take turns, but for the full sweep.
+        let some = columns.iter().skip(cases(turn, 0)).step_by(cases(3, 1)).cloned();
+        let dataset = Dataset { docs, columns: some.collect() };
+        let file = write::in_batches(&dataset, 10_000, &[Compression::Auto], WriterOptions::default());
+        let segment = Segment::from_bytes(file.clone(), OpenOptions::new()).unwrap();
+        let names: Vec<String> = dataset.columns.iter().map(|(field, _)| field.name.clone()).collect();
         let batches = Search::new(&segment).export(Docs::All, &names).unwrap().batches();
         let batches = batches.strings_as(layout);
         let mut writer = None;
