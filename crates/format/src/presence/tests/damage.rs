@@ -69,8 +69,8 @@ fn damage_is_found_by_a_full_check_and_survived_by_look_ups() {
     let jump = jump.unwrap();
     let len = blocks.len();
     let is_presence = |error: &Error| [Section::Presence, Section::PresenceJump].contains(&error.section());
-    // The jump table, and every third byte of the blocks and the last one, or every one in the full sweep.
-    for at in (0..len).step_by(sweep(3, 1)).chain(len - 1..len + jump.len()) {
+    // The jump table, and every seventh byte of the blocks and the last one, or every one in the full sweep.
+    for at in (0..len).step_by(sweep(7, 1)).chain(len - 1..len + jump.len()) {
         // Both in the full sweep; otherwise one, and the other 4,096 bytes further on.
         let flips = [0x01, 0x5A].into_iter().skip(sweep((at ^ (at / 4096)) % 2, 0)).take(sweep(1, 2));
         for flip in flips {
@@ -95,7 +95,7 @@ fn damage_is_found_by_a_full_check_and_survived_by_look_ups() {
             }
         }
     }
-    for cut in (0..len).step_by(sweep(3, 1)).chain([len - 1]) {
+    for cut in (0..len).step_by(sweep(7, 1)).chain([len - 1]) {
         for mode in JumpTables::ALL {
             let bad = Presence::Blocks { values, blocks: blocks[..cut].to_vec(), jump: Some(jump.clone()) };
             match PresenceReader::open(owned(bad), docs, mode) {
