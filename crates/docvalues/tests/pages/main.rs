@@ -331,11 +331,15 @@ fn the_book_has_every_page() {
 }
 
 #[test]
-fn the_report_is_short() {
+fn the_report_and_front_pages_are_short() {
     let lines = |page: &Page| page.text.lines().count();
     let all: usize = report().iter().map(lines).sum();
     let first = lines(&Page::read("docs/benchmarks.md"));
     assert!(all <= MOST_LINES.0 && first <= MOST_LINES.1, "{all} lines, {first} of them in benchmarks.md");
+    for (name, most) in [("README.md", 130), ("CONTRIBUTING.md", 90)] {
+        let lines = lines(&Page::read(name));
+        assert!(lines <= most, "{name}: {lines} lines");
+    }
 }
 
 /// `cargo bench` passes options of criterion to everything that it runs, and harnesses of tests refuse them.
