@@ -305,7 +305,11 @@ fn anchors(text: &str) -> impl Iterator<Item = String> {
 #[test]
 fn links_lead_somewhere() {
     let mut seen = 0;
-    for page in book().into_iter().chain(["README.md", "CONTRIBUTING.md"].map(Page::read)) {
+    let crates = fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().file_name());
+    let readmes = crates.flat_map(|name| names(&format!("crates/{}", name.to_str().unwrap())));
+    let others =
+        ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(str::to_owned).into_iter().chain(readmes);
+    for page in book().into_iter().chain(others.map(|name| Page::read(&name))) {
         let file = root().join(&page.name);
         for link in links(&page.text) {
             let (path, heading) = link.split_once('#').unwrap_or((link, ""));
