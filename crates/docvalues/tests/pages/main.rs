@@ -335,6 +335,19 @@ fn the_book_has_every_page() {
 }
 
 #[test]
+fn rust_of_the_book_is_compiled() {
+    let sources =
+        ["docvalues", "datafusion"].map(|name| Page::read(&format!("crates/{name}/src/lib.rs")).text);
+    let mut seen = 0;
+    for page in book().iter().filter(|page| page.text.contains("\n```rust")) {
+        let test = format!("#[doc = include_str!(\"../../../{}\")]", page.name);
+        assert!(sources.iter().any(|text| text.contains(&test)), "{}: no doctest has its code", page.name);
+        seen += 1;
+    }
+    assert!(seen >= 9, "{seen} pages");
+}
+
+#[test]
 fn the_report_and_front_pages_are_short() {
     let lines = |page: &Page| page.text.lines().count();
     let all: usize = report().iter().map(lines).sum();
