@@ -120,3 +120,8 @@ struct ReplicateToABucket;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/read-from-object-storage.md")]
 struct ReadFromObjectStorage;
+
+/// The code of docs/sql.md is compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/sql.md")]
+struct Sql;

@@ -46,7 +46,7 @@
 //! assert!(column.jump.is_none() && column.zones.is_none()); // one block, one zone
 //! ```
 //!
-//! # What a reader may trust
+//! # Checks
 //!
 //! Opening checks the lengths of sections and reads the table of values, nothing else. A block is checked each time
 //! it is located, and an ord each time it is looked up, so damage gives an error or a wrong number, never a panic.

@@ -7,7 +7,7 @@
 //! A file uses only files of lines above its own, or to its left:
 //!
 //! ```text
-//! interrupt  memory  memory_budget  threads            limits; distribution of work, sorting and copying
+//! interrupt  memory  memory_budget  stopwatch  threads  limits; distribution of work, sorting and copying
 //! docs  docs_by_part                                   sets of documents
 //! term_ids  value  columns  skip                       columns in all parts, and what their indexes exclude
 //! promoted_column  small_dictionary  parts  search     sources that are searched together
@@ -36,6 +36,7 @@ mod row_table;
 mod search;
 pub(crate) mod skip;
 mod small_dictionary;
+mod stopwatch;
 mod term_ids;
 pub(crate) mod threads;
 pub(crate) mod value;
@@ -61,6 +62,7 @@ pub(crate) use pass::Pass;
 pub use promoted_column::widened;
 pub(crate) use row_table::{RowTable, ValueSpace};
 pub use search::{MissingColumns, MixedTypes, Search};
+pub(crate) use stopwatch::Stopwatch;
 pub(crate) use term_ids::TermReader;
 pub(crate) use value::{NO_ORD, Stored, ord_of};
 pub(crate) use window::{SHORT_WINDOW, Window, WindowBuffers, as_run_if_whole, max_window_docs};

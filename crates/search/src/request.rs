@@ -4,11 +4,11 @@
 //! the next consumer. Top-k runs on its own, since it skips most documents. So do groups, which may take several
 //! passes.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use docvalues_column::{DocAddress, SortKey};
 
-use crate::engine::{DocsByPart, Request, Search};
+use crate::engine::{DocsByPart, Request, Search, Stopwatch};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
@@ -274,9 +274,9 @@ impl Search<'_> {
     ///
     /// As those of the individual searches.
     pub fn request(&self, request: &SearchRequest) -> Result<SearchAnswer> {
-        let (mut times, mut start) = (Times::default(), Instant::now());
+        let (mut times, mut start) = (Times::default(), Stopwatch::start());
         // The time since the last step ended.
-        let mut lap = || std::mem::replace(&mut start, Instant::now()).elapsed();
+        let mut lap = || std::mem::replace(&mut start, Stopwatch::start()).elapsed();
         let bound = self.bind(&request.query)?;
         let (set, explain) = if request.explain {
             let (set, explain) = bound.collect_explained(DocsByPart::All)?;

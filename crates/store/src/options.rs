@@ -61,6 +61,20 @@ pub enum KeepCommits {
 ///
 /// Other changes, such as [`Store::delete_where`](crate::Store::delete_where) and segments, are committed at once in a store with a
 /// log. If that fails, the call says so, though the change is visible; the next commit tries again.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use docvalues_store::{Durability, KeepCommits, StoreOptions};
+///
+/// // Batches survive a kill. The log is synced about every 100 ms, and a month can be gone back to.
+/// let options = StoreOptions::new()
+///     .durability(Durability::Within(Duration::from_millis(100)))
+///     .keep_commits(KeepCommits::Within(Duration::from_secs(30 * 86_400)));
+/// assert!(matches!(options.durability, Durability::Within(_)));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Durability {

@@ -67,7 +67,7 @@
 //! | rank by score, and fetch columns of the best | tantivy's `TopDocs` over [`Searcher::text`], [`Searcher::address`] |
 //! | read what tantivy stores of a hit | [`Searcher::key`], [`Searcher::text_address`] |
 //!
-//! # How it works
+//! # Files and searches
 //!
 //! ```text
 //! index/text      tantivy: a document has a key, a fast field

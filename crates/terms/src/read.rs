@@ -30,7 +30,7 @@ pub(crate) use rank_docs::Docs;
 ///
 /// Over many segments, an [`IdLookup`](crate::lookup::IdLookup) packs and hashes an id once.
 ///
-/// # What a reader may trust
+/// # Checks
 ///
 /// [`open`](Self::open) reads and checks what leads to blocks, and copies it; everything else is read, and checked, when
 /// it is used. Whatever the bytes are, a look-up returns a document of the segment, none, or an error; that it is

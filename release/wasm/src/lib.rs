@@ -3,6 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use docvalues::prelude::*;
+use docvalues::search::SearchRequest;
 
 /// The bytes of the segment.
 static BYTES: Mutex<Vec<u8>> = Mutex::new(Vec::new());
@@ -28,6 +29,17 @@ pub extern "C" fn sum() -> i64 {
 pub extern "C" fn below(limit: i64) -> u64 {
     let query = Query::parse(&format!("line < {limit}")).expect("a query");
     Search::new(&segment()).count(&query).expect("good bytes")
+}
+
+/// The greatest `line` below `limit`, by a request that explains how it was found.
+#[unsafe(no_mangle)]
+pub extern "C" fn greatest(limit: i64) -> i64 {
+    let query = Query::parse(&format!("line < {limit}")).expect("a query");
+    let request = SearchRequest::new().query(query).sort([SortKey::of("line").descending()]).top(1);
+    let segment = segment();
+    let answer = Search::new(&segment).request(&request.explain(true)).expect("good bytes");
+    let line = segment.numeric("line").expect("a column of numbers");
+    line.get(answer.top[0].doc).expect("good bytes").expect("a value")
 }
 
 fn segment() -> Segment {

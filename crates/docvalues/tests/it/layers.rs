@@ -67,6 +67,39 @@ fn the_architecture_page_has_the_same_table() {
     }
 }
 
+/// The crates in a line of `release/packages`, such as `order=(docvalues-{datafusion,cli})`.
+fn packages(script: &str, list: &str) -> Vec<String> {
+    let line = script.lines().find(|line| line.starts_with(&format!("{list}=("))).unwrap();
+    let (_, names) = line.split_once('{').unwrap();
+    let (names, rest) = names.rsplit_once('}').unwrap();
+    let facade = rest.contains(" docvalues").then_some("docvalues");
+    // The first list begins the second: `"${libraries[@]}" docvalues-{…}`.
+    let names = names.rsplit('{').next().unwrap();
+    names.split(',').chain(facade).map(str::to_owned).collect()
+}
+
+/// `release/packages` has every published crate, after those that it uses.
+#[test]
+fn packages_come_in_the_order_of_publishing() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().parent().unwrap();
+    let script = std::fs::read_to_string(root.join("release/packages")).unwrap();
+    let order = [packages(&script, "libraries"), packages(&script, "order")].concat();
+    let mut published = 0;
+    for (name, uses) in ARROWS {
+        let manifest = std::fs::read_to_string(root.join("crates").join(name).join("Cargo.toml")).unwrap();
+        if manifest.contains("\npublish = false") {
+            continue;
+        }
+        let place = |name: &str| order.iter().position(|crate_name| crate_name == name);
+        let here = place(name).unwrap_or_else(|| panic!("release/packages does not package `{name}`"));
+        for uses in uses {
+            assert!(place(uses).is_some_and(|there| there < here), "`{name}` comes before `{uses}`");
+        }
+        published += 1;
+    }
+    assert_eq!(order.len(), published, "{order:?}");
+}
+
 /// The modules under `folder` that have unsafe code, such as `storage::mmap`.
 fn unsafe_modules(folder: &Path, name: &str, found: &mut Vec<String>) {
     for entry in std::fs::read_dir(folder).unwrap() {

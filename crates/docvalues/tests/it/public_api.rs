@@ -282,6 +282,29 @@ fn the_public_api_is_as_it_was() {
     );
 }
 
+/// Names that the CHANGELOG says moved are at their new place, and no longer at the root.
+#[test]
+fn moved_names_are_where_the_changelog_says() {
+    let changelog = include_str!("../../../../CHANGELOG.md");
+    let api = include_str!("../public-api.txt");
+    let is_public = |module: &str, name: &str| {
+        let lines = ["use", "mod"].map(|kind| format!("{module} {kind} {name}"));
+        api.lines().any(|line| lines.iter().any(|wanted| wanted == line))
+    };
+    let mut seen = 0;
+    for row in changelog.lines().filter(|row| row.starts_with("| `docvalues::{")) {
+        let (old, new) = row.trim_start_matches("| `docvalues::{").split_once("}` | ").unwrap();
+        let Some(module) = new.strip_prefix("the same names in `docvalues::") else { continue };
+        let (module, _) = module.split_once('`').unwrap();
+        for name in old.split(", ") {
+            assert!(is_public(module, name), "`{name}` is not in `{module}`");
+            assert!(!is_public("docvalues", name), "`{name}` is still at the root");
+            seen += 1;
+        }
+    }
+    assert!(seen > 60, "{seen} names");
+}
+
 #[test]
 fn the_root_has_forty_names() {
     let items = items_of("docvalues");

@@ -305,7 +305,11 @@ fn anchors(text: &str) -> impl Iterator<Item = String> {
 #[test]
 fn links_lead_somewhere() {
     let mut seen = 0;
-    for page in book().into_iter().chain(["README.md", "CONTRIBUTING.md"].map(Page::read)) {
+    let crates = fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().file_name());
+    let readmes = crates.flat_map(|name| names(&format!("crates/{}", name.to_str().unwrap())));
+    let others =
+        ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(str::to_owned).into_iter().chain(readmes);
+    for page in book().into_iter().chain(others.map(|name| Page::read(&name))) {
         let file = root().join(&page.name);
         for link in links(&page.text) {
             let (path, heading) = link.split_once('#').unwrap_or((link, ""));
@@ -331,11 +335,28 @@ fn the_book_has_every_page() {
 }
 
 #[test]
-fn the_report_is_short() {
+fn rust_of_the_book_is_compiled() {
+    let sources =
+        ["docvalues", "datafusion"].map(|name| Page::read(&format!("crates/{name}/src/lib.rs")).text);
+    let mut seen = 0;
+    for page in book().iter().filter(|page| page.text.contains("\n```rust")) {
+        let test = format!("#[doc = include_str!(\"../../../{}\")]", page.name);
+        assert!(sources.iter().any(|text| text.contains(&test)), "{}: no doctest has its code", page.name);
+        seen += 1;
+    }
+    assert!(seen >= 9, "{seen} pages");
+}
+
+#[test]
+fn the_report_and_front_pages_are_short() {
     let lines = |page: &Page| page.text.lines().count();
     let all: usize = report().iter().map(lines).sum();
     let first = lines(&Page::read("docs/benchmarks.md"));
     assert!(all <= MOST_LINES.0 && first <= MOST_LINES.1, "{all} lines, {first} of them in benchmarks.md");
+    for (name, most) in [("README.md", 130), ("CONTRIBUTING.md", 90)] {
+        let lines = lines(&Page::read(name));
+        assert!(lines <= most, "{name}: {lines} lines");
+    }
 }
 
 /// `cargo bench` passes options of criterion to everything that it runs, and harnesses of tests refuse them.

@@ -49,7 +49,7 @@
 //! values; here the writer chooses the block size of each column. The jump table is that of LUCENE-8585. Lines are
 //! those of tantivy's `blockwise_linear` codec: they suit timestamps and offsets, which rise evenly.
 //!
-//! # What a reader may trust
+//! # Checks
 //!
 //! [`Block::parse`](Entry::parse) checks the tag and the width. Locating a block checks that its payload lies inside
 //! the section.

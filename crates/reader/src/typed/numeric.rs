@@ -149,8 +149,7 @@ impl<T: Number> Numeric<T> {
     /// Reads the values of `docs`, in any order and with repeats, into `out`.
     ///
     /// Bit `i` of `present` is set if `docs[i]` has a value. Otherwise the bit is cleared and `out[i]` is the type's
-    /// default,
-    /// 0. Bits of the last word after the last document are cleared, too.
+    /// default, 0. Bits of the last word after the last document are cleared, too.
     ///
     /// # Errors
     ///

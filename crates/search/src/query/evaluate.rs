@@ -5,8 +5,6 @@
 //! by a condition, the values of the candidates are read if these are few; else the condition fills a second window,
 //! and the two are intersected.
 
-use std::time::Instant;
-
 use docvalues_column::{DocRange, Pruning, bits};
 
 use super::column_comparison::{ColumnComparison, CompareBuffers};
@@ -14,6 +12,7 @@ use super::condition_filter::Buffers;
 use super::explain::Profile;
 use super::node::{Node, NodeKind};
 use crate::Result;
+use crate::engine::Stopwatch;
 
 /// Documents in a window: 8 KiB of bits, as many as a block of presence covers.
 pub(super) const WINDOW: u32 = 1 << 16;
@@ -77,14 +76,14 @@ impl Node {
         if run.counters.is_none() {
             return self.fill_unseen(docs, bits, run);
         }
-        let begun = Instant::now();
+        let time = Stopwatch::start();
         let mut found = run.words(bits.len());
         self.fill_unseen(docs, &mut found, run)?;
         if let Some(counter) = run.counter(self) {
             counter.windows += 1;
             counter.candidates += docs.len() as u64;
             counter.matched += bits::count(&found) as u64;
-            counter.time += begun.elapsed();
+            counter.time += time.elapsed();
         }
         zip(bits, &found, |bits, found| bits | found);
         run.spare.push(found);
@@ -183,13 +182,13 @@ impl Node {
         if run.counters.is_none() {
             return self.narrow_unseen(docs, candidates, run);
         }
-        let (begun, before) = (Instant::now(), bits::count(candidates) as u64);
+        let (time, before) = (Stopwatch::start(), bits::count(candidates) as u64);
         self.narrow_unseen(docs, candidates, run)?;
         if let Some(counter) = run.counter(self) {
             counter.windows += 1;
             counter.candidates += before;
             counter.matched += bits::count(candidates) as u64;
-            counter.time += begun.elapsed();
+            counter.time += time.elapsed();
         }
         Ok(())
     }

@@ -17,7 +17,33 @@ use crate::schema::StoreSchema;
 ///
 /// # Examples
 ///
-/// See [`Store::apply`](crate::Store::apply).
+/// ```
+/// use docvalues_column::{Field, Kind, LogicalType};
+/// use docvalues_store::{Outcome, Store, StoreOptions, StoreSchema};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("shop");
+/// let schema = StoreSchema::new()
+///     .with_field(Field::new("sku", Kind::Binary, LogicalType::Utf8))?
+///     .with_field(Field::new("price", Kind::Numeric, LogicalType::F64))?
+///     .with_id_field("sku")?;
+/// let store = Store::create(&path, schema, StoreOptions::default())?;
+///
+/// let mut batch = store.batch()?;
+/// let (sku, price) = (batch.field("sku")?, batch.field("price")?);
+/// let mut doc = batch.upsert();
+/// doc.str(sku, "A-1")?.f64(price, 9.5)?;
+/// doc.finish()?;
+/// let mut row = batch.update(); // fields without a value here keep theirs
+/// row.str(sku, "A-1")?.f64(price, 8.75)?;
+/// row.finish()?;
+/// batch.delete(b"B-1");
+/// let outcomes = store.apply(batch)?.outcomes;
+/// assert_eq!(outcomes, [Outcome::Added, Outcome::Updated, Outcome::NotFound]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// [`Store::apply`](crate::Store::apply) has one with versions and a condition.
 #[derive(Debug)]
 pub struct WriteBatch {
     pub(crate) schema: Arc<StoreSchema>,
