@@ -110,7 +110,11 @@ fn caches(folder: &Path) -> Outcome<Vec<String>> {
         let is_it =
             |cache: &&(u32, String, [u64; 3])| cache.0 == level && [kind, "Unified"].contains(&&*cache.1);
         let [size, ways, line] = found.iter().find(is_it).ok_or("no description of a cache")?.2;
-        Ok::<_, &str>(format!("--{name}={size},{ways},{line}"))
+        let sets = (size / (ways * line)).max(1);
+        // Valgrind has a power of two of them: the nearest.
+        let below = 1 << sets.ilog2();
+        let sets = if sets - below > below / 2 { 2 * below } else { below };
+        Ok::<_, &str>(format!("--{name}={},{ways},{line}", sets * ways * line))
     };
     Ok(vec![option("I1", 1, "Instruction")?, option("D1", 1, "Data")?, option("LL", last, "Unified")?])
 }
@@ -242,10 +246,10 @@ mod tests {
     }
 
     #[test]
-    fn caches_become_options() {
+    fn caches_become_options_with_a_power_of_two_of_sets() {
         let folder = tempfile::tempdir().unwrap();
         for (at, [level, kind, size]) in
-            [["1", "Data", "32K"], ["1", "Instruction", "64K"], ["3", "Unified", "8192K"]].iter().enumerate()
+            [["1", "Data", "32K"], ["1", "Instruction", "96K"], ["3", "Unified", "8000K"]].iter().enumerate()
         {
             let cache = folder.path().join(format!("index{at}"));
             fs::create_dir(&cache).unwrap();
