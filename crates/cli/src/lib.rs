@@ -95,7 +95,14 @@ fn run_command(mut line: CommandLine, console: &mut Console<'_>) -> Result<Exit>
         console.answers = format.map(|_| Vec::new());
         exit = dispatch(&line, console)?;
         let answers = format.zip(console.answers.take());
-        answers.map_or(Ok(()), |(format, answers)| answer_rows::print(&answers, format, console))
+        answers.map_or(Ok(()), |(format, answers)| answer_rows::print(&answers, format, console))?;
+        match exit {
+            // A file that is not whole is not kept.
+            Exit::Interrupted | Exit::Terminated if destination != Destination::Stdout => {
+                Err(CliError { exit, quiet: true, ..CliError::default() })
+            }
+            _ => Ok(()),
+        }
     })?;
     Ok(exit)
 }

@@ -2,6 +2,9 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read as _, Write};
+use std::mem::ManuallyDrop;
+#[cfg(unix)]
+use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 
 use flate2::Compression;
@@ -42,28 +45,43 @@ impl Destination {
         Ok(Destination::File(followed(path)?))
     }
 
-    /// Calls `write` with a console whose output is this destination.
+    /// Calls `write` with a console whose output is this destination. An error of writing to it names it.
     pub(crate) fn write(
         &self,
         console: &mut Console<'_>,
         write: impl FnOnce(&mut Console<'_>) -> Result<()>,
     ) -> Result<()> {
-        match self {
-            Destination::Stdout => write(console),
-            Destination::Stream(path) => {
-                let mut out =
-                    BufWriter::new(open(path).map_err(|error| CliError::file(path.display(), &error))?);
-                write_to(&mut out, path, console, write)?;
-                Ok(out.flush()?)
-            }
-            Destination::File(path) => {
-                unfinished_files::remove_at_end()?;
-                let mut file = AtomicFile::create(path).map_err(writer::Error::from)?;
-                write_to(&mut file, path, console, write)?;
-                Ok(file.commit().map_err(writer::Error::from)?)
-            }
-        }
+        let (path, written) = match self {
+            Destination::Stdout => return write(console),
+            Destination::Stream(path) => (path, write_stream(path, console, write)),
+            Destination::File(path) => (path, write_file(path, console, write)),
+        };
+        written.map_err(|failure| match failure.of_output {
+            true => CliError { message: format!("{}: {}", path.display(), failure.message), ..failure },
+            false => failure,
+        })
     }
+}
+
+fn write_stream(
+    path: &Path,
+    console: &mut Console<'_>,
+    write: impl FnOnce(&mut Console<'_>) -> Result<()>,
+) -> Result<()> {
+    let mut out = BufWriter::new(open(path).map_err(|error| CliError::file(path.display(), &error))?);
+    write_to(&mut out, path, console, write)?;
+    Ok(out.flush()?)
+}
+
+fn write_file(
+    path: &Path,
+    console: &mut Console<'_>,
+    write: impl FnOnce(&mut Console<'_>) -> Result<()>,
+) -> Result<()> {
+    unfinished_files::remove_at_end()?;
+    let mut file = AtomicFile::create(path).map_err(writer::Error::from)?;
+    write_to(&mut file, path, console, write)?;
+    Ok(file.commit().map_err(writer::Error::from)?)
 }
 
 /// Calls `write` with a console whose output is `out`, packed if the name of the file says so.
@@ -76,9 +94,10 @@ fn write_to(
     if !is_packed(path) {
         return console.redirected(out, write);
     }
-    let mut packed = GzEncoder::new(out, Compression::default());
-    console.redirected(&mut packed, write)?;
-    packed.finish()?;
+    // When it is dropped, it writes a trailer: after an error, the stream would look complete.
+    let mut packed = ManuallyDrop::new(GzEncoder::new(out, Compression::default()));
+    console.redirected(&mut *packed, write)?;
+    ManuallyDrop::into_inner(packed).finish()?;
     Ok(())
 }
 
