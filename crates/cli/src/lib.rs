@@ -28,6 +28,7 @@ mod text;
 
 use std::borrow::Cow;
 use std::ffi::OsString;
+use std::slice;
 
 use clap::ColorChoice;
 use clap::error::{ContextKind, ErrorKind};
@@ -38,8 +39,9 @@ pub use error::Exit;
 use answer::answer_rows;
 use args::hints::of_other_tools;
 use args::{Command, CommandLine};
-use console::destination::{Destination, refuse_no_text};
+use console::destination::{Destination, refuse_input, refuse_no_text};
 use error::{CliError, Result};
+use open::files;
 use text::quoting::for_terminal;
 
 /// The features of this crate, and whether they were built in.
@@ -85,9 +87,14 @@ pub fn run(args: impl IntoIterator<Item = OsString>, console: &mut Console<'_>) 
 
 /// Runs a command, whose answer goes where --output says.
 fn run_command(mut line: CommandLine, console: &mut Console<'_>) -> Result<Exit> {
-    let destination = Destination::of(line.output.as_deref())?;
+    let destination = Destination::of(line.output.as_deref().filter(|_| line.is_printed))?;
     if let Destination::File(path) = &destination {
         refuse_no_text(path)?;
+    }
+    if let Some(output) = &line.output {
+        // A pattern without a match is an error of the command.
+        let expand = |input| files::expand(slice::from_ref(input)).unwrap_or_default();
+        refuse_input(&line.inputs.iter().flat_map(expand).collect::<Vec<_>>(), output)?;
     }
     line.choose_format()?;
     let (format, mut exit) = (line.format, Exit::Ok);
@@ -114,7 +121,7 @@ fn dispatch(line: &CommandLine, console: &mut Console<'_>) -> Result<Exit> {
     }
     match &line.command {
         Command::Build(args) => cmd::build::run(args, console),
-        Command::Schema(args) => cmd::schema::run(args, line.output.as_deref(), console),
+        Command::Schema(args) => cmd::schema::run(args, console),
         Command::Merge(args) => cmd::merge::run(args, opener, console),
         #[cfg(feature = "lucene")]
         Command::Import(args) => cmd::import::run(args, opener, console),

@@ -11,19 +11,17 @@ use crate::api::search::SearchRequest;
 use crate::api::{DocAddress, DocId, Field};
 use crate::args::records::ExportArgs;
 use crate::console::Console;
-use crate::console::destination::{Destination, refuse_input, refuse_no_text, refuse_other_format};
+use crate::console::destination::{Destination, refuse_no_text, refuse_other_format};
 use crate::error::{CliError, Exit, Result};
 use crate::open::{Opener, Segments, files};
 
 pub(crate) fn run(args: &ExportArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     let destination = Destination::of(args.records.output.as_deref())?;
     let format = format(args)?;
-    let files = files::expand(&args.files)?;
     if let Destination::File(path) = &destination {
-        refuse_input(&files, path)?;
         refuse_file(path, format)?;
     }
-    let segments = open(&files, &args.filter, opener, console)?;
+    let segments = open(&args.files, &args.filter, opener, console)?;
     let docs = if args.filter.query.is_some() || !args.sort.is_empty() || args.limit.is_some() {
         DocSelection::found(args, &segments, console)?
     } else {

@@ -152,15 +152,27 @@ pub(crate) fn followed(path: &Path) -> Result<PathBuf> {
     Err(CliError::new(Exit::Unreadable, format!("{}: symbolic links form a loop", path.display())))
 }
 
-/// Fails if the output is one of the inputs, which it would overwrite.
+/// Fails if the output is one of the inputs, or a segment in the folder of one: it would overwrite what is read. The input `-`
+/// is standard input.
 pub(crate) fn refuse_input(inputs: &[PathBuf], output: &Path) -> Result<()> {
-    match inputs.iter().find(|input| is_same(input, output)) {
-        None => Ok(()),
-        Some(input) => {
-            Err(CliError::usage(format!("\"{}\" is both an input and the output", input.display()))
-                .hint("name another file with -o"))
-        }
+    if is_stdout(output) {
+        return Ok(());
     }
+    let output = &followed(output)?;
+    let is_segment = output.extension().is_some_and(|extension| extension == "dv");
+    let folder = output.parent().filter(|_| is_segment).map(|folder| folder.join("."));
+    for input in inputs {
+        let shown = input.display();
+        let message = if is_same(input, output) {
+            format!("\"{shown}\" is both an input and the output")
+        } else if folder.as_ref().is_some_and(|folder| is_same(input, folder)) {
+            format!("{}: expected a file outside of the input \"{shown}\"", output.display())
+        } else {
+            continue;
+        };
+        return Err(CliError::usage(message).hint("name another file with -o"));
+    }
+    Ok(())
 }
 
 /// Fails if the output is an existing file of another format than `expected`: its first bytes are not those of
@@ -212,16 +224,20 @@ fn is_text(head: &[u8]) -> bool {
     is_utf8 && !head.contains(&0)
 }
 
-/// Whether both paths are the same file, also through symbolic or hard links.
+/// Whether an input and the output are the same file or folder, also through symbolic or hard links.
 #[cfg(unix)]
-fn is_same(a: &Path, b: &Path) -> bool {
+fn is_same(input: &Path, output: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
-    let identity = |path: &Path| path.metadata().map(|found| (found.dev(), found.ino()));
-    matches!((identity(a), identity(b)), (Ok(a), Ok(b)) if a == b)
+    let stdin = || File::from(io::stdin().as_fd().try_clone_to_owned()?).metadata();
+    let input = if input == Path::new("-") { stdin() } else { input.metadata() };
+    let identity =
+        |found: fs::Metadata| (found.is_file() || found.is_dir()).then_some((found.dev(), found.ino()));
+    let [input, output] = [input, output.metadata()].map(|found| found.ok().and_then(identity));
+    input.is_some() && input == output
 }
 
-/// Whether both paths are the same file, also through symbolic links. Does not detect hard links.
+/// Whether an input and the output are the same file or folder, also through symbolic links. Does not detect hard links.
 #[cfg(not(unix))]
-fn is_same(a: &Path, b: &Path) -> bool {
-    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+fn is_same(input: &Path, output: &Path) -> bool {
+    matches!((input.canonicalize(), output.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }

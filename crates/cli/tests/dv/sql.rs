@@ -336,8 +336,16 @@ fn names_of_tables_that_sql_reads_differently() {
 #[test]
 fn a_query_comes_from_standard_input() {
     let sandbox = hits();
-    let run = sandbox.dv_with(&["sql", "-", "hits.dv"], b"select count(*) as n\nfrom hits;\n");
+    let query = b"select count(*) as n\nfrom hits;\n";
+    let run = sandbox.dv_with(&["sql", "-", "hits.dv"], query);
     assert_eq!((run.code, run.out.as_str()), (0, "{\"n\":3}\n"), "{run:?}");
+    // The file that it comes from is not replaced.
+    if cfg!(unix) {
+        sandbox.write("q", query);
+        let query = std::fs::File::open(sandbox.path("q")).unwrap();
+        let run = sandbox.command(&["sql", "-", "hits.dv", "-o", "q"]).stdin(query).output().unwrap();
+        failed(&Run::new(run), 2, "dv: \"-\" is both an input and the output\n");
+    }
 }
 
 #[test]

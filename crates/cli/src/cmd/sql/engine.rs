@@ -2,6 +2,7 @@
 
 use std::iter;
 use std::num::NonZero;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::available_parallelism;
 use std::time::Duration;
@@ -53,10 +54,13 @@ pub(super) fn run(args: &SqlArgs, opener: &Opener, console: &mut Console<'_>) ->
         query => query.to_owned(),
     };
     let tables = sql_tables::open(opener, &args.tables)?;
-    for table in &tables {
-        if let (TableData::Files(_, files), Some(output)) = (&table.data, &args.output) {
-            refuse_input(files, output)?;
-        }
+    if let Some(output) = &args.output {
+        let of_query = (args.query == "-").then(|| PathBuf::from("-"));
+        let of_tables = tables.iter().flat_map(|table| match &table.data {
+            TableData::Files(_, files) => files.as_slice(),
+            TableData::Segments(_) => &[][..],
+        });
+        refuse_input(&of_query.into_iter().chain(of_tables.cloned()).collect::<Vec<_>>(), output)?;
     }
     let threads = args.threads.map_or_else(|| available_parallelism().map_or(1, NonZero::get), usize::from);
     let signal = EndSignal::watch()?;
