@@ -192,15 +192,18 @@ impl CommandLine {
         let extension = output.and_then(Path::extension);
         let is_toml = extension.is_some_and(|extension| extension.eq_ignore_ascii_case("toml"));
         let (json, format, output, own) = match &mut self.command {
-            // Lines, whatever the extension.
-            Command::Lookup(lookup::LookupArgs { doc: true, .. }) => return Ok(()),
             // The file for --schema.
             Command::Schema(args) if is_toml => {
                 args.json = false;
                 return Ok(());
             }
             Command::Terms(args) => (args.json, &mut args.format, args.output.as_deref(), "txt"),
-            Command::Sql(args) => (args.json, &mut args.format, args.output.as_deref(), ""),
+            // Plans are text.
+            Command::Sql(args) => (args.json, &mut args.format, args.output.as_deref(), "txt"),
+            // Lines.
+            Command::Lookup(lookup::LookupArgs { doc: true, records, .. }) => {
+                (records.json, &mut records.format, records.output.as_deref(), "txt")
+            }
             Command::Sort(search::SortArgs { records, .. })
             | Command::Get(records::GetArgs { records, .. })
             | Command::Lookup(lookup::LookupArgs { records, .. })

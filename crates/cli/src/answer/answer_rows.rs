@@ -5,13 +5,14 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 
 use super::groups::MISSING;
-use super::rows::{RecordFormat, RowCell, RowPrinter};
+use super::rows::{RecordFormat, RowCell, RowPrinter, TABLE_ROWS};
 use super::table::Align;
+use crate::api::DocId;
 use crate::console::Console;
 use crate::error::Result;
-use crate::text::Json;
 use crate::text::json_entries::{Entries, Key};
 use crate::text::quoting::quote_csv_value;
+use crate::text::{Json, printable};
 
 /// The lists of answers whose items are rows. A facet's are in it.
 const LISTS: [&str; 4] = ["facets", "ranges", "groups", "columns"];
@@ -58,6 +59,41 @@ impl RowCell for AnswerCell<'_> {
             (None, Some(Json::Raw(_))) => cell.push_str(MISSING),
             (None, _) => {}
         }
+    }
+}
+
+/// Prints the files, numbers and ids of documents one by one.
+pub(crate) struct PlacePrinter {
+    /// `None` prints lines.
+    rows: Option<RowPrinter>,
+}
+
+impl PlacePrinter {
+    /// A printer in this format; without one, for lines.
+    pub(crate) fn begin(format: Option<RecordFormat>, console: &mut Console<'_>) -> Result<PlacePrinter> {
+        let columns = [("file", Align::Left), ("doc", Align::Right), ("id", Align::Left)];
+        let columns = columns.map(|(name, align)| (name.to_owned(), align));
+        let rows = format.map(|format| RowPrinter::begin(&columns, 0, format, console.out)).transpose()?;
+        Ok(PlacePrinter { rows })
+    }
+
+    /// Prints a document: a row, or a line with tabs.
+    pub(crate) fn print(
+        &mut self,
+        (file, doc, id): (&str, DocId, &str),
+        console: &mut Console<'_>,
+    ) -> Result<()> {
+        let Some(rows) = &mut self.rows else {
+            return Ok(writeln!(console.out, "{}\t{doc}\t{}", printable(file), printable(id))?);
+        };
+        let cells = [Json::from(file), Json::from(doc.get()), Json::from(id)];
+        rows.row(String::new, cells.iter().map(|cell| AnswerCell(Some(cell))), console.out)?;
+        rows.print_table(TABLE_ROWS, console)
+    }
+
+    /// Prints the rest of the table, if the documents are one.
+    pub(crate) fn finish(self, console: &mut Console<'_>) -> Result<()> {
+        self.rows.map_or(Ok(()), |rows| rows.finish(console))
     }
 }
 

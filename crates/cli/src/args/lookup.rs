@@ -44,8 +44,8 @@ pub(crate) struct LookupArgs {
     #[arg(last = true, value_name = "ID")]
     pub(crate) ids: Vec<String>,
 
-    /// Print only the file, document number and id, separated by tabs, or with --json as an object
-    #[arg(long, conflicts_with_all = ["columns", "format", "doc_ids"])]
+    /// Print only the file, document number and id: lines with tabs, or rows of --format or of the extension of -o
+    #[arg(long, conflicts_with_all = ["columns", "doc_ids"])]
     pub(crate) doc: bool,
 
     #[command(flatten)]

@@ -382,6 +382,12 @@ fn plans_are_lines() {
     assert!(plan.contains("docs_matched=1"), "{plan}");
     let json = sandbox.ok(&["sql", "explain select host from hits", "hits.dv", "--json"]);
     assert!(json.lines().count() == 2 && json.starts_with("{\"plan_type\":\"logical_plan\","), "{json}");
+    // Text goes to a file of text, and rows do not.
+    sandbox.ok(&["sql", "explain select host from hits", "hits.dv", "-o", "plan.txt"]);
+    assert!(sandbox.read("plan.txt").starts_with(b"logical_plan\n  "));
+    let rows = sandbox.dv(&["sql", "select host from hits", "hits.dv", "-o", "rows.txt"]);
+    failed(&rows, 2, "dv: rows.txt: unknown extension \".txt\"\n");
+    assert!(!sandbox.exists("rows.txt"));
     let tables = sandbox.ok(&["sql", "show tables", "hits.dv", "hosts.dv"]);
     assert!(tables.contains("\"table_name\":\"hosts\""), "{tables}");
 }

@@ -70,7 +70,7 @@ pub(super) fn run(args: &SqlArgs, opener: &Opener, console: &mut Console<'_>) ->
     let has_places = names_places(&query);
     let result = context(&runtime, &tables, has_places, threads, args.memory).and_then(|context| {
         let engine = Engine { runtime: &runtime, context, tables: &tables, signal };
-        engine.answer(&query, args.format, console)
+        engine.answer(&query, (args.format, args.output.as_deref()), console)
     });
     runtime.shutdown_timeout(PATIENCE);
     result
@@ -145,7 +145,12 @@ struct Engine<'r> {
 }
 
 impl Engine<'_> {
-    fn answer(&self, query: &str, format: Option<RecordFormat>, console: &mut Console<'_>) -> Result<Exit> {
+    fn answer(
+        &self,
+        query: &str,
+        (format, output): (Option<RecordFormat>, Option<&Path>),
+        console: &mut Console<'_>,
+    ) -> Result<Exit> {
         let plan = self.runtime.block_on(self.context.state().create_logical_plan(query));
         let plan = plan.map_err(|error| hints::unplanned(error, query, self.tables))?;
         let reads =
@@ -154,10 +159,12 @@ impl Engine<'_> {
             CliError::usage(format!("expected a query that only reads ({})", error.message()))
                 .hint("`dv put`, `dv set` and `dv rm` change a store")
         })?;
-        let is_explain = matches!(plan, LogicalPlan::Explain(_) | LogicalPlan::Analyze(_));
+        let is_text = format.is_none() && matches!(plan, LogicalPlan::Explain(_) | LogicalPlan::Analyze(_));
+        // Rows are no text.
+        let format = if is_text { None } else { RecordFormat::chosen(false, format, output, "")? };
         let stream = async { self.context.execute_logical_plan(plan).await?.execute_stream().await };
         let stream = self.runtime.block_on(stream)?;
-        if is_explain && format.is_none() {
+        if is_text {
             return self.each(stream, |batch| print_plans(batch, console));
         }
         let format = format.unwrap_or_else(|| usual_format(console));
