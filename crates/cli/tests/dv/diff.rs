@@ -133,6 +133,16 @@ fn values_that_are_not_there_are_told_from_those_that_look_like_it() {
 3 of 4 documents differ: f in 3, s in 2
 ";
     assert_eq!(documents, expected);
+    // Also among several values.
+    let [a, b] = ["NaN", "inf"].map(|value| format!("{{\"l\":[1.5,\"{value}\"]}}\n"));
+    let sandbox = Sandbox::with("a.ndjson", a);
+    sandbox.write("b.ndjson", b);
+    for name in ["a", "b"] {
+        let [input, output] = [format!("{name}.ndjson"), format!("{name}.dv")];
+        sandbox.ok(&["build", &input, "-o", &output, "-q", "--type", "l=f64[]"]);
+    }
+    let expected = "document,only_in,column,a,b\n0,,l,\"[1.5,\"\"NaN\"\"]\",\"[1.5,\"\"inf\"\"]\"\n";
+    assert_eq!(sandbox.dv(&["diff", "a.dv", "b.dv", "--format", "csv"]).out, expected);
 }
 
 #[test]
