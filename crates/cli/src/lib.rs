@@ -68,7 +68,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>, console: &mut Console<'_>) 
         Ok(line) => console.escaped(|console| run_command(line, console)),
         Err(error) => usage(&args, error, console),
     };
-    let result = result.and_then(|exit| console.finish().map(|()| exit).map_err(CliError::from));
+    let result = result.and_then(|exit| match console.finish() {
+        Ok(()) => Ok(exit),
+        Err(error) => Err(CliError::from(error).at_least(exit)),
+    });
     match result {
         Ok(exit) => exit,
         Err(mut failure) => {
@@ -119,6 +122,8 @@ fn dispatch(line: &CommandLine, console: &mut Console<'_>) -> Result<Exit> {
     if opener.commit.is_some() && !line.reads_a_commit {
         return Err(CliError::usage("--commit: this command reads no store, or all of its commits"));
     }
+    // If the reader of a report goes away, nothing says that all is well.
+    let unfinished = |error: CliError| error.at_least(Exit::Failed);
     match &line.command {
         Command::Build(args) => cmd::build::run(args, console),
         Command::Schema(args) => cmd::schema::run(args, console),
@@ -142,8 +147,8 @@ fn dispatch(line: &CommandLine, console: &mut Console<'_>) -> Result<Exit> {
         Command::Sample(args) => cmd::records::sample(args, opener, console),
         Command::Cat(args) => cmd::records::cat(args, opener, console),
         Command::Export(args) => cmd::export::run(args, opener, console),
-        Command::Diff(args) => cmd::diff::run(args, opener, console),
-        Command::Check(args) => cmd::check::run(args, opener, console),
+        Command::Diff(args) => cmd::diff::run(args, opener, console).map_err(unfinished),
+        Command::Check(args) => cmd::check::run(args, opener, console).map_err(unfinished),
         Command::Store(args) => cmd::store::run(args, opener, console),
         Command::Put(args) => cmd::put::run(args, opener, console),
         Command::Set(args) => cmd::set::run(args, opener, console),
