@@ -21,7 +21,7 @@ pub(super) const TABLE_ROWS: usize = 1_000;
 /// The format of printed documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RecordFormat {
-    /// A table; long values are cut and end with …
+    /// A table; on a terminal, long values are cut and end with …
     Table,
     /// Comma-separated values with a header
     Csv,
