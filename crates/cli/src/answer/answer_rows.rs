@@ -7,12 +7,11 @@ use serde_json::value::RawValue;
 use super::groups::MISSING;
 use super::rows::{RecordFormat, RowCell, RowPrinter, TABLE_ROWS};
 use super::table::Align;
-use crate::api::DocId;
 use crate::console::Console;
 use crate::error::Result;
+use crate::text::Json;
 use crate::text::json_entries::{Entries, Key};
 use crate::text::quoting::quote_csv_value;
-use crate::text::{Json, printable};
 
 /// The lists of answers whose items are rows. A facet's are in it.
 const LISTS: [&str; 4] = ["facets", "ranges", "groups", "columns"];
@@ -62,38 +61,37 @@ impl RowCell for AnswerCell<'_> {
     }
 }
 
-/// Prints the files, numbers and ids of documents one by one.
-pub(crate) struct PlacePrinter {
-    /// `None` prints lines.
-    rows: Option<RowPrinter>,
-}
+/// Prints rows one by one, or lines if there is no format.
+pub(crate) struct RowsOrLines(Option<RowPrinter>);
 
-impl PlacePrinter {
-    /// A printer in this format; without one, for lines.
-    pub(crate) fn begin(format: Option<RecordFormat>, console: &mut Console<'_>) -> Result<PlacePrinter> {
-        let columns = [("file", Align::Left), ("doc", Align::Right), ("id", Align::Left)];
-        let columns = columns.map(|(name, align)| (name.to_owned(), align));
-        let rows = format.map(|format| RowPrinter::begin(&columns, 0, format, console.out)).transpose()?;
-        Ok(PlacePrinter { rows })
+impl RowsOrLines {
+    /// Rows with columns of these names.
+    pub(crate) fn begin(
+        names: &[&str],
+        format: Option<RecordFormat>,
+        console: &mut Console<'_>,
+    ) -> Result<RowsOrLines> {
+        let align = |name: &str| if name == "doc" { Align::Right } else { Align::Left };
+        let columns: Vec<_> = names.iter().map(|name| ((*name).to_owned(), align(name))).collect();
+        let rows = format.map(|format| RowPrinter::begin(&columns, 0, format, console.out));
+        Ok(RowsOrLines(rows.transpose()?))
     }
 
-    /// Prints a document: a row, or a line with tabs.
+    /// Prints a row or a line.
     pub(crate) fn print(
         &mut self,
-        (file, doc, id): (&str, DocId, &str),
+        cells: impl FnOnce() -> Vec<Json>,
+        line: impl FnOnce() -> String,
         console: &mut Console<'_>,
     ) -> Result<()> {
-        let Some(rows) = &mut self.rows else {
-            return Ok(writeln!(console.out, "{}\t{doc}\t{}", printable(file), printable(id))?);
-        };
-        let cells = [Json::from(file), Json::from(doc.get()), Json::from(id)];
-        rows.row(String::new, cells.iter().map(|cell| AnswerCell(Some(cell))), console.out)?;
+        let Some(rows) = &mut self.0 else { return Ok(writeln!(console.out, "{}", line())?) };
+        rows.row(String::new, cells().iter().map(|cell| AnswerCell(Some(cell))), console.out)?;
         rows.print_table(TABLE_ROWS, console)
     }
 
-    /// Prints the rest of the table, if the documents are one.
+    /// Prints the rest of a table.
     pub(crate) fn finish(self, console: &mut Console<'_>) -> Result<()> {
-        self.rows.map_or(Ok(()), |rows| rows.finish(console))
+        self.0.map_or(Ok(()), |rows| rows.finish(console))
     }
 }
 

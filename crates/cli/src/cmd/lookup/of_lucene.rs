@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::file_of;
-use crate::answer::answer_rows::PlacePrinter;
+use super::{PLACE, print_place};
+use crate::answer::answer_rows::RowsOrLines;
 use crate::answer::records;
 use crate::api::DocAddress;
 use crate::args::lookup::LookupArgs;
@@ -42,9 +42,9 @@ pub(super) fn run(
         found.extend(docs.into_iter().map(|doc| (id.clone(), doc)));
     }
     if args.doc {
-        let mut places = PlacePrinter::begin(args.records.format, console)?;
+        let mut places = RowsOrLines::begin(&PLACE, args.records.format, console)?;
         for (id, DocAddress { part, doc }) in &found {
-            places.print((file_of(&segments, *part as usize), *doc, id), console)?;
+            print_place(id, (&segments, *part as usize, *doc), &mut places, console)?;
         }
         places.finish(console)?;
     } else {
