@@ -1,7 +1,7 @@
 //! The destination of a command's output: standard output, a stream, or a file that is replaced atomically.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Read as _, Write};
+use std::io::{self, BufWriter, IsTerminal as _, Read as _, Write};
 use std::mem::ManuallyDrop;
 #[cfg(unix)]
 use std::os::fd::AsFd as _;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::Console;
+use super::{Console, Escaped};
 use crate::api::{AtomicFile, MAGIC, writer};
 use crate::error::{CliError, Exit, Result};
 use crate::process::unfinished_files;
@@ -68,8 +68,12 @@ fn write_stream(
     console: &mut Console<'_>,
     write: impl FnOnce(&mut Console<'_>) -> Result<()>,
 ) -> Result<()> {
-    let mut out = BufWriter::new(open(path).map_err(|error| CliError::file(path.display(), &error))?);
-    write_to(&mut out, path, console, write)?;
+    let file = open(path).map_err(|error| CliError::file(path.display(), &error))?;
+    let (is_terminal, mut out) = (file.is_terminal(), BufWriter::new(file));
+    match is_terminal {
+        true => write_to(&mut Escaped(&mut out), path, console, write)?,
+        false => write_to(&mut out, path, console, write)?,
+    }
     Ok(out.flush()?)
 }
 
