@@ -56,8 +56,8 @@ fn documents_are_compared_to_the_last() {
     let last = 10_000;
     let (_, run) = diff(&numbers(last, &[]), &numbers(last, &[(4096, "7"), (last - 1, "")]), &[]);
     let expected = "\
---- a.dv: 10,000 documents, 1 columns
-+++ b.dv: 10,000 documents, 1 columns
+--- a.dv: 10,000 documents, 1 column
++++ b.dv: 10,000 documents, 1 column
 @ document 4096
 - n: 4096
 + n: 7
@@ -72,8 +72,8 @@ fn documents_are_compared_to_the_last() {
 fn documents_that_one_segment_has_are_shown_with_their_values() {
     let (sandbox, run) = diff(&numbers(9000, &[]), &numbers(4095, &[]), &["--limit", "2"]);
     let expected = "\
---- a.dv: 9,000 documents, 1 columns
-+++ b.dv: 4,095 documents, 1 columns
+--- a.dv: 9,000 documents, 1 column
++++ b.dv: 4,095 documents, 1 column
 @ document 4095, only in a.dv
 - n: 4095
 @ document 4096, only in a.dv
