@@ -14,6 +14,7 @@ use crate::console::Console;
 use crate::console::destination::{Destination, refuse_no_text, refuse_other_format};
 use crate::error::{CliError, Exit, Result};
 use crate::open::{Opener, Segments, files};
+use crate::text::counted;
 
 pub(crate) fn run(args: &ExportArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     let destination = Destination::of(args.records.output.as_deref())?;
@@ -87,6 +88,11 @@ impl DocSelection {
         let docs = u32::try_from(segments.docs()).unwrap_or(u32::MAX);
         match parse_range(text, docs) {
             Some(range) if range.end > docs => Err(segments.no_such_documents(&[range.end - 1])),
+            Some(range) if range.start > range.end => {
+                let message = format!("--docs: expected a range that ends after it begins, found {text}");
+                let docs = counted(docs.into(), "document", "documents");
+                Err(CliError::usage(message).hint(format!("there are {docs}, numbered from 0")))
+            }
             Some(range) if segments.only().is_some() => Ok(DocSelection::Range(range)),
             Some(range) => {
                 Ok(DocSelection::List(segments.at(range.map(u64::from)).into_iter().flatten().collect()))

@@ -39,7 +39,14 @@ fn no_file_beside_the_output_is_touched() {
 fn what_cannot_be_exported_leaves_what_stood_there() {
     let sandbox = sandbox();
     sandbox.write("out.csv", "older");
-    for more in [&["--columns", "c"][..], &["--docs", "1..9"], &["--where", "c = 1"], &["--format", "xml"]] {
+    for more in [
+        &["--columns", "c"][..],
+        &["--docs", "1..9"],
+        &["--docs", "2..1"],
+        &["--docs", "3.."],
+        &["--where", "c = 1"],
+        &["--format", "xml"],
+    ] {
         assert_ne!(sandbox.dv(&[&["export", "a.dv", "-o", "out.csv"], more].concat()).code, 0, "{more:?}");
         assert_ne!(sandbox.dv(&[&["export", "a.dv", "-o", "new.csv"], more].concat()).code, 0, "{more:?}");
     }
