@@ -101,9 +101,15 @@ pub(crate) struct CommandLine {
     #[arg(skip)]
     by_extension: bool,
 
-    /// The file that gets what the command prints.
+    /// The arguments that are files to read, or may be some.
+    #[arg(skip)]
+    pub(crate) inputs: Vec<PathBuf>,
+
+    /// The file of --output, and whether it gets what the command prints.
     #[arg(skip)]
     pub(crate) output: Option<PathBuf>,
+    #[arg(skip)]
+    pub(crate) is_printed: bool,
 
     /// Types of columns of indexes of Lucene, such as price=f64,weight=f32
     ///
@@ -117,6 +123,9 @@ pub(crate) struct CommandLine {
 /// Commands that read no store, or all of its commits: they refuse --commit.
 const WITHOUT_COMMIT: &str = "build schema check store put set rm commits log changes recover replicate replica import \
                               completions man where";
+
+/// The arguments of commands that are files to read, or may be some. The tables of `sql` are not: they have names.
+const INPUTS: &str = "a arguments b docs file files folder inputs schema";
 
 /// Commands that print to the file of --output, besides those with an answer.
 const PRINTING: &str = "terms sort sql report get lookup head sample cat";
@@ -161,10 +170,11 @@ impl CommandLine {
         let mut line = CommandLine::from_arg_matches(&matches)?;
         let merges_a_store = matches!(&line.command, Command::Merge(args) if args.output.is_none());
         let Some((name, matches)) = matches.subcommand() else { return Ok(line) };
+        let of_inputs = INPUTS.split(' ').filter_map(|id| matches.try_get_raw(id).ok()?);
+        line.inputs = of_inputs.flatten().map(PathBuf::from).collect();
+        line.output = matches.try_get_one("output").ok().flatten().cloned();
         let is_answer = is_of(name, answer::ANSWERS);
-        if is_answer || is_of(name, PRINTING) {
-            line.output = matches.get_one("output").cloned();
-        }
+        line.is_printed = is_answer || is_of(name, PRINTING);
         if is_answer {
             line.format = matches.get_one("format").copied();
             line.by_extension =
@@ -182,15 +192,18 @@ impl CommandLine {
         let extension = output.and_then(Path::extension);
         let is_toml = extension.is_some_and(|extension| extension.eq_ignore_ascii_case("toml"));
         let (json, format, output, own) = match &mut self.command {
-            // Lines, whatever the extension.
-            Command::Lookup(lookup::LookupArgs { doc: true, .. }) => return Ok(()),
             // The file for --schema.
             Command::Schema(args) if is_toml => {
                 args.json = false;
                 return Ok(());
             }
             Command::Terms(args) => (args.json, &mut args.format, args.output.as_deref(), "txt"),
-            Command::Sql(args) => (args.json, &mut args.format, args.output.as_deref(), ""),
+            // Plans are text.
+            Command::Sql(args) => (args.json, &mut args.format, args.output.as_deref(), "txt"),
+            // Lines.
+            Command::Lookup(lookup::LookupArgs { doc: true, records, .. }) => {
+                (records.json, &mut records.format, records.output.as_deref(), "txt")
+            }
             Command::Sort(search::SortArgs { records, .. })
             | Command::Get(records::GetArgs { records, .. })
             | Command::Lookup(lookup::LookupArgs { records, .. })
@@ -276,5 +289,8 @@ mod tests {
         let mut words =
             [WITHOUT_COMMIT, PRINTING, WITHOUT_SEGMENTS].into_iter().flat_map(|words| words.split(' '));
         assert!(words.all(|word| names.iter().any(|name| name == word)));
+        let dv = commands();
+        let args = || dv.get_subcommands().flat_map(clap::Command::get_arguments);
+        assert!(INPUTS.split(' ').all(|id| args().any(|arg| arg.get_id() == id)));
     }
 }

@@ -73,6 +73,11 @@ impl CliError {
         self
     }
 
+    /// The error with this exit code, unless its own is greater.
+    pub(crate) fn at_least(self, exit: Exit) -> CliError {
+        CliError { exit: self.exit.max(exit), ..self }
+    }
+
     /// Adds a hint on `--columns` to an error on a damaged column, for commands that take this option.
     pub(crate) fn or_columns(self) -> CliError {
         if !self.damaged_column {

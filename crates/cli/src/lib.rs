@@ -28,6 +28,7 @@ mod text;
 
 use std::borrow::Cow;
 use std::ffi::OsString;
+use std::slice;
 
 use clap::ColorChoice;
 use clap::error::{ContextKind, ErrorKind};
@@ -38,8 +39,9 @@ pub use error::Exit;
 use answer::answer_rows;
 use args::hints::of_other_tools;
 use args::{Command, CommandLine};
-use console::destination::{Destination, refuse_no_text};
+use console::destination::{Destination, refuse_input, refuse_no_text};
 use error::{CliError, Result};
+use open::files;
 use text::quoting::for_terminal;
 
 /// The features of this crate, and whether they were built in.
@@ -66,7 +68,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>, console: &mut Console<'_>) 
         Ok(line) => console.escaped(|console| run_command(line, console)),
         Err(error) => usage(&args, error, console),
     };
-    let result = result.and_then(|exit| console.finish().map(|()| exit).map_err(CliError::from));
+    let result = result.and_then(|exit| match console.finish() {
+        Ok(()) => Ok(exit),
+        Err(error) => Err(CliError::from(error).at_least(exit)),
+    });
     match result {
         Ok(exit) => exit,
         Err(mut failure) => {
@@ -85,9 +90,14 @@ pub fn run(args: impl IntoIterator<Item = OsString>, console: &mut Console<'_>) 
 
 /// Runs a command, whose answer goes where --output says.
 fn run_command(mut line: CommandLine, console: &mut Console<'_>) -> Result<Exit> {
-    let destination = Destination::of(line.output.as_deref())?;
+    let destination = Destination::of(line.output.as_deref().filter(|_| line.is_printed))?;
     if let Destination::File(path) = &destination {
         refuse_no_text(path)?;
+    }
+    if let Some(output) = &line.output {
+        // A pattern without a match is an error of the command.
+        let expand = |input| files::expand(slice::from_ref(input)).unwrap_or_default();
+        refuse_input(&line.inputs.iter().flat_map(expand).collect::<Vec<_>>(), output)?;
     }
     line.choose_format()?;
     let (format, mut exit) = (line.format, Exit::Ok);
@@ -95,7 +105,14 @@ fn run_command(mut line: CommandLine, console: &mut Console<'_>) -> Result<Exit>
         console.answers = format.map(|_| Vec::new());
         exit = dispatch(&line, console)?;
         let answers = format.zip(console.answers.take());
-        answers.map_or(Ok(()), |(format, answers)| answer_rows::print(&answers, format, console))
+        answers.map_or(Ok(()), |(format, answers)| answer_rows::print(&answers, format, console))?;
+        match exit {
+            // A file that is not whole is not kept.
+            Exit::Interrupted | Exit::Terminated if destination != Destination::Stdout => {
+                Err(CliError { exit, quiet: true, ..CliError::default() })
+            }
+            _ => Ok(()),
+        }
     })?;
     Ok(exit)
 }
@@ -105,9 +122,11 @@ fn dispatch(line: &CommandLine, console: &mut Console<'_>) -> Result<Exit> {
     if opener.commit.is_some() && !line.reads_a_commit {
         return Err(CliError::usage("--commit: this command reads no store, or all of its commits"));
     }
+    // If the reader of a report goes away, nothing says that all is well.
+    let unfinished = |error: CliError| error.at_least(Exit::Failed);
     match &line.command {
         Command::Build(args) => cmd::build::run(args, console),
-        Command::Schema(args) => cmd::schema::run(args, line.output.as_deref(), console),
+        Command::Schema(args) => cmd::schema::run(args, console),
         Command::Merge(args) => cmd::merge::run(args, opener, console),
         #[cfg(feature = "lucene")]
         Command::Import(args) => cmd::import::run(args, opener, console),
@@ -128,8 +147,8 @@ fn dispatch(line: &CommandLine, console: &mut Console<'_>) -> Result<Exit> {
         Command::Sample(args) => cmd::records::sample(args, opener, console),
         Command::Cat(args) => cmd::records::cat(args, opener, console),
         Command::Export(args) => cmd::export::run(args, opener, console),
-        Command::Diff(args) => cmd::diff::run(args, opener, console),
-        Command::Check(args) => cmd::check::run(args, opener, console),
+        Command::Diff(args) => cmd::diff::run(args, opener, console).map_err(unfinished),
+        Command::Check(args) => cmd::check::run(args, opener, console).map_err(unfinished),
         Command::Store(args) => cmd::store::run(args, opener, console),
         Command::Put(args) => cmd::put::run(args, opener, console),
         Command::Set(args) => cmd::set::run(args, opener, console),

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 
 use super::groups::MISSING;
-use super::rows::{RecordFormat, RowCell, RowPrinter};
+use super::rows::{RecordFormat, RowCell, RowPrinter, TABLE_ROWS};
 use super::table::Align;
 use crate::console::Console;
 use crate::error::Result;
@@ -58,6 +58,40 @@ impl RowCell for AnswerCell<'_> {
             (None, Some(Json::Raw(_))) => cell.push_str(MISSING),
             (None, _) => {}
         }
+    }
+}
+
+/// Prints rows one by one, or lines if there is no format.
+pub(crate) struct RowsOrLines(Option<RowPrinter>);
+
+impl RowsOrLines {
+    /// Rows with columns of these names.
+    pub(crate) fn begin(
+        names: &[&str],
+        format: Option<RecordFormat>,
+        console: &mut Console<'_>,
+    ) -> Result<RowsOrLines> {
+        let align = |name: &str| if name == "doc" { Align::Right } else { Align::Left };
+        let columns: Vec<_> = names.iter().map(|name| ((*name).to_owned(), align(name))).collect();
+        let rows = format.map(|format| RowPrinter::begin(&columns, 0, format, console.out));
+        Ok(RowsOrLines(rows.transpose()?))
+    }
+
+    /// Prints a row or a line.
+    pub(crate) fn print(
+        &mut self,
+        cells: impl FnOnce() -> Vec<Json>,
+        line: impl FnOnce() -> String,
+        console: &mut Console<'_>,
+    ) -> Result<()> {
+        let Some(rows) = &mut self.0 else { return Ok(writeln!(console.out, "{}", line())?) };
+        rows.row(String::new, cells().iter().map(|cell| AnswerCell(Some(cell))), console.out)?;
+        rows.print_table(TABLE_ROWS, console)
+    }
+
+    /// Prints the rest of a table.
+    pub(crate) fn finish(self, console: &mut Console<'_>) -> Result<()> {
+        self.0.map_or(Ok(()), |rows| rows.finish(console))
     }
 }
 

@@ -8,13 +8,14 @@ use jiff::{Timestamp, Unit};
 use crate::api::store::{CommitInfo, Store};
 use crate::console::Console;
 use crate::error::Result;
-use crate::text::{Json, counted, thousands};
+use crate::text::{Json, counted};
 
 /// The number of the last commit, of documents and of segments, for messages.
 pub(crate) fn commit_line(store: &Store) -> String {
     let snapshot = store.snapshot();
     let segments = counted(snapshot.segments().len() as u64, "segment", "segments");
-    format!("commit {} has {} documents in {segments}", snapshot.commit(), thousands(snapshot.docs()))
+    let docs = counted(snapshot.docs(), "document", "documents");
+    format!("commit {} has {docs} in {segments}", snapshot.commit())
 }
 
 /// Prints the same as a JSON object, with `more` entries.

@@ -6,7 +6,7 @@ use crate::api::search::facet::FacetCounts;
 use crate::console::Console;
 use crate::error::Result;
 use crate::text::quoting::decimal;
-use crate::text::{Json, Printer, printable, thousands};
+use crate::text::{Json, Printer, counted, printable, thousands};
 
 /// Prints a line for each value of each facet.
 pub(crate) fn print(facets: &[FacetCounts], console: &mut Console<'_>) -> Result<()> {
@@ -20,9 +20,10 @@ pub(crate) fn print(facets: &[FacetCounts], console: &mut Console<'_>) -> Result
 }
 
 fn print_one(facet: &FacetCounts, console: &mut Console<'_>) -> Result<()> {
-    let [docs, missing, distinct] = [facet.docs, facet.missing, facet.distinct].map(thousands);
+    let [docs, missing] = [counted(facet.docs, "document", "documents"), thousands(facet.missing)];
+    let distinct = counted(facet.distinct, "value", "values");
     let name = printable(&facet.field.name);
-    console.line(format_args!("{name}: {docs} documents, {missing} without a value, {distinct} values"))?;
+    console.line(format_args!("{name}: {docs}, {missing} without a value, {distinct}"))?;
     let printer = Printer::of(&facet.field);
     let rows = facet.values.iter().map(|(value, count)| {
         let share = decimal(count * 100, facet.docs.max(1), 1);

@@ -11,7 +11,7 @@ use crate::api::search::facet::FacetCounts;
 use crate::api::search::histogram::{Bucket, HistogramCounts};
 use crate::console::Console;
 use crate::error::Result;
-use crate::text::{Json, Printer, printable, thousands};
+use crate::text::{Json, Printer, counted, printable, thousands};
 
 /// Prints a line for each range of the first histogram; with metrics or a facet, a row of a table.
 pub(crate) fn print(answer: &Answer<'_>, console: &mut Console<'_>) -> Result<()> {
@@ -19,10 +19,11 @@ pub(crate) fn print(answer: &Answer<'_>, console: &mut Console<'_>) -> Result<()
     if !asked.metrics.is_empty() || asked.facet.is_some() {
         return print_table(found, &RequestedMetric::all(answer.segments, &asked.metrics)?, console);
     }
-    let [docs, missing, outside] = [found.docs, found.missing, found.outside].map(thousands);
-    let name = printable(&found.field.name);
-    let beside = if found.outside > 0 { format!(", {outside} values in no range") } else { String::new() };
-    console.line(format_args!("{name}: {docs} documents, {missing} without a value{beside}"))?;
+    let docs = counted(found.docs, "document", "documents");
+    let outside = counted(found.outside, "value", "values");
+    let (name, missing) = (printable(&found.field.name), thousands(found.missing));
+    let beside = if found.outside > 0 { format!(", {outside} in no range") } else { String::new() };
+    console.line(format_args!("{name}: {docs}, {missing} without a value{beside}"))?;
     let printer = Printer::of(&found.field);
     let begin = |range: &Bucket| printer.to_text(&begin(&found.field, range.from));
     let rows = found.buckets.iter().map(|range| (begin(range), range.count, String::new()));

@@ -21,7 +21,7 @@ pub(super) const TABLE_ROWS: usize = 1_000;
 /// The format of printed documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RecordFormat {
-    /// A table; long values are cut and end with …
+    /// A table; on a terminal, long values are cut and end with …
     Table,
     /// Comma-separated values with a header
     Csv,
@@ -133,7 +133,9 @@ impl RowPrinter {
                 line.extend((at > 0).then_some(delimiter));
                 let start = line.len();
                 line.push_str(name);
-                quote_csv(&mut line, start, delimiter, |_| false);
+                // At the beginning of a file, these say how it is read.
+                let is_mark = |name: &str| name.starts_with("sep=") || name.starts_with('\u{feff}');
+                quote_csv(&mut line, start, delimiter, |name| at == 0 && is_mark(name));
             }
             writeln!(out, "{line}")?;
         }

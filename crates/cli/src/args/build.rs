@@ -262,10 +262,10 @@ Patterns of dates and timestamps (all of them: https://docs.rs/jiff/latest/jiff/
 
 /// Print the types that dv infers from inputs, as a schema file to edit
 ///
-/// Pass the file to `dv build --schema`. If you do not edit it, the segment is the same as without --schema. But a
-/// type in a schema file accepts more values than the same type inferred from a sample (see --type), so some rows
-/// that are bad without --schema are good with it. A column without a value in the sample is written as a comment if
-/// its type is unknown.
+/// Pass the file to `dv build --schema`; -o writes it if the name ends in .toml. If you do not edit it, the segment is the
+/// same as without --schema. But a type in a schema file accepts more values than the same type inferred from a sample
+/// (see --type), so some rows that are bad without --schema are good with it. A column without a value in the sample is
+/// written as a comment if its type is unknown.
 ///
 /// Types: dv picks the first of bool, i64, u64, f64, date (2013-01-31), timestamp (RFC 3339, in ms, us or ns as its
 /// digits need; UTC without an offset), ip, uuid and string that holds every value of the sample. 007 and +5 make a

@@ -67,7 +67,8 @@ fn described(arg: Arg) -> Arg {
     let described = values.filter_map(|value| Some(format!("{}: {}", value.get_name(), value.get_help()?)));
     let described: Vec<String> = described.collect();
     if !described.is_empty() {
-        help += &format!(". {}", described.join("; "));
+        help += if help.ends_with('.') { " " } else { ". " };
+        help += &described.join("; ");
     }
     let hides_values = arg.is_hide_possible_values_set() || !described.is_empty();
     arg.help(help).hide_short_help(false).hide_possible_values(hides_values)

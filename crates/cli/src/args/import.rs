@@ -14,8 +14,8 @@ Examples:
   dv import index -o hits.dv --lucene-type price=f64,client=ip --sort-by at
   dv import index -o store --id-field id
 
-Exit codes: 0 imported, 1 the index is damaged, or two documents have the same id, 2 wrong command line, 3 a file
-cannot be read or written, or is not one that this release can read.";
+Exit codes: 0 imported, 1 the index is damaged, or two documents have the same id, 2 wrong command line, 3 a file cannot be \
+read or written, or is not one that this release can read.";
 
 /// Make a segment or a store of an index of Lucene, Solr, OpenSearch or Elasticsearch
 ///

@@ -110,7 +110,7 @@ pub(crate) struct TermsArgs {
     #[arg(value_name = "COLUMN", required_unless_present = "id")]
     pub(crate) column: Option<String>,
 
-    /// Print the ids of the index of ids; with --json or --format, also their documents
+    /// Print the ids of the index of ids; with --json or --format, also their documents, and the files of several segments
     #[arg(long, conflicts_with = "column")]
     pub(crate) id: bool,
 

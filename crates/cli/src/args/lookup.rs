@@ -14,15 +14,16 @@ Examples:
   dv lookup data/indices/mBqYbpUbT9C8cS0/0/index _id 17 ab-3
   cut -f1 wanted.tsv | dv lookup segments/*.dv - --doc --quiet | cut -f3 | sort > known.txt
 
-Exit codes: 0 all found, 1 an id was not found, or a segment has no index or is damaged,
-2 wrong command line, 3 a file cannot be read.";
+Exit codes: 0 all found, 1 an id was not found, or a segment has no index or is damaged, 2 wrong command line, 3 a file \
+cannot be read or written.";
 
 /// Print the documents with these ids
 ///
 /// They come in the order of the ids.
 ///
 /// The segments need an index of ids; `dv build --id-field` and `dv merge --id-field` add one. The last segment is
-/// searched first: if several segments have an id, the document of the last one is printed.
+/// searched first: if several segments have an id, the document of the last one is printed. --doc-ids then prints the file
+/// in a column `_file` before the number.
 ///
 /// In an index of Lucene, the first argument after its folder is an indexed field, such as _id, and the others are its
 /// ids. All live documents with an id are printed.
@@ -44,8 +45,8 @@ pub(crate) struct LookupArgs {
     #[arg(last = true, value_name = "ID")]
     pub(crate) ids: Vec<String>,
 
-    /// Print only the file, document number and id, separated by tabs, or with --json as an object
-    #[arg(long, conflicts_with_all = ["columns", "format", "doc_ids"])]
+    /// Print only the file, document number and id: lines with tabs, or rows of --format or of the extension of -o
+    #[arg(long, conflicts_with_all = ["columns", "doc_ids"])]
     pub(crate) doc: bool,
 
     #[command(flatten)]

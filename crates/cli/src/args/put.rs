@@ -17,9 +17,8 @@ Examples:
   tail -n +1 -f hits.ndjson | dv put hits - --durability batch --progress json 2>> hits.progress
   dv put packages monday.ndjson.gz --keep-frames 256MiB --wait
 
-Exit codes: 0 committed, 1 a bad row or value, a column has another type, or --partial did not find an id,
-2 wrong command line, 3 a file cannot be read or written, or another process writes the store, 130 or 143 ended by
-SIGINT or SIGTERM.";
+Exit codes: 0 committed, 1 a bad row or value, a column has another type, or --partial did not find an id, 2 wrong command \
+line, 3 a file cannot be read or written, or another process writes the store, 130 or 143 ended by SIGINT or SIGTERM.";
 
 /// Put documents from CSV, TSV, JSON, Parquet or Arrow files into a store
 ///

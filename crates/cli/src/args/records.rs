@@ -21,7 +21,7 @@ pub(crate) struct RecordArgs {
 
     /// The format of the output
     ///
-    /// Default: a table on a terminal, NDJSON elsewhere; `cat`, and `export` without -o, always print NDJSON.
+    /// Default: by the extension of -o; without one, a table on a terminal, and NDJSON elsewhere and for `cat` and `export`.
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<RecordFormat>,
 
@@ -170,8 +170,8 @@ Several files are searched as if all documents were in one:
 /// in CSV, strings that all look like another type, u64 if all values fit i64, timestamps whose values need fewer
 /// digits than their unit.
 ///
-/// Parquet and Arrow (if dv was built with the feature `parquet`; by --format or by the extension of -o) get a column
-/// for each, of its type: timestamps in UTC, several values as a list, ip and uuid as 16 bytes with a marker by which
+/// Parquet and Arrow (--format parquet or arrow, or the extension of -o; if dv was built with the feature `parquet`) get a
+/// column for each, of its type: timestamps in UTC, several values as a list, ip and uuid as 16 bytes with a marker by which
 /// `dv build` recognizes them. Parquet is compressed with zstd. Arrow has the file format in a file, and the stream
 /// format elsewhere.
 ///
@@ -186,7 +186,7 @@ pub(crate) struct ExportArgs {
     /// The documents: a range a..b (b excluded), or a file of document numbers; `-` is standard input
     ///
     /// Either end of a range can be left out. Numbers in a file are separated by white space or commas;
-    /// documents are written in their order. Only with one file.
+    /// documents are written in their order. The numbers of several segments go on from one to the next.
     #[arg(long, value_name = "A..B|FILE|-", conflicts_with_all = ["query", "sort", "limit"])]
     pub(crate) docs: Option<String>,
 

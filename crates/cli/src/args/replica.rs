@@ -14,9 +14,9 @@ Examples:
   dv replicate packages --to /mnt/shared/packages
   dv replicate packages --to /mnt/backup/packages --once
 
-Exit codes: 0 done, 1 a file is damaged, or there is nothing to send yet, 2 wrong command line,
-3 a file cannot be read or written, 5 the replica or the folder may have batches that the store lacks:
-give it an empty folder, send --from 0 to dv replica --discard, or put it there with --to FOLDER --discard.";
+Exit codes: 0 done, 1 a file is damaged, or there is nothing to send yet, 2 wrong command line, 3 a file cannot be read or \
+written, 5 the replica or the folder may have batches that the store lacks: give it an empty folder, send --from 0 to dv \
+replica --discard, or put it there with --to FOLDER --discard.";
 
 /// Send the changes of a store to a replica, or back it up
 ///
@@ -75,8 +75,8 @@ Examples:
   dv replica packages --promote
   dv replica restored --follow /mnt/backup/packages --once && dv replica restored --promote
 
-Exit codes: 0 done, 1 a file or frame is damaged, 2 wrong command line, 3 a file cannot be read or written,
-or `dv replicate` failed before it had sent everything, 4 batches are missing, 5 the leader does not have what the replica has, or was replaced.";
+Exit codes: 0 done, 1 a file or frame is damaged, 2 wrong command line, 3 a file cannot be read or written, or `dv replicate` \
+failed before it had sent everything, 4 batches are missing, 5 the leader does not have what the replica has, or was replaced.";
 
 /// The last batch of a replica.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -30,7 +30,10 @@ Examples:
   dv set goods 4711 stock-=1 price*=1.1
   dv set packages --where 'section = \"games\"' section=play --unset source
   dv set users ann name=Ann changed=8
-  cut -f1 seen.tsv | dv set packages - seen=true";
+  cut -f1 seen.tsv | dv set packages - seen=true
+
+Exit codes: 0 done, 1 an id was not found, or its document stays as it is, 2 wrong command line, 3 a file cannot be read or \
+written, or another process writes the store.";
 
 /// Change some columns of documents of a store
 #[derive(Debug, Args)]

@@ -116,7 +116,10 @@ const RM_EXAMPLES: &str = "\
 Examples:
   dv rm packages 5de1086c79cbf431697cc6a993a7378fe46488599cc640f5834caa9f9f3c517d
   dv rm hits --where 'at < \"2013-01-01\"'
-  cut -f1 gone.tsv | dv rm packages -";
+  cut -f1 gone.tsv | dv rm packages -
+
+Exit codes: 0 done, 1 an id was not found, 2 wrong command line, 3 a file cannot be read or written, or another process \
+writes the store.";
 
 /// Delete documents of a store
 #[derive(Debug, Args)]

@@ -68,8 +68,10 @@ Examples:
   dv check segments/*.dv --json | jq 'select(.clean | not)'
   dv check store
 
-In a store, all commits and their files are checked, that no two documents have the same id, and which
-files no commit names.";
+In a store, all commits and their files are checked, that no two documents have the same id, and which \
+files no commit names.
+
+Exit codes: 0 all is well, 1 a file is damaged, 2 wrong command line, 3 a file cannot be read, or is no segment.";
 
 /// Read every byte of segments and stores and verify all checksums and structures
 #[derive(Debug, Args)]

@@ -4,7 +4,7 @@ use crate::answer::segment_info;
 use crate::api::writer::{self, SegmentWriter, Spill};
 use crate::args::build::BuildArgs;
 use crate::console::Console;
-use crate::console::destination::{followed, is_stdout, refuse_input, refuse_no_segment, refuse_stdout};
+use crate::console::destination::{followed, is_stdout, refuse_no_segment, refuse_stdout};
 use crate::console::progress::Progress;
 use crate::error::{Exit, Result};
 use crate::import::notes::{tell_joined_numbers, tell_notes};
@@ -14,7 +14,6 @@ use crate::text::quoting::decimal;
 use crate::text::thousands;
 
 pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit> {
-    refuse_input(&args.input.inputs, &args.output)?;
     refuse_no_segment(&args.output)?;
     if is_stdout(&args.output) {
         refuse_stdout(args.write.json, console)?;

@@ -199,16 +199,16 @@ fn problem(error: &Error) -> Problem {
 fn print(report: &Report, quiet: bool, console: &mut Console<'_>) -> Result<()> {
     let file = &report.file;
     if report.clean && !quiet {
-        let docs = thousands(report.documents.unwrap_or(0));
+        let docs = counted(report.documents.unwrap_or(0), "document", "documents");
         let bytes = thousands(report.bytes.unwrap_or(0));
         let parts = match &report.store {
             Some(store) => {
                 let (commits, files) = (store.commits.len() as u64, store.files as u64);
-                format!("{}, {} files", counted(commits, "commit", "commits"), thousands(files))
+                format!("{}, {}", counted(commits, "commit", "commits"), counted(files, "file", "files"))
             }
-            None => format!("{} columns", thousands(report.columns.unwrap_or(0).into())),
+            None => counted(report.columns.unwrap_or(0).into(), "column", "columns"),
         };
-        console.line(format_args!("{file}: clean: {docs} documents, {parts}, {bytes} bytes"))?;
+        console.line(format_args!("{file}: clean: {docs}, {parts}, {bytes} bytes"))?;
     }
     for problem in &report.problems {
         let mut line = format!("{file}: ");

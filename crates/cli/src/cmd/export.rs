@@ -11,19 +11,18 @@ use crate::api::search::SearchRequest;
 use crate::api::{DocAddress, DocId, Field};
 use crate::args::records::ExportArgs;
 use crate::console::Console;
-use crate::console::destination::{Destination, refuse_input, refuse_no_text, refuse_other_format};
+use crate::console::destination::{Destination, refuse_no_text, refuse_other_format};
 use crate::error::{CliError, Exit, Result};
 use crate::open::{Opener, Segments, files};
+use crate::text::counted;
 
 pub(crate) fn run(args: &ExportArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     let destination = Destination::of(args.records.output.as_deref())?;
     let format = format(args)?;
-    let files = files::expand(&args.files)?;
     if let Destination::File(path) = &destination {
-        refuse_input(&files, path)?;
         refuse_file(path, format)?;
     }
-    let segments = open(&files, &args.filter, opener, console)?;
+    let segments = open(&args.files, &args.filter, opener, console)?;
     let docs = if args.filter.query.is_some() || !args.sort.is_empty() || args.limit.is_some() {
         DocSelection::found(args, &segments, console)?
     } else {
@@ -89,6 +88,11 @@ impl DocSelection {
         let docs = u32::try_from(segments.docs()).unwrap_or(u32::MAX);
         match parse_range(text, docs) {
             Some(range) if range.end > docs => Err(segments.no_such_documents(&[range.end - 1])),
+            Some(range) if range.start > range.end => {
+                let message = format!("--docs: expected a range that ends after it begins, found {text}");
+                let docs = counted(docs.into(), "document", "documents");
+                Err(CliError::usage(message).hint(format!("there are {docs}, numbered from 0")))
+            }
             Some(range) if segments.only().is_some() => Ok(DocSelection::Range(range)),
             Some(range) => {
                 Ok(DocSelection::List(segments.at(range.map(u64::from)).into_iter().flatten().collect()))

@@ -1,5 +1,6 @@
 //! `dv import`: makes a segment or a store of the doc values of an index of Lucene.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -151,9 +152,10 @@ impl Import<'_> {
     }
 }
 
-/// The file beside a store into which a segment is written before it is added.
+/// The hidden file beside a store into which a segment is written before it is added.
 fn beside(folder: &Path) -> PathBuf {
-    let mut name = folder.file_name().unwrap_or_default().to_owned();
+    let mut name = OsString::from(".");
+    name.push(folder.file_name().unwrap_or_default());
     name.push(".import.dv");
     folder.with_file_name(name)
 }

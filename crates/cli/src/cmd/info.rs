@@ -15,7 +15,7 @@ use crate::open::Opener;
 #[cfg(feature = "lucene")]
 use crate::open::files::is_lucene;
 use crate::text::quoting::decimal;
-use crate::text::{Json, printable, thousands};
+use crate::text::{Json, counted, printable, thousands};
 
 pub(crate) fn run(args: &InfoArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     #[cfg(feature = "lucene")]
@@ -33,10 +33,10 @@ pub(crate) fn run(args: &InfoArgs, opener: &Opener, console: &mut Console<'_>) -
     }
     let [major, minor, patch] = segment.writer_version();
     console.line(format_args!(
-        "{}: {} documents, {} columns, {} bytes",
+        "{}: {}, {}, {} bytes",
         segment.file(),
-        thousands(segment.docs().into()),
-        thousands(segment.column_count().into()),
+        counted(segment.docs().into(), "document", "documents"),
+        counted(segment.column_count().into(), "column", "columns"),
         thousands(stats.bytes)
     ))?;
     console.line(format_args!(

@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use crate::answer::answer_rows::RowsOrLines;
 use crate::answer::records::{Documents, EachDocument, print_documents};
 use crate::answer::rows::usual_format;
 use crate::api::{DocAddress, DocId, Field, IdIndex, IdLookup, LogicalType, SeekError, SegmentIds};
@@ -19,7 +20,9 @@ use crate::open::files::{is_lucene, is_store};
 use crate::open::records::{CHUNK, Records};
 use crate::open::{OpenSegment, Opener, Segments, columns, id_index};
 use crate::text::printable;
-use crate::text::quoting::json_text;
+
+/// The columns of the place of a document.
+const PLACE: [&str; 3] = ["file", "doc", "id"];
 
 pub(crate) fn run(args: &LookupArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     let (files, ids) = split(args)?;
@@ -46,7 +49,7 @@ pub(crate) fn run(args: &LookupArgs, opener: &Opener, console: &mut Console<'_>)
         found_all: true,
     };
     if args.doc {
-        search.print_places(args.records.json, console)?;
+        search.print_places(RowsOrLines::begin(&PLACE, args.records.format, console)?, console)?;
     } else {
         let fields = columns::select(segments.all(), &args.records.columns)?;
         let fields = segments.in_order(fields, &args.records.columns);
@@ -185,13 +188,14 @@ impl<S: SegmentIds> LookupRun<'_, S> {
     }
 
     /// Prints the file, document number and id of each document.
-    fn print_places(&mut self, json: bool, console: &mut Console<'_>) -> Result<()> {
+    fn print_places(&mut self, mut places: RowsOrLines, console: &mut Console<'_>) -> Result<()> {
         while let Some(found) = self.next_bulk(console.err)? {
             for Found { id, segment, doc } in found {
-                print_place(&String::from_utf8_lossy(&id), (self.segments, segment, doc), json, console)?;
+                let id = String::from_utf8_lossy(&id);
+                print_place(&id, (self.segments, segment, doc), &mut places, console)?;
             }
         }
-        Ok(())
+        places.finish(console)
     }
 }
 
@@ -199,18 +203,19 @@ impl<S: SegmentIds> LookupRun<'_, S> {
 fn print_place(
     id: &str,
     (segments, segment, doc): (&Segments, usize, DocId),
-    json: bool,
+    places: &mut RowsOrLines,
     console: &mut Console<'_>,
 ) -> Result<()> {
     let file = segments.all().get(segment).map_or("", OpenSegment::file);
-    if json {
-        let [id, file] = [id, file].map(json_text);
-        return Ok(writeln!(console.out, "{{\"id\":{id},\"file\":{file},\"doc\":{doc}}}")?);
-    }
-    Ok(writeln!(console.out, "{}\t{doc}\t{}", printable(file), printable(id))?)
+    let line = || format!("{}\t{doc}\t{}", printable(file), printable(id));
+    places.print(|| vec![file.into(), doc.get().into(), id.into()], line, console)
 }
 
 impl<S: SegmentIds> Documents for LookupRun<'_, S> {
+    fn files(&self) -> Option<Vec<String>> {
+        Some(self.segments.files()?.map(str::to_owned).collect())
+    }
+
     /// Reads the documents of a chunk segment by segment, and returns them in the order of the ids.
     fn each(&mut self, fields: &[Field], err: &mut dyn Write, each: &mut EachDocument<'_>) -> Result<()> {
         while let Some(found) = self.next_bulk(err)? {

@@ -13,7 +13,7 @@ use crate::api::writer::{self, Merger, Spill, Summary};
 use crate::api::{DocAddress, LogicalType, SortKey};
 use crate::args::merge::MergeArgs;
 use crate::console::Console;
-use crate::console::destination::{followed, is_stdout, refuse_input, refuse_no_segment, refuse_stdout};
+use crate::console::destination::{followed, is_stdout, refuse_no_segment, refuse_stdout};
 use crate::console::progress::Progress;
 use crate::error::{CliError, Exit, Result};
 use crate::import::ids::refused;
@@ -70,7 +70,6 @@ fn merge_store(args: &MergeArgs, folder: &Path, opener: &Opener, console: &mut C
 
 /// Merges segments into the file `output`.
 fn merge_files(args: &MergeArgs, output: &Path, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
-    refuse_input(&args.files, output)?;
     refuse_no_segment(output)?;
     let to_stdout = is_stdout(output);
     if to_stdout {

@@ -7,7 +7,6 @@ use crate::answer::records::{self, Parts, print_documents};
 use crate::answer::rows::RecordFormat;
 use crate::args::records::{CatArgs, GetArgs, HeadArgs, SampleArgs};
 use crate::console::Console;
-use crate::console::destination::refuse_input;
 use crate::error::{Exit, Result};
 use crate::import::notes::tell_notes;
 use crate::import::source::Source;
@@ -63,9 +62,6 @@ fn is_other_file(path: &Path) -> bool {
 /// Prints the first rows as `dv build` would store them, and the types that it would infer. Reads no more of the file than
 /// these take.
 fn first_rows(args: &HeadArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
-    if let Some(output) = &args.records.output {
-        refuse_input(std::slice::from_ref(&args.file), output)?;
-    }
     let options = ImportOptions {
         format: args.input_format,
         sample: SAMPLE.max(args.count.into()),

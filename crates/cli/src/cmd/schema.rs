@@ -1,10 +1,7 @@
 //! `dv schema`: prints the inferred types as a schema file.
 
-use std::path::Path;
-
 use crate::args::build::SchemaArgs;
 use crate::console::Console;
-use crate::console::destination::refuse_input;
 use crate::error::{Exit, Result};
 use crate::import::Import;
 use crate::import::column::Column;
@@ -14,10 +11,7 @@ use crate::text::quoting::json_text;
 use crate::text::words::excerpt;
 use crate::text::{Json, counted, printable};
 
-pub(crate) fn run(args: &SchemaArgs, output: Option<&Path>, console: &mut Console<'_>) -> Result<Exit> {
-    if let Some(output) = output {
-        refuse_input(&args.input.inputs, output)?;
-    }
+pub(crate) fn run(args: &SchemaArgs, console: &mut Console<'_>) -> Result<Exit> {
     let import = Import::prepare(args.input.sources(), args.input.options(usize::MAX)?)?;
     import.file_notes().for_each(|note| console.note(&format!("note: {note}")));
     if args.json {

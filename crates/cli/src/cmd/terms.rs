@@ -34,9 +34,9 @@ fn print_terms(segment: &OpenSegment, name: &str, args: &TermsArgs, console: &mu
         Some(prefix) => terms.prefix(&bytes_of(prefix, field.logical)?)?,
     };
     ords.end = ords.end.min(ords.start.saturating_add(args.limit.unwrap_or(u32::MAX)));
-    let (mut printer, mut printed) = (TermPrinter::begin(field, false, args.format, console)?, Ok(()));
+    let (mut printer, mut printed) = (TermPrinter::begin(field, &["term"], args.format, console)?, Ok(()));
     terms.each_term(ords, &mut |_, term| {
-        printed = printer.print(term, None, console);
+        printed = printer.print(term, &[], console);
         flow(&printed)
     })?;
     printed?;
@@ -47,14 +47,14 @@ fn print_terms(segment: &OpenSegment, name: &str, args: &TermsArgs, console: &mu
 fn print_ids(segment: &OpenSegment, args: &TermsArgs, console: &mut Console<'_>) -> Result<()> {
     let (index, field) = id_index::open(segment)?;
     let prefix = args.prefix.as_ref().map(|prefix| bytes_of(prefix, field.logical)).transpose()?;
-    let mut printer = TermPrinter::begin(&field, true, args.format, console)?;
+    let mut printer = TermPrinter::begin(&field, &["id", "doc"], args.format, console)?;
     let (mut left, mut printed) = (args.limit.unwrap_or(u32::MAX), Ok(()));
     let each = |id: &[u8], doc: DocId| {
         if left == 0 {
             return ControlFlow::Break(());
         }
         left -= 1;
-        printed = printer.print(id, Some(doc.get()), console);
+        printed = printer.print(id, &[doc.get().into()], console);
         flow(&printed)
     };
     index

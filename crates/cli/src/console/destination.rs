@@ -1,13 +1,16 @@
 //! The destination of a command's output: standard output, a stream, or a file that is replaced atomically.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Read as _, Write};
+use std::io::{self, BufWriter, IsTerminal as _, Read as _, Write};
+use std::mem::ManuallyDrop;
+#[cfg(unix)]
+use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::Console;
+use super::{Console, Escaped};
 use crate::api::{AtomicFile, MAGIC, writer};
 use crate::error::{CliError, Exit, Result};
 use crate::process::unfinished_files;
@@ -42,28 +45,47 @@ impl Destination {
         Ok(Destination::File(followed(path)?))
     }
 
-    /// Calls `write` with a console whose output is this destination.
+    /// Calls `write` with a console whose output is this destination. An error of writing to it names it.
     pub(crate) fn write(
         &self,
         console: &mut Console<'_>,
         write: impl FnOnce(&mut Console<'_>) -> Result<()>,
     ) -> Result<()> {
-        match self {
-            Destination::Stdout => write(console),
-            Destination::Stream(path) => {
-                let mut out =
-                    BufWriter::new(open(path).map_err(|error| CliError::file(path.display(), &error))?);
-                write_to(&mut out, path, console, write)?;
-                Ok(out.flush()?)
-            }
-            Destination::File(path) => {
-                unfinished_files::remove_at_end()?;
-                let mut file = AtomicFile::create(path).map_err(writer::Error::from)?;
-                write_to(&mut file, path, console, write)?;
-                Ok(file.commit().map_err(writer::Error::from)?)
-            }
-        }
+        let (path, written) = match self {
+            Destination::Stdout => return write(console),
+            Destination::Stream(path) => (path, write_stream(path, console, write)),
+            Destination::File(path) => (path, write_file(path, console, write)),
+        };
+        written.map_err(|failure| match failure.of_output {
+            true => CliError { message: format!("{}: {}", path.display(), failure.message), ..failure },
+            false => failure,
+        })
     }
+}
+
+fn write_stream(
+    path: &Path,
+    console: &mut Console<'_>,
+    write: impl FnOnce(&mut Console<'_>) -> Result<()>,
+) -> Result<()> {
+    let file = open(path).map_err(|error| CliError::file(path.display(), &error))?;
+    let (is_terminal, mut out) = (file.is_terminal(), BufWriter::new(file));
+    match is_terminal {
+        true => write_to(&mut Escaped(&mut out), path, console, write)?,
+        false => write_to(&mut out, path, console, write)?,
+    }
+    Ok(out.flush()?)
+}
+
+fn write_file(
+    path: &Path,
+    console: &mut Console<'_>,
+    write: impl FnOnce(&mut Console<'_>) -> Result<()>,
+) -> Result<()> {
+    unfinished_files::remove_at_end()?;
+    let mut file = AtomicFile::create(path).map_err(writer::Error::from)?;
+    write_to(&mut file, path, console, write)?;
+    Ok(file.commit().map_err(writer::Error::from)?)
 }
 
 /// Calls `write` with a console whose output is `out`, packed if the name of the file says so.
@@ -76,9 +98,10 @@ fn write_to(
     if !is_packed(path) {
         return console.redirected(out, write);
     }
-    let mut packed = GzEncoder::new(out, Compression::default());
-    console.redirected(&mut packed, write)?;
-    packed.finish()?;
+    // When it is dropped, it writes a trailer: after an error, the stream would look complete.
+    let mut packed = ManuallyDrop::new(GzEncoder::new(out, Compression::default()));
+    console.redirected(&mut *packed, write)?;
+    ManuallyDrop::into_inner(packed).finish()?;
     Ok(())
 }
 
@@ -133,15 +156,27 @@ pub(crate) fn followed(path: &Path) -> Result<PathBuf> {
     Err(CliError::new(Exit::Unreadable, format!("{}: symbolic links form a loop", path.display())))
 }
 
-/// Fails if the output is one of the inputs, which it would overwrite.
+/// Fails if the output is one of the inputs, or a segment in the folder of one: it would overwrite what is read. The input `-`
+/// is standard input.
 pub(crate) fn refuse_input(inputs: &[PathBuf], output: &Path) -> Result<()> {
-    match inputs.iter().find(|input| is_same(input, output)) {
-        None => Ok(()),
-        Some(input) => {
-            Err(CliError::usage(format!("\"{}\" is both an input and the output", input.display()))
-                .hint("name another file with -o"))
-        }
+    if is_stdout(output) {
+        return Ok(());
     }
+    let output = &followed(output)?;
+    let is_segment = output.extension().is_some_and(|extension| extension == "dv");
+    let folder = output.parent().filter(|_| is_segment).map(|folder| folder.join("."));
+    for input in inputs {
+        let shown = input.display();
+        let message = if is_same(input, output) {
+            format!("\"{shown}\" is both an input and the output")
+        } else if folder.as_ref().is_some_and(|folder| is_same(input, folder)) {
+            format!("{}: expected a file outside of the input \"{shown}\"", output.display())
+        } else {
+            continue;
+        };
+        return Err(CliError::usage(message).hint("name another file with -o"));
+    }
+    Ok(())
 }
 
 /// Fails if the output is an existing file of another format than `expected`: its first bytes are not those of
@@ -193,16 +228,20 @@ fn is_text(head: &[u8]) -> bool {
     is_utf8 && !head.contains(&0)
 }
 
-/// Whether both paths are the same file, also through symbolic or hard links.
+/// Whether an input and the output are the same file or folder, also through symbolic or hard links.
 #[cfg(unix)]
-fn is_same(a: &Path, b: &Path) -> bool {
+fn is_same(input: &Path, output: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
-    let identity = |path: &Path| path.metadata().map(|found| (found.dev(), found.ino()));
-    matches!((identity(a), identity(b)), (Ok(a), Ok(b)) if a == b)
+    let stdin = || File::from(io::stdin().as_fd().try_clone_to_owned()?).metadata();
+    let input = if input == Path::new("-") { stdin() } else { input.metadata() };
+    let identity =
+        |found: fs::Metadata| (found.is_file() || found.is_dir()).then_some((found.dev(), found.ino()));
+    let [input, output] = [input, output.metadata()].map(|found| found.ok().and_then(identity));
+    input.is_some() && input == output
 }
 
-/// Whether both paths are the same file, also through symbolic links. Does not detect hard links.
+/// Whether an input and the output are the same file or folder, also through symbolic links. Does not detect hard links.
 #[cfg(not(unix))]
-fn is_same(a: &Path, b: &Path) -> bool {
-    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+fn is_same(input: &Path, output: &Path) -> bool {
+    matches!((input.canonicalize(), output.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }

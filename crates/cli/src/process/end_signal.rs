@@ -13,6 +13,15 @@ use crate::error::{CliError, Exit, Result};
 /// A signal ends a wait after this time at the latest.
 const TURN: Duration = Duration::from_millis(50);
 
+/// Whether the command watches the signals, and so ends by itself.
+static IS_WATCHED: AtomicBool = AtomicBool::new(false);
+
+/// Whether a signal is for the command, which removes its files itself.
+#[cfg(unix)]
+pub(super) fn is_watched(signal: i32) -> bool {
+    [SIGINT, SIGTERM].contains(&signal) && IS_WATCHED.load(Ordering::Relaxed)
+}
+
 /// Makes a write beyond the limit of a file's size (`ulimit -f`) an error, as one to a full disk is, instead of the end of the
 /// process.
 #[cfg(unix)]
@@ -41,6 +50,7 @@ impl EndSignal {
         let mut signals = [(SIGINT, Exit::Interrupted), (SIGTERM, Exit::Terminated)].into_iter();
         let registered = signals.try_for_each(register);
         registered.map_err(|error| CliError::failed(format!("signals: {error}")))?;
+        IS_WATCHED.store(true, Ordering::Relaxed);
         Ok(signal)
     }
 

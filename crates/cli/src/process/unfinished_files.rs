@@ -28,12 +28,13 @@ fn watch() -> std::io::Result<()> {
     use signal_hook::iterator::Signals;
     use signal_hook::low_level::emulate_default_handler;
 
+    use super::end_signal::is_watched;
     use crate::api::AtomicFile;
 
     let ignored = ignored();
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP].iter().filter(|signal| !ignored(**signal)))?;
     let wait = move || {
-        if let Some(signal) = signals.forever().next() {
+        for signal in signals.forever().filter(|signal| !is_watched(*signal)) {
             // It ends the process, as the signal would have done.
             AtomicFile::abandon_all(|| drop(emulate_default_handler(signal)));
         }

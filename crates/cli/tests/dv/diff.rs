@@ -56,8 +56,8 @@ fn documents_are_compared_to_the_last() {
     let last = 10_000;
     let (_, run) = diff(&numbers(last, &[]), &numbers(last, &[(4096, "7"), (last - 1, "")]), &[]);
     let expected = "\
---- a.dv: 10,000 documents, 1 columns
-+++ b.dv: 10,000 documents, 1 columns
+--- a.dv: 10,000 documents, 1 column
++++ b.dv: 10,000 documents, 1 column
 @ document 4096
 - n: 4096
 + n: 7
@@ -72,8 +72,8 @@ fn documents_are_compared_to_the_last() {
 fn documents_that_one_segment_has_are_shown_with_their_values() {
     let (sandbox, run) = diff(&numbers(9000, &[]), &numbers(4095, &[]), &["--limit", "2"]);
     let expected = "\
---- a.dv: 9,000 documents, 1 columns
-+++ b.dv: 4,095 documents, 1 columns
+--- a.dv: 9,000 documents, 1 column
++++ b.dv: 4,095 documents, 1 column
 @ document 4095, only in a.dv
 - n: 4095
 @ document 4096, only in a.dv
@@ -133,6 +133,16 @@ fn values_that_are_not_there_are_told_from_those_that_look_like_it() {
 3 of 4 documents differ: f in 3, s in 2
 ";
     assert_eq!(documents, expected);
+    // Also among several values.
+    let [a, b] = ["NaN", "inf"].map(|value| format!("{{\"l\":[1.5,\"{value}\"]}}\n"));
+    let sandbox = Sandbox::with("a.ndjson", a);
+    sandbox.write("b.ndjson", b);
+    for name in ["a", "b"] {
+        let [input, output] = [format!("{name}.ndjson"), format!("{name}.dv")];
+        sandbox.ok(&["build", &input, "-o", &output, "-q", "--type", "l=f64[]"]);
+    }
+    let expected = "document,only_in,column,a,b\n0,,l,\"[1.5,\"\"NaN\"\"]\",\"[1.5,\"\"inf\"\"]\"\n";
+    assert_eq!(sandbox.dv(&["diff", "a.dv", "b.dv", "--format", "csv"]).out, expected);
 }
 
 #[test]

@@ -39,7 +39,14 @@ fn no_file_beside_the_output_is_touched() {
 fn what_cannot_be_exported_leaves_what_stood_there() {
     let sandbox = sandbox();
     sandbox.write("out.csv", "older");
-    for more in [&["--columns", "c"][..], &["--docs", "1..9"], &["--where", "c = 1"], &["--format", "xml"]] {
+    for more in [
+        &["--columns", "c"][..],
+        &["--docs", "1..9"],
+        &["--docs", "2..1"],
+        &["--docs", "3.."],
+        &["--where", "c = 1"],
+        &["--format", "xml"],
+    ] {
         assert_ne!(sandbox.dv(&[&["export", "a.dv", "-o", "out.csv"], more].concat()).code, 0, "{more:?}");
         assert_ne!(sandbox.dv(&[&["export", "a.dv", "-o", "new.csv"], more].concat()).code, 0, "{more:?}");
     }
@@ -93,6 +100,40 @@ fn what_is_no_file_is_written_through() {
     // A segment is no stream.
     let run = sandbox.dv(&["build", "a.csv", "-o", "null"]);
     assert!(run.code == 3 && run.err.contains("something that is no file has this name"), "{run:?}");
+}
+
+/// A reader of a pipe sees that the rest is missing.
+#[cfg(unix)]
+#[test]
+fn a_compressed_stream_that_an_error_cuts_has_no_end() {
+    use std::io::Read as _;
+    let sandbox = sandbox();
+    let mut damaged = sandbox.read("a.dv");
+    damaged[64] ^= 1;
+    sandbox.write("damaged.dv", damaged);
+    let pipe = sandbox.path("pipe.csv.gz");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    if !made.is_ok_and(|made| made.success()) {
+        return eprintln!("SKIPPED: pipes cannot be made");
+    }
+    let reader = std::thread::spawn(move || std::fs::read(pipe).unwrap());
+    let run = sandbox.dv(&["cat", "a.dv", "damaged.dv", "-o", "pipe.csv.gz"]);
+    assert!(run.code == 1 && run.err.starts_with("dv: damaged.dv: "), "{run:?}");
+    let packed = reader.join().unwrap();
+    let read = flate2::read::GzDecoder::new(&packed[..]).read_to_end(&mut Vec::new());
+    assert!(read.is_err(), "{read:?}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_error_of_writing_names_the_output() {
+    let sandbox = sandbox();
+    std::os::unix::fs::symlink("/dev/full", sandbox.path("full")).unwrap();
+    for command in [&["export", "a.dv"][..], &["count", "a.dv"]] {
+        let run = sandbox.dv(&[command, &["-o", "full"]].concat());
+        let expected = "dv: full: cannot write the output: No space left on device (os error 28)\n";
+        assert_eq!((run.code, run.err.as_str()), (3, expected), "{command:?}");
+    }
 }
 
 /// Output goes to a file that a shell has opened, after its contents.

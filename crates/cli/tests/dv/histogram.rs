@@ -52,7 +52,7 @@ fn edges_are_numbers_days_and_moments() {
 
     let text = sandbox.ok(&["histogram", "t.dv", "size", "--edges=0,100,1000", "--where", "size < 1000"]);
     let expected =
-        "size: 5 documents, 0 without a value, 1 values in no range\n     0  2\n   100  2\n  1000  0\n";
+        "size: 5 documents, 0 without a value, 1 value in no range\n     0  2\n   100  2\n  1000  0\n";
     assert_eq!(without_bars(&text), expected);
 }
 

@@ -122,6 +122,26 @@ fn the_later_file_is_the_newer_one() {
     let found = sandbox.ok(&["lookup", "a.dv", "b.dv", "b", "a", "c", "b"]);
     let expected = "{\"id\":\"b\",\"v\":4,\"w\":\"x\"}\n{\"id\":\"a\",\"v\":1}\n{\"id\":\"c\",\"v\":3}\n";
     assert_eq!(found, format!("{expected}{{\"id\":\"b\",\"v\":4,\"w\":\"x\"}}\n"));
+    // Numbers come with their files.
+    let args = ["lookup", "a.dv", "b.dv", "b", "a", "--columns", "v", "--doc-ids"];
+    let expected = "{\"_file\":\"b.dv\",\"_doc\":1,\"v\":4}\n{\"_file\":\"a.dv\",\"_doc\":0,\"v\":1}\n";
+    assert_eq!(sandbox.ok(&args), expected);
+    let args = ["lookup", "a.dv", "b.dv", "b", "a", "--doc"];
+    for (name, expected) in [
+        ("x.csv", "file,doc,id\nb.dv,1,b\na.dv,0,a\n"),
+        ("x.tsv", "file\tdoc\tid\nb.dv\t1\tb\na.dv\t0\ta\n"),
+        ("x.txt", "b.dv\t1\tb\na.dv\t0\ta\n"),
+        ("x", "b.dv\t1\tb\na.dv\t0\ta\n"),
+        (
+            "x.json",
+            "{\"file\":\"b.dv\",\"doc\":1,\"id\":\"b\"}\n{\"file\":\"a.dv\",\"doc\":0,\"id\":\"a\"}\n",
+        ),
+    ] {
+        sandbox.ok(&[&args[..], &["-o", name]].concat());
+        assert_eq!(String::from_utf8(sandbox.read(name)).unwrap(), expected, "{name}");
+    }
+    let run = sandbox.dv(&[&args[..], &["-o", "x.xlsx"]].concat());
+    assert!(run.code == 2 && run.err.starts_with("dv: x.xlsx: unknown extension"), "{run:?}");
     // Both cannot be in one segment.
     let (out, err) = ended(sandbox.dv(&["merge", "a.dv", "b.dv", "-o", "c.dv"]), 1);
     assert_eq!((out.as_str(), sandbox.exists("c.dv")), ("", false));
@@ -155,7 +175,7 @@ fn documents_print_as_get_prints_them() {
     let run = sandbox.dv(&["lookup", "p.dv", a, "--columns", "packages"]);
     let (_, err) = ended(run, 1);
     assert_eq!(err, "dv: p.dv: no column \"packages\"\n    hint: did you mean \"package\"?\n");
-    for more in [&["--columns", "size"][..], &["--format", "csv"], &["--doc-ids"]] {
+    for more in [&["--columns", "size"][..], &["--doc-ids"]] {
         ended(sandbox.dv(&[&["lookup", "p.dv", a, "--doc"], more].concat()), 2);
     }
 }

@@ -134,6 +134,8 @@ fn an_index_becomes_a_segment_or_a_store() {
         "{\"key\":\"k2\",\"sold_dt\":86400000}\n{\"key\":\"k0\",\"sold_dt\":0}\n\
          {\"key\":\"k1\",\"sold_dt\":1000}\n{\"key\":\"k3\",\"sold_dt\":5}\n"
     );
+    // A file of the user, which is not the one that dv removes.
+    sandbox.write("store.import.dv", "mine");
     // Of documents with the same id, the later ones replace the earlier ones.
     for (arguments, commit) in [(&["--id-field", "key"][..], 2), (&[][..], 3)] {
         let printed = sandbox.ok(&[&["import", "index", "-o", "store"], arguments].concat());
@@ -145,7 +147,8 @@ fn an_index_becomes_a_segment_or_a_store() {
     assert_eq!(sandbox.dv(&["import", "index", "-o", "store", "--id-field", "host"]).code, 2);
     assert_eq!(sandbox.dv(&["import", "sorted.dv", "-o", "again.dv"]).code, 3);
     assert_eq!(sandbox.dv(&["import", "index", "-o", "index"]).code, 2);
-    assert_eq!(sandbox.names(), ["index", "sorted.dv", "store"]);
+    assert_eq!(sandbox.read("store.import.dv"), b"mine");
+    assert_eq!(sandbox.names(), ["index", "sorted.dv", "store", "store.import.dv"]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Existing files of another format are not replaced.
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Run, Sandbox};
 
 const HINT: &str =
     "    hint: the name after -o is that of the file to write; use another name, or remove this file first\n";
@@ -100,4 +100,47 @@ fn a_page_of_the_manual_replaces_only_a_page() {
     std::fs::remove_file(sandbox.path("dv-build.1")).unwrap();
     sandbox.ok(&["man", "-o", "."]);
     sandbox.ok(&["man", "-o", "."]);
+}
+
+/// Whatever a command reads it for, and whatever its name.
+#[cfg(unix)]
+#[test]
+fn no_input_is_replaced() {
+    let sandbox = Sandbox::with("a.csv", "id\na\nb\n");
+    sandbox.ok(&["build", "a.csv", "-o", "a.dv", "-q", "--id-field", "id"]);
+    sandbox.write("docs", "1 0\n");
+    sandbox.write("ids", "a\n");
+    sandbox.write("s.toml", "[columns.id]\ntype = \"string\"\n");
+    std::os::unix::fs::symlink("docs", sandbox.path("link")).unwrap();
+    for (command, input) in [
+        (&["export", "a.dv", "--docs", "docs", "-o", "docs"][..], "docs"),
+        (&["export", "a.dv", "--docs", "docs", "-o", "link"], "docs"),
+        (&["schema", "a.csv", "--schema", "s.toml", "-o", "./s.toml"], "s.toml"),
+        (&["build", "a.csv", "--schema", "s.toml", "-o", "s.toml"], "s.toml"),
+        (&["check", "a.dv", "a.csv", "-o", "a.csv"], "a.csv"),
+        (&["count", "?.csv", "a.dv", "--skip-damaged", "-o", "a.csv"], "a.csv"),
+        // Standard input.
+        (&["lookup", "a.dv", "-", "-o", "ids"], "ids"),
+        (&["export", "a.dv", "--docs", "-", "-o", "docs"], "docs"),
+    ] {
+        let before = sandbox.read(input);
+        let stdin = std::fs::File::open(sandbox.path(input)).unwrap();
+        let run = Run::new(sandbox.command(command).stdin(stdin).output().unwrap());
+        let shown = if command.contains(&"-") { "-" } else { input };
+        let expected = format!("dv: \"{shown}\" is both an input and the output\n");
+        assert!(run.code == 2 && run.err.starts_with(&expected), "{command:?}: {run:?}");
+        assert_eq!(sandbox.read(input), before, "{command:?}");
+    }
+}
+
+#[test]
+fn no_segment_of_a_store_is_replaced_by_its_merge() {
+    let sandbox = Sandbox::with("a.csv", "id\na\nb\n");
+    sandbox.ok(&["store", "create", "st", "--id-field", "id"]);
+    sandbox.ok(&["put", "st", "a.csv", "-q"]);
+    sandbox.ok(&["rm", "st", "a", "-q"]);
+    let run = sandbox.dv(&["merge", "st", "-o", "st/seg-000000.dv"]);
+    let expected = "dv: st/seg-000000.dv: expected a file outside of the input \"st\"\n";
+    assert!(run.code == 2 && run.err.starts_with(expected), "{run:?}");
+    sandbox.ok(&["check", "st"]);
 }

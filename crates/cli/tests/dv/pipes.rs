@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::process::Stdio;
 
-use crate::sandbox::{Sandbox, packages};
+use crate::sandbox::{Run, Sandbox, packages};
 
 #[test]
 fn standard_input_is_read_whatever_it_is() {
@@ -64,6 +64,24 @@ fn a_reader_that_goes_away_is_no_error() {
         let mut err = String::new();
         child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
         assert_eq!((child.wait().unwrap().code(), err.as_str()), (Some(0), ""), "{args:?}");
+    }
+}
+
+/// Whoever did not read the report does not learn from the exit code that all is well.
+#[test]
+fn a_report_without_a_reader_is_no_good_news() {
+    let sandbox = Sandbox::with("a.csv", "a\n1\n");
+    sandbox.write("b.csv", "a\n2\n");
+    for name in ["a", "b"] {
+        sandbox.ok(&["build", &format!("{name}.csv"), "-o", &format!("{name}.dv"), "-q"]);
+    }
+    for (args, code) in
+        [(["diff", "a.dv", "b.dv"], 1), (["check", "a.dv", "a.csv"], 3), (["stats", "a.dv", "a"], 0)]
+    {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let run = Run::new(sandbox.command(&args).stdout(writer).output().unwrap());
+        assert_eq!((run.code, run.err.as_str()), (code, ""), "{args:?}");
     }
 }
 

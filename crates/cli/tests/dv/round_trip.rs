@@ -46,6 +46,18 @@ fn spellings() {
     same("a.tsv", "a b\tc\n\"x\ty\"\t\"\"\"q\"\"\"\n\t\"NA\"\n", &[]);
 }
 
+/// A name that begins a file as a mark of how it is read.
+#[test]
+fn names_that_are_no_marks() {
+    for name in ["sep=;", "\u{feff}a"] {
+        let sandbox = Sandbox::with("a.ndjson", serde_json::json!({ name: 1 }).to_string());
+        sandbox.ok(&["build", "a.ndjson", "-o", "a.dv", "-q"]);
+        sandbox.ok(&["export", "a.dv", "-o", "b.csv"]);
+        sandbox.ok(&["build", "b.csv", "-o", "b.dv", "-q"]);
+        sandbox.ok(&["diff", "a.dv", "b.dv"]);
+    }
+}
+
 #[test]
 fn a_schema_file() {
     let sandbox = Sandbox::with("a.csv", "day,tags,at\n31.01.2013,a|b,1700000000\n01.02.2013,c,-1\n");

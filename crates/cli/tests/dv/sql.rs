@@ -336,8 +336,16 @@ fn names_of_tables_that_sql_reads_differently() {
 #[test]
 fn a_query_comes_from_standard_input() {
     let sandbox = hits();
-    let run = sandbox.dv_with(&["sql", "-", "hits.dv"], b"select count(*) as n\nfrom hits;\n");
+    let query = b"select count(*) as n\nfrom hits;\n";
+    let run = sandbox.dv_with(&["sql", "-", "hits.dv"], query);
     assert_eq!((run.code, run.out.as_str()), (0, "{\"n\":3}\n"), "{run:?}");
+    // The file that it comes from is not replaced.
+    if cfg!(unix) {
+        sandbox.write("q", query);
+        let query = std::fs::File::open(sandbox.path("q")).unwrap();
+        let run = sandbox.command(&["sql", "-", "hits.dv", "-o", "q"]).stdin(query).output().unwrap();
+        failed(&Run::new(run), 2, "dv: \"-\" is both an input and the output\n");
+    }
 }
 
 #[test]
@@ -374,6 +382,12 @@ fn plans_are_lines() {
     assert!(plan.contains("docs_matched=1"), "{plan}");
     let json = sandbox.ok(&["sql", "explain select host from hits", "hits.dv", "--json"]);
     assert!(json.lines().count() == 2 && json.starts_with("{\"plan_type\":\"logical_plan\","), "{json}");
+    // Text goes to a file of text, and rows do not.
+    sandbox.ok(&["sql", "explain select host from hits", "hits.dv", "-o", "plan.txt"]);
+    assert!(sandbox.read("plan.txt").starts_with(b"logical_plan\n  "));
+    let rows = sandbox.dv(&["sql", "select host from hits", "hits.dv", "-o", "rows.txt"]);
+    failed(&rows, 2, "dv: rows.txt: unknown extension \".txt\"\n");
+    assert!(!sandbox.exists("rows.txt"));
     let tables = sandbox.ok(&["sql", "show tables", "hits.dv", "hosts.dv"]);
     assert!(tables.contains("\"table_name\":\"hosts\""), "{tables}");
 }

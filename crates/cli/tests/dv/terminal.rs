@@ -305,6 +305,7 @@ fn a_terminal_acts_on_no_character_of_a_text() {
         &["cat", &segment],
         &["cat", &store, "--format", "csv"],
         &["export", &segment, "--format", "tsv"],
+        &["export", &segment, "--format", "tsv", "-o", "/dev/stderr"],
         &["head", &segment],
         &["stats", &segment],
         &["facet", &segment, evil],

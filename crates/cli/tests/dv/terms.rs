@@ -77,6 +77,13 @@ fn terms_and_ids_have_rows_in_each_format() {
     sandbox.ok(&["store", "create", "st", "--id-field", "id"]);
     sandbox.ok(&["put", "st", "a.csv", "-q"]);
     assert_eq!(sandbox.ok(&["terms", "st", "tag", "--format", "csv"]), "term\n\"\"\n\"x,y\"\n");
+    // Numbers of several segments come with their files.
+    sandbox.write("b.csv", "id,tag\nk0,z\n");
+    sandbox.ok(&["put", "st", "b.csv", "-q"]);
+    let [first, second] = ["st/seg-000000.dv", "st/seg-000001.dv"];
+    let expected = format!("id,file,doc\nk0,{second},0\nk1,{first},1\nk2,{first},0\n");
+    assert_eq!(sandbox.ok(&["terms", "st", "--id", "--format", "csv"]), expected);
+    assert_eq!(sandbox.ok(&["terms", "st", "--id"]), "k0\nk1\nk2\n");
 }
 
 /// All terms of a large dictionary would not fit into memory.

@@ -87,3 +87,27 @@ fn an_ignored_signal_ends_no_build() {
     assert_eq!(end(child, "TERM").signal(), Some(15));
     assert_eq!(sandbox.names(), [""; 0]);
 }
+
+/// Also of the files to which it spills.
+#[cfg(feature = "sql")]
+#[test]
+fn nothing_is_left_of_an_interrupted_query() {
+    let rows: String = (0..100_000).map(|n| format!("{},text {}\n", n * 7_919 % 100_000, n * 31)).collect();
+    let sandbox = Sandbox::with("t.csv", format!("n,s\n{rows}"));
+    sandbox.ok(&["build", "t.csv", "-o", "t.dv", "-q"]);
+    let spill = sandbox.path("spill");
+    std::fs::create_dir(&spill).unwrap();
+    let spilled = || std::fs::read_dir(&spill).unwrap().count();
+    // 10 thousand million rows.
+    let query = "select a.s, b.n from t a, t b order by b.n, a.s";
+    let args = ["sql", query, "t.dv", "--threads", "1", "--memory", "32MiB", "-o", "out.csv"];
+    let mut command = sandbox.command(&args);
+    let mut child = command.env("TMPDIR", &spill).stderr(Stdio::null()).spawn().unwrap();
+    let began = Instant::now();
+    while spilled() == 0 {
+        assert!(began.elapsed() < Duration::from_secs(60) && child.try_wait().unwrap().is_none());
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert_eq!(end(child, "TERM").code(), Some(143));
+    assert_eq!((spilled(), sandbox.names()), (0, ["spill", "t.csv", "t.dv"].map(str::to_owned).to_vec()));
+}

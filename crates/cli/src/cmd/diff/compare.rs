@@ -10,7 +10,6 @@ use crate::error::Result;
 use crate::open::Segments;
 use crate::open::columns::select;
 use crate::open::records::{CHUNK, Record, Records};
-use crate::text::quoting::json_text;
 use crate::text::text_format::TextFormat;
 
 /// The differences between two sides found so far.
@@ -192,12 +191,7 @@ fn same(a: Record<'_>, b: Record<'_>, at: [usize; 2]) -> bool {
 fn json(column: Record<'_>, at: usize) -> Option<Box<RawValue>> {
     column.values(at, |values| {
         let mut out = String::new();
-        let _ = !values.is_empty() && column.printer.json(values, &mut out);
-        if out == "null" {
-            let mut text = String::new();
-            column.printer.plain(values, &mut text);
-            out = json_text(&text);
-        }
+        let _ = !values.is_empty() && column.printer.json_or_text(values, true, &mut out);
         RawValue::from_string(out).ok()
     })
 }

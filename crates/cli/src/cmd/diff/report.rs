@@ -6,7 +6,7 @@ use super::compare::{ColumnComparison, ColumnSide, Comparison, Difference};
 use crate::console::Console;
 use crate::error::{CliError, Result};
 use crate::open::Segments;
-use crate::text::{Json, printable, thousands};
+use crate::text::{Json, counted, printable, thousands};
 
 /// The signs of lines of the first and of the second segment.
 const SIGNS: [char; 2] = ['-', '+'];
@@ -36,12 +36,9 @@ pub(super) fn text(comparison: &mut Comparison<'_>, limit: u32, console: &mut Co
 /// Prints the segments and the columns that differ.
 fn heading(comparison: &Comparison<'_>, console: &mut Console<'_>) -> Result<()> {
     for (sign, side) in SIGNS.iter().zip(comparison.sides) {
-        let (docs, columns) = (thousands(side.docs()), thousands(side.names()?.len() as u64));
-        console.line(format_args!(
-            "{0}{0}{0} {1}: {docs} documents, {columns} columns",
-            sign,
-            side.named()
-        ))?;
+        let docs = counted(side.docs(), "document", "documents");
+        let columns = counted(side.names()?.len() as u64, "column", "columns");
+        console.line(format_args!("{sign}{sign}{sign} {}: {docs}, {columns}", side.named()))?;
     }
     for pair in comparison.columns.iter().filter(|pair| pair.differs()) {
         let in_both = pair.sides.iter().all(Option::is_some);

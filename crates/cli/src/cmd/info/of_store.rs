@@ -30,12 +30,13 @@ pub(super) fn run(args: &InfoArgs, opener: &Opener, console: &mut Console<'_>) -
         console.json(json((&*file, &snapshot), &usage, &columns, logged))?;
         return Ok(Exit::Ok);
     }
-    let (docs, all_bytes) = (thousands(snapshot.docs()), usage.iter().map(|usage| usage.bytes).sum());
+    let docs = counted(snapshot.docs(), "document", "documents");
+    let all_bytes = usage.iter().map(|usage| usage.bytes).sum();
     let bytes = thousands(all_bytes);
     let segments = counted(usage.len() as u64, "segment", "segments");
     console.line(format_args!(
-        "{file}: {docs} documents, {} columns, {bytes} bytes in {segments}, commit {}",
-        columns.len(),
+        "{file}: {docs}, {}, {bytes} bytes in {segments}, commit {}",
+        counted(columns.len() as u64, "column", "columns"),
         snapshot.commit()
     ))?;
     let schema = snapshot.schema();

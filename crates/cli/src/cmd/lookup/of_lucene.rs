@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::print_place;
+use super::{PLACE, print_place};
+use crate::answer::answer_rows::RowsOrLines;
 use crate::answer::records;
 use crate::api::DocAddress;
 use crate::args::lookup::LookupArgs;
@@ -41,9 +42,11 @@ pub(super) fn run(
         found.extend(docs.into_iter().map(|doc| (id.clone(), doc)));
     }
     if args.doc {
+        let mut places = RowsOrLines::begin(&PLACE, args.records.format, console)?;
         for (id, DocAddress { part, doc }) in &found {
-            print_place(id, (&segments, *part as usize, *doc), args.records.json, console)?;
+            print_place(id, (&segments, *part as usize, *doc), &mut places, console)?;
         }
+        places.finish(console)?;
     } else {
         let docs = found.iter().map(|(_, doc)| *doc);
         records::print(&segments, docs, &args.records.options(), console)?;

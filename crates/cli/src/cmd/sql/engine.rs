@@ -2,6 +2,7 @@
 
 use std::iter;
 use std::num::NonZero;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::available_parallelism;
 use std::time::Duration;
@@ -53,10 +54,13 @@ pub(super) fn run(args: &SqlArgs, opener: &Opener, console: &mut Console<'_>) ->
         query => query.to_owned(),
     };
     let tables = sql_tables::open(opener, &args.tables)?;
-    for table in &tables {
-        if let (TableData::Files(_, files), Some(output)) = (&table.data, &args.output) {
-            refuse_input(files, output)?;
-        }
+    if let Some(output) = &args.output {
+        let of_query = (args.query == "-").then(|| PathBuf::from("-"));
+        let of_tables = tables.iter().flat_map(|table| match &table.data {
+            TableData::Files(_, files) => files.as_slice(),
+            TableData::Segments(_) => &[][..],
+        });
+        refuse_input(&of_query.into_iter().chain(of_tables.cloned()).collect::<Vec<_>>(), output)?;
     }
     let threads = args.threads.map_or_else(|| available_parallelism().map_or(1, NonZero::get), usize::from);
     let signal = EndSignal::watch()?;
@@ -66,7 +70,7 @@ pub(super) fn run(args: &SqlArgs, opener: &Opener, console: &mut Console<'_>) ->
     let has_places = names_places(&query);
     let result = context(&runtime, &tables, has_places, threads, args.memory).and_then(|context| {
         let engine = Engine { runtime: &runtime, context, tables: &tables, signal };
-        engine.answer(&query, args.format, console)
+        engine.answer(&query, (args.format, args.output.as_deref()), console)
     });
     runtime.shutdown_timeout(PATIENCE);
     result
@@ -141,7 +145,12 @@ struct Engine<'r> {
 }
 
 impl Engine<'_> {
-    fn answer(&self, query: &str, format: Option<RecordFormat>, console: &mut Console<'_>) -> Result<Exit> {
+    fn answer(
+        &self,
+        query: &str,
+        (format, output): (Option<RecordFormat>, Option<&Path>),
+        console: &mut Console<'_>,
+    ) -> Result<Exit> {
         let plan = self.runtime.block_on(self.context.state().create_logical_plan(query));
         let plan = plan.map_err(|error| hints::unplanned(error, query, self.tables))?;
         let reads =
@@ -150,10 +159,12 @@ impl Engine<'_> {
             CliError::usage(format!("expected a query that only reads ({})", error.message()))
                 .hint("`dv put`, `dv set` and `dv rm` change a store")
         })?;
-        let is_explain = matches!(plan, LogicalPlan::Explain(_) | LogicalPlan::Analyze(_));
+        let is_text = format.is_none() && matches!(plan, LogicalPlan::Explain(_) | LogicalPlan::Analyze(_));
+        // Rows are no text.
+        let format = if is_text { None } else { RecordFormat::chosen(false, format, output, "")? };
         let stream = async { self.context.execute_logical_plan(plan).await?.execute_stream().await };
         let stream = self.runtime.block_on(stream)?;
-        if is_explain && format.is_none() {
+        if is_text {
             return self.each(stream, |batch| print_plans(batch, console));
         }
         let format = format.unwrap_or_else(|| usual_format(console));

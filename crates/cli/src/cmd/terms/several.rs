@@ -10,7 +10,7 @@ use crate::api::{Field, Kind};
 use crate::args::inspect::TermsArgs;
 use crate::console::Console;
 use crate::error::Result;
-use crate::open::{Segments, id_index};
+use crate::open::{OpenSegment, Segments, id_index};
 
 /// Prints the terms of a column. A term that only deleted documents have is none.
 pub(super) fn print_terms(
@@ -29,14 +29,14 @@ pub(super) fn print_terms(
         facet = facet.prefix(bytes_of(prefix, field.logical)?);
     }
     let found = segments.search().facet(Docs::All, &facet).map_err(|error| segments.failure(error))?;
-    let mut printer = TermPrinter::begin(&field, false, args.format, console)?;
+    let mut printer = TermPrinter::begin(&field, &["term"], args.format, console)?;
     for (term, _) in &found.values {
-        printer.print(term.as_bytes().unwrap_or_default(), None, console)?;
+        printer.print(term.as_bytes().unwrap_or_default(), &[], console)?;
     }
     printer.finish(console)
 }
 
-/// Prints ids, in rows with the documents in their segments. Takes memory for all of them.
+/// Prints ids, in rows with the segments and documents. Takes memory for all of them.
 pub(super) fn print_ids(segments: &Segments, args: &TermsArgs, console: &mut Console<'_>) -> Result<()> {
     let mut ids: Vec<(Box<[u8]>, usize, u32)> = Vec::new();
     let mut of_column: Option<Field> = None;
@@ -55,9 +55,10 @@ pub(super) fn print_ids(segments: &Segments, args: &TermsArgs, console: &mut Con
     }
     ids.sort_unstable();
     let Some(field) = of_column else { return Ok(()) };
-    let mut printer = TermPrinter::begin(&field, true, args.format, console)?;
-    for (id, _, doc) in ids.iter().take(args.limit.map_or(usize::MAX, |limit| limit as usize)) {
-        printer.print(id, Some(*doc), console)?;
+    let mut printer = TermPrinter::begin(&field, &["id", "file", "doc"], args.format, console)?;
+    for (id, part, doc) in ids.iter().take(args.limit.map_or(usize::MAX, |limit| limit as usize)) {
+        let file = segments.all().get(*part).map_or("", OpenSegment::file);
+        printer.print(id, &[file.into(), (*doc).into()], console)?;
     }
     printer.finish(console)
 }
