@@ -87,7 +87,10 @@ pub enum ErrorKind {
         found: u32,
     },
     /// The codec of a segment is not read.
-    #[error("segment {segment}: unsupported codec {codec:?}; those of Lucene up to {newest} are read", newest = NEWEST)]
+    #[error(
+        "segment {segment}: unsupported codec {codec:?}; those of Lucene up to {newest} are read",
+        newest = NEWEST
+    )]
     Codec {
         /// The segment.
         segment: String,
