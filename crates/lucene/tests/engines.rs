@@ -131,7 +131,7 @@ fn number(value: &Value, logical: LogicalType) -> i64 {
 
 fn bytes(text: &str, logical: LogicalType) -> Vec<u8> {
     match logical {
-        LogicalType::Ip => match text.parse().unwrap() {
+        LogicalType::Ip => match text.parse::<IpAddr>().unwrap() {
             IpAddr::V4(address) => address.to_ipv6_mapped().octets().to_vec(),
             IpAddr::V6(address) => address.octets().to_vec(),
         },
