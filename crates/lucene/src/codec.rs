@@ -22,6 +22,9 @@ impl InfoLayout {
     }
 }
 
+/// The newest codec of Lucene that is read, of releases 10.4 to 10.6.
+pub(crate) const NEWEST: &str = "Lucene104";
+
 /// The layouts of a segment of the codec `name`; `None` if it is not read.
 ///
 /// Codecs of Elasticsearch and OpenSearch wrap one of Lucene, and change other files than those that are read here. Those for
@@ -37,7 +40,7 @@ pub(crate) fn layout(name: &str) -> Option<InfoLayout> {
         | "Lucene100"
         | "Lucene101"
         | "Lucene103"
-        | "Lucene104"
+        | NEWEST
         | "KNN990Codec"
         | "KNN9120Codec"
         | "KNN10010Codec"

@@ -42,7 +42,8 @@ impl Engine {
 }
 
 /// Fields in which engines keep versions, deletes and parents of documents.
-const INTERNAL: [&str; 20] = [
+const INTERNAL: [&str; 21] = [
+    "__root_doc_for_nested",
     "__soft_deletes",
     "_doc_count",
     "_field_names",
@@ -88,5 +89,6 @@ mod tests {
     fn internal_fields_are_known() {
         assert!(INTERNAL.is_sorted());
         assert!(is_internal("_version_") && is_internal("_seq_no") && !is_internal("version"));
+        assert!(is_internal("__root_doc_for_nested"), "of Elasticsearch 8.19");
     }
 }

@@ -2,6 +2,8 @@
 
 use std::{fmt, io};
 
+use crate::codec::NEWEST;
+
 /// The result of opening and reading an index.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -85,7 +87,10 @@ pub enum ErrorKind {
         found: u32,
     },
     /// The codec of a segment is not read.
-    #[error("segment {segment}: unsupported codec {codec:?}")]
+    #[error(
+        "segment {segment}: unsupported codec {codec:?}; those of Lucene up to {newest} are read",
+        newest = NEWEST
+    )]
     Codec {
         /// The segment.
         segment: String,

@@ -48,8 +48,7 @@ impl SegmentFiles {
     /// An error of the segment's file with this ending.
     #[cold]
     pub(crate) fn error(&self, extension: &str, kind: ErrorKind) -> Error {
-        let (folder, name) = (self.files.path(), segment_file(&self.segment, "", extension));
-        Error::new(format!("{folder}/{name}"), 0, kind)
+        Error::new(self.files.path_of(&segment_file(&self.segment, "", extension)), 0, kind)
     }
 
     /// Opens a file of a later generation.

@@ -28,9 +28,14 @@ impl Files {
         self.directory.path().display().to_string()
     }
 
+    /// The path of a file in the directory.
+    pub(crate) fn path_of(&self, name: &str) -> String {
+        self.directory.path().join(name).display().to_string()
+    }
+
     /// Opens the file `name`. Without mappings, reads it whole.
     pub(crate) fn open(&self, name: &str) -> Result<File> {
-        let path = self.directory.path().join(name).display().to_string();
+        let path = self.path_of(name);
         let failed = |error| Error::new(path.clone(), 0, ErrorKind::Io(error));
         let source = self.directory.open(OsStr::new(name)).map_err(|error| failed(error.into_io_error()))?;
         if source.bytes().is_some() {
@@ -133,6 +138,8 @@ mod tests {
         {
             let files = Files::new(Arc::new(directory));
             assert_eq!(files.open("a").unwrap().bytes(), b"bytes");
+            let with_slash = Files::new(Arc::new(FsDirectory::new(format!("{}/", folder.path().display()))));
+            assert_eq!(files.path_of("a"), with_slash.path_of("a"));
             assert!(files.open("b").unwrap_err().is_missing());
             for outside in ["../a", "/etc/passwd", "."] {
                 assert!(matches!(files.open(outside).unwrap_err().kind(), ErrorKind::Io(_)), "{outside}");

@@ -70,7 +70,7 @@ impl Segment {
         (engine, options): (Engine, &Options),
     ) -> Result<Segment> {
         let name = commit.name.as_str();
-        let path = format!("{}/{name}", files.path());
+        let path = files.path_of(name);
         let layout = codec::layout(&commit.codec).ok_or_else(|| {
             let (segment, codec) = (name.to_owned(), commit.codec.clone());
             Error::new(files.path(), 0, ErrorKind::Codec { segment, codec })

@@ -15,6 +15,7 @@ use crate::field_infos::FieldInfo;
 /// | `f64` | the bits of a double | a sortable double | | |
 /// | [`Float`](Self::Float) | the bits of a float | a sortable float | | |
 /// | `bool` | 0 or 1 | 0 or 1 | the terms `F` and `T`, as Solr has them | |
+/// | `u64` | less 2^63 | less 2^63, as Elasticsearch has them, and not OpenSearch | | |
 /// | other numbers | as they are | as they are | | |
 /// | byte strings | | | as they are | as they are |
 ///

@@ -1,21 +1,30 @@
-//! Indexes that Lucene wrote, of releases from 7.0 to 10.6: every value is the one that Lucene reads. `crates/lucene/fixtures/make`
-//! makes them; without them, the test prints SKIPPED.
+//! Indexes that Lucene wrote, of releases from 7.0 to 10.6: every value is the one that Lucene reads, and searches find what these
+//! values say. `crates/lucene/fixtures/make` makes them; without them, the test prints SKIPPED.
 #![allow(clippy::unwrap_used, reason = "a failing helper is a failing test")]
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
 use docvalues_column::{
-    Column, ColumnSource as _, DocId, DocRange, Each, Element, ErrorKind, Kind, Lists, OrdRange, Rows,
+    Column, ColumnSource as _, DocId, DocRange, Each, Element, ErrorKind, Field, Kind, Lists, OrdRange, Rows,
     TermOrd, Values,
 };
 use docvalues_lucene::{FsDirectory, Index, JumpTables, Options, Segment};
 use docvalues_testkit::conformance::check_column;
+use docvalues_testkit::damage::cases;
 use docvalues_testkit::model::ModelColumn;
+use docvalues_testkit::searches::check_searches;
+use docvalues_testkit::shapes::Dataset;
 use serde_json::Value;
+
+/// The most documents of a segment that is searched: several words of presence.
+const SEARCHED: u32 = 65;
+
+/// Columns that are searched together.
+const TOGETHER: usize = 3;
 
 /// The values of a document.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,31 +40,53 @@ fn values_are_those_that_lucene_reads() {
         println!("SKIPPED: no {}", data.display());
         return;
     };
-    let mut read = 0;
-    for path in entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()) {
+    let folders = entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_dir());
+    let folders: BTreeSet<_> = folders.collect();
+    for (number, path) in folders.iter().enumerate() {
         let lines = fs::read_to_string(format!("{}.ndjson", path.display())).unwrap();
         let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         for mode in JumpTables::ALL {
             let options = Options::new().jump_tables(mode).verify_all(true);
-            let index = Index::open_with(Arc::new(FsDirectory::new(&path)), options).unwrap();
+            let index = Index::open_with(Arc::new(FsDirectory::new(path)), options).unwrap();
             index.verify().unwrap();
+            let mut columns: BTreeMap<&str, Vec<(Field, ModelColumn)>> = BTreeMap::new();
             for line in &lines {
                 if let Some(field) = line["lookup"].as_str() {
                     check_lookup(&index, field, line);
                     continue;
                 }
                 let name = line["segment"].as_str().unwrap();
-                let segment = index.segments().iter().find(|segment| segment.name() == name).unwrap();
+                let segment = segment(&index, name);
                 match line["field"].as_str() {
                     None => check_live(segment, line),
-                    Some(field) => check_field(segment, field, line, mode == JumpTables::Baked),
+                    Some(field) => {
+                        let column = check_field(segment, field, line, mode == JumpTables::Baked);
+                        columns.entry(name).or_default().extend(column);
+                    }
                 }
+            }
+            if mode == JumpTables::Baked {
+                columns.iter().for_each(|(name, columns)| search(segment(&index, name), columns, number));
             }
         }
         println!("{}: {} lines", path.display(), lines.len());
-        read += 1;
     }
-    assert!(read > 0, "no index in {}", data.display());
+    assert!(!folders.is_empty(), "no index in {}", data.display());
+}
+
+fn segment<'i>(index: &'i Index, name: &str) -> &'i Segment {
+    index.segments().iter().find(|segment| segment.name() == name).unwrap()
+}
+
+/// Runs all searches over the columns of a small segment, some together. A sample has other ones of each index.
+fn search(segment: &Segment, columns: &[(Field, ModelColumn)], index: usize) {
+    let docs = segment.docs();
+    if docs > SEARCHED {
+        return;
+    }
+    for columns in columns.chunks(TOGETHER).skip(cases(index % 3, 0)).step_by(cases(3, 1)) {
+        check_searches(segment, &Dataset { docs, columns: columns.to_vec() });
+    }
 }
 
 /// The documents with a term, in all segments.
@@ -83,14 +114,19 @@ fn check_live(segment: &Segment, line: &Value) {
     assert_eq!(found, dead, "{segment:?}");
 }
 
-/// The values of a field, in order; and in all ways, if all rules are checked.
-fn check_field(segment: &Segment, name: &str, line: &Value, are_all_checked: bool) {
+/// The values of a field, in order; and in all ways, if all rules are checked. Returns its column, if there is one.
+fn check_field(
+    segment: &Segment,
+    name: &str,
+    line: &Value,
+    are_all_checked: bool,
+) -> Option<(Field, ModelColumn)> {
     let column = match segment.column(name) {
         Ok(column) => column,
         Err(error) => {
             let is_none = matches!(error.kind(), ErrorKind::NoSuchColumn { .. });
             assert!(is_none && line["docs"] == 0, "{segment:?}: {error}");
-            return;
+            return None;
         }
     };
     let rows = rows(&*column);
@@ -99,10 +135,12 @@ fn check_field(segment: &Segment, name: &str, line: &Value, are_all_checked: boo
         assert_eq!(rows, listed.iter().map(row).collect::<Vec<_>>(), "{name} of {segment:?}");
     }
     assert_eq!(Some(hash(&rows)), line["hash"].as_str().map(str::to_owned), "{name} of {segment:?}");
+    let (field, docs) = (column.info().field.clone(), segment.docs());
+    let model = model(field.kind, docs, rows);
     if are_all_checked {
-        let model = model(column.info().kind(), segment.docs(), rows);
-        check_column(&*column, &*model.open(column.info().field.clone(), segment.docs()));
+        check_column(&*column, &*model.open(field.clone(), docs));
     }
+    Some((field, model))
 }
 
 /// A document and its values, as a line has them.

@@ -13,6 +13,7 @@
 //! | `sizes` | `ids sizes`: bytes, and the time to build them |
 //! | `cold` | `ids cold`: ten million ids in one segment, from the disk |
 //! | `threads` | `ids threads`: one thread and two |
+//! | `in_place` | `ids in-place`: Lucene's FST and tries, read by docvalues |
 //!
 //! [`docvalues_benches::id_structures`] names the structures.
 #![expect(clippy::cast_possible_truncation, clippy::expect_used, reason = "a tool for 64-bit machines")]
@@ -22,6 +23,7 @@ mod beside;
 mod cold;
 mod contender;
 mod grid;
+mod in_place;
 mod ingest;
 mod misses;
 mod rows;
@@ -56,6 +58,8 @@ enum Command {
     Cold(cold::Arguments),
     /// Look-ups by one thread and by two
     Threads(threads::Arguments),
+    /// Lucene's FST and tries, read in place by docvalues
+    InPlace(in_place::Arguments),
     /// Look up what the lines of the standard input ask for
     #[command(hide = true)]
     Serve(serve::Arguments),
@@ -74,6 +78,7 @@ fn main() -> ExitCode {
         Command::Sizes(arguments) => sizes::run(&arguments),
         Command::Cold(arguments) => cold::run(&arguments),
         Command::Threads(arguments) => threads::run(&arguments),
+        Command::InPlace(arguments) => in_place::run(&arguments),
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Trace(trace) => misses::trace(&trace),
         Command::ColdOne(one) => cold::one(&one),

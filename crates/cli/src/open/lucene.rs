@@ -1,11 +1,12 @@
 //! Indexes of Lucene, opened as the global options say.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
 use super::opener::Opener;
 use super::segment::OpenSegment;
-use crate::api::lucene::{FsDirectory, Index, Options, Segment};
+use crate::api::lucene::{self, FsDirectory, Index, Options, Segment};
 use crate::api::{Field, Part, PlainColumns, PlainSource};
 use crate::error::{CliError, Result};
 
@@ -65,4 +66,11 @@ pub(super) fn fields(segments: &[OpenSegment]) -> Result<Vec<Field>> {
         }
     }
     Ok(fields)
+}
+
+/// Why columns are not read: an error for each, of the first segment in which it is not.
+pub(crate) fn unreadable<'s>(segments: impl Iterator<Item = &'s Segment>) -> Vec<lucene::Error> {
+    let mut names = BTreeSet::new();
+    let all = segments.flat_map(|segment| segment.unreadable());
+    all.filter(|(name, _)| names.insert(*name)).map(|(_, error)| error).collect()
 }

@@ -115,6 +115,27 @@ fn info_shows_segments_and_columns() {
     assert_eq!(sandbox.dv(&["count", "index", "--commit", "1"]).code, 2);
 }
 
+/// Of an index of Elasticsearch in the mode `logsdb`.
+#[test]
+fn columns_that_are_not_read_are_named_once() {
+    let index =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../lucene/fixtures/engines/data/elasticsearch-8.19-logsdb");
+    if !std::path::Path::new(index).exists() {
+        println!("SKIPPED: no {index}");
+        return;
+    }
+    let sandbox = Sandbox::new();
+    for (how, command) in
+        [("not read", &["info", index][..]), ("left out", &["import", index, "-o", "logs.dv"][..])]
+    {
+        let run = sandbox.dv(command);
+        assert_eq!(run.code, 0, "{run:?}");
+        let named = |column: &str| run.err.matches(&format!("column \"{column}\": unsupported")).count();
+        assert_eq!((named("host"), named("size")), (1, 1), "{run:?}");
+        assert!(run.err.contains(&format!("dv: {how}: ")), "{run:?}");
+    }
+}
+
 #[test]
 fn an_index_becomes_a_segment_or_a_store() {
     let sandbox = solr();

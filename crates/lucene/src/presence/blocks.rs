@@ -29,8 +29,9 @@ const SPARSE: u32 = 4095;
 const BITMAP: usize = BLOCK_DOCS as usize / 8;
 const WORDS: usize = BITMAP / 8;
 
-/// Documents of a rank, as a power of two, in tables that are built.
+/// Documents of a rank, as a power of two, in tables that are built and in those of Lucene; and words of their bits.
 const POWER: u32 = 9;
+const RANK_WORDS: usize = 1 << (POWER - 6);
 
 /// The number of the block at the end. A real block may have it, but not only its last document.
 const END: u32 = 0x7FFF;
@@ -265,12 +266,10 @@ impl Blocks {
             }
             _ => (0, 0),
         };
-        let mut before = u32::from(rank);
-        let word = |at: u32| order.u64(bytes, block.start + 8 * at as usize);
-        for at in first..low / 64 {
-            before += word(at)?.count_ones();
-        }
-        let last = word(low / 64)?;
+        let words = bytes.get(block.start..)?.get(..BITMAP)?.as_chunks::<8>().0;
+        let at = low as usize / 64;
+        let last = order.u64(bytes, block.start + 8 * at)?;
+        let mut before = u32::from(rank) + ones(words, first as usize..at)?;
         before += (last & ((1 << (low % 64)) - 1)).count_ones();
         let is_present = last >> (low % 64) & 1 == 1;
         // A rank of damaged bytes may be too great.
@@ -332,6 +331,20 @@ impl Blocks {
             None => Err(self.body.broken(block.start, "a damaged block of presence")),
         }
     }
+}
+
+/// The bits that are set in a range of `words`, whatever their order of bytes is.
+#[inline(always)]
+fn ones(words: &[[u8; 8]], range: Range<usize>) -> Option<u32> {
+    let word = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
+    Some(match words.get(range.start..)?.first_chunk::<RANK_WORDS>() {
+        // Masks instead of a branch on the number of words, which CPUs cannot predict.
+        Some(line) if range.len() < RANK_WORDS => {
+            let masks = (range.start..).map(|at| u64::from(at < range.end).wrapping_neg());
+            line.iter().zip(masks).map(|(bytes, mask)| (word(bytes) & mask).count_ones()).sum()
+        }
+        _ => words.get(range)?.iter().map(|bytes| word(bytes).count_ones()).sum(),
+    })
 }
 
 /// [`Blocks::ranks`], compiled for several CPUs, because bits of bitmaps are counted.

@@ -28,7 +28,7 @@ pub(crate) fn encode(
             let number = first >> 16;
             let (block, after) = rest.split_at(rest.partition_point(|doc| doc >> 16 == number));
             table.resize(number as usize + 1, (before, data.out.len() - start));
-            encode_block(data, number as u16, block, has_tables);
+            encode_block(data, number as u16, block, has_tables.then_some(9));
             (before, rest) = (before + block.len() as u32, after);
         }
         table.push((before, data.out.len() - start));
@@ -47,7 +47,8 @@ pub(crate) fn encode(
     }
 }
 
-fn encode_block(data: &mut Encoder, number: u16, docs: &[u32], has_ranks: bool) {
+/// Appends a block, with a rank for each `1 << power` documents of a dense one, if there are any.
+fn encode_block(data: &mut Encoder, number: u16, docs: &[u32], power: Option<u32>) {
     data.u16(number).u16((docs.len() - 1) as u16);
     match docs.len() {
         ..=4095 => docs.iter().for_each(|doc| {
@@ -57,13 +58,11 @@ fn encode_block(data: &mut Encoder, number: u16, docs: &[u32], has_ranks: bool) 
         _ => {
             let mut words = [0_u64; 1024];
             docs.iter().for_each(|doc| bits::set(&mut words, (*doc as u16).into()));
-            for words in words.chunks(8).scan(0, |sum, words| {
-                let before = *sum;
-                *sum += bits::count(words);
-                Some(before)
-            }) {
-                if has_ranks {
-                    data.bytes(&(words as u16).to_be_bytes());
+            if let Some(power) = power {
+                let mut before = 0;
+                for words in words.chunks(1 << (power - 6)) {
+                    data.bytes(&(before as u16).to_be_bytes());
+                    before += bits::count(words);
                 }
             }
             words.iter().for_each(|word| {
@@ -158,6 +157,26 @@ fn documents_are_found_in_blocks_of_all_kinds() {
                 for mode in JumpTables::ALL {
                     check(&open(order, docs, with_value, has_tables, mode), docs, with_value);
                 }
+            }
+        }
+    }
+}
+
+/// Lucene has a rank for each 512 documents; the entry may say other numbers.
+#[test]
+fn ranks_of_any_number_of_documents_are_read() {
+    let with_value: Vec<u32> = (0..65_536).filter(|doc| doc % 5 != 2).collect();
+    for power in 7..=15_i8 {
+        for order in [Order::Little, Order::Big] {
+            let mut data = Encoder::new(order);
+            let offset = data.offset();
+            encode_block(&mut data, 0, &with_value, Some(power.unsigned_abs().into()));
+            data.u16(0x7FFF).u16(0).u16(u16::MAX);
+            let entry = PresenceEntry { offset, len: data.offset() - offset, jumps: 0, power };
+            let data = Arc::new(body(data));
+            for mode in JumpTables::ALL {
+                let presence = Presence::open(entry, 65_536, with_value.len() as i64, &data, mode).unwrap();
+                check(&presence, 65_536, &with_value);
             }
         }
     }

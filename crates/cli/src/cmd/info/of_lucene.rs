@@ -10,6 +10,7 @@ use crate::args::inspect::InfoArgs;
 use crate::console::Console;
 use crate::error::{CliError, Exit, Result};
 use crate::open::Opener;
+use crate::open::lucene::unreadable;
 use crate::text::{Json, counted, printable, thousands};
 
 pub(super) fn run(args: &InfoArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
@@ -47,7 +48,7 @@ pub(super) fn run(args: &InfoArgs, opener: &Opener, console: &mut Console<'_>) -
         writeln!(console.out)?;
         segment_table(&index).print(console)?;
     }
-    for (_, error) in index.segments().iter().flat_map(|segment| segment.unreadable()) {
+    for error in unreadable(index.segments().iter().map(|segment| &**segment)) {
         console.note(&format!("dv: not read: {error}"));
     }
     Ok(Exit::Ok)
