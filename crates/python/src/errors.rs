@@ -1,5 +1,6 @@
 //! Errors as Python exceptions: those of `docvalues/_errors.py`.
 
+use std::any::Any;
 use std::error::Error as _;
 use std::fmt;
 use std::path::Path;
@@ -9,6 +10,7 @@ use docvalues::DocId;
 use docvalues::column::{Error as ReadError, ErrorKind as ReadErrorKind};
 use docvalues::search::Error as SearchError;
 use docvalues::store::Error as StoreError;
+use docvalues::store::error::panic_text;
 use docvalues::writer::{Error as WriteError, ErrorKind as WriteErrorKind, StorageError};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -74,6 +76,11 @@ pub(crate) fn no_column(name: &str) -> Failure {
 pub(crate) fn wrong_value(column: &str, row: u64, what: &str) -> Failure {
     let message = place(Some(column), Some(row)) + what;
     Raised { column: Some(column.to_owned()), row: Some(row), ..Raised::of("DataError", message) }.into()
+}
+
+/// A search that panicked.
+pub(crate) fn panicked(panic: Box<dyn Any + Send>) -> Failure {
+    Raised::of("Error", format!("the search panicked: {}", panic_text(panic))).into()
 }
 
 /// Data of another library that could not be read. An exception of Python comes as its text, after where it was raised.

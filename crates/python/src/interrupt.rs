@@ -1,8 +1,9 @@
 //! Work without the GIL, which Ctrl-C interrupts.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
@@ -63,18 +64,16 @@ pub(crate) fn interruptible<T: Send>(
         thread::scope(|scope| {
             let (send, receive) = channel();
             let asked = &stop;
+            let answered = move || catch_unwind(AssertUnwindSafe(|| search(asked)));
             // If nobody waits any more, Ctrl-C was pressed.
-            scope.spawn(move || drop(send.send(search(asked))));
+            scope.spawn(move || drop(send.send(answered())));
             loop {
-                match receive.recv_timeout(PAUSE) {
-                    Ok(answer) => return answer,
-                    Err(RecvTimeoutError::Timeout) => Python::attach(|py| py.check_signals())
-                        .inspect_err(|_| stop.store(true, Ordering::Relaxed))?,
-                    // It panicked, which the end of the scope passes on.
-                    Err(RecvTimeoutError::Disconnected) => {
-                        return Err(PyRuntimeError::new_err("the search panicked").into());
-                    }
+                // A panic continues here: the scope would end with another one, which says nothing.
+                if let Ok(answer) = receive.recv_timeout(PAUSE) {
+                    return answer.unwrap_or_else(|panic| resume_unwind(panic));
                 }
+                Python::attach(|py| py.check_signals())
+                    .inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
             }
         })
     })

@@ -240,8 +240,9 @@ impl Pool {
         // The largest, and of several the first.
         while let Some(at) = (0..workers.len()).rev().max_by_key(|at| workers[*at].0) {
             let (bytes, worker) = workers.remove(at);
-            let is_busy = worker.work(Task::Write, |store, _| write_in_background(store, 0));
-            if is_busy == Some(true) {
+            let is_busy =
+                worker.work(Task::Write, |store, _| caught(store, || write_in_background(store, 0)));
+            if is_busy.flatten() == Some(true) {
                 // Others write it. Its next batch asks again.
                 return false;
             }
@@ -271,7 +272,7 @@ impl Worker {
     }
 }
 
-/// Does a piece of work of a task. A panic is an error.
+/// Does a piece of work of a task.
 fn do_work(store: &Store, task: Task, is_wanted: bool, merges: MergePolicy, member: &Member) {
     let work = || match task {
         Task::Write => {
@@ -284,10 +285,14 @@ fn do_work(store: &Store, task: Task, is_wanted: bool, merges: MergePolicy, memb
         Task::Merge if is_wanted => merge_in_background(store, &merges, member),
         Task::Merge => {}
     };
-    if catch_unwind(AssertUnwindSafe(work)).is_err() {
-        // Each step of a change leaves a state that is consistent.
-        note_failure(store, "task", Err(Error::Request("a thread panicked".to_owned())));
-    }
+    caught(store, work);
+}
+
+/// Does work for a store. A panic is an error, after which nothing is returned.
+fn caught<R>(store: &Store, work: impl FnOnce() -> R) -> Option<R> {
+    // Each step of a change leaves a state that is consistent.
+    let done = catch_unwind(AssertUnwindSafe(work)).map_err(Error::of_panic);
+    done.map_err(|error| note_failure(store, "task", Err(error))).ok()
 }
 
 /// Writes the buffer if it takes more than so many bytes. Returns whether others write it.

@@ -296,6 +296,9 @@ fn memory_is_shared() {
     other.add(&last).unwrap();
 }
 
+/// The error after a panic of [`panicking`].
+const PANICKED: &str = "a task in the background failed: a thread panicked: a test panics here";
+
 /// The disk, on which a call panics once while the flag is set.
 fn panicking(disk: &PowerLossDirectory, part: &'static str) -> (Arc<dyn Directory>, Arc<AtomicBool>) {
     let panics = Arc::new(AtomicBool::new(false));
@@ -324,10 +327,32 @@ fn a_panic_is_an_error() {
         }
         !error.is_empty()
     });
-    assert_eq!(error, "a task in the background failed: a thread panicked");
+    assert_eq!(error, PANICKED);
     apply(&store, &docs(applied..applied + 1)).unwrap();
     wait_until(|| store.stats().unwrap().uncommitted == 0);
     assert_eq!(store.snapshot().docs(), u64::from(applied) + 1);
+}
+
+/// Also of a thread that writes the largest of several buffers.
+#[test]
+fn a_panic_of_a_write_for_shared_memory_is_an_error() {
+    let (directory, panics) = panicking(&PowerLossDirectory::new("/disk"), "seg-");
+    let store = create(directory, StoreOptions::default());
+    apply(&store, &docs(0..2_000)).unwrap();
+    panics.store(true, Relaxed);
+    let shared = Background::start(BackgroundOptions::new().buffer_bytes(100_000)).unwrap();
+    shared.add(&store).unwrap();
+    let mut error = String::new();
+    wait_until(|| {
+        error = apply(&store, &docs(0..1)).err().map_or(String::new(), |error| error.to_string());
+        !error.is_empty()
+    });
+    assert_eq!(error, PANICKED);
+    wait_until(|| {
+        apply(&store, &docs(0..1)).unwrap();
+        store.stats().unwrap().sealed_bytes == 0
+    });
+    assert_eq!(store.stats().unwrap().docs, 2_000);
 }
 
 /// A buffer that could not be written is written when the disk has room, as the memory is shared: no batch need follow.
