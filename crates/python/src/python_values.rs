@@ -15,7 +15,7 @@ use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{DataType, Field, TimeUnit};
 use arrow_select::concat::concat;
 use pyo3::IntoPyObjectExt as _;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{IntoPyDict as _, PyBool, PyBytes, PyFloat, PyInt, PyList, PyMapping, PyTuple};
@@ -27,6 +27,19 @@ use crate::text::text_of;
 /// The ordinal of 1970-01-01 in Python.
 const ORDINAL_OF_1970: i32 = 719_163;
 
+/// The days after which the calendar is the same again, and years.
+const CYCLE: (i128, i128) = (146_097, 400);
+
+/// The microseconds of a day.
+const DAY: i128 = 86_400_000_000;
+
+/// A year that Python does not have: an error, or the text of the date.
+#[derive(Clone, Copy)]
+pub(crate) enum OtherYears {
+    Error,
+    Text,
+}
+
 /// A value of an array, of which a dictionary is decoded. IP addresses and UUIDs are text; timestamps to the nanosecond are
 /// integers, as Python has no type for them.
 pub(crate) fn value<'py>(
@@ -34,6 +47,7 @@ pub(crate) fn value<'py>(
     array: &dyn Array,
     field: &Field,
     row: usize,
+    others: OtherYears,
 ) -> Result<Bound<'py, PyAny>> {
     if array.is_null(row) || *array.data_type() == DataType::Null {
         return Ok(py.None().into_bound(py));
@@ -56,15 +70,16 @@ pub(crate) fn value<'py>(
         }
         DataType::Date32 => {
             let days = array.as_primitive::<Date32Type>().value(row);
-            let ordinal = i64::from(days) + i64::from(ORDINAL_OF_1970);
-            py.import("datetime")?.getattr("date")?.call_method1("fromordinal", (ordinal,))?
+            let date = py.import("datetime")?.getattr("date")?;
+            let of = |days: i128| date.call_method1("fromordinal", (days + i128::from(ORDINAL_OF_1970),));
+            in_any_year(days.into(), CYCLE.0, of, others)?
         }
         DataType::Timestamp(TimeUnit::Millisecond, _) => {
             let millis = array.as_primitive::<TimestampMillisecondType>().value(row);
-            moment(py, i128::from(millis) * 1_000)?
+            moment(py, i128::from(millis) * 1_000, others)?
         }
         DataType::Timestamp(TimeUnit::Microsecond, _) => {
-            moment(py, i128::from(array.as_primitive::<TimestampMicrosecondType>().value(row)))?
+            moment(py, array.as_primitive::<TimestampMicrosecondType>().value(row).into(), others)?
         }
         DataType::Timestamp(TimeUnit::Nanosecond, _) => {
             array.as_primitive::<TimestampNanosecondType>().value(row).into_bound_py_any(py)?
@@ -72,23 +87,47 @@ pub(crate) fn value<'py>(
         DataType::List(item) => {
             let (items, list) = (array.as_list::<i32>().value(row), PyList::empty(py));
             for at in 0..items.len() {
-                list.append(value(py, &items, item, at)?)?;
+                list.append(value(py, &items, item, at, others)?)?;
             }
             list.into_any()
         }
         DataType::Dictionary(..) => {
             let array = array.as_dictionary::<Int32Type>();
             let place = array.key(row).unwrap_or(0);
-            value(py, array.values(), field, place)?
+            value(py, array.values(), field, place, others)?
         }
         ty => return Err(PyTypeError::new_err(format!("{ty} has no type in Python: use Arrow")).into()),
     })
 }
 
 /// A moment, so many microseconds after 1970.
-fn moment(py: Python<'_>, micros: i128) -> PyResult<Bound<'_, PyAny>> {
-    let span = py.import("datetime")?.getattr("timedelta")?.call1((0, 0, micros))?;
-    epoch(py)?.add(span)
+fn moment(py: Python<'_>, micros: i128, others: OtherYears) -> PyResult<Bound<'_, PyAny>> {
+    let (span, epoch) = (py.import("datetime")?.getattr("timedelta")?, epoch(py)?);
+    in_any_year(micros, CYCLE.0 * DAY, |micros| epoch.add(span.call1((0, 0, micros))?), others)
+}
+
+/// The date or moment of a count from 1970 on. In a year that Python does not have, its text is that of the same day of another
+/// cycle of the calendar, except for the year.
+fn in_any_year<'py>(
+    count: i128,
+    cycle: i128,
+    of: impl Fn(i128) -> PyResult<Bound<'py, PyAny>>,
+    others: OtherYears,
+) -> PyResult<Bound<'py, PyAny>> {
+    if let Ok(found) = of(count) {
+        return Ok(found);
+    }
+    let same = of(count.rem_euclid(cycle))?;
+    let year = same.getattr("year")?.extract::<i128>()? + CYCLE.1 * count.div_euclid(cycle);
+    let same = same.str()?;
+    let text = same.to_string_lossy();
+    let text = format!("{year:04}{}", text.trim_start_matches(|c: char| c.is_ascii_digit()));
+    match others {
+        OtherYears::Text => text.into_bound_py_any(same.py()),
+        OtherYears::Error => Err(PyValueError::new_err(format!(
+            "expected a year from 1 to 9999, which Python has, found {text}: use Arrow"
+        ))),
+    }
 }
 
 /// The beginning of 1970, in UTC.

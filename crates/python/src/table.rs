@@ -11,7 +11,7 @@ use pyo3::types::{IntoPyDict as _, PyCapsule, PyDict, PyList, PyTuple};
 
 use crate::capsules::{batch_capsules, schema_capsule, stream_capsule};
 use crate::errors::{Result, argument};
-use crate::python_values;
+use crate::python_values::{self, OtherYears};
 
 /// The rows that `repr` shows.
 const SHOWN: usize = 20;
@@ -48,12 +48,8 @@ impl Table {
             for row in 0..batch.num_rows().min(SHOWN - rows.len()) {
                 let cells = self.schema.fields().iter().zip(batch.columns());
                 let cells = cells.map(|(field, column)| -> Result<String> {
-                    let text = match python_values::value(py, column, field, row) {
-                        Ok(value) => value.str()?,
-                        // A year that Python does not have.
-                        Err(error) => PyErr::from(error).value(py).str()?,
-                    };
-                    Ok(text.to_string_lossy().into_owned())
+                    let value = python_values::value(py, column, field, row, OtherYears::Text)?;
+                    Ok(value.str()?.to_string_lossy().into_owned())
                 });
                 rows.push(cells.collect::<Result<Vec<String>>>()?);
             }
@@ -97,7 +93,8 @@ impl Table {
             let values = PyList::empty(py);
             for batch in &self.batches {
                 for row in 0..batch.num_rows() {
-                    values.append(python_values::value(py, batch.column(at), field, row)?)?;
+                    let value = python_values::value(py, batch.column(at), field, row, OtherYears::Error)?;
+                    values.append(value)?;
                 }
             }
             columns.set_item(field.name(), values)?;

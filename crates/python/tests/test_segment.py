@@ -504,11 +504,18 @@ def test_whole_numbers_of_lists_are_doubles_in_a_column_of_doubles():
 
 
 def test_a_table_shows_years_that_python_does_not_have():
-    days, times = pa.array([10_000_000, 0], pa.date32()), pa.array([10**15, 0], pa.timestamp("ms"))
-    dv.write("a.dv", pa.table({"day": days, "time": times}))
-    table = dv.open("a.dv").scan().read_all()
-    for shown in (repr(table), table._repr_html_()):
-        assert shown.count("1970-01-01") == 2 and shown.count("out of range") == 2
+    days, times = [10_000_000, -719_528, -(2**31), 0], [10**15, 2**63 - 1, 0, 0]
+    days, lists = pa.array(days, pa.date32()), pa.array([days, [0], None, None], pa.list_(pa.date32()))
+    dv.write("a.dv", pa.table({"day": days, "days": lists, "time": pa.array(times, pa.timestamp("ms"))}))
+    segment = dv.open("a.dv")
+    texts = ["29349-01-26", "0000-01-01", "-5877641-06-23", "1970-01-01", "33658-09-27 01:46:40+00:00"]
+    texts += ["292278994-08-17 07:12:55.807000+00:00", "datetime.date(1970, 1, 1)"]
+    for answer in (segment.scan().read_all(), segment.take(range(4)), segment.top("day")):
+        for shown in (repr(answer), answer._repr_html_()):
+            assert [text for text in texts if text not in shown] == []
+        with pytest.raises(ValueError, match="use Arrow"):
+            answer.to_pydict()
+    assert "29349-01-26" in repr(segment.stats("day")) and "-5877641-06-23" in repr(segment.facet("day"))
 
 
 def test_deletes_publish_and_those_of_a_condition_commit():
