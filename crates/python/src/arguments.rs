@@ -13,36 +13,79 @@ use docvalues::search::query::Literal;
 use docvalues::search::{Query, Search};
 use docvalues::writer::arrow::{FlatArray, for_each};
 use docvalues::{LogicalType, SortKey};
-use pyo3::exceptions::PyIndexError;
+use pyo3::exceptions::{PyIndexError, PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyMapping, PyMemoryView, PyString};
 
 use crate::capsules::Arrays;
-use crate::errors::{Result, argument};
+use crate::errors::{Result, argument, wrong_type};
 use crate::python_values;
 use crate::text::id_of_text;
 
 /// A name, or several.
-#[derive(FromPyObject)]
-pub(crate) enum Names {
-    One(String),
-    Many(Vec<String>),
-}
+pub(crate) struct Names(pub(crate) Vec<String>);
 
-impl Names {
-    pub(crate) fn list(self) -> Vec<String> {
-        match self {
-            Names::One(name) => vec![name],
-            Names::Many(names) => names,
-        }
+impl<'py> FromPyObject<'_, 'py> for Names {
+    type Error = PyErr;
+
+    fn extract(names: Borrowed<'_, 'py, PyAny>) -> PyResult<Names> {
+        one_or_many(&names, "a name or a list of names").map(Names)
     }
 }
 
 /// A path, or several.
-#[derive(FromPyObject)]
-pub(crate) enum Paths {
-    One(PathBuf),
-    Many(Vec<PathBuf>),
+pub(crate) struct Paths(pub(crate) Vec<PathBuf>);
+
+impl<'py> FromPyObject<'_, 'py> for Paths {
+    type Error = PyErr;
+
+    fn extract(paths: Borrowed<'_, 'py, PyAny>) -> PyResult<Paths> {
+        one_or_many(&paths, "a path or a list of paths").map(Paths)
+    }
+}
+
+/// The value of an object, or those of an iterable.
+fn one_or_many<'py, T: FromPyObjectOwned<'py>>(
+    object: &Bound<'py, PyAny>,
+    expected: &str,
+) -> PyResult<Vec<T>> {
+    if let Ok(one) = object.extract::<T>() {
+        return Ok(vec![one]);
+    }
+    let each =
+        |item: PyResult<Bound<'py, PyAny>>| -> PyResult<T> { item?.extract::<T>().map_err(Into::into) };
+    let many = object.try_iter().and_then(|items| items.map(each).collect::<PyResult<Vec<T>>>());
+    many.map_err(|error| match error.is_instance_of::<PyTypeError>(object.py()) {
+        true => wrong_type(expected, object),
+        false => error,
+    })
+}
+
+/// A number that is not negative. pyo3 refuses others by an `OverflowError`.
+pub(crate) fn count<T: TryFrom<u64>>(number: &Bound<'_, PyAny>) -> PyResult<T> {
+    let fitting = match number.extract::<u64>() {
+        Ok(count) => T::try_from(count).ok(),
+        Err(error) if error.is_instance_of::<PyOverflowError>(number.py()) => None,
+        Err(error) => return Err(error),
+    };
+    fitting.ok_or_else(|| argument(format!("expected a number from 0 to 2^64 - 1, found {number}")).into())
+}
+
+/// As [`count`], or `None`.
+pub(crate) fn optional_count<T: TryFrom<u64>>(number: &Bound<'_, PyAny>) -> PyResult<Option<T>> {
+    if number.is_none() { Ok(None) } else { count(number).map(Some) }
+}
+
+/// The bytes that values begin with, as text or bytes, or `None`.
+pub(crate) fn prefix(prefix: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u8>>> {
+    if prefix.is_none() {
+        return Ok(None);
+    }
+    if let Ok(bytes) = prefix.cast::<PyBytes>() {
+        return Ok(Some(bytes.as_bytes().to_vec()));
+    }
+    let text = prefix.extract::<String>().map_err(|_| wrong_type("a prefix as str or bytes", prefix))?;
+    Ok(Some(text.into_bytes()))
 }
 
 /// The documents of a condition; all without one.
@@ -65,7 +108,7 @@ pub(crate) fn sort_keys(keys: Names, columns: &[String]) -> Vec<SortKey> {
             (None, None) => direction(text),
         }
     };
-    keys.list().iter().map(key).collect()
+    keys.0.iter().map(key).collect()
 }
 
 /// Metrics by their names, such as `sum(size)`.
@@ -89,6 +132,11 @@ pub(crate) fn strings(name: &str) -> Result<StringLayout> {
         "dictionary" => Ok(StringLayout::Dictionary),
         _ => Err(argument(format!("expected strings as offsets, views or dictionary, found {name:?}"))),
     }
+}
+
+/// The columns of a mapping, and the names of their types.
+pub(crate) fn names_of_types(types: Option<&Bound<'_, PyMapping>>) -> Result<Vec<(String, String)>> {
+    types.map_or(Ok(Vec::new()), |types| Ok(types.items()?.extract()?))
 }
 
 /// A type, and whether documents may have several of its values: `i64`, `list<string>`.
@@ -125,7 +173,8 @@ fn literal(value: &Bound<'_, PyAny>) -> Result<Literal> {
     Ok(if value.is_instance_of::<PyBool>() {
         Literal::Bool(value.extract()?)
     } else if value.is_instance_of::<PyInt>() {
-        Literal::Int(value.extract()?)
+        let number = value.extract::<i128>();
+        Literal::Int(number.map_err(|_| argument(format!("expected a number of 128 bits, found {value}")))?)
     } else if value.is_instance_of::<PyFloat>() {
         Literal::Float(value.extract()?)
     } else if let Ok(number) = value.extract::<i128>() {

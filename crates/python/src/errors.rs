@@ -12,7 +12,7 @@ use docvalues::search::Error as SearchError;
 use docvalues::store::Error as StoreError;
 use docvalues::store::error::panic_text;
 use docvalues::writer::{Error as WriteError, ErrorKind as WriteErrorKind, StorageError};
-use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -64,6 +64,14 @@ pub(crate) struct Raised {
 /// An argument that is of no use.
 pub(crate) fn argument(message: impl ToString) -> Failure {
     Raised::of("QueryError", message).into()
+}
+
+/// An argument of another type than the expected ones.
+pub(crate) fn wrong_type(expected: &str, found: &Bound<'_, PyAny>) -> PyErr {
+    match found.get_type().name() {
+        Ok(found) => PyTypeError::new_err(format!("expected {expected}, found {found}")),
+        Err(error) => error,
+    }
 }
 
 /// There is no column of this name.

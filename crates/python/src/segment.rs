@@ -30,7 +30,12 @@ pub(crate) struct Segment(RwLock<Option<Arc<Opened>>>);
 /// Opens a segment file, the newest commit of a store's folder, or several files and patterns as one.
 #[pyfunction]
 #[pyo3(signature = (source, *, commit = None, untrusted = false))]
-pub(crate) fn open(py: Python<'_>, source: Paths, commit: Option<u64>, untrusted: bool) -> Result<Segment> {
+pub(crate) fn open(
+    py: Python<'_>,
+    source: Paths,
+    #[pyo3(from_py_with = arguments::optional_count::<u64>)] commit: Option<u64>,
+    untrusted: bool,
+) -> Result<Segment> {
     refuse_fork()?;
     let opened = py.detach(|| Opened::open(source, commit, untrusted))?;
     Ok(Segment::of(opened))
@@ -129,10 +134,10 @@ impl Segment {
         py: Python<'_>,
         column: &str,
         r#where: Option<&str>,
-        top: usize,
+        #[pyo3(from_py_with = arguments::count::<usize>)] top: usize,
         order: &str,
-        min_count: u64,
-        prefix: Option<TextOrBytes>,
+        #[pyo3(from_py_with = arguments::count::<u64>)] min_count: u64,
+        #[pyo3(from_py_with = arguments::prefix)] prefix: Option<Vec<u8>>,
     ) -> Result<Table> {
         let order = match order {
             "count" => FacetOrder::Count,
@@ -140,7 +145,7 @@ impl Segment {
             _ => return Err(argument(format!("expected the order count or value, found {order:?}"))),
         };
         let mut facet = Facet::of(column).top(top).order(order).min_count(min_count);
-        facet.prefix = prefix.map(TextOrBytes::bytes);
+        facet.prefix = prefix;
         let (_, answer) = self.answer(py, r#where, SearchRequest::new().facets([facet]))?;
         answers::facet(&only(answer.facets)?)
     }
@@ -152,9 +157,9 @@ impl Segment {
         &self,
         py: Python<'_>,
         sort: Names,
-        n: usize,
+        #[pyo3(from_py_with = arguments::count::<usize>)] n: usize,
         r#where: Option<&str>,
-        columns: Option<Vec<String>>,
+        columns: Option<Names>,
         docs: Option<String>,
         as_text: bool,
     ) -> Result<Table> {
@@ -166,22 +171,22 @@ impl Segment {
     }
 
     /// Groups of documents with equal values, their counts and metrics, such as "sum(size)".
-    #[pyo3(signature = (by, *, r#where = None, metrics = Vec::new(), top = 10, order = "count", having = None, missing = false))]
+    #[pyo3(signature = (by, *, r#where = None, metrics = Names(Vec::new()), top = 10, order = "count", having = None, missing = false))]
     #[allow(clippy::too_many_arguments, reason = "keywords in Python")]
     fn group(
         &self,
         py: Python<'_>,
         by: Names,
         r#where: Option<&str>,
-        metrics: Vec<String>,
-        top: usize,
+        metrics: Names,
+        #[pyo3(from_py_with = arguments::count::<usize>)] top: usize,
         order: &str,
         having: Option<&str>,
         missing: bool,
     ) -> Result<Table> {
         let mut group = Group::of("").top(top);
-        group.by = by.list();
-        group.metrics = arguments::metrics(&metrics)?;
+        group.by = by.0;
+        group.metrics = arguments::metrics(&metrics.0)?;
         group.having = having.map(|text| condition(Some(text))).transpose()?;
         group.with_missing = missing;
         let returned = group.metrics.clone();
@@ -210,18 +215,18 @@ impl Segment {
     }
 
     /// Counts in buckets: of a width, of a step of the calendar such as "day" or "15min", or between edges.
-    #[pyo3(signature = (column, step, *, r#where = None, metrics = Vec::new()))]
+    #[pyo3(signature = (column, step, *, r#where = None, metrics = Names(Vec::new())))]
     fn histogram(
         &self,
         py: Python<'_>,
         column: &str,
         step: Bound<'_, PyAny>,
         r#where: Option<&str>,
-        metrics: Vec<String>,
+        metrics: Names,
     ) -> Result<Table> {
         let step = arguments::step(&self.opened()?.search(), column, &step)?;
         let mut histogram = Histogram::of(column, step);
-        histogram.metrics = arguments::metrics(&metrics)?;
+        histogram.metrics = arguments::metrics(&metrics.0)?;
         let metrics = histogram.metrics.clone();
         let (opened, answer) = self.answer(py, r#where, SearchRequest::new().histograms([histogram]))?;
         answers::histogram(&opened, &only(answer.histograms)?, &metrics)
@@ -254,7 +259,7 @@ impl Segment {
         &self,
         py: Python<'_>,
         docs: Bound<'_, PyAny>,
-        columns: Option<Vec<String>>,
+        columns: Option<Names>,
         as_text: bool,
     ) -> Result<Table> {
         let opened = self.opened()?;
@@ -270,7 +275,7 @@ impl Segment {
         &self,
         py: Python<'_>,
         ids: Bound<'_, PyAny>,
-        columns: Option<Vec<String>>,
+        columns: Option<Names>,
         as_text: bool,
     ) -> Result<Table> {
         let opened = self.opened()?;
@@ -292,11 +297,11 @@ impl Segment {
     fn scan(
         &self,
         py: Python<'_>,
-        columns: Option<Vec<String>>,
+        columns: Option<Names>,
         r#where: Option<&str>,
-        limit: Option<u64>,
-        part: Option<usize>,
-        batch_rows: usize,
+        #[pyo3(from_py_with = arguments::optional_count::<u64>)] limit: Option<u64>,
+        #[pyo3(from_py_with = arguments::optional_count::<usize>)] part: Option<usize>,
+        #[pyo3(from_py_with = arguments::count::<usize>)] batch_rows: usize,
         docs: Option<String>,
         strings: &str,
         as_text: bool,
@@ -360,22 +365,6 @@ impl Segment {
         let opened = self.opened()?;
         let head = format!("<p>{}: {} documents</p>", escaped(&opened.name), opened.live);
         Ok(head + &self.schema()?.html())
-    }
-}
-
-/// Text, or bytes.
-#[derive(FromPyObject)]
-pub(crate) enum TextOrBytes {
-    Text(String),
-    Bytes(Vec<u8>),
-}
-
-impl TextOrBytes {
-    fn bytes(self) -> Vec<u8> {
-        match self {
-            TextOrBytes::Text(text) => text.into_bytes(),
-            TextOrBytes::Bytes(bytes) => bytes,
-        }
     }
 }
 

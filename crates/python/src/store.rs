@@ -10,11 +10,11 @@ use docvalues::store::{
 use docvalues::{Field, FieldSpec, Kind, LogicalType, OpenOptions, WriterOptions};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict as _, PyDict, PyTuple};
+use pyo3::types::{IntoPyDict as _, PyDict, PyMapping, PyTuple};
 
 use crate::arguments::{self, Data, Names, condition};
 use crate::capsules::schema_of;
-use crate::errors::{Failure, Result, argument, no_column};
+use crate::errors::{Failure, Result, argument, no_column, wrong_type};
 use crate::interrupt::{interruptible, is_forked, refuse_fork};
 use crate::opened::Opened;
 use crate::segment::Segment;
@@ -29,10 +29,21 @@ pub(crate) struct Store {
 }
 
 /// When changes are on disk: "batch", "commit", or within so many seconds.
-#[derive(FromPyObject)]
 enum OnDisk {
     Name(String),
     Within(f64),
+}
+
+impl<'py> FromPyObject<'_, 'py> for OnDisk {
+    type Error = PyErr;
+
+    fn extract(when: Borrowed<'_, 'py, PyAny>) -> PyResult<OnDisk> {
+        if let Ok(name) = when.extract::<String>() {
+            return Ok(OnDisk::Name(name));
+        }
+        let expected = "the durability batch, commit or a number of seconds";
+        when.extract::<f64>().map(OnDisk::Within).map_err(|_| wrong_type(expected, &when))
+    }
 }
 
 /// The outcomes that are counted. The last one is all others.
@@ -121,10 +132,10 @@ impl Store {
         id_field: Option<&str>,
         version_field: Option<&str>,
         sort_by: Option<Names>,
-        types: Option<Bound<'_, PyDict>>,
+        types: Option<Bound<'_, PyMapping>>,
         durability: OnDisk,
-        keep_commits: Option<usize>,
-        buffer: Option<usize>,
+        #[pyo3(from_py_with = arguments::optional_count::<usize>)] keep_commits: Option<usize>,
+        #[pyo3(from_py_with = arguments::optional_count::<usize>)] buffer: Option<usize>,
     ) -> Result<Store> {
         refuse_fork()?;
         let specs = match schema_of(&schema)? {
@@ -167,8 +178,8 @@ impl Store {
         py: Python<'_>,
         path: PathBuf,
         durability: OnDisk,
-        keep_commits: Option<usize>,
-        buffer: Option<usize>,
+        #[pyo3(from_py_with = arguments::optional_count::<usize>)] keep_commits: Option<usize>,
+        #[pyo3(from_py_with = arguments::optional_count::<usize>)] buffer: Option<usize>,
     ) -> Result<Store> {
         refuse_fork()?;
         let options = options(&durability, keep_commits, buffer)?;
@@ -216,15 +227,15 @@ impl Store {
     }
 
     /// Changes columns of the documents with the ids in the data. Returns counts of outcomes.
-    #[pyo3(signature = (data, *, unset = Vec::new(), progress = None))]
+    #[pyo3(signature = (data, *, unset = Names(Vec::new()), progress = None))]
     fn update<'py>(
         &self,
         py: Python<'py>,
         data: Bound<'py, PyAny>,
-        unset: Vec<String>,
+        unset: Names,
         progress: Option<Py<PyAny>>,
     ) -> Result<Bound<'py, PyDict>> {
-        self.apply(py, (&data, progress), Some(unset))
+        self.apply(py, (&data, progress), Some(unset.0))
     }
 
     /// Deletes documents by id or by a condition, and returns their number.
@@ -268,7 +279,11 @@ impl Store {
 
     /// Merges segments, and returns their number.
     #[pyo3(signature = (to = None))]
-    fn merge(&self, py: Python<'_>, to: Option<usize>) -> Result<usize> {
+    fn merge(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = arguments::optional_count::<usize>)] to: Option<usize>,
+    ) -> Result<usize> {
         let store = self.store()?;
         py.detach(|| -> Result<usize> {
             match to {
@@ -336,14 +351,13 @@ impl Store {
 
 /// Fields by the names of their types.
 fn declared(types: &Bound<'_, PyAny>) -> Result<Vec<FieldSpec>> {
-    let Ok(types) = types.cast::<PyDict>() else {
+    let Ok(types) = types.cast::<PyMapping>() else {
         return Err(argument(
             "expected a schema with __arrow_c_schema__, such as one of polars or pyarrow, or a mapping of types",
         ));
     };
     let mut fields = Vec::new();
-    for (name, ty) in types {
-        let (name, ty): (String, String) = (name.extract()?, ty.extract()?);
+    for (name, ty) in arguments::names_of_types(Some(types))? {
         let (logical, is_list) = arguments::type_of(&ty)?;
         let field = FieldSpec::new(name, logical);
         fields.push(if is_list { field.multi_valued() } else { field });

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from types import MappingProxyType
 
 import docvalues as dv
 import numpy as np
@@ -81,6 +82,54 @@ def test_errors_are_those_that_python_has(hits, in_a_folder_of_its_own):
         dv.open("damaged.dv").check()
     assert raised.value.file.endswith("damaged.dv")
     assert isinstance(raised.value, dv.Error) and isinstance(pickle.loads(pickle.dumps(raised.value)), dv.CorruptError)
+
+
+def test_numbers_that_do_not_fit_are_refused(hits):
+    for wrong in (-1, 2**64, 2**70):
+        for call in (
+            lambda: hits.facet("host", top=wrong),
+            lambda: hits.facet("host", min_count=wrong),
+            lambda: hits.top("size", wrong),
+            lambda: hits.group("host", top=wrong),
+            lambda: hits.scan(limit=wrong),
+            lambda: hits.scan(part=wrong),
+            lambda: hits.scan(batch_rows=wrong),
+            lambda: dv.open("hits.dv", commit=wrong),
+            lambda: dv.write("a.dv", HITS, threads=wrong),
+            lambda: dv.write("a.dv", HITS, memory=wrong),
+            lambda: dv.Store.create("store", TYPES, keep_commits=wrong),
+            lambda: dv.Store.create("store", TYPES, buffer=wrong),
+        ):
+            with pytest.raises(dv.QueryError, match=f"from 0 to .*, found {wrong}$"):
+                call()
+    assert len(hits.facet("host", top=2**64 - 1)) == len(hits.top("size", 2**63)) - 1 == 2
+    for wrong in (1.5, "3", None):
+        with pytest.raises(TypeError):
+            hits.top("size", wrong)
+    with pytest.raises(dv.QueryError):
+        hits.histogram("size", [0, 2**200])
+
+
+def test_names_and_types_are_taken_in_every_form(hits):
+    assert hits.take([0], "size").to_pydict() == {"size": [512]}
+    assert hits.scan({"size": 1, "id": 2}.keys()).schema.names == ["size", "id"]
+    assert hits.group(name for name in ["host"]).columns == ["host", "count"]
+    assert hits.group("host", metrics="sum(size)").columns == ["host", "count", "sum(size)"]
+    dv.write("a.dv", {"ip": ["::1"]}, types=MappingProxyType({"ip": "ip"}))
+    assert dv.open("a.dv").schema.types == {"ip": "ip"}
+    with dv.Store.create("store", MappingProxyType(TYPES), id_field="id") as store:
+        store.upsert(HITS)
+        assert store.update({"id": ["a"]}, unset="host")["updated"] == 1
+    for call, message in [
+        (lambda: hits.top(None), "a name or a list of names, found NoneType"),
+        (lambda: hits.take([0], ["size", 1]), "a name or a list of names, found list"),
+        (lambda: hits.facet("host", prefix=1), "a prefix as str or bytes, found int"),
+        (lambda: dv.open(None), "a path or a list of paths, found NoneType"),
+        (lambda: dv.open(b"hits.dv"), "a path or a list of paths, found bytes"),
+        (lambda: dv.Store.create("new", TYPES, durability=None), "a number of seconds, found NoneType"),
+    ]:
+        with pytest.raises(TypeError, match=f"expected .*{message}$"):
+            call()
 
 
 def test_sums_of_64_bits_are_exact():

@@ -30,7 +30,7 @@ Docs: TypeAlias = ArrowArray | ArrowStream | Sequence[int] | Any
 # Strings or bytes as stored; of a column of IP addresses or UUIDs, also their text and objects of `ipaddress` and `uuid`.
 Ids: TypeAlias = ArrowArray | ArrowStream | Sequence[str | bytes | None] | Any
 Strings: TypeAlias = Literal["offsets", "views", "dictionary"]
-Columns: TypeAlias = Sequence[str]
+Columns: TypeAlias = str | Sequence[str]
 Progress: TypeAlias = Callable[[int], object]
 
 def open(source: Source, *, commit: int | None = None, untrusted: bool = False) -> Segment:
@@ -189,7 +189,7 @@ class Segment:
         by: str | Sequence[str],
         *,
         where: str | None = None,
-        metrics: Sequence[str] = (),
+        metrics: str | Sequence[str] = (),
         top: int = 10,
         order: str = "count",
         having: str | None = None,
@@ -208,7 +208,7 @@ class Segment:
         step: int | float | str | Sequence[Any],
         *,
         where: str | None = None,
-        metrics: Sequence[str] = (),
+        metrics: str | Sequence[str] = (),
     ) -> Table:
         """Counts in buckets: `from` (of the column's type), `count`, and a column for each metric.
 
@@ -338,7 +338,7 @@ class Store:
         """
 
     def update(
-        self, data: Data, *, unset: Sequence[str] = (), progress: Progress | None = None
+        self, data: Data, *, unset: str | Sequence[str] = (), progress: Progress | None = None
     ) -> dict[str, int]:
         """Changes columns of the documents with the ids in `data`; a null leaves the value as it is.
 
