@@ -16,6 +16,9 @@ use crate::errors::Result;
 /// longer than many of its answers.
 const INTERRUPTIBLE_DOCS: u64 = 1 << 20;
 
+/// So many values are read before others would have taken the GIL.
+const FEW: usize = 64;
+
 /// The time between two looks for Ctrl-C.
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -43,6 +46,11 @@ pub(crate) fn _forked() {
 /// Whether this process was forked after docvalues was used.
 pub(crate) fn is_forked() -> bool {
     IS_FORKED.load(Ordering::Relaxed)
+}
+
+/// Runs work on so many values, without the GIL unless they are few.
+pub(crate) fn detached<T: Send>(py: Python<'_>, values: usize, work: impl FnOnce() -> T + Send) -> T {
+    if values < FEW { work() } else { py.detach(work) }
 }
 
 /// Set when the search should stop.

@@ -46,9 +46,9 @@ impl Columns {
         Ok(Columns { names, docs, strings: arguments::strings(strings)?, as_text })
     }
 
-    /// The number of columns.
+    /// The number of values of a document, at least one.
     pub(crate) fn count(&self) -> usize {
-        self.names.len()
+        self.names.len().max(1)
     }
 
     /// The schema of the batches.

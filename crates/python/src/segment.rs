@@ -3,11 +3,10 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
 use docvalues::SortKey;
-use docvalues::column::DocAddress;
 use docvalues::search::facet::{Facet, FacetOrder};
 use docvalues::search::group::{Group, GroupOrder, Metric};
 use docvalues::search::histogram::Histogram;
-use docvalues::search::stats::{ColumnStats, Stats};
+use docvalues::search::stats::Stats;
 use docvalues::search::{SearchAnswer, SearchRequest};
 use pyo3::IntoPyObjectExt as _;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -17,7 +16,7 @@ use pyo3::types::{PyDict, PyTuple};
 use crate::answers::{self, Answer};
 use crate::arguments::{self, Names, Paths, condition};
 use crate::errors::{Result, argument};
-use crate::interrupt::{interruptible, refuse_fork};
+use crate::interrupt::{detached, interruptible, refuse_fork};
 use crate::opened::Opened;
 use crate::rows::{Columns, NOWHERE};
 use crate::scan::{Plan, Scan};
@@ -52,32 +51,17 @@ impl Segment {
         opened.ok_or_else(|| PyValueError::new_err("the segment is closed").into())
     }
 
-    /// The answer to a request for the documents of a condition.
+    /// The table that `table` makes of the answer to a request for the documents of a condition.
     fn answer(
         &self,
         py: Python<'_>,
         condition_text: Option<&str>,
         request: SearchRequest,
-    ) -> Result<(Arc<Opened>, SearchAnswer)> {
+        table: impl FnOnce(&Opened, SearchAnswer) -> Result<Table> + Send,
+    ) -> Result<Table> {
         let (opened, request) = (self.opened()?, request.query(condition(condition_text)?));
-        let answer =
-            interruptible(py, opened.docs(), |stop| Ok(opened.stoppable(stop).request(&request)?))?;
-        Ok((opened, answer))
+        interruptible(py, opened.docs(), |stop| table(&opened, opened.stoppable(stop).request(&request)?))
     }
-
-    fn stats_of(&self, py: Python<'_>, condition_text: Option<&str>, stats: Stats) -> Result<ColumnStats> {
-        let (_, answer) = self.answer(py, condition_text, SearchRequest::new().stats([stats]))?;
-        only(answer.stats)
-    }
-}
-
-/// So many values are read before others would have taken the GIL.
-const FEW: usize = 64;
-
-/// A table of documents in the order of a list.
-fn table(py: Python<'_>, opened: &Opened, columns: &Columns, docs: &[DocAddress]) -> Result<Table> {
-    let read = || columns.table(opened, &opened.search(), docs);
-    if docs.len().saturating_mul(columns.count()) < FEW { read() } else { py.detach(read) }
 }
 
 #[pymethods]
@@ -146,8 +130,8 @@ impl Segment {
         };
         let mut facet = Facet::of(column).top(top).order(order).min_count(min_count);
         facet.prefix = prefix;
-        let (_, answer) = self.answer(py, r#where, SearchRequest::new().facets([facet]))?;
-        answers::facet(&only(answer.facets)?)
+        let request = SearchRequest::new().facets([facet]);
+        self.answer(py, r#where, request, |_, answer| answers::facet(&only(answer.facets)?))
     }
 
     /// The first documents in an order: "-size" is descending.
@@ -166,8 +150,10 @@ impl Segment {
         let opened = self.opened()?;
         let columns = Columns::of(&opened, columns, docs, ("offsets", as_text))?;
         let keys = arguments::sort_keys(sort, &opened.columns);
-        let (_, answer) = self.answer(py, r#where, SearchRequest::new().sort(keys).top(n))?;
-        table(py, &opened, &columns, &answer.top)
+        let request = SearchRequest::new().sort(keys).top(n);
+        self.answer(py, r#where, request, |opened, answer| {
+            columns.table(opened, &opened.search(), &answer.top)
+        })
     }
 
     /// Groups of documents with equal values, their counts and metrics, such as "sum(size)".
@@ -210,8 +196,10 @@ impl Segment {
                 })?)
             }
         };
-        let (opened, answer) = self.answer(py, r#where, SearchRequest::new().groups([group]))?;
-        answers::groups(&opened, &only(answer.groups)?, &returned)
+        let request = SearchRequest::new().groups([group]);
+        self.answer(py, r#where, request, |opened, answer| {
+            answers::groups(opened, &only(answer.groups)?, &returned)
+        })
     }
 
     /// Counts in buckets: of a width, of a step of the calendar such as "day" or "15min", or between edges.
@@ -228,8 +216,10 @@ impl Segment {
         let mut histogram = Histogram::of(column, step);
         histogram.metrics = arguments::metrics(&metrics.0)?;
         let metrics = histogram.metrics.clone();
-        let (opened, answer) = self.answer(py, r#where, SearchRequest::new().histograms([histogram]))?;
-        answers::histogram(&opened, &only(answer.histograms)?, &metrics)
+        let request = SearchRequest::new().histograms([histogram]);
+        self.answer(py, r#where, request, |opened, answer| {
+            answers::histogram(opened, &only(answer.histograms)?, &metrics)
+        })
     }
 
     /// Statistics of a column, in one row.
@@ -237,7 +227,8 @@ impl Segment {
     fn stats(&self, py: Python<'_>, column: &str, r#where: Option<&str>, distinct: bool) -> Result<Table> {
         let mut stats = Stats::of(column).spread();
         stats.distinct = distinct;
-        answers::stats(&self.stats_of(py, r#where, stats)?)
+        let request = SearchRequest::new().stats([stats]);
+        self.answer(py, r#where, request, |_, answer| answers::stats(&only(answer.stats)?))
     }
 
     /// The values at percentiles.
@@ -249,8 +240,8 @@ impl Segment {
         at: Vec<f64>,
         r#where: Option<&str>,
     ) -> Result<Table> {
-        let stats = Stats::of(column).percentiles(at);
-        answers::percentiles(&self.stats_of(py, r#where, stats)?)
+        let request = SearchRequest::new().stats([Stats::of(column).percentiles(at)]);
+        self.answer(py, r#where, request, |_, answer| answers::percentiles(&only(answer.stats)?))
     }
 
     /// The values of documents by their numbers, in any order.
@@ -265,8 +256,10 @@ impl Segment {
         let opened = self.opened()?;
         let columns = Columns::of(&opened, columns, None, ("offsets", as_text))?;
         let numbers = arguments::doc_numbers(&docs)?;
-        let list = numbers.iter().map(|number| opened.address(*number)).collect::<Result<Vec<_>>>()?;
-        table(py, &opened, &columns, &list)
+        detached(py, numbers.len().saturating_mul(columns.count()), || {
+            let list = numbers.iter().map(|number| opened.address(*number)).collect::<Result<Vec<_>>>()?;
+            columns.table(&opened, &opened.search(), &list)
+        })
     }
 
     /// The values of the documents with these ids; nulls for an id that no document has.
@@ -281,11 +274,13 @@ impl Segment {
         let opened = self.opened()?;
         let columns = Columns::of(&opened, columns, None, ("offsets", as_text))?;
         let ids = arguments::ids(&ids, opened.id_type()?)?;
-        let known: Vec<&[u8]> = ids.iter().flatten().map(Vec::as_slice).collect();
-        let mut found = py.detach(|| opened.find(&known))?.into_iter();
-        let next = |id: &Option<Vec<u8>>| id.as_ref().and_then(|_| found.next()?).unwrap_or(NOWHERE);
-        let list: Vec<_> = ids.iter().map(next).collect();
-        table(py, &opened, &columns, &list)
+        py.detach(|| {
+            let known: Vec<&[u8]> = ids.iter().flatten().map(Vec::as_slice).collect();
+            let mut found = opened.find(&known)?.into_iter();
+            let next = |id: &Option<Vec<u8>>| id.as_ref().and_then(|_| found.next()?).unwrap_or(NOWHERE);
+            let list: Vec<_> = ids.iter().map(next).collect();
+            columns.table(&opened, &opened.search(), &list)
+        })
     }
 
     /// Documents as record batches, read when they are asked for.

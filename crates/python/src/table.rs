@@ -92,6 +92,7 @@ impl Table {
             }
             let values = PyList::empty(py);
             for batch in &self.batches {
+                py.check_signals()?;
                 for row in 0..batch.num_rows() {
                     let value = python_values::value(py, batch.column(at), field, row, OtherYears::Error)?;
                     values.append(value)?;
@@ -123,7 +124,7 @@ impl Table {
         drop(requested_schema);
         let whole = match self.batches.as_slice() {
             [batch] => batch.clone(),
-            batches => concat_batches(&self.schema, batches)?,
+            batches => py.detach(|| concat_batches(&self.schema, batches))?,
         };
         batch_capsules(py, whole)
     }

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from types import MappingProxyType
 
@@ -256,6 +257,24 @@ def test_other_threads_run_during_a_search():
         segment.count('s ~ "([0-9]*1){4}[0-9]*7$"')
         during = len(counts) - before
         done.set()
+    assert during > 0
+
+
+def test_other_threads_run_while_batches_are_joined():
+    dv.write("a.dv", pa.table({"n": np.arange(2_000_000)}))
+    rows, counts, done = dv.open("a.dv").scan().read_all(), [], threading.Event()
+    # The other thread runs when this one lets go of the GIL.
+    interval = sys.getswitchinterval()
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(lambda: [(counts.append(1), time.sleep(0)) for _ in iter(done.is_set, True)])
+        try:
+            sys.setswitchinterval(1_000)
+            before = len(counts)
+            rows.__arrow_c_array__()
+            during = len(counts) - before
+        finally:
+            sys.setswitchinterval(interval)
+            done.set()
     assert during > 0
 
 
