@@ -1,5 +1,6 @@
 //! Arguments of Python as requests: names of columns, sort keys, conditions, types, numbers of documents and ids.
 
+use std::fmt::Display;
 use std::path::PathBuf;
 
 use arrow_array::cast::AsArray as _;
@@ -18,7 +19,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyMapping, PyMemoryView, PyString};
 
 use crate::capsules::Arrays;
-use crate::errors::{Result, argument, wrong_type};
+use crate::errors::{Failure, Result, argument, wrong_type};
 use crate::interrupt::detached;
 use crate::python_values;
 use crate::text::id_of_text;
@@ -234,14 +235,27 @@ pub(crate) fn doc_numbers(docs: &Bound<'_, PyAny>) -> Result<Vec<u64>> {
         arrays.for_each(docs.py(), |array| add_integers(only_column(&array).as_ref(), &mut numbers))?;
         return Ok(numbers);
     }
-    if let Ok(memory) = PyMemoryView::from(docs) {
-        return of_memory(&memory);
+    if docs.hasattr("mask")? {
+        // A masked array of numpy, whose buffer has what is masked, too.
+        return numbers_of_list(&docs.call_method0("tolist")?);
     }
+    match PyMemoryView::from(docs) {
+        Ok(memory) => of_memory(&memory),
+        Err(_) => numbers_of_list(docs),
+    }
+}
+
+fn numbers_of_list(docs: &Bound<'_, PyAny>) -> Result<Vec<u64>> {
     let number = |number: PyResult<Bound<'_, PyAny>>| {
         let number = number?;
-        match number.extract::<i64>() {
-            Ok(number) => doc_number(number),
-            Err(_) => doc_number(number.extract::<i128>()?),
+        // Python takes a bool as 0 or 1, but a list of them is a mask.
+        let found = if number.is_instance_of::<PyBool>() { None } else { Some(number.extract::<i64>()) };
+        match found {
+            Some(Ok(number)) => doc_number(number),
+            Some(Err(error)) if error.is_instance_of::<PyOverflowError>(number.py()) => {
+                Err(no_document(&number))
+            }
+            _ => Err(wrong_type("numbers of documents", &number).into()),
         }
     };
     docs.try_iter()?.map(number).collect()
@@ -257,7 +271,11 @@ fn only_column(array: &ArrayRef) -> &ArrayRef {
 
 fn doc_number(number: impl Into<i128>) -> Result<u64> {
     let number = number.into();
-    u64::try_from(number).map_err(|_| PyIndexError::new_err(format!("there is no document {number}")).into())
+    u64::try_from(number).map_err(|_| no_document(&number))
+}
+
+fn no_document(number: &dyn Display) -> Failure {
+    PyIndexError::new_err(format!("there is no document {number}")).into()
 }
 
 fn add_integers(array: &dyn Array, numbers: &mut Vec<u64>) -> Result<()> {
@@ -360,7 +378,10 @@ fn ids_of_list(ids: &Bound<'_, PyAny>, logical: LogicalType) -> Result<Vec<Optio
             Err(_) if logical.fixed_len().is_some() => {
                 Some(id_of_text(&id.str()?.extract::<String>()?, logical)?)
             }
-            Err(_) => Some(id_of_text(&id.extract::<String>()?, logical)?),
+            Err(_) => {
+                let text = id.extract::<String>().map_err(|_| wrong_type("ids as str or bytes", &id))?;
+                Some(id_of_text(&text, logical)?)
+            }
         });
     }
     Ok(stored)

@@ -15,6 +15,7 @@ from types import MappingProxyType
 
 import docvalues as dv
 import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -206,6 +207,27 @@ def test_numbers_of_documents_in_every_form(hits):
         assert hits.lookup(ids, ["size"]).to_pydict() == {"size": [70, None, None]}
     with pytest.raises(dv.QueryError):
         hits.take(pa.nulls(1))
+    for docs in (
+        np.array([2, 0], ">i4"),
+        np.array([2.0, 0.0]),
+        np.array([True, False, True]),
+        np.array([[2, 0]]),
+        pd.Series([2, None]),
+        pl.Series(["2"]),
+    ):
+        with pytest.raises(dv.QueryError, match="expected numbers of documents"):
+            hits.take(docs)
+    masked, times = np.ma.masked_array([2, 0], [False, True]), np.array([2, 0], "M8[s]")
+    for docs in (masked, times, [2, None], [True, False], [2.0], "20", 2, None):
+        with pytest.raises(TypeError):
+            hits.take(docs)
+    assert len(hits.take(np.ma.masked_array([2, 0]))) == 2
+    for docs in ([2**64], [2**200], [-(2**63) - 1], np.array([2, -1], "i1")[::-1], pa.array([2**64 - 1], pa.uint64())):
+        with pytest.raises(IndexError, match="no document"):
+            hits.take(docs)
+    for wrong in (1, 1.5, bytearray(b"a")):
+        with pytest.raises(TypeError, match="expected ids as str or bytes"):
+            hits.lookup(["a", wrong])
     # Of several files that have an id, the last one counts.
     dv.write("more.dv", {"id": ["c", "d"], "size": [7, 8]}, id_field="id")
     both = dv.open(["hits.dv", "more.dv"])
