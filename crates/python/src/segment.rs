@@ -47,8 +47,11 @@ impl Segment {
 
     fn opened(&self) -> Result<Arc<Opened>> {
         refuse_fork()?;
-        let opened = self.0.read().unwrap_or_else(PoisonError::into_inner).clone();
-        opened.ok_or_else(|| PyValueError::new_err("the segment is closed").into())
+        self.if_open().ok_or_else(|| PyValueError::new_err("the segment is closed").into())
+    }
+
+    fn if_open(&self) -> Option<Arc<Opened>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The table that `table` makes of the answer to a request for the documents of a condition.
@@ -351,15 +354,16 @@ impl Segment {
         Ok((partial, PyTuple::empty(py)))
     }
 
-    fn __repr__(&self) -> Result<String> {
-        let opened = self.opened()?;
-        Ok(format!("<Segment {}: {} documents, {} columns>", opened.name, opened.live, opened.columns.len()))
+    fn __repr__(&self) -> String {
+        let Some(opened) = self.if_open() else { return "<Segment, closed>".to_owned() };
+        format!("<Segment {}: {} documents, {} columns>", opened.name, opened.live, opened.columns.len())
     }
 
-    fn _repr_html_(&self) -> Result<String> {
-        let opened = self.opened()?;
+    /// None of a segment that is closed, of which a notebook shows the `repr`.
+    fn _repr_html_(&self) -> Result<Option<String>> {
+        let Some(opened) = self.if_open() else { return Ok(None) };
         let head = format!("<p>{}: {} documents</p>", escaped(&opened.name), opened.live);
-        Ok(head + &self.schema()?.html())
+        Ok(Some(head + &self.schema()?.html()))
     }
 }
 

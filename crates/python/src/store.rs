@@ -338,14 +338,18 @@ impl Store {
         self.close(py);
     }
 
-    fn __repr__(&self) -> Result<String> {
-        let docs = self.__len__()?;
-        Ok(format!("<Store {}: {docs} documents>", self.path))
+    fn __repr__(&self) -> String {
+        match self.__len__() {
+            Ok(docs) => format!("<Store {}: {docs} documents>", self.path),
+            Err(_) => format!("<Store {}, closed>", self.path),
+        }
     }
 
-    fn _repr_html_(&self) -> Result<String> {
-        let head = format!("<p>{}: {} documents</p>", escaped(&self.path), self.__len__()?);
-        Ok(head + &self.schema()?.html())
+    /// None of a store that is closed, of which a notebook shows the `repr`.
+    fn _repr_html_(&self) -> Result<Option<String>> {
+        let Ok(docs) = self.__len__() else { return Ok(None) };
+        let head = format!("<p>{}: {docs} documents</p>", escaped(&self.path));
+        Ok(Some(head + &self.schema()?.html()))
     }
 }
 

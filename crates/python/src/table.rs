@@ -7,7 +7,7 @@ use arrow_schema::{ArrowError, SchemaRef};
 use arrow_select::concat::concat_batches;
 use docvalues::Field;
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict as _, PyCapsule, PyDict, PyList, PyTuple};
+use pyo3::types::{IntoPyDict as _, PyCapsule, PyDict, PyIterator, PyList, PyTuple};
 
 use crate::capsules::{batch_capsules, schema_capsule, stream_capsule};
 use crate::errors::{Result, argument};
@@ -15,6 +15,9 @@ use crate::python_values::{self, OtherYears};
 
 /// The rows that `repr` shows.
 const SHOWN: usize = 20;
+
+/// The characters of a value that it shows.
+const CHARACTERS: usize = 1_000;
 
 /// Rows in memory.
 #[pyclass(frozen, module = "docvalues")]
@@ -49,7 +52,7 @@ impl Table {
                 let cells = self.schema.fields().iter().zip(batch.columns());
                 let cells = cells.map(|(field, column)| -> Result<String> {
                     let value = python_values::value(py, column, field, row, OtherYears::Text)?;
-                    Ok(value.str()?.to_string_lossy().into_owned())
+                    Ok(shortened(&value.str()?.to_string_lossy()))
                 });
                 rows.push(cells.collect::<Result<Vec<String>>>()?);
             }
@@ -181,6 +184,14 @@ impl Schema {
         self.schema.fields().len()
     }
 
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        PyList::new(py, self.names())?.try_iter()
+    }
+
+    fn __contains__(&self, name: &str) -> bool {
+        self.names().contains(&name)
+    }
+
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyCapsule>> {
         schema_capsule(py, &self.schema)
     }
@@ -196,6 +207,14 @@ pub(crate) fn type_name(field: &Field) -> String {
     match field.kind.is_multi_valued() {
         true => format!("list<{}>", field.logical.name()),
         false => field.logical.name().to_owned(),
+    }
+}
+
+/// The beginning of a long text.
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(CHARACTERS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }
 

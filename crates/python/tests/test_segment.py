@@ -35,7 +35,9 @@ def hits():
 def test_a_segment_describes_itself(hits):
     assert (hits.columns, len(hits), hits.parts, hits.sort_by) == (["host", "id", "size"], 3, 1, [])
     assert hits.schema.types == TYPES
-    assert hits.schema.names == hits.columns and len(hits.schema) == 3
+    assert hits.schema.names == list(hits.schema) == hits.columns and len(hits.schema) == 3
+    assert "size" in hits.schema and "hots" not in hits.schema
+    assert list(pl.Schema(hits.schema)) == hits.columns
     assert pa.schema(hits.schema).field("size").type == pa.int64()
     described = hits.describe().to_pydict()
     assert described["name"] == hits.columns and described["docs"] == [2, 3, 3]
@@ -182,6 +184,9 @@ def test_closed_segments_refuse_and_older_scans_go_on(hits):
     hits.close()
     with pytest.raises(ValueError, match="closed"):
         hits.count()
+    # A debugger shows it all the same.
+    assert repr(hits) == "<Segment, closed>" and hits._repr_html_() is None
+    hits.close()
     assert scan.read_all().to_pydict() == scan.read_all().to_pydict() == {"size": HITS["size"]}
     scan.close()
     with pytest.raises(ValueError, match="closed"):
@@ -554,6 +559,7 @@ def test_a_store_changes():
         assert "<table" in store._repr_html_()
     with pytest.raises(ValueError, match="closed"):
         store.commit()
+    assert repr(store) == "<Store store, closed>" and store._repr_html_() is None
     del store
     gc.collect()
     with pytest.raises(dv.NotFoundError):
@@ -606,6 +612,14 @@ def test_a_table_shows_years_that_python_does_not_have():
         with pytest.raises(ValueError, match="use Arrow"):
             answer.to_pydict()
     assert "29349-01-26" in repr(segment.stats("day")) and "-5877641-06-23" in repr(segment.facet("day"))
+
+
+def test_a_table_shows_the_beginning_of_long_values():
+    dv.write("a.dv", {"s": ["ä" * 100_000, "<b>"], "n": [[*range(10_000)], [1]]})
+    table = dv.open("a.dv").top("s")
+    for shown in (repr(table), table._repr_html_()):
+        assert "ä" * 1_000 + "…" in shown and "[0, 1, 2" in shown and len(shown) < 3_000
+    assert table.to_pydict()["s"][1] == "ä" * 100_000
 
 
 def test_deletes_publish_and_those_of_a_condition_commit():
