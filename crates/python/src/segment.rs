@@ -13,7 +13,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use crate::answers::{self, Answer};
+use crate::answers;
 use crate::arguments::{self, Names, Paths, condition};
 use crate::errors::{Result, argument};
 use crate::interrupt::{detached, interruptible, refuse_fork};
@@ -103,7 +103,7 @@ impl Segment {
     /// A row for each column: its name, type and kind, documents with a value, and values.
     fn describe(&self, py: Python<'_>) -> Result<Table> {
         let opened = self.opened()?;
-        py.detach(|| describe(&opened))
+        py.detach(|| answers::describe(&opened))
     }
 
     /// The number of documents that match a condition.
@@ -228,7 +228,9 @@ impl Segment {
     /// Statistics of a column, in one row.
     #[pyo3(signature = (column, *, r#where = None, distinct = false))]
     fn stats(&self, py: Python<'_>, column: &str, r#where: Option<&str>, distinct: bool) -> Result<Table> {
-        let mut stats = Stats::of(column).spread();
+        let are_bytes = self.opened()?.fields(&[column])?.iter().any(|field| field.kind.is_bytes());
+        let stats = Stats::of(column);
+        let mut stats = if are_bytes { stats } else { stats.spread() };
         stats.distinct = distinct;
         let request = SearchRequest::new().stats([stats]);
         self.answer(py, r#where, request, |_, answer| answers::stats(&only(answer.stats)?))
@@ -377,29 +379,4 @@ fn key_text(key: &SortKey) -> String {
     let (sign, end) =
         (if key.descending { "-" } else { "" }, if key.missing_first { ":missing-first" } else { "" });
     format!("{sign}{}{end}", key.column)
-}
-
-/// A row for each column. Counts of documents are known if none is deleted.
-fn describe(opened: &Opened) -> Result<Table> {
-    let fields = opened.fields(&opened.columns)?;
-    let (mut docs, mut values) = (Vec::new(), Vec::new());
-    for name in &opened.columns {
-        let (mut with_value, mut all) = (Some(0), Some(0));
-        for part in 0..opened.parts.len() {
-            // A part without the column has no values in it.
-            let Ok(column) = opened.parts.source(part).column(name) else { continue };
-            let info = column.info();
-            let add = |sum: Option<u64>, count: Option<u64>| Some(sum? + count?);
-            with_value = add(with_value, info.with_value.exact());
-            all = add(all, info.value_count.exact());
-        }
-        let is_known = opened.live == opened.docs();
-        docs.push(with_value.filter(|_| is_known));
-        values.push(all.filter(|_| is_known));
-    }
-    let mut answer = Answer::default();
-    answer.text("name", fields.iter().map(|field| field.name.as_str()));
-    answer.text("type", fields.iter().map(crate::table::type_name));
-    answer.text("kind", fields.iter().map(|field| field.kind.name()));
-    answer.counts("docs", docs).counts("values", values).table([])
 }

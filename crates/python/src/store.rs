@@ -19,7 +19,7 @@ use crate::interrupt::{interruptible, is_forked, refuse_fork};
 use crate::opened::Opened;
 use crate::segment::Segment;
 use crate::table::{Schema, escaped};
-use crate::write::{Types, each_slice};
+use crate::write::{Types, declared, each_slice};
 
 /// A folder of segments that changes.
 #[pyclass(frozen, module = "docvalues")]
@@ -351,22 +351,6 @@ impl Store {
         let head = format!("<p>{}: {docs} documents</p>", escaped(&self.path));
         Ok(Some(head + &self.schema()?.html()))
     }
-}
-
-/// Fields by the names of their types.
-fn declared(types: &Bound<'_, PyAny>) -> Result<Vec<FieldSpec>> {
-    let Ok(types) = types.cast::<PyMapping>() else {
-        return Err(argument(
-            "expected a schema with __arrow_c_schema__, such as one of polars or pyarrow, or a mapping of types",
-        ));
-    };
-    let mut fields = Vec::new();
-    for (name, ty) in arguments::names_of_types(Some(types))? {
-        let (logical, is_list) = arguments::type_of(&ty)?;
-        let field = FieldSpec::new(name, logical);
-        fields.push(if is_list { field.multi_valued() } else { field });
-    }
-    Ok(fields)
 }
 
 /// The field of a store for one of a writer. Strings have a dictionary, except ids.

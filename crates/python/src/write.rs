@@ -111,6 +111,22 @@ impl Types {
     }
 }
 
+/// Fields by the names of their types.
+pub(crate) fn declared(types: &Bound<'_, PyAny>) -> Result<Vec<FieldSpec>> {
+    let Ok(types) = types.cast::<PyMapping>() else {
+        return Err(argument(
+            "expected a schema with __arrow_c_schema__, such as one of polars or pyarrow, or a mapping of types",
+        ));
+    };
+    let mut fields = Vec::new();
+    for (name, ty) in arguments::names_of_types(Some(types))? {
+        let (logical, is_list) = arguments::type_of(&ty)?;
+        let field = FieldSpec::new(name, logical);
+        fields.push(if is_list { field.multi_valued() } else { field });
+    }
+    Ok(fields)
+}
+
 /// Passes the rows of data in slices, with the number of rows before each. Between them, `progress` gets that number, and
 /// Ctrl-C its turn. Call it detached.
 pub(crate) fn each_slice(

@@ -151,6 +151,17 @@ def test_sums_of_64_bits_are_exact():
         assert segment.group("g", metrics=["sum(n)"]).to_pydict()["sum(n)"] == [total]
 
 
+def test_strings_have_statistics(hits):
+    counts = {"docs": [3], "missing": [1], "values": [2], "nans": [0]}
+    none = {"sum": [None], "mean": [None], "std": [None]}
+    expected = {**counts, "min": ["<y>"], "max": ["x.example"], **none, "distinct": [2]}
+    assert hits.stats("host", distinct=True).to_pydict() == expected
+    dv.write("a.dv", {"ip": ["10.0.0.2", "::1", None]}, types={"ip": "ip"})
+    assert dv.open("a.dv").stats("ip").to_pydict() == {**counts, "min": ["::1"], "max": ["10.0.0.2"], **none}
+    with pytest.raises(dv.ColumnError):
+        hits.stats("hots")
+
+
 def test_columns_of_one_name_are_refused_in_a_mapping(hits):
     dv.write("a.dv", {"count": [7, 7, 8]})
     counts = dv.open("a.dv").facet("count")

@@ -223,6 +223,7 @@ class Segment:
     ) -> Table:
         """One row: `docs`, `missing`, `values`, `nans`, `min`, `max`, `sum`, `mean`, `std`, and `distinct` on request.
 
+        Strings, bytes, IP addresses and UUIDs have no `sum`, `mean` and `std`: these are null.
         `std` is the standard deviation of a sample, as in polars and DuckDB. Here and in metrics, sums of integers are i64, or
         u64, or doubles if one is beyond 64 bits.
         """
