@@ -35,6 +35,20 @@ impl Failure {
             other => other,
         }
     }
+
+    /// The failure of values of a column.
+    pub(crate) fn in_column(self, py: Python<'_>, name: &str) -> Failure {
+        match self {
+            Failure::Raised(raised) => {
+                let (raised, column) = (*raised, Some(name.to_owned()));
+                Raised { message: format!("column {name:?}: {}", raised.message), column, ..raised }.into()
+            }
+            Failure::Python(error) if error.is_instance_of::<PyTypeError>(py) => {
+                PyTypeError::new_err(format!("column {name:?}: {}", error.value(py))).into()
+            }
+            other => other,
+        }
+    }
 }
 
 /// For errors within streams, whose readers get nothing but a text.

@@ -20,7 +20,8 @@ class ArrowSchema(Protocol):
 
 Path: TypeAlias = str | PathLike[str]
 Source: TypeAlias = Path | Sequence[Path]
-# A mapping of names to lists of values is for small data: bool, int, float, str, bytes, date, datetime, lists of these, None.
+# A mapping of names to lists of values is for small data: bool, int, float, str, bytes, date, datetime, objects of `uuid` and
+# `ipaddress`, lists of these, None.
 Data: TypeAlias = ArrowStream | ArrowArray | Mapping[str, Sequence[Any]]
 # A mapping has the names of docs/query.md: "i64", "u64", "f64", "bool", "date", "timestamp[ms]", "timestamp[us]",
 # "timestamp[ns]", "ip", "uuid", "string", "bytes"; "list<string>" has any number of values in each document.
