@@ -204,7 +204,8 @@ def test_addresses_and_uuids_of_python():
     dv.write("a.dv", rows)
     table = check(dv.open("a.dv"))
     assert table.schema.field("ids").type.value_type == table.schema.field("id").type == pa.uuid()
-    # As Arrow, a table or its columns, they go in as they came out. A column of pyarrow has no name of a type that it does not know.
+    # As Arrow, a table or its columns, they go in as they came out. pyarrow keeps the name of a type that it does not know in
+    # the schema of the table.
     dv.write("b.dv", table)
     check(dv.open("b.dv"))
     dv.write("c.dv", dict(zip(table.column_names, table.columns)), types={"ip": "ip"})
@@ -315,6 +316,26 @@ def test_an_array_that_is_not_of_its_schema_is_refused():
     data = type("Data", (), {"__arrow_c_array__": lambda self, requested_schema=None: (schema, array)})()
     with pytest.raises(dv.DataError, match="laid out"):
         dv.write("a.dv", data)
+
+
+def test_types_without_a_column_of_their_own_become_others():
+    """As docs/python.md says."""
+    prices = pa.array([decimal.Decimal("1.50"), None], pa.decimal128(9, 2))
+    cents = pa.array([decimal.Decimal(150), None], pa.decimal128(9, 0))
+    geo = pa.array([{"city": "Bonn", "at": {"lat": 50.7}}, None])
+    flags = pa.ExtensionArray.from_storage(pa.bool8(), pa.array([1, None], pa.int8()))
+    dv.write("a.dv", pa.table({"price": prices, "cents": cents, "geo": geo, "flag": flags}))
+    segment = dv.open("a.dv")
+    types = {"cents": "i64", "flag": "i64", "geo.at.lat": "f64", "geo.city": "string", "price": "f64"}
+    assert segment.schema.types == types and segment.columns == sorted(types)
+    row = dict(zip(types, [150, 1, 50.7, "Bonn", 1.5]))
+    assert segment.scan().read_all().to_pydict() == {name: [value, None] for name, value in row.items()}
+    # Text within structs is no address, and integers of Arrow are no doubles.
+    dv.write("a.dv", pa.table({"ip": pa.array(["::1"])}), types={"ip": "ip"})
+    for column, types in (({"ip": pa.array([{"v6": "::1"}])}, {"ip.v6": "ip"}), ({"n": pa.array([1])}, {"n": "f64"})):
+        with pytest.raises(dv.DataError) as error:
+            dv.write("a.dv", pa.table(column), types=types)
+        assert error.value.column == list(types)[0]
 
 
 def test_slices_of_encoded_and_nested_text_fit_the_memory():

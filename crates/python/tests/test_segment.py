@@ -579,6 +579,20 @@ def test_a_store_changes():
         dv.Store.create("store", schema)
 
 
+def test_what_was_not_committed_is_lost_without_a_log():
+    for durability, docs in (("commit", 1), ("batch", 2), (0.01, 2)):
+        path = f"store-{durability}"
+        with dv.Store.create(path, TYPES, id_field="id", durability=durability) as store:
+            store.upsert({"id": ["a"], "size": [1]})
+            store.commit()
+            store.upsert({"id": ["b"]})
+            # A null leaves the value as it is.
+            assert store.update({"id": ["a"], "host": ["x"], "size": [None]})["updated"] == 1
+        with dv.Store.open(path) as store:
+            assert len(store) == docs
+            assert store.snapshot().lookup(["a"], ["size"]).to_pydict() == {"size": [1]}
+
+
 def test_text_that_is_no_address_has_its_row():
     table = pa.table({"ip": ["10.0.0.1"] * 70_000 + ["10.0.0"] + ["10.0.0.1"] * 9})
     with pytest.raises(dv.DataError) as raised:
