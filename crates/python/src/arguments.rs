@@ -136,9 +136,18 @@ pub(crate) fn strings(name: &str) -> Result<StringLayout> {
     }
 }
 
+/// What is called between batches, or `None`.
+pub(crate) fn progress(progress: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
+    match progress.is_callable() {
+        true => Ok(Some(progress.clone().unbind())),
+        false if progress.is_none() => Ok(None),
+        false => Err(wrong_type("a function that gets a number, as progress", progress)),
+    }
+}
+
 /// The columns of a mapping, and the names of their types.
 pub(crate) fn names_of_types(types: Option<&Bound<'_, PyMapping>>) -> Result<Vec<(String, String)>> {
-    types.map_or(Ok(Vec::new()), |types| Ok(types.items()?.extract()?))
+    types.map_or(Ok(Vec::new()), |types| Ok(types.items()?.extract::<Vec<(String, String)>>()?))
 }
 
 /// A type, and whether documents may have several of its values: `i64`, `list<string>`.

@@ -221,7 +221,7 @@ impl Store {
         &self,
         py: Python<'py>,
         data: Bound<'py, PyAny>,
-        progress: Option<Py<PyAny>>,
+        #[pyo3(from_py_with = arguments::progress)] progress: Option<Py<PyAny>>,
     ) -> Result<Bound<'py, PyDict>> {
         self.apply(py, (&data, progress), None)
     }
@@ -233,7 +233,7 @@ impl Store {
         py: Python<'py>,
         data: Bound<'py, PyAny>,
         unset: Names,
-        progress: Option<Py<PyAny>>,
+        #[pyo3(from_py_with = arguments::progress)] progress: Option<Py<PyAny>>,
     ) -> Result<Bound<'py, PyDict>> {
         self.apply(py, (&data, progress), Some(unset.0))
     }

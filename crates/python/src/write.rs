@@ -34,7 +34,7 @@ pub(crate) fn write(
     types: Option<Bound<'_, PyMapping>>,
     #[pyo3(from_py_with = arguments::optional_count::<usize>)] threads: Option<usize>,
     #[pyo3(from_py_with = arguments::optional_count::<usize>)] memory: Option<usize>,
-    progress: Option<Py<PyAny>>,
+    #[pyo3(from_py_with = arguments::progress)] progress: Option<Py<PyAny>>,
 ) -> Result<u32> {
     refuse_fork()?;
     let types = Types::of(types.as_ref())?;

@@ -267,7 +267,23 @@ def test_progress_and_its_errors(in_a_folder_of_its_own):
 
     with pytest.raises(RuntimeError):
         dv.write("b.dv", table, progress=fail)
+    with pytest.raises(TypeError, match="as progress, found int"):
+        dv.write("b.dv", table, progress=7)
     assert sorted(path.name for path in in_a_folder_of_its_own.iterdir()) == ["a.dv"]
+
+
+def test_progress_may_call_the_store_again():
+    with dv.Store.create("store", TYPES, id_field="id") as store:
+        with pytest.raises(TypeError, match="as progress, found int"):
+            store.upsert(HITS, progress=7)
+        assert not store.refresh(), "nothing was applied"
+        calls = [store.refresh, store.commit, lambda: store.upsert({"id": ["z"]}), lambda: store.merge(1), store.close]
+        for call in calls:
+            seen = []
+            assert sum(store.upsert(HITS, progress=lambda rows: seen.append((rows, call()))).values()) == 3
+            assert seen[0][0] == 3
+        with pytest.raises(ValueError, match="closed"):
+            store.commit()
 
 
 def test_threads_share_a_segment():
