@@ -103,7 +103,7 @@ pub(crate) fn parsed(
 /// The IP addresses or UUIDs of a list as 16 bytes each; `None` if its first value is something else.
 pub(crate) fn addresses(values: &Bound<'_, PyAny>) -> Result<Option<(LogicalType, ArrayRef)>> {
     let Ok(items) = values.try_iter() else { return Ok(None) };
-    let (mut of_all, mut parsed) = (None, Vec::new());
+    let (mut of_all, mut parsed): (Option<LogicalType>, Vec<Option<Vec<u8>>>) = (None, Vec::new());
     for value in items {
         let value = value?;
         if value.is_none() {

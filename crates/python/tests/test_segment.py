@@ -104,7 +104,7 @@ def test_numbers_that_do_not_fit_are_refused(hits):
             lambda: dv.Store.create("store", TYPES, keep_commits=wrong),
             lambda: dv.Store.create("store", TYPES, buffer=wrong),
         ):
-            with pytest.raises(dv.QueryError, match=f"from 0 to .*, found {wrong}$"):
+            with pytest.raises(dv.QueryError, match=f"from 0 to .*, found {wrong}"):
                 call()
     assert len(hits.facet("host", top=2**64 - 1)) == len(hits.top("size", 2**63)) - 1 == 2
     for wrong in (1.5, "3", None):
@@ -132,7 +132,7 @@ def test_names_and_types_are_taken_in_every_form(hits):
         (lambda: dv.open(b"hits.dv"), "a path or a list of paths, found bytes"),
         (lambda: dv.Store.create("new", TYPES, durability=None), "a number of seconds, found NoneType"),
     ]:
-        with pytest.raises(TypeError, match=f"expected .*{message}$"):
+        with pytest.raises(TypeError, match=f"expected .*{message}"):
             call()
 
 
