@@ -14,7 +14,7 @@ use docvalues::{Field, Kind, LogicalType};
 
 use crate::errors::{Result, argument};
 use crate::opened::Opened;
-use crate::table::Table;
+use crate::table::{Table, type_name};
 
 /// Columns of an answer. They become Arrow's as those of a segment do.
 #[derive(Default)]
@@ -178,6 +178,31 @@ fn whole<T: Number + TryFrom<i128>>(sums: &[Option<Sum>]) -> Option<Vec<Option<i
         Some(sum) => T::try_from(sum.to_i128()?).ok().map(|sum| Some(sum.to_stored())),
     };
     sums.iter().map(stored).collect()
+}
+
+/// A row for each column. Counts of documents are known if none is deleted.
+pub(crate) fn describe(opened: &Opened) -> Result<Table> {
+    let fields = opened.fields(&opened.columns)?;
+    let (mut docs, mut values) = (Vec::new(), Vec::new());
+    for name in &opened.columns {
+        let (mut with_value, mut all) = (Some(0), Some(0));
+        for part in 0..opened.parts.len() {
+            // A part without the column has no values in it.
+            let Ok(column) = opened.parts.source(part).column(name) else { continue };
+            let info = column.info();
+            let add = |sum: Option<u64>, count: Option<u64>| Some(sum? + count?);
+            with_value = add(with_value, info.with_value.exact());
+            all = add(all, info.value_count.exact());
+        }
+        let is_known = opened.live == opened.docs();
+        docs.push(with_value.filter(|_| is_known));
+        values.push(all.filter(|_| is_known));
+    }
+    let mut answer = Answer::default();
+    answer.text("name", fields.iter().map(|field| field.name.as_str()));
+    answer.text("type", fields.iter().map(type_name));
+    answer.text("kind", fields.iter().map(|field| field.kind.name()));
+    answer.counts("docs", docs).counts("values", values).table([])
 }
 
 /// A facet: values and counts.

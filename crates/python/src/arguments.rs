@@ -1,5 +1,6 @@
 //! Arguments of Python as requests: names of columns, sort keys, conditions, types, numbers of documents and ids.
 
+use std::fmt::Display;
 use std::path::PathBuf;
 
 use arrow_array::cast::AsArray as _;
@@ -13,36 +14,80 @@ use docvalues::search::query::Literal;
 use docvalues::search::{Query, Search};
 use docvalues::writer::arrow::{FlatArray, for_each};
 use docvalues::{LogicalType, SortKey};
-use pyo3::exceptions::PyIndexError;
+use pyo3::exceptions::{PyIndexError, PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyMapping, PyMemoryView, PyString};
 
 use crate::capsules::Arrays;
-use crate::errors::{Result, argument};
+use crate::errors::{Failure, Result, argument, wrong_type};
+use crate::interrupt::detached;
 use crate::python_values;
 use crate::text::id_of_text;
 
 /// A name, or several.
-#[derive(FromPyObject)]
-pub(crate) enum Names {
-    One(String),
-    Many(Vec<String>),
-}
+pub(crate) struct Names(pub(crate) Vec<String>);
 
-impl Names {
-    pub(crate) fn list(self) -> Vec<String> {
-        match self {
-            Names::One(name) => vec![name],
-            Names::Many(names) => names,
-        }
+impl<'py> FromPyObject<'_, 'py> for Names {
+    type Error = PyErr;
+
+    fn extract(names: Borrowed<'_, 'py, PyAny>) -> PyResult<Names> {
+        one_or_many(&names, "a name or a list of names").map(Names)
     }
 }
 
 /// A path, or several.
-#[derive(FromPyObject)]
-pub(crate) enum Paths {
-    One(PathBuf),
-    Many(Vec<PathBuf>),
+pub(crate) struct Paths(pub(crate) Vec<PathBuf>);
+
+impl<'py> FromPyObject<'_, 'py> for Paths {
+    type Error = PyErr;
+
+    fn extract(paths: Borrowed<'_, 'py, PyAny>) -> PyResult<Paths> {
+        one_or_many(&paths, "a path or a list of paths").map(Paths)
+    }
+}
+
+/// The value of an object, or those of an iterable.
+fn one_or_many<'py, T: FromPyObjectOwned<'py>>(
+    object: &Bound<'py, PyAny>,
+    expected: &str,
+) -> PyResult<Vec<T>> {
+    if let Ok(one) = object.extract::<T>() {
+        return Ok(vec![one]);
+    }
+    let each =
+        |item: PyResult<Bound<'py, PyAny>>| -> PyResult<T> { item?.extract::<T>().map_err(Into::into) };
+    let many = object.try_iter().and_then(|items| items.map(each).collect::<PyResult<Vec<T>>>());
+    many.map_err(|error| match error.is_instance_of::<PyTypeError>(object.py()) {
+        true => wrong_type(expected, object),
+        false => error,
+    })
+}
+
+/// A number that is not negative. pyo3 refuses others by an `OverflowError`.
+pub(crate) fn count<T: TryFrom<u64>>(number: &Bound<'_, PyAny>) -> PyResult<T> {
+    let fitting = match number.extract::<u64>() {
+        Ok(count) => T::try_from(count).ok(),
+        Err(error) if error.is_instance_of::<PyOverflowError>(number.py()) => None,
+        Err(error) => return Err(error),
+    };
+    fitting.ok_or_else(|| argument(format!("expected a number from 0 to 2^64 - 1, found {number}")).into())
+}
+
+/// As [`count`], or `None`.
+pub(crate) fn optional_count<T: TryFrom<u64>>(number: &Bound<'_, PyAny>) -> PyResult<Option<T>> {
+    if number.is_none() { Ok(None) } else { count(number).map(Some) }
+}
+
+/// The bytes that values begin with, as text or bytes, or `None`.
+pub(crate) fn prefix(prefix: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u8>>> {
+    if prefix.is_none() {
+        return Ok(None);
+    }
+    if let Ok(bytes) = prefix.cast::<PyBytes>() {
+        return Ok(Some(bytes.as_bytes().to_vec()));
+    }
+    let text = prefix.extract::<String>().map_err(|_| wrong_type("a prefix as str or bytes", prefix))?;
+    Ok(Some(text.into_bytes()))
 }
 
 /// The documents of a condition; all without one.
@@ -65,7 +110,7 @@ pub(crate) fn sort_keys(keys: Names, columns: &[String]) -> Vec<SortKey> {
             (None, None) => direction(text),
         }
     };
-    keys.list().iter().map(key).collect()
+    keys.0.iter().map(key).collect()
 }
 
 /// Metrics by their names, such as `sum(size)`.
@@ -89,6 +134,20 @@ pub(crate) fn strings(name: &str) -> Result<StringLayout> {
         "dictionary" => Ok(StringLayout::Dictionary),
         _ => Err(argument(format!("expected strings as offsets, views or dictionary, found {name:?}"))),
     }
+}
+
+/// What is called between batches, or `None`.
+pub(crate) fn progress(progress: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
+    match progress.is_callable() {
+        true => Ok(Some(progress.clone().unbind())),
+        false if progress.is_none() => Ok(None),
+        false => Err(wrong_type("a function that gets a number, as progress", progress)),
+    }
+}
+
+/// The columns of a mapping, and the names of their types.
+pub(crate) fn names_of_types(types: Option<&Bound<'_, PyMapping>>) -> Result<Vec<(String, String)>> {
+    types.map_or(Ok(Vec::new()), |types| Ok(types.items()?.extract::<Vec<(String, String)>>()?))
 }
 
 /// A type, and whether documents may have several of its values: `i64`, `list<string>`.
@@ -125,7 +184,8 @@ fn literal(value: &Bound<'_, PyAny>) -> Result<Literal> {
     Ok(if value.is_instance_of::<PyBool>() {
         Literal::Bool(value.extract()?)
     } else if value.is_instance_of::<PyInt>() {
-        Literal::Int(value.extract()?)
+        let number = value.extract::<i128>();
+        Literal::Int(number.map_err(|_| argument(format!("expected a number of 128 bits, found {value}")))?)
     } else if value.is_instance_of::<PyFloat>() {
         Literal::Float(value.extract()?)
     } else if let Ok(number) = value.extract::<i128>() {
@@ -184,14 +244,27 @@ pub(crate) fn doc_numbers(docs: &Bound<'_, PyAny>) -> Result<Vec<u64>> {
         arrays.for_each(docs.py(), |array| add_integers(only_column(&array).as_ref(), &mut numbers))?;
         return Ok(numbers);
     }
-    if let Ok(memory) = PyMemoryView::from(docs) {
-        return of_memory(&memory);
+    if docs.hasattr("mask")? {
+        // A masked array of numpy, whose buffer has what is masked, too.
+        return numbers_of_list(&docs.call_method0("tolist")?);
     }
+    match PyMemoryView::from(docs) {
+        Ok(memory) => of_memory(&memory),
+        Err(_) => numbers_of_list(docs),
+    }
+}
+
+fn numbers_of_list(docs: &Bound<'_, PyAny>) -> Result<Vec<u64>> {
     let number = |number: PyResult<Bound<'_, PyAny>>| {
         let number = number?;
-        match number.extract::<i64>() {
-            Ok(number) => doc_number(number),
-            Err(_) => doc_number(number.extract::<i128>()?),
+        // Python takes a bool as 0 or 1, but a list of them is a mask.
+        let found = if number.is_instance_of::<PyBool>() { None } else { Some(number.extract::<i64>()) };
+        match found {
+            Some(Ok(number)) => doc_number(number),
+            Some(Err(error)) if error.is_instance_of::<PyOverflowError>(number.py()) => {
+                Err(no_document(&number))
+            }
+            _ => Err(wrong_type("numbers of documents", &number).into()),
         }
     };
     docs.try_iter()?.map(number).collect()
@@ -207,7 +280,11 @@ fn only_column(array: &ArrayRef) -> &ArrayRef {
 
 fn doc_number(number: impl Into<i128>) -> Result<u64> {
     let number = number.into();
-    u64::try_from(number).map_err(|_| PyIndexError::new_err(format!("there is no document {number}")).into())
+    u64::try_from(number).map_err(|_| no_document(&number))
+}
+
+fn no_document(number: &dyn Display) -> Failure {
+    PyIndexError::new_err(format!("there is no document {number}")).into()
 }
 
 fn add_integers(array: &dyn Array, numbers: &mut Vec<u64>) -> Result<()> {
@@ -257,7 +334,7 @@ fn of_memory(memory: &Bound<'_, PyMemoryView>) -> Result<Vec<u64>> {
             false => Ok(u64::from_le_bytes(wide)),
         }
     };
-    bytes.chunks_exact(size).map(number).collect()
+    detached(memory.py(), bytes.len() / size, || bytes.chunks_exact(size).map(number).collect())
 }
 
 /// Ids of a column of type `logical`, as stored: text, bytes, or arrays of them; `None` for a null.
@@ -310,7 +387,10 @@ fn ids_of_list(ids: &Bound<'_, PyAny>, logical: LogicalType) -> Result<Vec<Optio
             Err(_) if logical.fixed_len().is_some() => {
                 Some(id_of_text(&id.str()?.extract::<String>()?, logical)?)
             }
-            Err(_) => Some(id_of_text(&id.extract::<String>()?, logical)?),
+            Err(_) => {
+                let text = id.extract::<String>().map_err(|_| wrong_type("ids as str or bytes", &id))?;
+                Some(id_of_text(&text, logical)?)
+            }
         });
     }
     Ok(stored)

@@ -1,5 +1,6 @@
 //! Errors as Python exceptions: those of `docvalues/_errors.py`.
 
+use std::any::Any;
 use std::error::Error as _;
 use std::fmt;
 use std::path::Path;
@@ -9,8 +10,9 @@ use docvalues::DocId;
 use docvalues::column::{Error as ReadError, ErrorKind as ReadErrorKind};
 use docvalues::search::Error as SearchError;
 use docvalues::store::Error as StoreError;
+use docvalues::store::error::panic_text;
 use docvalues::writer::{Error as WriteError, ErrorKind as WriteErrorKind, StorageError};
-use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -30,6 +32,20 @@ impl Failure {
     pub(crate) fn after_rows(self, rows: u64) -> Failure {
         match self {
             Failure::Docvalues(error) => of_docvalues(&error, rows).into(),
+            other => other,
+        }
+    }
+
+    /// The failure of values of a column.
+    pub(crate) fn in_column(self, py: Python<'_>, name: &str) -> Failure {
+        match self {
+            Failure::Raised(raised) => {
+                let (raised, column) = (*raised, Some(name.to_owned()));
+                Raised { message: format!("column {name:?}: {}", raised.message), column, ..raised }.into()
+            }
+            Failure::Python(error) if error.is_instance_of::<PyTypeError>(py) => {
+                PyTypeError::new_err(format!("column {name:?}: {}", error.value(py))).into()
+            }
             other => other,
         }
     }
@@ -64,6 +80,14 @@ pub(crate) fn argument(message: impl ToString) -> Failure {
     Raised::of("QueryError", message).into()
 }
 
+/// An argument of another type than the expected ones.
+pub(crate) fn wrong_type(expected: &str, found: &Bound<'_, PyAny>) -> PyErr {
+    match found.get_type().name() {
+        Ok(found) => PyTypeError::new_err(format!("expected {expected}, found {found}")),
+        Err(error) => error,
+    }
+}
+
 /// There is no column of this name.
 pub(crate) fn no_column(name: &str) -> Failure {
     let raised = Raised::of("ColumnError", format!("there is no column {name:?}"));
@@ -74,6 +98,11 @@ pub(crate) fn no_column(name: &str) -> Failure {
 pub(crate) fn wrong_value(column: &str, row: u64, what: &str) -> Failure {
     let message = place(Some(column), Some(row)) + what;
     Raised { column: Some(column.to_owned()), row: Some(row), ..Raised::of("DataError", message) }.into()
+}
+
+/// A search that panicked.
+pub(crate) fn panicked(panic: Box<dyn Any + Send>) -> Failure {
+    Raised::of("Error", format!("the search panicked: {}", panic_text(panic))).into()
 }
 
 /// Data of another library that could not be read. An exception of Python comes as its text, after where it was raised.

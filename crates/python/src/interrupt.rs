@@ -1,8 +1,9 @@
 //! Work without the GIL, which Ctrl-C interrupts.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
@@ -14,6 +15,9 @@ use crate::errors::Result;
 /// Below so many documents, a search takes a few milliseconds at most, and is not interrupted: a thread for it would take
 /// longer than many of its answers.
 const INTERRUPTIBLE_DOCS: u64 = 1 << 20;
+
+/// So many values are read before others would have taken the GIL.
+const FEW: usize = 64;
 
 /// The time between two looks for Ctrl-C.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -44,6 +48,11 @@ pub(crate) fn is_forked() -> bool {
     IS_FORKED.load(Ordering::Relaxed)
 }
 
+/// Runs work on so many values, without the GIL unless they are few.
+pub(crate) fn detached<T: Send>(py: Python<'_>, values: usize, work: impl FnOnce() -> T + Send) -> T {
+    if values < FEW { work() } else { py.detach(work) }
+}
+
 /// Set when the search should stop.
 pub(crate) type Stop = Arc<AtomicBool>;
 
@@ -63,18 +72,16 @@ pub(crate) fn interruptible<T: Send>(
         thread::scope(|scope| {
             let (send, receive) = channel();
             let asked = &stop;
+            let answered = move || catch_unwind(AssertUnwindSafe(|| search(asked)));
             // If nobody waits any more, Ctrl-C was pressed.
-            scope.spawn(move || drop(send.send(search(asked))));
+            scope.spawn(move || drop(send.send(answered())));
             loop {
-                match receive.recv_timeout(PAUSE) {
-                    Ok(answer) => return answer,
-                    Err(RecvTimeoutError::Timeout) => Python::attach(|py| py.check_signals())
-                        .inspect_err(|_| stop.store(true, Ordering::Relaxed))?,
-                    // It panicked, which the end of the scope passes on.
-                    Err(RecvTimeoutError::Disconnected) => {
-                        return Err(PyRuntimeError::new_err("the search panicked").into());
-                    }
+                // A panic continues here: the scope would end with another one, which says nothing.
+                if let Ok(answer) = receive.recv_timeout(PAUSE) {
+                    return answer.unwrap_or_else(|panic| resume_unwind(panic));
                 }
+                Python::attach(|py| py.check_signals())
+                    .inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
             }
         })
     })

@@ -9,7 +9,7 @@
 //! | `arguments` | names of columns, sort keys, conditions, document numbers and ids |
 //! | `table` | rows and schemas in memory |
 //! | `python_values` | Python's lists as Arrow arrays, and back |
-//! | `text` | IP addresses and UUIDs as text, and back |
+//! | `text` | IP addresses and UUIDs as text and as objects of Python, and back |
 //! | `capsules` | Arrow's C data interface |
 //! | `interrupt` | work without the GIL, Ctrl-C, forks |
 //! | `errors` | exceptions |

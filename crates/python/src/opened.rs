@@ -45,12 +45,8 @@ pub(crate) struct Again {
 
 impl Opened {
     /// Opens files and patterns, or a store.
-    pub(crate) fn open(source: Paths, commit: Option<u64>, untrusted: bool) -> Result<Opened> {
+    pub(crate) fn open(Paths(paths): Paths, commit: Option<u64>, untrusted: bool) -> Result<Opened> {
         let options = if untrusted { OpenOptions::new().untrusted() } else { OpenOptions::new() };
-        let paths = match source {
-            Paths::One(path) => vec![path],
-            Paths::Many(paths) => paths,
-        };
         if let [folder] = paths.as_slice()
             && folder.is_dir()
         {

@@ -9,23 +9,37 @@ use arrow_array::types::{
 };
 use arrow_array::{
     Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, Float64Array, Int64Array, ListArray, NullArray,
-    RecordBatch, StringArray, TimestampMicrosecondArray, TimestampNanosecondArray, UInt64Array,
+    RecordBatch, RecordBatchOptions, StringArray, TimestampMicrosecondArray, TimestampNanosecondArray,
+    UInt64Array,
 };
 use arrow_buffer::{NullBuffer, OffsetBuffer};
-use arrow_schema::{DataType, Field, TimeUnit};
+use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use arrow_select::concat::concat;
 use pyo3::IntoPyObjectExt as _;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{IntoPyDict as _, PyBool, PyBytes, PyFloat, PyInt, PyList, PyMapping, PyTuple};
 
 use crate::capsules::Arrays;
-use crate::errors::{Failure, Result, argument};
-use crate::text::text_of;
+use crate::errors::{Failure, Result, argument, wrong_type};
+use crate::text::{addresses, field_of, text_of};
 
 /// The ordinal of 1970-01-01 in Python.
 const ORDINAL_OF_1970: i32 = 719_163;
+
+/// The days after which the calendar is the same again, and years.
+const CYCLE: (i128, i128) = (146_097, 400);
+
+/// The microseconds of a day.
+const DAY: i128 = 86_400_000_000;
+
+/// A year that Python does not have: an error, or the text of the date.
+#[derive(Clone, Copy)]
+pub(crate) enum OtherYears {
+    Error,
+    Text,
+}
 
 /// A value of an array, of which a dictionary is decoded. IP addresses and UUIDs are text; timestamps to the nanosecond are
 /// integers, as Python has no type for them.
@@ -34,6 +48,7 @@ pub(crate) fn value<'py>(
     array: &dyn Array,
     field: &Field,
     row: usize,
+    others: OtherYears,
 ) -> Result<Bound<'py, PyAny>> {
     if array.is_null(row) || *array.data_type() == DataType::Null {
         return Ok(py.None().into_bound(py));
@@ -56,15 +71,16 @@ pub(crate) fn value<'py>(
         }
         DataType::Date32 => {
             let days = array.as_primitive::<Date32Type>().value(row);
-            let ordinal = i64::from(days) + i64::from(ORDINAL_OF_1970);
-            py.import("datetime")?.getattr("date")?.call_method1("fromordinal", (ordinal,))?
+            let date = py.import("datetime")?.getattr("date")?;
+            let of = |days: i128| date.call_method1("fromordinal", (days + i128::from(ORDINAL_OF_1970),));
+            in_any_year(days.into(), CYCLE.0, of, others)?
         }
         DataType::Timestamp(TimeUnit::Millisecond, _) => {
             let millis = array.as_primitive::<TimestampMillisecondType>().value(row);
-            moment(py, i128::from(millis) * 1_000)?
+            moment(py, i128::from(millis) * 1_000, others)?
         }
         DataType::Timestamp(TimeUnit::Microsecond, _) => {
-            moment(py, i128::from(array.as_primitive::<TimestampMicrosecondType>().value(row)))?
+            moment(py, array.as_primitive::<TimestampMicrosecondType>().value(row).into(), others)?
         }
         DataType::Timestamp(TimeUnit::Nanosecond, _) => {
             array.as_primitive::<TimestampNanosecondType>().value(row).into_bound_py_any(py)?
@@ -72,23 +88,47 @@ pub(crate) fn value<'py>(
         DataType::List(item) => {
             let (items, list) = (array.as_list::<i32>().value(row), PyList::empty(py));
             for at in 0..items.len() {
-                list.append(value(py, &items, item, at)?)?;
+                list.append(value(py, &items, item, at, others)?)?;
             }
             list.into_any()
         }
         DataType::Dictionary(..) => {
             let array = array.as_dictionary::<Int32Type>();
             let place = array.key(row).unwrap_or(0);
-            value(py, array.values(), field, place)?
+            value(py, array.values(), field, place, others)?
         }
         ty => return Err(PyTypeError::new_err(format!("{ty} has no type in Python: use Arrow")).into()),
     })
 }
 
 /// A moment, so many microseconds after 1970.
-fn moment(py: Python<'_>, micros: i128) -> PyResult<Bound<'_, PyAny>> {
-    let span = py.import("datetime")?.getattr("timedelta")?.call1((0, 0, micros))?;
-    epoch(py)?.add(span)
+fn moment(py: Python<'_>, micros: i128, others: OtherYears) -> PyResult<Bound<'_, PyAny>> {
+    let (span, epoch) = (py.import("datetime")?.getattr("timedelta")?, epoch(py)?);
+    in_any_year(micros, CYCLE.0 * DAY, |micros| epoch.add(span.call1((0, 0, micros))?), others)
+}
+
+/// The date or moment of a count from 1970 on. In a year that Python does not have, its text is that of the same day of another
+/// cycle of the calendar, except for the year.
+fn in_any_year<'py>(
+    count: i128,
+    cycle: i128,
+    of: impl Fn(i128) -> PyResult<Bound<'py, PyAny>>,
+    others: OtherYears,
+) -> PyResult<Bound<'py, PyAny>> {
+    if let Ok(found) = of(count) {
+        return Ok(found);
+    }
+    let same = of(count.rem_euclid(cycle))?;
+    let year = same.getattr("year")?.extract::<i128>()? + CYCLE.1 * count.div_euclid(cycle);
+    let same = same.str()?;
+    let text = same.to_string_lossy();
+    let text = format!("{year:04}{}", text.trim_start_matches(|c: char| c.is_ascii_digit()));
+    match others {
+        OtherYears::Text => text.into_bound_py_any(same.py()),
+        OtherYears::Error => Err(PyValueError::new_err(format!(
+            "expected a year from 1 to 9999, which Python has, found {text}: use Arrow"
+        ))),
+    }
 }
 
 /// The beginning of 1970, in UTC.
@@ -109,40 +149,54 @@ pub(crate) fn batch(
     columns: &Bound<'_, PyMapping>,
     are_doubles: impl Fn(&str) -> bool,
 ) -> Result<RecordBatch> {
-    let mut arrays = Vec::new();
+    let (mut fields, mut arrays) = (Vec::<Field>::new(), Vec::<ArrayRef>::new());
     for item in columns.items()?.iter() {
         let (name, values): (String, Bound<'_, PyAny>) = item.extract()?;
-        let array = array(&values, are_doubles(&name)).map_err(|error| match error {
-            Failure::Python(error) if error.is_instance_of::<PyTypeError>(columns.py()) => {
-                PyTypeError::new_err(format!("column {name:?}: {}", error.value(columns.py()))).into()
-            }
-            other => other,
-        })?;
-        arrays.push((name, array, true));
+        let column = column(&name, &values, are_doubles(&name));
+        let (field, array) = column.map_err(|error| error.in_column(columns.py(), &name))?;
+        if let (Some(first), Some(of_first)) = (fields.first(), arrays.first())
+            && of_first.len() != array.len()
+        {
+            let (expected, first) = (of_first.len(), first.name());
+            let what = format!("expected {expected} values, as in column {first:?}, found {}", array.len());
+            return Err(argument(what).in_column(columns.py(), &name));
+        }
+        fields.push(field);
+        arrays.push(array);
     }
-    Ok(RecordBatch::try_from_iter_with_nullable(arrays)?)
+    let options = RecordBatchOptions::new().with_row_count(Some(arrays.first().map_or(0, Array::len)));
+    Ok(RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options)?)
 }
 
-/// A list, or an array of Arrow or numpy, as an array.
-fn array(values: &Bound<'_, PyAny>, are_doubles: bool) -> Result<ArrayRef> {
+/// A list, or an array of Arrow or numpy, as an array and its field.
+fn column(name: &str, values: &Bound<'_, PyAny>, are_doubles: bool) -> Result<(Field, ArrayRef)> {
     if let Some(arrays) = Arrays::of(values)? {
-        let (ty, mut chunks) = (arrays.field().data_type().clone(), Vec::new());
+        let (field, mut chunks) = (arrays.field().clone().with_name(name).with_nullable(true), Vec::new());
         arrays.for_each(values.py(), |chunk| {
             chunks.push(chunk);
             Ok(())
         })?;
-        return match chunks.as_slice() {
-            [] => Ok(arrow_array::new_empty_array(&ty)),
-            chunks => Ok(concat(&chunks.iter().map(|chunk| &**chunk).collect::<Vec<_>>())?),
+        let array = match chunks.as_slice() {
+            [] => arrow_array::new_empty_array(field.data_type()),
+            chunks => concat(&chunks.iter().map(|chunk| &**chunk).collect::<Vec<_>>())?,
         };
+        return Ok((field, array));
     }
     if let Some(times) = times_of_numpy(values)? {
-        return Ok(times);
+        return Ok((Field::new(name, times.data_type().clone(), true), times));
     }
-    if let Some(to_list) = values.getattr_opt("tolist")? {
-        return array_of_list(&to_list.call0()?, are_doubles);
+    match values.getattr_opt("tolist")? {
+        Some(to_list) => column_of_list(name, &to_list.call0()?, are_doubles),
+        None => column_of_list(name, values, are_doubles),
     }
-    array_of_list(values, are_doubles)
+}
+
+fn column_of_list(name: &str, values: &Bound<'_, PyAny>, are_doubles: bool) -> Result<(Field, ArrayRef)> {
+    if let Some((logical, array)) = addresses(values)? {
+        return Ok((field_of(name, logical), array));
+    }
+    let array = array_of_list(values, are_doubles)?;
+    Ok((Field::new(name, array.data_type().clone(), true), array))
 }
 
 /// Times of numpy, of which some are integers in a list of Python; `None` of other values.
@@ -196,7 +250,8 @@ fn array_of_list(values: &Bound<'_, PyAny>, are_doubles: bool) -> Result<ArrayRe
     if let Ok(values) = values.extract::<Vec<Option<String>>>() {
         return Ok(Arc::new(StringArray::from(values)));
     }
-    let values = values.extract::<Vec<Option<Bound<'_, PyAny>>>>()?;
+    let items = values.extract::<Vec<Option<Bound<'_, PyAny>>>>();
+    let values = items.map_err(|_| wrong_type("a list of values", values))?;
     let present = || values.iter().flatten();
     if !are_doubles && present().all(|value| value.is_instance_of::<PyInt>()) {
         return Err(argument("expected integers that all are i64 or all are u64"));
@@ -258,10 +313,9 @@ fn lists(values: &[Option<Bound<'_, PyAny>>], are_doubles: bool) -> Result<Array
         // An empty list is a missing value.
         return Ok(Arc::new(NullArray::new(values.len())));
     };
-    let items = array_of_list(PyList::new(first.py(), &items)?.as_any(), are_doubles)?;
-    let item = Arc::new(Field::new("item", items.data_type().clone(), true));
+    let (item, items) = column_of_list("item", PyList::new(first.py(), &items)?.as_any(), are_doubles)?;
     let nulls = NullBuffer::from_iter(values.iter().map(Option::is_some));
-    Ok(Arc::new(ListArray::try_new(item, OffsetBuffer::from_lengths(lens), items, Some(nulls))?))
+    Ok(Arc::new(ListArray::try_new(Arc::new(item), OffsetBuffer::from_lengths(lens), items, Some(nulls))?))
 }
 
 /// Dates, or datetimes; one without a zone is in UTC.
@@ -275,10 +329,14 @@ fn moments(values: &[Option<Bound<'_, PyAny>>]) -> Result<ArrayRef> {
     let utc = datetime.getattr("timezone")?.getattr("utc")?;
     let (mut micros, mut days) = (Vec::new(), Vec::new());
     for value in values {
-        let Some(value) = value else {
-            micros.push(None);
-            days.push(None);
-            continue;
+        let value = match value {
+            // NaT of pandas, which is a datetime, equals nothing.
+            Some(value) if value.eq(value)? => value,
+            _ => {
+                micros.push(None);
+                days.push(None);
+                continue;
+            }
         };
         if value.is_instance(&moment)? {
             let value = match value.getattr("tzinfo")?.is_none() {
@@ -304,11 +362,8 @@ fn moments(values: &[Option<Bound<'_, PyAny>>]) -> Result<ArrayRef> {
             let ordinal: i32 = value.call_method0("toordinal")?.extract()?;
             days.push(Some(ordinal - ORDINAL_OF_1970));
         } else {
-            let found = value.get_type().name()?;
-            return Err(PyTypeError::new_err(format!(
-                "expected values of one type, of bool, int, float, str, bytes, date, datetime, or lists of these, found {found}"
-            ))
-            .into());
+            let expected = "values of one type, of bool, int, float, str, bytes, date, datetime, UUIDs, IP addresses, or lists of these";
+            return Err(wrong_type(expected, value).into());
         }
     }
     if micros.len() == values.len() {

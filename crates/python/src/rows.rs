@@ -14,7 +14,7 @@ use docvalues::search::export::Export;
 use docvalues::search::{Docs, DocsByPart, Search};
 use docvalues::{DocId, Kind, LogicalType};
 
-use crate::arguments;
+use crate::arguments::{self, Names};
 use crate::errors::{Result, argument};
 use crate::opened::Opened;
 use crate::table::Table;
@@ -33,11 +33,11 @@ impl Columns {
     /// The columns of these names, or all.
     pub(crate) fn of(
         opened: &Opened,
-        names: Option<Vec<String>>,
+        names: Option<Names>,
         docs: Option<String>,
         (strings, as_text): (&str, bool),
     ) -> Result<Columns> {
-        let names = names.unwrap_or_else(|| opened.columns.clone());
+        let names = names.map_or_else(|| opened.columns.clone(), |names| names.0);
         if let Some(docs) = docs.as_ref().filter(|docs| names.contains(docs)) {
             return Err(argument(format!(
                 "expected another name for the numbers of documents than column {docs:?}"
@@ -46,9 +46,9 @@ impl Columns {
         Ok(Columns { names, docs, strings: arguments::strings(strings)?, as_text })
     }
 
-    /// The number of columns.
+    /// The number of values of a document, at least one.
     pub(crate) fn count(&self) -> usize {
-        self.names.len()
+        self.names.len().max(1)
     }
 
     /// The schema of the batches.

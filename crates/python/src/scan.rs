@@ -16,7 +16,7 @@ use pyo3::types::{PyCapsule, PyTuple};
 use rayon::prelude::*;
 
 use crate::capsules::{schema_capsule, stream_capsule};
-use crate::errors::{Failure, Result, argument};
+use crate::errors::{Failure, Result, argument, panicked};
 use crate::interrupt::refuse_fork;
 use crate::opened::Opened;
 use crate::rows::{Columns, only};
@@ -280,10 +280,10 @@ impl Iterator for Reader {
 
     fn next(&mut self) -> Option<Self::Item> {
         // The caller is C, which a panic does not pass.
-        let Ok(next) = catch_unwind(AssertUnwindSafe(|| self.next_batch())) else {
+        let next = catch_unwind(AssertUnwindSafe(|| self.next_batch())).unwrap_or_else(|panic| {
             self.left = 0;
-            return Some(Err(ArrowError::ComputeError("the search panicked".to_owned())));
-        };
+            Err(panicked(panic))
+        });
         next.map_err(in_stream).transpose()
     }
 }

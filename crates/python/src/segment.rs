@@ -3,21 +3,20 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
 use docvalues::SortKey;
-use docvalues::column::DocAddress;
 use docvalues::search::facet::{Facet, FacetOrder};
 use docvalues::search::group::{Group, GroupOrder, Metric};
 use docvalues::search::histogram::Histogram;
-use docvalues::search::stats::{ColumnStats, Stats};
+use docvalues::search::stats::Stats;
 use docvalues::search::{SearchAnswer, SearchRequest};
 use pyo3::IntoPyObjectExt as _;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use crate::answers::{self, Answer};
+use crate::answers;
 use crate::arguments::{self, Names, Paths, condition};
 use crate::errors::{Result, argument};
-use crate::interrupt::{interruptible, refuse_fork};
+use crate::interrupt::{detached, interruptible, refuse_fork};
 use crate::opened::Opened;
 use crate::rows::{Columns, NOWHERE};
 use crate::scan::{Plan, Scan};
@@ -30,7 +29,12 @@ pub(crate) struct Segment(RwLock<Option<Arc<Opened>>>);
 /// Opens a segment file, the newest commit of a store's folder, or several files and patterns as one.
 #[pyfunction]
 #[pyo3(signature = (source, *, commit = None, untrusted = false))]
-pub(crate) fn open(py: Python<'_>, source: Paths, commit: Option<u64>, untrusted: bool) -> Result<Segment> {
+pub(crate) fn open(
+    py: Python<'_>,
+    source: Paths,
+    #[pyo3(from_py_with = arguments::optional_count::<u64>)] commit: Option<u64>,
+    untrusted: bool,
+) -> Result<Segment> {
     refuse_fork()?;
     let opened = py.detach(|| Opened::open(source, commit, untrusted))?;
     Ok(Segment::of(opened))
@@ -43,36 +47,24 @@ impl Segment {
 
     fn opened(&self) -> Result<Arc<Opened>> {
         refuse_fork()?;
-        let opened = self.0.read().unwrap_or_else(PoisonError::into_inner).clone();
-        opened.ok_or_else(|| PyValueError::new_err("the segment is closed").into())
+        self.if_open().ok_or_else(|| PyValueError::new_err("the segment is closed").into())
     }
 
-    /// The answer to a request for the documents of a condition.
+    fn if_open(&self) -> Option<Arc<Opened>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The table that `table` makes of the answer to a request for the documents of a condition.
     fn answer(
         &self,
         py: Python<'_>,
         condition_text: Option<&str>,
         request: SearchRequest,
-    ) -> Result<(Arc<Opened>, SearchAnswer)> {
+        table: impl FnOnce(&Opened, SearchAnswer) -> Result<Table> + Send,
+    ) -> Result<Table> {
         let (opened, request) = (self.opened()?, request.query(condition(condition_text)?));
-        let answer =
-            interruptible(py, opened.docs(), |stop| Ok(opened.stoppable(stop).request(&request)?))?;
-        Ok((opened, answer))
+        interruptible(py, opened.docs(), |stop| table(&opened, opened.stoppable(stop).request(&request)?))
     }
-
-    fn stats_of(&self, py: Python<'_>, condition_text: Option<&str>, stats: Stats) -> Result<ColumnStats> {
-        let (_, answer) = self.answer(py, condition_text, SearchRequest::new().stats([stats]))?;
-        only(answer.stats)
-    }
-}
-
-/// So many values are read before others would have taken the GIL.
-const FEW: usize = 64;
-
-/// A table of documents in the order of a list.
-fn table(py: Python<'_>, opened: &Opened, columns: &Columns, docs: &[DocAddress]) -> Result<Table> {
-    let read = || columns.table(opened, &opened.search(), docs);
-    if docs.len().saturating_mul(columns.count()) < FEW { read() } else { py.detach(read) }
 }
 
 #[pymethods]
@@ -111,7 +103,7 @@ impl Segment {
     /// A row for each column: its name, type and kind, documents with a value, and values.
     fn describe(&self, py: Python<'_>) -> Result<Table> {
         let opened = self.opened()?;
-        py.detach(|| describe(&opened))
+        py.detach(|| answers::describe(&opened))
     }
 
     /// The number of documents that match a condition.
@@ -129,10 +121,10 @@ impl Segment {
         py: Python<'_>,
         column: &str,
         r#where: Option<&str>,
-        top: usize,
+        #[pyo3(from_py_with = arguments::count::<usize>)] top: usize,
         order: &str,
-        min_count: u64,
-        prefix: Option<TextOrBytes>,
+        #[pyo3(from_py_with = arguments::count::<u64>)] min_count: u64,
+        #[pyo3(from_py_with = arguments::prefix)] prefix: Option<Vec<u8>>,
     ) -> Result<Table> {
         let order = match order {
             "count" => FacetOrder::Count,
@@ -140,9 +132,9 @@ impl Segment {
             _ => return Err(argument(format!("expected the order count or value, found {order:?}"))),
         };
         let mut facet = Facet::of(column).top(top).order(order).min_count(min_count);
-        facet.prefix = prefix.map(TextOrBytes::bytes);
-        let (_, answer) = self.answer(py, r#where, SearchRequest::new().facets([facet]))?;
-        answers::facet(&only(answer.facets)?)
+        facet.prefix = prefix;
+        let request = SearchRequest::new().facets([facet]);
+        self.answer(py, r#where, request, |_, answer| answers::facet(&only(answer.facets)?))
     }
 
     /// The first documents in an order: "-size" is descending.
@@ -152,36 +144,38 @@ impl Segment {
         &self,
         py: Python<'_>,
         sort: Names,
-        n: usize,
+        #[pyo3(from_py_with = arguments::count::<usize>)] n: usize,
         r#where: Option<&str>,
-        columns: Option<Vec<String>>,
+        columns: Option<Names>,
         docs: Option<String>,
         as_text: bool,
     ) -> Result<Table> {
         let opened = self.opened()?;
         let columns = Columns::of(&opened, columns, docs, ("offsets", as_text))?;
         let keys = arguments::sort_keys(sort, &opened.columns);
-        let (_, answer) = self.answer(py, r#where, SearchRequest::new().sort(keys).top(n))?;
-        table(py, &opened, &columns, &answer.top)
+        let request = SearchRequest::new().sort(keys).top(n);
+        self.answer(py, r#where, request, |opened, answer| {
+            columns.table(opened, &opened.search(), &answer.top)
+        })
     }
 
     /// Groups of documents with equal values, their counts and metrics, such as "sum(size)".
-    #[pyo3(signature = (by, *, r#where = None, metrics = Vec::new(), top = 10, order = "count", having = None, missing = false))]
+    #[pyo3(signature = (by, *, r#where = None, metrics = Names(Vec::new()), top = 10, order = "count", having = None, missing = false))]
     #[allow(clippy::too_many_arguments, reason = "keywords in Python")]
     fn group(
         &self,
         py: Python<'_>,
         by: Names,
         r#where: Option<&str>,
-        metrics: Vec<String>,
-        top: usize,
+        metrics: Names,
+        #[pyo3(from_py_with = arguments::count::<usize>)] top: usize,
         order: &str,
         having: Option<&str>,
         missing: bool,
     ) -> Result<Table> {
         let mut group = Group::of("").top(top);
-        group.by = by.list();
-        group.metrics = arguments::metrics(&metrics)?;
+        group.by = by.0;
+        group.metrics = arguments::metrics(&metrics.0)?;
         group.having = having.map(|text| condition(Some(text))).transpose()?;
         group.with_missing = missing;
         let returned = group.metrics.clone();
@@ -205,34 +199,41 @@ impl Segment {
                 })?)
             }
         };
-        let (opened, answer) = self.answer(py, r#where, SearchRequest::new().groups([group]))?;
-        answers::groups(&opened, &only(answer.groups)?, &returned)
+        let request = SearchRequest::new().groups([group]);
+        self.answer(py, r#where, request, |opened, answer| {
+            answers::groups(opened, &only(answer.groups)?, &returned)
+        })
     }
 
     /// Counts in buckets: of a width, of a step of the calendar such as "day" or "15min", or between edges.
-    #[pyo3(signature = (column, step, *, r#where = None, metrics = Vec::new()))]
+    #[pyo3(signature = (column, step, *, r#where = None, metrics = Names(Vec::new())))]
     fn histogram(
         &self,
         py: Python<'_>,
         column: &str,
         step: Bound<'_, PyAny>,
         r#where: Option<&str>,
-        metrics: Vec<String>,
+        metrics: Names,
     ) -> Result<Table> {
         let step = arguments::step(&self.opened()?.search(), column, &step)?;
         let mut histogram = Histogram::of(column, step);
-        histogram.metrics = arguments::metrics(&metrics)?;
+        histogram.metrics = arguments::metrics(&metrics.0)?;
         let metrics = histogram.metrics.clone();
-        let (opened, answer) = self.answer(py, r#where, SearchRequest::new().histograms([histogram]))?;
-        answers::histogram(&opened, &only(answer.histograms)?, &metrics)
+        let request = SearchRequest::new().histograms([histogram]);
+        self.answer(py, r#where, request, |opened, answer| {
+            answers::histogram(opened, &only(answer.histograms)?, &metrics)
+        })
     }
 
     /// Statistics of a column, in one row.
     #[pyo3(signature = (column, *, r#where = None, distinct = false))]
     fn stats(&self, py: Python<'_>, column: &str, r#where: Option<&str>, distinct: bool) -> Result<Table> {
-        let mut stats = Stats::of(column).spread();
+        let are_bytes = self.opened()?.fields(&[column])?.iter().any(|field| field.kind.is_bytes());
+        let stats = Stats::of(column);
+        let mut stats = if are_bytes { stats } else { stats.spread() };
         stats.distinct = distinct;
-        answers::stats(&self.stats_of(py, r#where, stats)?)
+        let request = SearchRequest::new().stats([stats]);
+        self.answer(py, r#where, request, |_, answer| answers::stats(&only(answer.stats)?))
     }
 
     /// The values at percentiles.
@@ -244,8 +245,8 @@ impl Segment {
         at: Vec<f64>,
         r#where: Option<&str>,
     ) -> Result<Table> {
-        let stats = Stats::of(column).percentiles(at);
-        answers::percentiles(&self.stats_of(py, r#where, stats)?)
+        let request = SearchRequest::new().stats([Stats::of(column).percentiles(at)]);
+        self.answer(py, r#where, request, |_, answer| answers::percentiles(&only(answer.stats)?))
     }
 
     /// The values of documents by their numbers, in any order.
@@ -254,14 +255,16 @@ impl Segment {
         &self,
         py: Python<'_>,
         docs: Bound<'_, PyAny>,
-        columns: Option<Vec<String>>,
+        columns: Option<Names>,
         as_text: bool,
     ) -> Result<Table> {
         let opened = self.opened()?;
         let columns = Columns::of(&opened, columns, None, ("offsets", as_text))?;
         let numbers = arguments::doc_numbers(&docs)?;
-        let list = numbers.iter().map(|number| opened.address(*number)).collect::<Result<Vec<_>>>()?;
-        table(py, &opened, &columns, &list)
+        detached(py, numbers.len().saturating_mul(columns.count()), || {
+            let list = numbers.iter().map(|number| opened.address(*number)).collect::<Result<Vec<_>>>()?;
+            columns.table(&opened, &opened.search(), &list)
+        })
     }
 
     /// The values of the documents with these ids; nulls for an id that no document has.
@@ -270,17 +273,19 @@ impl Segment {
         &self,
         py: Python<'_>,
         ids: Bound<'_, PyAny>,
-        columns: Option<Vec<String>>,
+        columns: Option<Names>,
         as_text: bool,
     ) -> Result<Table> {
         let opened = self.opened()?;
         let columns = Columns::of(&opened, columns, None, ("offsets", as_text))?;
         let ids = arguments::ids(&ids, opened.id_type()?)?;
-        let known: Vec<&[u8]> = ids.iter().flatten().map(Vec::as_slice).collect();
-        let mut found = py.detach(|| opened.find(&known))?.into_iter();
-        let next = |id: &Option<Vec<u8>>| id.as_ref().and_then(|_| found.next()?).unwrap_or(NOWHERE);
-        let list: Vec<_> = ids.iter().map(next).collect();
-        table(py, &opened, &columns, &list)
+        py.detach(|| {
+            let known: Vec<&[u8]> = ids.iter().flatten().map(Vec::as_slice).collect();
+            let mut found = opened.find(&known)?.into_iter();
+            let next = |id: &Option<Vec<u8>>| id.as_ref().and_then(|_| found.next()?).unwrap_or(NOWHERE);
+            let list: Vec<_> = ids.iter().map(next).collect();
+            columns.table(&opened, &opened.search(), &list)
+        })
     }
 
     /// Documents as record batches, read when they are asked for.
@@ -292,11 +297,11 @@ impl Segment {
     fn scan(
         &self,
         py: Python<'_>,
-        columns: Option<Vec<String>>,
+        columns: Option<Names>,
         r#where: Option<&str>,
-        limit: Option<u64>,
-        part: Option<usize>,
-        batch_rows: usize,
+        #[pyo3(from_py_with = arguments::optional_count::<u64>)] limit: Option<u64>,
+        #[pyo3(from_py_with = arguments::optional_count::<usize>)] part: Option<usize>,
+        #[pyo3(from_py_with = arguments::count::<usize>)] batch_rows: usize,
         docs: Option<String>,
         strings: &str,
         as_text: bool,
@@ -351,31 +356,16 @@ impl Segment {
         Ok((partial, PyTuple::empty(py)))
     }
 
-    fn __repr__(&self) -> Result<String> {
-        let opened = self.opened()?;
-        Ok(format!("<Segment {}: {} documents, {} columns>", opened.name, opened.live, opened.columns.len()))
+    fn __repr__(&self) -> String {
+        let Some(opened) = self.if_open() else { return "<Segment, closed>".to_owned() };
+        format!("<Segment {}: {} documents, {} columns>", opened.name, opened.live, opened.columns.len())
     }
 
-    fn _repr_html_(&self) -> Result<String> {
-        let opened = self.opened()?;
+    /// None of a segment that is closed, of which a notebook shows the `repr`.
+    fn _repr_html_(&self) -> Result<Option<String>> {
+        let Some(opened) = self.if_open() else { return Ok(None) };
         let head = format!("<p>{}: {} documents</p>", escaped(&opened.name), opened.live);
-        Ok(head + &self.schema()?.html())
-    }
-}
-
-/// Text, or bytes.
-#[derive(FromPyObject)]
-pub(crate) enum TextOrBytes {
-    Text(String),
-    Bytes(Vec<u8>),
-}
-
-impl TextOrBytes {
-    fn bytes(self) -> Vec<u8> {
-        match self {
-            TextOrBytes::Text(text) => text.into_bytes(),
-            TextOrBytes::Bytes(bytes) => bytes,
-        }
+        Ok(Some(head + &self.schema()?.html()))
     }
 }
 
@@ -389,29 +379,4 @@ fn key_text(key: &SortKey) -> String {
     let (sign, end) =
         (if key.descending { "-" } else { "" }, if key.missing_first { ":missing-first" } else { "" });
     format!("{sign}{}{end}", key.column)
-}
-
-/// A row for each column. Counts of documents are known if none is deleted.
-fn describe(opened: &Opened) -> Result<Table> {
-    let fields = opened.fields(&opened.columns)?;
-    let (mut docs, mut values) = (Vec::new(), Vec::new());
-    for name in &opened.columns {
-        let (mut with_value, mut all) = (Some(0), Some(0));
-        for part in 0..opened.parts.len() {
-            // A part without the column has no values in it.
-            let Ok(column) = opened.parts.source(part).column(name) else { continue };
-            let info = column.info();
-            let add = |sum: Option<u64>, count: Option<u64>| Some(sum? + count?);
-            with_value = add(with_value, info.with_value.exact());
-            all = add(all, info.value_count.exact());
-        }
-        let is_known = opened.live == opened.docs();
-        docs.push(with_value.filter(|_| is_known));
-        values.push(all.filter(|_| is_known));
-    }
-    let mut answer = Answer::default();
-    answer.text("name", fields.iter().map(|field| field.name.as_str()));
-    answer.text("type", fields.iter().map(crate::table::type_name));
-    answer.text("kind", fields.iter().map(|field| field.kind.name()));
-    answer.counts("docs", docs).counts("values", values).table([])
 }

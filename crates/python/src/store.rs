@@ -10,16 +10,16 @@ use docvalues::store::{
 use docvalues::{Field, FieldSpec, Kind, LogicalType, OpenOptions, WriterOptions};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict as _, PyDict, PyTuple};
+use pyo3::types::{IntoPyDict as _, PyDict, PyMapping, PyTuple};
 
 use crate::arguments::{self, Data, Names, condition};
 use crate::capsules::schema_of;
-use crate::errors::{Failure, Result, argument, no_column};
+use crate::errors::{Failure, Result, argument, no_column, wrong_type};
 use crate::interrupt::{interruptible, is_forked, refuse_fork};
 use crate::opened::Opened;
 use crate::segment::Segment;
 use crate::table::{Schema, escaped};
-use crate::write::{Types, each_slice};
+use crate::write::{Types, declared, each_slice};
 
 /// A folder of segments that changes.
 #[pyclass(frozen, module = "docvalues")]
@@ -29,10 +29,21 @@ pub(crate) struct Store {
 }
 
 /// When changes are on disk: "batch", "commit", or within so many seconds.
-#[derive(FromPyObject)]
 enum OnDisk {
     Name(String),
     Within(f64),
+}
+
+impl<'py> FromPyObject<'_, 'py> for OnDisk {
+    type Error = PyErr;
+
+    fn extract(when: Borrowed<'_, 'py, PyAny>) -> PyResult<OnDisk> {
+        if let Ok(name) = when.extract::<String>() {
+            return Ok(OnDisk::Name(name));
+        }
+        let expected = "the durability batch, commit or a number of seconds";
+        when.extract::<f64>().map(OnDisk::Within).map_err(|_| wrong_type(expected, &when))
+    }
 }
 
 /// The outcomes that are counted. The last one is all others.
@@ -121,10 +132,10 @@ impl Store {
         id_field: Option<&str>,
         version_field: Option<&str>,
         sort_by: Option<Names>,
-        types: Option<Bound<'_, PyDict>>,
+        types: Option<Bound<'_, PyMapping>>,
         durability: OnDisk,
-        keep_commits: Option<usize>,
-        buffer: Option<usize>,
+        #[pyo3(from_py_with = arguments::optional_count::<usize>)] keep_commits: Option<usize>,
+        #[pyo3(from_py_with = arguments::optional_count::<usize>)] buffer: Option<usize>,
     ) -> Result<Store> {
         refuse_fork()?;
         let specs = match schema_of(&schema)? {
@@ -167,8 +178,8 @@ impl Store {
         py: Python<'_>,
         path: PathBuf,
         durability: OnDisk,
-        keep_commits: Option<usize>,
-        buffer: Option<usize>,
+        #[pyo3(from_py_with = arguments::optional_count::<usize>)] keep_commits: Option<usize>,
+        #[pyo3(from_py_with = arguments::optional_count::<usize>)] buffer: Option<usize>,
     ) -> Result<Store> {
         refuse_fork()?;
         let options = options(&durability, keep_commits, buffer)?;
@@ -210,21 +221,21 @@ impl Store {
         &self,
         py: Python<'py>,
         data: Bound<'py, PyAny>,
-        progress: Option<Py<PyAny>>,
+        #[pyo3(from_py_with = arguments::progress)] progress: Option<Py<PyAny>>,
     ) -> Result<Bound<'py, PyDict>> {
         self.apply(py, (&data, progress), None)
     }
 
     /// Changes columns of the documents with the ids in the data. Returns counts of outcomes.
-    #[pyo3(signature = (data, *, unset = Vec::new(), progress = None))]
+    #[pyo3(signature = (data, *, unset = Names(Vec::new()), progress = None))]
     fn update<'py>(
         &self,
         py: Python<'py>,
         data: Bound<'py, PyAny>,
-        unset: Vec<String>,
-        progress: Option<Py<PyAny>>,
+        unset: Names,
+        #[pyo3(from_py_with = arguments::progress)] progress: Option<Py<PyAny>>,
     ) -> Result<Bound<'py, PyDict>> {
-        self.apply(py, (&data, progress), Some(unset))
+        self.apply(py, (&data, progress), Some(unset.0))
     }
 
     /// Deletes documents by id or by a condition, and returns their number.
@@ -268,7 +279,11 @@ impl Store {
 
     /// Merges segments, and returns their number.
     #[pyo3(signature = (to = None))]
-    fn merge(&self, py: Python<'_>, to: Option<usize>) -> Result<usize> {
+    fn merge(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = arguments::optional_count::<usize>)] to: Option<usize>,
+    ) -> Result<usize> {
         let store = self.store()?;
         py.detach(|| -> Result<usize> {
             match to {
@@ -323,32 +338,19 @@ impl Store {
         self.close(py);
     }
 
-    fn __repr__(&self) -> Result<String> {
-        let docs = self.__len__()?;
-        Ok(format!("<Store {}: {docs} documents>", self.path))
+    fn __repr__(&self) -> String {
+        match self.__len__() {
+            Ok(docs) => format!("<Store {}: {docs} documents>", self.path),
+            Err(_) => format!("<Store {}, closed>", self.path),
+        }
     }
 
-    fn _repr_html_(&self) -> Result<String> {
-        let head = format!("<p>{}: {} documents</p>", escaped(&self.path), self.__len__()?);
-        Ok(head + &self.schema()?.html())
+    /// None of a store that is closed, of which a notebook shows the `repr`.
+    fn _repr_html_(&self) -> Result<Option<String>> {
+        let Ok(docs) = self.__len__() else { return Ok(None) };
+        let head = format!("<p>{}: {docs} documents</p>", escaped(&self.path));
+        Ok(Some(head + &self.schema()?.html()))
     }
-}
-
-/// Fields by the names of their types.
-fn declared(types: &Bound<'_, PyAny>) -> Result<Vec<FieldSpec>> {
-    let Ok(types) = types.cast::<PyDict>() else {
-        return Err(argument(
-            "expected a schema with __arrow_c_schema__, such as one of polars or pyarrow, or a mapping of types",
-        ));
-    };
-    let mut fields = Vec::new();
-    for (name, ty) in types {
-        let (name, ty): (String, String) = (name.extract()?, ty.extract()?);
-        let (logical, is_list) = arguments::type_of(&ty)?;
-        let field = FieldSpec::new(name, logical);
-        fields.push(if is_list { field.multi_valued() } else { field });
-    }
-    Ok(fields)
 }
 
 /// The field of a store for one of a writer. Strings have a dictionary, except ids.

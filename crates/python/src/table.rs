@@ -7,14 +7,17 @@ use arrow_schema::{ArrowError, SchemaRef};
 use arrow_select::concat::concat_batches;
 use docvalues::Field;
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict as _, PyCapsule, PyDict, PyList, PyTuple};
+use pyo3::types::{IntoPyDict as _, PyCapsule, PyDict, PyIterator, PyList, PyTuple};
 
 use crate::capsules::{batch_capsules, schema_capsule, stream_capsule};
 use crate::errors::{Result, argument};
-use crate::python_values;
+use crate::python_values::{self, OtherYears};
 
 /// The rows that `repr` shows.
 const SHOWN: usize = 20;
+
+/// The characters of a value that it shows.
+const CHARACTERS: usize = 1_000;
 
 /// Rows in memory.
 #[pyclass(frozen, module = "docvalues")]
@@ -48,12 +51,8 @@ impl Table {
             for row in 0..batch.num_rows().min(SHOWN - rows.len()) {
                 let cells = self.schema.fields().iter().zip(batch.columns());
                 let cells = cells.map(|(field, column)| -> Result<String> {
-                    let text = match python_values::value(py, column, field, row) {
-                        Ok(value) => value.str()?,
-                        // A year that Python does not have.
-                        Err(error) => PyErr::from(error).value(py).str()?,
-                    };
-                    Ok(text.to_string_lossy().into_owned())
+                    let value = python_values::value(py, column, field, row, OtherYears::Text)?;
+                    Ok(shortened(&value.str()?.to_string_lossy()))
                 });
                 rows.push(cells.collect::<Result<Vec<String>>>()?);
             }
@@ -96,8 +95,10 @@ impl Table {
             }
             let values = PyList::empty(py);
             for batch in &self.batches {
+                py.check_signals()?;
                 for row in 0..batch.num_rows() {
-                    values.append(python_values::value(py, batch.column(at), field, row)?)?;
+                    let value = python_values::value(py, batch.column(at), field, row, OtherYears::Error)?;
+                    values.append(value)?;
                 }
             }
             columns.set_item(field.name(), values)?;
@@ -126,7 +127,7 @@ impl Table {
         drop(requested_schema);
         let whole = match self.batches.as_slice() {
             [batch] => batch.clone(),
-            batches => concat_batches(&self.schema, batches)?,
+            batches => py.detach(|| concat_batches(&self.schema, batches))?,
         };
         batch_capsules(py, whole)
     }
@@ -183,6 +184,14 @@ impl Schema {
         self.schema.fields().len()
     }
 
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        PyList::new(py, self.names())?.try_iter()
+    }
+
+    fn __contains__(&self, name: &str) -> bool {
+        self.names().contains(&name)
+    }
+
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyCapsule>> {
         schema_capsule(py, &self.schema)
     }
@@ -198,6 +207,14 @@ pub(crate) fn type_name(field: &Field) -> String {
     match field.kind.is_multi_valued() {
         true => format!("list<{}>", field.logical.name()),
         false => field.logical.name().to_owned(),
+    }
+}
+
+/// The beginning of a long text.
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(CHARACTERS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! IP addresses and UUIDs as text, and back.
+//! IP addresses and UUIDs as text and as objects of Python, and back.
 
 use std::net::Ipv6Addr;
 use std::sync::Arc;
@@ -13,8 +13,9 @@ use arrow_schema::{DataType, Field as ArrowField, Schema as ArrowSchema};
 use docvalues::search::arrow::{StringLayout, arrow_field};
 use docvalues::writer::arrow::{FlatArray, for_each};
 use docvalues::{Field, Kind, LogicalType};
+use pyo3::prelude::*;
 
-use crate::errors::{Result, argument, wrong_value};
+use crate::errors::{Result, argument, wrong_type, wrong_value};
 
 /// A value of an extension type as text; `None` of another type.
 pub(crate) fn text_of(field: &ArrowField, bytes: &[u8]) -> Option<String> {
@@ -90,24 +91,61 @@ pub(crate) fn parsed(
         }
         let values = FixedSizeBinaryArray::try_from_sparse_iter_with_size(values.into_iter(), 16)?;
         let values: ArrayRef = Arc::new(values);
-        let of_type =
-            |name: &str| arrow_field(&Field::new(name, Kind::Binary, logical), true, StringLayout::Offsets);
-        let Some(lists) = &flat.lists else { return Ok(Some((of_type(field.name()), values))) };
+        let Some(lists) = &flat.lists else { return Ok(Some((field_of(field.name(), logical), values))) };
         let lens = lists.windows(2).map(|ends| usize::try_from(ends[1] - ends[0]).unwrap_or(0));
         let nulls = NullBuffer::from_iter((0..column.len()).map(|row| flat.is_valid(row)));
-        let (item, offsets) = (Arc::new(of_type("item")), OffsetBuffer::from_lengths(lens));
+        let (item, offsets) = (Arc::new(field_of("item", logical)), OffsetBuffer::from_lengths(lens));
         let lists = ListArray::try_new(Arc::clone(&item), offsets, values, Some(nulls))?;
         Ok(Some((ArrowField::new(field.name(), DataType::List(item), true), Arc::new(lists) as ArrayRef)))
     })
 }
 
-/// The bytes of an id that is given as text.
+/// The IP addresses or UUIDs of a list as 16 bytes each; `None` if its first value is something else.
+pub(crate) fn addresses(values: &Bound<'_, PyAny>) -> Result<Option<(LogicalType, ArrayRef)>> {
+    let Ok(items) = values.try_iter() else { return Ok(None) };
+    let (mut of_all, mut parsed): (Option<LogicalType>, Vec<Option<Vec<u8>>>) = (None, Vec::new());
+    for value in items {
+        let value = value?;
+        if value.is_none() {
+            parsed.push(None);
+            continue;
+        }
+        match (of_all, type_of(&value)?) {
+            (None, None) => return Ok(None),
+            (None, Some(logical)) => of_all = Some(logical),
+            (Some(first), found) if found != Some(first) => {
+                return Err(wrong_type(&format!("only values of type {}", first.name()), &value).into());
+            }
+            _ => {}
+        }
+        parsed.push(of_all.map(|logical| id_of_text(&value.str()?.to_string_lossy(), logical)).transpose()?);
+    }
+    let Some(logical) = of_all else { return Ok(None) };
+    let array = FixedSizeBinaryArray::try_from_sparse_iter_with_size(parsed.into_iter(), 16)?;
+    Ok(Some((logical, Arc::new(array))))
+}
+
+/// The type of an object of `uuid` or `ipaddress`, or of a library with such objects.
+fn type_of(value: &Bound<'_, PyAny>) -> PyResult<Option<LogicalType>> {
+    Ok(match (value.hasattr("urn")?, value.hasattr("packed")?) {
+        (true, _) => Some(LogicalType::Uuid),
+        (_, true) => Some(LogicalType::Ip),
+        _ => None,
+    })
+}
+
+/// The Arrow field of a column of an extension type.
+pub(crate) fn field_of(name: &str, logical: LogicalType) -> ArrowField {
+    arrow_field(&Field::new(name, Kind::Binary, logical), true, StringLayout::Offsets)
+}
+
+/// The bytes of an id or another value that is given as text.
 pub(crate) fn id_of_text(text: &str, logical: LogicalType) -> Result<Vec<u8>> {
     if logical.fixed_len().is_none() {
         return Ok(text.as_bytes().to_vec());
     }
     let bytes = logical.parse_fixed(text).map(|bytes| bytes.to_vec());
-    bytes.ok_or_else(|| argument(format!("expected ids of type {}, found {text:?}", logical.name())))
+    bytes.ok_or_else(|| argument(format!("expected a value of type {}, found {text:?}", logical.name())))
 }
 
 /// The extension type of a field.

@@ -8,7 +8,7 @@ use docvalues::writer::arrow::{field_specs, weight};
 use docvalues::writer::{FinishError, IdOptions};
 use docvalues::{FieldSpec, LogicalType, Schema, SegmentWriter, WriterOptions};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::PyMapping;
 
 use crate::arguments::{self, Data, Names};
 use crate::errors::{Result, argument, no_column};
@@ -31,10 +31,10 @@ pub(crate) fn write(
     data: Bound<'_, PyAny>,
     sort_by: Option<Names>,
     id_field: Option<String>,
-    types: Option<Bound<'_, PyDict>>,
-    threads: Option<usize>,
-    memory: Option<usize>,
-    progress: Option<Py<PyAny>>,
+    types: Option<Bound<'_, PyMapping>>,
+    #[pyo3(from_py_with = arguments::optional_count::<usize>)] threads: Option<usize>,
+    #[pyo3(from_py_with = arguments::optional_count::<usize>)] memory: Option<usize>,
+    #[pyo3(from_py_with = arguments::progress)] progress: Option<Py<PyAny>>,
 ) -> Result<u32> {
     refuse_fork()?;
     let types = Types::of(types.as_ref())?;
@@ -69,10 +69,9 @@ pub(crate) fn write(
 pub(crate) struct Types(Vec<(String, LogicalType)>);
 
 impl Types {
-    pub(crate) fn of(types: Option<&Bound<'_, PyDict>>) -> Result<Types> {
+    pub(crate) fn of(types: Option<&Bound<'_, PyMapping>>) -> Result<Types> {
         let mut all = Vec::new();
-        for (name, ty) in types.into_iter().flatten() {
-            let (name, ty): (String, String) = (name.extract()?, ty.extract()?);
+        for (name, ty) in arguments::names_of_types(types)? {
             match arguments::type_of(&ty)? {
                 (logical, false) => all.push((name, logical)),
                 (_, true) => {
@@ -110,6 +109,22 @@ impl Types {
         }
         Ok(fields)
     }
+}
+
+/// Fields by the names of their types.
+pub(crate) fn declared(types: &Bound<'_, PyAny>) -> Result<Vec<FieldSpec>> {
+    let Ok(types) = types.cast::<PyMapping>() else {
+        return Err(argument(
+            "expected a schema with __arrow_c_schema__, such as one of polars or pyarrow, or a mapping of types",
+        ));
+    };
+    let mut fields = Vec::new();
+    for (name, ty) in arguments::names_of_types(Some(types))? {
+        let (logical, is_list) = arguments::type_of(&ty)?;
+        let field = FieldSpec::new(name, logical);
+        fields.push(if is_list { field.multi_valued() } else { field });
+    }
+    Ok(fields)
 }
 
 /// Passes the rows of data in slices, with the number of rows before each. Between them, `progress` gets that number, and

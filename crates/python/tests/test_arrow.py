@@ -3,8 +3,10 @@
 import datetime as dt
 import decimal
 import gc
+import ipaddress
 import os
 import struct
+import uuid
 
 import docvalues as dv
 import numpy as np
@@ -187,6 +189,40 @@ def test_lists_of_addresses():
         assert (error.value.column, error.value.row) == ("ips", 2)
 
 
+def test_addresses_and_uuids_of_python():
+    one, other, v4, v6 = uuid.UUID(int=7), uuid.UUID(int=9), ipaddress.ip_address("10.1.2.3"), ipaddress.ip_address("::1")
+    rows = {"id": [one, None], "ids": [None, [other, one]], "ip": [v4, v6], "ips": [[v4, v6], []]}
+    types = {"id": "uuid", "ids": "list<uuid>", "ip": "ip", "ips": "list<ip>"}
+    texts = {"id": [str(one), None], "ids": [None, [str(one), str(other)]], "ip": ["10.1.2.3", "::1"]}
+    texts["ips"] = [["::1", "10.1.2.3"], None]
+
+    def check(segment):
+        assert segment.schema.types == types
+        assert segment.scan(as_text=True).read_all().to_pydict() == texts
+        return pa.table(segment.scan())
+
+    dv.write("a.dv", rows)
+    table = check(dv.open("a.dv"))
+    assert table.schema.field("ids").type.value_type == table.schema.field("id").type == pa.uuid()
+    # As Arrow, a table or its columns, they go in as they came out. pyarrow keeps the name of a type that it does not know in
+    # the schema of the table.
+    dv.write("b.dv", table)
+    check(dv.open("b.dv"))
+    dv.write("c.dv", dict(zip(table.column_names, table.columns)), types={"ip": "ip"})
+    check(dv.open("c.dv"))
+    with dv.Store.create("store", types) as store:
+        store.upsert(rows)
+        store.refresh()
+        check(store.snapshot())
+    interface = ipaddress.ip_interface("10.0.0.1/8")
+    for values in ([one, "a"], ["a", one], [one, v4], [interface], [[one], [v4]], [[one, 1]]):
+        with pytest.raises((TypeError, ValueError), match='^column "x": expected'):
+            dv.write("b.dv", {"x": values})
+    with pytest.raises(dv.DataError) as error:
+        dv.write("b.dv", {"x": [[one, None]]})
+    assert (error.value.column, error.value.row) == ("x", 0) and "drop the nulls" in str(error.value)
+
+
 @pytest.mark.parametrize(
     ("values", "row"),
     [
@@ -202,6 +238,21 @@ def test_a_value_that_a_column_cannot_hold_names_column_and_row(in_a_folder_of_i
     assert (error.value.column, error.value.row) == ("column", row)
     assert "column" in str(error.value)
     assert not list(in_a_folder_of_its_own.iterdir()), "no file, not even a temporary one"
+
+
+def test_a_mapping_that_is_no_table_names_its_column():
+    for rows, column in [
+        ({"a": [1], "b": [1, 2]}, "b"),
+        ({"a": [1], "b": [2**64]}, "b"),
+        ({"a": [pd.Timestamp(1, unit="ns")]}, "a"),
+    ]:
+        with pytest.raises(dv.QueryError, match=f'column "{column}": expected') as error:
+            dv.write("a.dv", rows)
+        assert error.value.column == column
+    for values in ("text", {1}, (n for n in [1]), 1):
+        with pytest.raises(TypeError, match='column "a": expected a list of values, found'):
+            dv.write("a.dv", {"a": values})
+    assert dv.write("a.dv", {}) == 0 and dv.open("a.dv").columns == []
 
 
 def test_numbers_of_lists_are_exact():
@@ -242,6 +293,9 @@ def test_values_of_lists_keep_their_type():
     times = pd.Series([pd.Timestamp(2024, 1, 1), pd.Timestamp(2024, 1, 2)])
     dv.write("a.dv", {"t": times.tolist()})
     assert dv.open("a.dv").schema.types == {"t": "timestamp[us]"}
+    dv.write("a.dv", {"t": [pd.NaT, times[0]], "d": [dt.date(2024, 1, 1), pd.NaT]})
+    day = dt.datetime(2024, 1, 1, tzinfo=dt.timezone.utc)
+    assert dv.open("a.dv").scan().read_all().to_pydict() == {"d": [day.date(), None], "t": [None, day]}
     for values in (
         moments - moments,
         np.array([1], "M8[ps]"),
@@ -262,6 +316,26 @@ def test_an_array_that_is_not_of_its_schema_is_refused():
     data = type("Data", (), {"__arrow_c_array__": lambda self, requested_schema=None: (schema, array)})()
     with pytest.raises(dv.DataError, match="laid out"):
         dv.write("a.dv", data)
+
+
+def test_types_without_a_column_of_their_own_become_others():
+    """As docs/python.md says."""
+    prices = pa.array([decimal.Decimal("1.50"), None], pa.decimal128(9, 2))
+    cents = pa.array([decimal.Decimal(150), None], pa.decimal128(9, 0))
+    geo = pa.array([{"city": "Bonn", "at": {"lat": 50.7}}, None])
+    flags = pa.ExtensionArray.from_storage(pa.bool8(), pa.array([1, None], pa.int8()))
+    dv.write("a.dv", pa.table({"price": prices, "cents": cents, "geo": geo, "flag": flags}))
+    segment = dv.open("a.dv")
+    types = {"cents": "i64", "flag": "i64", "geo.at.lat": "f64", "geo.city": "string", "price": "f64"}
+    assert segment.schema.types == types and segment.columns == sorted(types)
+    row = dict(zip(types, [150, 1, 50.7, "Bonn", 1.5]))
+    assert segment.scan().read_all().to_pydict() == {name: [value, None] for name, value in row.items()}
+    # Text within structs is no address, and integers of Arrow are no doubles.
+    dv.write("a.dv", pa.table({"ip": pa.array(["::1"])}), types={"ip": "ip"})
+    for column, types in (({"ip": pa.array([{"v6": "::1"}])}, {"ip.v6": "ip"}), ({"n": pa.array([1])}, {"n": "f64"})):
+        with pytest.raises(dv.DataError) as error:
+            dv.write("a.dv", pa.table(column), types=types)
+        assert error.value.column == list(types)[0]
 
 
 def test_slices_of_encoded_and_nested_text_fit_the_memory():

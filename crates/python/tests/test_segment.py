@@ -9,10 +9,13 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
+from types import MappingProxyType
 
 import docvalues as dv
 import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -32,7 +35,9 @@ def hits():
 def test_a_segment_describes_itself(hits):
     assert (hits.columns, len(hits), hits.parts, hits.sort_by) == (["host", "id", "size"], 3, 1, [])
     assert hits.schema.types == TYPES
-    assert hits.schema.names == hits.columns and len(hits.schema) == 3
+    assert hits.schema.names == list(hits.schema) == hits.columns and len(hits.schema) == 3
+    assert "size" in hits.schema and "hots" not in hits.schema
+    assert list(pl.Schema(hits.schema)) == hits.columns
     assert pa.schema(hits.schema).field("size").type == pa.int64()
     described = hits.describe().to_pydict()
     assert described["name"] == hits.columns and described["docs"] == [2, 3, 3]
@@ -83,6 +88,54 @@ def test_errors_are_those_that_python_has(hits, in_a_folder_of_its_own):
     assert isinstance(raised.value, dv.Error) and isinstance(pickle.loads(pickle.dumps(raised.value)), dv.CorruptError)
 
 
+def test_numbers_that_do_not_fit_are_refused(hits):
+    for wrong in (-1, 2**64, 2**70):
+        for call in (
+            lambda: hits.facet("host", top=wrong),
+            lambda: hits.facet("host", min_count=wrong),
+            lambda: hits.top("size", wrong),
+            lambda: hits.group("host", top=wrong),
+            lambda: hits.scan(limit=wrong),
+            lambda: hits.scan(part=wrong),
+            lambda: hits.scan(batch_rows=wrong),
+            lambda: dv.open("hits.dv", commit=wrong),
+            lambda: dv.write("a.dv", HITS, threads=wrong),
+            lambda: dv.write("a.dv", HITS, memory=wrong),
+            lambda: dv.Store.create("store", TYPES, keep_commits=wrong),
+            lambda: dv.Store.create("store", TYPES, buffer=wrong),
+        ):
+            with pytest.raises(dv.QueryError, match=f"from 0 to .*, found {wrong}"):
+                call()
+    assert len(hits.facet("host", top=2**64 - 1)) == len(hits.top("size", 2**63)) - 1 == 2
+    for wrong in (1.5, "3", None):
+        with pytest.raises(TypeError):
+            hits.top("size", wrong)
+    with pytest.raises(dv.QueryError):
+        hits.histogram("size", [0, 2**200])
+
+
+def test_names_and_types_are_taken_in_every_form(hits):
+    assert hits.take([0], "size").to_pydict() == {"size": [512]}
+    assert hits.scan({"size": 1, "id": 2}.keys()).schema.names == ["size", "id"]
+    assert hits.group(name for name in ["host"]).columns == ["host", "count"]
+    assert hits.group("host", metrics="sum(size)").columns == ["host", "count", "sum(size)"]
+    dv.write("a.dv", {"ip": ["::1"]}, types=MappingProxyType({"ip": "ip"}))
+    assert dv.open("a.dv").schema.types == {"ip": "ip"}
+    with dv.Store.create("store", MappingProxyType(TYPES), id_field="id") as store:
+        store.upsert(HITS)
+        assert store.update({"id": ["a"]}, unset="host")["updated"] == 1
+    for call, message in [
+        (lambda: hits.top(None), "a name or a list of names, found NoneType"),
+        (lambda: hits.take([0], ["size", 1]), "a name or a list of names, found list"),
+        (lambda: hits.facet("host", prefix=1), "a prefix as str or bytes, found int"),
+        (lambda: dv.open(None), "a path or a list of paths, found NoneType"),
+        (lambda: dv.open(b"hits.dv"), "a path or a list of paths, found bytes"),
+        (lambda: dv.Store.create("new", TYPES, durability=None), "a number of seconds, found NoneType"),
+    ]:
+        with pytest.raises(TypeError, match=f"expected .*{message}"):
+            call()
+
+
 def test_sums_of_64_bits_are_exact():
     for numbers, total, type_ in [
         ([2**63 + 1, None], 2**63 + 1, pa.uint64()),
@@ -96,6 +149,17 @@ def test_sums_of_64_bits_are_exact():
         sums = pa.table(segment.stats("n"))["sum"]
         assert (sums.to_pylist(), sums.type) == ([total], type_)
         assert segment.group("g", metrics=["sum(n)"]).to_pydict()["sum(n)"] == [total]
+
+
+def test_strings_have_statistics(hits):
+    counts = {"docs": [3], "missing": [1], "values": [2], "nans": [0]}
+    none = {"sum": [None], "mean": [None], "std": [None]}
+    expected = {**counts, "min": ["<y>"], "max": ["x.example"], **none, "distinct": [2]}
+    assert hits.stats("host", distinct=True).to_pydict() == expected
+    dv.write("a.dv", {"ip": ["10.0.0.2", "::1", None]}, types={"ip": "ip"})
+    assert dv.open("a.dv").stats("ip").to_pydict() == {**counts, "min": ["::1"], "max": ["10.0.0.2"], **none}
+    with pytest.raises(dv.ColumnError):
+        hits.stats("hots")
 
 
 def test_columns_of_one_name_are_refused_in_a_mapping(hits):
@@ -131,6 +195,9 @@ def test_closed_segments_refuse_and_older_scans_go_on(hits):
     hits.close()
     with pytest.raises(ValueError, match="closed"):
         hits.count()
+    # A debugger shows it all the same.
+    assert repr(hits) == "<Segment, closed>" and hits._repr_html_() is None
+    hits.close()
     assert scan.read_all().to_pydict() == scan.read_all().to_pydict() == {"size": HITS["size"]}
     scan.close()
     with pytest.raises(ValueError, match="closed"):
@@ -156,6 +223,27 @@ def test_numbers_of_documents_in_every_form(hits):
         assert hits.lookup(ids, ["size"]).to_pydict() == {"size": [70, None, None]}
     with pytest.raises(dv.QueryError):
         hits.take(pa.nulls(1))
+    for docs in (
+        np.array([2, 0], ">i4"),
+        np.array([2.0, 0.0]),
+        np.array([True, False, True]),
+        np.array([[2, 0]]),
+        pd.Series([2, None]),
+        pl.Series(["2"]),
+    ):
+        with pytest.raises(dv.QueryError, match="expected numbers of documents"):
+            hits.take(docs)
+    masked, times = np.ma.masked_array([2, 0], [False, True]), np.array([2, 0], "M8[s]")
+    for docs in (masked, times, [2, None], [True, False], [2.0], "20", 2, None):
+        with pytest.raises(TypeError):
+            hits.take(docs)
+    assert len(hits.take(np.ma.masked_array([2, 0]))) == 2
+    for docs in ([2**64], [2**200], [-(2**63) - 1], np.array([2, -1], "i1")[::-1], pa.array([2**64 - 1], pa.uint64())):
+        with pytest.raises(IndexError, match="no document"):
+            hits.take(docs)
+    for wrong in (1, 1.5, bytearray(b"a")):
+        with pytest.raises(TypeError, match="expected ids as str or bytes"):
+            hits.lookup(["a", wrong])
     # Of several files that have an id, the last one counts.
     dv.write("more.dv", {"id": ["c", "d"], "size": [7, 8]}, id_field="id")
     both = dv.open(["hits.dv", "more.dv"])
@@ -179,7 +267,23 @@ def test_progress_and_its_errors(in_a_folder_of_its_own):
 
     with pytest.raises(RuntimeError):
         dv.write("b.dv", table, progress=fail)
+    with pytest.raises(TypeError, match="as progress, found int"):
+        dv.write("b.dv", table, progress=7)
     assert sorted(path.name for path in in_a_folder_of_its_own.iterdir()) == ["a.dv"]
+
+
+def test_progress_may_call_the_store_again():
+    with dv.Store.create("store", TYPES, id_field="id") as store:
+        with pytest.raises(TypeError, match="as progress, found int"):
+            store.upsert(HITS, progress=7)
+        assert not store.refresh(), "nothing was applied"
+        calls = [store.refresh, store.commit, lambda: store.upsert({"id": ["z"]}), lambda: store.merge(1), store.close]
+        for call in calls:
+            seen = []
+            assert sum(store.upsert(HITS, progress=lambda rows: seen.append((rows, call()))).values()) == 3
+            assert seen[0][0] == 3
+        with pytest.raises(ValueError, match="closed"):
+            store.commit()
 
 
 def test_threads_share_a_segment():
@@ -207,6 +311,24 @@ def test_other_threads_run_during_a_search():
         segment.count('s ~ "([0-9]*1){4}[0-9]*7$"')
         during = len(counts) - before
         done.set()
+    assert during > 0
+
+
+def test_other_threads_run_while_batches_are_joined():
+    dv.write("a.dv", pa.table({"n": np.arange(2_000_000)}))
+    rows, counts, done = dv.open("a.dv").scan().read_all(), [], threading.Event()
+    # The other thread runs when this one lets go of the GIL.
+    interval = sys.getswitchinterval()
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(lambda: [(counts.append(1), time.sleep(0)) for _ in iter(done.is_set, True)])
+        try:
+            sys.setswitchinterval(1_000)
+            before = len(counts)
+            rows.__arrow_c_array__()
+            during = len(counts) - before
+        finally:
+            sys.setswitchinterval(interval)
+            done.set()
     assert during > 0
 
 
@@ -464,12 +586,27 @@ def test_a_store_changes():
         assert "<table" in store._repr_html_()
     with pytest.raises(ValueError, match="closed"):
         store.commit()
+    assert repr(store) == "<Store store, closed>" and store._repr_html_() is None
     del store
     gc.collect()
     with pytest.raises(dv.NotFoundError):
         dv.Store.open("none")
     with pytest.raises(dv.Error):
         dv.Store.create("store", schema)
+
+
+def test_what_was_not_committed_is_lost_without_a_log():
+    for durability, docs in (("commit", 1), ("batch", 2), (0.01, 2)):
+        path = f"store-{durability}"
+        with dv.Store.create(path, TYPES, id_field="id", durability=durability) as store:
+            store.upsert({"id": ["a"], "size": [1]})
+            store.commit()
+            store.upsert({"id": ["b"]})
+            # A null leaves the value as it is.
+            assert store.update({"id": ["a"], "host": ["x"], "size": [None]})["updated"] == 1
+        with dv.Store.open(path) as store:
+            assert len(store) == docs
+            assert store.snapshot().lookup(["a"], ["size"]).to_pydict() == {"size": [1]}
 
 
 def test_text_that_is_no_address_has_its_row():
@@ -504,11 +641,26 @@ def test_whole_numbers_of_lists_are_doubles_in_a_column_of_doubles():
 
 
 def test_a_table_shows_years_that_python_does_not_have():
-    days, times = pa.array([10_000_000, 0], pa.date32()), pa.array([10**15, 0], pa.timestamp("ms"))
-    dv.write("a.dv", pa.table({"day": days, "time": times}))
-    table = dv.open("a.dv").scan().read_all()
+    days, times = [10_000_000, -719_528, -(2**31), 0], [10**15, 2**63 - 1, 0, 0]
+    days, lists = pa.array(days, pa.date32()), pa.array([days, [0], None, None], pa.list_(pa.date32()))
+    dv.write("a.dv", pa.table({"day": days, "days": lists, "time": pa.array(times, pa.timestamp("ms"))}))
+    segment = dv.open("a.dv")
+    texts = ["29349-01-26", "0000-01-01", "-5877641-06-23", "1970-01-01", "33658-09-27 01:46:40+00:00"]
+    texts += ["292278994-08-17 07:12:55.807000+00:00", "datetime.date(1970, 1, 1)"]
+    for answer in (segment.scan().read_all(), segment.take(range(4)), segment.top("day")):
+        for shown in (repr(answer), answer._repr_html_()):
+            assert [text for text in texts if text not in shown] == []
+        with pytest.raises(ValueError, match="use Arrow"):
+            answer.to_pydict()
+    assert "29349-01-26" in repr(segment.stats("day")) and "-5877641-06-23" in repr(segment.facet("day"))
+
+
+def test_a_table_shows_the_beginning_of_long_values():
+    dv.write("a.dv", {"s": ["ä" * 100_000, "<b>"], "n": [[*range(10_000)], [1]]})
+    table = dv.open("a.dv").top("s")
     for shown in (repr(table), table._repr_html_()):
-        assert shown.count("1970-01-01") == 2 and shown.count("out of range") == 2
+        assert "ä" * 1_000 + "…" in shown and "[0, 1, 2" in shown and len(shown) < 3_000
+    assert table.to_pydict()["s"][1] == "ä" * 100_000
 
 
 def test_deletes_publish_and_those_of_a_condition_commit():

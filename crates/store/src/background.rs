@@ -301,12 +301,9 @@ fn do_work(store: &Store, task: Task, is_wanted: bool, merges: MergePolicy, memb
 
 /// Works for a store. A panic is an error, or the thread would end, and nobody would do its work.
 fn catch_panic<R>(store: &Store, work: impl FnOnce() -> R) -> Option<R> {
-    let done = catch_unwind(AssertUnwindSafe(work));
-    if done.is_err() {
-        // Each step of a change leaves a state that is consistent.
-        note_failure(store, "task", Err(Error::Request("a thread panicked".to_owned())));
-    }
-    done.ok()
+    // Each step of a change leaves a state that is consistent.
+    let done = catch_unwind(AssertUnwindSafe(work)).map_err(Error::of_panic);
+    done.map_err(|error| note_failure(store, "task", Err(error))).ok()
 }
 
 /// Writes the buffer if it takes more than so many bytes. Returns whether others write it.

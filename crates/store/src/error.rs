@@ -2,6 +2,8 @@
 //!
 //! `Result` is only here, so that `use docvalues::store::*` does not shadow that of the standard library.
 
+use std::any::Any;
+
 use docvalues_column::Error as ReadError;
 use docvalues_search::Error as SearchError;
 use docvalues_storage::Error as StorageError;
@@ -259,12 +261,26 @@ impl Error {
         matches!(self, Error::Storage(error) if error.is_missing())
     }
 
+    /// The error of a thread that panicked.
+    pub(crate) fn of_panic(panic: Box<dyn Any + Send>) -> Error {
+        Error::Request(format!("a thread panicked: {}", panic_text(panic)))
+    }
+
     /// The reason why a store refuses further changes after this error.
     pub(crate) fn poison_reason(&self) -> String {
         match self {
             Error::Poisoned { why } => why.clone(),
             error => error.to_string(),
         }
+    }
+}
+
+/// The message of a panic that was caught.
+#[doc(hidden)]
+pub fn panic_text(panic: Box<dyn Any + Send>) -> String {
+    match panic.downcast::<String>() {
+        Ok(text) => *text,
+        Err(panic) => panic.downcast_ref::<&str>().copied().unwrap_or("it left no message").to_owned(),
     }
 }
 

@@ -41,8 +41,8 @@ pub struct WriterOptions {
     /// The budget does not include encoding, which takes memory for one column for each of the
     /// [`threads`](WriterOptions::threads): about the size of its sections, or a hundredth of that if it was spilled.
     pub budget: usize,
-    /// The number of threads that encode columns in parallel when a segment is finished or merged; 0 for the available
-    /// parallelism of this machine. They are started and joined within that call, and the caller's thread writes. The
+    /// The number of threads that encode columns in parallel when a segment is finished or merged, at most 1,024; 0 for the
+    /// available parallelism of this machine. They are started and joined within that call, and the caller's thread writes. The
     /// bytes do not depend on it.
     ///
     /// Without the feature `rayon`, the caller's thread encodes all columns, and so does one of a rayon pool: while it waits for

@@ -22,12 +22,15 @@ pub(crate) use rayon::ThreadPool as Pool;
 #[derive(Debug)]
 pub(crate) enum Pool {}
 
+/// The most threads. rayon starts up to 65,535, which no machine has room for.
+const MOST: usize = 1_024;
+
 /// The number of threads for the option `threads`; 0 is the available parallelism of this machine.
 pub(crate) fn count(threads: usize) -> usize {
     match threads {
         _ if cfg!(not(feature = "rayon")) => 1,
         0 => std::thread::available_parallelism().map_or(1, usize::from),
-        threads => threads,
+        threads => threads.min(MOST),
     }
 }
 
@@ -122,6 +125,11 @@ mod tests {
 
     use super::*;
     use crate::error::{Error, ErrorKind};
+
+    #[test]
+    fn threads_are_not_too_many() {
+        assert_eq!([1, 8, MOST, usize::MAX].map(count), [1, 8, MOST, MOST]);
+    }
 
     #[test]
     fn jobs_are_handed_over_in_their_order_and_few_at_a_time() {

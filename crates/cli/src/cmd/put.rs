@@ -25,10 +25,13 @@ const SECOND: Duration = Duration::from_secs(1);
 pub(crate) fn run(args: &PutArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     let end = EndSignal::watch()?;
     // The store first: another writer would make the work in vain.
-    let store = match open(args, opener, &end) {
-        Err(_) if let Some(exit) = end.exit() => return Ok(exit),
-        store => Arc::new(store?),
-    };
+    let store = open(args, opener, &end);
+    if store.is_err()
+        && let Some(exit) = end.exit()
+    {
+        return Ok(exit);
+    }
+    let store = Arc::new(store?);
     require_ids(args, &store)?;
     let sources = args.input.sources();
     let has_pipe = sources.iter().any(|source| !source.is_replayable());

@@ -27,6 +27,7 @@ pub(crate) use self::convert::{ConvertedColumn, Styles, ValueError, convert};
 use super::error::{InputError, Result};
 use super::exclude::Exclude;
 use super::source::{InputFormat, Opened, Source};
+use crate::api::store::error::panic_text;
 use crate::api::{Leaf, leaves};
 
 /// A file whose schema was read.
@@ -93,11 +94,7 @@ pub(crate) fn guarded<T>(name: &Arc<str>, f: impl FnOnce() -> Result<T, ArrowErr
             "the file is not damaged: write it in another way, such as compressed with zstd, or leave out columns with --exclude",
         )),
         Ok(Err(error)) => Err(damaged(name, &error)),
-        Err(panic) => {
-            let message = panic.downcast_ref::<String>().map(String::as_str);
-            let message = message.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic");
-            Err(damaged(name, &message))
-        }
+        Err(panic) => Err(damaged(name, &panic_text(panic))),
     }
 }
 

@@ -20,7 +20,8 @@ class ArrowSchema(Protocol):
 
 Path: TypeAlias = str | PathLike[str]
 Source: TypeAlias = Path | Sequence[Path]
-# A mapping of names to lists of values is for small data: bool, int, float, str, bytes, date, datetime, lists of these, None.
+# A mapping of names to lists of values is for small data: bool, int, float, str, bytes, date, datetime, objects of `uuid` and
+# `ipaddress`, lists of these, None.
 Data: TypeAlias = ArrowStream | ArrowArray | Mapping[str, Sequence[Any]]
 # A mapping has the names of docs/query.md: "i64", "u64", "f64", "bool", "date", "timestamp[ms]", "timestamp[us]",
 # "timestamp[ns]", "ip", "uuid", "string", "bytes"; "list<string>" has any number of values in each document.
@@ -30,13 +31,19 @@ Docs: TypeAlias = ArrowArray | ArrowStream | Sequence[int] | Any
 # Strings or bytes as stored; of a column of IP addresses or UUIDs, also their text and objects of `ipaddress` and `uuid`.
 Ids: TypeAlias = ArrowArray | ArrowStream | Sequence[str | bytes | None] | Any
 Strings: TypeAlias = Literal["offsets", "views", "dictionary"]
-Columns: TypeAlias = Sequence[str]
+Columns: TypeAlias = str | Sequence[str]
 Progress: TypeAlias = Callable[[int], object]
 
 def open(source: Source, *, commit: int | None = None, untrusted: bool = False) -> Segment:
     """Opens a segment file, the newest commit of a store's folder, or several files and glob patterns as one.
 
     `commit` is the number of a commit that the store keeps. `untrusted` also checks what only a hostile writer gets wrong.
+
+    >>> for name in ("monday.dv", "tuesday.dv"):
+    ...     docs = dv.write(name, {"size": [512, 9_000]})
+    >>> with dv.open("*day.dv") as hits:
+    ...     print(hits.count("size > 1kB"))
+    2
     """
 
 def write(
@@ -64,6 +71,12 @@ def write(
     back in ascending order, equal strings once, and an empty list as a missing one. In a column of doubles, integers of a mapping
     must be exact, and those of Arrow are refused. `progress` and Ctrl-C have their turn between batches, but not while the columns
     are encoded at the end.
+
+    >>> dv.write("hits.dv", {"host": ["b", "a"], "client": ["10.0.0.7", "::1"]}, sort_by="host", types={"client": "ip"})
+    2
+    >>> dv.open("hits.dv").schema
+    client: ip
+    host: string
     """
 
 def main(args: Sequence[str]) -> int:
@@ -77,6 +90,11 @@ class Table:
 
     `info` has totals of the answer: `docs` (counted documents) and `missing` (those without a value); of a facet also
     `distinct` (values there are), of groups `distinct` if it is known, of a histogram `outside` (values outside of edges).
+
+    >>> docs = dv.write("hits.dv", {"host": ["a", None, "a"]})
+    >>> hosts = dv.open("hits.dv").facet("host")
+    >>> hosts.to_pydict(), hosts.info
+    ({'host': ['a'], 'count': [2]}, {'docs': 3, 'missing': 1, 'distinct': 1})
     """
 
     @property
@@ -85,7 +103,10 @@ class Table:
     def info(self) -> dict[str, int]: ...
     def __len__(self) -> int: ...
     def to_pydict(self) -> dict[str, list[Any]]:
-        """Lists of bool, int, float, str, bytes, date and datetime. IP addresses and UUIDs are text, nanoseconds are int."""
+        """Lists of bool, int, float, str, bytes, date and datetime. IP addresses and UUIDs are text, nanoseconds are int.
+
+        A year that Python does not have, such as 10000, raises a `ValueError`; Arrow has it, and so does `repr`.
+        """
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
@@ -94,7 +115,13 @@ class Table:
 
 @final
 class Schema:
-    """Names and Arrow types of columns: `pa.schema(it)`, `pl.Schema(it)`."""
+    """Names and Arrow types of columns: `pa.schema(it)`, `pl.Schema(it)`. Iteration and `in` are those of the names.
+
+    >>> docs = dv.write("hits.dv", {"host": ["a"], "tags": [["x", "y"]]})
+    >>> schema = dv.open("hits.dv").schema
+    >>> "host" in schema, list(schema), schema.types["tags"]
+    (True, ['host', 'tags'], 'list<string>')
+    """
 
     @property
     def names(self) -> list[str]: ...
@@ -103,6 +130,8 @@ class Schema:
         """The types, by name, as docs/query.md calls them: "i64", "timestamp[ms]", "list<string>"."""
 
     def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[str]: ...
+    def __contains__(self, name: str) -> bool: ...
     def __arrow_c_schema__(self) -> object: ...
 
 @final
@@ -110,7 +139,12 @@ class Scan:
     """Documents as record batches, read when they are asked for. It can be read several times.
 
     A scan keeps its files open until it and its streams are gone, or `close` was called. Streams are read by the threads of
-    their consumers, who get an error of docvalues as one of their own, with its text.
+    their consumers, who get an error of docvalues as one of their own, with its text. Threads may share a scan, but not one
+    iterator of it: while another thread reads from it, `next` raises a `RuntimeError`.
+
+    >>> docs = dv.write("hits.dv", {"size": range(5)})
+    >>> [batch.to_pydict()["size"] for batch in dv.open("hits.dv").scan(where="size > 0", batch_rows=3)]
+    [[1, 2, 3], [4]]
     """
 
     @property
@@ -132,6 +166,17 @@ class Segment:
     Conditions (`where`) are those of docs/query.md. Documents have numbers from 0 on, over all files; deleted documents of a
     store keep theirs. Threads may share a segment. One that was opened by name can be pickled. After `close`, every call
     raises a `ValueError`, and scans and streams that were made before still work.
+
+    >>> docs = dv.write("hits.dv", {"id": ["x", "y", "z"], "host": ["a", "b", "a"], "size": [5, 7, 9]}, id_field="id")
+    >>> hits = dv.open("hits.dv")
+    >>> hits.group("host", metrics=["sum(size)"], order="sum(size)").to_pydict()
+    {'host': ['a', 'b'], 'count': [2, 1], 'sum(size)': [14, 7]}
+    >>> hits.histogram("size", 5).to_pydict()
+    {'from': [5], 'count': [3]}
+    >>> hits.top("-size", 2, where="host = 'a'", columns=["id"], docs="doc").to_pydict()
+    {'doc': [2, 0], 'id': ['z', 'x']}
+    >>> hits.take([2, 0], ["size"]).to_pydict(), hits.lookup(["y"], ["size"]).to_pydict()
+    ({'size': [9, 5]}, {'size': [7]})
     """
 
     @property
@@ -186,7 +231,7 @@ class Segment:
         by: str | Sequence[str],
         *,
         where: str | None = None,
-        metrics: Sequence[str] = (),
+        metrics: str | Sequence[str] = (),
         top: int = 10,
         order: str = "count",
         having: str | None = None,
@@ -195,8 +240,8 @@ class Segment:
         """Groups of documents with equal values: the columns of `by`, `count`, and a column for each metric.
 
         Metrics are `sum(size)`, `min(size)`, `max(size)`, `mean(size)`, `p99(size)`, `distinct(host)`, `first(host by time)` and
-        `last(host by time)`. `order` is "count", "value" or a metric, each with its greatest first except "value". `having` is a condition on `count` and metrics:
-        "count > 10 and sum(size) < 1MB". `missing` adds the groups of documents without a value.
+        `last(host by time)`. `order` is "count", "value" or a metric, each with its greatest first except "value". `having` is a
+        condition on `count` and metrics: "count > 10 and sum(size) < 1MB". `missing` adds the groups of documents without a value.
         """
 
     def histogram(
@@ -205,7 +250,7 @@ class Segment:
         step: int | float | str | Sequence[Any],
         *,
         where: str | None = None,
-        metrics: Sequence[str] = (),
+        metrics: str | Sequence[str] = (),
     ) -> Table:
         """Counts in buckets: `from` (of the column's type), `count`, and a column for each metric.
 
@@ -218,6 +263,7 @@ class Segment:
     ) -> Table:
         """One row: `docs`, `missing`, `values`, `nans`, `min`, `max`, `sum`, `mean`, `std`, and `distinct` on request.
 
+        Strings, bytes, IP addresses and UUIDs have no `sum`, `mean` and `std`: these are null.
         `std` is the standard deviation of a sample, as in polars and DuckDB. Here and in metrics, sums of integers are i64, or
         u64, or doubles if one is beyond 64 bits.
         """
@@ -278,7 +324,7 @@ class Segment:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
-    def _repr_html_(self) -> str: ...
+    def _repr_html_(self) -> str | None: ...
 
 @final
 class Store:
@@ -286,6 +332,14 @@ class Store:
 
     A `with` block closes the store and commits nothing. With the durability "batch" or a number of seconds, what was not
     committed is in a log and comes back at `open`; otherwise it is lost.
+
+    >>> with dv.Store.create("prices", {"sku": "string", "price": "f64"}, id_field="sku") as store:
+    ...     docs = store.upsert({"sku": ["A-1", "A-2"], "price": [9.5, 12]})
+    ...     docs = store.update({"sku": ["A-1"], "price": [8]})
+    ...     print(store.delete(where="price > 10"), "deleted, commit", store.commit())
+    1 deleted, commit 2
+    >>> dv.open("prices").scan().read_all().to_pydict()
+    {'sku': ['A-1'], 'price': [8.0]}
     """
 
     @staticmethod
@@ -335,7 +389,7 @@ class Store:
         """
 
     def update(
-        self, data: Data, *, unset: Sequence[str] = (), progress: Progress | None = None
+        self, data: Data, *, unset: str | Sequence[str] = (), progress: Progress | None = None
     ) -> dict[str, int]:
         """Changes columns of the documents with the ids in `data`; a null leaves the value as it is.
 
@@ -372,4 +426,4 @@ class Store:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
-    def _repr_html_(self) -> str: ...
+    def _repr_html_(self) -> str | None: ...

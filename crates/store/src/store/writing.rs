@@ -1,5 +1,6 @@
 //! [`Writing`]: a thread that writes the sealed buffer to a segment.
 
+use std::any::Any;
 use std::io;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -40,9 +41,12 @@ impl Writing {
 
     /// Waits for the segment. Returns the time of writing it, too.
     pub(crate) fn finish(mut self) -> (Result<Written>, Duration) {
-        let panicked = Error::Request("a thread panicked".to_owned());
-        let written = self.thread.take().and_then(|thread| thread.join().ok());
-        written.unwrap_or((Err(panicked), Duration::ZERO))
+        let panic: Box<dyn Any + Send> = match self.thread.take().map(JoinHandle::join) {
+            Some(Ok(written)) => return written,
+            Some(Err(panic)) => panic,
+            None => Box::new("it was waited for before"),
+        };
+        (Err(Error::of_panic(panic)), Duration::ZERO)
     }
 }
 
@@ -50,5 +54,20 @@ impl Drop for Writing {
     fn drop(&mut self) {
         // After a panic, nobody needs the segment.
         let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_keeps_its_message() {
+        let failed = |writing: Writing| writing.finish().0.err().unwrap().to_string();
+        let number = 1;
+        let formatted = Writing::start(number, move || panic!("panic {number}")).unwrap();
+        assert_eq!(failed(formatted), "a thread panicked: panic 1");
+        let literal = Writing::start(2, || panic!("a test panics here")).unwrap();
+        assert_eq!(failed(literal), "a thread panicked: a test panics here");
     }
 }

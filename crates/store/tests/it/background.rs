@@ -296,6 +296,9 @@ fn memory_is_shared() {
     other.add(&last).unwrap();
 }
 
+/// The error after a panic of [`panicking`].
+const PANICKED: &str = "a task in the background failed: a thread panicked: a test panics here";
+
 /// The disk, on which a call panics once while the flag is set.
 fn panicking(disk: &PowerLossDirectory, part: &'static str) -> (Arc<dyn Directory>, Arc<AtomicBool>) {
     let panics = Arc::new(AtomicBool::new(false));
@@ -324,7 +327,7 @@ fn a_panic_is_an_error() {
         }
         !error.is_empty()
     });
-    assert_eq!(error, "a task in the background failed: a thread panicked");
+    assert_eq!(error, PANICKED);
     apply(&store, &docs(applied..applied + 1)).unwrap();
     wait_until(|| store.stats().unwrap().uncommitted == 0);
     assert_eq!(store.snapshot().docs(), u64::from(applied) + 1);
@@ -346,7 +349,7 @@ fn a_panic_with_shared_memory_is_an_error() {
         }
         !errors.is_empty() && store.stats().unwrap().flushes.count > 1
     });
-    assert_eq!(errors, ["a task in the background failed: a thread panicked"]);
+    assert_eq!(errors, [PANICKED]);
     store.refresh().unwrap();
     assert_eq!(store.snapshot().docs(), u64::from(applied));
 }
