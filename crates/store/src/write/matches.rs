@@ -142,7 +142,7 @@ mod tests {
                 doc.i64(size, random.below(10).cast_signed()).unwrap();
             }
             if !has_size || !is_update {
-                doc.str(host, random.pick(&["a", "b", "c"])).unwrap();
+                doc.str(host, ["a", "b", "c"][random.place(3)]).unwrap();
             }
             doc.finish().unwrap();
         }
