@@ -19,7 +19,7 @@ pub(super) fn with_formats(command: Command) -> Command {
     let is_given = |id| (id, ArgPredicate::IsPresent, "true");
     let args = [
         format.help("The format of the answer as rows"),
-        output.help("The file to write, such as x.csv or x.csv.gz; its extension gives the format if --format does not; without one, and for .json, it is that of --json"),
+        output.help("The file to write, such as x.csv or x.csv.gz; without --format, its extension gives the format: JSON if it has none"),
     ];
     command.args(args).mut_arg("json", |json| json.default_value_ifs(["format", "output"].map(is_given)))
 }
