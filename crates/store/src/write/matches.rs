@@ -27,8 +27,10 @@ impl<'q> Matches<'q> {
     ///
     /// # Errors
     ///
-    /// As [`Search::filter`].
+    /// If the store is a replica; as [`Search::filter`].
     pub(super) fn search(store: &Store, query: &'q Query) -> Result<Matches<'q>> {
+        // The change would be refused after the search.
+        store.change_quietly(|writer| writer.require_leader(&*store.directory))?;
         let mut matches = Matches { query, searched: None, older: None };
         // A set of documents names them by their parts in the lock.
         if !has_set(query) {
