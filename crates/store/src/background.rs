@@ -45,8 +45,8 @@ pub struct BackgroundOptions {
     /// batches wait when they take all. Each store also has its own
     /// [`buffer_bytes`](crate::StoreOptions::buffer_bytes).
     pub buffer_bytes: usize,
-    /// The segments of a store above which batches are slowed down while some of them are merged: each batch waits until there
-    /// are fewer, for a second at most.
+    /// The segments of a store above which batches are slowed down while some of them are merged, or wait for a merge of another
+    /// store: each batch waits until there are fewer, for a second at most.
     pub max_segments: usize,
 }
 

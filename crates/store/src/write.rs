@@ -247,8 +247,11 @@ impl Store {
     /// Deletes the documents that match a query. Returns how many there were.
     ///
     /// The calling thread searches, also documents that no [`refresh`](Self::refresh) has published. Other changes go on meanwhile,
-    /// and wait only while it looks at the documents that changed since it began. To search with several threads, filter a
-    /// snapshot, and [`delete`](Self::delete) what was found.
+    /// and wait only while it looks at the documents that changed since it began, and at segments that were merged. To search with
+    /// several threads, filter a snapshot, and [`delete`](Self::delete) what was found.
+    ///
+    /// A query with a set of documents is searched while others wait, and the set names documents by their places at that moment.
+    /// To delete a set that a snapshot returned, call [`delete`](Self::delete).
     ///
     /// # Errors
     ///

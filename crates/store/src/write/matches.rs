@@ -27,8 +27,10 @@ impl<'q> Matches<'q> {
     ///
     /// # Errors
     ///
-    /// As [`Search::filter`].
+    /// If the store is a replica; as [`Search::filter`].
     pub(super) fn search(store: &Store, query: &'q Query) -> Result<Matches<'q>> {
+        // The change would be refused after the search.
+        store.change_quietly(|writer| writer.require_leader(&*store.directory))?;
         let mut matches = Matches { query, searched: None, older: None };
         // A set of documents names them by their parts in the lock.
         if !has_set(query) {
@@ -36,6 +38,8 @@ impl<'q> Matches<'q> {
                 store.refresh()?;
                 matches.search_changed(store.snapshot())?;
             }
+            // Otherwise the search in the lock would drop the first snapshot.
+            matches.older = None;
         }
         Ok(matches)
     }
@@ -85,7 +89,11 @@ impl<'q> Matches<'q> {
         }
         // The first one, also of no parts, refuses a query that cannot be bound.
         if older.is_none() || !left.is_empty() {
-            let parts = now.parts().without(|part| left.binary_search(&part).is_err());
+            let parts = match left.len() < known.len() {
+                true => now.parts().without(|part| left.binary_search(&part).is_err()),
+                // With the columns that other searches have opened.
+                false => now.parts().clone(),
+            };
             let set = Search::over(&parts).threads(1).bind(self.query)?.collect(&docs)?;
             for (at, part) in left.into_iter().enumerate() {
                 found[part].extend(set.of_part(at).iter(parts.source(at).docs()));
@@ -116,6 +124,7 @@ mod tests {
     use docvalues_testkit::rng::SplitMix64;
 
     use super::*;
+    use crate::batch::Update;
     use crate::options::StoreOptions;
     use crate::schema::StoreSchema;
 
@@ -124,25 +133,32 @@ mod tests {
             Field::new("id", Kind::Binary, LogicalType::Utf8),
             Field::new("size", Kind::Numeric, LogicalType::I64),
             Field::new("host", Kind::Sorted, LogicalType::Utf8),
+            Field::new("tag", Kind::Binary, LogicalType::Utf8),
         ];
         let schema = fields.into_iter().try_fold(StoreSchema::new(), StoreSchema::with_field).unwrap();
         let disk = Arc::new(PowerLossDirectory::new("/disk"));
         Store::create_in(disk, schema.with_id_field("id").unwrap(), StoreOptions::default()).unwrap()
     }
 
-    /// Writes some of 40 documents, or updates a field of each.
+    /// Writes some of 40 documents, or changes fields of each. Only updates give a tag.
     fn apply(store: &Store, random: &mut SplitMix64, is_update: bool) {
         let mut batch = store.batch().unwrap();
-        let [id, size, host] = ["id", "size", "host"].map(|name| batch.field(name).unwrap());
+        let [id, size, host, tag] = ["id", "size", "host", "tag"].map(|name| batch.field(name).unwrap());
         for _ in 0..1 + random.below(5) {
-            let mut doc = if is_update { batch.update() } else { batch.upsert() };
+            let sets_size = !is_update || random.chance(1, 2);
+            let sets_host = !sets_size || random.chance(1, 2);
+            let removes_host = is_update && !sets_host && random.chance(1, 2);
+            let change = if removes_host { Update::new().unset(host) } else { Update::new() };
+            let mut doc = if is_update { batch.update_with(&change) } else { batch.upsert() };
             doc.str(id, &random.below(40).to_string()).unwrap();
-            let has_size = random.chance(1, 2);
-            if has_size || !is_update {
+            if sets_size {
                 doc.i64(size, random.below(10).cast_signed()).unwrap();
             }
-            if !has_size || !is_update {
+            if sets_host {
                 doc.str(host, ["a", "b", "c"][random.place(3)]).unwrap();
+            }
+            if is_update && random.chance(1, 2) {
+                doc.str(tag, ["x", "y"][random.place(2)]).unwrap();
             }
             doc.finish().unwrap();
         }
@@ -166,12 +182,18 @@ mod tests {
     /// Whatever changes between two searches.
     #[test]
     fn what_is_found_matches_in_the_lock() {
-        let query = Query::range("size", 3..7).or(Query::eq("host", "b"));
+        let queries = [
+            Query::range("size", 3..7).or(Query::eq("host", "b")),
+            !Query::eq("host", "a"),
+            Query::missing("tag").and(Query::exists("size")),
+            Query::eq("tag", "x").or(Query::missing("host")),
+        ];
         let mut found = 0;
         for seed in 0..50 {
             let (store, mut random) = (store(), SplitMix64::new(seed));
             for _ in 0..20 {
-                let mut matches = Matches { query: &query, searched: None, older: None };
+                let query = random.pick(&queries);
+                let mut matches = Matches { query, searched: None, older: None };
                 for _ in 0..random.below(4) {
                     matches.search_changed(store.snapshot()).unwrap();
                     for _ in 0..random.below(6) {
@@ -181,7 +203,7 @@ mod tests {
                 let compared = store.change(|writer| {
                     let places = matches.places(&store, writer)?;
                     let now = store.snapshot();
-                    let all: Vec<DocAddress> = now.search().threads(1).filter(&query)?.iter().collect();
+                    let all: Vec<DocAddress> = now.search().threads(1).filter(query)?.iter().collect();
                     assert_eq!(places, writer.docs.require(&now, &all)?, "seed {seed}");
                     Ok(places.len())
                 });
@@ -213,6 +235,7 @@ mod tests {
         apply(&store, &mut random, false);
         let (query, unknown) = (Query::range("size", ..100), Query::eq("unknown", 1));
         let mut matches = Matches::search(&store, &query).unwrap();
+        assert!(matches.older.is_none(), "it would be dropped in the lock");
         matches.query = &unknown;
         let mut count = || store.change(|writer| Ok(matches.places(&store, writer)?.len()));
         assert!(count().unwrap() > 0);

@@ -413,7 +413,8 @@ fn a_large_batch_is_written_before_the_next_by_the_call() {
     }
 }
 
-/// A batch waits while segments are merged, if there are more than the options say, but not for ever.
+/// A batch waits while segments are merged, if there are more than the options say, but not for ever, nor when nothing is left
+/// to merge.
 #[test]
 fn batches_are_slowed_down_if_merges_fall_behind() {
     let (is_done, is_merging) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
@@ -431,7 +432,7 @@ fn batches_are_slowed_down_if_merges_fall_behind() {
         apply(&store, &docs(batch * 10..batch * 10 + 10)).unwrap();
         store.commit().unwrap();
     }
-    let options = BackgroundOptions::new().merges(POLICY).max_segments(5);
+    let options = BackgroundOptions::new().merges(POLICY).max_segments(0);
     let background = Background::start(options).unwrap();
     background.add(&store).unwrap();
     let _stop = Stop(&is_done);
@@ -440,6 +441,15 @@ fn batches_are_slowed_down_if_merges_fall_behind() {
     apply(&store, &docs(60..61)).unwrap();
     assert!(began.elapsed() >= Duration::from_secs(1));
     assert_eq!(store.stats().unwrap().merges.count, 0);
+    is_done.store(true, Relaxed);
+    let mut next = 61;
+    wait_until(|| {
+        let began = Instant::now();
+        apply(&store, &docs(next..next + 1)).unwrap();
+        next += 1;
+        began.elapsed() < Duration::from_secs(1)
+    });
+    assert!(store.stats().unwrap().segments > 0);
 }
 
 /// Though a thread works for another store that was added with it.

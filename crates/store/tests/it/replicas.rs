@@ -183,6 +183,8 @@ fn a_replica_takes_changes_of_its_leader_only() {
     is_refused(add(own, &[(1, 2)]));
     is_refused(own.delete_ids([id(1)]).map(drop));
     is_refused(own.delete_where(&Query::range("size", 0..)).map(drop));
+    // Before the search, which would find no such column.
+    is_refused(own.delete_where(&Query::eq("unknown", 0)).map(drop));
     is_refused(own.set_fields([schema().fields()[0].clone()]));
     is_refused(own.add_field(schema().fields()[0].clone()));
     // Its files may change.
