@@ -101,7 +101,7 @@ pub(crate) struct CommandLine {
     #[arg(skip)]
     by_extension: bool,
 
-    /// The arguments that are files to read, or may be some.
+    /// The arguments that are files to read.
     #[arg(skip)]
     pub(crate) inputs: Vec<PathBuf>,
 
@@ -124,8 +124,8 @@ pub(crate) struct CommandLine {
 const WITHOUT_COMMIT: &str = "build schema check store put set rm commits log changes recover replicate replica import \
                               completions man where";
 
-/// The arguments of commands that are files to read, or may be some. The tables of `sql` are not: they have names.
-const INPUTS: &str = "a arguments b docs file files folder inputs schema";
+/// The arguments of commands that are files to read. Those that may also be text are not among them.
+const INPUTS: &str = "a b file files folder inputs schema";
 
 /// Commands that print to the file of --output, besides those with an answer.
 const PRINTING: &str = "terms sort sql report get lookup head sample cat";

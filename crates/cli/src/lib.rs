@@ -28,6 +28,7 @@ mod text;
 
 use std::borrow::Cow;
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::slice;
 
 use clap::ColorChoice;
@@ -97,7 +98,8 @@ fn run_command(mut line: CommandLine, console: &mut Console<'_>) -> Result<Exit>
     if let Some(output) = &line.output {
         // A pattern without a match is an error of the command.
         let expand = |input| files::expand(slice::from_ref(input)).unwrap_or_default();
-        refuse_input(&line.inputs.iter().flat_map(expand).collect::<Vec<_>>(), output)?;
+        let inputs = inputs(&line);
+        refuse_input(&inputs.iter().flat_map(expand).collect::<Vec<_>>(), output)?;
     }
     line.choose_format()?;
     let (format, mut exit) = (line.format, Exit::Ok);
@@ -115,6 +117,16 @@ fn run_command(mut line: CommandLine, console: &mut Console<'_>) -> Result<Exit>
         }
     })?;
     Ok(exit)
+}
+
+/// The files that a command reads. Of arguments that may also be columns or ids, only those that are files.
+fn inputs(line: &CommandLine) -> Vec<PathBuf> {
+    match &line.command {
+        Command::Facet(args) => files::split(&args.arguments).0,
+        Command::Stats(args) => files::split(&args.arguments).0,
+        Command::Lookup(args) => cmd::lookup::inputs(args),
+        _ => line.inputs.clone(),
+    }
 }
 
 fn dispatch(line: &CommandLine, console: &mut Console<'_>) -> Result<Exit> {

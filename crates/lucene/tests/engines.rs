@@ -65,6 +65,11 @@ fn values_are_those_that_engines_find() {
             let are_all_listed = index.live_docs() == found.len() as u64;
             assert_eq!(are_all_listed, engine == Engine::Solr, "{name}");
             found.iter().for_each(|line| check_document(name, &index, line));
+            let (field, deleted) = match engine {
+                Engine::Solr => ("id", "doc-5"),
+                _ => ("_id", "AAECAwQFBgcICQoLDA05"),
+            };
+            assert!(index.find_id(field, deleted).unwrap().is_empty(), "{name}: {deleted} is live");
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::api::search::SearchRequest;
 use crate::api::{DocAddress, DocId, Field};
 use crate::args::records::ExportArgs;
 use crate::console::Console;
-use crate::console::destination::{Destination, refuse_no_text, refuse_other_format};
+use crate::console::destination::{Destination, refuse_input, refuse_no_text, refuse_other_format};
 use crate::error::{CliError, Exit, Result};
 use crate::open::{Opener, Segments, files};
 use crate::text::counted;
@@ -20,6 +20,8 @@ pub(crate) fn run(args: &ExportArgs, opener: &Opener, console: &mut Console<'_>)
     let destination = Destination::of(args.records.output.as_deref())?;
     let format = format(args)?;
     if let Destination::File(path) = &destination {
+        let list = args.docs.iter().filter(|docs| parse_range(docs, 0).is_none()).map(PathBuf::from);
+        refuse_input(&list.collect::<Vec<_>>(), path)?;
         refuse_file(path, format)?;
     }
     let segments = open(&args.files, &args.filter, opener, console)?;

@@ -61,6 +61,13 @@ pub(crate) fn run(args: &LookupArgs, opener: &Opener, console: &mut Console<'_>)
     Ok(if search.found_all { Exit::Ok } else { Exit::Failed })
 }
 
+/// The files that the command reads; `-` is standard input.
+pub(crate) fn inputs(args: &LookupArgs) -> Vec<PathBuf> {
+    let (files, ids) = split(args).unwrap_or_default();
+    let stdin = ids.iter().any(|id| matches!(id, IdInput::Lines)).then(|| PathBuf::from("-"));
+    files.iter().map(PathBuf::from).chain(stdin).collect()
+}
+
 /// Splits the arguments into segments and ids.
 fn split(args: &LookupArgs) -> Result<(&[OsString], Vec<IdInput>)> {
     let explicit = !args.ids.is_empty();

@@ -13,6 +13,7 @@ use flate2::write::GzEncoder;
 use super::{Console, Escaped};
 use crate::api::{AtomicFile, MAGIC, writer};
 use crate::error::{CliError, Exit, Result};
+use crate::open::files::is_store;
 use crate::process::unfinished_files;
 
 /// The number of bytes from which the format of a file is known.
@@ -156,8 +157,8 @@ pub(crate) fn followed(path: &Path) -> Result<PathBuf> {
     Err(CliError::new(Exit::Unreadable, format!("{}: symbolic links form a loop", path.display())))
 }
 
-/// Fails if the output is one of the inputs, or a segment in the folder of one: it would overwrite what is read. The input `-`
-/// is standard input.
+/// Fails if the output is one of the inputs, or a segment in the folder of a store that is one: it would overwrite what is read.
+/// The input `-` is standard input.
 pub(crate) fn refuse_input(inputs: &[PathBuf], output: &Path) -> Result<()> {
     if is_stdout(output) {
         return Ok(());
@@ -169,7 +170,7 @@ pub(crate) fn refuse_input(inputs: &[PathBuf], output: &Path) -> Result<()> {
         let shown = input.display();
         let message = if is_same(input, output) {
             format!("\"{shown}\" is both an input and the output")
-        } else if folder.as_ref().is_some_and(|folder| is_same(input, folder)) {
+        } else if folder.as_ref().is_some_and(|folder| is_same(input, folder)) && is_store(input) {
             format!("{}: expected a file outside of the input \"{shown}\"", output.display())
         } else {
             continue;

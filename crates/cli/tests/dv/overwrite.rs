@@ -133,6 +133,29 @@ fn no_input_is_replaced() {
     }
 }
 
+/// Columns, ids, numbers and conditions are no files, whatever files there are.
+#[test]
+fn text_may_be_the_name_of_the_output() {
+    let sandbox = Sandbox::with("a.csv", "id,n\na,1\nb,2\n");
+    sandbox.ok(&["build", "a.csv", "-o", "a.dv", "-q", "--id-field", "id"]);
+    for (command, name) in [
+        (&["facet", "a.dv", "n"][..], "n"),
+        (&["stats", "a.dv", "n"], "n"),
+        (&["group", "a.dv", "n", "--docs", "1"], "1"),
+        (&["get", "a.dv", "1"], "1"),
+        (&["count", "a.dv", "--where", "n = 1"], "n = 1"),
+        (&["sort", "a.dv", "--by", "n"], "n"),
+        (&["export", "a.dv", "--docs", "0..", "--format", "csv"], "0.."),
+    ] {
+        sandbox.write(name, "older");
+        sandbox.ok(&[command, &["-o", name]].concat());
+        assert_ne!(sandbox.read(name), b"older", "{command:?}");
+    }
+    sandbox.write("b", "older");
+    sandbox.ok(&["lookup", "-o", "b", "a.dv", "--", "b"]);
+    assert_ne!(sandbox.read("b"), b"older");
+}
+
 #[test]
 fn no_segment_of_a_store_is_replaced_by_its_merge() {
     let sandbox = Sandbox::with("a.csv", "id\na\nb\n");
