@@ -1,7 +1,7 @@
 //! `dv export`: writes documents as NDJSON, CSV, TSV, Parquet or Arrow.
 
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::request::{answer, open};
 use crate::answer::explain::Step;
