@@ -2,7 +2,7 @@
 """Measures `dv` on an index of Lucene: a facet in a cold process beside one of Lucene in a JVM, and an import.
 
     benches/peers/run workloads --in-place --quick --docs 2000000 --only lucene-10.5.0 --only facet-100
-    python3 benches/peers/dv_beside_lucene.py --docs 2000000 --java JDK/bin/java
+    python3 benches/peers/dv_beside_lucene.py --docs 2000000
 
 The first command writes the index. Processes take turns; figures are medians.
 """
@@ -10,6 +10,7 @@ The first command writes the index. Processes take turns; figures are medians.
 import argparse
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -32,12 +33,21 @@ def run(command):
     return output.decode(), wall, usage.ru_utime + usage.ru_stime
 
 
+def newest_java():
+    """The JVM that benches/peers/run takes: the newest of $JAVA_HOME and /usr/lib/jvm."""
+    homes = [Path(os.environ.get("JAVA_HOME", "/nowhere")), *Path("/usr/lib/jvm").glob("*")]
+    versions = {}
+    for home in homes:
+        if (home / "bin/java").exists() and (home / "release").exists():
+            version = re.search(r'JAVA_VERSION="(\d+)', (home / "release").read_text())
+            versions[home / "bin/java"] = int(version[1]) if version else 0
+    return max(versions, key=versions.get, default="java")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--dv", type=Path, default=Path("target/release/dv"), help="the program to measure")
-    home = os.environ.get("JAVA_HOME")
-    java = f"{home}/bin/java" if home else "java"
-    parser.add_argument("--java", default=java, help="a JVM for this version of Lucene")
+    parser.add_argument("--java", default=newest_java(), help="a JVM for this version of Lucene")
     parser.add_argument("--lucene", default="10.5.0", help="the version of Lucene that wrote the index")
     parser.add_argument("--docs", type=int, default=2_000_000)
     parser.add_argument("--rounds", type=int, default=21, help="of the facet; an import has three")
