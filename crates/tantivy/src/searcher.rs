@@ -178,8 +178,10 @@ impl Collector for Hits {
     type Fruit = Vec<(u32, Vec<(u32, u64)>)>;
     type Child = SegmentHits;
 
-    fn for_segment(&self, segment: u32, _: &SegmentReader) -> tantivy::Result<SegmentHits> {
-        Ok(SegmentHits { segment, words: Vec::new(), last: (0, 0) })
+    fn for_segment(&self, segment: u32, reader: &SegmentReader) -> tantivy::Result<SegmentHits> {
+        // Room for all words, so that none is copied. Pages that get none take no memory.
+        let words = Vec::with_capacity(reader.max_doc().div_ceil(64) as usize + 1);
+        Ok(SegmentHits { segment, words, last: (0, 0) })
     }
 
     fn requires_scoring(&self) -> bool {

@@ -241,6 +241,7 @@ impl<'s> Search<'s> {
                 None => match of_part {
                     Docs::All => Ok(PartSet::All(total)),
                     Docs::List(list) if list.is_empty() => Ok(PartSet::None),
+                    Docs::Bits(bits) if bits.is_empty() => Ok(PartSet::None),
                     some => Ok(PartSet::Some(some.try_bits(total, self.docs_memory())?.into())),
                 },
             }
