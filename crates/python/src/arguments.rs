@@ -136,7 +136,7 @@ pub(crate) fn strings(name: &str) -> Result<StringLayout> {
     }
 }
 
-/// What is called between batches, or `None`.
+/// The function that is called after each batch; `None` without one.
 pub(crate) fn progress(progress: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
     match progress.is_callable() {
         true => Ok(Some(progress.clone().unbind())),

@@ -25,7 +25,7 @@ impl PartId {
         PartId(number | BLOCK)
     }
 
-    /// How many blocks were begun after block `first` until this one was.
+    /// The distance of this block from block `first`, as ids of blocks are consecutive: 0 for `first` itself.
     pub(crate) fn blocks_after(self, first: PartId) -> Option<usize> {
         usize::try_from(self.0.wrapping_sub(first.0) & !BLOCK).ok()
     }
