@@ -11,9 +11,9 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use super::{Console, Escaped};
+use crate::api::store::StoreReader;
 use crate::api::{AtomicFile, MAGIC, writer};
 use crate::error::{CliError, Exit, Result};
-use crate::open::files::is_store;
 use crate::process::unfinished_files;
 
 /// The number of bytes from which the format of a file is known.
@@ -170,7 +170,9 @@ pub(crate) fn refuse_input(inputs: &[PathBuf], output: &Path) -> Result<()> {
         let shown = input.display();
         let message = if is_same(input, output) {
             format!("\"{shown}\" is both an input and the output")
-        } else if folder.as_ref().is_some_and(|folder| is_same(input, folder)) && is_store(input) {
+        } else if folder.as_ref().is_some_and(|folder| is_same(input, folder))
+            && StoreReader::commits(input).is_ok()
+        {
             format!("{}: expected a file outside of the input \"{shown}\"", output.display())
         } else {
             continue;
