@@ -7,7 +7,7 @@ use docvalues_format::id::DocId;
 
 use super::block::{Block, DOCS, split};
 use super::changed_bits::ChangedBits;
-use super::find::{AT_ONCE, Find, block_of};
+use super::find::{AT_ONCE, Find, UNCHANGED, block_of};
 use crate::batch::View;
 use crate::rows::Element;
 use crate::{DocRange, Gathered};
@@ -237,12 +237,15 @@ impl<T: Element> Changes<T> {
             }
             made => made,
         };
-        let (blocks, mut found) = (&self.blocks[..], [(0, 0); AT_ONCE]);
+        let (blocks, mut places, mut ranks) = (&self.blocks[..], Vec::new(), Vec::new());
         for (docs, first) in docs.chunks(AT_ONCE).zip((0..).step_by(AT_ONCE)) {
-            let count = multiversioned(Find { bits, blocks, docs, found: &mut found });
-            for (place, rank) in found[..count].iter().map(|(place, rank)| (usize::from(*place), *rank)) {
-                if let Some((block, _)) = block_of(blocks, docs[place]) {
-                    each(first + place, block.row_at(rank.into()));
+            multiversioned(Find { bits, blocks, docs, places: &mut places, ranks: &mut ranks });
+            for (place, rank) in places.iter().zip(&ranks) {
+                let place = place.get() as usize;
+                if *rank != UNCHANGED
+                    && let Some((block, _)) = block_of(blocks, docs[place])
+                {
+                    each(first + place, block.row_at((*rank).into()));
                 }
             }
         }
