@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use docvalues_format::bits::{assign_all, ones_of};
 use docvalues_format::id::DocId;
+use docvalues_format::prefetch::prefetch;
 
 use crate::batch::View;
 use crate::rows::Element;
@@ -23,6 +24,9 @@ const GROUPS: usize = DOCS / GROUP;
 
 /// Ranks of a zone.
 const ZONE: usize = 64;
+
+/// Bytes of a cache line.
+const LINE: usize = 64;
 
 /// Changes from which on a block has a bitmap. With fewer, most look-ups end at the group.
 const MANY: usize = 32;
@@ -110,7 +114,7 @@ impl<T: Element> Block<T> {
 
     /// The ranks of the documents of a range that changed.
     #[inline]
-    fn ranks(&self, docs: &Range<usize>) -> Range<usize> {
+    pub(super) fn ranks(&self, docs: &Range<usize>) -> Range<usize> {
         self.rank(docs.start)..self.rank(docs.end)
     }
 
@@ -169,19 +173,42 @@ impl<T: Element> Block<T> {
         })
     }
 
-    /// Puts the new rows of a range of documents, which have single values, into the rows of a gather, of which its first
-    /// document has row `at`.
-    pub(super) fn put(&self, docs: Range<usize>, out: &mut Gathered<T>, at: usize) {
-        let place = |doc: u16| at + usize::from(doc) - docs.start;
+    /// The parts of a range, of `len` documents each, that have changes, and the ranks of these.
+    ///
+    /// All ranks are looked up before a caller reads the first part, so that their cache misses overlap.
+    pub(super) fn parts(&self, docs: Range<usize>, len: usize) -> Vec<(Range<usize>, Range<usize>)> {
+        let mut end = self.rank(docs.start);
+        let starts = docs.clone().step_by(len);
+        let parts = starts.map(|start| {
+            let part = start..docs.end.min(start + len);
+            let first = std::mem::replace(&mut end, self.rank(part.end));
+            (part, first..end)
+        });
+        parts.filter(|(_, ranks)| !ranks.is_empty()).collect()
+    }
+
+    /// Prefetches the new rows of some ranks, which are single values, and their documents.
+    pub(super) fn prefetch(&self, ranks: Range<usize>) {
+        if let NewRows::One(new) = &self.rows {
+            prefetch_all(&self.docs[ranks.clone()]);
+            prefetch_all(&new[ranks]);
+        }
+    }
+
+    /// Puts the new rows of some ranks, which are single values, into the rows of a gather, of which document `start` has row
+    /// `at`.
+    pub(super) fn put(&self, ranks: Range<usize>, start: usize, out: &mut Gathered<T>, at: usize) {
         match &self.rows {
             NewRows::One(new) if self.present.is_empty() && out.present().is_none() => {
-                let (ranks, start) = (self.ranks(&docs), docs.start);
                 let values = &mut out.values_mut()[at..];
                 for (doc, value) in self.docs[ranks.clone()].iter().zip(&new[ranks]) {
                     values[usize::from(*doc) - start] = *value;
                 }
             }
-            _ => out.replace(self.rows(docs.clone()).map(|(doc, row)| (place(doc), row))),
+            _ => {
+                let place = |rank: usize| at + usize::from(self.docs[rank]) - start;
+                out.replace(ranks.map(|rank| (place(rank), self.row_at(rank))));
+            }
         }
     }
 
@@ -327,6 +354,11 @@ impl<T: Element> Block<T> {
             assign(&mut self.present, rank, false);
         }
     }
+}
+
+/// Prefetches the cache lines of a slice.
+fn prefetch_all<E>(items: &[E]) {
+    items.chunks(LINE / size_of::<E>()).for_each(|line| prefetch(line.as_ptr().cast()));
 }
 
 /// The least and the greatest of some elements; the default if there are none.

@@ -5,10 +5,11 @@ use std::ops::{ControlFlow, Range};
 
 use docvalues_format::id::DocId;
 
+use super::block::split;
 use super::{Changes, Overlay};
 use crate::batch::{Batch, BatchDocs, View};
 use crate::lists::Lists;
-use crate::rows::{Each, Element, Rows as _};
+use crate::rows::{Each, Element};
 use crate::{DocRange, Gathered, Result};
 
 /// A batch is passed on when it has this many documents.
@@ -31,12 +32,15 @@ pub(super) fn by_gather<T: Element>(
         flow
     };
     let (mut gathered, mut some, mut start) = (Gathered::new(), Vec::new(), docs.start);
-    for run in docs.chunks(GATHERED).filter(|run| column.changes.may_change(*run)) {
+    for (run, block, ranks) in column.changes.parts(docs, GATHERED) {
         column.scan_below(DocRange::new(start, run.start), &mut each)?;
         if is_done.get() {
             return Ok(());
         }
-        column.gather(BatchDocs::Run(run), &mut gathered)?;
+        // The new rows arrive while the old ones are decoded.
+        block.prefetch(ranks.clone());
+        column.below(|rows| rows.gather(BatchDocs::Run(run), &mut gathered))?;
+        block.put(ranks, split(DocId::new(run.start)).1.into(), &mut gathered, 0);
         start = run.end;
         if gathered.pass_on(run, &mut some, &mut each).is_break() {
             return Ok(());

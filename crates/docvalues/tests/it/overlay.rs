@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use docvalues::column::{
-    AbsentColumn, BatchDocs, Changes, ColumnChanges, ColumnInfo, Count, Each, Element, Error as ReadError,
-    ErrorKind as ReadErrorKind, Gathered, Lists, NewTerms, Overlay, OverlaySource, Pruning, TermOverlay,
-    Values, bits,
+    AbsentColumn, Batch, BatchDocs, Changes, ColumnChanges, ColumnInfo, Count, Each, Element,
+    Error as ReadError, ErrorKind as ReadErrorKind, Gathered, Lists, NewTerms, Overlay, OverlaySource,
+    Pruning, TermOverlay, Values, bits,
 };
 use docvalues::format::file::kind::from_f64;
 use docvalues::{
@@ -324,6 +324,60 @@ proptest! {
         // Those of several blocks in the full sweep.
         if dataset.docs <= cases(3_000, u32::MAX) {
             check_searches_of(&dataset, &shifted(&dataset, by), &docs);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(cases(12, 100)))]
+
+    /// Scans and gathers of ranges and lists, of a column in which each document had a value before some of these went.
+    #[test]
+    fn ranges_and_lists_of_changed_numbers(
+        docs in prop::sample::select(vec![1_u32, 511, 512, 513, 65_535, 65_536, 65_537]),
+        first in 0..70_000_u32,
+        step in prop::sample::select(vec![1_usize, 9, 100, 5_000]),
+        removed in prop::sample::select(vec![7_u32, 1_000, u32::MAX]),
+        borders in prop::collection::vec(0..70_000_u32, 3),
+    ) {
+        let mut slots: Vec<Option<i64>> = (0..docs).map(|doc| Some(i64::from(doc % 1_000))).collect();
+        let new = |doc: u32| (doc % removed != removed - 1).then(|| 1_000_000 + i64::from(doc));
+        let some: Vec<(u32, Option<i64>)> =
+            (first % docs..docs).step_by(step).map(|doc| (doc, new(doc))).collect();
+        let mut changes = Changes::new(docs, false);
+        let rows = some.iter().map(|(doc, row)| (DocId::new(*doc), row.as_ref().map(std::slice::from_ref)));
+        changes.set(rows);
+        let (_, column) = numbers(slots.clone(), changes);
+        some.iter().for_each(|(doc, row)| slots[*doc as usize] = *row);
+
+        let rows = column.values().numbers().unwrap();
+        let slot = |doc: DocId| slots.get(doc.get() as usize).copied().flatten();
+        let mut gathered = Gathered::new();
+        for end in [docs, borders[0], borders[1] % docs, borders[2] % docs + 1] {
+            let range = DocRange::new(borders[1].min(end), end);
+            let (mut found, mut calls) = (Vec::new(), 0);
+            let each = &mut |batch: Batch<'_, i64>| {
+                found.extend(batch.docs.iter().zip(batch.values.items().iter().copied()));
+                ControlFlow::Continue(())
+            };
+            rows.scan(range, each).unwrap();
+            let expected: Vec<_> = range.iter().filter_map(|doc| Some((doc, slot(doc)?))).collect();
+            prop_assert!(found == expected, "scan of {:?}", range);
+            let first = &mut |_: Batch<'_, i64>| {
+                calls += 1;
+                ControlFlow::Break(())
+            };
+            rows.scan(range, first).unwrap();
+            prop_assert_eq!(calls, i32::from(!expected.is_empty()));
+
+            let list: Vec<DocId> = range.iter().map(|doc| DocId::new(doc.get() * 7_919 % 70_001)).collect();
+            for docs in [BatchDocs::Run(range), BatchDocs::List(&list)] {
+                rows.gather(docs, &mut gathered).unwrap();
+                prop_assert_eq!(gathered.len(), docs.len());
+                for (at, doc) in docs.iter().enumerate() {
+                    prop_assert_eq!(gathered.value(at), slot(doc), "{} of {:?}", doc, range);
+                }
+            }
         }
     }
 }
