@@ -187,8 +187,16 @@ impl<T: Element> Block<T> {
         parts.filter(|(_, ranks)| !ranks.is_empty()).collect()
     }
 
-    /// Prefetches the new rows of some ranks, which are single values, and their documents.
-    pub(super) fn prefetch(&self, ranks: Range<usize>) {
+    /// Prefetches the new row of a rank, if it is a single value.
+    #[inline(always)]
+    pub(super) fn prefetch_row(&self, rank: usize) {
+        if let NewRows::One(new) = &self.rows {
+            prefetch(new.as_ptr().wrapping_add(rank).cast());
+        }
+    }
+
+    /// Prefetches the new rows of some ranks, if they are single values, and their documents.
+    pub(super) fn prefetch_rows(&self, ranks: Range<usize>) {
         if let NewRows::One(new) = &self.rows {
             prefetch_all(&self.docs[ranks.clone()]);
             prefetch_all(&new[ranks]);

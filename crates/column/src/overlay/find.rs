@@ -51,7 +51,8 @@ impl<T: Element> Work for Find<'_, T> {
         ranks.resize(places.len(), UNCHANGED);
         for (place, to) in places.iter().zip(ranks) {
             let found = block_of(blocks, docs[place.get() as usize]);
-            let rank = found.and_then(|(block, at)| block.rank_of(at));
+            let rank =
+                found.and_then(|(block, at)| block.rank_of(at).inspect(|rank| block.prefetch_row(*rank)));
             #[expect(clippy::cast_possible_truncation, reason = "below 16,384")]
             let of_doc = rank.unwrap_or(UNCHANGED.into()) as u16;
             *to = of_doc;

@@ -38,7 +38,7 @@ pub(super) fn by_gather<T: Element>(
             return Ok(());
         }
         // The new rows arrive while the old ones are decoded.
-        block.prefetch(ranks.clone());
+        block.prefetch_rows(ranks.clone());
         column.below(|rows| rows.gather(BatchDocs::Run(run), &mut gathered))?;
         block.put(ranks, split(DocId::new(run.start)).1.into(), &mut gathered, 0);
         start = run.end;
