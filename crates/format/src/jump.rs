@@ -168,6 +168,14 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
         self.baked.as_ref()
     }
 
+    /// The file's own table, if look-ups read it.
+    pub(crate) fn in_file(&self) -> Option<&B> {
+        match self.mode {
+            Mode::Baked => self.baked(),
+            Mode::Built(_) => None,
+        }
+    }
+
     /// The entries in memory, with at least [`SPARE`] bytes after them, and which of them are verified. `None` if the
     /// table is not built yet or not in memory yet.
     ///

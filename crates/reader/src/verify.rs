@@ -266,7 +266,7 @@ impl OpenColumn {
                 return column.values.verify();
             }
         };
-        let NumericColumn { core, offsets, values, terms } = &**column;
+        let NumericColumn { core, offsets, values, terms, .. } = &**column;
         core.presence.verify()?;
         offsets.as_ref().map_or(Ok(()), NumericReader::verify)?;
         values.verify()?;

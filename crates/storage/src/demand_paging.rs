@@ -24,7 +24,8 @@
 #![expect(unsafe_code, reason = "one thread fills a granule while others read its neighbours")]
 
 use std::alloc::{self, Layout};
-use std::ops::Range;
+use std::fmt;
+use std::ops::{Deref, Range};
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -48,21 +49,36 @@ pub(crate) struct PagedBytes {
 }
 
 /// The owner of the bytes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Keep {
     /// A source owns them; nobody writes them.
     Source(#[expect(dead_code, reason = "held to be dropped")] Arc<Source>),
-    /// A buffer that `PagedBytes` allocated and frees. Only the thread that holds the mutex may write.
-    Buffer(Mutex<()>),
+    /// A buffer that is filled by `PagedBytes`.
+    Buffer(Arc<Buffer>),
 }
 
-// SAFETY: `bytes` is what keeps `PagedBytes` from being `Send`. What it points to is owned by `PagedBytes`, or
-// by a `Source`, which is `Sync`; neither is bound to a thread.
+/// Zeroed memory of `len` bytes, freed when it is dropped.
+#[derive(Debug)]
+struct Buffer {
+    bytes: NonNull<u8>,
+    len: usize,
+    /// Only the thread that holds the mutex may write.
+    filling: Mutex<()>,
+}
+
+// SAFETY: `bytes` is what keeps `Buffer` from being `Send`. It is memory of its own, not bound to a thread.
+unsafe impl Send for Buffer {}
+
+// SAFETY: `bytes` is what keeps `Buffer` from being `Sync`. Through `&Buffer`, it is only copied as a pointer.
+unsafe impl Sync for Buffer {}
+
+// SAFETY: `bytes` is what keeps `PagedBytes` from being `Send`. What it points to is owned by a `Buffer` or by a
+// `Source`, which are `Send` and `Sync`; neither is bound to a thread.
 unsafe impl Send for PagedBytes {}
 
 // SAFETY: `bytes` is what keeps `PagedBytes` from being `Sync`. Bytes of a source are only read, and a
 // `Source` is `Sync`. Those of a buffer are, through `&self`, written by `admit` alone, in a granule
-// whose bit is clear, under the mutex; and read by `get` and `peek` alone, in granules whose bit is
+// whose bit is clear, under the mutex; and read by `get` and `peek`, in granules whose bit is
 // set. `admit` sets the bit (release) after its last write, they find it set (acquire) before their
 // first read, so the write happens before the read; and no write follows.
 unsafe impl Sync for PagedBytes {}
@@ -96,23 +112,9 @@ impl PagedBytes {
     /// The operating system backs only the granules that are filled: large zeroed allocations are mappings that
     /// were never written.
     pub(crate) fn buffer(len: usize, limit: usize) -> Option<PagedBytes> {
-        let bytes = match len {
-            0 => NonNull::dangling(),
-            _ => {
-                let layout = PagedBytes::layout(len)?;
-                // SAFETY: the layout's size is not zero.
-                NonNull::new(unsafe { alloc::alloc_zeroed(layout) })?
-            }
-        };
-        let admitted = GranuleSet::none(len.div_ceil(GRANULE));
-        Some(PagedBytes { bytes, len, limit: limit.min(len), admitted, keep: Keep::Buffer(Mutex::default()) })
-    }
-
-    /// `None` when `len` is more than any allocation can have.
-    fn layout(len: usize) -> Option<Layout> {
-        // No more than `malloc` guarantees: for larger alignments, std zeroes the memory itself, and so touches
-        // every page.
-        Layout::from_size_align(len, align_of::<u64>()).ok()
+        let buffer = Buffer::zeroed(len)?;
+        let (bytes, admitted) = (buffer.bytes, GranuleSet::none(len.div_ceil(GRANULE)));
+        Some(PagedBytes { bytes, len, limit: limit.min(len), admitted, keep: Keep::Buffer(buffer) })
     }
 
     /// The number of bytes, admitted or not.
@@ -177,6 +179,13 @@ impl PagedBytes {
         Some(unsafe { self.slice(0..self.limit) })
     }
 
+    /// The bytes from `start` to the limit, kept alive without `self`, if all granules are admitted.
+    pub(crate) fn kept(&self, start: usize) -> Option<VerifiedBytes> {
+        let bytes = self.whole()?.get(start..)?;
+        let len = bytes.len();
+        Some(VerifiedBytes { bytes: NonNull::from_ref(bytes).cast(), len, keep: self.keep.clone() })
+    }
+
     /// All bytes below the limit, verified or not, with the set of admitted granules; `None` for a buffer with
     /// granules missing.
     #[inline]
@@ -233,10 +242,10 @@ impl PagedBytes {
         let start = granule.saturating_mul(GRANULE);
         let len = self.len.saturating_sub(start).min(GRANULE);
         assert!(len > 0 && len == bytes.len(), "a granule is admitted as a whole");
-        let Keep::Buffer(filling) = &self.keep else {
+        let Keep::Buffer(buffer) = &self.keep else {
             return self.admitted.insert(granule);
         };
-        let _filling = filling.lock().unwrap_or_else(PoisonError::into_inner);
+        let _filling = buffer.filling.lock().unwrap_or_else(PoisonError::into_inner);
         if self.admitted.contains(granule) {
             return false;
         }
@@ -251,14 +260,74 @@ impl PagedBytes {
     }
 }
 
-impl Drop for PagedBytes {
+impl Buffer {
+    /// `None` if there is no memory for it.
+    fn zeroed(len: usize) -> Option<Arc<Buffer>> {
+        let bytes = match len {
+            0 => NonNull::dangling(),
+            _ => {
+                let layout = Buffer::layout(len)?;
+                // SAFETY: the layout's size is not zero.
+                NonNull::new(unsafe { alloc::alloc_zeroed(layout) })?
+            }
+        };
+        Some(Arc::new(Buffer { bytes, len, filling: Mutex::default() }))
+    }
+
+    /// `None` when `len` is more than any allocation can have.
+    fn layout(len: usize) -> Option<Layout> {
+        // No more than `malloc` guarantees: for larger alignments, std zeroes the memory itself, and so touches
+        // every page.
+        Layout::from_size_align(len, align_of::<u64>()).ok()
+    }
+}
+
+impl Drop for Buffer {
     fn drop(&mut self) {
-        let Keep::Buffer(_) = self.keep else { return };
-        if let Some(layout) = PagedBytes::layout(self.len).filter(|layout| layout.size() > 0) {
-            // SAFETY: `buffer` allocated `bytes` with this same layout, since the length never changes;
+        if let Some(layout) = Buffer::layout(self.len).filter(|layout| layout.size() > 0) {
+            // SAFETY: `zeroed` allocated `bytes` with this same layout, since the length never changes;
             // and it is freed once, here.
             unsafe { alloc::dealloc(self.bytes.as_ptr(), layout) };
         }
+    }
+}
+
+/// Verified bytes, which keep the mapping or the memory that they are in.
+///
+/// For readers that outlive a borrow of the [`Section`](crate::Section): see
+/// [`Section::verified_bytes`](crate::Section::verified_bytes).
+pub struct VerifiedBytes {
+    /// The first of `len` bytes of `keep`.
+    bytes: NonNull<u8>,
+    len: usize,
+    #[expect(dead_code, reason = "held to be dropped")]
+    keep: Keep,
+}
+
+// SAFETY: `bytes` is what keeps `VerifiedBytes` from being `Send`. What it points to is owned by a `Buffer` or by a
+// `Source`, which are `Send` and `Sync`; neither is bound to a thread.
+unsafe impl Send for VerifiedBytes {}
+
+// SAFETY: `bytes` is what keeps `VerifiedBytes` from being `Sync`. The bytes are only read: nobody writes those of a
+// source, nor those of a buffer once all granules are admitted, which `kept` checked.
+unsafe impl Sync for VerifiedBytes {}
+
+impl Deref for VerifiedBytes {
+    type Target = [u8];
+
+    #[inline(always)]
+    fn deref(&self) -> &[u8] {
+        // SAFETY: `kept` took `bytes` and `len` from a slice of initialised bytes after it found all granules admitted,
+        // so none of them is written any more. `keep` shares their owner, which neither moves nor frees them before it
+        // is dropped, and the result borrows `self`.
+        unsafe { std::slice::from_raw_parts(self.bytes.as_ptr(), self.len) }
+    }
+}
+
+// Without the bytes, which are a file's.
+impl fmt::Debug for VerifiedBytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes", self.len)
     }
 }
 

@@ -9,6 +9,7 @@ use docvalues_format::error::{Error, ErrorKind, Place, Result, Section as Role};
 use docvalues_format::granule::{self, CRC_LEN, GRANULE, Layout, SectionRef};
 use docvalues_format::source::{PartlyVerified, SectionBytes, TAIL};
 
+use crate::demand_paging::VerifiedBytes;
 use crate::granule_set::granules_of;
 use crate::mmap::Advice;
 use crate::source::Source;
@@ -218,6 +219,11 @@ impl Section {
             }
         }
         Ok(())
+    }
+
+    /// Payload and tail from `start` on, kept alive without the section, if every byte is verified. O(1).
+    pub fn verified_bytes(&self, start: usize) -> Option<VerifiedBytes> {
+        self.data.pages.kept(start)
     }
 
     /// Level `number`, counted from the payload.

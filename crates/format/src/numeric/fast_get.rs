@@ -7,6 +7,9 @@
 //!
 //! A column with several blocks gets a fast path after some look-ups, if its jump table is verified and all headers are
 //! legal. A look-up then tests neither the block's encoding nor whether its residuals lie in the section.
+//!
+//! The fast path also serves columns of which some bytes are not verified yet. A [`Lookup`](super::Lookup) has still
+//! fewer instructions, once all are.
 
 use std::ops::Range;
 use std::sync::atomic::Ordering;
@@ -30,17 +33,17 @@ const BUILDING: u32 = u32::MAX;
 #[derive(Debug)]
 pub(super) struct FastPath {
     /// The number of values; 0 if a block is not legal, so that every look-up is checked.
-    count: u64,
-    blocks: Blocks,
+    pub(super) count: u64,
+    pub(super) blocks: Blocks,
     /// The number is mapped to `base + gcd * number`.
-    base: i64,
-    gcd: u64,
+    pub(super) base: i64,
+    pub(super) gcd: u64,
     /// Whether the result is the value itself, and not an index into the table, or a decimal.
-    is_value: bool,
+    pub(super) is_value: bool,
 }
 
-#[derive(Debug)]
-enum Blocks {
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Blocks {
     /// One block without a line, whose numbers are values. Its base is part of the column's.
     Plain(OneBlock),
     /// One block, with the slope of its line. Its base is part of the column's.
@@ -52,10 +55,10 @@ enum Blocks {
 
 /// The place and the width of the residuals of the only block.
 #[derive(Clone, Copy, Debug)]
-struct OneBlock {
-    payload: usize,
-    width: u64,
-    mask: u64,
+pub(super) struct OneBlock {
+    pub(super) payload: usize,
+    pub(super) width: u64,
+    pub(super) mask: u64,
 }
 
 /// The header of a legal block.
@@ -260,7 +263,7 @@ impl<B: SectionBytes> NumericReader<B> {
 
 /// The 64-bit words of a header.
 #[inline(always)]
-fn words<const BYTES: usize, const WORDS: usize>(header: &[u8; BYTES]) -> [u64; WORDS] {
+pub(super) fn words<const BYTES: usize, const WORDS: usize>(header: &[u8; BYTES]) -> [u64; WORDS] {
     // A loop, as a closure would not be inlined in functions as large as the look-ups.
     let mut words = [0; WORDS];
     for (word, bytes) in words.iter_mut().zip(header.as_chunks().0) {

@@ -6,6 +6,7 @@ mod choose_encoding;
 mod damage;
 mod decimal;
 mod estimate;
+mod lookup;
 mod reads;
 
 use super::*;

@@ -1,6 +1,6 @@
 //! Opening columns: from a directory entry to readers over sections.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, OnceLock, PoisonError};
 
 use docvalues_column::{Bounds, ColumnInfo, Count, Kind, Result};
 use docvalues_format::binary::{Binary, BinaryReader};
@@ -123,5 +123,6 @@ fn open_numbers(
         core.info.bounds = if meta.count > 0 { Bounds::Exact(meta.min..=meta.max) } else { Bounds::NONE };
         core.info.sum = sum;
     }
-    Ok(OpenColumn::Numeric(Arc::new(NumericColumn { core, offsets, values, terms })))
+    let lookup = OnceLock::new();
+    Ok(OpenColumn::Numeric(Arc::new(NumericColumn { core, offsets, values, lookup, terms })))
 }

@@ -103,6 +103,32 @@ fn a_view_lies_inside_of_its_source() {
 }
 
 #[test]
+fn verified_bytes_outlive_their_pages() {
+    let bytes: Vec<u8> = (0..=u8::MAX).cycle().take(2 * GRANULE).collect();
+    let source = Arc::new(Source::memory(bytes));
+    let pages = PagedBytes::view(&source, 64, GRANULE + 10, GRANULE + 5, false).unwrap();
+    for range in [0..GRANULE, GRANULE..GRANULE + 10] {
+        assert!(pages.kept(0).is_none());
+        assert!(pages.admit(range.start / GRANULE, pages.peek(range.clone()).unwrap()));
+    }
+    assert_eq!(pages.kept(GRANULE + 5).unwrap().len(), 0);
+    assert!(pages.kept(GRANULE + 6).is_none(), "after the limit");
+    let kept = pages.kept(3).unwrap();
+    drop((pages, source));
+    assert_eq!((kept.len(), &kept[..3]), (GRANULE + 2, &[67, 68, 69][..]));
+
+    let pages = buffer(GRANULE + 1).unwrap();
+    for (granule, len) in granules(GRANULE + 1) {
+        assert!(pages.kept(0).is_none());
+        assert!(pages.admit(granule, &wanted(granule, len)));
+    }
+    let kept = pages.kept(GRANULE - 1).unwrap();
+    drop(pages);
+    assert_eq!(kept[..], [1, 2]);
+    assert_eq!(buffer(0).unwrap().kept(0).unwrap().len(), 0);
+}
+
+#[test]
 fn out_of_memory() {
     assert!(buffer(usize::MAX).is_none());
     // Miri ends the program when an allocation fails.

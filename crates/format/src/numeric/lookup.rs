@@ -1,0 +1,135 @@
+//! Look-ups in a column whose bytes are all verified, in as few instructions as possible.
+//!
+//! [`NumericReader::get`] asks for every value whether the column has blocks, which jump table it reads, and which
+//! granules are verified. Once all bytes are verified, the answers stay the same. A [`Lookup`] has what is left: the bytes
+//! and the parameters of the column. The look-ups of a loop then take fewer places in the processor's reorder buffer, so
+//! the cache misses of more of them overlap.
+
+use std::ops::Deref;
+
+use super::NumericReader;
+use super::block::{FRACTION, LONG_LEN, SHORT_LEN, Stride, UNIT, line};
+use super::fast_get::{Blocks, OneBlock, words};
+use super::read::affine;
+use crate::bits;
+use crate::source::SectionBytes;
+
+/// All that a single look-up needs of a verified column, with bytes of the type `P`.
+///
+/// The bytes may be those of a mapped file, which can change, so every load is checked against their end.
+///
+/// ```
+/// # use docvalues_format::jump::JumpTables;
+/// # use docvalues_format::numeric::{self, NumericOptions, NumericReader, Role};
+/// # use docvalues_format::source::{Owned, SectionBytes as _};
+/// let options = NumericOptions { role: Role::Values, doubles: false, jump_tables: true, zones: false };
+/// let column = numeric::encode(&[20_i64, 21, 19, 25, 20], &options);
+/// let column = column.try_map(&mut |section, bytes| Ok(Owned::new(section, bytes)))?;
+/// let reader = NumericReader::open(column, JumpTables::Baked)?;
+///
+/// assert_eq!(reader.get(3)?, 25); // checks the header of the block
+/// let lookup = reader.lookup(|section, start| section.verified()?.get(start..)).expect("bytes in memory");
+/// assert_eq!((lookup.get(3), lookup.get(5)), (Some(25), None));
+/// # Ok::<(), docvalues_format::error::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Lookup<P> {
+    /// The number of values.
+    count: u64,
+    layout: Layout<P>,
+    /// The number is mapped to `base + gcd * number`.
+    base: i64,
+    gcd: u64,
+    /// The section of the blocks; of a single block, its residuals and the bytes after them.
+    values: P,
+}
+
+#[derive(Debug)]
+enum Layout<P> {
+    /// One block, with the slope of its line. Its base is part of the column's.
+    One { width: u64, mask: u64, slope: i64 },
+    /// Several blocks without lines, and the greatest place in a block.
+    Packed { shift: u8, last: u64, table: P },
+    /// Several blocks with lines. A slope times a place fits an i64.
+    Linear { shift: u8, last: u64, table: P },
+}
+
+impl<P: Deref<Target = [u8]>> Lookup<P> {
+    /// Value `index`; `None` if there is none.
+    ///
+    /// If the bytes changed since they were verified, it may be any value, or `None`.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "places in sections that lie in memory")]
+    pub fn get(&self, index: u64) -> Option<i64> {
+        if index >= self.count {
+            return None;
+        }
+        let number = match &self.layout {
+            Layout::One { width, mask, slope } => {
+                let residual = self.word(0, index.wrapping_mul(*width))? & *mask;
+                if *slope == 0 { residual } else { residual.wrapping_add(line(*slope, index as usize)) }
+            }
+            Layout::Packed { shift, last, table } => {
+                let headers = table.as_chunks::<SHORT_LEN>().0;
+                let [base, tags] = words(headers.get((index >> *shift) as usize)?);
+                self.in_block(base, tags, index & *last)?
+            }
+            Layout::Linear { shift, last, table } => {
+                let headers = table.as_chunks::<LONG_LEN>().0;
+                let [base, tags, slope, _] = words(headers.get((index >> *shift) as usize)?);
+                let i = index & *last;
+                let rise = slope.cast_signed().wrapping_mul(i.cast_signed()) >> FRACTION;
+                self.in_block(base, tags, i)?.wrapping_add(rise.cast_unsigned())
+            }
+        };
+        Some(affine(self.base, self.gcd, number))
+    }
+
+    /// Number `i` of a block with this base and these tags, without the rise of its line.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "at most 255")]
+    fn in_block(&self, base: u64, tags: u64, i: u64) -> Option<u64> {
+        let width = tags >> 8 & 0xFF;
+        let residual = self.word((tags >> 16) * UNIT, i.wrapping_mul(width))? & bits::MASKS[width as usize];
+        Some(base.wrapping_add(residual))
+    }
+
+    /// The bits from `bit` after byte `start` on, at least 57 of them. `start` is below 2^51.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "places in sections that lie in memory")]
+    fn word(&self, start: u64, bit: u64) -> Option<u64> {
+        // Neither sum can wrap, so one comparison checks both ends.
+        let byte = (start + bit / 8) as usize;
+        let word: &[u8; 8] = self.values.get(byte..byte.wrapping_add(8))?.first_chunk()?;
+        Some(u64::from_le_bytes(*word) >> (bit % 8))
+    }
+}
+
+impl<B: SectionBytes> NumericReader<B> {
+    /// All that look-ups need, if every byte is verified, and look-ups by [`get`](Self::get) checked the headers of the
+    /// blocks. O(1).
+    ///
+    /// `keep` returns the bytes of a verified section from a place on, including the tail. `None` is not an error: use
+    /// `get` then. Columns with a table of values, or of decimals, have no `Lookup`.
+    pub fn lookup<'a, P>(&'a self, keep: impl Fn(&'a B, usize) -> Option<P>) -> Option<Lookup<P>> {
+        let path = self.fast_path.get().filter(|path| path.is_value && path.count > 0)?;
+        let section = self.meta.blocks.as_ref().filter(|section| section.verified().is_some())?;
+        let (start, layout) = match path.blocks {
+            Blocks::Plain(OneBlock { payload, width, mask }) => {
+                (payload, Layout::One { width, mask, slope: 0 })
+            }
+            Blocks::One(OneBlock { payload, width, mask }, slope) => {
+                (payload, Layout::One { width, mask, slope })
+            }
+            Blocks::Several { steep: true, .. } => return None,
+            Blocks::Several { shift, last, stride: Stride::Short, .. } => {
+                (0, Layout::Packed { shift, last, table: keep(self.jump.in_file()?, 0)? })
+            }
+            Blocks::Several { shift, last, stride: Stride::Long, .. } => {
+                (0, Layout::Linear { shift, last, table: keep(self.jump.in_file()?, 0)? })
+            }
+        };
+        let values = keep(section, start)?;
+        Some(Lookup { count: path.count, layout, base: path.base, gcd: path.gcd, values })
+    }
+}

@@ -1,0 +1,106 @@
+//! A [`Lookup`] returns the values that [`NumericReader::get`] returns, and exists once all bytes are verified.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::source::SectionBytes;
+use crate::source::test_section::TestSection;
+
+fn lookup<B: SectionBytes>(reader: &NumericReader<B>) -> Option<Lookup<&[u8]>> {
+    reader.lookup(|section, start| section.verified()?.get(start..))
+}
+
+/// Looks up one value of each block, as headers are checked after enough look-ups.
+fn look_up_some<B: SectionBytes>(reader: &NumericReader<B>, values: &[i64]) {
+    (0..reader.meta().block_count().max(1)).for_each(|i| assert_eq!(reader.get(i), Ok(values[i as usize])));
+}
+
+/// Values in one block, in several without lines, in several with lines, and in several with steep lines.
+fn layouts() -> [Vec<i64>; 4] {
+    let mut random = Random(53);
+    let plain: Vec<i64> = (0..120_000).map(|_| random.below(1 << 40)).collect();
+    let jagged = (0..).zip(&plain).map(|(i, x)| x >> (i / 16_384 % 2 * 17)).collect();
+    // Lines that end after 4,096 values, so that there are several blocks.
+    let lines = |step: i64| move |i: i64| i % 4_096 * step * (1 + i / 4_096 % 3) + i * 7_919 % 1_000;
+    let [gentle, steep] = [1_000, 1 << 44].map(|step| (0..30_000).map(lines(step)).collect());
+    [plain, jagged, gentle, steep]
+}
+
+#[test]
+fn verified_columns_have_a_lookup() {
+    let expected = [(false, false, false), (true, false, false), (true, true, false), (true, true, true)];
+    for (values, (has_blocks, has_lines, is_steep)) in layouts().iter().zip(expected) {
+        let column = encode(values, &VALUES);
+        assert_eq!((column.jump.is_some(), column.stride == Stride::Long), (has_blocks, has_lines));
+        for mode in JumpTables::ALL {
+            let reader = open(&column, mode).unwrap();
+            assert!(lookup(&reader).is_none(), "before the first look-up");
+            look_up_some(&reader, values);
+            let is_built = has_blocks && mode == JumpTables::BuildOnFirstUse;
+            assert_eq!(lookup(&reader).is_some(), !is_built && !is_steep, "{mode:?}");
+        }
+    }
+}
+
+#[test]
+fn columns_with_unverified_bytes_have_none() {
+    for (values, unverified) in layouts().iter().zip([Section::Values, Section::Values, Section::ValuesJump])
+    {
+        let section = |section: Section, bytes: Vec<u8>| {
+            Ok::<_, ()>(TestSection::new(section, bytes, |granule| section != unverified || granule > 0))
+        };
+        let column = encode(values, &VALUES).try_map(&mut { section }).unwrap();
+        let reader = NumericReader::open(column, JumpTables::Baked).unwrap();
+        look_up_some(&reader, values);
+        assert!(lookup(&reader).is_none(), "{unverified:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(crate::cases(24))]
+    #[test]
+    fn a_lookup_is_a_get(
+        shape in prop::sample::select(&Shape::ALL[..]),
+        len in 1..crate::at_most(40_000),
+        widths in prop::collection::vec(0_u32..64, 1..6),
+        seed: u64,
+    ) {
+        let values = shape.values(len, seed);
+        // The same, with blocks of other widths.
+        let jagged = values.iter().enumerate().map(|(i, x)| x >> widths[i / 4_096 % widths.len()]).collect();
+        for values in [values, jagged] {
+            let reader = open(&encode(&values, &VALUES), JumpTables::Baked).unwrap();
+            look_up_some(&reader, &values);
+            let Some(lookup) = lookup(&reader) else { continue };
+            for (index, value) in (0..).zip(&values) {
+                prop_assert_eq!(lookup.get(index), Some(*value), "value {}", index);
+            }
+            for past in [len as u64, len as u64 + 1, u64::MAX] {
+                prop_assert_eq!(lookup.get(past), None);
+            }
+        }
+    }
+
+    /// Bytes that change after they were verified, as those of a mapped file can, never cause a panic.
+    #[test]
+    fn bytes_that_change(
+        layout in 0_usize..3,
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..20),
+    ) {
+        let values = &layouts()[layout];
+        let reader = open(&encode(values, &VALUES), JumpTables::Baked).unwrap();
+        look_up_some(&reader, values);
+        let changed = reader.lookup(|section, start| {
+            let mut bytes = section.verified()?.to_vec();
+            let len = bytes.len();
+            changes.iter().for_each(|(at, byte)| bytes[at.index(len)] ^= byte);
+            Some(bytes.split_off(start).into_boxed_slice())
+        });
+        let (changed, count) = (changed.unwrap(), values.len() as u64);
+        prop_assert_eq!(changed.get(count), None);
+        for index in 0..count {
+            // Any value, or none.
+            let _ = changed.get(index);
+        }
+    }
+}
