@@ -87,7 +87,6 @@ impl<P: Deref<Target = [u8]>> Lookup<P> {
 
     /// Number `i` of a block with this base and these tags, without the rise of its line.
     #[inline(always)]
-    #[expect(clippy::cast_possible_truncation, reason = "at most 255")]
     fn in_block(&self, base: u64, tags: u64, i: u64) -> Option<u64> {
         let width = tags >> 8 & 0xFF;
         let residual = self.word((tags >> 16) * UNIT, i.wrapping_mul(width))? & bits::MASKS[width as usize];
