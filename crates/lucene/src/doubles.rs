@@ -58,3 +58,19 @@ fn low_bits(stored: i64) -> u32 {
 fn of_float(bits: u32) -> i64 {
     from_f64(f32::from_bits(bits).into())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_of_doubles_are_ranges_of_their_bits() {
+        let bits = |double: f64| double.to_bits().cast_signed();
+        let of = |start, end| Form::Doubles.stored(from_f64(start)..=from_f64(end)).unwrap();
+        assert_eq!(of(1.5, 8.0), [Some(bits(1.5)..=bits(8.0)), None]);
+        assert_eq!(of(-2.0, -0.5), [None, Some(bits(-0.5)..=bits(-2.0))]);
+        assert_eq!(of(-2.0, 8.0), [Some(bits(0.0)..=bits(8.0)), Some(bits(-0.0)..=bits(-2.0))]);
+        // Converted to a double, a float has other bits.
+        assert_eq!([Form::Floats, Form::SortableFloats].map(|form| form.stored(0..=1)), [None, None]);
+    }
+}

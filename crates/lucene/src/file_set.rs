@@ -128,3 +128,30 @@ impl FileSet {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use docvalues_storage::Source;
+
+    use super::*;
+    use crate::order::Order;
+
+    #[test]
+    fn checksums_of_small_files_are_compared_and_of_all_if_asked() {
+        for (len, is_small) in [(SMALL, true), (SMALL + 1, false)] {
+            // No checksum has these bytes.
+            let file = File::new("a file", Source::memory(vec![1; len]));
+            let body =
+                Arc::new(Body { file, name: "Test", order: Order::Little, version: 0, place: 0..len - 16 });
+            let open = || FileSet {
+                data: Arc::clone(&body),
+                presence: Arc::clone(&body),
+                skip_indexes: Arc::clone(&body),
+                verified: OnceLock::new(),
+            };
+            assert_eq!(open().verify_once(false).is_err(), is_small, "{len} bytes");
+            let error = open().verify_once(true).unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::Checksum { .. }), "{error}");
+        }
+    }
+}

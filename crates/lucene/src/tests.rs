@@ -1029,6 +1029,28 @@ fn documents_of_terms_exist() {
     }
 }
 
+/// A list as long as a block of postings, whose length the file has.
+#[test]
+fn terms_of_many_documents_are_refused() {
+    for postings @ (_, format, _) in POSTINGS {
+        let folder = tempfile::tempdir().unwrap();
+        write_terms(folder.path(), postings, "id", &[]);
+        let ending = if format == "Lucene50" { "tim" } else { "tmd" };
+        let path = folder.path().join(format!("_0_{format}_0.{ending}"));
+        let mut bytes = fs::read(&path).unwrap();
+        // 128 follows the suffix: 2 in as many bytes.
+        let header = [format.as_bytes(), b"_0\x80\x01"].concat();
+        let end = header.len() + bytes.windows(header.len()).position(|found| found == header).unwrap();
+        bytes[end - 2..end].copy_from_slice(b"\x82\x00");
+        reseal(&mut bytes);
+        fs::write(&path, bytes).unwrap();
+        let index = open(folder.path(), JumpTables::Baked).unwrap();
+        assert_eq!(index.find_id("id", "k3").unwrap().len(), 1, "{format}");
+        let error = index.find_id("id", "k4").unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::ManyDocs { docs: 2 }), "{error}");
+    }
+}
+
 /// A nested document has the id of its root, and no primary term.
 #[test]
 fn nested_documents_are_not_found_by_their_ids() {

@@ -17,6 +17,8 @@ use crate::error::{CliError, Exit, Result, exit_of};
 use crate::open::Opener;
 #[cfg(feature = "lucene")]
 use crate::open::files::is_lucene;
+#[cfg(feature = "lucene")]
+use crate::open::lucene::unreadable;
 use crate::text::{Json, counted, printable, thousands};
 
 /// The report on one file.
@@ -28,6 +30,8 @@ struct Report {
     columns: Option<u32>,
     bytes: Option<u64>,
     store: Option<StoreReport>,
+    /// The columns of an index of Lucene that are not read, and why.
+    not_read: Vec<String>,
     problems: Vec<Problem>,
     exit: Exit,
 }
@@ -65,6 +69,7 @@ impl Report {
             ("columns", self.columns.into()),
             ("bytes", self.bytes.into()),
             ("store", self.store.as_ref().map_or(Json::NONE, StoreReport::json)),
+            ("not_read", Json::any(self.not_read.iter().map(|column| column.as_str().into()))),
             ("problems", self.problems.iter().map(Problem::json).collect()),
         ])
     }
@@ -138,7 +143,7 @@ fn check_segment(segment: &Segment, report: &mut Report) {
     });
 }
 
-/// Compares the checksums of all files of an index of Lucene, and opens its columns.
+/// Compares the checksums of the files of doc values that are read, opens their columns, and names the others.
 #[cfg(feature = "lucene")]
 fn check_lucene(opener: &Opener, folder: &Path, report: &mut Report) -> Result<()> {
     let index = opener.lucene(folder, Options::new())?;
@@ -158,6 +163,8 @@ fn check_lucene(opener: &Opener, folder: &Path, report: &mut Report) -> Result<(
             names.insert(field.name);
         }
     }
+    let not_read = unreadable(index.segments().iter().map(|segment| &**segment));
+    report.not_read = not_read.iter().map(|error| error.kind().to_string()).collect();
     report.documents = Some(index.live_docs());
     report.columns = u32::try_from(names.len()).ok();
     report.bytes = Some(index.segments().iter().map(|segment| segment.bytes()).sum());
@@ -219,6 +226,9 @@ fn print(report: &Report, quiet: bool, console: &mut Console<'_>) -> Result<()> 
             line += &format!("{section} at byte {offset}: ");
         }
         console.line(line + &problem.message)?;
+    }
+    for column in report.not_read.iter().filter(|_| !quiet) {
+        console.line(format_args!("{file}: note: not read: {column}"))?;
     }
     let unnamed = report.store.iter().flat_map(|store| &store.unnamed).filter(|_| !quiet);
     for Unnamed { name, bytes, removable } in unnamed {

@@ -13,6 +13,8 @@ use crate::args::records::ExportArgs;
 use crate::console::Console;
 use crate::console::destination::{Destination, refuse_input, refuse_no_text, refuse_other_format};
 use crate::error::{CliError, Exit, Result};
+#[cfg(feature = "lucene")]
+use crate::open::lucene::note_left_out;
 use crate::open::{Opener, Segments, files};
 use crate::text::counted;
 
@@ -32,6 +34,10 @@ pub(crate) fn run(args: &ExportArgs, opener: &Opener, console: &mut Console<'_>)
     };
     let fields = segments.select(&args.records.columns)?;
     records::check_doc_ids(&fields, args.records.doc_ids, segments.only().is_none())?;
+    #[cfg(feature = "lucene")]
+    if args.records.columns.is_empty() {
+        note_left_out(segments.all(), console);
+    }
     // All arguments are checked before anything is written.
     let to_file = matches!(destination, Destination::File(_));
     let export = Export { args, segments: &segments, fields, format, to_file };

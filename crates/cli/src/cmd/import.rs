@@ -17,7 +17,7 @@ use crate::console::destination::{followed, is_stdout, refuse_no_segment};
 use crate::console::progress::Progress;
 use crate::error::{CliError, Exit, Result};
 use crate::open::files::{is_lucene, is_store};
-use crate::open::lucene::unreadable;
+use crate::open::lucene::note_left_out;
 use crate::open::store::commit;
 use crate::open::{Opener, Segments};
 use crate::process::unfinished_files;
@@ -36,9 +36,7 @@ pub(crate) fn run(args: &ImportArgs, opener: &Opener, console: &mut Console<'_>)
         );
     }
     let import = Import { args, segments: Segments::of_lucene(opener, &args.folder)? };
-    for error in unreadable(import.segments.all().iter().filter_map(|segment| segment.lucene())) {
-        console.note(&format!("dv: left out: {error}"));
-    }
+    note_left_out(import.segments.all(), console);
     let is_segment =
         args.output.is_file() || args.output.extension().is_some_and(|extension| extension == "dv");
     if is_segment && !args.output.is_dir() {

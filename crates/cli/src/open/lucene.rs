@@ -8,6 +8,7 @@ use super::opener::Opener;
 use super::segment::OpenSegment;
 use crate::api::lucene::{self, FsDirectory, Index, Options, Segment};
 use crate::api::{Field, Part, PlainColumns, PlainSource};
+use crate::console::Console;
 use crate::error::{CliError, Result};
 
 impl Opener {
@@ -73,4 +74,11 @@ pub(crate) fn unreadable<'s>(segments: impl Iterator<Item = &'s Segment>) -> Vec
     let mut names = BTreeSet::new();
     let all = segments.flat_map(|segment| segment.unreadable());
     all.filter(|(name, _)| names.insert(*name)).map(|(_, error)| error).collect()
+}
+
+/// Names the columns that are not read on standard error, each once.
+pub(crate) fn note_left_out(segments: &[OpenSegment], console: &mut Console<'_>) {
+    for error in unreadable(segments.iter().filter_map(OpenSegment::lucene)) {
+        console.note(&format!("dv: left out: {error}"));
+    }
 }

@@ -31,7 +31,7 @@ fn solr() -> Sandbox {
 fn commands_read_an_index_as_they_read_its_segment() {
     let sandbox = solr();
     sandbox.ok(&["import", "index", "-o", "same.dv", "-q"]);
-    let commands: [&[&str]; 9] = [
+    let commands: [&[&str]; 12] = [
         &["count", "", "--where", "price_d < 1 and is_new_b = false"],
         &["facet", "", "host", "is_new_b"],
         &["group", "", "host", "--sum", "size"],
@@ -41,6 +41,9 @@ fn commands_read_an_index_as_they_read_its_segment() {
         &["cat", ""],
         &["export", "", "--sort=-price_d", "--format", "csv"],
         &["query", "", r#"{"where": "size > 10", "facets": ["host"]}"#],
+        &["sort", "", "--by=-size", "--columns", "key,size"],
+        &["diff", "", "same.dv"],
+        &["facet", "", "host", "--no-mmap"],
     ];
     for command in commands {
         let [index, segment] = ["index", "same.dv"].map(|file| {
@@ -51,6 +54,8 @@ fn commands_read_an_index_as_they_read_its_segment() {
         assert_eq!((index.code, segment.code), (0, 0), "{command:?}: {index:?}, {segment:?}");
         assert_eq!(index.out.replace("index", "same.dv"), segment.out, "{command:?}");
     }
+    assert!(sandbox.ok(&["stats", "index"]).contains("sold_dt"));
+    assert_eq!(sandbox.ok(&["count", "index", "same.dv", "--where", "size > 10"]), "6\n");
     let exported = sandbox.ok(&["export", "index"]);
     let first = "{\"host\":\"b\",\"is_new_b\":true,\"key\":\"k0\",\"price_d\":1.5,\"size\":500,\
                  \"sold_dt\":\"1970-01-01T00:00:00Z\"}";
@@ -125,15 +130,31 @@ fn columns_that_are_not_read_are_named_once() {
         return;
     }
     let sandbox = Sandbox::new();
-    for (how, command) in
-        [("not read", &["info", index][..]), ("left out", &["import", index, "-o", "logs.dv"][..])]
-    {
+    let commands: [(&str, &[&str]); 4] = [
+        ("dv: not read: ", &["info", index]),
+        ("dv: left out: ", &["import", index, "-o", "logs.dv"]),
+        ("dv: left out: ", &["export", index]),
+        (": note: not read: ", &["check", index]),
+    ];
+    for (how, command) in commands {
         let run = sandbox.dv(command);
         assert_eq!(run.code, 0, "{run:?}");
-        let named = |column: &str| run.err.matches(&format!("column \"{column}\": unsupported")).count();
+        // `check` reports on standard output.
+        let text = [run.err.as_str(), run.out.as_str()].concat();
+        let named = |column: &str| text.matches(&format!("column \"{column}\": unsupported")).count();
         assert_eq!((named("host"), named("size")), (1, 1), "{run:?}");
-        assert!(run.err.contains(&format!("dv: {how}: ")), "{run:?}");
+        assert!(text.contains(how), "{run:?}");
     }
+    let json =
+        |command: &str| -> Value { serde_json::from_str(&sandbox.ok(&[command, index, "--json"])).unwrap() };
+    for not_read in [&json("check")["not_read"], &json("info")["segments"][0]["not_read"]] {
+        assert!(not_read.as_array().is_some_and(|columns| columns.len() > 10), "{not_read}");
+    }
+    assert_eq!(sandbox.ok(&["check", index, "--quiet"]), "");
+    assert!(sandbox.ok(&["export", index]).lines().all(|document| document == "{}"));
+    // Nobody asked for the others.
+    let run = sandbox.dv(&["export", index, "--columns", "_seq_no"]);
+    assert_eq!((run.code, run.err.as_str()), (0, ""), "{run:?}");
 }
 
 #[test]
