@@ -154,9 +154,14 @@ fn only_a_page_is_replaced() {
         let run = sandbox.dv(&["report", "a.dv", "-o", output]);
         assert_eq!((run.code, run.out.as_str()), (2, ""), "{run:?}");
     }
-    sandbox.ok(&["report", "a.dv", "-o", "a.html"]);
-    sandbox.ok(&["report", "a.dv", "-o", "a.html"]);
-    assert_eq!(sandbox.names(), ["a.csv", "a.dv", "a.html", "b.dv"]);
+    for output in ["new.csv", "new.JSON", "new.dv", "new.csv.gz"] {
+        let run = sandbox.dv(&["report", "a.dv", "-o", output]);
+        assert!(run.code == 2 && run.err.contains(": expected the extension .html, found \"."), "{run:?}");
+    }
+    for output in ["a.html", "a.html", "page", "a.htm.gz"] {
+        sandbox.ok(&["report", "a.dv", "-o", output]);
+    }
+    assert_eq!(sandbox.names(), ["a.csv", "a.dv", "a.htm.gz", "a.html", "b.dv", "page"]);
 }
 
 /// The widest numbers, and doubles that no round steps divide.
