@@ -104,6 +104,8 @@ fn the_page_describes_columns() {
     assert!(price.contains("median 45") && price.contains("5000000: 10"), "{price}");
     let city = card(&page, "city");
     assert!(city.contains("Paris 5,000 50.0 %") && city.contains("distinct 3"), "{city}");
+    // The bar of the most frequent value is the longest.
+    assert!(page.contains("5,000<td class=n>50.0 %<td class=share><i style=\"width:100.0%\">"), "{page}");
     let sample = text(&page, "<h2>Some documents</h2>", "</section>");
     assert!(
         sample.starts_with("at city status price id note ratio 2024-03-01T12:00:00Z berlin open"),
