@@ -37,8 +37,8 @@ pub(super) fn describe(
             format!("use {}", type_flag(name, &format!("{wider}{brackets}")))
         }
         "i64" if column.explicit && is_timestamp(ty.logical) => {
-            let unit = unit_name(ty.logical);
-            format!("if it counts {unit} since 1970, set format = \"epoch\" in a schema file (--schema)")
+            let (flag, unit) = (type_flag(name, &format!("{}:epoch", plain(ty))), unit_name(ty.logical));
+            format!("use {flag} for numbers of {unit} since 1970")
         }
         // Tokens for missing values are cells of CSV.
         _ if column.explicit && column.in_header => {

@@ -93,7 +93,8 @@ fn a_number_where_a_timestamp_was_asked_for() {
     let message =
         "a.csv:2:1: column \"at\" (timestamp[ms]): expected a timestamp (2013-01-31T06:00:00Z), found \"17\"";
     let more = ["--type", "at=timestamp[ms]"];
-    refused("a.csv", "at,n\n17,1\n", &more, 1, message, "if it counts ms since 1970, set format = \"epoch\"");
+    let advice = "use --type 'at=timestamp[ms]:epoch' for numbers of ms since 1970";
+    refused("a.csv", "at,n\n17,1\n", &more, 1, message, advice);
 }
 
 #[test]
