@@ -5,4 +5,6 @@
 pub(crate) mod end_signal;
 #[cfg(feature = "sql")]
 pub(crate) mod machine_memory;
+#[cfg(any(feature = "lucene", feature = "sql"))]
+pub(crate) mod temporary;
 pub(crate) mod unfinished_files;

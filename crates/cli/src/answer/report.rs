@@ -155,6 +155,7 @@ impl Report<'_> {
     /// A row for each column.
     fn overview(&self, page: &mut Html) {
         page.put(OVERVIEW, &[]);
+        let most = self.columns.iter().map(|column| column.bytes).max().unwrap_or(0);
         for (at, column) in self.columns.iter().enumerate() {
             let ColumnStats { field, docs, missing, .. } = &column.stats;
             let types = [field.logical.name(), field.kind.name()];
@@ -164,7 +165,7 @@ impl Report<'_> {
             );
             let cells = [percent(*missing, *docs), figure::distinct(&column.stats), thousands(column.bytes)];
             cells.iter().for_each(|cell| page.put("<td class=n>{}", &[cell]));
-            share(page, column.bytes, self.bytes);
+            share(page, column.bytes, (self.bytes, most));
             page.put("<td>{}", &[&column.encodings.join(", ")]);
         }
         page.put("</table></div></section>", &[]);
@@ -212,10 +213,11 @@ impl ColumnReport {
         }
         if let Some(found) = self.facet.as_ref().filter(|found| !found.values.is_empty()) {
             card.put("<table>", &[]);
+            let most = found.values.iter().map(|(_, count)| *count).max().unwrap_or(0);
             for (value, count) in found.values.iter().take(VALUES) {
                 let value = cut(&printer.to_text(value));
                 card.put("<tr><td>{}<td class=n>{}", &[&value, &thousands(*count)]);
-                share(&mut card, *count, found.docs);
+                share(&mut card, *count, (found.docs, most));
             }
             card.put("</table>", &[]);
         }
@@ -239,7 +241,9 @@ impl ColumnReport {
         facts.extend((*nans > 0).then(|| ("NaN", thousands(*nans))));
         facts.push(("distinct", figure::distinct(&self.stats)));
         facts.extend(min.as_ref().map(|value| ("least", text(value))));
-        if let [(_, median), (_, most)] = percentiles.as_slice() {
+        if let [(_, median), (_, most)] = percentiles.as_slice()
+            && field.logical != LogicalType::Bool
+        {
             facts.extend([("median", text(median)), ("99 % up to", text(most))]);
         }
         facts.extend(max.as_ref().map(|value| ("greatest", text(value))));
@@ -253,8 +257,8 @@ fn percent(part: u64, whole: u64) -> String {
     format!("{} %", decimal(part * 100, whole, 1))
 }
 
-/// Appends cells with a share: a number and a bar.
-fn share(page: &mut Html, part: u64, whole: u64) {
-    let width = decimal(part.min(whole) * 100, whole, 1);
+/// Appends cells with a share: a number, and a bar as long as its part of the greatest one.
+fn share(page: &mut Html, part: u64, (whole, most): (u64, u64)) {
+    let width = decimal(part * 100, most, 1);
     page.put("<td class=n>{}<td class=share><i style=\"width:{}%\"></i>", &[&percent(part, whole), &width]);
 }

@@ -80,8 +80,9 @@ pub(crate) struct InputArgs {
     ///
     /// NAME=TYPE, separated by commas: i64 u64 f64 bool date timestamp timestamp[ms|us|ns] ip uuid string bytes, with `[]` for several
     /// values a document. After string, bytes, ip or uuid, `:sorted` gives a dictionary, `:binary` none, compressed if that pays,
-    /// `:raw` none and uncompressed, `:fsst` or `:onpair` values compressed one by one. A given type accepts more than an inferred
-    /// one: 007 and +5, timestamps with any or no offset, numbers as strings.
+    /// `:raw` none and uncompressed, `:fsst` or `:onpair` values compressed one by one. After timestamp[ms|us|ns], `:epoch` reads
+    /// numbers since 1970. A given type accepts more than an inferred one: 007 and +5, timestamps with any or no offset, numbers
+    /// as strings.
     #[arg(long = "type", value_name = "NAME=TYPE,…", help_heading = TYPES)]
     pub(crate) types: Vec<String>,
 

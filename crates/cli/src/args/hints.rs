@@ -13,8 +13,12 @@ const READING: &str = "build schema put";
 const FINDING: &str = "get lookup rm set";
 
 /// The options of other tools, and those of `dv` that mean the same: in commands that write text, and in those that read it.
-const OPTIONS: [(&str, &str); 6] = [
+const OPTIONS: [(&str, &str); 7] = [
     ("--top --docs", "-n 10, or --limit 10"),
+    (
+        "--p50 --p90 --p95 --p99 --median --quantile",
+        "dv group --metric 'p99(size)', dv stats --percentiles 50,99",
+    ),
     ("-n --limit --head", "dv head -n 10, dv sample -n 10, dv export -n 10; in SQL: limit 10"),
     ("-d -F --delimiter --sep --separator --fs", "--format csv, or --format tsv for tabs between cells"),
     ("-c -f --fields --select --column", "--columns NAME,NAME"),

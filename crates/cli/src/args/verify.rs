@@ -49,7 +49,7 @@ pub(crate) struct DiffArgs {
     #[arg(long, value_name = "NAME,…")]
     pub(crate) columns: Vec<String>,
 
-    /// Documents to show; further ones are only counted
+    /// Documents to show, 0 for all; further ones are only counted
     #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 10)]
     pub(crate) limit: u32,
 

@@ -26,17 +26,18 @@ fn compare(args: &DiffArgs, opener: &Opener, console: &mut Console<'_>) -> Resul
         None => Pairs::by_number(&sides),
         Some(column) => Pairs::by_value(&sides, column)?,
     };
+    let limit = if args.limit == 0 { u32::MAX } else { args.limit };
     let mut comparison = Comparison::of_columns(&sides, &pairs, &args.columns)?;
     if args.quiet {
         if !comparison.differs() {
             comparison.documents(None, &mut |_, _| Ok(()))?;
         }
     } else if console.answers.is_some() {
-        report::rows(&mut comparison, args.limit, console)?;
+        report::rows(&mut comparison, limit, console)?;
     } else if args.json {
-        report::json(&mut comparison, args.limit, console)?;
+        report::json(&mut comparison, limit, console)?;
     } else {
-        report::text(&mut comparison, args.limit, console)?;
+        report::text(&mut comparison, limit, console)?;
     }
     Ok(if comparison.differs() { Exit::Failed } else { Exit::Ok })
 }

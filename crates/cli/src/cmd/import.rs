@@ -1,7 +1,6 @@
 //! `dv import`: makes a segment or a store of the doc values of an index of Lucene.
 
 use std::ffi::OsString;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::merge::ids::IdIndexPlan;
@@ -20,6 +19,7 @@ use crate::open::files::{is_lucene, is_store};
 use crate::open::lucene::note_left_out;
 use crate::open::store::commit;
 use crate::open::{Opener, Segments};
+use crate::process::temporary::Temporary;
 use crate::process::unfinished_files;
 use crate::text::{counted, thousands};
 
@@ -77,6 +77,9 @@ impl Import<'_> {
             sort = snapshot.schema().sort().to_vec();
         }
         let beside = beside(folder);
+        let copied = beside.clone();
+        // Whether it is added or not, the store has a copy.
+        let temporary = Temporary::new(move || vec![copied.clone()]);
         let added = self.write(&beside, ids.as_deref(), sort.clone(), console).and_then(|()| {
             let store = match known {
                 Some(store) => store,
@@ -91,8 +94,7 @@ impl Import<'_> {
             store.add_segment(&beside)?;
             Ok(store)
         });
-        // Whether it was added or not, the store has a copy.
-        let _ = fs::remove_file(&beside);
+        drop(temporary);
         let store = added?;
         commit(&store, console)?;
         if args.write.json {

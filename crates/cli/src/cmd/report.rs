@@ -1,6 +1,7 @@
 //! `dv report`: writes a page that describes columns.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use super::request::{answer, open};
 use crate::answer::explain::Step as ExplainStep;
@@ -13,6 +14,7 @@ use crate::api::search::{SearchAnswer, SearchRequest, Value};
 use crate::api::{ColumnUsage, DocAddress, Field, Kind, LogicalType, from_f64, from_u64};
 use crate::args::report::ReportArgs;
 use crate::console::Console;
+use crate::console::destination::{is_stream, unpacked};
 use crate::error::{CliError, Exit, Result};
 use crate::open::{OpenSegment, Opener, Segments};
 
@@ -29,6 +31,7 @@ const VALUES: usize = 10;
 const SPELLINGS: u64 = 5_000;
 
 pub(crate) fn run(args: &ReportArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
+    args.output.as_deref().map_or(Ok(()), refuse_other_extension)?;
     if console.out_width.is_some() {
         let failure = CliError::usage("a page of HTML is not for a terminal");
         return Err(failure.hint("name a file with -o, such as -o report.html"));
@@ -37,6 +40,19 @@ pub(crate) fn run(args: &ReportArgs, opener: &Opener, console: &mut Console<'_>)
     let page = report(args, &segments, console)?.to_html()?;
     console.out.write_all(page.as_bytes())?;
     Ok(Exit::Ok)
+}
+
+/// Fails if the name of the page is that of another format.
+fn refuse_other_extension(output: &Path) -> Result<()> {
+    let extension = unpacked(output).extension().map(|extension| extension.to_string_lossy().to_lowercase());
+    match extension {
+        Some(extension) if !["html", "htm"].contains(&extension.as_str()) && !is_stream(output) => {
+            let found = format!("{}: expected the extension .html, found \".{extension}\"", output.display());
+            let hint = "a report is a page of HTML; `dv stats`, `dv facet` and others write tables, such as -o values.csv";
+            Err(CliError::usage(found).hint(hint))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn report<'s>(args: &'s ReportArgs, segments: &'s Segments, console: &mut Console<'_>) -> Result<Report<'s>> {

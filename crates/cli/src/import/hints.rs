@@ -7,6 +7,7 @@ use super::infer_types::Conflict;
 use super::parse_cell::TypeMismatch;
 use crate::api::LogicalType;
 use crate::text::quoting::{option, shell_word};
+use crate::text::time::{is_timestamp, unit_name};
 
 /// The error for a sample whose values have no type in common.
 pub(super) fn conflicting(name: &str, conflict: &Conflict) -> InputError {
@@ -34,6 +35,10 @@ pub(super) fn describe(
         "[]" => format!("use {} for arrays", type_flag(name, &format!("{}[]", ty.logical.name()))),
         wider if column.declared.is_some() && !column.explicit => {
             format!("use {}", type_flag(name, &format!("{wider}{brackets}")))
+        }
+        "i64" if column.explicit && is_timestamp(ty.logical) => {
+            let (flag, unit) = (type_flag(name, &format!("{}:epoch", plain(ty))), unit_name(ty.logical));
+            format!("use {flag} for numbers of {unit} since 1970")
         }
         // Tokens for missing values are cells of CSV.
         _ if column.explicit && column.in_header => {

@@ -13,7 +13,7 @@ use crate::text::number::{
     parse_short_integer, styles,
 };
 use crate::text::print_value::print_ip;
-use crate::text::time::{Moment, Rfc3339, TimeFormat, days, parse_date, to_units, unit_name};
+use crate::text::time::{Moment, Rfc3339, TimeFormat, days, is_timestamp, parse_date, to_units, unit_name};
 
 /// A value as the segment stores it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -225,6 +225,7 @@ impl CellParser<'_> {
             LogicalType::U64 if integer && text.parse::<i64>().is_ok() => "i64",
             LogicalType::I64 | LogicalType::U64 if parse_float(text).is_some() && float_keeps(text) => "f64",
             LogicalType::F64 if !self.explicit && parse_float(text).is_some() => "f64",
+            logical if self.explicit && integer && is_timestamp(logical) => "i64",
             _ => "string",
         }
     }

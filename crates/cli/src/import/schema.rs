@@ -115,7 +115,8 @@ impl Schema {
         Ok(Schema { columns })
     }
 
-    /// Adds `NAME=TYPE[,NAME=TYPE]…` of the command line, which overrides the schema file.
+    /// Adds `NAME=TYPE[,NAME=TYPE]…` of the command line, which overrides the schema file. `:epoch` after a timestamp is its
+    /// format.
     ///
     /// # Errors
     ///
@@ -129,14 +130,18 @@ impl Schema {
                 pending.push(',');
                 continue;
             };
-            let (ty, any_unit) = ColumnType::parse(ty).map_err(|message| format!("{pending}: {message}"))?;
+            let at_type = |message| format!("{pending}: {message}");
+            let (ty, format) = ty.strip_suffix(":epoch").map_or((ty, None), |ty| (ty, Some("epoch")));
+            let (ty, any_unit) = ColumnType::parse(ty).map_err(at_type)?;
+            let format = format.map(|format| time_request(Some(ty), any_unit, format)).transpose();
+            let format = format.map_err(at_type)?;
             let known = self.columns.remove(name).unwrap_or_default();
             let entry = ColumnRequest {
                 ty: Some(ty),
                 any_unit,
                 multi: ty.multi,
                 layout: ty.layout,
-                time: known.time.filter(|_| is_time(ty.logical)),
+                time: format.or_else(|| known.time.filter(|_| is_time(ty.logical))),
                 separator: known.separator.filter(|_| ty.multi),
                 must_exist: true,
             };
@@ -274,6 +279,18 @@ mod tests {
         assert_eq!(logical("x=y"), LogicalType::Utf8);
         assert_eq!(logical("last, first"), LogicalType::F64);
         assert_eq!(schema.required_names().collect::<Vec<_>>(), ["a", "last, first", "x=y"]);
+    }
+
+    #[test]
+    fn numbers_since_1970_are_a_type_of_the_command_line() {
+        let mut schema = Schema::default();
+        schema.add_types("at=timestamp[ms]:epoch,all=timestamp[ns][]:epoch").unwrap();
+        for name in ["at", "all"] {
+            assert_eq!(schema.get(name).unwrap().time, Some(TimeRequest::Epoch));
+        }
+        assert!(schema.get("all").unwrap().multi);
+        assert!(schema.add_types("at=timestamp:epoch").unwrap_err().contains("needs the unit"));
+        assert!(schema.add_types("at=i64:epoch").unwrap_err().contains("a timestamp type"));
     }
 
     #[test]

@@ -161,7 +161,7 @@ fn finish<T: Target>(
     let column = import.columns.iter().find(|column| column.name == ids);
     let logical = column.and_then(|column| column.ty).map_or(LogicalType::Utf8, |ty| ty.logical);
     let documents = |[a, b]: [u32; 2]| format!("documents {a} and {b} (from 0, in the order of the input)");
-    let hint = "leave one of them out of the input, or build without --id-field";
+    let hint = "leave one of them out, build without --id-field, or `dv put` the input into a store, which keeps the last one";
     finished(writer).map_err(|error| refused(error, logical, documents, hint))
 }
 

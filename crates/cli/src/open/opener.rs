@@ -1,5 +1,6 @@
 //! [`Opener`]: opens segments, stores and indexes of Lucene as the global options say.
 
+use std::ffi::OsStr;
 use std::path::Path;
 
 use super::files::is_readable;
@@ -73,7 +74,11 @@ impl Opener {
 
 /// The command that makes a segment beside a file, unless that is called like a segment.
 fn build_command(file: &Path) -> Option<String> {
-    let [input, output] = [file.to_owned(), file.with_extension("dv")];
+    let is_packed =
+        |extension: &OsStr| ["gz", "zst", "zstd"].iter().any(|name| extension.eq_ignore_ascii_case(name));
+    let plain = file.file_stem().filter(|_| file.extension().is_some_and(is_packed));
+    let output =
+        plain.map_or_else(|| file.to_owned(), |plain| file.with_file_name(plain)).with_extension("dv");
     let word = |path: &Path| shell_word(&path.to_string_lossy()).into_owned();
-    (input != output).then(|| format!("dv build {} -o {}", word(&input), word(&output)))
+    (file != output).then(|| format!("dv build {} -o {}", word(file), word(&output)))
 }

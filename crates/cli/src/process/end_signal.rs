@@ -1,26 +1,17 @@
 //! Signals that ask a command to end: SIGINT (Ctrl-C) and SIGTERM. And one that must not: SIGXFSZ.
 
-use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
+use super::unfinished_files;
 use crate::error::{CliError, Exit, Result};
 
 /// A signal ends a wait after this time at the latest.
 const TURN: Duration = Duration::from_millis(50);
-
-/// Whether the command watches the signals, and so ends by itself.
-static IS_WATCHED: AtomicBool = AtomicBool::new(false);
-
-/// Whether a signal is for the command, which removes its files itself.
-#[cfg(unix)]
-pub(super) fn is_watched(signal: i32) -> bool {
-    [SIGINT, SIGTERM].contains(&signal) && IS_WATCHED.load(Ordering::Relaxed)
-}
 
 /// Makes a write beyond the limit of a file's size (`ulimit -f`) an error, as one to a full disk is, instead of the end of the
 /// process.
@@ -39,18 +30,15 @@ pub(crate) fn ignore_size_signal() {}
 pub(crate) struct EndSignal(Arc<AtomicUsize>);
 
 impl EndSignal {
-    /// Notes the first signal from now on. The second one ends the process at once.
+    /// Notes the first signal from now on. The second one removes temporary files and ends the process at once.
     pub(crate) fn watch() -> Result<EndSignal> {
-        let (signal, is_second) = (EndSignal::default(), Arc::new(AtomicBool::new(false)));
-        let register = |(number, exit): (i32, Exit)| -> io::Result<()> {
-            flag::register_conditional_shutdown(number, i32::from(exit as u8), is_second.clone())?;
-            flag::register(number, is_second.clone())?;
+        let signal = EndSignal::default();
+        let register = |(number, exit): (i32, Exit)| {
             flag::register_usize(number, signal.0.clone(), usize::from(exit as u8)).map(drop)
         };
         let mut signals = [(SIGINT, Exit::Interrupted), (SIGTERM, Exit::Terminated)].into_iter();
-        let registered = signals.try_for_each(register);
+        let registered = signals.try_for_each(register).and_then(|()| unfinished_files::leave_first());
         registered.map_err(|error| CliError::failed(format!("signals: {error}")))?;
-        IS_WATCHED.store(true, Ordering::Relaxed);
         Ok(signal)
     }
 

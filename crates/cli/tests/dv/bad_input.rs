@@ -89,6 +89,23 @@ fn a_value_that_the_type_asked_for_does_not_have() {
 }
 
 #[test]
+fn a_number_where_a_timestamp_was_asked_for() {
+    let message =
+        "a.csv:2:1: column \"at\" (timestamp[ms]): expected a timestamp (2013-01-31T06:00:00Z), found \"17\"";
+    let more = ["--type", "at=timestamp[ms]"];
+    let advice = "use --type 'at=timestamp[ms]:epoch' for numbers of ms since 1970";
+    refused("a.csv", "at,n\n17,1\n", &more, 1, message, advice);
+}
+
+#[test]
+fn an_id_that_comes_twice() {
+    let message =
+        "column \"id\": documents 0 and 1 (from 0, in the order of the input) have the same id: \"a\"";
+    let advice = "or `dv put` the input into a store, which keeps the last one";
+    refused("a.csv", "id,n\na,1\na,2\n", &["--id-field", "id"], 1, message, advice);
+}
+
+#[test]
 fn broken_json() {
     let message = "a.ndjson:2:9: invalid JSON: trailing comma: \"{\"a\": 1,}\"";
     refused("a.ndjson", "{\"a\": 1}\n{\"a\": 1,}\n", &[], 1, message, "");

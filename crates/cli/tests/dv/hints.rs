@@ -3,7 +3,7 @@
 use serde_json::{Value, from_str, json};
 
 use crate::readme::run;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, packages};
 
 /// Names with blanks, and with signs that a shell, an option or a query reads in another way.
 const NAMES: [&str; 18] = [
@@ -134,6 +134,9 @@ fn a_file_that_is_no_segment_gets_the_command_that_builds_one() {
             assert_eq!(sandbox.ok(&["count", &format!("{stem}.dv")]), format!("{rows}\n"));
         }
     }
+    let sandbox = Sandbox::with("p.ndjson.gz", packages());
+    let run = sandbox.dv(&["count", "p.ndjson.gz"]);
+    assert!(run.err.contains("`dv build p.ndjson.gz -o p.dv` makes"), "{run:?}");
     // A file that is called like a segment may be a damaged one.
     let sandbox = Sandbox::with("a.dv", "a,b\n".repeat(100));
     let run = sandbox.dv(&["count", "a.dv"]);

@@ -104,6 +104,8 @@ fn the_page_describes_columns() {
     assert!(price.contains("median 45") && price.contains("5000000: 10"), "{price}");
     let city = card(&page, "city");
     assert!(city.contains("Paris 5,000 50.0 %") && city.contains("distinct 3"), "{city}");
+    // The bar of the most frequent value is the longest.
+    assert!(page.contains("5,000<td class=n>50.0 %<td class=share><i style=\"width:100.0%\">"), "{page}");
     let sample = text(&page, "<h2>Some documents</h2>", "</section>");
     assert!(
         sample.starts_with("at city status price id note ratio 2024-03-01T12:00:00Z berlin open"),
@@ -154,9 +156,14 @@ fn only_a_page_is_replaced() {
         let run = sandbox.dv(&["report", "a.dv", "-o", output]);
         assert_eq!((run.code, run.out.as_str()), (2, ""), "{run:?}");
     }
-    sandbox.ok(&["report", "a.dv", "-o", "a.html"]);
-    sandbox.ok(&["report", "a.dv", "-o", "a.html"]);
-    assert_eq!(sandbox.names(), ["a.csv", "a.dv", "a.html", "b.dv"]);
+    for output in ["new.csv", "new.JSON", "new.dv", "new.csv.gz"] {
+        let run = sandbox.dv(&["report", "a.dv", "-o", output]);
+        assert!(run.code == 2 && run.err.contains(": expected the extension .html, found \"."), "{run:?}");
+    }
+    for output in ["a.html", "a.html", "page", "a.htm.gz"] {
+        sandbox.ok(&["report", "a.dv", "-o", output]);
+    }
+    assert_eq!(sandbox.names(), ["a.csv", "a.dv", "a.htm.gz", "a.html", "b.dv", "page"]);
 }
 
 /// The widest numbers, and doubles that no round steps divide.

@@ -126,6 +126,14 @@ kind = \"fsst\"
 type = \"i64\"
 ";
     assert_eq!(schema, expected);
+    // As an option, too.
+    let more = ["--type", "day=string,at=timestamp[ms]:epoch"];
+    let schema = same_segment(&sandbox, "a.csv", &more);
+    assert!(
+        schema.contains(
+            "[columns.at] # such as \"1700000000\"\ntype = \"timestamp[ms]\"\nformat = \"epoch\"\n"
+        )
+    );
 }
 
 #[test]

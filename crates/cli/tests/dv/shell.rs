@@ -235,6 +235,7 @@ fn what_another_tool_calls_it_is_hinted() {
         (&["cat", "a.dv", "-n", "5"], "dv head -n 10"),
         (&["facet", "a.dv", "a", "--top", "5"], "-n 10, or --limit 10"),
         (&["head", "a.dv", "--docs", "5"], "-n 10, or --limit 10"),
+        (&["group", "a.dv", "a", "--p99", "a"], "--metric 'p99(size)'"),
         (&["sql", "select 1", "a.dv", "-n", "5"], "limit 10"),
         (&["export", "a.dv", "--delimiter", ";"], "--format tsv"),
         (&["build", "a.csv", "-o", "b.dv", "-d", ";"], "--delimiter ';'"),

@@ -88,7 +88,7 @@ fn an_ignored_signal_ends_no_build() {
     assert_eq!(sandbox.names(), [""; 0]);
 }
 
-/// Also of the files to which it spills.
+/// Also of the files to which it spills, and if a second signal does not wait for the first one.
 #[cfg(feature = "sql")]
 #[test]
 fn nothing_is_left_of_an_interrupted_query() {
@@ -101,13 +101,44 @@ fn nothing_is_left_of_an_interrupted_query() {
     // 10 thousand million rows.
     let query = "select a.s, b.n from t a, t b order by b.n, a.s";
     let args = ["sql", query, "t.dv", "--threads", "1", "--memory", "32MiB", "-o", "out.csv"];
-    let mut command = sandbox.command(&args);
-    let mut child = command.env("TMPDIR", &spill).stderr(Stdio::null()).spawn().unwrap();
-    let began = Instant::now();
-    while spilled() == 0 {
-        assert!(began.elapsed() < Duration::from_secs(60) && child.try_wait().unwrap().is_none());
-        std::thread::sleep(Duration::from_millis(1));
+    for (signals, code) in [(&["TERM"][..], 143), (&["INT", "INT"], 130)] {
+        let mut command = sandbox.command(&args);
+        let mut child = command.env("TMPDIR", &spill).stderr(Stdio::null()).spawn().unwrap();
+        let began = Instant::now();
+        while spilled() == 0 {
+            assert!(began.elapsed() < Duration::from_secs(60) && child.try_wait().unwrap().is_none());
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        signals.iter().for_each(|signal| send(&child, signal));
+        assert_eq!(child.wait().unwrap().code(), Some(code), "{signals:?}");
+        let left = ["spill", "t.csv", "t.dv"].map(str::to_owned).to_vec();
+        assert_eq!((spilled(), sandbox.names()), (0, left), "{signals:?}");
     }
-    assert_eq!(end(child, "TERM").code(), Some(143));
-    assert_eq!((spilled(), sandbox.names()), (0, ["spill", "t.csv", "t.dv"].map(str::to_owned).to_vec()));
+}
+
+/// Also of the segment that a store takes over.
+#[cfg(feature = "lucene")]
+#[test]
+fn nothing_is_left_of_an_interrupted_import() {
+    use docvalues_testkit::lucene::{LuceneColumn, lucene_index};
+
+    let sandbox = Sandbox::new();
+    std::fs::create_dir(sandbox.path("index")).unwrap();
+    let numbers = LuceneColumn::Numbers((0..200_000).map(|n| n * n % 1_000_003).collect());
+    for (name, bytes) in lucene_index(200_000, &[("n", numbers)], &[]) {
+        sandbox.write(&format!("index/{name}"), bytes);
+    }
+    for hidden in ["..st.import.dv.tmp", ".st.import.dv"] {
+        let mut child = sandbox.command(&["import", "index", "-o", "st", "-q"]).spawn().unwrap();
+        let mut is_running = true;
+        while is_running && !sandbox.exists(hidden) {
+            is_running = child.try_wait().unwrap().is_none();
+        }
+        if is_running {
+            send(&child, "INT");
+        }
+        child.wait().unwrap();
+        let left = sandbox.names();
+        assert!(left.iter().all(|name| ["index", "st"].contains(&name.as_str())), "{hidden}: {left:?}");
+    }
 }

@@ -35,6 +35,7 @@ use crate::open::sql_tables::{self, SqlTable, TableData};
 use crate::open::{OpenSegment, Opener, Segments, files};
 use crate::process::end_signal::EndSignal;
 use crate::process::machine_memory::machine_memory;
+use crate::process::temporary::Temporary;
 
 /// The columns of the places of rows.
 const PLACES: [&str; 2] = ["_part", "_doc"];
@@ -68,11 +69,15 @@ pub(super) fn run(args: &SqlArgs, opener: &Opener, console: &mut Console<'_>) ->
     let runtime = runtime.map_err(|error| CliError::failed(format!("threads: {error}")))?;
     // Else they would be in each `select *`.
     let has_places = names_places(&query);
+    let mut spilled = None;
     let result = context(&runtime, &tables, has_places, threads, args.memory).and_then(|context| {
+        let disk = context.runtime_env().disk_manager.clone();
+        spilled = Some(Temporary::new(move || disk.temp_dir_paths()));
         let engine = Engine { runtime: &runtime, context, tables: &tables, signal };
         engine.answer(&query, (args.format, args.output.as_deref()), console)
     });
     runtime.shutdown_timeout(PATIENCE);
+    drop(spilled);
     result
 }
 
