@@ -292,9 +292,8 @@ impl<T: Stored> Rows<T> for NumericColumn {
 
     fn get(&self, doc: DocId, out: &mut Vec<T>) -> Result<bool> {
         // Calls nothing, so that it saves no registers: with a capacity, pushing does not allocate.
-        if self.offsets.is_none()
-            && self.core.presence.is_all()
-            && let Some(value) = self.values.get_verified(doc.get().into())
+        if let Some(lookup) = self.lookup.get()
+            && let Some(value) = lookup.get(doc.get().into())
             && out.capacity() > 0
         {
             out.clear();

@@ -78,8 +78,8 @@ unsafe impl Send for PagedBytes {}
 
 // SAFETY: `bytes` is what keeps `PagedBytes` from being `Sync`. Bytes of a source are only read, and a
 // `Source` is `Sync`. Those of a buffer are, through `&self`, written by `admit` alone, in a granule
-// whose bit is clear, under the mutex; and read by `get` and `peek`, in granules whose bit is
-// set. `admit` sets the bit (release) after its last write, they find it set (acquire) before their
+// whose bit is clear, under the mutex; and read by `get`, `peek`, `array`, `whole` and `partly_verified`,
+// and by `VerifiedBytes`, in granules whose bit is set. `admit` sets the bit (release) after its last write, they find it set (acquire) before their
 // first read, so the write happens before the read; and no write follows.
 unsafe impl Sync for PagedBytes {}
 
@@ -179,7 +179,7 @@ impl PagedBytes {
         Some(unsafe { self.slice(0..self.limit) })
     }
 
-    /// The bytes from `start` to the limit, kept alive without `self`, if all granules are admitted.
+    /// The bytes from `start` to the limit, with a share of their owner, so they outlive `self`, if all granules are admitted.
     pub(crate) fn kept(&self, start: usize) -> Option<VerifiedBytes> {
         let bytes = self.whole()?.get(start..)?;
         let len = bytes.len();
@@ -304,8 +304,13 @@ pub struct VerifiedBytes {
     keep: Keep,
 }
 
-// SAFETY: `bytes` is what keeps `VerifiedBytes` from being `Send`. What it points to is owned by a `Buffer` or by a
-// `Source`, which are `Send` and `Sync`; neither is bound to a thread.
+const _: () = {
+    const fn assert_shared<T: Send + Sync>() {}
+    assert_shared::<Keep>();
+};
+
+// SAFETY: `bytes` is what keeps `VerifiedBytes` from being `Send`. What it points to is owned by `keep`, which is
+// `Send` and `Sync`, as asserted above.
 unsafe impl Send for VerifiedBytes {}
 
 // SAFETY: `bytes` is what keeps `VerifiedBytes` from being `Sync`. The bytes are only read: nobody writes those of a

@@ -221,7 +221,7 @@ impl Section {
         Ok(())
     }
 
-    /// Payload and tail from `start` on, kept alive without the section, if every byte is verified. O(1).
+    /// Payload and tail from `start` on, which outlive the section, if every byte is verified, or need not be. O(1).
     pub fn verified_bytes(&self, start: usize) -> Option<VerifiedBytes> {
         self.data.pages.kept(start)
     }

@@ -366,7 +366,8 @@ impl<T: Element> Block<T> {
 
 /// Prefetches the cache lines of a slice.
 fn prefetch_all<E>(items: &[E]) {
-    items.chunks(LINE / size_of::<E>()).for_each(|line| prefetch(line.as_ptr().cast()));
+    let lines = items.iter().step_by(LINE / size_of::<E>()).chain(items.last());
+    lines.for_each(|item| prefetch(std::ptr::from_ref(item).cast()));
 }
 
 /// The least and the greatest of some elements; the default if there are none.

@@ -22,8 +22,8 @@ pub(super) const UNCHANGED: u16 = u16::MAX;
 /// Compiled for several CPUs, because ranks are counts of bits, for which baseline x86-64 has no instruction. It returns ranks,
 /// because code that reads rows was not inlined into a function with other CPU features: two calls for each changed document.
 ///
-/// A rank decides no branch but that on [`UNCHANGED`], which is predicted well: a mispredicted one would wait for the cache
-/// misses of the look-up.
+/// The only branch on a rank is the test for [`UNCHANGED`], which predicts well: a mispredicted one would wait for the
+/// cache misses of the look-up.
 pub(super) struct Find<'a, T> {
     /// If they were made.
     pub(super) bits: Option<&'a [AtomicU64]>,
@@ -125,8 +125,7 @@ mod tests {
         // Changed documents twice, and documents past the last one.
         let list: Vec<u32> =
             new.keys().rev().chain(new.keys()).copied().chain(0..changes.docs() + 3).collect();
-        let edges =
-            [AT_ONCE - 1, AT_ONCE, AT_ONCE + 1, 2 * AT_ONCE + 1, 65_535, 65_536, 65_537, list.len(), 700];
+        let edges = [AT_ONCE - 1, AT_ONCE, AT_ONCE + 1, 2 * AT_ONCE + 1, 65_537, 700];
         for len in [0, 1, 63, 64, 65, 511, 512, 513].into_iter().chain(edges) {
             let list = &list[..len];
             let wanted = list.iter().enumerate().filter_map(|(at, doc)| Some((at, *new.get(doc)?)));

@@ -8,8 +8,8 @@
 //! A column with several blocks gets a fast path after some look-ups, if its jump table is verified and all headers are
 //! legal. A look-up then tests neither the block's encoding nor whether its residuals lie in the section.
 //!
-//! The fast path also serves columns of which some bytes are not verified yet. A [`Lookup`](super::Lookup) has still
-//! fewer instructions, once all are.
+//! The fast path also serves columns of which some bytes are not verified yet. A [`Lookup`](super::Lookup) takes
+//! fewer instructions once all are.
 
 use std::ops::Range;
 use std::sync::atomic::Ordering;

@@ -1,16 +1,17 @@
 //! Look-ups in a column whose bytes are all verified, in as few instructions as possible.
 //!
-//! [`NumericReader::get`] asks for every value whether the column has blocks, which jump table it reads, and which
-//! granules are verified. Once all bytes are verified, the answers stay the same. A [`Lookup`] has what is left: the bytes
-//! and the parameters of the column. The look-ups of a loop then take fewer places in the processor's reorder buffer, so
-//! the cache misses of more of them overlap.
+//! [`NumericReader::get`] tests for every value whether the column has blocks, which jump table it reads, and which
+//! granules are verified. Once all bytes are verified, the answers stay the same. A [`Lookup`] keeps only the bytes and
+//! the parameters of the column. The look-ups of a loop then take fewer places in the processor's reorder buffer, so the
+//! cache misses of more of them overlap.
 
 use std::ops::Deref;
 
-use super::NumericReader;
 use super::block::{FRACTION, LONG_LEN, SHORT_LEN, Stride, UNIT, line};
+use super::decimal::Decimal;
 use super::fast_get::{Blocks, OneBlock, words};
 use super::read::affine;
+use super::{NumericReader, Transform};
 use crate::bits;
 use crate::source::SectionBytes;
 
@@ -40,8 +41,18 @@ pub struct Lookup<P> {
     /// The number is mapped to `base + gcd * number`.
     base: i64,
     gcd: u64,
+    meaning: Meaning,
     /// The section of the blocks; of a single block, its residuals and the bytes after them.
     values: P,
+}
+
+/// What the mapped number is.
+#[derive(Debug)]
+enum Meaning {
+    Value,
+    /// An index into the table of values.
+    Index(Box<[i64]>),
+    Decimal(Decimal),
 }
 
 #[derive(Debug)]
@@ -60,6 +71,7 @@ impl<P: Deref<Target = [u8]>> Lookup<P> {
     /// If the bytes changed since they were verified, it may be any value, or `None`.
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "places in sections that lie in memory")]
+    #[expect(clippy::cast_sign_loss, reason = "indices that are too large are in no table")]
     pub fn get(&self, index: u64) -> Option<i64> {
         if index >= self.count {
             return None;
@@ -82,7 +94,12 @@ impl<P: Deref<Target = [u8]>> Lookup<P> {
                 self.in_block(base, tags, i)?.wrapping_add(rise.cast_unsigned())
             }
         };
-        Some(affine(self.base, self.gcd, number))
+        let value = affine(self.base, self.gcd, number);
+        match &self.meaning {
+            Meaning::Value => Some(value),
+            Meaning::Index(values) => values.get(value as usize).copied(),
+            Meaning::Decimal(decimal) => Some(decimal.value(value.cast_unsigned())),
+        }
     }
 
     /// Number `i` of a block with this base and these tags, without the rise of its line.
@@ -109,9 +126,15 @@ impl<B: SectionBytes> NumericReader<B> {
     /// blocks. O(1).
     ///
     /// `keep` returns the bytes of a verified section from a place on, including the tail. `None` is not an error: use
-    /// `get` then. Columns with a table of values, or of decimals, have no `Lookup`.
+    /// `get` then. Constant columns, blocks with steep lines, and jump tables that were built at opening have no `Lookup`.
     pub fn lookup<'a, P>(&'a self, keep: impl Fn(&'a B, usize) -> Option<P>) -> Option<Lookup<P>> {
-        let path = self.fast_path.get().filter(|path| path.is_value && path.count > 0)?;
+        let path = self.fast_path.get().filter(|path| path.count > 0)?;
+        let meaning = match self.meta.transform {
+            Transform::Constant(_) => return None,
+            Transform::Affine { .. } => Meaning::Value,
+            Transform::Table(_) => Meaning::Index(self.table.values().into()),
+            Transform::Decimal(decimal) => Meaning::Decimal(decimal),
+        };
         let section = self.meta.blocks.as_ref().filter(|section| section.verified().is_some())?;
         let (start, layout) = match path.blocks {
             Blocks::Plain(OneBlock { payload, width, mask }) => {
@@ -129,6 +152,6 @@ impl<B: SectionBytes> NumericReader<B> {
             }
         };
         let values = keep(section, start)?;
-        Some(Lookup { count: path.count, layout, base: path.base, gcd: path.gcd, values })
+        Some(Lookup { count: path.count, layout, base: path.base, gcd: path.gcd, meaning, values })
     }
 }

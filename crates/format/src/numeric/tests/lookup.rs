@@ -15,23 +15,26 @@ fn look_up_some<B: SectionBytes>(reader: &NumericReader<B>, values: &[i64]) {
     (0..reader.meta().block_count().max(1)).for_each(|i| assert_eq!(reader.get(i), Ok(values[i as usize])));
 }
 
-/// Values in one block, in several without lines, in several with lines, and in several with steep lines.
-fn layouts() -> [Vec<i64>; 4] {
+/// Values in one block, in one with a line, in several without lines, in several with lines, and in several with steep
+/// lines.
+fn layouts() -> [Vec<i64>; 5] {
     let mut random = Random(53);
     let plain: Vec<i64> = (0..120_000).map(|_| random.below(1 << 40)).collect();
     let jagged = (0..).zip(&plain).map(|(i, x)| x >> (i / 16_384 % 2 * 17)).collect();
     // Lines that end after 4,096 values, so that there are several blocks.
     let lines = |step: i64| move |i: i64| i % 4_096 * step * (1 + i / 4_096 % 3) + i * 7_919 % 1_000;
     let [gentle, steep] = [1_000, 1 << 44].map(|step| (0..30_000).map(lines(step)).collect());
-    [plain, jagged, gentle, steep]
+    let line = (0..30_000).map(|i| i * 1_000 + i * 7_919 % 1_000).collect();
+    [plain, line, jagged, gentle, steep]
 }
 
 #[test]
 fn verified_columns_have_a_lookup() {
-    let expected = [(false, false, false), (true, false, false), (true, true, false), (true, true, true)];
-    for (values, (has_blocks, has_lines, is_steep)) in layouts().iter().zip(expected) {
-        let column = encode(values, &VALUES);
-        assert_eq!((column.jump.is_some(), column.stride == Stride::Long), (has_blocks, has_lines));
+    let expected = [(false, false), (false, true), (true, false), (true, true), (true, true)];
+    for (at, (values, (has_blocks, has_lines))) in layouts().iter().zip(expected).enumerate() {
+        let (column, is_steep) = (encode(values, &VALUES), at == 4);
+        let found = (column.jump.is_some(), column.stride == Stride::Long);
+        assert_eq!(found, (has_blocks, has_lines), "layout {at}");
         for mode in JumpTables::ALL {
             let reader = open(&column, mode).unwrap();
             assert!(lookup(&reader).is_none(), "before the first look-up");
@@ -44,8 +47,9 @@ fn verified_columns_have_a_lookup() {
 
 #[test]
 fn columns_with_unverified_bytes_have_none() {
-    for (values, unverified) in layouts().iter().zip([Section::Values, Section::Values, Section::ValuesJump])
-    {
+    let [plain, _, jagged, gentle, _] = layouts();
+    let cases = [(&plain, Section::Values), (&jagged, Section::Values), (&jagged, Section::ValuesJump)];
+    for (values, unverified) in cases.into_iter().chain([(&gentle, Section::ValuesJump)]) {
         let section = |section: Section, bytes: Vec<u8>| {
             Ok::<_, ()>(TestSection::new(section, bytes, |granule| section != unverified || granule > 0))
         };
@@ -53,6 +57,22 @@ fn columns_with_unverified_bytes_have_none() {
         let reader = NumericReader::open(column, JumpTables::Baked).unwrap();
         look_up_some(&reader, values);
         assert!(lookup(&reader).is_none(), "{unverified:?}");
+    }
+}
+
+#[test]
+fn tables_of_values_and_decimals() {
+    let doubles = NumericOptions { doubles: true, ..VALUES };
+    for (shape, options) in [(Shape::FewDistinct, &VALUES), (Shape::Cents, &doubles)] {
+        let values = shape.values(30_000, 7);
+        let column = encode(&values, options);
+        assert!(matches!(column.transform, Transform::Table(_) | Transform::Decimal(_)), "{shape:?}");
+        let reader = open(&column, JumpTables::Baked).unwrap();
+        look_up_some(&reader, &values);
+        let lookup = lookup(&reader).unwrap();
+        for (index, value) in (0..).zip(&values) {
+            assert_eq!(lookup.get(index), Some(*value), "value {index}");
+        }
     }
 }
 
@@ -84,7 +104,7 @@ proptest! {
     /// Bytes that change after they were verified, as those of a mapped file can, never cause a panic.
     #[test]
     fn bytes_that_change(
-        layout in 0_usize..3,
+        layout in 0_usize..4,
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..20),
     ) {
         let values = &layouts()[layout];
