@@ -29,9 +29,9 @@ pub(crate) struct NumericColumn {
     /// For a multi-valued column, the index of the first value of each document that has one.
     pub(crate) offsets: Option<NumericReader<Section>>,
     pub(crate) values: NumericReader<Section>,
-    /// The look-ups of a single-valued column in which every document has a value, once all its bytes are verified. Boxed,
-    /// as most open columns are never read by single look-ups.
-    pub(crate) lookup: OnceLock<Box<Lookup<VerifiedBytes>>>,
+    /// The look-ups of a single-valued column in which every document has a value, once all its bytes are verified. Not
+    /// boxed, as that costs each look-up a load, and the processor can have only some 190 loads under way.
+    pub(crate) lookup: OnceLock<Lookup<VerifiedBytes>>,
     /// The dictionary, if the numbers are ords.
     pub(crate) terms: Option<Arc<Dictionary>>,
 }
@@ -83,7 +83,7 @@ impl NumericColumn {
         if self.lookup.get().is_none()
             && let Some(lookup) = self.values.lookup(Section::verified_bytes)
         {
-            self.lookup.get_or_init(|| Box::new(lookup));
+            self.lookup.get_or_init(|| lookup);
         }
         self.values.get_verified(doc.get().into())
     }

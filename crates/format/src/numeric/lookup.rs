@@ -57,6 +57,8 @@ enum Meaning {
 
 #[derive(Debug)]
 enum Layout<P> {
+    /// One block of residuals of values, with a `gcd` of 1. Its base is part of the column's.
+    Plain { width: u64, mask: u64 },
     /// One block, with the slope of its line. Its base is part of the column's.
     One { width: u64, mask: u64, slope: i64 },
     /// Several blocks without lines, and the greatest place in a block.
@@ -76,7 +78,13 @@ impl<P: Deref<Target = [u8]>> Lookup<P> {
         if index >= self.count {
             return None;
         }
+        // First, and with the fewest loads: of these, the processor can have fewer under way than of other instructions.
+        if let Layout::Plain { width, mask } = &self.layout {
+            let residual = self.word(0, index.wrapping_mul(*width))? & *mask;
+            return Some(affine(self.base, 1, residual));
+        }
         let number = match &self.layout {
+            Layout::Plain { .. } => return None,
             Layout::One { width, mask, slope } => {
                 let residual = self.word(0, index.wrapping_mul(*width))? & *mask;
                 if *slope == 0 { residual } else { residual.wrapping_add(line(*slope, index as usize)) }
@@ -137,6 +145,9 @@ impl<B: SectionBytes> NumericReader<B> {
         };
         let section = self.meta.blocks.as_ref().filter(|section| section.verified().is_some())?;
         let (start, layout) = match path.blocks {
+            Blocks::Plain(OneBlock { payload, width, mask }) if path.gcd == 1 => {
+                (payload, Layout::Plain { width, mask })
+            }
             Blocks::Plain(OneBlock { payload, width, mask }) => {
                 (payload, Layout::One { width, mask, slope: 0 })
             }
