@@ -257,7 +257,7 @@ fn percent(part: u64, whole: u64) -> String {
     format!("{} %", decimal(part * 100, whole, 1))
 }
 
-/// Appends cells with a share: a number, and a bar as long as its part of the greatest one.
+/// Appends cells with a share: a number, and a bar relative to the greatest share.
 fn share(page: &mut Html, part: u64, (whole, most): (u64, u64)) {
     let width = decimal(part * 100, most, 1);
     page.put("<td class=n>{}<td class=share><i style=\"width:{}%\"></i>", &[&percent(part, whole), &width]);

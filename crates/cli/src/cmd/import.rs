@@ -1,6 +1,7 @@
 //! `dv import`: makes a segment or a store of the doc values of an index of Lucene.
 
 use std::ffi::OsString;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::merge::ids::IdIndexPlan;
@@ -79,7 +80,7 @@ impl Import<'_> {
         let beside = beside(folder);
         let copied = beside.clone();
         // Whether it is added or not, the store has a copy.
-        let temporary = Temporary::new(move || vec![copied.clone()]);
+        let temporary = Temporary::new(move || drop(fs::remove_file(&copied)));
         let added = self.write(&beside, ids.as_deref(), sort.clone(), console).and_then(|()| {
             let store = match known {
                 Some(store) => store,

@@ -225,7 +225,7 @@ impl CellParser<'_> {
             LogicalType::U64 if integer && text.parse::<i64>().is_ok() => "i64",
             LogicalType::I64 | LogicalType::U64 if parse_float(text).is_some() && float_keeps(text) => "f64",
             LogicalType::F64 if !self.explicit && parse_float(text).is_some() => "f64",
-            logical if self.explicit && integer && is_timestamp(logical) => "i64",
+            logical if self.explicit && self.time.is_none() && integer && is_timestamp(logical) => "i64",
             _ => "string",
         }
     }

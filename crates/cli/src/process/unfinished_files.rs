@@ -78,6 +78,7 @@ mod unix {
     pub(super) fn watch_second() -> io::Result<()> {
         let mut signals = Signals::new([SIGINT, SIGTERM])?;
         let wait = move || {
+            // One that comes again before this thread has seen it counts once.
             if let Some(signal) = signals.forever().nth(1) {
                 remove(|| exit(128 + signal));
             }

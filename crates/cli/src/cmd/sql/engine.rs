@@ -1,5 +1,6 @@
 //! Runs a query in DataFusion, and prints batches as they come.
 
+use std::fs;
 use std::iter;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -49,6 +50,9 @@ const TURN: Duration = Duration::from_millis(50);
 /// The time for threads to stop after an early end, so that temporary files are removed.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// The attempts to remove a folder.
+const ATTEMPTS: usize = 10;
+
 pub(super) fn run(args: &SqlArgs, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
     let query = match args.query.as_str() {
         "-" => files::text("-", "write the query to standard input, or as an argument")?.1,
@@ -72,7 +76,7 @@ pub(super) fn run(args: &SqlArgs, opener: &Opener, console: &mut Console<'_>) ->
     let mut spilled = None;
     let result = context(&runtime, &tables, has_places, threads, args.memory).and_then(|context| {
         let disk = context.runtime_env().disk_manager.clone();
-        spilled = Some(Temporary::new(move || disk.temp_dir_paths()));
+        spilled = Some(Temporary::new(move || remove_folders(&disk.temp_dir_paths())));
         let engine = Engine { runtime: &runtime, context, tables: &tables, signal };
         engine.answer(&query, (args.format, args.output.as_deref()), console)
     });
@@ -84,6 +88,13 @@ pub(super) fn run(args: &SqlArgs, opener: &Opener, console: &mut Console<'_>) ->
 /// Half of the memory that this process may use.
 fn half_of_machine() -> Option<usize> {
     machine_memory().map(|bytes| usize::try_from(bytes / 2).unwrap_or(usize::MAX))
+}
+
+/// Removes folders in which threads may still create files. Errors are ignored: the answer is not wrong if a file stays.
+fn remove_folders(folders: &[PathBuf]) {
+    for folder in folders {
+        let _ = (0..ATTEMPTS).any(|_| fs::remove_dir_all(folder).is_ok());
+    }
 }
 
 /// A session in which each table is registered; `memory` is its limit, if not the default.
