@@ -153,6 +153,15 @@ fn dictionary(session: &Session, terms: &dyn Terms) {
             total + lists.slices().iter().map(touch).sum::<i64>()
         })
     });
+    // Lucene's peer sorts them, too: terms of a block are read once then.
+    session.measure_strings(Workload::TermsBatch, "sort, gather_terms", ords.len() as u64, || {
+        let mut sorted = asked.clone();
+        sorted.sort_unstable();
+        sorted.chunks(BATCH).fold(0, |total, part| {
+            terms.gather_terms(part, &mut lists).expect("good bytes");
+            total + lists.slices().iter().map(touch).sum::<i64>()
+        })
+    });
     session.measure(Workload::Seek, "seek_ceil", ords.len() as u64, || {
         ords.iter().fold(0, |total, &ord| {
             let found = terms.seek_ceil(names[ord as usize].as_bytes()).expect("good bytes");
