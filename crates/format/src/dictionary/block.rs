@@ -134,7 +134,7 @@ const _: () = assert!(TERMS <= u8::MAX as usize);
 
 /// One byte of ones for each term, and then as many zeros. The bytes from *i* before the first zero on are a mask of
 /// the first *i* lengths of a block.
-static FIRST: [u8; 2 * TERMS] = {
+pub(super) static FIRST: [u8; 2 * TERMS] = {
     let mut mask = [0; 2 * TERMS];
     let mut i = 0;
     while i < TERMS {
@@ -147,7 +147,7 @@ static FIRST: [u8; 2 * TERMS] = {
 /// The sum of the first `n` lengths of a full block of class 1; `n` must be below [`TERMS`].
 ///
 /// Adds up all masked lengths, eight to a word: few instructions, and no branch to predict.
-#[inline]
+#[inline(always)]
 pub(super) fn sum_before(lengths: &[u8; TERMS], n: usize) -> usize {
     const EVEN: u64 = 0x00ff_00ff_00ff_00ff;
     let words = lengths.as_chunks().0.iter().zip(FIRST[TERMS - n % TERMS..].as_chunks().0);
@@ -228,7 +228,7 @@ pub(super) struct BlockHeader<'a> {
 }
 
 /// The two parts of a term in the section.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Parts {
     /// Start of the block's head, whose first bytes the term shares.
     pub(super) head: usize,
@@ -242,6 +242,7 @@ pub(super) struct Parts {
 
 impl Parts {
     /// Bytes of the term.
+    #[inline(always)]
     pub(super) fn len(&self) -> usize {
         self.shared + self.own_len
     }

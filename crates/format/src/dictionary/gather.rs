@@ -4,22 +4,25 @@
 //! batch takes each step for all of its terms before the next step, so that the CPU overlaps their cache misses.
 //!
 //! Nearly all blocks are full and of class 1, with a header of fixed size. In such a block, and in verified bytes, a
-//! fast path without errors locates the term. The general code of a [single look-up](DictionaryReader::term) does the
-//! rest.
+//! [fast path](FullBlocks::locate) without errors locates the term. The general code of a
+//! [single look-up](DictionaryReader::term) does the rest.
 
 use super::DictionaryReader;
-use super::block::{BLOCK_TERMS, Parts};
-use super::full_block::{FULL_HEADER_LEN, FullBlock};
+use super::block::{BLOCK_TERMS, Parts, sum_before};
+use super::full_block::{FULL_HEADER_LEN, FullBlocks};
+use crate::bits::multiversion;
 use crate::error::Result;
-use crate::granule::GRANULE;
 use crate::id::TermOrd;
-use crate::source::{PartlyVerified, SectionBytes};
+use crate::source::SectionBytes;
 
 /// The most terms in a batch. Their locations fit the first-level cache.
 pub const BATCH: usize = 64;
 
 /// Bytes of a copy of fixed size, for a part of a term: two instructions instead of a call of `memcpy`.
 const WINDOW: usize = 32;
+
+/// Bytes of two windows, one for each part of a term.
+const WINDOWS: usize = 2 * WINDOW;
 
 /// Looks up batches of terms by ords in any order: call [`locate`](Self::locate), then [`append_to`](Self::append_to).
 #[derive(Debug)]
@@ -51,47 +54,30 @@ impl<B: SectionBytes> DictionaryReader<B> {
         Ok(())
     }
 
-    /// The location of term `i` of the full block at `start`; `None` if the block is not of class 1, or its bytes up to
-    /// the term's end are not verified. The caller then uses the general code.
+    /// The full blocks of `section`, the terms; `None` if it is not in memory.
     #[inline]
-    fn verified_place(
-        &self,
-        section: &B,
-        touched: PartlyVerified<'_>,
-        start: i64,
-        i: usize,
-    ) -> Option<Parts> {
-        let start = usize::try_from(start).ok()?;
-        let header = FullBlock::peek(touched.bytes.get(start..)?)?;
-        let head = start + FULL_HEADER_LEN;
-        let own = head + header.own_before(i);
-        let (shared, own_len) = (header.shared(i), header.own(i));
-        let end = own + own_len;
-        let fits = shared <= header.own(0) && shared + own_len <= self.max_len && end <= section.len();
-        // The bytes lie in at most two granules: that of the first byte and that of the last.
-        let [first, last] = [start, end - 1].map(|at| touched.is_good(at / GRANULE));
-        let verified = end - start <= GRANULE && first & last;
-        (fits && verified).then_some(Parts { head, shared, own, own_len })
+    fn full_blocks<'a>(&self, section: &'a B) -> Option<FullBlocks<'a>> {
+        let (terms, max_len) = (self.count / BLOCK_TERMS * BLOCK_TERMS, self.max_len);
+        Some(FullBlocks { section: section.partly_verified()?, len: section.len(), terms, max_len })
     }
 
-    /// Writes term `ord` to `out`, which must be empty; `None` in the same cases as
-    /// [`verified_place`](Self::verified_place).
+    /// Writes term `ord` to `out`, which must be empty. `None` if a part is longer than a window, and in the same cases
+    /// as [`FullBlocks::place`].
     #[inline]
     pub(super) fn copy_verified(&self, ord: TermOrd, out: &mut Vec<u8>) -> Option<()> {
         let section = self.blocks.as_ref()?;
-        let touched =
-            section.partly_verified().filter(|_| ord.get() < self.count / BLOCK_TERMS * BLOCK_TERMS)?;
+        let blocks = self.full_blocks(section)?;
         let start = match &self.index {
             // The general code returns the error.
             Some(index) => index.offsets.get((ord.get() / BLOCK_TERMS).into()).ok()?,
             None => 0,
         };
-        let place = self.verified_place(section, touched, start, (ord.get() % BLOCK_TERMS) as usize)?;
-        out.resize(place.len() + WINDOW, 0);
-        let copied = copy_window(touched.bytes, place.head, out, place.shared)
-            && copy_window(touched.bytes, place.own, &mut out[place.shared..], place.own_len);
-        out.truncate(if copied { place.len() } else { 0 });
-        copied.then_some(())
+        let place = blocks.place(ord, start, sum_before)?;
+        out.extend_from_slice(&[0; WINDOWS]);
+        let windows = out.first_chunk_mut::<WINDOWS>();
+        let copied = windows.and_then(|to| copy_windows(blocks.section.bytes, &place, to));
+        out.truncate(if copied.is_some() { place.len() } else { 0 });
+        copied
     }
 
     /// The location of a term in any block, in verified bytes or not.
@@ -128,16 +114,16 @@ impl<B: SectionBytes> Gather<'_, B> {
         let mut starts = [0; BATCH];
         let starts = &mut starts[..ords.len()];
         dictionary.starts(section, ords, starts)?;
-        let touched = section.partly_verified();
-        let full = terms / BLOCK_TERMS * BLOCK_TERMS;
-        for (place, (&ord, &start)) in places.iter_mut().zip(ords.iter().zip(&*starts)) {
-            let i = (ord.get() % BLOCK_TERMS) as usize;
-            let known = touched.filter(|_| ord.get() < full);
-            *place = match known.and_then(|touched| dictionary.verified_place(section, touched, start, i)) {
-                Some(place) => place,
-                None => dictionary.place(section, ord)?,
-            };
-            section.prefetch(place.own);
+        let blocks = dictionary.full_blocks(section);
+        let mut at = 0;
+        loop {
+            if let Some(blocks) = blocks {
+                at += blocks.locate(&ords[at..], &starts[at..], &mut places[at..]);
+            }
+            let Some(&ord) = ords.get(at) else { break };
+            places[at] = dictionary.place(section, ord)?;
+            section.prefetch(places[at].own);
+            at += 1;
         }
         *count = ords.len();
         Ok(())
@@ -159,34 +145,55 @@ impl<B: SectionBytes> Gather<'_, B> {
     /// When the bytes cannot be read. The bytes appended to `out` are then unspecified.
     pub fn append_to(&self, out: &mut Vec<u8>) -> Result<()> {
         let Some(section) = &self.dictionary.blocks else { return Ok(()) };
-        // A window may copy bytes after the term that are not verified; they are overwritten or cut off below.
-        let bytes = section.partly_verified().map(|touched| touched.bytes);
-        let mut at = out.len();
-        let end = at + self.places().iter().map(Parts::len).sum::<usize>();
-        out.resize(end + WINDOW, 0);
-        for place in self.places() {
+        // Windows may hold bytes after the term that are not verified; they are overwritten or cut off below.
+        let bytes = section.partly_verified().map_or(&[][..], |section| section.bytes);
+        let before = out.len();
+        let end = before + self.places().iter().map(Parts::len).sum::<usize>();
+        out.resize(end + WINDOWS, 0);
+        let (places, to) = (self.places(), &mut out[before..]);
+        let (mut copied, mut at) = (0, 0);
+        loop {
+            let (terms, len) = copy_short(bytes, &places[copied..], &mut to[at..]);
+            (copied, at) = (copied + terms, at + len);
+            let Some(place) = places.get(copied) else { break };
             for (from, len) in [(place.head, place.shared), (place.own, place.own_len)] {
-                if !bytes.is_some_and(|bytes| copy_window(bytes, from, &mut out[at..], len)) {
-                    out[at..at + len].copy_from_slice(section.slice(from..from + len)?);
-                }
+                to[at..at + len].copy_from_slice(section.slice(from..from + len)?);
                 at += len;
             }
+            copied += 1;
         }
         out.truncate(end);
         Ok(())
     }
 }
 
-/// Copies `len` bytes, and some after them, by a copy of fixed size. `false` if `len` exceeds it, or the end is too
-/// close.
-#[inline]
-fn copy_window(bytes: &[u8], from: usize, to: &mut [u8], len: usize) -> bool {
-    let from = bytes.get(from..).and_then(<[u8]>::first_chunk::<WINDOW>);
-    match (from, to.first_chunk_mut::<WINDOW>()) {
-        (Some(from), Some(to)) if len <= WINDOW => {
-            *to = *from;
-            true
+multiversion! {
+    /// Copies terms to `to`, end to end, up to the first that [`copy_windows`] does not copy. Returns the number of terms,
+    /// and the sum of their lengths.
+    fn copy_short(bytes: &[u8], places: &[Parts], to: &mut [u8]) -> (usize, usize) {
+        let (mut terms, mut at) = (0, 0);
+        for place in places {
+            let windows = to[at..].first_chunk_mut::<WINDOWS>();
+            if windows.and_then(|to| copy_windows(bytes, place, to)).is_none() {
+                break;
+            }
+            terms += 1;
+            at += place.len();
         }
-        _ => false,
+        (terms, at)
     }
+}
+
+/// Copies a term, and some bytes after it, by two copies of fixed size. `None` if a part exceeds a window, or is too
+/// close to the end of `bytes`.
+#[inline(always)]
+fn copy_windows(bytes: &[u8], place: &Parts, to: &mut [u8; WINDOWS]) -> Option<()> {
+    let window = |from: usize| bytes.get(from..)?.first_chunk::<WINDOW>();
+    let (head, own) = (window(place.head)?, window(place.own)?);
+    if place.shared > WINDOW || place.own_len > WINDOW {
+        return None;
+    }
+    to[..WINDOW].copy_from_slice(head);
+    to[place.shared..place.shared + WINDOW].copy_from_slice(own);
+    Some(())
 }

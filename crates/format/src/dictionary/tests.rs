@@ -12,6 +12,7 @@ use crate::cursor::Cursor;
 use crate::granule::SectionRef;
 use crate::source::{Owned, TAIL};
 
+mod batches;
 mod damage;
 mod touch;
 
