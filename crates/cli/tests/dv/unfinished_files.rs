@@ -142,4 +142,5 @@ fn nothing_is_left_of_an_interrupted_import() {
         let left = sandbox.names();
         assert!(left.iter().all(|name| ["index", "st"].contains(&name.as_str())), "{hidden}: {left:?}");
     }
+    assert!(interrupted > 0, "no import was interrupted");
 }
