@@ -8,7 +8,7 @@ use docvalues_testkit::shapes::{self, Dataset};
 use crate::{ALLOCATOR, write};
 
 /// Readers, sections, and the segment's list of open columns.
-const FIXED: usize = 9 << 9;
+const FIXED: usize = 19 << 8;
 
 /// Bytes of a file per byte on the heap: a bit per granule.
 const PER_BYTE: usize = 8 * 4096;
