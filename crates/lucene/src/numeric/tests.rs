@@ -149,13 +149,20 @@ fn check(read: &Numbers, numbers: &[i64]) {
         assert_eq!(out, numbers[start..start + len]);
     }
     assert!(read.decode(1..count as u64 + 1, &mut vec![0; count]).is_err());
-    let mut indices: Vec<u32> = (0..count.min(2_500)).map(|_| rng.below_u32(count as u32)).collect();
-    for are_all in [true, false] {
-        let mut out = vec![1; indices.len()];
-        read.gather(&indices, are_all, -3, &mut out).unwrap();
-        let expected = |index: &u32| numbers.get(*index as usize).copied().unwrap_or(-3);
-        assert_eq!(out, indices.iter().map(expected).collect::<Vec<_>>());
-        indices.iter_mut().step_by(3).for_each(|index| *index = NO_VALUE);
+    let random: Vec<u32> = (0..count.min(2_500)).map(|_| rng.below_u32(count as u32)).collect();
+    let mut sorted = random.clone();
+    sorted.sort_unstable();
+    let all: Vec<u32> = (0..count.min(2_500) as u32).collect();
+    // Around the borders of blocks of 64, also twice.
+    let edges = [64_u32, 63, 65, 0, 64, 128, 127, 64].into_iter().filter(|index| (*index as usize) < count);
+    for mut indices in [random, sorted, all, edges.collect(), vec![]] {
+        for are_all in [true, false] {
+            let mut out = vec![1; indices.len()];
+            read.gather(&indices, are_all, -3, &mut out).unwrap();
+            let expected = |index: &u32| numbers.get(*index as usize).copied().unwrap_or(-3);
+            assert_eq!(out, indices.iter().map(expected).collect::<Vec<_>>());
+            indices.iter_mut().step_by(3).for_each(|index| *index = NO_VALUE);
+        }
     }
     assert!(read.gather(&[count as u32], true, 0, &mut [0]).is_err());
 }
