@@ -192,6 +192,33 @@ fn bounds_are_those_of_widths() {
 }
 
 #[test]
+fn an_error_names_the_block() {
+    let numbers: Vec<i64> = (0..640).map(|at| at * at).collect();
+    let (mut meta, mut data) = (Encoder::new(Order::Little), Encoder::new(Order::Little));
+    presence::tests::encode(&mut meta, &mut data, 640, &(0..640).collect::<Vec<_>>(), true);
+    encode(&mut meta, &mut data, &numbers, Form::Blocks(6), true);
+    // The fourth block gets another width. Each has a header of nine bytes, and the length of its integers.
+    let mut at = 0;
+    for _ in 0..3 {
+        at += 13 + i32::from_le_bytes(*data.out[at + 9..].first_chunk().unwrap()) as usize;
+    }
+    data.out[at] = 99;
+    let meta = body(meta);
+    let entry = NumericEntry::read(&mut Cursor::new(&meta), true).unwrap();
+    let read = Numbers::open(&entry, 640, &Arc::new(body(data)), JumpTables::Baked).unwrap();
+    let error = read.get(200).unwrap_err().to_string();
+    // Headers are kept from the second look-up on, if all of them are good.
+    for index in (0..640).filter(|index| index / 64 != 3) {
+        assert_eq!(read.get(index).unwrap(), numbers[index as usize]);
+    }
+    assert_eq!(read.get(255).unwrap_err().to_string(), error);
+    for indices in [vec![5, 200, 300], (150..250).collect()] {
+        let found = read.gather(&indices, true, 0, &mut vec![0; indices.len()]);
+        assert_eq!(found.unwrap_err().to_string(), error);
+    }
+}
+
+#[test]
 fn hostile_bytes_are_errors_or_other_numbers() {
     for (form, numbers) in [
         (Form::Table, (0..100).map(|at| at % 7).collect::<Vec<i64>>()),
