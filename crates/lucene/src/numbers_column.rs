@@ -80,22 +80,29 @@ impl NumbersColumn {
         docs: &[DocId],
         lists: &mut Lists<T>,
     ) -> Result<()> {
-        let mut list = Vec::new();
         each_batch(&self.presence, docs, |_, indices, _| {
-            for index in indices {
-                list.clear();
-                if *index != NO_VALUE {
-                    let places = addresses.of(u64::from(*index), &self.numbers)?;
+            indices.iter().try_for_each(|index| {
+                lists.push_with(|list| match *index {
+                    NO_VALUE => Ok(()),
                     // At most `addresses.most`.
-                    list.resize(
-                        usize::try_from(places.end - places.start).unwrap_or(usize::MAX),
-                        T::default(),
-                    );
-                    self.decode(places, &mut list)?;
-                }
-                lists.push(&list);
-            }
-            Ok(())
+                    index => self.append(addresses.of(index.into(), &self.numbers)?, list),
+                })
+            })
+        })
+    }
+
+    /// Reads the lists of `docs`, which have at most one value.
+    fn gather_lists_of_one<T: Stored>(&self, docs: &[DocId], lists: &mut Lists<T>) -> Result<()> {
+        let mut there = Vec::new();
+        each_batch(&self.presence, docs, |_, indices, _| {
+            there.clear();
+            there.extend(indices.iter().copied().filter(|index| *index != NO_VALUE));
+            let lens = indices.iter().map(|index| u64::from(*index != NO_VALUE));
+            lists.extend_with(lens, |list| {
+                let start = list.len();
+                list.resize(start + there.len(), T::default());
+                self.gather_at(&there, true, T::default(), &mut list[start..])
+            })
         })
     }
 
@@ -260,11 +267,8 @@ impl<T: Stored> Rows<T> for NumbersColumn {
                 self.named(self.gather_lists(addresses, docs, lists))
             }
             (BatchDocs::List(docs), None) if is_many => {
-                let mut single = Gathered::new();
-                self.named(self.gather_one::<T>(docs, &mut single))?;
                 let (lists, _) = out.begin_many(docs.len());
-                (0..docs.len()).for_each(|at| lists.push(single.row(at).unwrap_or_default()));
-                Ok(())
+                self.named(self.gather_lists_of_one(docs, lists))
             }
             (BatchDocs::List(docs), None) => self.named(self.gather_one(docs, out)),
             (BatchDocs::Run(docs), _) if self.presence.is_all() && docs.end <= self.info.docs && !is_many => {
@@ -310,8 +314,7 @@ impl<T: Stored> Rows<T> for NumbersColumn {
             Some(addresses) => self.named(addresses.of(index, &self.numbers))?,
             None => index..index + 1,
         };
-        out.resize(usize::try_from(places.end - places.start).unwrap_or(usize::MAX), T::default());
-        self.named(self.decode(places, out))?;
+        self.named(self.append(places, out))?;
         Ok(true)
     }
 }

@@ -40,7 +40,7 @@ use crate::presence::PresenceEntry;
 const BLOCKS: u8 = 0xFF;
 
 /// Numbers up to which each is read on its own, as a batch has costs of its own.
-const FEW: usize = 16;
+pub(crate) const FEW: usize = 16;
 
 /// Numbers of a block that are gathered together.
 const RUN: usize = 128;
@@ -168,6 +168,7 @@ impl Numbers {
     }
 
     /// Number `index`.
+    #[inline]
     pub(crate) fn get(&self, index: u64) -> Result<i64> {
         if index >= self.count {
             return Err(self.past());
