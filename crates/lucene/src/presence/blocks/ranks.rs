@@ -22,9 +22,8 @@ impl Blocks {
         // The document before, and its place in a sparse block: the next one of an ascending list is close.
         let (mut place, mut before) = (0, None);
         for (doc, out) in docs.iter().zip(out) {
-            *out = NO_VALUE;
             if doc.get() >= self.docs {
-                are_all = false;
+                (*out, are_all) = (NO_VALUE, false);
                 continue;
             }
             let (here, low) = doc.split();
@@ -46,9 +45,7 @@ impl Blocks {
             let Some(probe) = probe else {
                 return Err(self.body.broken(block.start, "a damaged block of presence"));
             };
-            if probe.is_present {
-                *out = block.before + probe.before;
-            }
+            *out = if probe.is_present { block.before + probe.before } else { NO_VALUE };
             are_all &= probe.is_present;
         }
         Ok(are_all)
