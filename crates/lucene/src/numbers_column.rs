@@ -20,7 +20,7 @@ use crate::dictionary::Dictionary;
 use crate::error::{ErrorKind, Result};
 use crate::file::Body;
 use crate::monotonic::Monotonic;
-use crate::numeric::Numbers;
+use crate::numeric::{FEW, Numbers};
 use crate::packed::BATCH;
 use crate::presence::Presence;
 use crate::skip_index::Zones;
@@ -80,6 +80,11 @@ impl NumbersColumn {
         docs: &[DocId],
         lists: &mut Lists<T>,
     ) -> Result<()> {
+        let count = self.numbers.count();
+        let is_short = count / u64::from(self.presence.values().max(1)) < FEW as u64;
+        if is_short && count <= u64::from(u32::MAX) {
+            return self.gather_short_lists(addresses, docs, lists);
+        }
         each_batch(&self.presence, docs, |_, indices, _| {
             indices.iter().try_for_each(|index| {
                 lists.push_with(|list| match *index {
@@ -91,6 +96,30 @@ impl NumbersColumn {
         })
     }
 
+    /// Reads the lists of `docs`: all numbers of a batch together.
+    fn gather_short_lists<T: Stored>(
+        &self,
+        addresses: &Addresses,
+        docs: &[DocId],
+        lists: &mut Lists<T>,
+    ) -> Result<()> {
+        let (mut lens, mut places) = (Vec::new(), Vec::new());
+        each_batch(&self.presence, docs, |_, indices, _| {
+            lens.clear();
+            places.clear();
+            for index in indices {
+                let list = match *index {
+                    NO_VALUE => 0..0,
+                    index => addresses.of(index.into(), &self.numbers)?,
+                };
+                lens.push(list.end - list.start);
+                // Places of numbers, of which there are no more.
+                places.extend(list.map(|place| u32::try_from(place).unwrap_or(u32::MAX)));
+            }
+            self.push_lists(lens.iter().copied(), &places, lists)
+        })
+    }
+
     /// Reads the lists of `docs`, which have at most one value.
     fn gather_lists_of_one<T: Stored>(&self, docs: &[DocId], lists: &mut Lists<T>) -> Result<()> {
         let mut there = Vec::new();
@@ -98,11 +127,21 @@ impl NumbersColumn {
             there.clear();
             there.extend(indices.iter().copied().filter(|index| *index != NO_VALUE));
             let lens = indices.iter().map(|index| u64::from(*index != NO_VALUE));
-            lists.extend_with(lens, |list| {
-                let start = list.len();
-                list.resize(start + there.len(), T::default());
-                self.gather_at(&there, true, T::default(), &mut list[start..])
-            })
+            self.push_lists(lens, &there, lists)
+        })
+    }
+
+    /// Appends lists of the lengths `lens`, of the numbers at `places`.
+    fn push_lists<T: Stored>(
+        &self,
+        lens: impl IntoIterator<Item = u64>,
+        places: &[u32],
+        lists: &mut Lists<T>,
+    ) -> Result<()> {
+        lists.extend_with(lens, |items| {
+            let start = items.len();
+            items.resize(start + places.len(), T::default());
+            self.gather_at(places, true, T::default(), &mut items[start..])
         })
     }
 
