@@ -314,7 +314,6 @@ impl Source {
     /// assert_eq!(Source::memory(b"a file".to_vec()).bytes(), Some(&b"a file"[..]));
     /// ```
     #[inline]
-    #[inline]
     pub fn bytes(&self) -> Option<&[u8]> {
         match &self.bytes {
             Backend::Mapped(map) => Some(map),
