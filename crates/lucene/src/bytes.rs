@@ -21,14 +21,14 @@ pub(crate) fn append(out: &mut Vec<u8>, bytes: &[u8], len: usize) -> Option<()> 
 /// As [`append`], of `len` bytes of `out` from byte `start` on, which may overlap what it appends.
 #[inline(always)]
 pub(crate) fn append_again(out: &mut Vec<u8>, start: usize, len: usize) -> Option<()> {
-    let short = out.get(start..)?.first_chunk::<SHORT>().copied();
-    if let Some(short) = short.filter(|_| len <= SHORT) {
+    let there = out.get(start..).filter(|there| !there.is_empty())?;
+    if let Some(short) = there.first_chunk::<SHORT>().copied().filter(|_| len <= SHORT) {
         return append(out, &short, len);
     }
     // Each round copies as much as is there.
     let mut left = len;
     while left > 0 {
-        let here = left.min(out.len().checked_sub(start).filter(|there| *there > 0)?);
+        let here = left.min(out.len() - start);
         out.extend_from_within(start..start + here);
         left -= here;
     }

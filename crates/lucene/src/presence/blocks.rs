@@ -231,8 +231,7 @@ impl Blocks {
             blocks.push(block);
             ControlFlow::Continue(())
         })?;
-        let last = Block { before, values: 0, start: self.region.start, ranks: 0 };
-        blocks.resize(self.docs.div_ceil(BLOCK_DOCS) as usize, last);
+        blocks.resize(self.docs.div_ceil(BLOCK_DOCS) as usize, self.absent(before));
         Ok(table.get_or_init(|| Table { blocks, ranks }))
     }
 
