@@ -1,5 +1,40 @@
 //! Numbers and byte strings in a slice, front to back. `None` is the end of the slice, or a number that does not end.
 
+/// Bytes that are copied together.
+pub(crate) const SHORT: usize = 16;
+
+/// Appends the first `len` of `bytes`; `None` if there are fewer. Up to [`SHORT`] are copied as so many, if they are there,
+/// because a copy of a known length takes no call.
+#[inline(always)]
+pub(crate) fn append(out: &mut Vec<u8>, bytes: &[u8], len: usize) -> Option<()> {
+    match bytes.first_chunk::<SHORT>() {
+        Some(short) if len <= SHORT => {
+            let end = out.len() + len;
+            out.extend_from_slice(short);
+            out.truncate(end);
+        }
+        _ => out.extend_from_slice(bytes.get(..len)?),
+    }
+    Some(())
+}
+
+/// As [`append`], of `len` bytes of `out` from byte `start` on, which may overlap what it appends.
+#[inline(always)]
+pub(crate) fn append_again(out: &mut Vec<u8>, start: usize, len: usize) -> Option<()> {
+    let there = out.get(start..).filter(|there| !there.is_empty())?;
+    if let Some(short) = there.first_chunk::<SHORT>().copied().filter(|_| len <= SHORT) {
+        return append(out, &short, len);
+    }
+    // Each round copies as much as is there.
+    let mut left = len;
+    while left > 0 {
+        let here = left.min(out.len() - start);
+        out.extend_from_within(start..start + here);
+        left -= here;
+    }
+    Some(())
+}
+
 /// The rest of a slice.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
@@ -84,5 +119,26 @@ mod tests {
         assert_eq!(Bytes(&[0xFF; 12]).vlong(), None);
         assert_eq!(Bytes(&[0xFF, 0xFF, 0xFF, 0xFF, 0x1F]).vint(), None);
         assert_eq!((little(&[1, 2, 3], 1, 2), little(&[1, 2, 3], 2, 2)), (Some(0x0302), None));
+    }
+
+    #[test]
+    fn bytes_are_appended() {
+        let bytes: Vec<u8> = (0..40).collect();
+        for count in 0..bytes.len() {
+            for len in 0..bytes.len() {
+                let mut out = vec![99];
+                let is_there = append(&mut out, &bytes[..count], len).is_some();
+                assert_eq!(is_there, len <= count);
+                let expected = if is_there { &bytes[..len] } else { &[] };
+                assert_eq!(&out[1..], expected);
+                // Bytes that overlap what they append repeat.
+                let mut out = bytes.clone();
+                assert!(append_again(&mut out, count, len).is_some());
+                let expected: Vec<u8> = bytes[count..].iter().cycle().take(len).copied().collect();
+                assert_eq!(out[bytes.len()..], expected);
+            }
+        }
+        assert_eq!(append_again(&mut vec![1], 1, 1), None);
+        assert_eq!(append_again(&mut vec![1], 2, 0), None);
     }
 }

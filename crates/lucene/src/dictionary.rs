@@ -210,6 +210,17 @@ impl Dictionary {
         result.map_err(|error| error.of_column(Some(&self.field)))
     }
 
+    /// Fails unless each of `ords` has a term.
+    fn check_ords(&self, ords: &[TermOrd]) -> docvalues_column::Result<()> {
+        match ords.iter().map(|ord| ord.get()).find(|ord| *ord >= self.count) {
+            None => Ok(()),
+            Some(ord) => {
+                let (field, len) = (self.field.clone(), self.count);
+                Err(ColumnErrorKind::NoSuchOrd { field, ord, len }.into())
+            }
+        }
+    }
+
     #[cold]
     fn damaged(&self, block: u32) -> crate::error::Error {
         let start = self.blocks.get(&self.body, block.into()).ok();
@@ -223,18 +234,41 @@ impl Terms for Dictionary {
         self.count
     }
 
+    /// In ascending order of ords, so that each block is read once.
     fn gather_terms(&self, ords: &[TermOrd], out: &mut Lists<u8>) -> docvalues_column::Result<()> {
         out.clear();
+        self.check_ords(ords)?;
         let mut reader = Reader::of(self);
-        for ord in ords.iter().map(|ord| ord.get()) {
-            if ord >= self.count {
-                let (field, len) = (self.field.clone(), self.count);
-                return Err(ColumnErrorKind::NoSuchOrd { field, ord, len }.into());
+        if ords.is_sorted() {
+            for ord in ords {
+                self.named(reader.seek(ord.get()))?;
+                out.push(&reader.term);
             }
-            self.named(reader.seek(ord))?;
-            out.push(&reader.term);
+            return Ok(());
         }
+        let mut sorted: Vec<(TermOrd, usize)> = ords.iter().copied().zip(0..).collect();
+        sorted.sort_unstable_by_key(|(ord, _)| *ord);
+        // The distinct terms, and which of them is that of each ord.
+        let (mut terms, mut places, mut last) = (Lists::<u8>::new(), vec![0; ords.len()], None);
+        for (ord, at) in sorted {
+            if last != Some(ord) {
+                self.named(reader.seek(ord.get()))?;
+                terms.push(&reader.term);
+                last = Some(ord);
+            }
+            places[at] = terms.len() - 1;
+        }
+        places.into_iter().for_each(|place| out.push(terms.get(place)));
         Ok(())
+    }
+
+    fn term(&self, ord: TermOrd, out: &mut Vec<u8>) -> docvalues_column::Result<()> {
+        self.check_ords(&[ord])?;
+        let mut reader = Reader::of(self);
+        reader.term = std::mem::take(out);
+        let read = self.named(reader.seek(ord.get()));
+        *out = reader.term;
+        read
     }
 
     fn seek_ceil(&self, term: &[u8]) -> docvalues_column::Result<TermOrd> {

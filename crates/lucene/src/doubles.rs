@@ -14,6 +14,7 @@ impl Form {
     }
 
     /// The number of docvalues for a stored one.
+    #[inline]
     pub(crate) fn number(self, stored: i64) -> i64 {
         match self {
             Form::Same | Form::Flags => stored,

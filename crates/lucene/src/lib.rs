@@ -34,6 +34,7 @@
 //! | `order`, `file`, `bytes`, `cursor`, `envelope`, `files` | bytes, fields of metadata, headers and checksums, names |
 //! | `codec`, `commit`, `segment_info`, `field_infos`, `compound`, `live_docs` | metadata of an index and its segments |
 //! | `packed`, `monotonic`, `lz4` | packed integers, addresses, compressed blocks |
+//! | `header_cache` | headers of blocks |
 //! | `presence`, `numeric`, `binary`, `dictionary`, `skip_index` | a structure of a column each |
 //! | `doc_values`, `file_set` | their metadata, and their files |
 //! | `windows`, `doubles`, `numbers_column`, `bytes_column` | open columns |
@@ -58,6 +59,7 @@ mod field_infos;
 mod file;
 mod file_set;
 mod files;
+mod header_cache;
 mod index;
 mod jump_tables;
 mod live_docs;

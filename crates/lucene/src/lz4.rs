@@ -1,5 +1,7 @@
 //! LZ4 blocks: raw sequences, without a frame or a length.
 
+use crate::bytes::{SHORT, append, append_again};
+
 /// The least length of a match.
 const MIN_MATCH: usize = 4;
 
@@ -12,7 +14,7 @@ const RESERVED: usize = 64 << 10;
 /// A block grows by at most 255 times, so a wrong length fails before it takes much memory.
 pub(crate) fn decompress(block: &[u8], len: usize, out: &mut Vec<u8>) -> Option<usize> {
     let end = out.len().checked_add(len)?;
-    out.reserve(len.min(RESERVED));
+    out.reserve(len.min(RESERVED) + SHORT);
     let mut at = 0;
     loop {
         let token = *block.get(at)?;
@@ -21,7 +23,7 @@ pub(crate) fn decompress(block: &[u8], len: usize, out: &mut Vec<u8>) -> Option<
         if literals > end - out.len() {
             return None;
         }
-        out.extend_from_slice(block.get(at..)?.get(..literals)?);
+        append(out, block.get(at..)?, literals)?;
         at += literals;
         if out.len() == end {
             // The last sequence has no match.
@@ -35,13 +37,7 @@ pub(crate) fn decompress(block: &[u8], len: usize, out: &mut Vec<u8>) -> Option<
         if matched > end - out.len() {
             return None;
         }
-        // A match may overlap what it appends: each round copies as much as is there.
-        let mut left = matched;
-        while left > 0 {
-            let here = left.min(out.len() - start);
-            out.extend_from_within(start..start + here);
-            left -= here;
-        }
+        append_again(out, start, matched)?;
     }
 }
 

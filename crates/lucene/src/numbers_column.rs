@@ -20,7 +20,7 @@ use crate::dictionary::Dictionary;
 use crate::error::{ErrorKind, Result};
 use crate::file::Body;
 use crate::monotonic::Monotonic;
-use crate::numeric::Numbers;
+use crate::numeric::{FEW, Numbers};
 use crate::packed::BATCH;
 use crate::presence::Presence;
 use crate::skip_index::Zones;
@@ -80,22 +80,68 @@ impl NumbersColumn {
         docs: &[DocId],
         lists: &mut Lists<T>,
     ) -> Result<()> {
-        let mut list = Vec::new();
+        let count = self.numbers.count();
+        let is_short = count / u64::from(self.presence.values().max(1)) < FEW as u64;
+        if is_short && count <= u64::from(u32::MAX) {
+            return self.gather_short_lists(addresses, docs, lists);
+        }
         each_batch(&self.presence, docs, |_, indices, _| {
-            for index in indices {
-                list.clear();
-                if *index != NO_VALUE {
-                    let places = addresses.of(u64::from(*index), &self.numbers)?;
+            indices.iter().try_for_each(|index| {
+                lists.push_with(|list| match *index {
+                    NO_VALUE => Ok(()),
                     // At most `addresses.most`.
-                    list.resize(
-                        usize::try_from(places.end - places.start).unwrap_or(usize::MAX),
-                        T::default(),
-                    );
-                    self.decode(places, &mut list)?;
-                }
-                lists.push(&list);
+                    index => self.append(addresses.of(index.into(), &self.numbers)?, list),
+                })
+            })
+        })
+    }
+
+    /// Reads the lists of `docs`: all numbers of a batch together.
+    fn gather_short_lists<T: Stored>(
+        &self,
+        addresses: &Addresses,
+        docs: &[DocId],
+        lists: &mut Lists<T>,
+    ) -> Result<()> {
+        let (mut lens, mut places) = (Vec::new(), Vec::new());
+        each_batch(&self.presence, docs, |_, indices, _| {
+            lens.clear();
+            places.clear();
+            for index in indices {
+                let list = match *index {
+                    NO_VALUE => 0..0,
+                    index => addresses.of(index.into(), &self.numbers)?,
+                };
+                lens.push(list.end - list.start);
+                // Places of numbers, of which there are no more.
+                places.extend(list.map(|place| u32::try_from(place).unwrap_or(u32::MAX)));
             }
-            Ok(())
+            self.push_lists(lens.iter().copied(), &places, lists)
+        })
+    }
+
+    /// Reads the lists of `docs`, which have at most one value.
+    fn gather_lists_of_one<T: Stored>(&self, docs: &[DocId], lists: &mut Lists<T>) -> Result<()> {
+        let mut there = Vec::new();
+        each_batch(&self.presence, docs, |_, indices, _| {
+            there.clear();
+            there.extend(indices.iter().copied().filter(|index| *index != NO_VALUE));
+            let lens = indices.iter().map(|index| u64::from(*index != NO_VALUE));
+            self.push_lists(lens, &there, lists)
+        })
+    }
+
+    /// Appends lists of the lengths `lens`, of the numbers at `places`.
+    fn push_lists<T: Stored>(
+        &self,
+        lens: impl IntoIterator<Item = u64>,
+        places: &[u32],
+        lists: &mut Lists<T>,
+    ) -> Result<()> {
+        lists.extend_with(lens, |items| {
+            let start = items.len();
+            items.resize(start + places.len(), T::default());
+            self.gather_at(places, true, T::default(), &mut items[start..])
         })
     }
 
@@ -260,11 +306,8 @@ impl<T: Stored> Rows<T> for NumbersColumn {
                 self.named(self.gather_lists(addresses, docs, lists))
             }
             (BatchDocs::List(docs), None) if is_many => {
-                let mut single = Gathered::new();
-                self.named(self.gather_one::<T>(docs, &mut single))?;
                 let (lists, _) = out.begin_many(docs.len());
-                (0..docs.len()).for_each(|at| lists.push(single.row(at).unwrap_or_default()));
-                Ok(())
+                self.named(self.gather_lists_of_one(docs, lists))
             }
             (BatchDocs::List(docs), None) => self.named(self.gather_one(docs, out)),
             (BatchDocs::Run(docs), _) if self.presence.is_all() && docs.end <= self.info.docs && !is_many => {
@@ -310,8 +353,7 @@ impl<T: Stored> Rows<T> for NumbersColumn {
             Some(addresses) => self.named(addresses.of(index, &self.numbers))?,
             None => index..index + 1,
         };
-        out.resize(usize::try_from(places.end - places.start).unwrap_or(usize::MAX), T::default());
-        self.named(self.decode(places, out))?;
+        self.named(self.append(places, out))?;
         Ok(true)
     }
 }

@@ -40,7 +40,10 @@ use crate::presence::PresenceEntry;
 const BLOCKS: u8 = 0xFF;
 
 /// Numbers up to which each is read on its own, as a batch has costs of its own.
-const FEW: usize = 16;
+pub(crate) const FEW: usize = 16;
+
+/// Numbers of a block that are gathered together.
+const RUN: usize = 128;
 
 /// The entry of a column of numbers in metadata.
 #[derive(Clone, Debug)]
@@ -165,6 +168,7 @@ impl Numbers {
     }
 
     /// Number `index`.
+    #[inline]
     pub(crate) fn get(&self, index: u64) -> Result<i64> {
         if index >= self.count {
             return Err(self.past());
@@ -254,32 +258,41 @@ impl Numbers {
             return Err(self.past());
         }
         let (bytes, order, past) = (self.body.bytes(), self.body.order, || self.past());
-        let pairs = indices.iter().map(|index| u64::from(*index)).zip(out);
         match &self.encoding {
-            Encoding::Packed(block) if block.packed.width == 0 => pairs.for_each(|(_, out)| *out = block.min),
-            Encoding::Packed(block) => {
-                for (index, out) in pairs {
-                    *out = block.get(bytes, order, index).ok_or_else(past)?;
-                }
-            }
+            Encoding::Packed(block) => block.gather(&self.body, indices, out).ok_or_else(past),
             Encoding::Table(table, packed) => {
-                for (index, out) in pairs {
-                    let found = packed.get(bytes, order, index).and_then(|at| table_entry(table, at));
-                    *out = found.ok_or_else(past)?;
+                packed.gather_add(bytes, order, indices, 0, out).ok_or_else(past)?;
+                for number in out {
+                    *number = table_entry(table, number.cast_unsigned()).ok_or_else(past)?;
                 }
+                Ok(())
             }
-            Encoding::Blocks(blocks) => {
-                let mut last: Option<(u64, Block)> = None;
-                for (index, out) in pairs {
-                    let number = index >> blocks.shift;
-                    let block = match last {
-                        Some((last, block)) if last == number => block,
-                        _ => blocks.block(&self.body, bytes, number)?,
-                    };
-                    last = Some((number, block));
-                    *out = block.get(bytes, order, blocks.within(index)).ok_or_else(past)?;
+            Encoding::Blocks(blocks) => self.gather_blocks(blocks, indices, out),
+        }
+    }
+
+    /// The numbers at `indices`, which exist. Those of neighbouring indices in one block are read together.
+    fn gather_blocks(&self, blocks: &Blocks, mut indices: &[u32], mut out: &mut [i64]) -> Result<()> {
+        let (bytes, order) = (self.body.bytes(), self.body.order);
+        let mut places = [0; RUN];
+        while let Some(first) = indices.first() {
+            let number = first >> blocks.shift;
+            let here = indices.iter().take(RUN).take_while(|index| **index >> blocks.shift == number);
+            let (now, later) = indices.split_at(here.count());
+            let (numbers, rest) = out.split_at_mut(now.len());
+            let block = blocks.block(&self.body, bytes, number.into())?;
+            if now.len() <= FEW {
+                for (index, out) in now.iter().zip(numbers) {
+                    let found = block.get(bytes, order, blocks.within((*index).into()));
+                    *out = found.ok_or_else(|| self.past())?;
                 }
+            } else {
+                let places = &mut places[..now.len()];
+                let first = number << blocks.shift;
+                places.iter_mut().zip(now).for_each(|(place, index)| *place = index - first);
+                block.gather(&self.body, places, numbers).ok_or_else(|| self.past())?;
             }
+            (indices, out) = (later, rest);
         }
         Ok(())
     }

@@ -8,6 +8,7 @@
 //! Eight bytes are loaded for each integer. The footer of the file lies after the last one, so the load stays in the file.
 
 use docvalues_format::bits;
+use docvalues_format::numeric::gather_packed;
 
 use crate::error::{ErrorKind, Result};
 use crate::file::Body;
@@ -57,6 +58,30 @@ impl Packed {
             Order::Little => word >> (bit % 8) & bits::mask(self.width),
             Order::Big => word << (bit % 8) >> (64 - u32::from(self.width)),
         })
+    }
+
+    /// Gathers the integers at `indices` into `out`, which is as long, with `base` added to each, modulo 2^64. `None` only for
+    /// an integer past their end.
+    pub(crate) fn gather_add(
+        self,
+        bytes: &[u8],
+        order: Order,
+        indices: &[u32],
+        base: i64,
+        out: &mut [i64],
+    ) -> Option<()> {
+        if self.width == 0 {
+            out.fill(base);
+            return Some(());
+        }
+        if order == Order::Little {
+            let done = gather_packed(bytes.get(self.start..)?, self.width, base, indices, out);
+            return (done == indices.len()).then_some(());
+        }
+        for (index, out) in indices.iter().zip(out) {
+            *out = base.wrapping_add(self.get(bytes, order, (*index).into())?.cast_signed());
+        }
+        Some(())
     }
 
     /// Unpacks the integers from index `start` on into `out`, with `base` added to each, modulo 2^64.
@@ -208,6 +233,13 @@ pub(crate) mod tests {
             packed.unpack_add(body.bytes(), order, start as u64, base, &mut unpacked).unwrap();
             let expected = values[start..].iter().map(|value| value.wrapping_add(base));
             prop_assert_eq!(unpacked, expected.collect::<Vec<_>>());
+            let [start, end] = [start, values.len()].map(|at| u32::try_from(at).unwrap());
+            let indices: Vec<u32> = (start..end).chain([0, start]).rev().collect();
+            let mut gathered = vec![9; indices.len()];
+            packed.gather_add(body.bytes(), order, &indices, base.cast_signed(), &mut gathered).unwrap();
+            let expected = indices.iter().map(|index| values[*index as usize].wrapping_add(base).cast_signed());
+            prop_assert_eq!(gathered, expected.collect::<Vec<_>>());
+            prop_assert_eq!(packed.gather_add(body.bytes(), order, &[0, u32::MAX], 0, &mut [0; 2]), None);
             prop_assert!(Packed::new(&body, body.place.start + 6, body.place.end, width, count + 8).is_err());
             prop_assert_eq!(packed.get(body.bytes(), order, u64::MAX / 2), None);
         }

@@ -107,12 +107,14 @@ impl Presence {
     /// The index of the value of a document; `None` if it has none, or is past the last one.
     #[inline]
     pub(crate) fn rank(&self, doc: DocId) -> Result<Option<u32>> {
-        if self.is_all() {
-            return Ok((doc.get() < self.docs).then_some(doc.get()));
+        match &self.blocks {
+            None => Ok((doc.get() < self.values).then_some(doc.get())),
+            Some(_) if doc.get() >= self.docs => Ok(None),
+            Some(blocks) => {
+                let (is_there, before) = blocks.find(doc)?;
+                Ok(is_there.then_some(before))
+            }
         }
-        let mut index = [NO_VALUE];
-        self.ranks(&[doc], &mut index)?;
-        Ok((index[0] != NO_VALUE).then_some(index[0]))
     }
 
     /// Writes the index of the value of each document to `out`, which is as long: [`NO_VALUE`] for those without. Returns
@@ -135,7 +137,7 @@ impl Presence {
         match &self.blocks {
             _ if doc >= self.docs => Ok(self.values),
             None => Ok(doc.min(self.values)),
-            Some(blocks) => blocks.before(doc),
+            Some(blocks) => Ok(blocks.find(DocId::new(doc))?.1),
         }
     }
 

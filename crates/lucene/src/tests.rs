@@ -503,6 +503,25 @@ fn a_large_segment_is_read() {
     check_source(&*part(&index).source, &model(docs, &columns));
 }
 
+/// Lists that are short on average, of which some are long, and long ones.
+#[test]
+fn lists_of_many_values_are_read() {
+    let (release, docs) = (RELEASES[6], 600);
+    let lists = |len: fn(i64) -> i64| -> Vec<Vec<i64>> {
+        (0..i64::from(docs)).map(|doc| (doc..doc + len(doc)).collect()).collect()
+    };
+    let wanted = |name, lists| {
+        let column = ModelColumn::SortedNumeric(lists);
+        Wanted { name, form: Form::Packed, has_skip_index: false, column }
+    };
+    let short = lists(|doc| if doc % 100 == 7 { 90 } else { doc % 3 });
+    let columns = [wanted("short", short), wanted("long", lists(|doc| doc % 5 * 20))];
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), release, docs, &columns, false);
+    let index = open(folder.path(), JumpTables::Baked).unwrap();
+    check_source(&*part(&index).source, &model(docs, &columns));
+}
+
 #[test]
 fn a_list_of_one_is_a_single_value() {
     let release = RELEASES[6];

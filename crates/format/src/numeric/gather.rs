@@ -9,10 +9,39 @@ use super::{NumericReader, ONE_BLOCK, Transform};
 use crate::bits;
 use crate::error::Result;
 use crate::jump::Chain;
-use crate::source::SectionBytes;
+use crate::source::{PartlyVerified, SectionBytes};
 
 /// Indices that are read with all checks before a kernel is tried again.
 const GROUP: usize = 8;
+
+/// Gathers the integers at `indices`, in any order and with repeats, with `base` added to each, modulo 2^64. Integer 0 begins
+/// at the first bit of `bytes`, and each has `width` bits, as [`bits`] packs them. Returns how many of the leading integers were
+/// written: at least all whose eight bytes lie in `bytes`, but none if `width` is 0 or [illegal](bits::is_width).
+///
+/// ```
+/// use docvalues_format::{bits, numeric};
+///
+/// let mut bytes = Vec::new();
+/// bits::pack(&[5, 1, 7], 3, &mut bytes);
+/// bytes.extend([0; bits::OVERREAD]);
+///
+/// let mut numbers = [0; 4];
+/// assert_eq!(numeric::gather_packed(&bytes, 3, 100, &[2, 0, 2, 9_999], &mut numbers), 3);
+/// assert_eq!(numbers[..3], [107, 105, 107]);
+/// ```
+///
+/// # Panics
+///
+/// If `indices` and `out` differ in length.
+pub fn gather_packed(bytes: &[u8], width: u8, base: i64, indices: &[u32], out: &mut [i64]) -> usize {
+    assert_eq!(indices.len(), out.len(), "`out` must be as long as `indices`");
+    if width == 0 || !bits::is_width(width) {
+        return 0;
+    }
+    let section = PartlyVerified { bytes, granules: None };
+    let packed = Packed { section, payload: 0, width, slope: 0 };
+    simd::gather_packed(packed, Numbers { count: u64::MAX, add: base }, indices, out)
+}
 
 impl<B: SectionBytes> NumericReader<B> {
     /// Gathers the values at `indices`, which may be in any order and repeat.

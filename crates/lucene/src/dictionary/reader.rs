@@ -8,7 +8,7 @@
 //! ```
 
 use super::{Compression, Dictionary, LZ4_SHIFT, MAX_TERM};
-use crate::bytes::Bytes;
+use crate::bytes::{Bytes, append};
 use crate::error::Result;
 use crate::lz4;
 
@@ -99,11 +99,12 @@ fn append_next(mut bytes: Bytes<'_>, term: &mut Vec<u8>) -> Option<usize> {
     if len == 16 {
         len = len.checked_add(bytes.length()?)?;
     }
-    let added = bytes.take(len)?;
+    let added = bytes.0;
+    bytes.take(len)?;
     if shared > term.len() || shared + len > MAX_TERM {
         return None;
     }
     term.truncate(shared);
-    term.extend_from_slice(added);
+    append(term, added, len)?;
     Some(all - bytes.0.len())
 }

@@ -131,6 +131,31 @@ fn terms_are_read_as_they_were_written() {
 }
 
 #[test]
+fn terms_are_gathered_in_any_order() {
+    let terms = shapes().pop().unwrap();
+    let edges = [64, 63, 65, 0, 15, 16, 17, 64, 127, 128, 129, 64, 63, terms.len() - 1, 0];
+    for kind in KINDS {
+        let (read, mut out) = (open(&terms, Order::Little, kind).unwrap(), Lists::new());
+        for list in [&edges[..], &edges[..1], &[64, 64], &[]] {
+            let ords: Vec<TermOrd> = list.iter().map(|at| TermOrd::new(*at as u32)).collect();
+            read.gather_terms(&ords, &mut out).unwrap();
+            assert!(out.slices().iter().eq(list.iter().map(|at| &terms[*at][..])));
+        }
+        let mut term = b"replaced".to_vec();
+        for at in edges {
+            read.term(TermOrd::new(at as u32), &mut term).unwrap();
+            assert_eq!(term, terms[at]);
+        }
+        let past = TermOrd::new(terms.len() as u32);
+        for ords in [&[past][..], &[past, TermOrd::new(0)]] {
+            let error = read.gather_terms(ords, &mut out).unwrap_err();
+            assert!(matches!(error.kind(), ColumnErrorKind::NoSuchOrd { .. }));
+        }
+        assert!(read.term(past, &mut term).is_err());
+    }
+}
+
+#[test]
 fn terms_have_bytes() {
     // Each shares all but a byte with the one before.
     let terms: Vec<Vec<u8>> = (1..=130).map(|len| vec![b'a'; len]).collect();
@@ -202,6 +227,13 @@ fn an_error_names_the_block() {
     let start = data.offset() as usize - data.out.len();
     let read = Dictionary::open(&entry, "host", &Arc::new(body(data))).unwrap();
     assert_eq!(read.first(1).unwrap_err().offset(), (start + at) as u64);
+    let gather = |ords: &[u32]| {
+        let ords: Vec<TermOrd> = ords.iter().copied().map(TermOrd::new).collect();
+        read.gather_terms(&ords, &mut Lists::new()).map_err(|error| error.to_string())
+    };
+    assert!(gather(&[16]).is_err());
+    assert_eq!(gather(&[17, 3, 18, 2]), gather(&[16]));
+    assert_eq!(gather(&[15, 0, 3]), Ok(()));
 }
 
 #[test]

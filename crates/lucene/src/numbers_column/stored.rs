@@ -8,12 +8,16 @@ use docvalues_format::presence::NO_VALUE;
 
 use super::NumbersColumn;
 use crate::error::Result;
+use crate::numeric::FEW;
 use crate::windows::in_batches;
 
 /// A type that numbers are read as: `i64` or [`TermOrd`].
 pub(crate) trait Stored: Element {
     /// Fills `out` with what `read` reads as numbers: those at some places, into a slice that is as long.
     fn fill_by(out: &mut [Self], read: impl FnMut(Range<usize>, &mut [i64]) -> Result<()>) -> Result<()>;
+
+    /// What a number is read as.
+    fn of(number: i64) -> Self;
 
     /// The number that is read as this.
     fn number(self) -> i64;
@@ -25,6 +29,10 @@ pub(crate) trait Stored: Element {
 impl Stored for i64 {
     fn fill_by(out: &mut [i64], mut read: impl FnMut(Range<usize>, &mut [i64]) -> Result<()>) -> Result<()> {
         read(0..out.len(), out)
+    }
+
+    fn of(number: i64) -> i64 {
+        number
     }
 
     fn number(self) -> i64 {
@@ -49,6 +57,10 @@ impl Stored for TermOrd {
         })
     }
 
+    fn of(number: i64) -> TermOrd {
+        TermOrd::new(u32::try_from(number).unwrap_or(u32::MAX))
+    }
+
     fn number(self) -> i64 {
         self.get().into()
     }
@@ -69,6 +81,21 @@ impl NumbersColumn {
             }
             Ok(())
         })
+    }
+
+    /// Appends the numbers of a range.
+    #[inline]
+    pub(super) fn append<T: Stored>(&self, range: Range<u64>, out: &mut Vec<T>) -> Result<()> {
+        let len = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
+        if len <= FEW {
+            for index in range {
+                out.push(T::of(self.form.number(self.numbers.get(index)?)));
+            }
+            return Ok(());
+        }
+        let start = out.len();
+        out.resize(start.saturating_add(len), T::default());
+        self.decode(range, &mut out[start..])
     }
 
     /// Reads the numbers at `indices`, with `fill` for documents without a value.

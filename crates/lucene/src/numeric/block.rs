@@ -48,6 +48,17 @@ impl Block {
         Some(())
     }
 
+    /// The numbers at `indices`, into `out`, which is as long. `None` only for a number past the end of the file.
+    pub(super) fn gather(self, body: &Body, indices: &[u32], out: &mut [i64]) -> Option<()> {
+        let (bytes, order) = (body.bytes(), body.order);
+        if self.gcd == 1 {
+            return self.packed.gather_add(bytes, order, indices, self.min, out);
+        }
+        self.packed.gather_add(bytes, order, indices, 0, out)?;
+        multiples(self.min.cast_unsigned(), self.gcd.cast_unsigned(), unsigned(out));
+        Some(())
+    }
+
     /// Bounds of the numbers, by the width of the integers; unknown if sums wrap.
     pub(super) fn bounds(self) -> Bounds {
         let rise = i128::from(self.gcd).saturating_mul(mask(self.packed.width).into());

@@ -12,6 +12,7 @@ use super::block::Block;
 use super::{NumericEntry, past};
 use crate::error::{ErrorKind, Result};
 use crate::file::Body;
+use crate::header_cache::HeaderCache;
 use crate::jump_tables::JumpTables;
 use crate::packed::Packed;
 
@@ -38,8 +39,8 @@ enum Starts {
     Walk,
     /// The blocks, so that a look-up reads no header.
     Built(OnceLock<Vec<Block>>),
-    /// The place of a table in the file.
-    Baked(usize),
+    /// The place of a table in the file, and the blocks that were read by it.
+    Baked(usize, HeaderCache<Block>),
 }
 
 impl Blocks {
@@ -59,7 +60,7 @@ impl Blocks {
                 if needed > left {
                     return Err(body.error(jump, ErrorKind::Truncated { needed, left }));
                 }
-                Starts::Baked(jump)
+                Starts::Baked(jump, HeaderCache::new())
             }
             _ => Starts::Built(OnceLock::new()),
         };
@@ -78,15 +79,16 @@ impl Blocks {
     }
 
     /// Block `number`, which exists. `bytes` are those of `body`.
+    #[inline]
     pub(super) fn block(&self, body: &Body, bytes: &[u8], number: u64) -> Result<Block> {
-        let at = match &self.starts {
+        match &self.starts {
             Starts::Walk => {
                 let (mut at, mut left) = (self.region.start, number);
                 while left > 0 {
                     at = self.header(body, bytes, at, 0)?.1;
                     left -= 1;
                 }
-                Some(at)
+                Ok(self.header(body, bytes, at, self.values(number))?.0)
             }
             Starts::Built(blocks) => {
                 let blocks = match blocks.get() {
@@ -94,14 +96,20 @@ impl Blocks {
                     None => self.read_all(body, bytes, blocks)?,
                 };
                 let block = usize::try_from(number).ok().and_then(|number| blocks.get(number));
-                return block.copied().ok_or_else(|| past(body, self.region.start));
+                block.copied().ok_or_else(|| past(body, self.region.start))
             }
-            Starts::Baked(table) => {
-                let entry = usize::try_from(number).ok().and_then(|number| table.checked_add(8 * number));
-                let start = entry.and_then(|entry| body.order.u64(bytes, entry));
-                start.and_then(|start| usize::try_from(start).ok())
+            Starts::Baked(table, headers) => {
+                let all = 0..self.count.div_ceil(1 << self.shift);
+                headers.get(number, all, |number| self.by_table(body, bytes, *table, number))
             }
-        };
+        }
+    }
+
+    /// Block `number`, by the table at byte `table`.
+    fn by_table(&self, body: &Body, bytes: &[u8], table: usize, number: u64) -> Result<Block> {
+        let entry = usize::try_from(number).ok().and_then(|number| table.checked_add(8 * number));
+        let start = entry.and_then(|entry| body.order.u64(bytes, entry));
+        let at = start.and_then(|start| usize::try_from(start).ok());
         let at = at.ok_or_else(|| past(body, self.region.start))?;
         Ok(self.header(body, bytes, at, self.values(number))?.0)
     }

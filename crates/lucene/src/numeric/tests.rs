@@ -149,13 +149,20 @@ fn check(read: &Numbers, numbers: &[i64]) {
         assert_eq!(out, numbers[start..start + len]);
     }
     assert!(read.decode(1..count as u64 + 1, &mut vec![0; count]).is_err());
-    let mut indices: Vec<u32> = (0..count.min(2_500)).map(|_| rng.below_u32(count as u32)).collect();
-    for are_all in [true, false] {
-        let mut out = vec![1; indices.len()];
-        read.gather(&indices, are_all, -3, &mut out).unwrap();
-        let expected = |index: &u32| numbers.get(*index as usize).copied().unwrap_or(-3);
-        assert_eq!(out, indices.iter().map(expected).collect::<Vec<_>>());
-        indices.iter_mut().step_by(3).for_each(|index| *index = NO_VALUE);
+    let random: Vec<u32> = (0..count.min(2_500)).map(|_| rng.below_u32(count as u32)).collect();
+    let mut sorted = random.clone();
+    sorted.sort_unstable();
+    let all: Vec<u32> = (0..count.min(2_500) as u32).collect();
+    // Around the borders of blocks of 64, also twice.
+    let edges = [64_u32, 63, 65, 0, 64, 128, 127, 64].into_iter().filter(|index| (*index as usize) < count);
+    for mut indices in [random, sorted, all, edges.collect(), vec![]] {
+        for are_all in [true, false] {
+            let mut out = vec![1; indices.len()];
+            read.gather(&indices, are_all, -3, &mut out).unwrap();
+            let expected = |index: &u32| numbers.get(*index as usize).copied().unwrap_or(-3);
+            assert_eq!(out, indices.iter().map(expected).collect::<Vec<_>>());
+            indices.iter_mut().step_by(3).for_each(|index| *index = NO_VALUE);
+        }
     }
     assert!(read.gather(&[count as u32], true, 0, &mut [0]).is_err());
 }
@@ -182,6 +189,33 @@ fn bounds_are_those_of_widths() {
     assert_eq!(of(&[5, 8, 20], Form::Table), Bounds::Within(5..=20));
     assert_eq!(of(&[i64::MIN, i64::MAX], Form::Packed), Bounds::Unknown, "they wrap");
     assert_eq!(of(&[5; 100], Form::Blocks(6)), Bounds::Unknown);
+}
+
+#[test]
+fn an_error_names_the_block() {
+    let numbers: Vec<i64> = (0..640).map(|at| at * at).collect();
+    let (mut meta, mut data) = (Encoder::new(Order::Little), Encoder::new(Order::Little));
+    presence::tests::encode(&mut meta, &mut data, 640, &(0..640).collect::<Vec<_>>(), true);
+    encode(&mut meta, &mut data, &numbers, Form::Blocks(6), true);
+    // The fourth block gets another width. Each has a header of nine bytes, and the length of its integers.
+    let mut at = 0;
+    for _ in 0..3 {
+        at += 13 + i32::from_le_bytes(*data.out[at + 9..].first_chunk().unwrap()) as usize;
+    }
+    data.out[at] = 99;
+    let meta = body(meta);
+    let entry = NumericEntry::read(&mut Cursor::new(&meta), true).unwrap();
+    let read = Numbers::open(&entry, 640, &Arc::new(body(data)), JumpTables::Baked).unwrap();
+    let error = read.get(200).unwrap_err().to_string();
+    // Headers are kept from the second look-up on, if all of them are good.
+    for index in (0..640).filter(|index| index / 64 != 3) {
+        assert_eq!(read.get(index).unwrap(), numbers[index as usize]);
+    }
+    assert_eq!(read.get(255).unwrap_err().to_string(), error);
+    for indices in [vec![5, 200, 300], (150..250).collect()] {
+        let found = read.gather(&indices, true, 0, &mut vec![0; indices.len()]);
+        assert_eq!(found.unwrap_err().to_string(), error);
+    }
 }
 
 #[test]

@@ -1,21 +1,20 @@
-//! The blocks of presence: how they are found, and the ranks of documents in them.
+//! The blocks of presence: how they are found, and documents in them.
 
 mod lows;
 mod ranges;
+mod ranks;
 
 use std::ops::{ControlFlow, Range};
 use std::sync::{Arc, OnceLock};
 
-use docvalues_column::DocId;
-use docvalues_format::bits::{Work, multiversioned};
 use docvalues_format::id::BLOCK_DOCS;
-use docvalues_format::presence::NO_VALUE;
 
-use lows::{gallop, low_of, lower_bound};
+use lows::{low_of, lower_bound};
 
 use super::PresenceEntry;
 use crate::error::{ErrorKind, Result};
 use crate::file::Body;
+use crate::header_cache::HeaderCache;
 use crate::jump_tables::JumpTables;
 use crate::order::Order;
 
@@ -53,11 +52,9 @@ pub(super) struct Blocks {
 enum Tables {
     Walk,
     Built(OnceLock<Table>),
-    /// The place of the entries in the file, and how many there are. Without any, there is only block 0.
-    Baked {
-        start: usize,
-        count: u32,
-    },
+    /// The place of the entries in the file, how many there are, and the blocks that were read by them. Without any entry, there
+    /// is only block 0.
+    Baked(usize, u32, HeaderCache<Block>),
 }
 
 /// A jump table on the heap.
@@ -113,7 +110,9 @@ impl Blocks {
         region.end -= bytes;
         let tables = match (mode, count) {
             (JumpTables::Walk, _) => Tables::Walk,
-            (JumpTables::Baked, Some(count)) if power.is_some() => Tables::Baked { start: region.end, count },
+            (JumpTables::Baked, Some(count)) if power.is_some() => {
+                Tables::Baked(region.end, count, HeaderCache::new())
+            }
             _ => Tables::Built(OnceLock::new()),
         };
         Ok(Blocks { body: Arc::clone(body), docs, values, region, power, tables })
@@ -173,9 +172,14 @@ impl Blocks {
         }
     }
 
+    /// A block that was left out.
+    fn absent(&self, before: u32) -> Block {
+        Block { before, values: 0, start: self.region.start, ranks: 0 }
+    }
+
     /// The block of this number. It has no values if it was left out.
+    #[inline]
     fn block(&self, bytes: &[u8], number: u32) -> Result<Block> {
-        let absent = |before| Block { before, values: 0, start: self.region.start, ranks: 0 };
         match &self.tables {
             Tables::Walk => {
                 let mut found = None;
@@ -183,25 +187,32 @@ impl Blocks {
                     found = (here == number).then_some(block);
                     if here < number { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
                 })?;
-                Ok(found.unwrap_or(absent(before)))
+                Ok(found.unwrap_or(self.absent(before)))
             }
             Tables::Built(table) => {
                 let blocks = &self.table(bytes, table)?.blocks;
-                Ok(blocks.get(number as usize).copied().unwrap_or(absent(self.values)))
+                Ok(blocks.get(number as usize).copied().unwrap_or(self.absent(self.values)))
             }
-            Tables::Baked { count: 0, .. } if number > 0 => Ok(absent(self.values)),
-            Tables::Baked { start, count } => {
-                let (order, entry) =
-                    (self.body.order, start + 8 * number.min(count.saturating_sub(1)) as usize);
-                let (before, offset) = match *count {
-                    0 => (0, 0),
-                    _ => order.u32(bytes, entry).zip(order.u32(bytes, entry + 4)).unwrap_or((0, u32::MAX)),
-                };
-                let at = self.region.start.saturating_add(offset as usize);
-                let (found, block, _) = self.header(bytes, at, before)?;
-                self.check(if found == number { block } else { absent(before) })
+            Tables::Baked(start, count, headers) => {
+                let all = 0..self.docs.div_ceil(BLOCK_DOCS);
+                headers.get(number, all, |number| self.by_table(bytes, (*start, *count), number))
             }
         }
+    }
+
+    /// As [`block`](Self::block), by the `count` entries of the file from byte `start` on.
+    fn by_table(&self, bytes: &[u8], (start, count): (usize, u32), number: u32) -> Result<Block> {
+        if count == 0 && number > 0 {
+            return Ok(self.absent(self.values));
+        }
+        let (order, entry) = (self.body.order, start + 8 * number.min(count.saturating_sub(1)) as usize);
+        let (before, offset) = match count {
+            0 => (0, 0),
+            _ => order.u32(bytes, entry).zip(order.u32(bytes, entry + 4)).unwrap_or((0, u32::MAX)),
+        };
+        let at = self.region.start.saturating_add(offset as usize);
+        let (found, block, _) = self.header(bytes, at, before)?;
+        self.check(if found == number { block } else { self.absent(before) })
     }
 
     /// The table on the heap, which the first call builds.
@@ -220,8 +231,7 @@ impl Blocks {
             blocks.push(block);
             ControlFlow::Continue(())
         })?;
-        let last = Block { before, values: 0, start: self.region.start, ranks: 0 };
-        blocks.resize(self.docs.div_ceil(BLOCK_DOCS) as usize, last);
+        blocks.resize(self.docs.div_ceil(BLOCK_DOCS) as usize, self.absent(before));
         Ok(table.get_or_init(|| Table { blocks, ranks }))
     }
 
@@ -255,7 +265,7 @@ impl Blocks {
     fn probe_dense(&self, bytes: &[u8], block: Block, low: u32) -> Option<Probe> {
         let order = self.body.order;
         let (rank, first) = match (&self.tables, self.power) {
-            (Tables::Baked { .. }, Some(power)) => {
+            (Tables::Baked(..), Some(power)) => {
                 let place = block.start.checked_sub(self.rank_bytes())? + 2 * (low >> power) as usize;
                 // The most significant byte is the first one in every release.
                 (Order::Big.u16(bytes, place)?, (low >> power << power) / 64)
@@ -275,62 +285,6 @@ impl Blocks {
         // A rank of damaged bytes may be too great.
         (before + u32::from(is_present) <= block.values).then_some(Probe { is_present, before })
     }
-
-    /// As [`Presence::ranks`](super::Presence::ranks).
-    pub(super) fn ranks(&self, docs: &[DocId], out: &mut [u32]) -> Result<bool> {
-        multiversioned(Ranks { blocks: self, docs, out })
-    }
-
-    #[inline(always)]
-    fn ranks_here(&self, docs: &[DocId], out: &mut [u32]) -> Result<bool> {
-        let bytes = self.body.bytes();
-        let mut block = Block { before: 0, values: 0, start: 0, ranks: 0 };
-        let (mut number, mut are_all) = (u32::MAX, true);
-        // The document before, and its place in a sparse block: the next one of an ascending list is close.
-        let (mut place, mut before) = (0, None);
-        for (doc, out) in docs.iter().zip(out) {
-            *out = NO_VALUE;
-            if doc.get() >= self.docs {
-                are_all = false;
-                continue;
-            }
-            let (here, low) = doc.split();
-            if here != number {
-                (block, number, before) = (self.block(bytes, here)?, here, None);
-            }
-            let is_near = before.is_some_and(|before| before <= low);
-            let probe = if is_near && (1..=SPARSE).contains(&block.values) {
-                block.lows(bytes).map(|lows| {
-                    place = gallop(lows, self.body.order, place, low);
-                    probe_at(lows, self.body.order, low, place)
-                })
-            } else {
-                let probe = self.probe(bytes, block, low);
-                place = probe.as_ref().map_or(0, |probe| probe.before as usize);
-                probe
-            };
-            before = Some(low);
-            let Some(probe) = probe else {
-                return Err(self.body.broken(block.start, "a damaged block of presence"));
-            };
-            if probe.is_present {
-                *out = block.before + probe.before;
-            }
-            are_all &= probe.is_present;
-        }
-        Ok(are_all)
-    }
-
-    /// As [`Presence::before`](super::Presence::before), of a document that exists.
-    pub(super) fn before(&self, doc: u32) -> Result<u32> {
-        let (number, low) = DocId::new(doc).split();
-        let bytes = self.body.bytes();
-        let block = self.block(bytes, number)?;
-        match self.probe(bytes, block, low) {
-            Some(probe) => Ok(block.before + probe.before),
-            None => Err(self.body.broken(block.start, "a damaged block of presence")),
-        }
-    }
 }
 
 /// The bits that are set in a range of `words`, whatever their order of bytes is.
@@ -345,22 +299,6 @@ fn ones(words: &[[u8; 8]], range: Range<usize>) -> Option<u32> {
         }
         _ => words.get(range)?.iter().map(|bytes| word(bytes).count_ones()).sum(),
     })
-}
-
-/// [`Blocks::ranks`], compiled for several CPUs, because bits of bitmaps are counted.
-struct Ranks<'a> {
-    blocks: &'a Blocks,
-    docs: &'a [DocId],
-    out: &'a mut [u32],
-}
-
-impl Work for Ranks<'_> {
-    type Output = Result<bool>;
-
-    #[inline(always)]
-    fn run(self) -> Result<bool> {
-        self.blocks.ranks_here(self.docs, self.out)
-    }
 }
 
 impl Block {

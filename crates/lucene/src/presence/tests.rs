@@ -130,6 +130,9 @@ fn check(presence: &Presence, docs: u32, with_value: &[u32]) {
         let expected: Vec<u32> = list.iter().map(|doc| index[doc.get() as usize]).collect();
         assert_eq!(found, expected);
         assert_eq!(are_all, !expected.contains(&NO_VALUE));
+        for (doc, index) in list.iter().zip(&expected).step_by(11) {
+            assert_eq!(presence.rank(*doc).unwrap(), (*index != NO_VALUE).then_some(*index));
+        }
     }
     for _ in 0..24 {
         let longest = [100, 5_000, docs][rng.place(3)];

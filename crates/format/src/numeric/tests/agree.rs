@@ -364,6 +364,32 @@ fn ascending_integers_about_as_wide_as_four_bytes_hold() {
 }
 
 #[test]
+fn packed_integers_of_other_formats_are_gathered() {
+    let mut random = Random(5);
+    for width in (1..=bits::MAX_SPLIT_WIDTH).chain([64]) {
+        let numbers: Vec<u64> = (0..1_000).map(|_| random.next() & bits::mask(width)).collect();
+        let mut bytes = Vec::new();
+        bits::pack(&numbers, width, &mut bytes);
+        bytes.extend([0xFF; bits::OVERREAD]);
+        for count in [1, 20, 63, 64, 65, 79, 500] {
+            let mut indices: Vec<u32> = (0..count).map(|_| random.below(1_000) as u32).collect();
+            let mut out = vec![7; count];
+            for base in [0, i64::MAX] {
+                assert_eq!(gather_packed(&bytes, width, base, &indices, &mut out), count);
+                let number = |index: &u32| base.wrapping_add(numbers[*index as usize].cast_signed());
+                assert!(out.iter().copied().eq(indices.iter().map(number)), "{count} of {width} bits");
+                indices.sort_unstable();
+            }
+            // It stops at the first one that is not there.
+            indices[count / 2] = 1_000_000;
+            assert_eq!(gather_packed(&bytes, width, 0, &indices, &mut out), count / 2);
+        }
+        assert_eq!(gather_packed(&bytes, width, 0, &[], &mut []), 0);
+    }
+    assert_eq!([0, 57, 65].map(|width| gather_packed(&[0; 16], width, 0, &[0], &mut [7])), [0; 3]);
+}
+
+#[test]
 fn narrow_ords_are_gathered_by_a_kernel() {
     let mut random = Random(41);
     for (width, from) in [(1, 0), (17, 0), (17, 1_000_000), (25, 7), (25, u32::MAX - (1 << 25) + 1)] {
