@@ -13,7 +13,7 @@ const HEADERS_PER_LOOKUP: usize = 16;
 #[derive(Debug)]
 pub(crate) struct HeaderCache<B> {
     lookups: AtomicUsize,
-    /// By the numbers of their blocks. Without any, one of them is damaged: each look-up then reports its own block.
+    /// In the order of the blocks. Empty if one is damaged: each look-up then reads that of its own block.
     headers: OnceLock<Vec<B>>,
 }
 

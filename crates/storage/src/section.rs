@@ -221,7 +221,8 @@ impl Section {
         Ok(())
     }
 
-    /// Payload and tail from `start` on, which outlive the section, if every byte is verified, or need not be. O(1).
+    /// Returns payload and tail from `start` on, with a share of their owner, so that they outlive the section. `None` unless
+    /// every byte is verified, or none has to be. O(1).
     pub fn verified_bytes(&self, start: usize) -> Option<VerifiedBytes> {
         self.data.pages.kept(start)
     }

@@ -46,12 +46,14 @@ pub struct Lookup<P> {
     values: P,
 }
 
-/// What the mapped number is.
+/// The kind of the mapped number.
 #[derive(Debug)]
 enum Meaning {
+    /// The value itself.
     Value,
     /// An index into the table of values.
     Index(Box<[i64]>),
+    /// The number of a decimal.
     Decimal(Decimal),
 }
 

@@ -16,7 +16,7 @@ pub(crate) trait Stored: Element {
     /// Fills `out` with what `read` reads as numbers: those at some places, into a slice that is as long.
     fn fill_by(out: &mut [Self], read: impl FnMut(Range<usize>, &mut [i64]) -> Result<()>) -> Result<()>;
 
-    /// What a number is read as.
+    /// The value of a number.
     fn of(number: i64) -> Self;
 
     /// The number that is read as this.
