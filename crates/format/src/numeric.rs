@@ -90,7 +90,7 @@ pub use direct::Direct;
 pub use encode::{NumericOptions, encode, encode_from};
 pub use fine_zone::{FINE_ZONE, FINE_ZONE_LEN, FINE_ZONES_TAG, FineZones};
 pub use gather::gather_packed;
-pub use lookup::Lookup;
+pub use lookup::{Lookup, RUN};
 pub use pruning_stats::{PruneCounts, Pruning};
 pub use read::NumericReader;
 pub use verify::{BlockCount, Encodings};

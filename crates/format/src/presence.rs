@@ -67,6 +67,7 @@
 //! | `kind_dispatch` | one `match` over the layouts for each operation |
 //! | `encode` | the writer, which picks the layouts |
 //! | `rank_verified`, `batch` | one look-up and many, in bytes whose checksums were compared; many in any bytes |
+//! | `lookup` | one look-up, once the checksums of all bytes were compared |
 //! | `kernel`, `simd`, `dense_simd`, `write_docs` | inner loops, scalar and for AVX2 and AVX-512 |
 //! | `visitor` | consumers of documents: lists and bitsets |
 //!
@@ -101,6 +102,7 @@ mod header;
 mod kernel;
 mod kind_dispatch;
 mod list;
+mod lookup;
 mod meta;
 mod rank_table;
 mod rank_verified;
@@ -114,6 +116,7 @@ mod write_docs;
 pub use batch::Indices;
 pub use encode::{encode, encode_docs};
 pub use header::Kind;
+pub use lookup::RankLookup;
 
 #[doc(hidden)]
 pub use block::Block;

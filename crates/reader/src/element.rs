@@ -31,6 +31,7 @@ pub(crate) trait Stored: Element {
 }
 
 impl Stored for i64 {
+    #[inline]
     fn of(stored: i64) -> i64 {
         stored
     }

@@ -32,6 +32,7 @@ mod column;
 mod dictionary;
 mod element;
 mod id_index;
+mod list_lookup;
 mod lists;
 mod metadata;
 mod numeric_column;

@@ -15,6 +15,7 @@ use docvalues_storage::{Section, VerifiedBytes};
 use crate::column::{BATCH, ColumnCore, FormatResult, presence_words, request};
 use crate::dictionary::Dictionary;
 use crate::element::Stored;
+use crate::list_lookup::ListLookup;
 use crate::lists::ListReader;
 use crate::sort_key;
 
@@ -32,6 +33,8 @@ pub(crate) struct NumericColumn {
     /// The look-ups of a single-valued column in which every document has a value, once all its bytes are verified. Not
     /// boxed, as that costs each look-up a load, and the processor can have only some 190 loads under way.
     pub(crate) lookup: OnceLock<Lookup<VerifiedBytes>>,
+    /// The look-ups of a multi-valued column, once all its bytes are verified.
+    pub(crate) list_lookup: OnceLock<Box<ListLookup>>,
     /// The dictionary, if the numbers are ords.
     pub(crate) terms: Option<Arc<Dictionary>>,
 }
@@ -99,10 +102,27 @@ impl NumericColumn {
 
     /// Replaces `out` by the values of `doc`, and returns whether there are any.
     #[inline(never)]
-    fn read_row<T: Stored>(&self, doc: DocId, out: &mut Vec<T>) -> Result<bool> {
+    pub(crate) fn read_row<T: Stored>(&self, doc: DocId, out: &mut Vec<T>) -> Result<bool> {
+        match self.list_lookup.get() {
+            Some(lookup) => multiversioned(ReadList { column: self, lookup, doc, out }),
+            None => self.read_row_checked(doc, out),
+        }
+    }
+
+    /// [`read_row`](Self::read_row) of a row that no [`ListLookup`] returns. Makes that of the column once all bytes are
+    /// verified.
+    #[inline(never)]
+    fn read_row_checked<T: Stored>(&self, doc: DocId, out: &mut Vec<T>) -> Result<bool> {
         out.clear();
         match self.lists() {
-            Some(lists) => self.core.named(lists.read(doc, out))?,
+            Some(lists) => {
+                self.core.named(lists.read(doc, out))?;
+                if self.list_lookup.get().is_none()
+                    && let Some(lookup) = ListLookup::of(lists)
+                {
+                    self.list_lookup.get_or_init(|| Box::new(lookup));
+                }
+            }
             None => out.extend(self.core.named(self.read(doc))?.map(T::of)),
         }
         Ok(!out.is_empty())
@@ -220,6 +240,28 @@ impl Work for ReadVerified<'_> {
         match core.presence.rank_verified(self.doc)? {
             Some(index) => values.get_verified(index).map(Some),
             None => Some(None),
+        }
+    }
+}
+
+/// One look-up of a list, by the column's [`ListLookup`] if that returns it.
+///
+/// Compiled for several CPUs, as [`ReadVerified`] is.
+struct ReadList<'c, T> {
+    column: &'c NumericColumn,
+    lookup: &'c ListLookup,
+    doc: DocId,
+    out: &'c mut Vec<T>,
+}
+
+impl<T: Stored> Work for ReadList<'_, T> {
+    type Output = Result<bool>;
+
+    #[inline(always)]
+    fn run(self) -> Result<bool> {
+        match self.lookup.read(self.doc, self.out) {
+            Some(found) => Ok(found),
+            None => self.column.read_row_checked(self.doc, self.out),
         }
     }
 }

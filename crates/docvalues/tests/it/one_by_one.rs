@@ -20,6 +20,8 @@ struct Document {
     host: u32,
     tags: Vec<u32>,
     levels: Vec<i64>,
+    /// Of each document, at least one.
+    codes: Vec<i64>,
 }
 
 struct Model {
@@ -62,7 +64,9 @@ fn documents() -> Vec<Document> {
             2 => None,
             _ => (below(10) == 0).then_some(-3),
         };
-        Document { size, price, host: below(3_000), tags, levels }
+        let codes =
+            (0..=below(5) * below(3)).map(|i| i64::from(i) << 24 | i64::from(below(1 << 24))).collect();
+        Document { size, price, host: below(3_000), tags, levels, codes }
     };
     (0..DOCS).map(document).collect()
 }
@@ -82,6 +86,7 @@ fn file(documents: &[Document]) -> Vec<u8> {
     let hosts = schema.add(FieldSpec::new("host", LogicalType::Utf8).kind(BytesKind::Sorted)).unwrap();
     let tags = schema.add(FieldSpec::new("tags", LogicalType::Utf8).multi_valued()).unwrap();
     let levels = schema.add(FieldSpec::new("levels", LogicalType::I64).multi_valued()).unwrap();
+    let codes = schema.add(FieldSpec::new("codes", LogicalType::I64).multi_valued()).unwrap();
     let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
     for row in documents {
         let mut document = writer.document();
@@ -95,6 +100,9 @@ fn file(documents: &[Document]) -> Vec<u8> {
         }
         for level in &row.levels {
             document.i64(levels, *level).unwrap();
+        }
+        for code in &row.codes {
+            document.i64(codes, *code).unwrap();
         }
         document.finish().unwrap();
     }
@@ -125,16 +133,16 @@ fn read(segment: &Segment, docs: impl Iterator<Item = u32>) -> usize {
     let opened = || -> Result<_, docvalues::column::Error> {
         let (size, price) = (segment.numeric("size")?, segment.numeric("price")?);
         let (host, tag) = (segment.sorted("host")?, segment.sorted_set("tags")?);
-        Ok((size, price, host, tag, segment.sorted_numeric("levels")?))
+        Ok((size, price, host, tag, segment.sorted_numeric("levels")?, segment.sorted_numeric("codes")?))
     };
-    let Ok((size, price, host, tag, level)) = opened() else { return 1 };
-    let columns = [size.column(), price.column(), host.column(), tag.column(), level.column()];
-    let [size_rows, price_rows, host_rows, tag_rows, level_rows] = columns.each_ref();
+    let Ok((size, price, host, tag, level, code)) = opened() else { return 1 };
+    let columns = [size.column(), price.column(), host.column(), tag.column(), level.column(), code.column()];
+    let [size_rows, price_rows, host_rows, tag_rows, level_rows, code_rows] = columns.each_ref();
     let (none, mut errors) = (Document::default(), 0);
     let (mut numbers, mut terms) = (Vec::new(), Vec::new());
     for number in docs {
         let (doc, row) = (DocId::new(number), documents.get(number as usize));
-        let Document { price: right_price, tags: right_tags, levels, .. } = row.unwrap_or(&none);
+        let Document { price: right_price, tags: right_tags, levels, codes, .. } = row.unwrap_or(&none);
         let right_size = row.map(|row| row.size);
         let right_host = row.map(|row| ord(hosts, &row.host));
         let right_tags: Vec<TermOrd> = right_tags.iter().map(|number| ord(tags, number)).collect();
@@ -147,6 +155,7 @@ fn read(segment: &Segment, docs: impl Iterator<Item = u32>) -> usize {
             host.ord(doc).map(|found| assert_eq!(found, right_host, "host of {doc:?}")).is_ok(),
             tag.ords(doc, &mut terms).map(|()| assert_eq!(terms, right_tags, "tags of {doc:?}")).is_ok(),
             level.get(doc, &mut numbers).map(|()| assert_eq!(&numbers, levels, "levels of {doc:?}")).is_ok(),
+            code.get(doc, &mut numbers).map(|()| assert_eq!(&numbers, codes, "codes of {doc:?}")).is_ok(),
         ]
         .to_vec();
         let rows = |column: &Arc<dyn Column>, buffer: &mut Vec<i64>, row: &[i64]| {
@@ -155,6 +164,7 @@ fn read(segment: &Segment, docs: impl Iterator<Item = u32>) -> usize {
         done.push(rows(size_rows, &mut numbers, right_size.as_slice()));
         done.push(rows(price_rows, &mut numbers, right_price.as_slice()));
         done.push(rows(level_rows, &mut numbers, levels));
+        done.push(rows(code_rows, &mut numbers, codes));
         let rows = |column: &Arc<dyn Column>, buffer: &mut Vec<TermOrd>, row: &[TermOrd]| {
             check(column.values().ords().unwrap(), doc, buffer, row)
         };

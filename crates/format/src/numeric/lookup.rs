@@ -15,6 +15,18 @@ use super::{NumericReader, Transform};
 use crate::bits;
 use crate::source::SectionBytes;
 
+/// The most values that [`Lookup::run`] reads.
+pub const RUN: usize = 8;
+
+/// Values of a run that are read by one load, if they have at most [`QUARTER`] bits each.
+const TOGETHER: usize = 4;
+
+/// The bits of a value of which one load, of at least 57 bits, holds four.
+const QUARTER: u64 = 14;
+
+/// The bits of a value of which one load holds two.
+const HALF: u64 = 28;
+
 /// All that a single look-up needs of a verified column, with bytes of the type `P`.
 ///
 /// The bytes may be those of a mapped file, which can change, so every load is checked against their end.
@@ -112,6 +124,66 @@ impl<P: Deref<Target = [u8]>> Lookup<P> {
         }
     }
 
+    /// Values `index` and `index + 1`, such as the start and the end of a list; `None` if there are not both.
+    ///
+    /// If the bytes changed since they were verified, they may be any values, or `None`.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "places in sections that lie in memory")]
+    pub fn pair(&self, index: u64) -> Option<[i64; 2]> {
+        let next = index.checked_add(1)?;
+        if next >= self.count {
+            return None;
+        }
+        // As offsets are encoded: one header, and in most cases one load, for both.
+        if let (Layout::Linear { shift, last, table }, Meaning::Value) = (&self.layout, &self.meaning) {
+            let headers = table.as_chunks::<LONG_LEN>().0;
+            let [base, tags, slope, _] = words(headers.get((index >> *shift) as usize)?);
+            let (i, width, slope) = (index & *last, tags >> 8 & 0xFF, slope.cast_signed());
+            if i < *last && width <= HALF {
+                let mut residuals = self.word((tags >> 16) * UNIT, i * width)?;
+                let (mut product, mut pair) = (slope.wrapping_mul(i.cast_signed()), [0; 2]);
+                for value in &mut pair {
+                    let rise = (product >> FRACTION).cast_unsigned();
+                    let residual = residuals & bits::MASKS[width as usize];
+                    *value = affine(self.base, self.gcd, base.wrapping_add(residual).wrapping_add(rise));
+                    (residuals, product) = (residuals >> width, product.wrapping_add(slope));
+                }
+                return Some(pair);
+            }
+        }
+        Some([self.get(index)?, self.get(next)?])
+    }
+
+    /// Writes the `len` values from `start` on to `out`, converted by `of`. The rest of `out` may be overwritten.
+    ///
+    /// `None` if there are not as many values, or `len` exceeds [`RUN`]; `out` may be overwritten, too. If the bytes changed
+    /// since they were verified, the values may be any, or `None`.
+    #[inline(always)]
+    pub fn run<T>(&self, start: u64, len: usize, out: &mut [T; RUN], of: impl Fn(i64) -> T) -> Option<()> {
+        if start.checked_add(len as u64)? > self.count || len > RUN {
+            return None;
+        }
+        if let Layout::Plain { width, mask } = &self.layout
+            && *width <= QUARTER
+        {
+            let (width, mask, base) = (*width, *mask, self.base);
+            // Always as many as fit, without a loop of `len`. The CPU often mispredicts where such a loop ends, and would
+            // notice only after the cache miss of the list's offsets.
+            for (part, out) in (0..).zip(out.as_chunks_mut::<TOGETHER>().0) {
+                let first = start.wrapping_add(part * TOGETHER as u64);
+                let residuals = self.word(0, first.wrapping_mul(width))?;
+                for (i, out) in (0..).zip(out) {
+                    *out = of(affine(base, 1, residuals >> (i * width) & mask));
+                }
+            }
+            return Some(());
+        }
+        for (index, out) in (start..).zip(&mut out[..len]) {
+            *out = of(self.get(index)?);
+        }
+        Some(())
+    }
+
     /// Number `i` of a block with this base and these tags, without the rise of its line.
     #[inline(always)]
     fn in_block(&self, base: u64, tags: u64, i: u64) -> Option<u64> {
@@ -139,13 +211,13 @@ impl<B: SectionBytes> NumericReader<B> {
     /// `get` then. Constant columns, blocks with steep lines, and jump tables that were built at opening have no `Lookup`.
     pub fn lookup<'a, P>(&'a self, keep: impl Fn(&'a B, usize) -> Option<P>) -> Option<Lookup<P>> {
         let path = self.fast_path.get().filter(|path| path.count > 0)?;
+        let section = self.meta.blocks.as_ref().filter(|section| section.verified().is_some())?;
         let meaning = match self.meta.transform {
             Transform::Constant(_) => return None,
             Transform::Affine { .. } => Meaning::Value,
             Transform::Table(_) => Meaning::Index(self.table.values().into()),
             Transform::Decimal(decimal) => Meaning::Decimal(decimal),
         };
-        let section = self.meta.blocks.as_ref().filter(|section| section.verified().is_some())?;
         let (start, layout) = match path.blocks {
             Blocks::Plain(OneBlock { payload, width, mask }) if path.gcd == 1 => {
                 (payload, Layout::Plain { width, mask })

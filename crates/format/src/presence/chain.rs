@@ -48,7 +48,7 @@ impl Last {
     }
 }
 
-impl<B: SectionBytes> Blocks<B> {
+impl<B> Blocks<B> {
     /// The blocks of `docs` documents, `values` of which have a value.
     pub(super) fn new(docs: u32, values: u32, bytes: B) -> Blocks<B> {
         Blocks { docs, values, bytes, last: Last::of(docs) }
@@ -68,7 +68,9 @@ impl<B: SectionBytes> Blocks<B> {
         let index = u32::try_from(rank).ok().filter(|index| *index < self.values)?;
         Some(Some(ValueIndex::new(index)))
     }
+}
 
+impl<B: SectionBytes> Blocks<B> {
     /// The block of the jump entry `entry`.
     #[inline]
     pub fn block(&self, number: u32, entry: &BlockEntry) -> Block<'_, B> {

@@ -30,7 +30,13 @@ pub(super) fn rank<B: SectionBytes>(
     jump: &Jump<B, BlockEntry>,
     doc: DocId,
 ) -> Option<Option<u64>> {
-    let (table, bytes) = (jump.verified()?, chain.bytes.verified()?);
+    rank_in(chain, jump.verified()?, chain.bytes.verified()?, doc)
+}
+
+/// [`rank`] in the verified bytes of the `chain` and of its jump table.
+#[inline(always)]
+#[expect(clippy::option_option, reason = "whether that is known, and whether there is one")]
+pub(super) fn rank_in<B>(chain: &Blocks<B>, table: &[u8], bytes: &[u8], doc: DocId) -> Option<Option<u64>> {
     let (number, low) = doc.split();
     let (before, payload, values, kind) = BlockEntry::fields(table.as_chunks().0.get(number as usize)?);
     let rank = match kind {

@@ -318,7 +318,7 @@ impl SortedSet {
     #[doc(alias = "docValueCount")]
     #[doc(alias = "term_ords")]
     pub fn ords(&self, doc: DocId, out: &mut Vec<TermOrd>) -> Result<()> {
-        Rows::get(&*self.column, doc, out).map(drop)
+        self.column.read_row(doc, out).map(drop)
     }
 
     /// Replaces the contents of `out` by one list of ords for each of `docs`, in any order and with repeats.

@@ -97,7 +97,7 @@ impl<T: Number> SortedNumeric<T> {
     #[doc(alias = "values_for_doc")]
     pub fn get(&self, doc: DocId, out: &mut Vec<T>) -> Result<()> {
         let mut stored = Vec::<i64>::new();
-        Rows::get(&*self.column, doc, &mut stored)?;
+        self.column.read_row(doc, &mut stored)?;
         out.clear();
         out.extend(stored.into_iter().map(T::from_stored));
         Ok(())

@@ -28,6 +28,47 @@ fn layouts() -> [Vec<i64>; 5] {
     [plain, line, jagged, gentle, steep]
 }
 
+/// Checks the pair and the runs from `index` on, also past the last value.
+fn check_neighbours(lookup: &Lookup<&[u8]>, values: &[i64], index: usize) {
+    let pair = values.get(index..index + 2).map(|pair| [pair[0], pair[1]]);
+    assert_eq!(lookup.pair(index as u64), pair, "pair {index}");
+    for len in 0..=RUN {
+        let mut run = [0; RUN];
+        let found = lookup.run(index as u64, len, &mut run, |value| value);
+        assert_eq!(found.map(|()| &run[..len]), values.get(index..index + len), "{len} from {index} on");
+    }
+    assert_eq!(lookup.run(index as u64, RUN + 1, &mut [0; RUN], |value| value), None);
+}
+
+#[test]
+fn pairs_and_runs_are_values() {
+    let mut random = Random(59);
+    // One block each, of values of which a load holds four, and of wider ones.
+    let one_block = [10, 14, 15, 40]
+        .map(|width| -> Vec<i64> { (0..5_000).map(|_| random.below(1 << width) - 3).collect() });
+    let mut ends = 0;
+    let offsets = (0..30_000).map(|_| {
+        ends += 1 + random.below(5);
+        ends
+    });
+    let offsets: Vec<i64> = offsets.collect();
+    for values in layouts().into_iter().take(4).chain(one_block).chain([offsets]) {
+        let column = encode(&values, &VALUES);
+        let reader = open(&column, JumpTables::Baked).unwrap();
+        look_up_some(&reader, &values);
+        let lookup = lookup(&reader).unwrap();
+        // Around the ends of blocks, some others, and past the last value.
+        let (count, size) = (values.len(), 1_usize << column.block_shift.min(14));
+        let ends = (0..=count + 2).filter(|index| (index + RUN + 1) % size < RUN + 3);
+        let some = (0..count).step_by(61).chain(count - RUN - 1..count + 3);
+        ends.chain(some).for_each(|index| check_neighbours(&lookup, &values, index));
+        for index in [u64::MAX - 1, u64::MAX] {
+            assert_eq!(lookup.pair(index), None);
+            assert_eq!(lookup.run(index, 2, &mut [0; RUN], |value| value), None);
+        }
+    }
+}
+
 #[test]
 fn verified_columns_have_a_lookup() {
     let expected = [(false, false), (false, true), (true, false), (true, true), (true, true)];
@@ -95,6 +136,7 @@ proptest! {
             for (index, value) in (0..).zip(&values) {
                 prop_assert_eq!(lookup.get(index), Some(*value), "value {}", index);
             }
+            (0..len + 3).step_by(29).for_each(|index| check_neighbours(&lookup, &values, index));
             for past in [len as u64, len as u64 + 1, u64::MAX] {
                 prop_assert_eq!(lookup.get(past), None);
             }
@@ -119,8 +161,9 @@ proptest! {
         let (changed, count) = (changed.unwrap(), values.len() as u64);
         prop_assert_eq!(changed.get(count), None);
         for index in 0..count {
-            // Any value, or none.
-            let _ = changed.get(index);
+            // Any values, or none.
+            let _ = (changed.get(index), changed.pair(index));
+            let _ = changed.run(index, 3, &mut [0; RUN], |value| value);
         }
     }
 }
