@@ -142,6 +142,20 @@ pub trait SectionBytes: Send + Sync {
             None => first_touch(self, at),
         }
     }
+
+    /// A copy of the `N` bytes at `at`, which are not expected to be read again soon.
+    ///
+    /// A mapped file may be read instead, which takes less time than a page fault. The next call reads it again.
+    ///
+    /// # Errors
+    ///
+    /// As [`slice`](Self::slice).
+    fn copy<const N: usize>(&self, at: usize) -> Result<[u8; N]>
+    where
+        Self: Sized,
+    {
+        self.array(at).copied()
+    }
 }
 
 /// Not inlined, to keep the path of verified bytes short.

@@ -13,6 +13,9 @@ use std::fmt;
 use std::fs::File;
 use std::io;
 use std::ops::{Deref, Range};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use docvalues_format::granule::LARGE_SECTION;
 
 use crate::positioned_file::PositionedFile;
 
@@ -34,11 +37,35 @@ pub enum Advice {
     WillNeed,
 }
 
+/// The most mapped files that a process keeps open, as the number of open files is limited.
+const MOST_OPEN: usize = 64;
+
+/// The number of mapped files that are open.
+static OPEN: AtomicUsize = AtomicUsize::new(0);
+
 /// A read-only mapping of a whole file, and copies of the bytes at its ends.
 pub(crate) struct Map {
     map: memmap2::Mmap,
     first: Box<[u8]>,
     last: Box<[u8]>,
+    file: Option<OpenFile>,
+}
+
+/// A mapped file that stays open, and counts in [`OPEN`].
+struct OpenFile(PositionedFile);
+
+impl OpenFile {
+    /// Closes the file if there are [`MOST_OPEN`] others.
+    fn keep(file: PositionedFile) -> Option<OpenFile> {
+        let file = OpenFile(file);
+        (OPEN.fetch_add(1, Ordering::Relaxed) < MOST_OPEN).then_some(file)
+    }
+}
+
+impl Drop for OpenFile {
+    fn drop(&mut self) {
+        OPEN.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 // Without the bytes, which are a file's.
@@ -67,7 +94,16 @@ impl Map {
             Ok::<_, io::Error>(bytes)
         };
         let [first, last] = ENDS.map(|end| end.min(map.len()));
-        Ok(Map { first: read(0, first)?, last: read(map.len() - last, last)?, map })
+        let (first, last) = (read(0, first)?, read(map.len() - last, last)?);
+        // A shorter file has no large section.
+        let file = if len as u64 > LARGE_SECTION { OpenFile::keep(file) } else { None };
+        Ok(Map { map, first, last, file })
+    }
+
+    /// The file, if it is open. Reading 4 KiB takes a fifth of the time of a page fault, which maps sixteen pages, and
+    /// of unmapping these.
+    pub(crate) fn file(&self) -> Option<&PositionedFile> {
+        self.file.as_ref().map(|file| &file.0)
     }
 
     /// Of the copy of the last bytes, frees those before `from`.

@@ -4,9 +4,8 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-use byteorder::{ByteOrder, LittleEndian};
 use docvalues_format::error::{Error, ErrorKind, Place, Result, Section as Role};
-use docvalues_format::granule::{self, CRC_LEN, GRANULE, Layout, SectionRef};
+use docvalues_format::granule::{self, CRC_LEN, GRANULE, LARGE_SECTION, Layout, SectionRef};
 use docvalues_format::source::{PartlyVerified, SectionBytes, TAIL};
 
 use crate::demand_paging::VerifiedBytes;
@@ -15,6 +14,7 @@ use crate::mmap::Advice;
 use crate::source::Source;
 use level::Level;
 
+mod check;
 mod level;
 mod read_ahead;
 #[cfg(test)]
@@ -73,7 +73,8 @@ pub enum Verify {
 /// # Memory
 ///
 /// A bit for each granule. From a [`Source::read`], also address space of the section's length, of which only
-/// touched granules take memory.
+/// touched granules take memory. From a [`Source::map`], a section of 1 to 64 MiB has a copy of its checksums, a
+/// thousandth of its length.
 ///
 /// # Examples
 ///
@@ -111,6 +112,9 @@ pub struct Section {
     verify: Verify,
     /// The number of granules to read ahead together, aligned to that number.
     together: usize,
+    /// Whether the section is mapped, and its checksums and [copies](SectionBytes::copy) are read from the file, which
+    /// takes less time than mapping a page.
+    reads_file: bool,
     source: Arc<Source>,
 }
 
@@ -138,11 +142,14 @@ impl Section {
         };
         source.inside(role, at.offset, layout.extent())?;
         let no_memory = || Error::new(role, at.offset, ErrorKind::Io(io::ErrorKind::OutOfMemory));
+        // The pages of a short section are often mapped together with others.
+        let reads_file = at.len >= LARGE_SECTION && source.mapped_file().is_some();
         let level = |number: usize, level: &granule::Level| {
             // Payload that is never verified is admitted at once.
             let trusted = verify == Verify::Never && number == 0;
             let limit = usize::try_from(level.used).map_err(|_| no_memory())?.saturating_add(TAIL);
-            Level::open(source, at.offset + level.at, level.len, limit, trusted).ok_or_else(no_memory)
+            let copied = reads_file && number > 0;
+            Level::open(source, at.offset + level.at, level.len, limit, trusted, copied).ok_or_else(no_memory)
         };
         let (first, above) = layout.levels().split_first().ok_or_else(no_memory)?;
         let section = Section {
@@ -153,6 +160,7 @@ impl Section {
             place: Place { section: role, offset: at.offset },
             verify,
             together: 1,
+            reads_file,
             source: Arc::clone(source),
         };
         match verify {
@@ -286,49 +294,6 @@ impl Section {
         self.check(number, index)
     }
 
-    /// Compares granule `index` of level `number` with its checksum, which must be verified.
-    fn check(&self, number: usize, index: usize) -> Result<()> {
-        let expected = match self.tree.get(number) {
-            None => self.crc,
-            Some(above) => {
-                let at = index * CRC_LEN;
-                let crc = above.pages.peek(at..at + CRC_LEN);
-                LittleEndian::read_u32(crc.unwrap_or(&[0; CRC_LEN]))
-            }
-        };
-        self.load(self.level(number), index, Some(expected))
-    }
-
-    /// Reads granule `index` of `level` unless it was read, compares it with `expected`, and admits it.
-    fn load(&self, level: &Level, index: usize, expected: Option<u32>) -> Result<()> {
-        match level.pages.peek(level.granule(index)) {
-            Some(bytes) => self.accept(level, index, bytes, expected),
-            None => self.read(level, index, expected),
-        }
-    }
-
-    /// The same for a granule that has yet to be read.
-    // Not inlined: a mapping needs no stack for the buffer.
-    #[inline(never)]
-    fn read(&self, level: &Level, index: usize, expected: Option<u32>) -> Result<()> {
-        let range = level.granule(index);
-        let mut buffer = [0; GRANULE];
-        let bytes = &mut buffer[..range.len()];
-        self.source.fill(self.place.section, level.offset(range.start), bytes)?;
-        self.accept(level, index, bytes, expected)
-    }
-
-    fn accept(&self, level: &Level, index: usize, bytes: &[u8], expected: Option<u32>) -> Result<()> {
-        if let Some(expected) = expected {
-            let offset = level.offset(index * GRANULE);
-            granule::check(self.place.section, offset, bytes, expected)?;
-        }
-        if level.pages.admit(index, bytes) {
-            self.source.touch(bytes.len());
-        }
-        Ok(())
-    }
-
     /// The end of the bytes that may be handed out: payload, and the guaranteed part of the tail.
     #[inline]
     fn limit(&self) -> usize {
@@ -358,6 +323,14 @@ impl SectionBytes for Section {
     #[inline(always)]
     fn peek<const N: usize>(&self, at: usize) -> Option<&[u8; N]> {
         self.data.pages.array(at)
+    }
+
+    fn copy<const N: usize>(&self, at: usize) -> Result<[u8; N]> {
+        let mut out = [0; N];
+        if self.peek::<N>(at).is_none() && self.read_file(at, &mut out)? {
+            return Ok(out);
+        }
+        self.array::<N>(at).copied()
     }
 
     #[inline]

@@ -22,7 +22,7 @@ use crate::request_waves::{ReadAt, Requests};
 ///
 /// | | opening | first touch of 4 KiB | memory |
 /// | --- | --- | --- | --- |
-/// | [`map`](Source::map) | O(1) | a page fault, unless the page is cached | the kernel's page cache, shared by processes; a copy of a file of up to 64 KiB; of a longer one, of the last 4 KiB, see [`keep_end`](Source::keep_end) |
+/// | [`map`](Source::map) | O(1) | a page fault, unless the page is cached | the kernel's page cache, shared by processes; a copy of a file of up to 64 KiB; of a longer one, of the last 4 KiB, see [`keep_end`](Source::keep_end), and of the checksums of touched sections of 1 to 64 MiB |
 /// | [`read`](Source::read) | O(1) | a `pread` and a copy | this process's, for the bytes touched |
 /// | [`requests`](Source::requests) | two ranges | a part of a request, see [`in_waves`](Source::in_waves) | as `read` |
 /// | [`memory`](Source::memory) | O(1) | nothing | the bytes given |
@@ -130,6 +130,9 @@ impl Source {
     /// Maps the file at `path`, or reads it whole if it has at most 64 KiB. See the [hazard](Source#hazard) of
     /// mappings.
     ///
+    /// A file of more than 1 MiB stays open, unless 64 others of this process do: reading the checksums, and the first
+    /// value of a column, takes less time than mapping their pages.
+    ///
     /// # Errors
     ///
     /// When the file cannot be opened or mapped, or is not a regular file.
@@ -207,7 +210,8 @@ impl Source {
     }
 
     /// The number of bytes touched so far: those of each [`read_at`](Self::read_at), and of each granule of a
-    /// section when it was first loaded or verified.
+    /// section when it was first loaded or verified, or read for a
+    /// [copy](docvalues_format::source::SectionBytes::copy).
     ///
     /// Bytes that a mapping hands out unverified (`Verify::Never`) are not counted.
     pub fn touched(&self) -> u64 {
@@ -277,6 +281,14 @@ impl Source {
         requests.want(ranges).map_err(|e| FormatError::new(part, offset, ErrorKind::Io(e.kind())))
     }
 
+    /// The file of a mapping, if it is open as well.
+    pub(crate) fn mapped_file(&self) -> Option<&PositionedFile> {
+        match &self.bytes {
+            Backend::Mapped(map) => map.file(),
+            Backend::Memory(_) | Backend::Read(_) | Backend::Requests(_) => None,
+        }
+    }
+
     /// Advises the kernel of the access pattern of the whole file. Does nothing without a mapping.
     ///
     /// # Errors
@@ -331,7 +343,7 @@ impl Source {
         }
     }
 
-    /// Fills `bytes` from `offset` on, from any backend.
+    /// Fills `bytes` from `offset` on, from any backend. Reads a mapped file if it is open.
     pub(crate) fn fill(&self, part: Role, offset: u64, bytes: &mut [u8]) -> FormatResult<()> {
         let failed = |e: io::Error| FormatError::new(part, offset, ErrorKind::Io(e.kind()));
         match &self.bytes {
@@ -339,6 +351,9 @@ impl Source {
             Backend::Requests(requests) => requests.fill(offset, bytes).map_err(failed),
             Backend::Mapped(_) | Backend::Memory(_) => {
                 self.inside(part, offset, bytes.len() as u64)?;
+                if let Some(file) = self.mapped_file() {
+                    return file.read_exact_at(bytes, offset).map_err(failed);
+                }
                 bytes.copy_from_slice(self.slice(offset, bytes.len()).unwrap_or_default());
                 Ok(())
             }

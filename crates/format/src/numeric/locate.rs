@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::Numeric;
-use super::block::Block;
+use super::block::{Block, LONG_LEN, SHORT_LEN, Stride};
 use crate::bits;
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::id::TermOrd;
@@ -168,7 +168,13 @@ impl<B: SectionBytes> Chain for Numeric<B> {
     fn step(&self, block: usize, at: usize, values: u64) -> Result<Step<Block>> {
         let section = self.section()?;
         let end = at.saturating_add(self.stride.bytes());
-        let entry = Block::parse(section.place(), at, section.slice(at..end)?)?;
+        let bytes: &[u8] = match self.stride {
+            _ if self.block_count() > 1 => section.slice(at..end)?,
+            // The reader keeps the only header, so nothing else of its granule may be needed.
+            Stride::Short => &section.copy::<SHORT_LEN>(at)?,
+            Stride::Long => &section.copy::<LONG_LEN>(at)?,
+        };
+        let entry = Block::parse(section.place(), at, bytes)?;
         let checked = ErrorKind::equal("offset of a block's payload", entry.payload, end as u64);
         section.place().check(at, checked)?;
         let next = self.payload(block as u64, &entry)?.end;

@@ -1,7 +1,7 @@
 //! Reading single values of an opened column.
 
 use std::sync::OnceLock;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use byteorder::{ByteOrder, LittleEndian};
 
@@ -108,12 +108,26 @@ impl<B: SectionBytes> NumericReader<B> {
     /// [`get`](Self::get) of a value that the fast path does not return. Verifies the bytes on the way.
     #[inline(never)]
     fn get_checked(&self, index: u64) -> Result<i64> {
+        self.read_one(index, self.is_unread())
+    }
+
+    /// Whether no value was looked up by itself. The first look-up may be the only one.
+    fn is_unread(&self) -> bool {
+        self.fast_path.get().is_none() && self.lookups.load(Ordering::Relaxed) == 0
+    }
+
+    /// Value `index`. With `once`, none near it is expected to be read.
+    fn read_one(&self, index: u64, once: bool) -> Result<i64> {
         self.in_count(index)?;
         if let Transform::Constant(value) = self.meta.transform {
             return Ok(value);
         }
         let (block, i) = self.meta.split(index);
-        let value = self.value_in(&self.locate(block)?, i)?;
+        let header = self.locate(block)?;
+        let value = match once {
+            true => self.value_by(&header, i, |section, byte| section.copy::<8>(byte))?,
+            false => self.value_in(&header, i)?,
+        };
         self.build_fast_path();
         Ok(value)
     }
@@ -134,7 +148,11 @@ impl<B: SectionBytes> NumericReader<B> {
     /// [`get_pair`](Self::get_pair) of values that the fast path does not return.
     #[inline(never)]
     fn get_both(&self, index: u64) -> Result<(i64, i64)> {
-        Ok((self.get(index)?, self.get(index.saturating_add(1))?))
+        let next = index.saturating_add(1);
+        match self.is_unread() {
+            true => Ok((self.read_one(index, true)?, self.read_one(next, true)?)),
+            false => Ok((self.get(index)?, self.get(next)?)),
+        }
     }
 
     /// The header of `block`, which must be one of the column's.
@@ -153,6 +171,17 @@ impl<B: SectionBytes> NumericReader<B> {
     #[doc(hidden)]
     #[inline(always)]
     pub fn value_in(&self, header: &Block, i: usize) -> Result<i64> {
+        self.value_by(header, i, |section, byte| section.array::<8>(byte).copied())
+    }
+
+    /// Value `i` of a block, whose 8 bytes `load` returns.
+    #[inline(always)]
+    fn value_by(
+        &self,
+        header: &Block,
+        i: usize,
+        load: impl FnOnce(&B, usize) -> Result<[u8; 8]>,
+    ) -> Result<i64> {
         let section = self.meta.section()?;
         let (byte, shift) = bits::place(header.width, i);
         let byte = usize::try_from(header.payload).unwrap_or(usize::MAX).saturating_add(byte);
@@ -163,7 +192,7 @@ impl<B: SectionBytes> NumericReader<B> {
             Encoding::Constant | Encoding::Packed => header.base,
             Encoding::Linear => header.base.wrapping_add(line(header.slope, i)),
         };
-        let residual = LittleEndian::read_u64(section.array::<8>(byte)?) >> shift & bits::mask(header.width);
+        let residual = LittleEndian::read_u64(&load(section, byte)?) >> shift & bits::mask(header.width);
         self.value(add.wrapping_add(residual))
     }
 

@@ -8,6 +8,9 @@ use docvalues_format::granule::GRANULE;
 use crate::demand_paging::PagedBytes;
 use crate::source::Source;
 
+/// The longest level of checksums that is read from a mapped file and copied: that of 64 MiB.
+const LONGEST_COPY: u64 = 64 << 10;
+
 /// The bytes of a level, their offset in the file, and the granules that are admitted.
 ///
 /// Ranges count from the level's first byte.
@@ -20,7 +23,8 @@ pub(super) struct Level {
 
 impl Level {
     /// The `len` bytes at `offset` of `source`, which must lie inside of it; only the first `limit` of them will be
-    /// handed out. With `trusted`, all granules of a mapping or of memory are admitted at once.
+    /// handed out. With `trusted`, all granules of a mapping or of memory are admitted at once. With `copied`, a level
+    /// of up to 64 KiB is copied granule by granule even if it is mapped.
     ///
     /// `None` if there is no memory for them, or no address.
     pub(super) fn open(
@@ -29,11 +33,15 @@ impl Level {
         len: u64,
         limit: usize,
         trusted: bool,
+        copied: bool,
     ) -> Option<Level> {
+        let copied = copied && len <= LONGEST_COPY;
         let len = usize::try_from(len).ok()?;
         let pages = match source.bytes() {
-            Some(_) => PagedBytes::view(source, usize::try_from(offset).ok()?, len, limit, trusted)?,
-            None => PagedBytes::buffer(len, limit)?,
+            Some(_) if !copied => {
+                PagedBytes::view(source, usize::try_from(offset).ok()?, len, limit, trusted)?
+            }
+            _ => PagedBytes::buffer(len, limit)?,
         };
         Some(Level { pages, offset })
     }

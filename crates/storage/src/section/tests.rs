@@ -8,6 +8,8 @@ use proptest::prelude::*;
 
 use super::*;
 
+mod copies;
+
 /// Bytes before and after a section, in place of other sections.
 const AROUND: usize = 3 * ALIGN;
 
@@ -387,6 +389,7 @@ fn a_byte_of_each_level() {
             let file = tempfile::NamedTempFile::new().unwrap();
             fs::write(&file, &damaged.file).unwrap();
             assert_damage(&made, &damaged, Source::read(&file).unwrap());
+            assert_damage(&made, &damaged, Source::map(&file).unwrap());
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::source::test_section::TestSection;
 use crate::source::{PartlyVerified, SectionBytes};
 use crate::sweep;
 
-/// A section that counts the calls of `slice`.
+/// A section that counts the bytes of calls of `slice`, but not of `copy`.
 struct Counted(Owned, AtomicUsize);
 
 impl SectionBytes for Counted {
@@ -27,6 +27,10 @@ impl SectionBytes for Counted {
     fn slice(&self, range: std::ops::Range<usize>) -> Result<&[u8]> {
         self.1.fetch_add(range.len(), Ordering::Relaxed);
         self.0.slice(range)
+    }
+
+    fn copy<const N: usize>(&self, at: usize) -> Result<[u8; N]> {
+        self.0.copy(at)
     }
 
     fn verified(&self) -> Option<&[u8]> {
@@ -332,6 +336,21 @@ fn one_thread_builds_the_fast_path() {
     }
     assert_eq!(slices.load(Ordering::Relaxed), 1);
     assert!(reader.fast_path.get().is_some());
+}
+
+/// The first look-up copies the header of the only block, and the values: nothing near them may be needed.
+#[test]
+fn the_first_look_up_slices_nothing() {
+    let mut random = Random(50);
+    let values: Vec<i64> = (0..60_000).map(|_| random.below(1 << 24)).collect();
+    let column = encode(&values, &VALUES);
+    assert_eq!(column.block_count(), 1);
+    let (one, two) = (counted(column.clone()), counted(column));
+    assert_eq!((one.get(59_999).unwrap(), bytes_of_blocks(&one)), (values[59_999], 0));
+    assert_eq!((one.get(59_998).unwrap(), bytes_of_blocks(&one)), (values[59_998], 8));
+    assert_eq!((two.get_pair(7).unwrap(), bytes_of_blocks(&two)), ((values[7], values[8]), 0));
+    assert_eq!((two.get_pair(9).unwrap(), bytes_of_blocks(&two)), ((values[9], values[10]), 16));
+    assert!(counted(encode(&values, &VALUES)).get_pair(59_999).is_err());
 }
 
 /// Zeros that are never touched use no memory.

@@ -1,0 +1,44 @@
+//! Copies, which are read from the file of a mapping.
+
+use super::*;
+
+/// Copies are the bytes of slices, with the same errors; those of a mapped file verify nothing but themselves.
+#[test]
+fn copies_are_the_bytes_of_slices() {
+    let made = made(5 << 20);
+    let damaged = damage(&made, 5_000, 1);
+    let whole = [&made.payload[..], &[0; TAIL]].concat();
+    let (_file, sources) = sources(&damaged.file);
+    for source in &sources {
+        let section = open(source, made.at, Verify::OnFirstTouch).unwrap();
+        for at in [0, 1, 4_080, 8_192, 1_000_001, made.payload.len(), whole.len() - 16] {
+            assert_eq!(section.copy::<16>(at).unwrap()[..], whole[at..at + 16], "{at}");
+        }
+        assert_eq!(section.peek::<16>(8_192).is_none(), source.mapped_file().is_some(), "{source:?}");
+        for at in [4_090, 5_000, whole.len() - 15, usize::MAX] {
+            let refused = section.slice(at..at.saturating_add(16)).unwrap_err();
+            assert_eq!(section.copy::<16>(at).unwrap_err(), refused, "{at}");
+        }
+        assert_eq!(section.copy::<16>(8_190).unwrap_err().offset(), damaged.offset);
+        let across = 1_000 * 4_096 - 8;
+        assert_eq!(section.copy::<16>(across).unwrap()[..], whole[across..across + 16]);
+        let unverified = open(source, made.at, Verify::Never).unwrap();
+        assert_eq!(unverified.copy::<1>(5_000).unwrap(), [made.payload[5_000] ^ 1]);
+    }
+}
+
+/// Each of many mappings reads the same, whether or not its file is still open.
+#[test]
+fn few_mapped_files_stay_open() {
+    let made = made(1 << 20);
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(&file, &made.file).unwrap();
+    let sources: Vec<_> = (0..80).map(|_| Arc::new(Source::map(&file).unwrap())).collect();
+    assert!(sources.iter().filter(|source| source.mapped_file().is_some()).count() <= 64);
+    for source in &sources {
+        let section = open(source, made.at, Verify::OnFirstTouch).unwrap();
+        assert_eq!(section.copy::<8>(9_000).unwrap()[..], made.payload[9_000..9_008]);
+        assert_eq!(section.slice(9_000..9_008).unwrap(), &made.payload[9_000..9_008]);
+        section.verify_all().unwrap();
+    }
+}
