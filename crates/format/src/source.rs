@@ -143,9 +143,19 @@ pub trait SectionBytes: Send + Sync {
         }
     }
 
-    /// A copy of the `N` bytes at `at`, which are not expected to be read again soon.
+    /// Copies the bytes at `at` to `out`. They are not expected to be read again soon.
     ///
     /// A mapped file may be read instead, which takes less time than a page fault. The next call reads it again.
+    ///
+    /// # Errors
+    ///
+    /// As [`slice`](Self::slice).
+    fn copy_to(&self, at: usize, out: &mut [u8]) -> Result<()> {
+        out.copy_from_slice(self.slice(at..at.saturating_add(out.len()))?);
+        Ok(())
+    }
+
+    /// As [`copy_to`](Self::copy_to), of `N` bytes.
     ///
     /// # Errors
     ///
@@ -154,7 +164,9 @@ pub trait SectionBytes: Send + Sync {
     where
         Self: Sized,
     {
-        self.array(at).copied()
+        let mut out = [0; N];
+        self.copy_to(at, &mut out)?;
+        Ok(out)
     }
 }
 

@@ -142,13 +142,13 @@ impl Section {
         };
         source.inside(role, at.offset, layout.extent())?;
         let no_memory = || Error::new(role, at.offset, ErrorKind::Io(io::ErrorKind::OutOfMemory));
-        // The pages of a short section are often mapped together with others.
-        let reads_file = at.len >= LARGE_SECTION && source.mapped_file().is_some();
+        let reads_file = source.mapped_file().is_some();
         let level = |number: usize, level: &granule::Level| {
             // Payload that is never verified is admitted at once.
             let trusted = verify == Verify::Never && number == 0;
             let limit = usize::try_from(level.used).map_err(|_| no_memory())?.saturating_add(TAIL);
-            let copied = reads_file && number > 0;
+            // The pages of a short section are often mapped together with others.
+            let copied = reads_file && at.len >= LARGE_SECTION && number > 0;
             Level::open(source, at.offset + level.at, level.len, limit, trusted, copied).ok_or_else(no_memory)
         };
         let (first, above) = layout.levels().split_first().ok_or_else(no_memory)?;
@@ -325,12 +325,11 @@ impl SectionBytes for Section {
         self.data.pages.array(at)
     }
 
-    fn copy<const N: usize>(&self, at: usize) -> Result<[u8; N]> {
-        let mut out = [0; N];
-        if self.peek::<N>(at).is_none() && self.read_file(at, &mut out)? {
-            return Ok(out);
+    fn copy_to(&self, at: usize, out: &mut [u8]) -> Result<()> {
+        if self.peek::<1>(at).is_some() || !self.read_file(at, out)? {
+            out.copy_from_slice(self.slice(at..at.saturating_add(out.len()))?);
         }
-        self.array::<N>(at).copied()
+        Ok(())
     }
 
     #[inline]

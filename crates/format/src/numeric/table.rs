@@ -33,7 +33,10 @@ impl Table {
     ///
     /// When it cannot be read.
     pub(super) fn open(section: &impl SectionBytes) -> Result<Table> {
-        let values = section.slice(0..section.len())?.as_chunks().0;
+        let mut bytes = [0; MAX_TABLE * 8];
+        let bytes = &mut bytes[..section.len().min(MAX_TABLE * 8)];
+        section.copy_to(0, bytes)?;
+        let values = bytes.as_chunks().0;
         let padded = match values.len() {
             0..=8 => 8,
             9..=16 => 16,

@@ -29,8 +29,8 @@ impl SectionBytes for Counted {
         self.0.slice(range)
     }
 
-    fn copy<const N: usize>(&self, at: usize) -> Result<[u8; N]> {
-        self.0.copy(at)
+    fn copy_to(&self, at: usize, out: &mut [u8]) -> Result<()> {
+        self.0.copy_to(at, out)
     }
 
     fn verified(&self) -> Option<&[u8]> {

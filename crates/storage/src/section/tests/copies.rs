@@ -27,6 +27,23 @@ fn copies_are_the_bytes_of_slices() {
     }
 }
 
+/// A section without levels of checksums, in a file that stays open.
+#[test]
+fn copies_of_a_short_section_are_its_bytes() {
+    let made = made(3_000);
+    for (file, right) in [(made.file.clone(), true), (damage(&made, 2_999, 1).file, false)] {
+        let (_file, sources) = sources(&[&file[..], &[0; 2 << 20]].concat());
+        for source in &sources {
+            let section = open(source, made.at, Verify::OnFirstTouch).unwrap();
+            let mut copy = [0; 3_000];
+            let copied = section.copy_to(0, &mut copy);
+            assert_eq!(copied.is_ok(), right, "{source:?}");
+            assert!(!right || copy[..] == made.payload[..]);
+            assert_eq!(copied.err(), section.slice(0..3_000).err());
+        }
+    }
+}
+
 /// Each of many mappings reads the same, whether or not its file is still open.
 #[test]
 fn few_mapped_files_stay_open() {
