@@ -3,6 +3,7 @@
 use docvalues_column::DocId;
 use docvalues_format::numeric::{Lookup, RUN};
 use docvalues_format::presence::RankLookup;
+use docvalues_format::source::SectionBytes as _;
 use docvalues_storage::{Section, VerifiedBytes};
 
 use crate::element::Stored;
@@ -20,10 +21,15 @@ impl ListLookup {
     /// `None` unless all bytes are verified, and each reader has look-ups.
     #[inline(never)]
     pub(crate) fn of(lists: ListReader<'_>) -> Option<ListLookup> {
-        // Values first: most of the bytes are theirs, so that this costs little until they are verified.
-        let values = lists.values.lookup(Section::verified_bytes)?;
-        let offsets = lists.offsets.lookup(Section::verified_bytes)?;
-        let ranks = lists.core.presence.lookup(Section::verified_bytes)?;
+        let ListReader { core, offsets, values } = lists;
+        // This is called after each look-up until it returns a `ListLookup`, so first come checks that neither allocate nor
+        // count shares of the bytes. The values before all: most of the bytes are theirs.
+        values.meta().blocks.as_ref()?.verified()?;
+        core.presence.lookup(check_verified)?;
+        offsets.lookup(check_verified)?;
+        let values = values.lookup(Section::verified_bytes)?;
+        let offsets = offsets.lookup(Section::verified_bytes)?;
+        let ranks = core.presence.lookup(Section::verified_bytes)?;
         Some(ListLookup { ranks, offsets, values })
     }
 
@@ -44,4 +50,9 @@ impl ListLookup {
         out.truncate(len);
         Some(true)
     }
+}
+
+/// `None` unless all bytes of `section` are verified.
+fn check_verified(section: &Section, _: usize) -> Option<()> {
+    section.verified().map(|_| ())
 }
