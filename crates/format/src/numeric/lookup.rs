@@ -208,7 +208,7 @@ impl<B: SectionBytes> NumericReader<B> {
     /// blocks. O(1).
     ///
     /// `keep` returns the bytes of a verified section from a place on, including the tail. `None` is not an error: use
-    /// `get` then. Constant columns, blocks with steep lines, and jump tables that were built at opening have no `Lookup`.
+    /// `get` then. Constant columns, blocks with steep lines, and jump tables that were built on first use have no `Lookup`.
     pub fn lookup<'a, P>(&'a self, keep: impl Fn(&'a B, usize) -> Option<P>) -> Option<Lookup<P>> {
         let path = self.fast_path.get().filter(|path| path.count > 0)?;
         let section = self.meta.blocks.as_ref().filter(|section| section.verified().is_some())?;
