@@ -58,9 +58,9 @@ impl ListReader<'_> {
         }
     }
 
-    /// [`read`](Self::read) of a long list.
+    /// [`read`](Self::read) of a long list, whose values are at `places`.
     #[inline(never)]
-    fn read_long<T: Stored>(&self, places: Range<u64>, out: &mut Vec<T>) -> FormatResult<()> {
+    pub(crate) fn read_long<T: Stored>(&self, places: Range<u64>, out: &mut Vec<T>) -> FormatResult<()> {
         self.list_len(places.start, places.end)?;
         self.append(places, out)
     }

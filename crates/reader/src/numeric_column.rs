@@ -1,6 +1,6 @@
 //! Open columns of numbers or ords, single-valued or multi-valued.
 
-use std::ops::{ControlFlow, RangeInclusive};
+use std::ops::{ControlFlow, Range, RangeInclusive};
 use std::sync::{Arc, OnceLock};
 
 use docvalues_column::{
@@ -126,6 +126,14 @@ impl NumericColumn {
             None => out.extend(self.core.named(self.read(doc))?.map(T::of)),
         }
         Ok(!out.is_empty())
+    }
+
+    /// Appends the values of a long list, at `places`.
+    #[inline(never)]
+    fn read_long<T: Stored>(&self, places: Range<u64>, out: &mut Vec<T>) -> Result<bool> {
+        let Some(lists) = self.lists() else { return Ok(false) };
+        self.core.named(lists.read_long(places, out))?;
+        Ok(true)
     }
 
     /// The parameters of the values in one cache line, if every document has a value: see [`NumericReader::direct`].
@@ -260,7 +268,8 @@ impl<T: Stored> Work for ReadList<'_, T> {
     #[inline(always)]
     fn run(self) -> Result<bool> {
         match self.lookup.read(self.doc, self.out) {
-            Some(found) => Ok(found),
+            Some(left) if left.is_empty() => Ok(!self.out.is_empty()),
+            Some(left) => self.column.read_long(left, self.out),
             None => self.column.read_row_checked(self.doc, self.out),
         }
     }

@@ -73,8 +73,8 @@ pub enum Verify {
 /// # Memory
 ///
 /// A bit for each granule. From a [`Source::read`], also address space of the section's length, of which only
-/// touched granules take memory. From a [`Source::map`], a section of 1 to 64 MiB has a copy of its checksums, a
-/// thousandth of its length.
+/// touched granules take memory. From a [`Source::map`] whose file stays open, a section of 1 to 64 MiB has a copy of
+/// its checksums, a thousandth of its length.
 ///
 /// # Examples
 ///
@@ -124,7 +124,8 @@ impl Section {
     /// Touches none of its bytes, unless `verify` is [`Verify::AtOpen`].
     ///
     /// Sections of a hostile directory may overlap. From a [`Source::read`], each may come to hold a copy of its
-    /// extent in memory, so callers that open many should bound their sum.
+    /// extent in memory, and from a [`Source::map`], one of its checksums, so callers that open many should bound their
+    /// sum.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
 //! The memory and time that files cost, counted by an allocator: hostile and damaged ones, those with many ids, open
-//! columns, and pages of results.
+//! columns, single look-ups, and pages of results.
 #![allow(
     clippy::cast_possible_truncation,
     clippy::expect_used,
@@ -10,6 +10,7 @@
 mod claims;
 mod damage;
 mod heap;
+mod look_ups;
 mod lucene;
 mod many_ids;
 mod retrieve;

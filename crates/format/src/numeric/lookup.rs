@@ -208,16 +208,10 @@ impl<B: SectionBytes> NumericReader<B> {
     /// blocks. O(1).
     ///
     /// `keep` returns the bytes of a verified section from a place on, including the tail. `None` is not an error: use
-    /// `get` then. Constant columns, blocks with steep lines, and jump tables that were built at opening have no `Lookup`.
+    /// `get` then. Constant columns, blocks with steep lines, and jump tables that were built on first use have no `Lookup`.
     pub fn lookup<'a, P>(&'a self, keep: impl Fn(&'a B, usize) -> Option<P>) -> Option<Lookup<P>> {
         let path = self.fast_path.get().filter(|path| path.count > 0)?;
         let section = self.meta.blocks.as_ref().filter(|section| section.verified().is_some())?;
-        let meaning = match self.meta.transform {
-            Transform::Constant(_) => return None,
-            Transform::Affine { .. } => Meaning::Value,
-            Transform::Table(_) => Meaning::Index(self.table.values().into()),
-            Transform::Decimal(decimal) => Meaning::Decimal(decimal),
-        };
         let (start, layout) = match path.blocks {
             Blocks::Plain(OneBlock { payload, width, mask }) if path.gcd == 1 => {
                 (payload, Layout::Plain { width, mask })
@@ -237,6 +231,13 @@ impl<B: SectionBytes> NumericReader<B> {
             }
         };
         let values = keep(section, start)?;
+        // Last, as it may allocate, and this is called after each look-up until it returns a `Lookup`.
+        let meaning = match self.meta.transform {
+            Transform::Constant(_) => return None,
+            Transform::Affine { .. } => Meaning::Value,
+            Transform::Table(_) => Meaning::Index(self.table.values().into()),
+            Transform::Decimal(decimal) => Meaning::Decimal(decimal),
+        };
         Some(Lookup { count: path.count, layout, base: path.base, gcd: path.gcd, meaning, values })
     }
 }

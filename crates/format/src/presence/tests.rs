@@ -219,13 +219,21 @@ impl Questions {
 
     fn ask_points(&self, reader: &PresenceReader<Owned>, points: &[u32]) {
         let lookup = reader.lookup(|section, start| section.verified()?.get(start..));
+        let expected = match &reader.blocks {
+            Some(blocks) => blocks.jump.in_file().is_some(),
+            None => reader.is_all(),
+        };
+        assert_eq!(lookup.is_some(), expected);
         for &doc in points {
             let expected = self.present.binary_search(&DocId::new(doc)).ok();
-            let found = lookup.as_ref().and_then(|lookup| lookup.get(DocId::new(doc)));
+            let found = reader.rank_verified(DocId::new(doc));
             assert!(
                 found.is_none_or(|rank| rank.map(|rank| rank as usize) == expected),
                 "{found:?} of {doc}"
             );
+            if let Some(lookup) = &lookup {
+                assert_eq!(lookup.get(DocId::new(doc)), found, "{doc}");
+            }
             let rank = reader.rank(DocId::new(doc)).unwrap();
             assert_eq!(rank.map(|value| value.get() as usize), expected, "rank of {doc}");
         }
