@@ -35,6 +35,10 @@ use crate::types::{stored_as, usual};
 /// | `BINARY` | binary | `bytes` |
 ///
 /// Other types: see [`FieldType`](crate::FieldType).
+///
+/// # Examples
+///
+/// See [`Index`](crate::Index).
 pub struct Segment {
     /// The path of its files, without their endings.
     path: String,

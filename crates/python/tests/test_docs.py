@@ -2,6 +2,7 @@
 
 import ast
 import doctest
+import importlib.metadata
 import importlib.util
 import inspect
 import re
@@ -99,18 +100,33 @@ def test_types(in_a_folder_of_its_own):
     assert errors("program.py").startswith(f"program.py:{len(lines) + 1}: error:")
 
 
-def test_cells_of_the_page():
-    """docs/python.md from top to bottom: each block of Python, and what the next block says that it prints."""
-    text = (ROOT / "docs/python.md").read_text()
-    own = text.split("## Beside")[0]
-    cells = re.findall(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", own, re.S)
-    assert len(cells) >= 8
+def check_cells(text):
+    """Runs each block of Python, from top to bottom, and compares what the next block says that it prints. Returns their number."""
+    cells = re.findall(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", text, re.S)
     program = "".join(f"print('%%')\n{code}\n" for code, _ in cells)
     Path("cells.py").write_text(program)
-    Path("examples").symlink_to(ROOT / "examples")
     done = subprocess.run([sys.executable, "cells.py"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     printed = done.stdout.split("%%\n")[1:]
     for (code, expected), found in zip(cells, printed, strict=True):
         assert found.strip() == expected.strip(), code
+    return len(cells)
+
+
+def test_cells_of_the_page():
+    """docs/python.md, without what others do."""
+    Path("examples").symlink_to(ROOT / "examples")
+    own = (ROOT / "docs/python.md").read_text().split("## Beside")[0]
+    assert check_cells(own) >= 8
     assert Path("sections.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_cells_of_the_readme():
+    assert check_cells((ROOT / "crates/python/README.md").read_text()) == 1
+
+
+def test_the_package_has_its_licences_and_its_readme():
+    package = importlib.metadata.distribution("docvalues")
+    licences = {name.name for name in package.files if "licenses" in name.parts}
+    assert {"LICENSE-APACHE", "LICENSE-MIT"} <= licences
+    assert package.metadata.get_payload().startswith("# docvalues for Python")

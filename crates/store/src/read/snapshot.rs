@@ -30,7 +30,30 @@ use crate::segments::{SegmentChanges, SegmentView, SnapshotIds, StoreSegment};
 ///
 /// # Examples
 ///
-/// See [`Store`](crate::Store).
+/// ```
+/// use docvalues_column::{Field, Kind, LogicalType};
+/// use docvalues_search::Query;
+/// use docvalues_store::{Store, StoreOptions, StoreSchema};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("hits");
+/// let schema = StoreSchema::new().with_field(Field::new("size", Kind::Numeric, LogicalType::I64))?;
+/// let store = Store::create(&path, schema, StoreOptions::default())?;
+/// let before = store.snapshot();
+///
+/// let mut batch = store.batch()?;
+/// let size = batch.field("size")?;
+/// let mut doc = batch.upsert();
+/// doc.i64(size, 512)?;
+/// doc.finish()?;
+/// store.apply(batch)?;
+/// store.refresh()?;
+///
+/// let after = store.snapshot();
+/// assert_eq!((before.docs(), after.docs()), (0, 1));
+/// assert_eq!(after.search().count(&Query::range("size", 500..))?, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct Snapshot(Arc<Inner>);
 

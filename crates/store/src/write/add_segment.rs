@@ -32,6 +32,28 @@ pub struct Added {
 /// A segment that is being built for a store: [`Store::new_segment`].
 ///
 /// Dropping it adds nothing.
+///
+/// # Examples
+///
+/// ```
+/// use docvalues_column::{Field, Kind, LogicalType};
+/// use docvalues_store::{Store, StoreOptions, StoreSchema};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("hits");
+/// let schema = StoreSchema::new().with_field(Field::new("size", Kind::Numeric, LogicalType::I64))?;
+/// let store = Store::create(&path, schema, StoreOptions::default())?;
+/// let mut segment = store.new_segment()?;
+/// let size = segment.field("size")?;
+/// for bytes in [512, 70, 9] {
+///     let mut doc = segment.document();
+///     doc.i64(size, bytes)?;
+///     doc.finish()?;
+/// }
+/// assert_eq!(segment.finish()?.docs, 3);
+/// store.commit()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct NewSegment<'s> {
     store: &'s Store,
