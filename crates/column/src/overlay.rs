@@ -105,11 +105,6 @@ impl<T: Element> Overlay<T> {
         T::rows_of(self.base.values()).map_or(Ok(()), read)
     }
 
-    /// Scans the column below, if there are documents to scan.
-    fn scan_below(&self, docs: DocRange, each: &mut Each<'_, T>) -> Result<()> {
-        if docs.is_empty() { Ok(()) } else { self.below(|rows| rows.scan(docs, each)) }
-    }
-
     /// Adds to `bits` the documents that `run` finds in the column below, except that changed ones are added if their new row
     /// is `wanted`: see [`Element::matches`].
     fn add(
@@ -196,13 +191,15 @@ impl<T: Element> Rows<T> for Overlay<T> {
 
     fn scan(&self, docs: DocRange, each: &mut Each<'_, T>) -> Result<()> {
         let docs = docs.clip(self.info.docs);
-        if !self.changes.is_many() && self.base.info().all_present() {
-            return scan::by_gather(self, docs, each);
-        }
-        let mut scan = Scan::new(&self.changes, docs, each);
-        self.below(|rows| rows.scan(docs, &mut |batch| scan.add(batch)))?;
-        scan.finish(docs.end);
-        Ok(())
+        self.below(|rows| {
+            if !self.changes.is_many() && self.base.info().all_present() {
+                return scan::by_gather(rows, &self.changes, docs, each);
+            }
+            let mut scan = Scan::new(&self.changes, docs, each);
+            rows.scan(docs, &mut |batch| scan.add(batch))?;
+            scan.finish(docs.end);
+            Ok(())
+        })
     }
 
     fn filter(

@@ -104,8 +104,9 @@ impl<T: Element> Block<T> {
 
     /// The number of changed documents before `doc`, which may be one past the last.
     #[inline]
-    fn rank(&self, doc: usize) -> usize {
+    pub(super) fn rank(&self, doc: usize) -> usize {
         match &self.bitmap {
+            _ if doc == 0 => 0,
             Some(bitmap) if doc < DOCS => bitmap.rank(doc),
             Some(_) => self.len(),
             None => self.docs.partition_point(|other| usize::from(*other) < doc),
@@ -114,7 +115,7 @@ impl<T: Element> Block<T> {
 
     /// The ranks of the documents of a range that changed.
     #[inline]
-    pub(super) fn ranks(&self, docs: &Range<usize>) -> Range<usize> {
+    fn ranks(&self, docs: &Range<usize>) -> Range<usize> {
         self.rank(docs.start)..self.rank(docs.end)
     }
 
@@ -173,18 +174,10 @@ impl<T: Element> Block<T> {
         })
     }
 
-    /// The parts of a range, of `len` documents each, that have changes, and the ranks of these.
-    ///
-    /// All ranks are looked up before a caller reads the first part, so that their cache misses overlap.
-    pub(super) fn parts(&self, docs: Range<usize>, len: usize) -> Vec<(Range<usize>, Range<usize>)> {
-        let mut end = self.rank(docs.start);
-        let starts = docs.clone().step_by(len);
-        let parts = starts.map(|start| {
-            let part = start..docs.end.min(start + len);
-            let first = std::mem::replace(&mut end, self.rank(part.end));
-            (part, first..end)
-        });
-        parts.filter(|(_, ranks)| !ranks.is_empty()).collect()
+    /// The parts of a range, of `len` documents each, that may have changes.
+    pub(super) fn parts(&self, docs: Range<usize>, len: usize) -> impl Iterator<Item = Range<usize>> {
+        let parts = docs.clone().step_by(len).map(move |start| start..docs.end.min(start + len));
+        parts.filter(move |part| self.may_have_changes(part.clone()))
     }
 
     /// Prefetches the new row of a rank, if it is a single value.
@@ -198,26 +191,32 @@ impl<T: Element> Block<T> {
     /// Prefetches the new rows of some ranks, if they are single values, and their documents.
     pub(super) fn prefetch_rows(&self, ranks: Range<usize>) {
         if let NewRows::One(new) = &self.rows {
+            let ranks = ranks.start..ranks.end.min(self.len());
             prefetch_all(&self.docs[ranks.clone()]);
             prefetch_all(&new[ranks]);
         }
     }
 
-    /// Puts the new rows of some ranks, which are single values, into the rows of a gather, of which document `start` has row
-    /// `at`.
-    pub(super) fn put(&self, ranks: Range<usize>, start: usize, out: &mut Gathered<T>, at: usize) {
+    /// Puts the new rows of some documents, which are single values, into the rows of a gather, in which the first document has
+    /// row `at`. Its rank is `first`; returns that of the end.
+    pub(super) fn put(&self, first: usize, docs: Range<usize>, out: &mut Gathered<T>, at: usize) -> usize {
+        let mut rank = first;
         match &self.rows {
             NewRows::One(new) if self.present.is_empty() && out.present().is_none() => {
-                let values = &mut out.values_mut()[at..];
-                for (doc, value) in self.docs[ranks.clone()].iter().zip(&new[ranks]) {
-                    values[usize::from(*doc) - start] = *value;
+                let values = &mut out.values_mut()[at..at + docs.len()];
+                for (doc, value) in self.docs[first..].iter().zip(&new[first..]) {
+                    let Some(place) = values.get_mut(usize::from(*doc) - docs.start) else { break };
+                    *place = *value;
+                    rank += 1;
                 }
             }
             _ => {
-                let place = |rank: usize| at + usize::from(self.docs[rank]) - start;
-                out.replace(ranks.map(|rank| (place(rank), self.row_at(rank))));
+                rank += self.docs[first..].partition_point(|doc| usize::from(*doc) < docs.end);
+                let place = |rank: usize| at + usize::from(self.docs[rank]) - docs.start;
+                out.replace((first..rank).map(|rank| (place(rank), self.row_at(rank))));
             }
         }
+        rank
     }
 
     /// Whether any document of a range has a new row that is `wanted`: see [`replace`](Self::replace).

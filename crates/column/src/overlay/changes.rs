@@ -200,24 +200,8 @@ impl<T: Element> Changes<T> {
     pub(super) fn put(&self, docs: DocRange, out: &mut Gathered<T>) {
         for (block, first, within) in self.blocks_in(docs) {
             let at = docs.place(DocId::new(first | number(within.start)));
-            block.put(block.ranks(&within), within.start, out, at);
+            block.put(block.rank(within.start), within, out, at);
         }
-    }
-
-    /// The parts of a range, of at most `len` documents of one block each, that have changes: each with its block and the
-    /// ranks of its changes there.
-    pub(super) fn parts(
-        &self,
-        docs: DocRange,
-        len: usize,
-    ) -> impl Iterator<Item = (DocRange, &Block<T>, Range<usize>)> {
-        self.blocks_in(docs).flat_map(move |(block, first, within)| {
-            let parts = block.parts(within, len).into_iter();
-            parts.map(move |(part, ranks)| {
-                let (start, end) = (first + number(part.start), first + number(part.end));
-                (DocRange::new(start, end), block, ranks)
-            })
-        })
     }
 
     /// Replaces the bits of the documents of a range that changed by those of `wanted`: see [`Block::replace`].
@@ -280,7 +264,7 @@ impl<T: Element> Changes<T> {
     }
 
     /// The blocks with changes in a range: each with its first document, and the documents in it.
-    fn blocks_in(&self, docs: DocRange) -> impl Iterator<Item = (&Block<T>, u32, Range<usize>)> {
+    pub(super) fn blocks_in(&self, docs: DocRange) -> impl Iterator<Item = (&Block<T>, u32, Range<usize>)> {
         let docs = docs.clip(self.docs);
         let (first, end) = (docs.start as usize, docs.end as usize);
         let numbers = if docs.is_empty() { 0..0 } else { first / DOCS..end.div_ceil(DOCS) };
@@ -365,6 +349,6 @@ impl<T: Element> Recent<T> {
 }
 
 /// A number of a document, which fits.
-fn number(at: usize) -> u32 {
+pub(super) fn number(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }

@@ -5,23 +5,25 @@ use std::ops::{ControlFlow, Range};
 
 use docvalues_format::id::DocId;
 
-use super::block::split;
-use super::{Changes, Overlay};
+use super::Changes;
+use super::changes::number;
 use crate::batch::{Batch, BatchDocs, View};
 use crate::lists::Lists;
-use crate::rows::{Each, Element};
+use crate::rows::{Each, Element, Rows};
 use crate::{DocRange, Gathered, Result};
 
 /// A batch is passed on when it has this many documents.
 const BATCH: usize = 4_096;
 
-/// Documents that are gathered at once: few enough for the first-level cache, and enough that a call costs little.
-const GATHERED: usize = 2_048;
+/// Documents that are gathered at once: as many as a scan of a segment decodes at once. Decoding prefetches 16 KiB into the
+/// first-level cache, so the values of more documents would displace bytes that are about to be decoded.
+const GATHERED: usize = 1_024;
 
 /// A scan of a column of single values that all documents below have: where documents changed, values are gathered, so that
 /// they are decoded to where they are replaced, and need not be copied.
 pub(super) fn by_gather<T: Element>(
-    column: &Overlay<T>,
+    rows: &dyn Rows<T>,
+    changes: &Changes<T>,
     docs: DocRange,
     each: &mut Each<'_, T>,
 ) -> Result<()> {
@@ -31,22 +33,28 @@ pub(super) fn by_gather<T: Element>(
         is_done.set(flow.is_break());
         flow
     };
-    let (mut gathered, mut some, mut start) = (Gathered::new(), Vec::new(), docs.start);
-    for (run, block, ranks) in column.changes.parts(docs, GATHERED) {
-        column.scan_below(DocRange::new(start, run.start), &mut each)?;
-        if is_done.get() {
-            return Ok(());
-        }
-        // The new rows arrive while the old ones are decoded.
-        block.prefetch_rows(ranks.clone());
-        column.below(|rows| rows.gather(BatchDocs::Run(run), &mut gathered))?;
-        block.put(ranks, split(DocId::new(run.start)).1.into(), &mut gathered, 0);
-        start = run.end;
-        if gathered.pass_on(run, &mut some, &mut each).is_break() {
-            return Ok(());
+    let (mut gathered, mut some, mut start, mut count) = (Gathered::new(), Vec::new(), docs.start, 0);
+    for (block, first, within) in changes.blocks_in(docs) {
+        let mut rank = block.rank(within.start);
+        for part in block.parts(within, GATHERED) {
+            let run = DocRange::new(first + number(part.start), first + number(part.end));
+            if start < run.start {
+                rows.scan(DocRange::new(start, run.start), &mut each)?;
+                if is_done.get() {
+                    return Ok(());
+                }
+            }
+            // The new rows, presumably as many as those of the part before, arrive while the old ones are decoded.
+            block.prefetch_rows(rank..rank + count);
+            rows.gather(BatchDocs::Run(run), &mut gathered)?;
+            let end = block.put(rank, part, &mut gathered, 0);
+            (count, rank, start) = (end - rank, end, run.end);
+            if gathered.pass_on(run, &mut some, &mut each).is_break() {
+                return Ok(());
+            }
         }
     }
-    column.scan_below(DocRange::new(start, docs.end), &mut each)
+    if start < docs.end { rows.scan(DocRange::new(start, docs.end), &mut each) } else { Ok(()) }
 }
 
 /// A scan in progress: the documents still to pass on, and the batch that is being built.
