@@ -262,7 +262,8 @@ mod tests {
             for (explicit, has_no_offsets) in [(false, false), (false, true), (true, false)] {
                 let mut column = Column::new("c", None);
                 (column.ty, column.explicit, column.has_no_offsets) = (Some(ty), explicit, has_no_offsets);
-                for (form, text) in forms.iter().flat_map(|form| texts.clone().map(move |text| (*form, text))) {
+                for (form, text) in forms.iter().flat_map(|form| texts.clone().map(move |text| (*form, text)))
+                {
                     let (mut found, mut values) = (column.clone(), BatchColumn::default());
                     let Some(stored) = values.convert_usual(&mut found, ty, form, text) else { continue };
                     usual_types.push(logical);

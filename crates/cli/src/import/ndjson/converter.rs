@@ -33,8 +33,8 @@ impl NdjsonConverter {
         NdjsonConverter { keys: KeyTree::new(fields) }
     }
 
-    /// Converts all rows; `None` if one of them is unusual or has a mistake.
-    pub(crate) fn rows(&self, text: &str, columns: &mut [Column], batch: &mut RowBatch) -> Option<()> {
+    /// Converts all rows, and returns the number of line ends; `None` if a row is unusual or has a mistake.
+    pub(crate) fn rows(&self, text: &str, columns: &mut [Column], batch: &mut RowBatch) -> Option<u64> {
         let mut chunk = ChunkRows {
             keys: &self.keys,
             text,
@@ -45,10 +45,12 @@ impl NdjsonConverter {
             empty: Vec::new(),
             gaps: MAX_GAPS * text.len().min(CHUNK),
         };
+        let mut line_ends = 0;
         while chunk.at < text.len() {
-            chunk.line()?;
+            line_ends += u64::from(chunk.line()?);
         }
-        chunk.fill()
+        chunk.fill()?;
+        Some(line_ends)
     }
 }
 
@@ -90,8 +92,8 @@ struct ChunkRows<'c> {
 }
 
 impl<'c> ChunkRows<'c> {
-    /// Reads a line, which may be blank.
-    fn line(&mut self) -> Option<()> {
+    /// Reads a line, which may be blank. Returns whether it ends before the chunk does.
+    fn line(&mut self) -> Option<bool> {
         self.skip_blanks();
         if self.take(b'{').is_some() {
             self.empty.clear();
@@ -99,7 +101,11 @@ impl<'c> ChunkRows<'c> {
             self.batch.docs += 1;
             self.skip_blanks();
         }
-        if self.at < self.text.len() { self.take(b'\n') } else { Some(()) }
+        if self.at == self.text.len() {
+            return Some(false);
+        }
+        self.take(b'\n')?;
+        Some(true)
     }
 
     /// Reads the rest of an object, after its bracket.
