@@ -1,6 +1,6 @@
 //! Reads a text file in chunks of whole records.
 
-use std::io::{self, BufRead, Read as _};
+use std::io::{self, BufRead};
 
 /// The size of a chunk, in bytes, unless memory is scarce.
 pub(super) const CHUNK: usize = 512 << 10;
@@ -42,33 +42,49 @@ impl ChunkReader {
         mut buffer: Vec<u8>,
         end: impl Fn(&[u8], bool) -> RecordEnd,
     ) -> io::Result<Option<Vec<u8>>> {
-        buffer.clear();
-        buffer.append(&mut self.rest);
+        // Bytes of an earlier chunk are overwritten, which costs less than to clear them first.
+        let mut len = self.rest.len();
+        buffer.resize(buffer.len().max(len), 0);
+        buffer[..len].copy_from_slice(&self.rest);
+        self.rest.clear();
         for times in 1..=LARGEST {
             if self.is_done {
                 break;
             }
-            self.fill(reader, &mut buffer, times * self.size)?;
-            let (end, is_wrong) = match end(&buffer, self.is_at_end) {
+            self.fill(reader, &mut buffer, &mut len, times * self.size)?;
+            let text = &buffer[..len];
+            let (end, is_wrong) = match end(text, self.is_at_end) {
                 RecordEnd::At(end) => (end, false),
                 RecordEnd::Wrong(end) => (end, true),
             };
             self.is_done = is_wrong || self.is_at_end || times == LARGEST;
             if end > 0 {
-                self.rest.extend_from_slice(buffer.get(end..).unwrap_or_default());
+                self.rest.extend_from_slice(text.get(end..).unwrap_or_default());
                 buffer.truncate(end);
                 return Ok(Some(buffer));
             }
         }
+        buffer.truncate(len);
         self.rest = buffer;
         Ok(None)
     }
 
-    /// Reads on until there are `size` bytes, or the end.
-    fn fill(&mut self, reader: &mut dyn BufRead, buffer: &mut Vec<u8>, size: usize) -> io::Result<()> {
-        let wanted = size.saturating_sub(buffer.len()) as u64;
-        if !self.is_at_end {
-            self.is_at_end = (reader.take(wanted).read_to_end(buffer)? as u64) < wanted;
+    /// Reads on after the first `len` bytes of the buffer, until these are `size`, or to the end.
+    fn fill(
+        &mut self,
+        reader: &mut dyn BufRead,
+        buffer: &mut Vec<u8>,
+        len: &mut usize,
+        size: usize,
+    ) -> io::Result<()> {
+        buffer.resize(buffer.len().max(size), 0);
+        while *len < size && !self.is_at_end {
+            match io::Read::read(&mut *reader, &mut buffer[*len..size]) {
+                Ok(0) => self.is_at_end = true,
+                Ok(read) => *len += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
         }
         Ok(())
     }
