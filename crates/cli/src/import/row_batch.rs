@@ -120,8 +120,8 @@ impl BatchColumn {
         Some(stored)
     }
 
-    /// Converts a cell as [`CellParser::read`](super::parse_cell::CellParser::read) does, if it is a usual one. What that
-    /// returns passes through memory: written in parts and read whole, it costs more than most values.
+    /// Converts a usual cell as [`CellParser::read`](super::parse_cell::CellParser::read) does; `None` for any other. `read`
+    /// returns its result in memory, which takes longer than most conversions.
     #[inline(always)]
     fn convert_usual(
         &mut self,

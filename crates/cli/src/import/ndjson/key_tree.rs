@@ -23,7 +23,7 @@ pub(super) type NodeId = usize;
 struct Node {
     /// The key as JSON text, with its quotes. There may be other texts of it.
     text: String,
-    /// The bytes of a short text as a number, and the bits of these; 0 for other texts.
+    /// A text of at most 16 bytes as a little-endian number, and the mask of its bits; 0 for longer ones.
     word: u128,
     mask: u128,
     /// The index of the field.
