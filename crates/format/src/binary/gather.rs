@@ -155,8 +155,8 @@ impl<B: SectionBytes> BinaryReader<B> {
         Ok(())
     }
 
-    /// Reads values of OnPair codes. Decodes several end to end before it passes on the first one: a value that was
-    /// just decoded is in the stores of its tokens, for which wider loads would wait.
+    /// Reads values of OnPair codes. Decodes several values end to end before it passes on the first one, so that the
+    /// copy of a value need not wait for the stores of its tokens.
     fn gather_tokens(
         &self,
         tokens: &TokenTable,

@@ -43,8 +43,7 @@ impl Piece {
 /// # Invariants
 ///
 /// - There are at most [`MAX_SYMBOLS`] symbols, all different.
-/// - `firsts[h]` is where the candidates of words begin whose first three bytes have [`hash`] *h*: all symbols of three
-///   bytes or more that begin with such bytes.
+/// - `firsts[h]` is the root of a trie of the symbols of three bytes or more whose first three bytes have [`hash`] *h*.
 /// - `pairs` has no entry for a pair of bytes that is no symbol.
 #[derive(Debug)]
 pub(in crate::binary) struct Matcher {
@@ -62,36 +61,36 @@ struct Candidate {
     symbol: Symbol,
     mask: u128,
     code: Piece,
-    /// Whether the next candidate is one of the same words.
+    /// Whether the chain goes on with the next candidate.
     more: bool,
 }
 
-/// Symbols of three bytes or more, in lists of those that a word may begin with. A list begins at a number: [`FORK`] plus
-/// the index of a fork, or the index of its first symbol in `chains` plus one, or 0 if it is empty.
+/// Tries of the symbols of three bytes or more: inner nodes are forks, and leaves are chains. A node is a number: [`FORK`]
+/// plus the index of a fork, or one plus the index of the first symbol of a chain, or 0 for an empty chain.
 #[derive(Debug, Default)]
 struct Candidates {
-    /// The longest first, up to one without [`more`](Candidate::more).
+    /// Each has the longest symbol first, and ends with one without [`more`](Candidate::more).
     chains: Vec<Candidate>,
     forks: Vec<Fork>,
 }
 
 const FORK: u16 = 1 << 15;
 
-/// A choice among candidates that begin with the same bytes, such as `/item-1` to `/item-9`.
+/// A node of symbols that begin with the same bytes, such as `/item-1` to `/item-9`.
 #[derive(Debug)]
 struct Fork {
     /// The index of the byte after those.
     at: u8,
-    /// Where the candidates begin, for each value of this byte.
-    starts: [u16; 256],
+    /// The next node, for each value of this byte.
+    next: [u16; 256],
 }
 
 /// The most candidates that an encoder tries one by one, if their bytes tell them apart.
 pub(super) const CHAIN: usize = 2;
 
 impl Candidates {
-    /// Adds a list: `group`, the longest first, and then `shorter`, which all of `group` begin with. Returns where it
-    /// begins. Forks divide a group of more than `longest_chain`.
+    /// Adds a node of `group`, the longest first, and of `shorter`, with which all of `group` begin. Returns its number. A
+    /// group of more than `longest_chain` becomes a fork.
     fn add(&mut self, group: &[Candidate], shorter: &[Candidate], longest_chain: usize) -> u16 {
         let Some(first) = group.first().filter(|_| group.len() > longest_chain) else {
             return self.add_chain(&[group, shorter].concat());
@@ -108,11 +107,11 @@ impl Candidates {
         let byte = |c: &Candidate| c.symbol.bytes.to_le_bytes()[at];
         // The longest stay first.
         longer.sort_by_key(byte);
-        let mut starts = [self.add_chain(&shorter); 256];
+        let mut next = [self.add_chain(&shorter); 256];
         for group in longer.chunk_by(|a, b| byte(a) == byte(b)) {
-            starts[usize::from(byte(&group[0]))] = self.add(group, &shorter, longest_chain);
+            next[usize::from(byte(&group[0]))] = self.add(group, &shorter, longest_chain);
         }
-        self.forks.push(Fork { at: u8::try_from(at).unwrap_or(0), starts });
+        self.forks.push(Fork { at: u8::try_from(at).unwrap_or(0), next });
         // There are fewer forks than symbols.
         u16::try_from(self.forks.len() - 1).map_or(0, |fork| FORK | fork)
     }
@@ -235,12 +234,12 @@ impl Matcher {
     #[inline(always)]
     fn longest(&self, word: u128, left: usize) -> (Piece, usize) {
         let Candidates { chains, forks } = &self.candidates;
-        let mut start = self.firsts[hash(word)];
-        while let Some(fork) = start.checked_sub(FORK) {
-            let Fork { at, starts } = &forks[usize::from(fork)];
-            start = starts[usize::from(word.to_le_bytes()[usize::from(*at) % ENTRY])];
+        let mut node = self.firsts[hash(word)];
+        while let Some(fork) = node.checked_sub(FORK) {
+            let Fork { at, next } = &forks[usize::from(fork)];
+            node = next[usize::from(word.to_le_bytes()[usize::from(*at) % ENTRY])];
         }
-        let mut at = usize::from(start);
+        let mut at = usize::from(node);
         while let Some(c) = chains.get(at.wrapping_sub(1)) {
             if word & c.mask == c.symbol.bytes && usize::from(c.symbol.len) <= left {
                 return (c.code, c.symbol.len.into());
