@@ -266,13 +266,13 @@ impl Chunk {
 /// Converts a chunk and returns it to whoever waits for it.
 fn convert(mut chunk: Chunk, done: &SyncSender<Chunk>) {
     let Chunk { text, converter, columns, batch, lines, is_converted } = &mut chunk;
-    *lines = memchr::memchr_iter(b'\n', text).count() as u64;
     batch.clear(columns.len());
     let converted = std::str::from_utf8(text).ok().and_then(|text| match &**converter {
-        Converter::Csv(converter) => converter.rows(text, columns, batch),
-        Converter::Ndjson(converter) => converter.rows(text, columns, batch),
+        Converter::Csv(converter) => converter.rows(text, columns, batch).map(|()| None),
+        Converter::Ndjson(converter) => converter.rows(text, columns, batch).map(Some),
     });
     *is_converted = converted.is_some();
+    *lines = converted.flatten().unwrap_or_else(|| memchr::memchr_iter(b'\n', text).count() as u64);
     // After an error, nobody waits for it.
     let _ = done.send(chunk);
 }

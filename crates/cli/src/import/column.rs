@@ -156,10 +156,12 @@ fn agree_all<T: PartialEq>(agreed: &mut Common<T>, other: Common<T>) {
 
 /// Updates `agreed` with one more value.
 fn agree<T: PartialEq>(agreed: &mut Common<T>, seen: T) {
-    *agreed = match agreed.take() {
-        None => Some(Some(seen)),
-        Some(known) => Some(known.filter(|known| *known == seen)),
-    };
+    match agreed {
+        None => *agreed = Some(Some(seen)),
+        // Nearly all values are equal, which writes nothing.
+        Some(Some(known)) if *known == seen => {}
+        Some(_) => *agreed = Some(None),
+    }
 }
 
 impl Column {
@@ -213,6 +215,7 @@ impl Column {
     }
 
     /// Records the format of a value that was added to a document.
+    #[inline(always)]
     pub(crate) fn observe(&mut self, mark: ValueStyle) {
         let observed = &mut self.observed;
         self.values += 1;

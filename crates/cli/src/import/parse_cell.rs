@@ -193,9 +193,13 @@ impl CellParser<'_> {
         Err(TypeMismatch { problem, wider })
     }
 
-    fn rfc3339(&self, text: &str) -> Option<(Moment, ValueStyle)> {
-        let fits = |parsed: &Rfc3339<'_>| self.explicit || parsed.suffix.is_empty() == self.has_no_offsets;
-        let parsed = Rfc3339::parse(text).filter(fits)?;
+    /// Parses a timestamp of which the user gave no format.
+    #[inline(always)]
+    pub(super) fn rfc3339(&self, text: &str) -> Option<(Moment, ValueStyle)> {
+        let parsed = Rfc3339::parse(text)?;
+        if !self.explicit && parsed.suffix.is_empty() != self.has_no_offsets {
+            return None;
+        }
         let mut suffix = [0; Rfc3339::MAX_SUFFIX];
         suffix.get_mut(..parsed.suffix.len())?.copy_from_slice(parsed.suffix.as_bytes());
         let fractions = 1 << parsed.digits | u16::from(parsed.shortest) << Rfc3339::SHORTEST;

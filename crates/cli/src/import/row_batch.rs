@@ -3,9 +3,12 @@
 use super::batch_strings::BatchStrings;
 use super::column::Column;
 use super::column_type::ColumnType;
-use super::parse_cell::Stored;
+use super::parse_cell::{Stored, ValueStyle};
 use super::row::Form;
 use crate::api::writer::{self, ColumnBatch, FieldId};
+use crate::api::{LogicalType, from_f64};
+use crate::text::number::{parse_decimal, parse_short_integer};
+use crate::text::time::{is_timestamp, to_units};
 
 /// Several documents, column by column.
 pub(crate) trait Batch {
@@ -106,12 +109,52 @@ impl BatchColumn {
         form: Form,
         text: &str,
     ) -> Option<Stored> {
+        if let Some(stored) = self.convert_usual(column, ty, form, text) {
+            return Some(stored);
+        }
         let (stored, mark) = column.cell_parser(ty).read(form, text, &mut self.strings.bytes).ok()?;
         column.observe(mark);
         if let Stored::Number(stored) = stored {
             column.observe_spelling(stored, mark, text);
         }
         Some(stored)
+    }
+
+    /// Converts a usual cell as [`CellParser::read`](super::parse_cell::CellParser::read) does; `None` for any other. `read`
+    /// returns its result in memory, which takes longer than most conversions.
+    #[inline(always)]
+    fn convert_usual(
+        &mut self,
+        column: &mut Column,
+        ty: ColumnType,
+        form: Form,
+        text: &str,
+    ) -> Option<Stored> {
+        match (ty.logical, form) {
+            (LogicalType::Utf8, Form::Str | Form::Bare | Form::Quoted) => {
+                self.strings.bytes.extend_from_slice(text.as_bytes());
+                column.observe(ValueStyle::Canonical);
+                Some(Stored::Bytes)
+            }
+            (LogicalType::I64, Form::Number | Form::Bare) => {
+                let number = parse_short_integer(text)?;
+                column.observe(ValueStyle::Canonical);
+                Some(Stored::Number(number))
+            }
+            // Numbers of JSON have no leading zeros, which columns of inferred types refuse.
+            (LogicalType::F64, Form::Number) => {
+                let (value, styles) = parse_decimal(text)?;
+                column.observe(ValueStyle::Float { styles, json: true });
+                Some(Stored::Number(from_f64(value)))
+            }
+            (logical, Form::Str | Form::Bare) if is_timestamp(logical) && column.time.is_none() => {
+                let (moment, mark) = column.cell_parser(ty).rfc3339(text)?;
+                let units = to_units(moment, logical)?;
+                column.observe(mark);
+                Some(Stored::Number(units))
+            }
+            _ => None,
+        }
     }
 
     /// Whether a row has a value.
@@ -130,14 +173,20 @@ impl BatchColumn {
         };
         let gap = rows.saturating_sub(filled);
         if gap > 0 {
-            match (ty.multi, ty.logical.is_bytes()) {
-                (true, _) => self.lists.resize(rows + 1, self.lists.last().copied().unwrap_or(0)),
-                (false, true) => self.strings.fill(rows),
-                (false, false) => self.numbers.resize(rows, 0),
-            }
-            self.validity.resize(rows.div_ceil(64), 0);
+            self.fill_gap(rows, ty);
         }
         gap
+    }
+
+    /// Adds rows without a value until there are `rows`.
+    #[inline(never)]
+    fn fill_gap(&mut self, rows: usize, ty: ColumnType) {
+        match (ty.multi, ty.logical.is_bytes()) {
+            (true, _) => self.lists.resize(rows + 1, self.lists.last().copied().unwrap_or(0)),
+            (false, true) => self.strings.fill(rows),
+            (false, false) => self.numbers.resize(rows, 0),
+        }
+        self.validity.resize(rows.div_ceil(64), 0);
     }
 
     /// Adds a value to the list of the current row, whose bytes are in `bytes` already if it is a byte string. Returns whether
@@ -192,5 +241,41 @@ impl BatchColumn {
             None if holds_bytes => self.strings.fill(self.strings.len() + 1),
             None => self.numbers.push(0),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn usual_cells_are_converted_as_they_are_read() {
+        let texts = "|0|-0|-12|1.50|-0.25|-0.0|0.00001|1e3|123456789012345678|1234567890123456789\
+                     |12345678901234567.5|true|é|2026-01-01T00:00:00Z|2026-01-01t00:00:00.345Z\
+                     |2026-01-01 00:00:00.50+02:00|2026-01-01T00:00:00.000001\
+                     |2026-01-01T00:00:00.000000001Z|9999-12-31T00:00:00Z"
+            .split('|');
+        let forms = [Form::Bare, Form::Quoted, Form::Str, Form::Number, Form::Bool];
+        let mut usual_types = Vec::new();
+        for logical in LogicalType::ALL {
+            let ty = ColumnType::single(logical);
+            for (explicit, has_no_offsets) in [(false, false), (false, true), (true, false)] {
+                let mut column = Column::new("c", None);
+                (column.ty, column.explicit, column.has_no_offsets) = (Some(ty), explicit, has_no_offsets);
+                for (form, text) in forms.iter().flat_map(|form| texts.clone().map(move |text| (*form, text)))
+                {
+                    let (mut found, mut values) = (column.clone(), BatchColumn::default());
+                    let Some(stored) = values.convert_usual(&mut found, ty, form, text) else { continue };
+                    usual_types.push(logical);
+                    let (mut expected, mut bytes) = (column.clone(), Vec::new());
+                    let (read, mark) = expected.cell_parser(ty).read(form, text, &mut bytes).unwrap();
+                    expected.observe(mark);
+                    assert_eq!((stored, values.strings.bytes), (read, bytes), "{logical:?} {form:?} {text}");
+                    assert_eq!(format!("{found:?}"), format!("{expected:?}"), "{logical:?} {form:?} {text}");
+                }
+            }
+        }
+        usual_types.dedup();
+        assert_eq!(usual_types.len(), 6, "{usual_types:?}");
     }
 }

@@ -1,7 +1,7 @@
 //! Batched reads of scattered values: first the offsets of a batch, then the bytes.
 
 use super::fsst::SymbolTable;
-use super::onpair;
+use super::onpair::{self, Codes, TokenTable};
 use super::read::{BATCH, BinaryReader, DECODE_BYTES, OpenCoding, Scratch};
 use crate::error::Result;
 use crate::source::SectionBytes;
@@ -16,7 +16,8 @@ impl<B: SectionBytes> BinaryReader<B> {
     /// Calls `each` with the values of `indices`, which may be in any order and repeat; with `None` for an index of
     /// `u32::MAX`.
     ///
-    /// Reads all offsets of a batch, and then all bytes, so that their cache misses overlap.
+    /// Reads the offsets of a batch together, so that their cache misses overlap. The bytes of the next batch arrive
+    /// while the values of this one are decoded.
     ///
     /// # Errors
     ///
@@ -28,15 +29,22 @@ impl<B: SectionBytes> BinaryReader<B> {
         mut each: impl FnMut(Option<&[u8]>),
     ) -> Result<()> {
         // Asked once for all values, so that each needs only a bounds check.
-        let verified = self.bytes.as_ref().and_then(|bytes| bytes.verified()?.get(..bytes.len()));
-        for indices in indices.chunks(BATCH) {
-            let mut places = [Place::default(); BATCH];
-            let places = &mut places[..indices.len()];
-            self.places(indices, places)?;
+        let verified = self.verified();
+        let (mut a, mut b) = ([Place::default(); BATCH], [Place::default(); BATCH]);
+        let (mut places, mut next_places) = (&mut a, &mut b);
+        let mut batches = indices.chunks(BATCH);
+        let mut batch = batches.next().unwrap_or_default();
+        self.places(batch, &mut places[..batch.len()])?;
+        places[..batch.len()].iter().for_each(|&place| self.prefetch(place));
+        while !batch.is_empty() {
+            let next = batches.next().unwrap_or_default();
+            self.places(next, &mut next_places[..next.len()])?;
+            let (places_of_batch, mut ahead) = (&places[..batch.len()], next_places[..next.len()].iter());
+            let mut prefetch = || ahead.next().into_iter().for_each(|&place| self.prefetch(place));
             match &self.coding {
                 OpenCoding::Raw => {
-                    touch(verified, places.iter().copied());
-                    for (&index, &(start, end)) in indices.iter().zip(&*places) {
+                    for (&index, &(start, end)) in batch.iter().zip(places_of_batch) {
+                        prefetch();
                         each(match index {
                             SKIP => None,
                             _ => Some(match verified.and_then(|bytes| part(bytes, start, end)) {
@@ -47,25 +55,36 @@ impl<B: SectionBytes> BinaryReader<B> {
                     }
                 }
                 OpenCoding::Fsst { symbols, .. } => {
-                    touch(verified, places.iter().copied());
-                    self.gather_codes(symbols, indices, places, scratch, &mut each)?;
+                    self.gather_codes(symbols, batch, places_of_batch, scratch, &mut prefetch, &mut each)?;
                 }
                 OpenCoding::OnPair { tokens, .. } => {
-                    let bytes_of = |&(start, end): &Place| onpair::place_of(start, end);
-                    touch(verified, places.iter().map(bytes_of));
-                    for (&index, &(start, end)) in indices.iter().zip(&*places) {
-                        each(match index {
-                            SKIP => None,
-                            _ => {
-                                let len = tokens.decode(self.codes(start, end)?, &mut scratch.bytes);
-                                Some(&scratch.bytes[..len])
-                            }
-                        });
-                    }
+                    self.gather_tokens(tokens, batch, places_of_batch, scratch, &mut prefetch, &mut each)?;
                 }
             }
+            std::mem::swap(&mut places, &mut next_places);
+            batch = next;
         }
         Ok(())
+    }
+
+    /// The bytes without their tail, if all of them are verified.
+    fn verified(&self) -> Option<&[u8]> {
+        let bytes = self.bytes.as_ref()?;
+        bytes.verified()?.get(..bytes.len())
+    }
+
+    /// Prefetches the first and the last byte of a value.
+    #[inline]
+    fn prefetch(&self, (start, end): Place) {
+        let (first, last) = match self.coding {
+            OpenCoding::OnPair { .. } => onpair::place_of(start, end),
+            OpenCoding::Raw | OpenCoding::Fsst { .. } => (start, end),
+        };
+        if let Some(bytes) = &self.bytes {
+            for at in [first, last.saturating_sub(1)] {
+                bytes.prefetch(usize::try_from(at).unwrap_or(usize::MAX));
+            }
+        }
     }
 
     /// Writes the start and end of the values of at most [`BATCH`] `indices` to `places`; unspecified for [`SKIP`].
@@ -110,6 +129,7 @@ impl<B: SectionBytes> BinaryReader<B> {
         mut indices: &[u32],
         mut places: &[Place],
         scratch: &mut Scratch,
+        prefetch: &mut impl FnMut(),
         each: &mut impl FnMut(Option<&[u8]>),
     ) -> Result<()> {
         let Scratch { codes, offsets, bytes } = scratch;
@@ -121,12 +141,51 @@ impl<B: SectionBytes> BinaryReader<B> {
                 if codes.len() as u64 >= DECODE_BYTES {
                     break;
                 }
+                prefetch();
                 if index != SKIP {
                     codes.extend_from_slice(self.slice(start, end)?);
                 }
                 offsets.push(codes.len() as u64);
             }
             symbols.decode_many(codes, bytes, offsets).ok_or_else(|| self.cut_escape())?;
+            let taken = offsets.len() - 1;
+            pass_on(&indices[..taken], offsets, bytes, each);
+            (indices, places) = (&indices[taken..], &places[taken..]);
+        }
+        Ok(())
+    }
+
+    /// Reads values of OnPair codes. Decodes several values end to end before it passes on the first one, so that the
+    /// copy of a value need not wait for the stores of its tokens.
+    fn gather_tokens(
+        &self,
+        tokens: &TokenTable,
+        mut indices: &[u32],
+        mut places: &[Place],
+        scratch: &mut Scratch,
+        prefetch: &mut impl FnMut(),
+        each: &mut impl FnMut(Option<&[u8]>),
+    ) -> Result<()> {
+        let verified = self.verified();
+        let Scratch { offsets, bytes, .. } = scratch;
+        while !indices.is_empty() {
+            offsets.clear();
+            offsets.push(0);
+            let mut len = 0;
+            for (&index, &(start, end)) in indices.iter().zip(places) {
+                if len as u64 >= DECODE_BYTES {
+                    break;
+                }
+                prefetch();
+                if index != SKIP {
+                    let codes = match verified.and_then(|bytes| Codes::within(bytes, start, end)) {
+                        Some(codes) => codes,
+                        None => self.codes(start, end)?,
+                    };
+                    len = tokens.decode(codes, bytes, len);
+                }
+                offsets.push(len as u64);
+            }
             let taken = offsets.len() - 1;
             pass_on(&indices[..taken], offsets, bytes, each);
             (indices, places) = (&indices[taken..], &places[taken..]);
@@ -147,13 +206,4 @@ fn pass_on(indices: &[u32], offsets: &[u64], bytes: &[u8], each: &mut impl FnMut
 #[inline]
 fn part(bytes: &[u8], start: u64, end: u64) -> Option<&[u8]> {
     bytes.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)
-}
-
-/// Reads the first and the last byte of each value. These loads are independent, so their cache misses overlap, and the
-/// values are in the cache when they are copied.
-fn touch(verified: Option<&[u8]>, places: impl Iterator<Item = Place>) {
-    let bytes = verified.unwrap_or_default();
-    let byte = |at: u64| usize::try_from(at).ok().and_then(|at| bytes.get(at)).copied().unwrap_or(0);
-    let all = places.fold(0, |all, (start, end)| all ^ byte(start) ^ byte(end.saturating_sub(1)));
-    std::hint::black_box(all);
 }

@@ -113,6 +113,15 @@ impl<'a> Codes<'a> {
         Codes { packed, shift: if start % 2 == 1 { 4 } else { 0 }, len }
     }
 
+    /// The codes from `start` to `end` of a section, if it has them.
+    #[inline]
+    pub(super) fn within(section: &'a [u8], start: u64, end: u64) -> Option<Codes<'a>> {
+        let len = usize::try_from(end.checked_sub(start)?).ok()?;
+        let (first, last) = place_of(start, end);
+        let packed = section.get(usize::try_from(first).ok()?..)?;
+        (last.saturating_sub(first) <= packed.len() as u64).then(|| Codes::new(packed, start, len))
+    }
+
     /// The codes in groups of eight. After the last one, the last group has any codes.
     #[inline]
     fn groups(self) -> impl Iterator<Item = [u16; GROUP]> {
@@ -256,16 +265,16 @@ impl TokenTable {
         (at >= prefix.len).then_some(true)
     }
 
-    /// Decodes `codes` to the beginning of `out`, and returns the number of decoded bytes.
+    /// Decodes `codes` to `out`, from byte `start` on, and returns the end of the decoded bytes.
     ///
     /// Grows `out` if it is too short, and never shortens it. The bytes after the decoded ones are unspecified.
     #[inline]
-    pub(super) fn decode(&self, codes: Codes<'_>, out: &mut Vec<u8>) -> usize {
-        let most = codes.len * MAX_TOKEN + WINDOW;
+    pub(super) fn decode(&self, codes: Codes<'_>, out: &mut Vec<u8>, start: usize) -> usize {
+        let most = start + codes.len * MAX_TOKEN + WINDOW;
         if out.len() < most {
             out.resize(most, 0);
         }
-        let (mut end, mut left) = (0, codes.len);
+        let (mut end, mut left) = (start, codes.len);
         for group in codes.groups() {
             let Some(window) = out.get_mut(end..).and_then(<[u8]>::first_chunk_mut) else { break };
             let mut starts = [0; GROUP];

@@ -155,7 +155,7 @@ impl<B: SectionBytes> BinaryReader<B> {
             OpenCoding::Fsst { symbols, .. } => {
                 symbols.decode(self.slice(start, end)?, buffer).ok_or_else(|| self.cut_escape())?
             }
-            OpenCoding::OnPair { tokens, .. } => tokens.decode(self.codes(start, end)?, buffer),
+            OpenCoding::OnPair { tokens, .. } => tokens.decode(self.codes(start, end)?, buffer, 0),
         };
         Ok(&buffer[..len])
     }

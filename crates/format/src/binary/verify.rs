@@ -24,7 +24,7 @@ impl<B: SectionBytes> BinaryReader<B> {
                 self.verify_padding()?;
                 self.verify_codes(*total_len, |start, end, buffer| {
                     let codes = self.codes(start, end)?;
-                    Ok((tokens.knows(codes), tokens.decode(codes, buffer)))
+                    Ok((tokens.knows(codes), tokens.decode(codes, buffer, 0)))
                 })
             }
         }

@@ -33,8 +33,8 @@ impl NdjsonConverter {
         NdjsonConverter { keys: KeyTree::new(fields) }
     }
 
-    /// Converts all rows; `None` if one of them is unusual or has a mistake.
-    pub(crate) fn rows(&self, text: &str, columns: &mut [Column], batch: &mut RowBatch) -> Option<()> {
+    /// Converts all rows, and returns the number of line ends; `None` if a row is unusual or has a mistake.
+    pub(crate) fn rows(&self, text: &str, columns: &mut [Column], batch: &mut RowBatch) -> Option<u64> {
         let mut chunk = ChunkRows {
             keys: &self.keys,
             text,
@@ -45,10 +45,12 @@ impl NdjsonConverter {
             empty: Vec::new(),
             gaps: MAX_GAPS * text.len().min(CHUNK),
         };
+        let mut line_ends = 0;
         while chunk.at < text.len() {
-            chunk.line()?;
+            line_ends += u64::from(chunk.line()?);
         }
-        chunk.fill()
+        chunk.fill()?;
+        Some(line_ends)
     }
 }
 
@@ -62,6 +64,15 @@ struct Seen {
     first: NodeId,
     /// The next key of the same object.
     next: NodeId,
+}
+
+/// A scalar. Its parts stay in registers, unlike those of a `Cow`.
+#[derive(Clone, Copy)]
+struct Scalar<'c> {
+    form: Form,
+    /// The text; of a string, what is between its quotes.
+    text: &'c str,
+    has_escapes: bool,
 }
 
 /// The rows of a chunk while they are converted.
@@ -81,8 +92,8 @@ struct ChunkRows<'c> {
 }
 
 impl<'c> ChunkRows<'c> {
-    /// Reads a line, which may be blank.
-    fn line(&mut self) -> Option<()> {
+    /// Reads a line, which may be blank. Returns whether it ends before the chunk does.
+    fn line(&mut self) -> Option<bool> {
         self.skip_blanks();
         if self.take(b'{').is_some() {
             self.empty.clear();
@@ -90,7 +101,11 @@ impl<'c> ChunkRows<'c> {
             self.batch.docs += 1;
             self.skip_blanks();
         }
-        if self.at < self.text.len() { self.take(b'\n') } else { Some(()) }
+        if self.at == self.text.len() {
+            return Some(false);
+        }
+        self.take(b'\n')?;
+        Some(true)
     }
 
     /// Reads the rest of an object, after its bracket.
@@ -150,8 +165,13 @@ impl<'c> ChunkRows<'c> {
             }
             b'[' => self.array(self.keys.field(node)?),
             _ => {
-                let (form, text) = self.scalar()?;
-                self.add(self.keys.field(node)?, form, &text)
+                let Scalar { form, text, has_escapes } = self.scalar()?;
+                let field = self.keys.field(node)?;
+                if has_escapes {
+                    let text = self.unescaped(text)?;
+                    return self.add(field, form, &text);
+                }
+                self.add(field, form, text)
             }
         }
     }
@@ -185,10 +205,11 @@ impl<'c> ChunkRows<'c> {
         let ty = ty.filter(|ty| ty.multi)?;
         self.gaps = self.gaps.checked_sub(self.batch.columns.get_mut(field)?.fill(self.batch.docs, ty))?;
         loop {
-            let (form, text) = self.scalar()?;
+            let Scalar { form, text, has_escapes } = self.scalar()?;
             if form == Form::Null {
                 return None;
             }
+            let text = if has_escapes { Cow::Owned(self.unescaped(text)?) } else { Cow::Borrowed(text) };
             let (column, values) = (self.columns.get_mut(field)?, self.batch.columns.get_mut(field)?);
             let value = values.convert(column, ty, form, &text)?;
             column.reordered |= !values.push_element(value);
@@ -249,11 +270,14 @@ impl<'c> ChunkRows<'c> {
         Some(())
     }
 
-    /// Reads a scalar and returns its text.
-    #[inline]
-    fn scalar(&mut self) -> Option<(Form, Cow<'c, str>)> {
+    /// Reads a scalar.
+    #[inline(always)]
+    fn scalar(&mut self) -> Option<Scalar<'c>> {
         let (form, len) = match self.rest() {
-            [b'"', ..] => return Some((Form::Str, self.string()?)),
+            [b'"', ..] => {
+                let (text, has_escapes) = self.quoted()?;
+                return Some(Scalar { form: Form::Str, text, has_escapes });
+            }
             [b't', b'r', b'u', b'e', ..] => (Form::Bool, 4),
             [b'f', b'a', b'l', b's', b'e', ..] => (Form::Bool, 5),
             [b'n', b'u', b'l', b'l', ..] => (Form::Null, 4),
@@ -261,20 +285,30 @@ impl<'c> ChunkRows<'c> {
         };
         let text = self.text.get(self.at..self.at + len)?;
         self.at += len;
-        Some((form, Cow::Borrowed(text)))
+        Some(Scalar { form, text, has_escapes: false })
     }
 
     /// Reads a string and returns its text.
-    #[inline]
     fn string(&mut self) -> Option<Cow<'c, str>> {
-        let start = self.at;
+        let (text, has_escapes) = self.quoted()?;
+        Some(if has_escapes { Cow::Owned(self.unescaped(text)?) } else { Cow::Borrowed(text) })
+    }
+
+    /// Reads a string and returns what is between its quotes, and whether that has escapes.
+    #[inline(always)]
+    fn quoted(&mut self) -> Option<(&'c str, bool)> {
         self.take(b'"')?;
-        let (end, has_escapes) = string_end(self.text.as_bytes(), self.at)?;
+        let start = self.at;
+        let (end, has_escapes) = string_end(self.text.as_bytes(), start)?;
         self.at = end + 1;
-        if has_escapes {
-            return Some(Cow::Owned(serde_json::from_str(self.text.get(start..=end)?).ok()?));
-        }
-        Some(Cow::Borrowed(self.text.get(start + 1..end)?))
+        Some((self.text.get(start..end)?, has_escapes))
+    }
+
+    /// The text of the string that was just read, and has this between its quotes.
+    #[cold]
+    fn unescaped(&self, quoted: &str) -> Option<String> {
+        let start = self.at.checked_sub(quoted.len() + 2)?;
+        serde_json::from_str(self.text.get(start..self.at)?).ok()
     }
 
     /// Reads the colon after a key.

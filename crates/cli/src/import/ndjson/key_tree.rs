@@ -23,9 +23,24 @@ pub(super) type NodeId = usize;
 struct Node {
     /// The key as JSON text, with its quotes. There may be other texts of it.
     text: String,
+    /// A text of at most 16 bytes as a little-endian number, and the mask of its bits; 0 for longer ones.
+    word: u128,
+    mask: u128,
     /// The index of the field.
     field: Option<usize>,
     children: HashMap<String, NodeId>,
+}
+
+impl Node {
+    fn new(key: &str) -> Node {
+        let (text, mut bytes) = (json_text(key), [0; 16]);
+        // It has two quotes, so the shift is less than the width.
+        let mask = bytes.get_mut(..text.len()).map_or(0, |bytes| {
+            bytes.copy_from_slice(text.as_bytes());
+            u128::MAX >> (u128::BITS as usize - 8 * text.len())
+        });
+        Node { text, word: u128::from_le_bytes(bytes), mask, ..Node::default() }
+    }
 }
 
 impl KeyTree {
@@ -49,7 +64,7 @@ impl KeyTree {
             return child;
         }
         let child = self.0.len();
-        self.0.push(Node { text: json_text(key), ..Node::default() });
+        self.0.push(Node::new(key));
         self.0[node].children.insert(key.to_owned(), child);
         child
     }
@@ -67,8 +82,12 @@ impl KeyTree {
     /// The length of the key that `text` begins with, in quotes, if it is that of `node`.
     #[inline]
     pub(super) fn starts(&self, text: &[u8], node: NodeId) -> Option<usize> {
-        let key = self.0.get(node)?.text.as_bytes();
-        (!key.is_empty() && text.starts_with(key)).then_some(key.len())
+        let Node { text: key, word, mask, .. } = self.0.get(node)?;
+        let is_next = match text.first_chunk() {
+            Some(first) if *mask != 0 => u128::from_le_bytes(*first) & mask == *word,
+            _ => !key.is_empty() && text.starts_with(key.as_bytes()),
+        };
+        is_next.then_some(key.len())
     }
 
     /// The index of the field of a node.

@@ -43,14 +43,13 @@ impl Piece {
 /// # Invariants
 ///
 /// - There are at most [`MAX_SYMBOLS`] symbols, all different.
-/// - Symbols of three bytes or more that begin with three bytes of [`hash`] *h* are adjacent `candidates`, the longest
-///   first. `firsts[h]` is the index of the first one plus one, or 0 if there are none.
+/// - `firsts[h]` is the root of a trie of the symbols of three bytes or more whose first three bytes have [`hash`] *h*.
 /// - `pairs` has no entry for a pair of bytes that is no symbol.
 #[derive(Debug)]
 pub(in crate::binary) struct Matcher {
     symbols: Vec<Symbol>,
-    firsts: Vec<u8>,
-    candidates: Vec<Candidate>,
+    firsts: Vec<u16>,
+    candidates: Candidates,
     /// For each pair of bytes, its symbol, or nothing.
     pairs: Vec<Short>,
     /// For each byte, its piece of one byte.
@@ -62,8 +61,70 @@ struct Candidate {
     symbol: Symbol,
     mask: u128,
     code: Piece,
-    /// Whether the next candidate has the same hash.
+    /// Whether the chain goes on with the next candidate.
     more: bool,
+}
+
+/// Tries of the symbols of three bytes or more: inner nodes are forks, and leaves are chains. A node is a number: [`FORK`]
+/// plus the index of a fork, or one plus the index of the first symbol of a chain, or 0 for an empty chain.
+#[derive(Debug, Default)]
+struct Candidates {
+    /// Each has the longest symbol first, and ends with one without [`more`](Candidate::more).
+    chains: Vec<Candidate>,
+    forks: Vec<Fork>,
+}
+
+const FORK: u16 = 1 << 15;
+
+/// A node of symbols that begin with the same bytes, such as `/item-1` to `/item-9`.
+#[derive(Debug)]
+struct Fork {
+    /// The index of the byte after those.
+    at: u8,
+    /// The next node, for each value of this byte.
+    next: [u16; 256],
+}
+
+/// The most candidates that an encoder tries one by one, if their bytes tell them apart.
+pub(super) const CHAIN: usize = 2;
+
+impl Candidates {
+    /// Adds a node of `group`, the longest first, and of `shorter`, with which all of `group` begin. Returns its number. A
+    /// group of more than `longest_chain` becomes a fork.
+    fn add(&mut self, group: &[Candidate], shorter: &[Candidate], longest_chain: usize) -> u16 {
+        let Some(first) = group.first().filter(|_| group.len() > longest_chain) else {
+            return self.add_chain(&[group, shorter].concat());
+        };
+        let shared = |c: &Candidate| {
+            let differ = c.symbol.bytes ^ first.symbol.bytes;
+            usize::from(c.symbol.len).min((differ.trailing_zeros() / 8) as usize)
+        };
+        // One of them ends here, or two differ in this byte.
+        let at = group.iter().map(shared).min().unwrap_or(0);
+        let (ended, mut longer): (Vec<_>, Vec<_>) =
+            group.iter().copied().partition(|c| usize::from(c.symbol.len) == at);
+        let shorter = [&ended[..], shorter].concat();
+        let byte = |c: &Candidate| c.symbol.bytes.to_le_bytes()[at];
+        // The longest stay first.
+        longer.sort_by_key(byte);
+        let mut next = [self.add_chain(&shorter); 256];
+        for group in longer.chunk_by(|a, b| byte(a) == byte(b)) {
+            next[usize::from(byte(&group[0]))] = self.add(group, &shorter, longest_chain);
+        }
+        self.forks.push(Fork { at: u8::try_from(at).unwrap_or(0), next });
+        // There are fewer forks than symbols.
+        u16::try_from(self.forks.len() - 1).map_or(0, |fork| FORK | fork)
+    }
+
+    fn add_chain(&mut self, chain: &[Candidate]) -> u16 {
+        let start = u16::try_from(self.chains.len() + 1).unwrap_or(0);
+        self.chains.extend(chain.iter().map(|c| Candidate { more: true, ..*c }));
+        match self.chains.last_mut().filter(|_| !chain.is_empty()) {
+            Some(last) => last.more = false,
+            None => return 0,
+        }
+        start
+    }
 }
 
 /// A symbol of two bytes, or nothing.
@@ -92,14 +153,15 @@ impl Matcher {
         Matcher {
             symbols: Vec::new(),
             firsts: vec![0; HASHES],
-            candidates: Vec::new(),
+            candidates: Candidates::default(),
             pairs: vec![Short::NONE; 1 << 16],
             bytes: std::array::from_fn(|byte| Piece::byte(u8::try_from(byte).unwrap_or(0))),
         }
     }
 
-    /// Replaces the symbols by the first [`MAX_SYMBOLS`] of `symbols`.
-    pub(super) fn learn(&mut self, mut symbols: Vec<Symbol>) {
+    /// Replaces the symbols by the first [`MAX_SYMBOLS`] of `symbols`. Up to `longest_chain` candidates are tried one by
+    /// one: [`CHAIN`] in an encoder; any number while symbols change, as forks take longer to make.
+    pub(super) fn learn(&mut self, mut symbols: Vec<Symbol>, longest_chain: usize) {
         symbols.truncate(MAX_SYMBOLS);
         let Matcher { symbols: old, firsts, candidates, pairs, bytes } = self;
         // Few of the entries are in use.
@@ -110,20 +172,20 @@ impl Matcher {
                 _ => firsts[hash(symbol.bytes)] = 0,
             }
         }
-        candidates.clear();
+        candidates.chains.clear();
+        candidates.forks.clear();
+        let mut long = Vec::new();
         for (code, &symbol) in (0..).map(Piece).zip(&symbols) {
             match symbol.len {
                 1 => bytes[usize::from(symbol.first())] = code,
                 2 => pairs[symbol.pair()] = Short(code.0 | Short::TWO),
-                len => candidates.push(Candidate { symbol, mask: mask(len), code, more: false }),
+                len => long.push(Candidate { symbol, mask: mask(len), code, more: false }),
             }
         }
-        candidates.sort_unstable_by_key(|c| (hash(c.symbol.bytes), Reverse(c.symbol.len), c.code.0));
-        for i in (0..candidates.len()).rev() {
-            let first = &mut firsts[hash(candidates[i].symbol.bytes)];
-            candidates[i].more = *first > 0;
-            // At most 255.
-            *first = u8::try_from(i + 1).unwrap_or(u8::MAX);
+        let hash_of = |c: &Candidate| hash(c.symbol.bytes);
+        long.sort_unstable_by_key(|c| (hash_of(c), Reverse(c.symbol.len), c.code.0));
+        for group in long.chunk_by(|a, b| hash_of(a) == hash_of(b)) {
+            firsts[hash_of(&group[0])] = candidates.add(group, &[], longest_chain);
         }
         *old = symbols;
     }
@@ -171,8 +233,14 @@ impl Matcher {
     /// The first piece of the `left` bytes in `word`, at least one, and its length.
     #[inline(always)]
     fn longest(&self, word: u128, left: usize) -> (Piece, usize) {
-        let mut at = usize::from(self.firsts[hash(word)]);
-        while let Some(c) = self.candidates.get(at.wrapping_sub(1)) {
+        let Candidates { chains, forks } = &self.candidates;
+        let mut node = self.firsts[hash(word)];
+        while let Some(fork) = node.checked_sub(FORK) {
+            let Fork { at, next } = &forks[usize::from(fork)];
+            node = next[usize::from(word.to_le_bytes()[usize::from(*at) % ENTRY])];
+        }
+        let mut at = usize::from(node);
+        while let Some(c) = chains.get(at.wrapping_sub(1)) {
             if word & c.mask == c.symbol.bytes && usize::from(c.symbol.len) <= left {
                 return (c.code, c.symbol.len.into());
             }

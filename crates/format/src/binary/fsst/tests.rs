@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
 
-use super::matcher::{Matcher, Piece};
+use super::matcher::{CHAIN, Matcher, Piece};
 use super::train::{Counts, Sample};
 use super::{ESCAPE, MAX_SYMBOL, MAX_SYMBOLS, Symbol};
 
@@ -39,11 +39,12 @@ fn symbol(bytes: &[u8]) -> Symbol {
     Symbol { bytes: bytes_of, len: u8::try_from(bytes.len()).unwrap() }
 }
 
-fn matcher(symbols: &BTreeSet<Vec<u8>>) -> Matcher {
+fn matcher(symbols: &BTreeSet<Vec<u8>>, longest_chain: usize) -> Matcher {
     // One that knew others has forgotten them.
     let mut matcher = Matcher::new();
-    matcher.learn([&b"ab"[..], b"b", b"aab", b"abababab"].map(symbol).to_vec());
-    matcher.learn(symbols.iter().map(|bytes| symbol(bytes)).collect());
+    let others = [&b"ab"[..], b"b", b"aab", b"aabb", b"aabc", b"abababab"];
+    matcher.learn(others.map(symbol).to_vec(), CHAIN);
+    matcher.learn(symbols.iter().map(|bytes| symbol(bytes)).collect(), longest_chain);
     matcher
 }
 
@@ -97,8 +98,11 @@ proptest! {
     #![proptest_config(crate::cases(128))]
 
     #[test]
-    fn a_value_is_cut_into_the_longest_symbols((symbols, values) in with_values()) {
-        let matcher = matcher(&symbols);
+    fn a_value_is_cut_into_the_longest_symbols(
+        (symbols, values) in with_values(),
+        longest_chain in prop_oneof![Just(CHAIN), Just(MAX_SYMBOLS)],
+    ) {
+        let matcher = matcher(&symbols, longest_chain);
         for value in &values {
             let expected = cut(&symbols, value);
             let mut pieces = Vec::new();
@@ -121,7 +125,7 @@ proptest! {
     /// Counts are independent of samples counted before.
     #[test]
     fn the_next_symbols_are_worth_the_most((symbols, values) in with_values(), others in values()) {
-        let (matcher, mut counts) = (matcher(&symbols), Counts::new());
+        let (matcher, mut counts) = (matcher(&symbols, MAX_SYMBOLS), Counts::new());
         counts.count(&matcher, &Sample::of(others));
         counts.next(&matcher);
         let cost = counts.count(&matcher, &Sample::of(values.clone()));

@@ -14,7 +14,7 @@ use std::hash::BuildHasherDefault;
 
 use super::super::mixed::Mixed;
 use super::super::{Values, sample};
-use super::matcher::{Matcher, PIECES, Piece};
+use super::matcher::{CHAIN, Matcher, PIECES, Piece};
 use super::{MAX_SYMBOLS, Symbol};
 
 /// The most bytes of a sample, for 64 MiB of values. Longer samples took longer and made no better tables.
@@ -66,7 +66,7 @@ fn of_sample(sample: &Sample) -> Trained {
     let (mut best, mut least) = (Vec::new(), counts.count(&matcher, sample));
     let mut last = 0;
     for round in 1..=ROUNDS {
-        matcher.learn(counts.next(&matcher));
+        matcher.learn(counts.next(&matcher), MAX_SYMBOLS);
         let encoded = counts.count(&matcher, sample);
         if encoded < least {
             (best, least, last) = (matcher.symbols().to_vec(), encoded, round);
@@ -74,7 +74,7 @@ fn of_sample(sample: &Sample) -> Trained {
             break;
         }
     }
-    matcher.learn(best);
+    matcher.learn(best, CHAIN);
     Trained { matcher, sampled, encoded: least }
 }
 

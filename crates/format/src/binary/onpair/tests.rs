@@ -78,7 +78,7 @@ proptest! {
             let unpacked: Vec<u16> = (0..codes.len).map(|i| codes.get(i)).collect();
             prop_assert_eq!(&unpacked, &cut(&tokens, value));
             prop_assert!(table.knows(codes));
-            let len = table.decode(codes, &mut out);
+            let len = table.decode(codes, &mut out, 0);
             prop_assert_eq!(&out[..len], &value[..]);
         }
         // From any value on, all together.
@@ -135,7 +135,7 @@ fn groups_and_chunks_have_edges() {
             let (first, last) = place_of(before as u64, (before + len) as u64);
             let packed = &packed[usize::try_from(first).unwrap()..usize::try_from(last).unwrap()];
             let codes = Codes::new(packed, before as u64, len);
-            assert_eq!(table.decode(codes, &mut out), value.len());
+            assert_eq!(table.decode(codes, &mut out, 0), value.len());
             assert_eq!(out[..value.len()], value);
             let mut bounds: Vec<u64> = (0..=len as u64).collect();
             table.decode_many(codes, &mut out, &mut bounds);

@@ -377,6 +377,18 @@ fn agrees(made: Made) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// Batches of values that are decoded in several parts, with indices of no value.
+#[test]
+fn long_values_are_gathered_in_parts() {
+    let values: Vec<Vec<u8>> = (0..400_usize)
+        .map(|i| format!("https://host{}.example.org/", i % 7).repeat(i % 90).into_bytes())
+        .collect();
+    let order: Vec<u32> =
+        (0..1_000_u32).map(|i| if i % 9 == 4 { u32::MAX } else { i * 7_919 % 400 }).collect();
+    assert_eq!(coding(&values, Compression::OnPair), "onpair");
+    holds(&values, &order);
+}
+
 /// Groups that are compressed by themselves, and joined.
 #[test]
 fn groups_of_any_size_give_the_same_section() {

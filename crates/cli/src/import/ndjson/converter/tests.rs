@@ -41,7 +41,8 @@ fn converted(text: &str, fields: &Fields, exclude: &Exclude, multi: bool) -> Opt
     }
     let mut batch = RowBatch::default();
     batch.clear(columns.len());
-    NdjsonConverter::new(fields).rows(text, &mut columns, &mut batch)?;
+    let line_ends = NdjsonConverter::new(fields).rows(text, &mut columns, &mut batch)?;
+    assert_eq!(line_ends, text.matches('\n').count() as u64);
     let mut texts = vec![Vec::new(); batch.docs as usize];
     let place = |end: u64| usize::try_from(end).unwrap();
     for (index, (values, column)) in batch.columns.iter().zip(&columns).enumerate() {
@@ -91,6 +92,10 @@ fn usual_rows_are_converted() {
         "{\"a\":\"\\u00e9\\ud83d\\ude00\\\"\\\\\\/\\b\\f\\n\\r\\t\"}\n{\"\\u0061\":\"\\\\\"}\n",
         "{\"a\\\"b\":1,\"é\":2}\n{\"a\\\"b\":1,\"é\":2}\n{\"a\\u0022b\":3,\"\\u00e9\":4}\n",
         "{\"a\":123456789012345678901234567890,\"b\":1E5,\"c\":-0}\n",
+        // Keys of up to 16 bytes with their quotes, and longer ones.
+        "{\"abcdefghijklm\":1,\"abcdefghijklmn\":2,\"abcdefghijklmno\":3,\"abcdefghijklmnop\":4,\"x\":5}\n\
+         {\"abcdefghijklm\":1,\"abcdefghijklmn\":2,\"abcdefghijklmno\":3,\"abcdefghijklmnop\":4,\"x\":5}\n\
+         {\"abcdefghijklmo\":1,\"abcdefghijklmnop\":2,\"abcdefghijklmnoq\":3,\"abcdefghijklmn\":4}\n",
     ] {
         assert!(is_converted(text, &[], false), "{text}");
         assert!(is_converted(text, &[], true), "{text}");
