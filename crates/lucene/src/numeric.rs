@@ -24,7 +24,9 @@ use std::sync::Arc;
 
 use docvalues_column::Bounds;
 use docvalues_format::bits::{compress, expand, unsigned};
+use docvalues_format::numeric::Lookup;
 use docvalues_format::presence::NO_VALUE;
+use docvalues_storage::SharedBytes;
 
 use block::Block;
 use blocks::Blocks;
@@ -33,6 +35,7 @@ use crate::cursor::Cursor;
 use crate::error::{Error, Result};
 use crate::file::{Body, byte};
 use crate::jump_tables::JumpTables;
+use crate::order::Order;
 use crate::packed::{BATCH, Packed};
 use crate::presence::PresenceEntry;
 
@@ -165,6 +168,21 @@ impl Numbers {
             }
             Encoding::Blocks(_) => Bounds::Unknown,
         }
+    }
+
+    /// Look-ups of single numbers in few instructions. `None` for big-endian integers and for blocks; a number that has none is
+    /// past the last one, or damaged.
+    pub(crate) fn lookup(&self) -> Option<Lookup<SharedBytes>> {
+        let (Block { min, gcd, packed }, table) = match &self.encoding {
+            Encoding::Packed(block) => (*block, &[][..]),
+            Encoding::Table(table, packed) => (Block { min: 0, gcd: 1, packed: *packed }, &table[..]),
+            Encoding::Blocks(_) => return None,
+        };
+        if self.body.order == Order::Big {
+            return None;
+        }
+        let bytes = self.body.file.part(packed.start..usize::MAX)?;
+        Lookup::of_packed(bytes, (packed.width, self.count), (min, gcd.cast_unsigned()), table)
     }
 
     /// Number `index`.

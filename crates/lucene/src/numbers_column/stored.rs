@@ -2,7 +2,7 @@
 
 use std::ops::{Range, RangeInclusive};
 
-use docvalues_column::{Element, OrdRange, TermOrd};
+use docvalues_column::{DocId, Element, OrdRange, TermOrd};
 use docvalues_format::bits::to_ords;
 use docvalues_format::presence::NO_VALUE;
 
@@ -96,6 +96,19 @@ impl NumbersColumn {
         let start = out.len();
         out.resize(start.saturating_add(len), T::default());
         self.decode(range, &mut out[start..])
+    }
+
+    /// Appends the values of `doc` to `out`, and returns whether there are any.
+    #[inline(never)]
+    pub(super) fn append_row<T: Stored>(&self, doc: DocId, out: &mut Vec<T>) -> Result<bool> {
+        let Some(index) = self.presence.rank(doc)? else { return Ok(false) };
+        let index = u64::from(index);
+        let places = match &self.addresses {
+            Some(addresses) => addresses.of(index, &self.numbers)?,
+            None => index..index + 1,
+        };
+        self.append(places, out)?;
+        Ok(true)
     }
 
     /// Reads the numbers at `indices`, with `fill` for documents without a value.

@@ -135,12 +135,15 @@ fn check(read: &Numbers, numbers: &[i64]) {
     let count = numbers.len();
     assert_eq!(read.count(), count as u64);
     let mut rng = SplitMix64::new(2);
+    let lookup = read.lookup();
     for at in (0..count).step_by(1 + count / 700) {
         assert_eq!(read.get(at as u64).unwrap(), numbers[at]);
+        assert!(lookup.as_ref().is_none_or(|lookup| lookup.get(at as u64) == Some(numbers[at])), "{at}");
         let found = read.bounds_at(at as u64).unwrap();
         assert!(found.range().contains(&numbers[at]) && read.bounds().range().contains(&numbers[at]));
     }
     assert!(read.get(count as u64).is_err());
+    assert!(lookup.is_none_or(|lookup| lookup.get(count as u64).is_none()));
     for len in [0, 1, 15, 16, 17, 100, 1_500, count] {
         let len = len.min(count);
         let start = rng.place(count - len + 1);
@@ -173,7 +176,10 @@ fn numbers_are_read_as_they_were_written() {
         for order in [Order::Big, Order::Little] {
             for has_tables in [false, true] {
                 for mode in JumpTables::ALL {
-                    check(&open(order, &numbers, form, has_tables, mode), &numbers);
+                    let read = open(order, &numbers, form, has_tables, mode);
+                    let has_lookup = order == Order::Little && !matches!(form, Form::Blocks(_));
+                    assert_eq!(read.lookup().is_some(), has_lookup, "{form:?}");
+                    check(&read, &numbers);
                 }
             }
         }
