@@ -139,7 +139,7 @@ impl ByteStrings {
                 bytes.get(start..start + len).ok_or_else(|| self.past())
             }
             Encoding::WithAddresses(addresses) => {
-                let (start, end) = (addresses.get(&self.body, index)?, addresses.get(&self.body, index + 1)?);
+                let [start, end] = addresses.pair(&self.body, index)?;
                 bytes.get(self.place(start, end)?).ok_or_else(|| self.past())
             }
             Encoding::Chunks(chunks, addresses) => {

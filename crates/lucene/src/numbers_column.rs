@@ -240,8 +240,7 @@ impl NumbersColumn {
 impl Addresses {
     /// The places of the numbers of the document whose value has this index.
     fn of(&self, index: u64, numbers: &Numbers) -> Result<Range<u64>> {
-        let (start, end) = (self.numbers.get(&self.data, index)?, self.numbers.get(&self.data, index + 1)?);
-        let (start, end) = (start.cast_unsigned(), end.cast_unsigned());
+        let [start, end] = self.numbers.pair(&self.data, index)?.map(i64::cast_unsigned);
         self.check(start, end, numbers)?;
         Ok(start..end)
     }
