@@ -93,6 +93,7 @@ pub use gather::gather_packed;
 pub use lookup::{Lookup, RUN};
 pub use pruning_stats::{PruneCounts, Pruning};
 pub use read::NumericReader;
+pub use table::Table;
 pub use verify::{BlockCount, Encodings};
 pub use zone::{ZONE, ZONE_LEN, ZONES_PER_ZONE};
 

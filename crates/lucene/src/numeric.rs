@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 use docvalues_column::Bounds;
 use docvalues_format::bits::{compress, expand, unsigned};
-use docvalues_format::numeric::Lookup;
+use docvalues_format::numeric::{Lookup, Table};
 use docvalues_format::presence::NO_VALUE;
 use docvalues_storage::SharedBytes;
 
@@ -115,7 +115,7 @@ pub(crate) struct Numbers {
 #[derive(Debug)]
 enum Encoding {
     Packed(Block),
-    Table(Vec<i64>, Packed),
+    Table(Table, Packed),
     Blocks(Blocks),
 }
 
@@ -144,7 +144,7 @@ impl Numbers {
         if width > 8 {
             return Err(body.broken(region.start, "indices of a table of more than 8 bits"));
         }
-        open(Encoding::Table(entry.table.clone(), packed(width)?))
+        open(Encoding::Table(Table::of(entry.table.iter().copied()), packed(width)?))
     }
 
     /// The same number `count` times.
@@ -163,7 +163,7 @@ impl Numbers {
             _ if self.count == 0 => Bounds::NONE,
             Encoding::Packed(block) => block.bounds(),
             Encoding::Table(table, _) => {
-                let bounds = table.iter().min().zip(table.iter().max());
+                let bounds = table.values().iter().min().zip(table.values().iter().max());
                 bounds.map_or(Bounds::Unknown, |(least, greatest)| Bounds::Within(*least..=*greatest))
             }
             Encoding::Blocks(_) => Bounds::Unknown,
@@ -175,7 +175,7 @@ impl Numbers {
     pub(crate) fn lookup(&self) -> Option<Lookup<SharedBytes>> {
         let (Block { min, gcd, packed }, table) = match &self.encoding {
             Encoding::Packed(block) => (*block, &[][..]),
-            Encoding::Table(table, packed) => (Block { min: 0, gcd: 1, packed: *packed }, &table[..]),
+            Encoding::Table(table, packed) => (Block { min: 0, gcd: 1, packed: *packed }, table.values()),
             Encoding::Blocks(_) => return None,
         };
         if self.body.order == Order::Big {
@@ -194,9 +194,7 @@ impl Numbers {
         let (bytes, order) = (self.body.bytes(), self.body.order);
         let number = match &self.encoding {
             Encoding::Packed(block) => block.get(bytes, order, index),
-            Encoding::Table(table, packed) => {
-                packed.get(bytes, order, index).and_then(|at| table_entry(table, at))
-            }
+            Encoding::Table(table, packed) => packed.get(bytes, order, index).and_then(|at| table.get(at)),
             Encoding::Blocks(blocks) => {
                 let block = blocks.block(&self.body, bytes, index >> blocks.shift)?;
                 block.get(bytes, order, blocks.within(index))
@@ -236,13 +234,11 @@ impl Numbers {
         Ok(())
     }
 
-    fn decode_table(&self, table: &[i64], packed: Packed, start: u64, out: &mut [i64]) -> Option<()> {
+    fn decode_table(&self, table: &Table, packed: Packed, start: u64, out: &mut [i64]) -> Option<()> {
         let (bytes, order, mut at) = (self.body.bytes(), self.body.order, start);
         for out in out.chunks_mut(BATCH) {
             packed.unpack_add(bytes, order, at, 0, unsigned(out))?;
-            for number in &mut *out {
-                *number = table_entry(table, number.cast_unsigned())?;
-            }
+            table.replace(out).ok()?;
             at += out.len() as u64;
         }
         Some(())
@@ -280,10 +276,7 @@ impl Numbers {
             Encoding::Packed(block) => block.gather(&self.body, indices, out).ok_or_else(past),
             Encoding::Table(table, packed) => {
                 packed.gather_add(bytes, order, indices, 0, out).ok_or_else(past)?;
-                for number in out {
-                    *number = table_entry(table, number.cast_unsigned()).ok_or_else(past)?;
-                }
-                Ok(())
+                table.replace(out).map_err(|_| past())
             }
             Encoding::Blocks(blocks) => self.gather_blocks(blocks, indices, out),
         }
@@ -341,11 +334,6 @@ impl Numbers {
 #[cold]
 fn past(body: &Body, start: usize) -> Error {
     body.broken(start, "a number past the last one, or an index past its table")
-}
-
-#[inline(always)]
-fn table_entry(table: &[i64], at: u64) -> Option<i64> {
-    usize::try_from(at).ok().and_then(|at| table.get(at)).copied()
 }
 
 #[cfg(test)]
