@@ -19,7 +19,7 @@
 mod block;
 mod blocks;
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
 use docvalues_column::Bounds;
@@ -306,6 +306,28 @@ impl Numbers {
             (indices, out) = (later, rest);
         }
         Ok(())
+    }
+
+    /// Sets bit *i* of `found` if number `start + i` is in `wanted`, for as many of the first numbers as a kernel compares without
+    /// unpacking them. Returns how many. All are in one block, if there are blocks.
+    pub(crate) fn compare(
+        &self,
+        start: u64,
+        wanted: &RangeInclusive<i64>,
+        found: &mut [u64],
+    ) -> Result<usize> {
+        if start.saturating_add(64 * found.len() as u64) > self.count {
+            return Err(self.past());
+        }
+        let (block, start) = match &self.encoding {
+            Encoding::Packed(block) => (*block, start),
+            Encoding::Table(..) => return Ok(0),
+            Encoding::Blocks(blocks) => {
+                let block = blocks.block(&self.body, self.body.bytes(), start >> blocks.shift)?;
+                (block, blocks.within(start))
+            }
+        };
+        Ok(block.compare(&self.body, start, wanted, found).unwrap_or(0))
     }
 
     /// Numbers of a block, if there are blocks: they have bounds of their own.

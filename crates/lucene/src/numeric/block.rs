@@ -4,8 +4,10 @@
 //! number i    min + gcd * packed i, modulo 2^64
 //! ```
 
+use std::ops::RangeInclusive;
+
 use docvalues_column::Bounds;
-use docvalues_format::bits::{mask, multiples, unsigned};
+use docvalues_format::bits::{in_range_packed, mask, multiples, unsigned};
 
 use crate::file::Body;
 use crate::order::Order;
@@ -57,6 +59,32 @@ impl Block {
         self.packed.gather_add(bytes, order, indices, 0, out)?;
         multiples(self.min.cast_unsigned(), self.gcd.cast_unsigned(), unsigned(out));
         Some(())
+    }
+
+    /// Sets bit *i* of `found` if number `start + i` is in `wanted`. Compares as many whole words of 64 numbers as a kernel can,
+    /// without unpacking them, and returns how many numbers.
+    pub(super) fn compare(
+        self,
+        body: &Body,
+        start: u64,
+        wanted: &RangeInclusive<i64>,
+        found: &mut [u64],
+    ) -> Option<usize> {
+        let (Bounds::Exact(all) | Bounds::Within(all)) = self.bounds() else { return None };
+        if body.order == Order::Big || self.gcd <= 0 {
+            return None;
+        }
+        // Sums do not wrap, so a range of numbers is one of integers.
+        let integer = |number: i64| i128::from(number) - i128::from(self.min);
+        let low = integer(*wanted.start().max(all.start()));
+        let (high, gcd) = (integer(*wanted.end().min(all.end())), i128::from(self.gcd));
+        let first = (low + gcd - 1) / gcd;
+        if high < first * gcd {
+            return Some(64 * found.len());
+        }
+        let (low, span) = (u64::try_from(first).ok()?, u64::try_from(high / gcd - first).ok()?);
+        let bytes = body.bytes().get(self.packed.start..)?;
+        Some(in_range_packed(bytes, self.packed.width, usize::try_from(start).ok()?, low, span, found))
     }
 
     /// Bounds of the numbers, by the width of the integers; unknown if sums wrap.

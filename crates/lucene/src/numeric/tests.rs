@@ -151,6 +151,7 @@ fn check(read: &Numbers, numbers: &[i64]) {
         read.decode(start as u64..(start + len) as u64, &mut out).unwrap();
         assert_eq!(out, numbers[start..start + len]);
     }
+    check_ranges(read, numbers);
     assert!(read.decode(1..count as u64 + 1, &mut vec![0; count]).is_err());
     let random: Vec<u32> = (0..count.min(2_500)).map(|_| rng.below_u32(count as u32)).collect();
     let mut sorted = random.clone();
@@ -168,6 +169,25 @@ fn check(read: &Numbers, numbers: &[i64]) {
         }
     }
     assert!(read.gather(&[count as u32], true, 0, &mut [0]).is_err());
+}
+
+/// Compares numbers of the first block with ranges between some of them.
+fn check_ranges(read: &Numbers, numbers: &[i64]) {
+    let end = read.block_len().map_or(700, |len| len.min(700) as usize).min(numbers.len());
+    let some: Vec<i64> =
+        numbers[..end].iter().copied().step_by(1 + end / 2).chain([i64::MIN, i64::MAX]).collect();
+    let pairs = some.iter().flat_map(|low| some.iter().map(move |high| *low..=*high));
+    for wanted in pairs.filter(|wanted| !wanted.is_empty()) {
+        for start in [0, 8, 65].into_iter().filter(|start| *start <= end) {
+            let mut found = vec![0; (end - start) / 64];
+            let done = read.compare(start as u64, &wanted, &mut found).unwrap();
+            let is_found = |at: usize| found[at / 64] >> (at % 64) & 1 == 1;
+            assert!((0..done).all(|at| is_found(at) == wanted.contains(&numbers[start + at])), "{wanted:?}");
+            assert!(found[done / 64..].iter().all(|word| *word == 0));
+        }
+    }
+    let past = 1 + numbers.len() as u64 / 64;
+    assert!(read.compare(0, &(0..=1), &mut vec![0; past as usize]).is_err());
 }
 
 #[test]
