@@ -219,8 +219,7 @@ pub use compress::{Lane, compress, compress_bits, compress_by_bits, deposit, exp
 pub use cpu_features::{has_avx2, has_avx512};
 pub use multiversion::{Work, multiversioned};
 pub(crate) use multiversion::{by_cpu, multiversion};
-pub use narrow::to_ords;
-pub(crate) use narrow::unpack_ords;
+pub use narrow::{to_ords, unpack_ords};
 pub use pack::pack;
 pub(crate) use table_lookup::{ENTRIES, look_up, look_up_packed};
 pub(crate) use unpack_kernels::in_range;

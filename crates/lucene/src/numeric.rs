@@ -22,7 +22,7 @@ mod blocks;
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
-use docvalues_column::Bounds;
+use docvalues_column::{Bounds, TermOrd};
 use docvalues_format::bits::{compress, expand, unsigned};
 use docvalues_format::numeric::{Lookup, Table};
 use docvalues_format::presence::NO_VALUE;
@@ -232,6 +232,24 @@ impl Numbers {
             }
         }
         Ok(())
+    }
+
+    /// The numbers from `start` on as ords, as many of the first as a kernel can. Returns how many.
+    pub(crate) fn decode_ords(&self, start: u64, out: &mut [TermOrd]) -> usize {
+        match &self.encoding {
+            Encoding::Packed(block) if start.saturating_add(out.len() as u64) <= self.count => {
+                block.decode_ords(&self.body, start, out).unwrap_or(0)
+            }
+            _ => 0,
+        }
+    }
+
+    /// The numbers at `indices` as ords, as many of the first as a kernel can. Returns how many.
+    pub(crate) fn gather_ords(&self, indices: &[u32], out: &mut [TermOrd]) -> usize {
+        match &self.encoding {
+            Encoding::Packed(block) => block.gather_ords(&self.body, self.count, indices, out).unwrap_or(0),
+            Encoding::Table(..) | Encoding::Blocks(_) => 0,
+        }
     }
 
     fn decode_table(&self, table: &Table, packed: Packed, start: u64, out: &mut [i64]) -> Option<()> {

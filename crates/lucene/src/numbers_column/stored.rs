@@ -8,13 +8,19 @@ use docvalues_format::presence::NO_VALUE;
 
 use super::NumbersColumn;
 use crate::error::Result;
-use crate::numeric::FEW;
+use crate::numeric::{FEW, Numbers};
 use crate::windows::in_batches;
 
 /// A type that numbers are read as: `i64` or [`TermOrd`].
 pub(crate) trait Stored: Element {
     /// Fills `out` with what `read` reads as numbers: those at some places, into a slice that is as long.
     fn fill_by(out: &mut [Self], read: impl FnMut(Range<usize>, &mut [i64]) -> Result<()>) -> Result<()>;
+
+    /// Reads the numbers from `start` on if they fit this type, as many of the first as a kernel can. Returns how many.
+    fn decode_narrow(numbers: &Numbers, start: u64, out: &mut [Self]) -> usize;
+
+    /// As [`decode_narrow`](Self::decode_narrow), of the numbers at `indices`.
+    fn gather_narrow(numbers: &Numbers, indices: &[u32], out: &mut [Self]) -> usize;
 
     /// The value of a number.
     fn of(number: i64) -> Self;
@@ -29,6 +35,14 @@ pub(crate) trait Stored: Element {
 impl Stored for i64 {
     fn fill_by(out: &mut [i64], mut read: impl FnMut(Range<usize>, &mut [i64]) -> Result<()>) -> Result<()> {
         read(0..out.len(), out)
+    }
+
+    fn decode_narrow(_: &Numbers, _: u64, _: &mut [i64]) -> usize {
+        0
+    }
+
+    fn gather_narrow(_: &Numbers, _: &[u32], _: &mut [i64]) -> usize {
+        0
     }
 
     fn of(number: i64) -> i64 {
@@ -57,6 +71,14 @@ impl Stored for TermOrd {
         })
     }
 
+    fn decode_narrow(numbers: &Numbers, start: u64, out: &mut [TermOrd]) -> usize {
+        numbers.decode_ords(start, out)
+    }
+
+    fn gather_narrow(numbers: &Numbers, indices: &[u32], out: &mut [TermOrd]) -> usize {
+        numbers.gather_ords(indices, out)
+    }
+
     fn of(number: i64) -> TermOrd {
         TermOrd::new(u32::try_from(number).unwrap_or(u32::MAX))
     }
@@ -73,8 +95,10 @@ impl Stored for TermOrd {
 impl NumbersColumn {
     /// Decodes the numbers of a range, into `out`, which is as long.
     pub(super) fn decode<T: Stored>(&self, range: Range<u64>, out: &mut [T]) -> Result<()> {
-        T::fill_by(out, |place, out| {
-            let start = range.start + place.start as u64;
+        let done = T::decode_narrow(&self.numbers, range.start, out);
+        let first = range.start + done as u64;
+        T::fill_by(&mut out[done..], |place, out| {
+            let start = first + place.start as u64;
             self.numbers.decode(start..start + out.len() as u64, out)?;
             if self.form.is_other() {
                 out.iter_mut().for_each(|number| *number = self.form.number(*number));
@@ -119,7 +143,9 @@ impl NumbersColumn {
         fill: T,
         out: &mut [T],
     ) -> Result<()> {
-        T::fill_by(out, |place, out| {
+        let done = if are_all { T::gather_narrow(&self.numbers, indices, out) } else { 0 };
+        let indices = &indices[done..];
+        T::fill_by(&mut out[done..], |place, out| {
             let indices = &indices[place];
             self.numbers.gather(indices, are_all, fill.number(), out)?;
             if self.form.is_other() {

@@ -6,8 +6,9 @@
 
 use std::ops::RangeInclusive;
 
-use docvalues_column::Bounds;
-use docvalues_format::bits::{in_range_packed, mask, multiples, unsigned};
+use docvalues_column::{Bounds, TermOrd};
+use docvalues_format::bits::{in_range_packed, mask, multiples, unpack_ords, unsigned};
+use docvalues_format::numeric::gather_packed_ords;
 
 use crate::file::Body;
 use crate::order::Order;
@@ -59,6 +60,32 @@ impl Block {
         self.packed.gather_add(bytes, order, indices, 0, out)?;
         multiples(self.min.cast_unsigned(), self.gcd.cast_unsigned(), unsigned(out));
         Some(())
+    }
+
+    /// The first bytes of little-endian numbers, and the number of an integer of 0, if all numbers are ords.
+    fn ords(self, body: &Body) -> Option<(&[u8], u32)> {
+        let first = u32::try_from(self.min).ok()?;
+        first.checked_add(u32::try_from(mask(self.packed.width)).ok()?)?;
+        let bytes = body.bytes().get(self.packed.start..)?;
+        (body.order == Order::Little && self.gcd == 1).then_some((bytes, first))
+    }
+
+    /// The numbers from index `start` on as ords, as many of the first as a kernel can. Returns how many.
+    pub(super) fn decode_ords(self, body: &Body, start: u64, out: &mut [TermOrd]) -> Option<usize> {
+        let (bytes, first) = self.ords(body)?;
+        Some(unpack_ords(bytes, self.packed.width, usize::try_from(start).ok()?, first, out))
+    }
+
+    /// As [`gather`](Self::gather), of ords: as many of the first as a kernel can, and below `count`. Returns how many.
+    pub(super) fn gather_ords(
+        self,
+        body: &Body,
+        count: u64,
+        indices: &[u32],
+        out: &mut [TermOrd],
+    ) -> Option<usize> {
+        let (bytes, first) = self.ords(body)?;
+        Some(gather_packed_ords(bytes, (self.packed.width, count), first, indices, out))
     }
 
     /// Sets bit *i* of `found` if number `start + i` is in `wanted`. Compares as many whole words of 64 numbers as a kernel can,

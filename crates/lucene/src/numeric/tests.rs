@@ -207,6 +207,30 @@ fn numbers_are_read_as_they_were_written() {
 }
 
 #[test]
+fn ords_are_read_by_kernels() {
+    let mut rng = SplitMix64::new(5);
+    for below in [1, 2, 300, 1 << 20, 1 << 32] {
+        let numbers: Vec<i64> = (0..2_500).map(|_| 7 + rng.below(below).cast_signed()).collect();
+        let read = open(Order::Little, &numbers, Form::Packed, true, JumpTables::Baked);
+        let is = |ord: &TermOrd, number: &i64| i64::from(ord.get()) == *number;
+        for (start, len) in [(0, 2_500), (64, 1_024), (8, 20), (3, 1_000), (2_496, 4), (2_496, 5), (2_500, 0)]
+        {
+            let mut ords = vec![TermOrd::new(0); len];
+            let done = read.decode_ords(start as u64, &mut ords);
+            assert!(ords[..done].iter().zip(&numbers[start..]).all(|(ord, number)| is(ord, number)));
+            assert!(start + len <= numbers.len() || done == 0);
+        }
+        let mut indices: Vec<u32> = (0..700).map(|_| rng.below_u32(2_500)).collect();
+        indices[600] = 2_500;
+        let mut ords = vec![TermOrd::new(0); indices.len()];
+        let done = read.gather_ords(&indices, &mut ords);
+        assert!(done <= 600, "an index past the last number");
+        let mut found = ords[..done].iter().zip(&indices);
+        assert!(found.all(|(ord, index)| is(ord, &numbers[*index as usize])));
+    }
+}
+
+#[test]
 fn bounds_are_those_of_widths() {
     let of = |numbers: &[i64], form| open(Order::Little, numbers, form, true, JumpTables::Baked).bounds();
     assert_eq!(of(&[], Form::Packed), Bounds::NONE);
