@@ -29,7 +29,7 @@ impl Blocks {
     /// The bitmap of a dense block; `None` only in damaged bytes.
     #[inline(always)]
     pub(super) fn bitmap<'a>(&'a self, bytes: &'a [u8], block: Block) -> Option<Bitmap<'a>> {
-        let words = bytes.get(block.start..)?.as_chunks().0.first_chunk()?;
+        let words = bytes.get(block.start..)?.as_chunks::<8>().0.first_chunk()?;
         let (ranks, power) = match (&self.tables, self.power) {
             (Tables::Baked(..), Some(power)) => {
                 let start = block.start.checked_sub(self.rank_bytes())?;
