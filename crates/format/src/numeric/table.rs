@@ -29,7 +29,7 @@ use crate::source::SectionBytes;
 /// assert_eq!((table.replace(&mut numbers), numbers), (Ok(()), [200, 1_000_003, 404]));
 /// assert_eq!(table.replace(&mut [0, 3]), Err(3));
 /// ```
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Table {
     /// Padded with zeros to a length that [`bits::look_up`] wants.
     entries: Box<[i64]>,
@@ -37,6 +37,11 @@ pub struct Table {
 }
 
 impl Table {
+    /// The table of a column without one, which takes no memory. Nothing is looked up in it.
+    pub(super) fn none() -> Table {
+        Table { entries: Box::default(), len: 0 }
+    }
+
     /// A table of these values; those after the first 256 are left out.
     pub fn of(values: impl ExactSizeIterator<Item = i64>) -> Table {
         let len = values.len().min(MAX_TABLE);
