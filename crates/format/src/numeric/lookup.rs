@@ -84,7 +84,7 @@ enum Layout<P> {
 impl<P: Deref<Target = [u8]>> Lookup<P> {
     /// Look-ups of `count` integers of `width` bits, which are [packed](crate::bits) from the first of `values` on: of
     /// `base + gcd * integer`, modulo 2^64, or of the entry of a `table` at that index, unless the table is empty. `None` if no
-    /// integer has this width.
+    /// integer has this width, or the integers have 2^64 bits or more.
     ///
     /// For readers of other formats. A look-up loads eight bytes: if `values` end before, it returns `None`.
     pub fn of_packed(
@@ -97,6 +97,8 @@ impl<P: Deref<Target = [u8]>> Lookup<P> {
             return None;
         }
         let (width, mask) = (u64::from(width), bits::mask(width));
+        // So that the place of no integer wraps.
+        count.checked_mul(width)?;
         let layout = match gcd == 1 && table.is_empty() {
             true => Layout::Plain { width, mask },
             false => Layout::One { width, mask, slope: 0 },

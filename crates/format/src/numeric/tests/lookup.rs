@@ -143,7 +143,9 @@ fn packed_integers_of_other_formats() {
     let lookup = table(&[0x01_u8, 0x21, 0, 0, 0, 0, 0, 0, 0, 0][..]);
     // An index past the table is none.
     assert_eq!([0, 1, 2, 3].map(|index| lookup.get(index)), [Some(-3), Some(50), Some(-3), None]);
-    assert!(Lookup::of_packed(&[0_u8; 16][..], (57, 1), (0, 1), &[]).is_none());
+    for (width, count) in [(57, 1), (8, 1 << 61), (64, u64::MAX)] {
+        assert!(Lookup::of_packed(&[0_u8; 16][..], (width, count), (0, 1), &[]).is_none());
+    }
 }
 
 proptest! {
