@@ -11,14 +11,14 @@ const RANK_WORDS: usize = 1 << (POWER - 6);
 /// The bitmap of a dense block, found once for all documents of a batch that are in the block.
 pub(super) struct Bitmap<'a> {
     words: &'a [[u8; 8]; WORDS],
-    ranks: Ranks<'a>,
+    ranks: BlockRanks<'a>,
     /// Documents of a rank, as a power of two.
     power: u32,
     /// The values of the block.
     values: u32,
 }
 
-enum Ranks<'a> {
+enum BlockRanks<'a> {
     /// In the file: the most significant byte first, in every release.
     Baked(&'a [[u8; 2]]),
     Built(&'a [u16]),
@@ -33,11 +33,11 @@ impl Blocks {
         let (ranks, power) = match (&self.tables, self.power) {
             (Tables::Baked(..), Some(power)) => {
                 let start = block.start.checked_sub(self.rank_bytes())?;
-                (Ranks::Baked(bytes.get(start..block.start)?.as_chunks().0), power)
+                (BlockRanks::Baked(bytes.get(start..block.start)?.as_chunks().0), power)
             }
-            (Tables::Built(table), _) => (Ranks::Built(table.get()?.ranks.get(block.ranks..)?), POWER),
+            (Tables::Built(table), _) => (BlockRanks::Built(table.get()?.ranks.get(block.ranks..)?), POWER),
             // One for all documents.
-            _ => (Ranks::None, u16::BITS),
+            _ => (BlockRanks::None, u16::BITS),
         };
         Some(Bitmap { words, ranks, power, values: block.values })
     }
@@ -49,16 +49,12 @@ impl Bitmap<'_> {
     pub(super) fn probe(&self, order: Order, low: u16) -> Option<Probe> {
         let (low, stride) = (u32::from(low), u32::from(low) >> self.power);
         let rank = match self.ranks {
-            Ranks::Baked(ranks) => u16::from_be_bytes(*ranks.get(stride as usize)?),
-            Ranks::Built(ranks) => *ranks.get(stride as usize)?,
-            Ranks::None => 0,
+            BlockRanks::Baked(ranks) => u16::from_be_bytes(*ranks.get(stride as usize)?),
+            BlockRanks::Built(ranks) => *ranks.get(stride as usize)?,
+            BlockRanks::None => 0,
         };
         let (first, at) = ((stride << self.power) as usize / 64, low as usize / 64);
-        let bytes = *self.words.get(at)?;
-        let word = match order {
-            Order::Big => u64::from_be_bytes(bytes),
-            Order::Little => u64::from_le_bytes(bytes),
-        };
+        let word = order.u64(self.words.get(at)?, 0)?;
         let is_present = word >> (low % 64) & 1 == 1;
         let below = (word & ((1 << (low % 64)) - 1)).count_ones();
         let before = u32::from(rank) + ones(self.words, first..at)? + below;
