@@ -213,21 +213,46 @@ fn ords_are_read_by_kernels() {
         let numbers: Vec<i64> = (0..2_500).map(|_| 7 + rng.below(below).cast_signed()).collect();
         let read = open(Order::Little, &numbers, Form::Packed, true, JumpTables::Baked);
         let is = |ord: &TermOrd, number: &i64| i64::from(ord.get()) == *number;
+        // A constant has no bytes, and the greatest number of 32 bits and 7 is no ord.
+        let are_ords = (2..=1 << 20).contains(&below);
         for (start, len) in [(0, 2_500), (64, 1_024), (8, 20), (3, 1_000), (2_496, 4), (2_496, 5), (2_500, 0)]
         {
             let mut ords = vec![TermOrd::new(0); len];
             let done = read.decode_ords(start as u64, &mut ords);
             assert!(ords[..done].iter().zip(&numbers[start..]).all(|(ord, number)| is(ord, number)));
             assert!(start + len <= numbers.len() || done == 0);
+            // Groups of eight, but the last ones: a window of 64 bytes reaches past the file.
+            assert!(len < 2_500 || if are_ords { done >= 2_000 } else { done == 0 }, "{below}: {done}");
         }
         let mut indices: Vec<u32> = (0..700).map(|_| rng.below_u32(2_500)).collect();
         indices[600] = 2_500;
         let mut ords = vec![TermOrd::new(0); indices.len()];
         let done = read.gather_ords(&indices, &mut ords);
-        assert!(done <= 600, "an index past the last number");
+        assert_eq!(done, if are_ords { 600 } else { 0 }, "up to the index past the last number");
         let mut found = ords[..done].iter().zip(&indices);
         assert!(found.all(|(ord, index)| is(ord, &numbers[*index as usize])));
+        let big = open(Order::Big, &numbers, Form::Packed, true, JumpTables::Baked);
+        assert_eq!((big.decode_ords(0, &mut ords), big.gather_ords(&indices, &mut ords)), (0, 0));
     }
+}
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[test]
+fn ranges_are_compared_by_kernels() {
+    if !docvalues_format::bits::has_avx2() {
+        return println!("SKIPPED: no AVX2");
+    }
+    let numbers: Vec<i64> = (0..2_000).map(|at| 60 * at - 7).collect();
+    let compare = |order, form| {
+        let read = open(order, &numbers, form, true, JumpTables::Baked);
+        let mut found = vec![0_u64; 10];
+        let done = read.compare(64, &(6_000..=60_000), &mut found).unwrap();
+        (done, found.iter().map(|word| word.count_ones()).sum::<u32>())
+    };
+    // Numbers 101 to 703.
+    assert_eq!(compare(Order::Little, Form::Packed), (640, 603));
+    assert_eq!(compare(Order::Little, Form::Blocks(10)), (640, 603));
+    assert_eq!(compare(Order::Big, Form::Packed), (0, 0));
 }
 
 #[test]
