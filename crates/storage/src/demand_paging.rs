@@ -79,8 +79,8 @@ unsafe impl Send for PagedBytes {}
 // SAFETY: `bytes` is what keeps `PagedBytes` from being `Sync`. Bytes of a source are only read, and a
 // `Source` is `Sync`. Those of a buffer are, through `&self`, written by `admit` alone, in a granule
 // whose bit is clear, under the mutex; and read by `get`, `peek`, `array`, `whole` and `partly_verified`,
-// and by `SharedBytes`, in granules whose bit is set. `admit` sets the bit (release) after its last write, they find it set (acquire) before their
-// first read, so the write happens before the read; and no write follows.
+// and by `SharedBytes`, in granules whose bit is set. `admit` sets the bit (release) after its last write, they find
+// it set (acquire) before their first read, so the write happens before the read; and no write follows.
 unsafe impl Sync for PagedBytes {}
 
 impl PagedBytes {
@@ -294,8 +294,8 @@ impl Drop for Buffer {
 
 /// Bytes of a file, with a share of the mapping or the memory that they are in.
 ///
-/// For readers that outlive a borrow of the source, or of a section whose bytes are verified: see
-/// [`Section::verified_bytes`](crate::Section::verified_bytes).
+/// For readers that outlive a borrow of the source, or of a [`Section`](crate::Section): its
+/// [`verified_bytes`](crate::Section::verified_bytes).
 #[derive(Clone)]
 pub struct SharedBytes {
     /// The first of `len` bytes of `keep`.

@@ -58,7 +58,8 @@ impl Stored for i64 {
     }
 }
 
-/// A number that is no ord comes from a damaged file. It becomes an ord past the end of every dictionary.
+/// A number that is no ord comes from a damaged file. It becomes an ord past the end of every dictionary. Ords are stored as they
+/// are, so kernels may read them: only numbers have other forms.
 impl Stored for TermOrd {
     fn fill_by(
         out: &mut [TermOrd],
