@@ -64,7 +64,8 @@ static ALL_NAMES: LazyLock<Vec<String>> = LazyLock::new(|| {
     let files = |format: &&str| [".tim", ".tip", ".tmd", ".doc"].map(|end| format!("_0_{format}_0{end}"));
     let later = |generation: i32| LATER.map(|end| format!("_0_{generation}{end}"));
     let names = NAMES.map(str::to_owned).into_iter();
-    names.chain(TERMS.iter().flat_map(files)).chain((1..=8).flat_map(later)).collect()
+    let names = names.chain(TERMS.iter().flat_map(files)).chain((1..=8).flat_map(later));
+    names.chain(["_0_ES87BloomFilter_0.bfm".to_owned()]).collect()
 });
 
 /// Terms that are looked up, some of which there are.
@@ -83,8 +84,8 @@ pub fn lucene(input: &[u8]) {
     open(input);
 }
 
-/// Reads an index in all modes. Returns the number of its columns; `None` if it is refused.
-fn open(input: &[u8]) -> Option<usize> {
+/// The directory of an input, after its first byte.
+fn directory(input: &[u8]) -> Option<(u8, Arc<PowerLossDirectory>)> {
     let (&how, mut rest) = input.split_first()?;
     let disk = PowerLossDirectory::new("index");
     while let Some(([name, low, high], after)) = rest.split_first_chunk() {
@@ -101,7 +102,12 @@ fn open(input: &[u8]) -> Option<usize> {
         }
         rest = next;
     }
-    let disk = Arc::new(disk);
+    Some((how, Arc::new(disk)))
+}
+
+/// Reads an index in all modes. Returns the number of its columns; `None` if it is refused.
+fn open(input: &[u8]) -> Option<usize> {
+    let (how, disk) = directory(input)?;
     let mut columns = 0;
     for mode in JumpTables::ALL {
         let options =
@@ -193,5 +199,18 @@ mod tests {
         for input in inputs {
             assert!(open(&input).is_some_and(|columns| columns > 12));
         }
+    }
+
+    #[test]
+    fn terms_behind_a_bloom_filter_are_found() {
+        let inputs = fixture_inputs();
+        let [.., plain, filtered] = &inputs[..] else { return println!("SKIPPED: no fixtures") };
+        let find = |input: &[u8]| {
+            let index = Index::open_with(directory(input).unwrap().1, Options::new()).unwrap();
+            LOOK_UPS.map(|(field, id)| index.segments()[0].find_id(field, id).unwrap())
+        };
+        let found = find(plain);
+        assert!(found.iter().any(|docs| !docs.is_empty()));
+        assert_eq!(find(filtered), found);
     }
 }

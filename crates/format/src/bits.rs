@@ -213,14 +213,13 @@ mod unpack_kernels;
 pub use bitset::{PUSH_DOCS_SPARE, assign_all, count_ones, ones_of, or_at, push_docs, set_range};
 pub(crate) use compare::{all_at_most, min_max};
 pub use compare::{all_below, not_equal, ord_offsets, skip_below, skip_outside};
-pub(crate) use compare_packed::in_range_packed;
+pub use compare_packed::in_range_packed;
 pub use compress::{Lane, compress, compress_bits, compress_by_bits, deposit, expand};
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub use cpu_features::{has_avx2, has_avx512};
 pub use multiversion::{Work, multiversioned};
 pub(crate) use multiversion::{by_cpu, multiversion};
-pub use narrow::to_ords;
-pub(crate) use narrow::unpack_ords;
+pub use narrow::{to_ords, unpack_ords};
 pub use pack::pack;
 pub(crate) use table_lookup::{ENTRIES, look_up, look_up_packed};
 pub(crate) use unpack_kernels::in_range;

@@ -89,10 +89,11 @@ pub use decimal::{DECIMAL_LIMIT, Decimal, MAX_DIGITS};
 pub use direct::Direct;
 pub use encode::{NumericOptions, encode, encode_from};
 pub use fine_zone::{FINE_ZONE, FINE_ZONE_LEN, FINE_ZONES_TAG, FineZones};
-pub use gather::gather_packed;
+pub use gather::{gather_packed, gather_packed_ords};
 pub use lookup::{Lookup, RUN};
 pub use pruning_stats::{PruneCounts, Pruning};
 pub use read::NumericReader;
+pub use table::Table;
 pub use verify::{BlockCount, Encodings};
 pub use zone::{ZONE, ZONE_LEN, ZONES_PER_ZONE};
 

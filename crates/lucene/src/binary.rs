@@ -16,6 +16,10 @@ mod chunks;
 use std::ops::Range;
 use std::sync::Arc;
 
+use docvalues_column::Lists;
+use docvalues_format::prefetch::prefetch;
+use docvalues_format::presence::NO_VALUE;
+
 use chunks::Chunks;
 
 use crate::cursor::Cursor;
@@ -26,6 +30,9 @@ use crate::presence::PresenceEntry;
 
 /// Bytes from which on a run of byte strings ends.
 const RUN_BYTES: usize = 1 << 20;
+
+/// Byte strings that are found before the first of them is copied, so that their cache misses overlap.
+const TOGETHER: usize = 32;
 
 /// The entry of a column of byte strings in metadata.
 #[derive(Clone, Debug)]
@@ -139,7 +146,7 @@ impl ByteStrings {
                 bytes.get(start..start + len).ok_or_else(|| self.past())
             }
             Encoding::WithAddresses(addresses) => {
-                let (start, end) = (addresses.get(&self.body, index)?, addresses.get(&self.body, index + 1)?);
+                let [start, end] = addresses.pair(&self.body, index)?;
                 bytes.get(self.place(start, end)?).ok_or_else(|| self.past())
             }
             Encoding::Chunks(chunks, addresses) => {
@@ -152,6 +159,36 @@ impl ByteStrings {
                 scratch.bytes.get(start..end).ok_or_else(|| self.past())
             }
         }
+    }
+
+    /// Appends the byte strings at `indices`, and an empty one for each [`NO_VALUE`].
+    pub(crate) fn gather(&self, indices: &[u32], scratch: &mut Scratch, out: &mut Lists<u8>) -> Result<()> {
+        let Encoding::WithAddresses(addresses) = &self.encoding else {
+            for index in indices {
+                match *index {
+                    NO_VALUE => out.push(&[]),
+                    index => out.push(self.get(index.into(), scratch)?),
+                }
+            }
+            return Ok(());
+        };
+        let (bytes, mut places) = (self.body.bytes(), [(0, 0); TOGETHER]);
+        for indices in indices.chunks(TOGETHER) {
+            for (index, place) in indices.iter().zip(&mut places) {
+                *place = (0, 0);
+                if *index != NO_VALUE {
+                    let [start, end] = addresses.pair(&self.body, (*index).into())?;
+                    let Range { start, end } = self.place(start, end)?;
+                    prefetch(bytes.as_ptr().wrapping_add(start));
+                    prefetch(bytes.as_ptr().wrapping_add(end));
+                    *place = (start, end);
+                }
+            }
+            for (start, end) in &places[..indices.len()] {
+                out.push(bytes.get(*start..*end).ok_or_else(|| self.past())?);
+            }
+        }
+        Ok(())
     }
 
     /// Some byte strings from `indices.start` on: at least one, and fewer than all of `indices` if they are long or of

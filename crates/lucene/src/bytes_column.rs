@@ -4,7 +4,6 @@ use docvalues_column::{
     Batch, BatchDocs, Column, ColumnInfo, DocId, DocRange, Each, Gathered, Result, Rows, Slices, Values,
     View, bits,
 };
-use docvalues_format::presence::NO_VALUE;
 
 use crate::binary::{ByteStrings, Scratch};
 use crate::presence::Presence;
@@ -52,13 +51,7 @@ impl Rows<u8> for BytesColumn {
             if !are_all {
                 presence.mark_words(place.start, words(indices));
             }
-            for index in indices {
-                match *index {
-                    NO_VALUE => lists.push(&[]),
-                    index => lists.push(self.strings.get(index.into(), &mut scratch)?),
-                }
-            }
-            Ok(())
+            self.strings.gather(indices, &mut scratch, lists)
         }))
     }
 

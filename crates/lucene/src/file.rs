@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use docvalues_storage::Source;
+use docvalues_storage::{SharedBytes, Source};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::order::Order;
@@ -15,23 +15,24 @@ pub(crate) const FOOTER: usize = 16;
 #[derive(Clone, Debug)]
 pub(crate) struct File {
     name: Arc<str>,
-    source: Arc<Source>,
-    place: Range<usize>,
+    /// All bytes; `None` if the source has none in memory.
+    bytes: Option<SharedBytes>,
 }
 
 impl File {
     /// The file with the path `name`, whose bytes are mapped or in memory.
     pub(crate) fn new(name: impl Into<Arc<str>>, source: Source) -> File {
-        let len = source.bytes().map_or(0, <[u8]>::len);
-        File { name: name.into(), source: Arc::new(source), place: 0..len }
+        File { name: name.into(), bytes: SharedBytes::of(&Arc::new(source)) }
     }
 
-    /// The member at `place` of this compound file. It has no bytes if `place` reaches past the end.
+    /// The member at `place` of this compound file. Bytes past the end of the file are left out.
     pub(crate) fn member(&self, name: &str, place: Range<usize>) -> File {
-        let start = self.place.start.saturating_add(place.start).min(self.place.end);
-        let end = self.place.start.saturating_add(place.end).clamp(start, self.place.end);
-        let name = format!("{}:{name}", self.name).into();
-        File { name, source: Arc::clone(&self.source), place: start..end }
+        File { name: format!("{}:{name}", self.name).into(), bytes: self.part(place) }
+    }
+
+    /// The bytes of a range, as far as there are any, with a share of their owner.
+    pub(crate) fn part(&self, range: Range<usize>) -> Option<SharedBytes> {
+        self.bytes.as_ref().map(|bytes| bytes.part(range))
     }
 
     /// The path of the file; of a member, with its name.
@@ -42,7 +43,7 @@ impl File {
     /// All bytes, with header and footer.
     #[inline]
     pub(crate) fn bytes(&self) -> &[u8] {
-        self.source.bytes().and_then(|all| all.get(self.place.clone())).unwrap_or_default()
+        self.bytes.as_deref().unwrap_or_default()
     }
 
     /// An error at byte `offset`.

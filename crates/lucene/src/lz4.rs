@@ -13,10 +13,41 @@ const RESERVED: usize = 64 << 10;
 ///
 /// A block grows by at most 255 times, so a wrong length fails before it takes much memory.
 pub(crate) fn decompress(block: &[u8], len: usize, out: &mut Vec<u8>) -> Option<usize> {
-    let end = out.len().checked_add(len)?;
-    out.reserve(len.min(RESERVED) + SHORT);
-    let mut at = 0;
-    loop {
+    let mut decoder = Decoder::new(block, len, out)?;
+    while !decoder.sequence(out)? {}
+    Some(decoder.at)
+}
+
+/// A block that is decompressed piece by piece.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Decoder<'b> {
+    block: &'b [u8],
+    /// The next byte of the block.
+    at: usize,
+    /// Bytes of the output with all of the block.
+    end: usize,
+}
+
+impl<'b> Decoder<'b> {
+    /// As [`decompress`], but nothing is appended before [`read`](Self::read) is called.
+    pub(crate) fn new(block: &'b [u8], len: usize, out: &mut Vec<u8>) -> Option<Decoder<'b>> {
+        let end = out.len().checked_add(len)?;
+        out.reserve(len.min(RESERVED) + SHORT);
+        Some(Decoder { block, at: 0, end })
+    }
+
+    /// Appends sequences to `out` until it has `until` bytes, or all. Returns whether it has all; `None` if the block is damaged.
+    pub(crate) fn read(&mut self, until: usize, out: &mut Vec<u8>) -> Option<bool> {
+        while out.len() < until.min(self.end) {
+            self.sequence(out)?;
+        }
+        Some(out.len() == self.end)
+    }
+
+    /// Appends a sequence, of which some are left. Returns whether it is the last one.
+    #[inline(always)]
+    fn sequence(&mut self, out: &mut Vec<u8>) -> Option<bool> {
+        let Decoder { block, mut at, end } = *self;
         let token = *block.get(at)?;
         at += 1;
         let literals = length(block, &mut at, token >> 4)?;
@@ -25,19 +56,21 @@ pub(crate) fn decompress(block: &[u8], len: usize, out: &mut Vec<u8>) -> Option<
         }
         append(out, block.get(at..)?, literals)?;
         at += literals;
-        if out.len() == end {
-            // The last sequence has no match.
-            return Some(at);
+        // The last sequence has no match.
+        let is_last = out.len() == end;
+        if !is_last {
+            // Little-endian in every release.
+            let distance = usize::from(u16::from_le_bytes(*block.get(at..)?.first_chunk()?));
+            at += 2;
+            let matched = length(block, &mut at, token & 15)?.checked_add(MIN_MATCH)?;
+            let start = out.len().checked_sub(distance).filter(|_| distance > 0)?;
+            if matched > end - out.len() {
+                return None;
+            }
+            append_again(out, start, matched)?;
         }
-        // Little-endian in every release.
-        let distance = usize::from(u16::from_le_bytes(*block.get(at..)?.first_chunk()?));
-        at += 2;
-        let matched = length(block, &mut at, token & 15)?.checked_add(MIN_MATCH)?;
-        let start = out.len().checked_sub(distance).filter(|_| distance > 0)?;
-        if matched > end - out.len() {
-            return None;
-        }
-        append_again(out, start, matched)?;
+        self.at = at;
+        Some(is_last)
     }
 }
 
@@ -112,7 +145,15 @@ pub(crate) mod tests {
             let block = compress(&dictionary, &bytes);
             let mut out = dictionary.clone();
             prop_assert_eq!(decompress(&block, bytes.len(), &mut out), Some(block.len()));
-            prop_assert_eq!(out, [dictionary, bytes].concat());
+            let all = [&dictionary[..], &bytes].concat();
+            prop_assert_eq!(&out, &all);
+            let mut pieces = dictionary.clone();
+            let mut decoder = Decoder::new(&block, bytes.len(), &mut pieces).unwrap();
+            for until in (0..all.len() + 9).step_by(9) {
+                let has_all = decoder.read(until, &mut pieces).unwrap();
+                prop_assert!(pieces.len() >= until.min(all.len()) && has_all == (pieces.len() == all.len()));
+                prop_assert!(all.starts_with(&pieces));
+            }
         }
 
         #[test]

@@ -116,6 +116,13 @@ impl Block {
         let rise = (self.slope * index as f32) as i64;
         self.min.wrapping_add(rise)
     }
+
+    /// The number at place `index` of the block. `None` only for one past the end of the file.
+    #[inline(always)]
+    fn number(&self, data: &Body, index: u32) -> Option<i64> {
+        let packed = self.packed.get(data.bytes(), data.order, index.into())?;
+        Some(self.line(index).wrapping_add(packed.cast_signed()))
+    }
 }
 
 impl Monotonic {
@@ -145,13 +152,22 @@ impl Monotonic {
     /// Number `index`.
     #[inline]
     pub(crate) fn get(&self, data: &Body, index: u64) -> Result<i64> {
-        let found = usize::try_from(index >> self.shift).ok().and_then(|block| self.blocks.get(block));
-        let within = self.within(index);
-        let number = found.filter(|_| index < self.count).and_then(|block| {
-            let packed = block.packed.get(data.bytes(), data.order, within.into())?;
-            Some(block.line(within).wrapping_add(packed.cast_signed()))
-        });
+        let block = self.block(index).filter(|_| index < self.count);
+        let number = block.and_then(|block| block.number(data, self.within(index)));
         number.ok_or_else(|| self.past(data))
+    }
+
+    /// Numbers `index` and `index + 1`, such as the start and the end of a list.
+    #[inline]
+    pub(crate) fn pair(&self, data: &Body, index: u64) -> Result<[i64; 2]> {
+        let (within, next) = (self.within(index), index.saturating_add(1));
+        // Both are in one block, unless the second is the first one of the next.
+        let block = self.block(index).filter(|_| next < self.count && self.within(next) != 0);
+        let Some(block) = block else { return Ok([self.get(data, index)?, self.get(data, next)?]) };
+        match [within, within + 1].map(|within| block.number(data, within)) {
+            [Some(start), Some(end)] => Ok([start, end]),
+            _ => Err(self.past(data)),
+        }
     }
 
     /// Replaces `out` by the numbers of a range.
@@ -163,8 +179,7 @@ impl Monotonic {
         }
         let (bytes, mut at) = (data.bytes(), range.start);
         while at < range.end {
-            let block = usize::try_from(at >> self.shift).ok().and_then(|block| self.blocks.get(block));
-            let (block, within) = (block.ok_or_else(past)?, self.within(at));
+            let (block, within) = (self.block(at).ok_or_else(past)?, self.within(at));
             // Both are at most a block, and so have at most 22 bits.
             let here = (1 << self.shift) - u64::from(within);
             let here = usize::try_from(here.min(range.end - at)).unwrap_or(BATCH).min(BATCH);
@@ -186,6 +201,12 @@ impl Monotonic {
     fn past(&self, data: &Body) -> Error {
         let start = self.blocks.first().map_or(data.place.start, |block| block.packed.start);
         data.broken(start, "an address past the last one")
+    }
+
+    /// The block of a number.
+    #[inline(always)]
+    fn block(&self, index: u64) -> Option<&Block> {
+        self.blocks.get(usize::try_from(index >> self.shift).ok()?)
     }
 
     /// The place of a number in its block.
@@ -249,10 +270,13 @@ pub(crate) mod tests {
             let read = Monotonic::open(&entry, &data, offset, len).unwrap();
             for (index, number) in (0..).zip(&numbers) {
                 prop_assert_eq!(read.get(&data, index).unwrap(), *number);
+                let pair = numbers.get(index as usize..index as usize + 2).map(|pair| [pair[0], pair[1]]);
+                prop_assert_eq!(read.pair(&data, index).ok(), pair);
             }
             let (from, mut out) = (from.min(count), vec![7]);
             read.decode(&data, from..count, &mut out).unwrap();
             prop_assert_eq!(&out, &numbers[from as usize..]);
+            prop_assert!(read.pair(&data, count).is_err() && read.pair(&data, u64::MAX).is_err());
             prop_assert!(read.get(&data, count).is_err() && read.decode(&data, 0..count + 1, &mut out).is_err());
             if count > 0 {
                 prop_assert!(Monotonic::open(&entry, &data, offset, len + 1).is_err());

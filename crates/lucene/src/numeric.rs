@@ -19,12 +19,14 @@
 mod block;
 mod blocks;
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
-use docvalues_column::Bounds;
+use docvalues_column::{Bounds, TermOrd};
 use docvalues_format::bits::{compress, expand, unsigned};
+use docvalues_format::numeric::{Lookup, Table};
 use docvalues_format::presence::NO_VALUE;
+use docvalues_storage::SharedBytes;
 
 use block::Block;
 use blocks::Blocks;
@@ -33,6 +35,7 @@ use crate::cursor::Cursor;
 use crate::error::{Error, Result};
 use crate::file::{Body, byte};
 use crate::jump_tables::JumpTables;
+use crate::order::Order;
 use crate::packed::{BATCH, Packed};
 use crate::presence::PresenceEntry;
 
@@ -112,7 +115,7 @@ pub(crate) struct Numbers {
 #[derive(Debug)]
 enum Encoding {
     Packed(Block),
-    Table(Vec<i64>, Packed),
+    Table(Table, Packed),
     Blocks(Blocks),
 }
 
@@ -141,7 +144,7 @@ impl Numbers {
         if width > 8 {
             return Err(body.broken(region.start, "indices of a table of more than 8 bits"));
         }
-        open(Encoding::Table(entry.table.clone(), packed(width)?))
+        open(Encoding::Table(Table::of(entry.table.iter().copied()), packed(width)?))
     }
 
     /// The same number `count` times.
@@ -160,11 +163,26 @@ impl Numbers {
             _ if self.count == 0 => Bounds::NONE,
             Encoding::Packed(block) => block.bounds(),
             Encoding::Table(table, _) => {
-                let bounds = table.iter().min().zip(table.iter().max());
+                let bounds = table.values().iter().min().zip(table.values().iter().max());
                 bounds.map_or(Bounds::Unknown, |(least, greatest)| Bounds::Within(*least..=*greatest))
             }
             Encoding::Blocks(_) => Bounds::Unknown,
         }
+    }
+
+    /// Look-ups of single numbers in few instructions. `None` for big-endian integers and for blocks; a number that has none is
+    /// past the last one, or damaged.
+    pub(crate) fn lookup(&self) -> Option<Lookup<SharedBytes>> {
+        let (Block { min, gcd, packed }, table) = match &self.encoding {
+            Encoding::Packed(block) => (*block, &[][..]),
+            Encoding::Table(table, packed) => (Block { min: 0, gcd: 1, packed: *packed }, table.values()),
+            Encoding::Blocks(_) => return None,
+        };
+        if self.body.order == Order::Big {
+            return None;
+        }
+        let bytes = self.body.file.part(packed.start..usize::MAX)?;
+        Lookup::of_packed(bytes, (packed.width, self.count), (min, gcd.cast_unsigned()), table)
     }
 
     /// Number `index`.
@@ -176,9 +194,7 @@ impl Numbers {
         let (bytes, order) = (self.body.bytes(), self.body.order);
         let number = match &self.encoding {
             Encoding::Packed(block) => block.get(bytes, order, index),
-            Encoding::Table(table, packed) => {
-                packed.get(bytes, order, index).and_then(|at| table_entry(table, at))
-            }
+            Encoding::Table(table, packed) => packed.get(bytes, order, index).and_then(|at| table.get(at)),
             Encoding::Blocks(blocks) => {
                 let block = blocks.block(&self.body, bytes, index >> blocks.shift)?;
                 block.get(bytes, order, blocks.within(index))
@@ -218,13 +234,29 @@ impl Numbers {
         Ok(())
     }
 
-    fn decode_table(&self, table: &[i64], packed: Packed, start: u64, out: &mut [i64]) -> Option<()> {
+    /// The numbers from `start` on as ords, as many of the first as a kernel can. Returns how many.
+    pub(crate) fn decode_ords(&self, start: u64, out: &mut [TermOrd]) -> usize {
+        match &self.encoding {
+            Encoding::Packed(block) if start.saturating_add(out.len() as u64) <= self.count => {
+                block.decode_ords(&self.body, start, out).unwrap_or(0)
+            }
+            _ => 0,
+        }
+    }
+
+    /// The numbers at `indices` as ords, as many of the first as a kernel can. Returns how many.
+    pub(crate) fn gather_ords(&self, indices: &[u32], out: &mut [TermOrd]) -> usize {
+        match &self.encoding {
+            Encoding::Packed(block) => block.gather_ords(&self.body, self.count, indices, out).unwrap_or(0),
+            Encoding::Table(..) | Encoding::Blocks(_) => 0,
+        }
+    }
+
+    fn decode_table(&self, table: &Table, packed: Packed, start: u64, out: &mut [i64]) -> Option<()> {
         let (bytes, order, mut at) = (self.body.bytes(), self.body.order, start);
         for out in out.chunks_mut(BATCH) {
             packed.unpack_add(bytes, order, at, 0, unsigned(out))?;
-            for number in &mut *out {
-                *number = table_entry(table, number.cast_unsigned())?;
-            }
+            table.replace(out).ok()?;
             at += out.len() as u64;
         }
         Some(())
@@ -262,10 +294,7 @@ impl Numbers {
             Encoding::Packed(block) => block.gather(&self.body, indices, out).ok_or_else(past),
             Encoding::Table(table, packed) => {
                 packed.gather_add(bytes, order, indices, 0, out).ok_or_else(past)?;
-                for number in out {
-                    *number = table_entry(table, number.cast_unsigned()).ok_or_else(past)?;
-                }
-                Ok(())
+                table.replace(out).map_err(|_| past())
             }
             Encoding::Blocks(blocks) => self.gather_blocks(blocks, indices, out),
         }
@@ -297,6 +326,28 @@ impl Numbers {
         Ok(())
     }
 
+    /// Sets bit *i* of `found` if number `start + i` is in `wanted`, for as many of the first numbers as a kernel compares without
+    /// unpacking them. Returns how many. All are in one block, if there are blocks.
+    pub(crate) fn compare(
+        &self,
+        start: u64,
+        wanted: &RangeInclusive<i64>,
+        found: &mut [u64],
+    ) -> Result<usize> {
+        if start.saturating_add(64 * found.len() as u64) > self.count {
+            return Err(self.past());
+        }
+        let (block, start) = match &self.encoding {
+            Encoding::Packed(block) => (*block, start),
+            Encoding::Table(..) => return Ok(0),
+            Encoding::Blocks(blocks) => {
+                let block = blocks.block(&self.body, self.body.bytes(), start >> blocks.shift)?;
+                (block, blocks.within(start))
+            }
+        };
+        Ok(block.compare(&self.body, start, wanted, found).unwrap_or(0))
+    }
+
     /// Numbers of a block, if there are blocks: they have bounds of their own.
     pub(crate) fn block_len(&self) -> Option<u64> {
         if let Encoding::Blocks(blocks) = &self.encoding { Some(1 << blocks.shift) } else { None }
@@ -323,11 +374,6 @@ impl Numbers {
 #[cold]
 fn past(body: &Body, start: usize) -> Error {
     body.broken(start, "a number past the last one, or an index past its table")
-}
-
-#[inline(always)]
-fn table_entry(table: &[i64], at: u64) -> Option<i64> {
-    usize::try_from(at).ok().and_then(|at| table.get(at)).copied()
 }
 
 #[cfg(test)]

@@ -237,7 +237,9 @@ impl Layer {
             _ => numbers.bounds(),
         };
         let info = info(field, docs, (with_value, count), form.bounds(&bounds));
-        Ok(Arc::new(NumbersColumn { info, presence, numbers, form, bounds, addresses, terms, zones }))
+        let is_plain = addresses.is_none() && presence.is_all() && form == Form::Same;
+        let lookup = if is_plain { numbers.lookup() } else { None };
+        Ok(Arc::new(NumbersColumn { info, presence, numbers, lookup, form, bounds, addresses, terms, zones }))
     }
 }
 

@@ -476,6 +476,53 @@ fn indexes_of_all_releases_follow_the_rules_of_the_traits() {
     }
 }
 
+/// Codecs of Elasticsearch, of the k-NN plugin and of compression in OpenSearch, by a release with the same layouts.
+const WRAPPERS: [(usize, &[&str]); 5] = [
+    (1, &["KNN80Codec", "KNN84Codec"]),
+    (2, &["KNN86Codec"]),
+    (3, &["KNN87Codec"]),
+    (4, &["KNN910Codec", "KNN920Codec", "KNN940Codec", "KNN950Codec", "ZSTD", "ZSTDNODICT"]),
+    (
+        6,
+        &[
+            "KNN990Codec",
+            "KNN9120Codec",
+            "KNN10010Codec",
+            "KNN1030Codec",
+            "KNN1040Codec",
+            "Elasticsearch814",
+            "Elasticsearch816",
+            "Elasticsearch900",
+            "Elasticsearch900Lucene101",
+            "Elasticsearch92Lucene103",
+            "Elasticsearch93Lucene104",
+            "Elasticsearch96",
+            "ZSTD99",
+            "ZSTDNODICT912",
+            "QATDEFLATE101",
+            "QATLZ4104",
+        ],
+    ),
+];
+
+#[test]
+fn segments_of_codecs_that_wrap_one_of_lucene_are_read() {
+    for (release, codecs) in WRAPPERS {
+        let (release, docs) = (RELEASES[release], 300);
+        let columns = columns(docs, release);
+        let model = model(docs, &columns);
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), release, docs, &columns, true);
+        for codec in codecs {
+            let commit = commit(Release { codec: *codec, ..release }, NONE, &[]);
+            fs::write(folder.path().join("segments_1"), commit).unwrap();
+            let index = open(folder.path(), JumpTables::Baked).unwrap();
+            assert_eq!(index.segments()[0].codec(), *codec);
+            check_source(&*part(&index).source, &model);
+        }
+    }
+}
+
 /// Blocks of presence of all kinds, and skip indexes of many zones.
 #[test]
 fn a_large_segment_is_read() {

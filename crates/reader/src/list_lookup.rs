@@ -6,7 +6,7 @@ use docvalues_column::DocId;
 use docvalues_format::numeric::{Lookup, RUN};
 use docvalues_format::presence::RankLookup;
 use docvalues_format::source::SectionBytes as _;
-use docvalues_storage::{Section, VerifiedBytes};
+use docvalues_storage::{Section, SharedBytes};
 
 use crate::element::Stored;
 use crate::lists::ListReader;
@@ -14,9 +14,9 @@ use crate::lists::ListReader;
 /// The look-ups of a multi-valued column: a document's rank, the places of its values, and the values.
 #[derive(Debug)]
 pub(crate) struct ListLookup {
-    ranks: RankLookup<VerifiedBytes>,
-    offsets: Lookup<VerifiedBytes>,
-    values: Lookup<VerifiedBytes>,
+    ranks: RankLookup<SharedBytes>,
+    offsets: Lookup<SharedBytes>,
+    values: Lookup<SharedBytes>,
 }
 
 impl ListLookup {

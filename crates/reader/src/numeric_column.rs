@@ -10,7 +10,7 @@ use docvalues_column::{
 use docvalues_format::bits::{Work, multiversioned};
 use docvalues_format::numeric::{Direct, Lookup, NumericReader};
 use docvalues_format::presence::Indices;
-use docvalues_storage::{Section, VerifiedBytes};
+use docvalues_storage::{Section, SharedBytes};
 
 use crate::column::{BATCH, ColumnCore, FormatResult, presence_words, request};
 use crate::dictionary::Dictionary;
@@ -32,7 +32,7 @@ pub(crate) struct NumericColumn {
     pub(crate) values: NumericReader<Section>,
     /// The look-ups of a single-valued column in which every document has a value, once all its bytes are verified. Not
     /// boxed, as that costs each look-up a load, and the processor can have only some 190 loads under way.
-    pub(crate) lookup: OnceLock<Lookup<VerifiedBytes>>,
+    pub(crate) lookup: OnceLock<Lookup<SharedBytes>>,
     /// The look-ups of a multi-valued column, once all its bytes are verified.
     pub(crate) list_lookup: OnceLock<Box<ListLookup>>,
     /// The dictionary, if the numbers are ords.

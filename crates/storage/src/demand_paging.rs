@@ -79,8 +79,8 @@ unsafe impl Send for PagedBytes {}
 // SAFETY: `bytes` is what keeps `PagedBytes` from being `Sync`. Bytes of a source are only read, and a
 // `Source` is `Sync`. Those of a buffer are, through `&self`, written by `admit` alone, in a granule
 // whose bit is clear, under the mutex; and read by `get`, `peek`, `array`, `whole` and `partly_verified`,
-// and by `VerifiedBytes`, in granules whose bit is set. `admit` sets the bit (release) after its last write, they find it set (acquire) before their
-// first read, so the write happens before the read; and no write follows.
+// and by `SharedBytes`, in granules whose bit is set. `admit` sets the bit (release) after its last write, they find
+// it set (acquire) before their first read, so the write happens before the read; and no write follows.
 unsafe impl Sync for PagedBytes {}
 
 impl PagedBytes {
@@ -180,10 +180,10 @@ impl PagedBytes {
     }
 
     /// The bytes from `start` to the limit, with a share of their owner, so they outlive `self`, if all granules are admitted.
-    pub(crate) fn kept(&self, start: usize) -> Option<VerifiedBytes> {
+    pub(crate) fn kept(&self, start: usize) -> Option<SharedBytes> {
         let bytes = self.whole()?.get(start..)?;
         let len = bytes.len();
-        Some(VerifiedBytes { bytes: NonNull::from_ref(bytes).cast(), len, keep: self.keep.clone() })
+        Some(SharedBytes { bytes: NonNull::from_ref(bytes).cast(), len, keep: self.keep.clone() })
     }
 
     /// All bytes below the limit, verified or not, with the set of admitted granules; `None` for a buffer with
@@ -292,16 +292,33 @@ impl Drop for Buffer {
     }
 }
 
-/// Verified bytes, which keep the mapping or the memory that they are in.
+/// Bytes of a file, with a share of the mapping or the memory that they are in.
 ///
-/// For readers that outlive a borrow of the [`Section`](crate::Section): see
-/// [`Section::verified_bytes`](crate::Section::verified_bytes).
-pub struct VerifiedBytes {
+/// For readers that outlive a borrow of the source, or of a [`Section`](crate::Section): its
+/// [`verified_bytes`](crate::Section::verified_bytes).
+#[derive(Clone)]
+pub struct SharedBytes {
     /// The first of `len` bytes of `keep`.
     bytes: NonNull<u8>,
     len: usize,
-    #[expect(dead_code, reason = "held to be dropped")]
     keep: Keep,
+}
+
+impl SharedBytes {
+    /// All bytes of a file, **unverified**, as [`Source::bytes`] returns them. O(1).
+    pub fn of(source: &Arc<Source>) -> Option<SharedBytes> {
+        let bytes = source.bytes()?;
+        let (len, keep) = (bytes.len(), Keep::Source(Arc::clone(source)));
+        Some(SharedBytes { bytes: NonNull::from_ref(bytes).cast(), len, keep })
+    }
+
+    /// The bytes of a range, as far as there are any. O(1).
+    pub fn part(&self, range: Range<usize>) -> SharedBytes {
+        let start = range.start.min(self.len);
+        let bytes = &self[start..range.end.clamp(start, self.len)];
+        let (len, keep) = (bytes.len(), self.keep.clone());
+        SharedBytes { bytes: NonNull::from_ref(bytes).cast(), len, keep }
+    }
 }
 
 const _: () = {
@@ -309,28 +326,28 @@ const _: () = {
     assert_shared::<Keep>();
 };
 
-// SAFETY: `bytes` is what keeps `VerifiedBytes` from being `Send`. What it points to is owned by `keep`, which is
+// SAFETY: `bytes` is what keeps `SharedBytes` from being `Send`. What it points to is owned by `keep`, which is
 // `Send` and `Sync`, as asserted above.
-unsafe impl Send for VerifiedBytes {}
+unsafe impl Send for SharedBytes {}
 
-// SAFETY: `bytes` is what keeps `VerifiedBytes` from being `Sync`. The bytes are only read: nobody writes those of a
+// SAFETY: `bytes` is what keeps `SharedBytes` from being `Sync`. The bytes are only read: nobody writes those of a
 // source, nor those of a buffer once all granules are admitted, which `kept` checked.
-unsafe impl Sync for VerifiedBytes {}
+unsafe impl Sync for SharedBytes {}
 
-impl Deref for VerifiedBytes {
+impl Deref for SharedBytes {
     type Target = [u8];
 
     #[inline(always)]
     fn deref(&self) -> &[u8] {
-        // SAFETY: `kept` took `bytes` and `len` from a slice of initialised bytes after it found all granules admitted,
-        // so none of them is written any more. `keep` shares their owner, which neither moves nor frees them before it
-        // is dropped, and the result borrows `self`.
+        // SAFETY: `of`, `part` and `kept` took `bytes` and `len` from a slice of initialised bytes. None of them is written
+        // any more: they are those of a source, or `kept` found all granules admitted. `keep` shares their owner, which
+        // neither moves nor frees them before it is dropped, and the result borrows `self`.
         unsafe { std::slice::from_raw_parts(self.bytes.as_ptr(), self.len) }
     }
 }
 
 // Without the bytes, which are a file's.
-impl fmt::Debug for VerifiedBytes {
+impl fmt::Debug for SharedBytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} bytes", self.len)
     }

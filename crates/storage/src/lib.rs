@@ -38,7 +38,7 @@ mod source;
 mod spill;
 
 pub use atomic_file::AtomicFile;
-pub use demand_paging::VerifiedBytes;
+pub use demand_paging::SharedBytes;
 pub use directory::{Directory, DirectoryEntry, DirectoryFile, FileLock, FsDirectory, check_name};
 pub use error::{Error, Result, Step};
 pub use huge_pages::prefer_huge_pages;

@@ -8,7 +8,7 @@ use docvalues_format::error::{Error, ErrorKind, Place, Result, Section as Role};
 use docvalues_format::granule::{self, CRC_LEN, GRANULE, LARGE_SECTION, Layout, SectionRef};
 use docvalues_format::source::{PartlyVerified, SectionBytes, TAIL};
 
-use crate::demand_paging::VerifiedBytes;
+use crate::demand_paging::SharedBytes;
 use crate::granule_set::granules_of;
 use crate::mmap::Advice;
 use crate::source::Source;
@@ -232,7 +232,7 @@ impl Section {
 
     /// Returns payload and tail from `start` on, with a share of their owner, so that they outlive the section. `None` unless
     /// every byte is verified, or none has to be. O(1).
-    pub fn verified_bytes(&self, start: usize) -> Option<VerifiedBytes> {
+    pub fn verified_bytes(&self, start: usize) -> Option<SharedBytes> {
         self.data.pages.kept(start)
     }
 

@@ -19,10 +19,64 @@ const SEGMENTS: [(&str, &str); 6] = [
 /// The ends of files that are never opened: stored fields and positions.
 const UNREAD: [&str; 6] = [".fdt", ".fdx", ".fdm", ".pos", ".psm", ".pay"];
 
-/// The files of each segment, by the names that those of a segment `_0` have; none without fixtures.
+/// The postings of the last of [`SEGMENTS`], and the Bloom filter that wraps them in [`behind_bloom_filter`].
+const POSTINGS: &str = "Lucene104";
+const FILTER: &str = "ES87BloomFilter";
+
+/// The files of each segment, by the names that those of a segment `_0` have; then the last one
+/// [behind a Bloom filter](behind_bloom_filter). None without fixtures.
 pub(super) fn segments() -> Vec<Vec<(String, Vec<u8>)>> {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/lucene/fixtures/data");
-    SEGMENTS.iter().filter_map(|(index, segment)| files(&data.join(index), segment).ok()).collect()
+    let mut segments: Vec<_> =
+        SEGMENTS.iter().filter_map(|(index, segment)| files(&data.join(index), segment).ok()).collect();
+    let filtered = segments.last().cloned().map(behind_bloom_filter);
+    segments.extend(filtered);
+    segments
+}
+
+/// The files as Elasticsearch writes them if each indexed field has a Bloom filter: a `.bfm` names the postings.
+fn behind_bloom_filter(mut files: Vec<(String, Vec<u8>)>) -> Vec<(String, Vec<u8>)> {
+    let string = |text: &str| [&[text.len() as u8][..], text.as_bytes()].concat();
+    let format = |name: &str| [string("PerFieldPostingsFormat.format"), string(name)].concat();
+    let (suffix, mut id) = (format!("{FILTER}_0"), Vec::new());
+    for (name, bytes) in &mut files {
+        match name.as_str() {
+            // In its header, after magic, name and version.
+            "_0.si" => id = bytes[9 + usize::from(bytes[4])..][..16].to_vec(),
+            "_0.fnm" => {
+                *bytes = replace(bytes, &format(POSTINGS), &format(FILTER));
+                reseal_lucene(bytes);
+            }
+            _ => {}
+        }
+    }
+    let mut meta = 0x3FD7_6C17_u32.to_be_bytes().to_vec();
+    meta.extend(string(FILTER));
+    meta.extend([0; 4]);
+    meta.extend(id);
+    meta.extend(string(&suffix));
+    // One group, of all fields: there are fewer than 100.
+    meta.push(1);
+    meta.extend(string(POSTINGS));
+    meta.extend(string(&format!("{POSTINGS}_0")));
+    meta.push(100);
+    meta.extend(0..100_u8);
+    // The footer.
+    meta.extend([0; 16]);
+    reseal_lucene(&mut meta);
+    files.push((format!("_0_{suffix}.bfm"), meta));
+    files
+}
+
+/// The bytes with `to` in place of each `from`.
+fn replace(mut bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    while let Some(at) = bytes.windows(from.len()).position(|here| here == from) {
+        out.extend([&bytes[..at], to].concat());
+        bytes = &bytes[at + from.len()..];
+    }
+    out.extend(bytes);
+    out
 }
 
 fn files(index: &Path, segment: &str) -> io::Result<Vec<(String, Vec<u8>)>> {

@@ -10,9 +10,9 @@ const WORD: usize = 64;
 /// Sets bit *i* of `found` if packed integer `start + i` lies in `low ..= low + span`, modulo 2^64.
 ///
 /// Compares as many whole words of 64 integers as a kernel of this CPU can, and returns the number of integers. The
-/// caller unpacks the others. A kernel needs a window of 64 bytes for each group.
+/// caller unpacks the others. A kernel needs a window of 64 bytes for each group, and a `start` that is a multiple of 8.
 #[inline]
-pub(crate) fn in_range_packed(
+pub fn in_range_packed(
     bytes: &[u8],
     width: u8,
     start: usize,

@@ -35,9 +35,9 @@ multiversion! {
 /// `u32::MAX`.
 ///
 /// Unpacks only whole groups, as many as this CPU's kernel can, and returns the number of integers unpacked. The caller
-/// unpacks the rest.
+/// unpacks the rest, and all if `start` is no multiple of 8.
 #[inline]
-pub(crate) fn unpack_ords(bytes: &[u8], width: u8, start: usize, add: u32, out: &mut [TermOrd]) -> usize {
+pub fn unpack_ords(bytes: &[u8], width: u8, start: usize, add: u32, out: &mut [TermOrd]) -> usize {
     let from = (start / 8).checked_mul(width.into()).and_then(|at| bytes.get(at..));
     let Some(bytes) = from.filter(|_| start.is_multiple_of(8)) else { return 0 };
     #[cfg(all(target_arch = "x86_64", not(miri)))]

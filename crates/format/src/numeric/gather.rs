@@ -8,6 +8,7 @@ use super::simd::{self, Blocks, Numbers, Packed};
 use super::{NumericReader, ONE_BLOCK, Transform};
 use crate::bits;
 use crate::error::Result;
+use crate::id::TermOrd;
 use crate::jump::Chain;
 use crate::source::{PartlyVerified, SectionBytes};
 
@@ -41,6 +42,27 @@ pub fn gather_packed(bytes: &[u8], width: u8, base: i64, indices: &[u32], out: &
     let section = PartlyVerified { bytes, granules: None };
     let packed = Packed { section, payload: 0, width, slope: 0 };
     simd::gather_packed(packed, Numbers { count: u64::MAX, add: base }, indices, out)
+}
+
+/// As [`gather_packed`], for integers of up to 32 bits as ords: the first `count` of them, with `add` added to each. No sum may
+/// exceed `u32::MAX`. Stops also at an index that is not below `count`.
+///
+/// # Panics
+///
+/// If `indices` and `out` differ in length.
+pub fn gather_packed_ords(
+    bytes: &[u8],
+    (width, count): (u8, u64),
+    add: u32,
+    indices: &[u32],
+    out: &mut [TermOrd],
+) -> usize {
+    assert_eq!(indices.len(), out.len(), "`out` must be as long as `indices`");
+    if !(1..=32).contains(&width) {
+        return 0;
+    }
+    let section = PartlyVerified { bytes, granules: None };
+    simd::gather_ords(Packed { section, payload: 0, width, slope: 0 }, count, add, indices, out)
 }
 
 impl<B: SectionBytes> NumericReader<B> {

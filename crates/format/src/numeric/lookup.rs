@@ -82,6 +82,31 @@ enum Layout<P> {
 }
 
 impl<P: Deref<Target = [u8]>> Lookup<P> {
+    /// Look-ups of `count` integers of `width` bits, which are [packed](crate::bits) from the first of `values` on: of
+    /// `base + gcd * integer`, modulo 2^64, or of the entry of a `table` at that index, unless the table is empty. `None` if no
+    /// integer has this width, or the integers have 2^64 bits or more.
+    ///
+    /// For readers of other formats. A look-up loads eight bytes: if `values` end before, it returns `None`.
+    pub fn of_packed(
+        values: P,
+        (width, count): (u8, u64),
+        (base, gcd): (i64, u64),
+        table: &[i64],
+    ) -> Option<Lookup<P>> {
+        if !bits::is_width(width) {
+            return None;
+        }
+        let (width, mask) = (u64::from(width), bits::mask(width));
+        // So that the place of no integer wraps.
+        count.checked_mul(width)?;
+        let layout = match gcd == 1 && table.is_empty() {
+            true => Layout::Plain { width, mask },
+            false => Layout::One { width, mask, slope: 0 },
+        };
+        let meaning = if table.is_empty() { Meaning::Value } else { Meaning::Index(table.into()) };
+        Some(Lookup { count, layout, base, gcd, meaning, values })
+    }
+
     /// Value `index`; `None` if there is none.
     ///
     /// If the bytes changed since they were verified, it may be any value, or `None`.

@@ -67,7 +67,7 @@ impl<B: SectionBytes> NumericReader<B> {
         meta.check(|section| section.len() as u64).map_err(|kind| meta.refuse(kind))?;
         let table = match &meta.transform {
             Transform::Table(section) => Table::open(section)?,
-            Transform::Constant(_) | Transform::Affine { .. } | Transform::Decimal(_) => Table::default(),
+            Transform::Constant(_) | Transform::Affine { .. } | Transform::Decimal(_) => Table::none(),
         };
         let jump = Jump::open(mode, meta.jump.take(), &meta)?;
         Ok(NumericReader { meta, jump, table, fast_path: OnceLock::new(), lookups: AtomicU32::new(0) })

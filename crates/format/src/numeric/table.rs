@@ -19,14 +19,40 @@ use crate::bits;
 use crate::error::Result;
 use crate::source::SectionBytes;
 
-/// Values in ascending order, padded with zeros to a length that [`bits::look_up`] wants.
-#[derive(Debug, Default)]
-pub(super) struct Table {
+/// Up to 256 values, of which numbers are indexes. Those of a column ascend.
+///
+/// ```
+/// use docvalues_format::numeric::Table;
+///
+/// let table = Table::of([200, 404, 1_000_003].into_iter());
+/// let mut numbers = [0, 2, 1];
+/// assert_eq!((table.replace(&mut numbers), numbers), (Ok(()), [200, 1_000_003, 404]));
+/// assert_eq!(table.replace(&mut [0, 3]), Err(3));
+/// ```
+#[derive(Debug)]
+pub struct Table {
+    /// Padded with zeros to a length that [`bits::look_up`] wants.
     entries: Box<[i64]>,
     len: usize,
 }
 
 impl Table {
+    /// The table of a column without one, which takes no memory. Nothing is looked up in it.
+    pub(super) fn none() -> Table {
+        Table { entries: Box::default(), len: 0 }
+    }
+
+    /// A table of these values; those after the first 256 are left out.
+    pub fn of(values: impl ExactSizeIterator<Item = i64>) -> Table {
+        let len = values.len().min(MAX_TABLE);
+        let padded = match len {
+            0..=8 => 8,
+            9..=16 => 16,
+            _ => MAX_TABLE,
+        };
+        Table { entries: values.chain(std::iter::repeat(0)).take(padded).collect(), len }
+    }
+
     /// Copies the values of a section, whose length must have been checked.
     ///
     /// # Errors
@@ -36,20 +62,12 @@ impl Table {
         let mut bytes = [0; MAX_TABLE * 8];
         let bytes = &mut bytes[..section.len().min(MAX_TABLE * 8)];
         section.copy_to(0, bytes)?;
-        let values = bytes.as_chunks().0;
-        let padded = match values.len() {
-            0..=8 => 8,
-            9..=16 => 16,
-            _ => MAX_TABLE,
-        };
-        let zeros = std::iter::repeat(0);
-        let entries = values.iter().map(|value| i64::from_le_bytes(*value)).chain(zeros).take(padded);
-        Ok(Table { entries: entries.collect(), len: values.len() })
+        Ok(Table::of(bytes.as_chunks().0.iter().map(|value| i64::from_le_bytes(*value))))
     }
 
     /// The values, without padding.
     #[inline]
-    pub(super) fn values(&self) -> &[i64] {
+    pub fn values(&self) -> &[i64] {
         &self.entries[..self.len]
     }
 
@@ -64,9 +82,9 @@ impl Table {
         size_of_val(&*self.entries)
     }
 
-    /// Value `number`.
+    /// Value `number`; `None` if there is none.
     #[inline(always)]
-    pub(super) fn get(&self, number: u64) -> Option<i64> {
+    pub fn get(&self, number: u64) -> Option<i64> {
         let number = usize::try_from(number).ok()?;
         self.values().get(number).copied()
     }
@@ -85,9 +103,13 @@ impl Table {
         if done == 0 || largest < self.len as u64 { Ok(done) } else { Err(largest) }
     }
 
-    /// Replaces numbers by their values. The error is the largest number without a value.
+    /// Replaces numbers by their values.
+    ///
+    /// # Errors
+    ///
+    /// The largest number, if it has no value. The numbers are then unspecified.
     #[inline]
-    pub(super) fn replace(&self, numbers: &mut [i64]) -> Result<(), u64> {
+    pub fn replace(&self, numbers: &mut [i64]) -> Result<(), u64> {
         let largest = bits::look_up(&self.entries, numbers);
         if largest < self.len as u64 { Ok(()) } else { Err(largest) }
     }

@@ -98,6 +98,13 @@ fn byte_strings_are_read_as_they_were_written() {
                     assert_eq!(read.get(at as u64, &mut scratch).unwrap(), strings[at]);
                 }
                 assert!(read.get(count, &mut scratch).is_err());
+                let mut indices: Vec<u32> = (0..strings.len() as u32).rev().collect();
+                indices.insert(indices.len() / 2, NO_VALUE);
+                let string = |index: &u32| strings.get(*index as usize).map_or(&[][..], |string| &string[..]);
+                let mut lists = Lists::new();
+                read.gather(&indices, &mut scratch, &mut lists).unwrap();
+                assert!(lists.slices().iter().eq(indices.iter().map(string)));
+                assert!(read.gather(&[count as u32], &mut scratch, &mut lists).is_err());
                 for from in [0, 1, count / 2] {
                     let mut at = from;
                     while at < count {

@@ -10,10 +10,13 @@
 use super::{Compression, Dictionary, LZ4_SHIFT, MAX_TERM};
 use crate::bytes::{Bytes, append};
 use crate::error::Result;
-use crate::lz4;
+use crate::lz4::Decoder;
 
 /// Bytes of the longest block after its first term: a token and two lengths for each.
 pub(super) const MAX_BLOCK: usize = (MAX_TERM + 11) << LZ4_SHIFT;
+
+/// Bytes of a compressed block that are decompressed at once: a look-up of a term needs half of a block on average.
+const PIECE: usize = 128;
 
 /// A position in a dictionary, with the term that is there.
 pub(super) struct Reader<'d> {
@@ -28,14 +31,16 @@ pub(super) struct Reader<'d> {
     bytes: &'d [u8],
     /// Those of a compressed block. They begin with the first term, if it is a dictionary.
     decompressed: Vec<u8>,
+    /// What is left of a compressed block.
+    rest: Decoder<'d>,
     /// The place after this term in one of them.
     at: usize,
 }
 
 impl<'d> Reader<'d> {
     pub(super) fn of(dictionary: &'d Dictionary) -> Reader<'d> {
-        let (term, decompressed) = (Vec::new(), Vec::new());
-        Reader { dictionary, block: u32::MAX, ord: 0, term, left: 0, bytes: &[], decompressed, at: 0 }
+        let (term, decompressed, rest) = (Vec::new(), Vec::new(), Decoder::default());
+        Reader { dictionary, block: u32::MAX, ord: 0, term, left: 0, bytes: &[], decompressed, rest, at: 0 }
     }
 
     /// Moves to the first term of a block.
@@ -56,8 +61,8 @@ impl<'d> Reader<'d> {
                 self.decompressed.extend_from_slice(first);
             }
             self.at = self.decompressed.len();
-            let read = lz4::decompress(rest.0, len, &mut self.decompressed);
-            read.ok_or_else(|| dictionary.damaged(block))?;
+            let decoder = Decoder::new(rest.0, len, &mut self.decompressed);
+            self.rest = decoder.ok_or_else(|| dictionary.damaged(block))?;
         }
         self.block = block;
         Ok(())
@@ -66,13 +71,30 @@ impl<'d> Reader<'d> {
     /// Moves to the next term of the block, of which some are left.
     pub(super) fn advance(&mut self) -> Result<()> {
         let dictionary = self.dictionary;
-        let is_plain = dictionary.compression == Compression::None;
-        let bytes: &[u8] = if is_plain { self.bytes } else { &self.decompressed };
-        let taken = bytes.get(self.at..).and_then(|bytes| append_next(Bytes(bytes), &mut self.term));
+        let taken = match dictionary.compression {
+            Compression::None => {
+                self.bytes.get(self.at..).and_then(|bytes| append_next(Bytes(bytes), &mut self.term))
+            }
+            Compression::Lz4 | Compression::Lz4AfterFirst => self.append_compressed(),
+        };
         self.at += taken.ok_or_else(|| dictionary.damaged(self.ord >> dictionary.shift))?;
         self.ord += 1;
         self.left = self.left.saturating_sub(1);
         Ok(())
+    }
+
+    /// As [`append_next`], from a compressed block. Decompresses what the term needs.
+    fn append_compressed(&mut self) -> Option<usize> {
+        let mut has_all = false;
+        loop {
+            let bytes = self.decompressed.get(self.at..)?;
+            match append_next(Bytes(bytes), &mut self.term) {
+                Some(taken) => return Some(taken),
+                None if has_all => return None,
+                None => {}
+            }
+            has_all = self.rest.read(self.decompressed.len() + PIECE, &mut self.decompressed)?;
+        }
     }
 
     /// Moves to the term of an ord, which exists. Terms of the same block are read once, if ords ascend.
@@ -88,7 +110,7 @@ impl<'d> Reader<'d> {
     }
 }
 
-/// Replaces `term` by the one after it, and returns how many of `bytes` it takes.
+/// Replaces `term` by the one after it, and returns how many of `bytes` it takes. `None`, and no change, if they end before.
 fn append_next(mut bytes: Bytes<'_>, term: &mut Vec<u8>) -> Option<usize> {
     let all = bytes.0.len();
     let token = bytes.u8()?;

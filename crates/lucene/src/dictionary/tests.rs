@@ -215,6 +215,27 @@ fn terms_are_as_long_as_those_of_lucene() {
 }
 
 #[test]
+fn a_block_is_decompressed_as_far_as_it_is_needed() {
+    let mut rng = SplitMix64::new(6);
+    let terms: Vec<Vec<u8>> =
+        (0..64).map(|at| format!("{at:02}-{:020}", rng.below(u64::MAX)).into_bytes()).collect();
+    for kind in [KINDS[1], KINDS[2]] {
+        let (mut meta, mut data) = (Encoder::new(Order::Little), Encoder::new(Order::Little));
+        encode(&mut meta, &mut data, &terms, kind);
+        let meta = body(meta);
+        let mut entry = TermsEntry::read(&mut Cursor::new(&meta), kind.0).unwrap();
+        // Without the last byte of the block.
+        entry.terms.1 -= 1;
+        let read = Dictionary::open(&entry, "host", &Arc::new(body(data))).unwrap();
+        for (ord, is_read) in [(0, true), (1, true), (32, true), (63, false)] {
+            let mut out = Lists::new();
+            assert_eq!(read.gather_terms(&[TermOrd::new(ord)], &mut out).is_ok(), is_read, "{ord}");
+            assert!(!is_read || out.slices().iter().eq([&terms[ord as usize][..]]));
+        }
+    }
+}
+
+#[test]
 fn an_error_names_the_block() {
     let terms: Vec<Vec<u8>> = (0..20).map(|at| format!("term-{at:02}").into_bytes()).collect();
     let (mut meta, mut data) = (Encoder::new(Order::Little), Encoder::new(Order::Little));

@@ -73,7 +73,7 @@ impl NumbersColumn {
         Ok(())
     }
 
-    /// Compares the numbers of a range one by one. The bit of the first is at `place`.
+    /// Compares the numbers of a range, which are in one block. The bit of the first is at `place`.
     fn compare(
         &self,
         values: Range<u64>,
@@ -82,6 +82,15 @@ impl NumbersColumn {
         buffer: &mut Vec<i64>,
     ) -> Result<()> {
         let mut at = values.start;
+        // Mostly, as windows and blocks begin with whole words.
+        let words = (values.end - values.start) / 64;
+        let words = out.get_mut(place / 64..).zip(usize::try_from(words).ok());
+        if let Some(whole) = words.and_then(|(out, words)| out.get_mut(..words))
+            && place.is_multiple_of(64)
+        {
+            let done = self.numbers.compare(at, wanted, whole)?;
+            (at, place) = (at + done as u64, place + done);
+        }
         while at < values.end {
             let end = at.saturating_add(FILTER_BATCH).min(values.end);
             buffer.resize(usize::try_from(end - at).unwrap_or(usize::MAX), 0);

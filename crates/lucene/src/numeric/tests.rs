@@ -135,12 +135,15 @@ fn check(read: &Numbers, numbers: &[i64]) {
     let count = numbers.len();
     assert_eq!(read.count(), count as u64);
     let mut rng = SplitMix64::new(2);
+    let lookup = read.lookup();
     for at in (0..count).step_by(1 + count / 700) {
         assert_eq!(read.get(at as u64).unwrap(), numbers[at]);
+        assert!(lookup.as_ref().is_none_or(|lookup| lookup.get(at as u64) == Some(numbers[at])), "{at}");
         let found = read.bounds_at(at as u64).unwrap();
         assert!(found.range().contains(&numbers[at]) && read.bounds().range().contains(&numbers[at]));
     }
     assert!(read.get(count as u64).is_err());
+    assert!(lookup.is_none_or(|lookup| lookup.get(count as u64).is_none()));
     for len in [0, 1, 15, 16, 17, 100, 1_500, count] {
         let len = len.min(count);
         let start = rng.place(count - len + 1);
@@ -148,6 +151,7 @@ fn check(read: &Numbers, numbers: &[i64]) {
         read.decode(start as u64..(start + len) as u64, &mut out).unwrap();
         assert_eq!(out, numbers[start..start + len]);
     }
+    check_ranges(read, numbers);
     assert!(read.decode(1..count as u64 + 1, &mut vec![0; count]).is_err());
     let random: Vec<u32> = (0..count.min(2_500)).map(|_| rng.below_u32(count as u32)).collect();
     let mut sorted = random.clone();
@@ -167,17 +171,88 @@ fn check(read: &Numbers, numbers: &[i64]) {
     assert!(read.gather(&[count as u32], true, 0, &mut [0]).is_err());
 }
 
+/// Compares numbers of the first block with ranges between some of them.
+fn check_ranges(read: &Numbers, numbers: &[i64]) {
+    let end = read.block_len().map_or(700, |len| len.min(700) as usize).min(numbers.len());
+    let some: Vec<i64> =
+        numbers[..end].iter().copied().step_by(1 + end / 2).chain([i64::MIN, i64::MAX]).collect();
+    let pairs = some.iter().flat_map(|low| some.iter().map(move |high| *low..=*high));
+    for wanted in pairs.filter(|wanted| !wanted.is_empty()) {
+        for start in [0, 8, 65].into_iter().filter(|start| *start <= end) {
+            let mut found = vec![0; (end - start) / 64];
+            let done = read.compare(start as u64, &wanted, &mut found).unwrap();
+            let is_found = |at: usize| found[at / 64] >> (at % 64) & 1 == 1;
+            assert!((0..done).all(|at| is_found(at) == wanted.contains(&numbers[start + at])), "{wanted:?}");
+            assert!(found[done / 64..].iter().all(|word| *word == 0));
+        }
+    }
+    let past = 1 + numbers.len() as u64 / 64;
+    assert!(read.compare(0, &(0..=1), &mut vec![0; past as usize]).is_err());
+}
+
 #[test]
 fn numbers_are_read_as_they_were_written() {
     for (form, numbers) in shapes() {
         for order in [Order::Big, Order::Little] {
             for has_tables in [false, true] {
                 for mode in JumpTables::ALL {
-                    check(&open(order, &numbers, form, has_tables, mode), &numbers);
+                    let read = open(order, &numbers, form, has_tables, mode);
+                    let has_lookup = order == Order::Little && !matches!(form, Form::Blocks(_));
+                    assert_eq!(read.lookup().is_some(), has_lookup, "{form:?}");
+                    check(&read, &numbers);
                 }
             }
         }
     }
+}
+
+#[test]
+fn ords_are_read_by_kernels() {
+    let mut rng = SplitMix64::new(5);
+    for below in [1, 2, 300, 1 << 20, 1 << 32] {
+        let numbers: Vec<i64> = (0..2_500).map(|_| 7 + rng.below(below).cast_signed()).collect();
+        let read = open(Order::Little, &numbers, Form::Packed, true, JumpTables::Baked);
+        let is = |ord: &TermOrd, number: &i64| i64::from(ord.get()) == *number;
+        // A constant has no bytes, and the greatest number of 32 bits and 7 is no ord.
+        let are_ords = (2..=1 << 20).contains(&below);
+        for (start, len) in [(0, 2_500), (64, 1_024), (8, 20), (3, 1_000), (2_496, 4), (2_496, 5), (2_500, 0)]
+        {
+            let mut ords = vec![TermOrd::new(0); len];
+            let done = read.decode_ords(start as u64, &mut ords);
+            assert!(ords[..done].iter().zip(&numbers[start..]).all(|(ord, number)| is(ord, number)));
+            assert!(start + len <= numbers.len() || done == 0);
+            // Groups of eight, but the last ones: a window of 64 bytes reaches past the file.
+            assert!(len < 2_500 || if are_ords { done >= 2_000 } else { done == 0 }, "{below}: {done}");
+        }
+        let mut indices: Vec<u32> = (0..700).map(|_| rng.below_u32(2_500)).collect();
+        indices[600] = 2_500;
+        let mut ords = vec![TermOrd::new(0); indices.len()];
+        let done = read.gather_ords(&indices, &mut ords);
+        assert_eq!(done, if are_ords { 600 } else { 0 }, "up to the index past the last number");
+        let mut found = ords[..done].iter().zip(&indices);
+        assert!(found.all(|(ord, index)| is(ord, &numbers[*index as usize])));
+        let big = open(Order::Big, &numbers, Form::Packed, true, JumpTables::Baked);
+        assert_eq!((big.decode_ords(0, &mut ords), big.gather_ords(&indices, &mut ords)), (0, 0));
+    }
+}
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[test]
+fn ranges_are_compared_by_kernels() {
+    if !docvalues_format::bits::has_avx2() {
+        return println!("SKIPPED: no AVX2");
+    }
+    let numbers: Vec<i64> = (0..2_000).map(|at| 60 * at - 7).collect();
+    let compare = |order, form| {
+        let read = open(order, &numbers, form, true, JumpTables::Baked);
+        let mut found = vec![0_u64; 10];
+        let done = read.compare(64, &(6_000..=60_000), &mut found).unwrap();
+        (done, found.iter().map(|word| word.count_ones()).sum::<u32>())
+    };
+    // Numbers 101 to 703.
+    assert_eq!(compare(Order::Little, Form::Packed), (640, 603));
+    assert_eq!(compare(Order::Little, Form::Blocks(10)), (640, 603));
+    assert_eq!(compare(Order::Big, Form::Packed), (0, 0));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The blocks of presence: how they are found, and documents in them.
 
+mod bitmap;
 mod lows;
 mod ranges;
 mod ranks;
@@ -28,9 +29,8 @@ const SPARSE: u32 = 4095;
 const BITMAP: usize = BLOCK_DOCS as usize / 8;
 const WORDS: usize = BITMAP / 8;
 
-/// Documents of a rank, as a power of two, in tables that are built and in those of Lucene; and words of their bits.
+/// Documents of a rank, as a power of two, in tables that are built and in those of Lucene.
 const POWER: u32 = 9;
-const RANK_WORDS: usize = 1 << (POWER - 6);
 
 /// The number of the block at the end. A real block may have it, but not only its last document.
 const END: u32 = 0x7FFF;
@@ -225,7 +225,7 @@ impl Blocks {
             let absent = Block { values: 0, ..block };
             blocks.resize(number as usize, absent);
             block.ranks = ranks.len();
-            if (SPARSE + 1..BLOCK_DOCS).contains(&block.values) {
+            if block.is_dense() {
                 self.add_ranks(bytes, block, &mut ranks);
             }
             blocks.push(block);
@@ -257,51 +257,18 @@ impl Blocks {
                 Some(probe_at(lows, order, low, lower_bound(lows, order, low)))
             }
             BLOCK_DOCS => Some(Probe { is_present: true, before: low.into() }),
-            _ => self.probe_dense(bytes, block, low.into()),
+            _ => self.bitmap(bytes, block)?.probe(self.body.order, low),
         }
     }
-
-    #[inline(always)]
-    fn probe_dense(&self, bytes: &[u8], block: Block, low: u32) -> Option<Probe> {
-        let order = self.body.order;
-        let (rank, first) = match (&self.tables, self.power) {
-            (Tables::Baked(..), Some(power)) => {
-                let place = block.start.checked_sub(self.rank_bytes())? + 2 * (low >> power) as usize;
-                // The most significant byte is the first one in every release.
-                (Order::Big.u16(bytes, place)?, (low >> power << power) / 64)
-            }
-            (Tables::Built(table), _) => {
-                let rank = table.get()?.ranks.get(block.ranks + (low >> POWER) as usize);
-                (*rank?, (low >> POWER << POWER) / 64)
-            }
-            _ => (0, 0),
-        };
-        let words = bytes.get(block.start..)?.get(..BITMAP)?.as_chunks::<8>().0;
-        let at = low as usize / 64;
-        let last = order.u64(bytes, block.start + 8 * at)?;
-        let mut before = u32::from(rank) + ones(words, first as usize..at)?;
-        before += (last & ((1 << (low % 64)) - 1)).count_ones();
-        let is_present = last >> (low % 64) & 1 == 1;
-        // A rank of damaged bytes may be too great.
-        (before + u32::from(is_present) <= block.values).then_some(Probe { is_present, before })
-    }
-}
-
-/// The bits that are set in a range of `words`, whatever their order of bytes is.
-#[inline(always)]
-fn ones(words: &[[u8; 8]], range: Range<usize>) -> Option<u32> {
-    let word = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
-    Some(match words.get(range.start..)?.first_chunk::<RANK_WORDS>() {
-        // Masks instead of a branch on the number of words, which CPUs cannot predict.
-        Some(line) if range.len() < RANK_WORDS => {
-            let masks = (range.start..).map(|at| u64::from(at < range.end).wrapping_neg());
-            line.iter().zip(masks).map(|(bytes, mask)| (word(bytes) & mask).count_ones()).sum()
-        }
-        _ => words.get(range)?.iter().map(|bytes| word(bytes).count_ones()).sum(),
-    })
 }
 
 impl Block {
+    /// Whether its documents are a bitmap.
+    #[inline(always)]
+    fn is_dense(self) -> bool {
+        (SPARSE + 1..BLOCK_DOCS).contains(&self.values)
+    }
+
     /// The documents of a sparse block, as two bytes each.
     #[inline(always)]
     fn lows(self, bytes: &[u8]) -> Option<&[[u8; 2]]> {

@@ -129,6 +129,25 @@ fn verified_bytes_outlive_their_pages() {
 }
 
 #[test]
+fn shared_bytes_outlive_their_source() {
+    let source = Arc::new(Source::memory((0..100).collect::<Vec<u8>>()));
+    let all = SharedBytes::of(&source).unwrap();
+    drop(source);
+    let part = all.part(10..20);
+    let of_part = part.clone().part(3..usize::MAX);
+    assert_eq!(
+        (all.len(), &part[..3], &of_part[..]),
+        (100, &[10, 11, 12][..], &[13, 14, 15, 16, 17, 18, 19][..])
+    );
+    drop((all, part));
+    assert_eq!(of_part[6], 19);
+    assert_eq!(
+        [of_part.part(5..8), of_part.part(7..8), of_part.part(8..9)].map(|bytes| bytes.len()),
+        [2, 0, 0]
+    );
+}
+
+#[test]
 fn out_of_memory() {
     assert!(buffer(usize::MAX).is_none());
     // Miri ends the program when an allocation fails.

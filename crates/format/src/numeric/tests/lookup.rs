@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::bits;
 use crate::source::SectionBytes;
 use crate::source::test_section::TestSection;
 
@@ -114,6 +115,36 @@ fn tables_of_values_and_decimals() {
         for (index, value) in (0..).zip(&values) {
             assert_eq!(lookup.get(index), Some(*value), "value {index}");
         }
+    }
+}
+
+#[test]
+fn packed_integers_of_other_formats() {
+    let mut random = Random(61);
+    for width in [0, 1, 7, 8, 28, 56, 64] {
+        let integers: Vec<u64> = (0..300).map(|_| random.next() & bits::mask(width)).collect();
+        let (mut bytes, count) = (Vec::new(), integers.len() as u64);
+        bits::pack(&integers, width, &mut bytes);
+        // Without the bytes after the last integer, those that end in the last seven bytes cannot be loaded.
+        let end = bytes.len();
+        bytes.extend([0xFF; bits::OVERREAD]);
+        for (base, gcd) in [(0, 1), (-7, 1), (i64::MAX, 60_000)] {
+            let of = |bytes| Lookup::of_packed(bytes, (width, count), (base, gcd), &[]).unwrap();
+            let (lookup, cut) = (of(&bytes[..]), of(&bytes[..end]));
+            for (index, integer) in (0..).zip(&integers) {
+                let value = base.wrapping_add(integer.wrapping_mul(gcd).cast_signed());
+                assert_eq!(lookup.get(index), Some(value), "{width} bits, {index}");
+                assert!(cut.get(index).is_none_or(|found| found == value), "{width} bits, {index}");
+            }
+            assert_eq!([count, u64::MAX].map(|index| lookup.get(index)), [None; 2]);
+        }
+    }
+    let table = |bytes| Lookup::of_packed(bytes, (4, 4), (0, 1), &[50, -3]).unwrap();
+    let lookup = table(&[0x01_u8, 0x21, 0, 0, 0, 0, 0, 0, 0, 0][..]);
+    // An index past the table is none.
+    assert_eq!([0, 1, 2, 3].map(|index| lookup.get(index)), [Some(-3), Some(50), Some(-3), None]);
+    for (width, count) in [(57, 1), (8, 1 << 61), (64, u64::MAX)] {
+        assert!(Lookup::of_packed(&[0_u8; 16][..], (width, count), (0, 1), &[]).is_none());
     }
 }
 

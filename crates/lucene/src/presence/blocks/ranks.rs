@@ -16,9 +16,9 @@ impl Blocks {
 
     #[inline(always)]
     fn ranks_here(&self, docs: &[DocId], out: &mut [u32]) -> Result<bool> {
-        let bytes = self.body.bytes();
+        let (bytes, order) = (self.body.bytes(), self.body.order);
         let mut block = Block { before: 0, values: 0, start: 0, ranks: 0 };
-        let (mut number, mut are_all) = (u32::MAX, true);
+        let (mut number, mut bitmap, mut are_all) = (u32::MAX, None, true);
         // The document before, and its place in a sparse block: the next one of an ascending list is close.
         let (mut place, mut before) = (0, None);
         for (doc, out) in docs.iter().zip(out) {
@@ -29,12 +29,14 @@ impl Blocks {
             let (here, low) = doc.split();
             if here != number {
                 (block, number, before) = (self.block(bytes, here)?, here, None);
+                bitmap = if block.is_dense() { self.bitmap(bytes, block) } else { None };
             }
-            let is_near = before.is_some_and(|before| before <= low);
-            let probe = if is_near && (1..=SPARSE).contains(&block.values) {
+            let probe = if let Some(bitmap) = &bitmap {
+                bitmap.probe(order, low)
+            } else if (1..=SPARSE).contains(&block.values) && before.is_some_and(|before| before <= low) {
                 block.lows(bytes).map(|lows| {
-                    place = gallop(lows, self.body.order, place, low);
-                    probe_at(lows, self.body.order, low, place)
+                    place = gallop(lows, order, place, low);
+                    probe_at(lows, order, low, place)
                 })
             } else {
                 let probe = self.probe(bytes, block, low);
