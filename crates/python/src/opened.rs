@@ -265,7 +265,10 @@ fn absolute(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
 
 /// An error of the operating system about a file.
 fn failed(path: &Path, error: &std::io::Error) -> Failure {
-    let source = std::io::Error::new(error.kind(), error.to_string());
+    let source = match error.raw_os_error() {
+        Some(number) => std::io::Error::from_raw_os_error(number),
+        None => std::io::Error::new(error.kind(), error.to_string()),
+    };
     docvalues::column::Error::from(docvalues::column::ErrorKind::Io {
         file: path.display().to_string(),
         source,

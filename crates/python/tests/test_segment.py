@@ -73,7 +73,18 @@ def test_errors_are_those_that_python_has(hits, in_a_folder_of_its_own):
     with pytest.raises(OSError) as raised:
         dv.open("none.dv")
     assert (raised.value.errno, raised.value.filename) == (errno.ENOENT, raised.value.file)
-    assert raised.value.filename.endswith("none.dv") and str(pickle.loads(pickle.dumps(raised.value))) == str(raised.value)
+    again = pickle.loads(pickle.dumps(raised.value))
+    assert (str(again), again.errno, again.filename) == (str(raised.value), errno.ENOENT, "none.dv")
+    for file, call in [
+        ("hits.dv/a", lambda: dv.open("hits.dv/a")),
+        ("hits.dv/a.dv", lambda: dv.write("hits.dv/a.dv", HITS)),
+        ("hits.dv/s", lambda: dv.Store.create("hits.dv/s", TYPES)),
+    ]:
+        with pytest.raises(OSError) as raised:
+            call()
+        for error in (raised.value, pickle.loads(pickle.dumps(raised.value))):
+            assert type(error) is dv.StorageError and not isinstance(error, FileNotFoundError)
+            assert (error.errno, error.filename) == (errno.ENOTDIR, file)
     # The message points at the place in the query.
     with pytest.raises(dv.QueryError) as raised:
         hits.count("size > 7 and hots = 1")
@@ -593,8 +604,9 @@ def test_a_store_changes():
     gc.collect()
     with pytest.raises(dv.NotFoundError):
         dv.Store.open("none")
-    with pytest.raises(dv.Error):
+    with pytest.raises(FileExistsError) as raised:
         dv.Store.create("store", schema)
+    assert isinstance(raised.value, dv.ExistsError) and raised.value.errno == errno.EEXIST
 
 
 def test_what_was_not_committed_is_lost_without_a_log():
