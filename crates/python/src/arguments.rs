@@ -20,7 +20,6 @@ use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyMapping, PyMemoryView, PySt
 
 use crate::capsules::Arrays;
 use crate::errors::{Failure, Result, argument, wrong_type};
-use crate::interrupt::detached;
 use crate::python_values;
 use crate::text::id_of_text;
 
@@ -334,7 +333,7 @@ fn of_memory(memory: &Bound<'_, PyMemoryView>) -> Result<Vec<u64>> {
             false => Ok(u64::from_le_bytes(wide)),
         }
     };
-    detached(memory.py(), bytes.len() / size, || bytes.chunks_exact(size).map(number).collect())
+    memory.py().detach(|| bytes.chunks_exact(size).map(number).collect())
 }
 
 /// Ids of a column of type `logical`, as stored: text, bytes, or arrays of them; `None` for a null.

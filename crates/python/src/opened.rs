@@ -13,7 +13,7 @@ use pyo3::exceptions::PyIndexError;
 
 use crate::arguments::Paths;
 use crate::errors::{Failure, Result, argument};
-use crate::interrupt::Stop;
+use crate::interrupt::{Stop, go_on};
 
 /// Documents that do not change.
 pub(crate) struct Opened {
@@ -214,9 +214,7 @@ impl Opened {
     /// Reads everything, until `stop` is set between two files.
     pub(crate) fn verify(&self, stop: &Stop) -> Result<()> {
         let verify = |segment: &docvalues::Segment| -> Result<()> {
-            if stop.load(Ordering::Relaxed) {
-                return Err(docvalues::search::Error::Interrupted.into());
-            }
+            go_on(stop)?;
             Ok(segment.verify()?)
         };
         match &self.contents {

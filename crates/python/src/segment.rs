@@ -16,7 +16,7 @@ use pyo3::types::{PyDict, PyTuple};
 use crate::answers;
 use crate::arguments::{self, Names, Paths, condition};
 use crate::errors::{Result, argument};
-use crate::interrupt::{detached, interruptible, refuse_fork};
+use crate::interrupt::{Stop, interruptible, refuse_fork};
 use crate::opened::Opened;
 use crate::rows::{Columns, NOWHERE};
 use crate::scan::{Plan, Scan};
@@ -60,10 +60,12 @@ impl Segment {
         py: Python<'_>,
         condition_text: Option<&str>,
         request: SearchRequest,
-        table: impl FnOnce(&Opened, SearchAnswer) -> Result<Table> + Send,
+        table: impl FnOnce(&Opened, SearchAnswer, &Stop) -> Result<Table> + Send,
     ) -> Result<Table> {
         let (opened, request) = (self.opened()?, request.query(condition(condition_text)?));
-        interruptible(py, opened.docs(), |stop| table(&opened, opened.stoppable(stop).request(&request)?))
+        interruptible(py, opened.docs(), |stop| {
+            table(&opened, opened.stoppable(stop).request(&request)?, stop)
+        })
     }
 }
 
@@ -134,7 +136,7 @@ impl Segment {
         let mut facet = Facet::of(column).top(top).order(order).min_count(min_count);
         facet.prefix = prefix;
         let request = SearchRequest::new().facets([facet]);
-        self.answer(py, r#where, request, |_, answer| answers::facet(&only(answer.facets)?))
+        self.answer(py, r#where, request, |_, answer, _| answers::facet(&only(answer.facets)?))
     }
 
     /// The first documents in an order: "-size" is descending.
@@ -154,9 +156,7 @@ impl Segment {
         let columns = Columns::of(&opened, columns, docs, ("offsets", as_text))?;
         let keys = arguments::sort_keys(sort, &opened.columns);
         let request = SearchRequest::new().sort(keys).top(n);
-        self.answer(py, r#where, request, |opened, answer| {
-            columns.table(opened, &opened.search(), &answer.top)
-        })
+        self.answer(py, r#where, request, |opened, answer, stop| columns.table(opened, &answer.top, stop))
     }
 
     /// Groups of documents with equal values, their counts and metrics, such as "sum(size)".
@@ -200,7 +200,7 @@ impl Segment {
             }
         };
         let request = SearchRequest::new().groups([group]);
-        self.answer(py, r#where, request, |opened, answer| {
+        self.answer(py, r#where, request, |opened, answer, _| {
             answers::groups(opened, &only(answer.groups)?, &returned)
         })
     }
@@ -220,7 +220,7 @@ impl Segment {
         histogram.metrics = arguments::metrics(&metrics.0)?;
         let metrics = histogram.metrics.clone();
         let request = SearchRequest::new().histograms([histogram]);
-        self.answer(py, r#where, request, |opened, answer| {
+        self.answer(py, r#where, request, |opened, answer, _| {
             answers::histogram(opened, &only(answer.histograms)?, &metrics)
         })
     }
@@ -233,7 +233,7 @@ impl Segment {
         let mut stats = if are_bytes { stats } else { stats.spread() };
         stats.distinct = distinct;
         let request = SearchRequest::new().stats([stats]);
-        self.answer(py, r#where, request, |_, answer| answers::stats(&only(answer.stats)?))
+        self.answer(py, r#where, request, |_, answer, _| answers::stats(&only(answer.stats)?))
     }
 
     /// The values at percentiles.
@@ -246,7 +246,7 @@ impl Segment {
         r#where: Option<&str>,
     ) -> Result<Table> {
         let request = SearchRequest::new().stats([Stats::of(column).percentiles(at)]);
-        self.answer(py, r#where, request, |_, answer| answers::percentiles(&only(answer.stats)?))
+        self.answer(py, r#where, request, |_, answer, _| answers::percentiles(&only(answer.stats)?))
     }
 
     /// The values of documents by their numbers, in any order.
@@ -261,9 +261,9 @@ impl Segment {
         let opened = self.opened()?;
         let columns = Columns::of(&opened, columns, None, ("offsets", as_text))?;
         let numbers = arguments::doc_numbers(&docs)?;
-        detached(py, numbers.len().saturating_mul(columns.count()), || {
+        interruptible(py, columns.values(numbers.len()), |stop| {
             let list = numbers.iter().map(|number| opened.address(*number)).collect::<Result<Vec<_>>>()?;
-            columns.table(&opened, &opened.search(), &list)
+            columns.table(&opened, &list, stop)
         })
     }
 
@@ -278,13 +278,15 @@ impl Segment {
     ) -> Result<Table> {
         let opened = self.opened()?;
         let columns = Columns::of(&opened, columns, None, ("offsets", as_text))?;
-        let ids = arguments::ids(&ids, opened.id_type()?)?;
-        py.detach(|| {
+        // It opens the index of ids.
+        let logical = py.detach(|| opened.id_type())?;
+        let ids = arguments::ids(&ids, logical)?;
+        interruptible(py, columns.values(ids.len()), |stop| {
             let known: Vec<&[u8]> = ids.iter().flatten().map(Vec::as_slice).collect();
             let mut found = opened.find(&known)?.into_iter();
             let next = |id: &Option<Vec<u8>>| id.as_ref().and_then(|_| found.next()?).unwrap_or(NOWHERE);
             let list: Vec<_> = ids.iter().map(next).collect();
-            columns.table(&opened, &opened.search(), &list)
+            columns.table(&opened, &list, stop)
         })
     }
 
@@ -322,8 +324,9 @@ impl Segment {
     }
 
     /// Lets go of the files. Scans and tables that were made before still work.
-    fn close(&self) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).take();
+    fn close(&self, py: Python<'_>) {
+        let opened = self.0.write().unwrap_or_else(PoisonError::into_inner).take();
+        py.detach(|| drop(opened));
     }
 
     fn __enter__(this: Py<Self>) -> Py<Self> {
@@ -331,8 +334,8 @@ impl Segment {
     }
 
     #[pyo3(signature = (*_error))]
-    fn __exit__(&self, _error: &Bound<'_, PyTuple>) {
-        self.close();
+    fn __exit__(&self, py: Python<'_>, _error: &Bound<'_, PyTuple>) {
+        self.close(py);
     }
 
     /// Pickles what was opened by name: `functools.partial(open, paths, commit=…)`.

@@ -327,9 +327,15 @@ def test_other_threads_run_during_a_search():
     assert during > 0
 
 
-def test_other_threads_run_while_batches_are_joined():
+def test_other_threads_run_during_calls():
     dv.write("a.dv", pa.table({"n": np.arange(2_000_000)}))
-    rows, counts, done = dv.open("a.dv").scan().read_all(), [], threading.Event()
+    segment = dv.open("a.dv")
+    for call in (segment.scan().read_all().__arrow_c_array__, lambda: segment.take(range(60))):
+        assert others_run(call)
+
+
+def others_run(call):
+    counts, done = [], threading.Event()
     # The other thread runs when this one lets go of the GIL.
     interval = sys.getswitchinterval()
     with ThreadPoolExecutor(1) as pool:
@@ -338,11 +344,10 @@ def test_other_threads_run_while_batches_are_joined():
             sys.setswitchinterval(1_000)
             before = len(counts)
             # The other thread of a busy machine may miss some turns.
-            runs = any(rows.__arrow_c_array__() and len(counts) > before for _ in range(20))
+            return any((call(), len(counts) > before)[1] for _ in range(20))
         finally:
             sys.setswitchinterval(interval)
             done.set()
-    assert runs
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
@@ -478,13 +483,15 @@ for call in (
     assert done.returncode == 0, done.stderr
 
 
-def test_ctrl_c_interrupts_a_scan():
-    """It comes while the first windows of a scan are filtered, none of whose documents matches."""
-    program = """
-import collections, docvalues as dv, functools, numpy as np, operator, os, pyarrow as pa, signal, sys, threading, types
+@pytest.mark.parametrize("call", ['segment.scan(["n"], where="n = m").read_all', "functools.partial(segment.take, docs)"])
+def test_ctrl_c_interrupts(call):
+    """It comes while the first windows of a scan are filtered, none of whose documents matches, or the first rows are read."""
+    program = f"""
+import collections, docvalues as dv, functools, numpy as np, operator, os, pyarrow as pa, signal, sys, threading
 even = np.arange(12 << 19) * 7919 % 100_003 * 2
-dv.write("a.dv", pa.table({"n": even, "m": even + 1}))
-scan = dv.open("a.dv").scan(["n"], where="n = m")
+dv.write("a.dv", pa.table({{"n": even, "m": even + 1}}))
+segment, docs = dv.open("a.dv"), np.random.default_rng(7).permutation(len(even))
+call = {call}
 # The other thread runs when this one lets go of the GIL.
 sys.setswitchinterval(1_000)
 for _ in range(50):
@@ -497,8 +504,7 @@ for _ in range(50):
     other = threading.Thread(target=interrupt)
     other.start()
     # Calls in C, between which Python does not look for signals.
-    calls = [scan, types.SimpleNamespace(read_all=functools.partial(finished.append, True))]
-    calls = map(operator.methodcaller("read_all"), calls)
+    calls = map(operator.methodcaller("__call__"), [call, functools.partial(finished.append, True)])
     try:
         begin.set()
         collections.deque(calls, maxlen=0)
