@@ -47,6 +47,7 @@ impl Failure {
             Failure::Python(error) if error.is_instance_of::<PyTypeError>(py) => {
                 PyTypeError::new_err(format!("column {name:?}: {}", error.value(py))).into()
             }
+            Failure::Arrow(error) => wrong_column(name, &error.to_string()),
             other => other,
         }
     }
@@ -95,6 +96,12 @@ pub(crate) fn wrong_type(expected: &str, found: &Bound<'_, PyAny>) -> PyErr {
 pub(crate) fn no_column(name: &str) -> Failure {
     let raised = Raised::of("ColumnError", format!("there is no column {name:?}"));
     Raised { column: Some(name.to_owned()), ..raised }.into()
+}
+
+/// A type that no column has.
+pub(crate) fn wrong_column(column: &str, what: &str) -> Failure {
+    let message = place(Some(column), None) + what;
+    Raised { column: Some(column.to_owned()), ..Raised::of("DataError", message) }.into()
 }
 
 /// A value that its column cannot hold.

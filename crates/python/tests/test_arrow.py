@@ -299,6 +299,7 @@ def test_values_of_lists_keep_their_type():
     for values in (
         moments - moments,
         np.array([1], "M8[ps]"),
+        np.array([(1, 2)], "i4, i4"),
         np.array(["20000-01-01"], "M8[s]"),
         [pd.Timestamp(1, unit="ns")],
         [True, 2],
@@ -355,6 +356,11 @@ def test_types_that_no_column_has():
     for type_ in (pa.month_day_nano_interval(), pa.decimal256(40, 2), pa.map_(pa.string(), pa.int64())):
         with pytest.raises(dv.DataError) as error:
             dv.write("a.dv", pa.table({"column": pa.nulls(2, type_)}))
+        assert error.value.column == "column"
+    # polars has integers of 128 bits, and passes the addresses of objects.
+    for values, type_ in (([2**100], pl.Int128), ([object()], pl.Object)):
+        with pytest.raises(dv.DataError, match="expected a type that a field can hold") as error:
+            dv.write("a.dv", pl.DataFrame({"n": [1], "column": values}, {"n": pl.Int64, "column": type_}))
         assert error.value.column == "column"
     with pytest.raises(ValueError, match="__arrow_c_stream__"):
         dv.write("a.dv", 7)
