@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict as _, PyCapsule, PyDict, PyIterator, PyList, PyTuple};
 
 use crate::capsules::{batch_capsules, schema_capsule, stream_capsule};
-use crate::errors::{Result, argument};
+use crate::errors::{Failure, Result, argument};
 use crate::python_values::{self, OtherYears};
 
 /// The rows that `repr` shows.
@@ -127,7 +127,7 @@ impl Table {
         drop(requested_schema);
         let whole = match self.batches.as_slice() {
             [batch] => batch.clone(),
-            batches => py.detach(|| concat_batches(&self.schema, batches))?,
+            batches => py.detach(|| concat_batches(&self.schema, batches)).map_err(in_one_batch)?,
         };
         batch_capsules(py, whole)
     }
@@ -207,6 +207,16 @@ pub(crate) fn type_name(field: &Field) -> String {
     match field.kind.is_multi_valued() {
         true => format!("list<{}>", field.logical.name()),
         false => field.logical.name().to_owned(),
+    }
+}
+
+/// The error of rows that are no single batch, whose strings have offsets of 32 bits.
+fn in_one_batch(error: ArrowError) -> Failure {
+    match error {
+        ArrowError::OffsetOverflowError(_) => argument(
+            "expected a batch with less than 2 GiB of strings in each column, found more: read a stream, as pa.table does",
+        ),
+        error => error.into(),
     }
 }
 
