@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use docvalues::store::{
-    Durability, KeepCommits, MergePolicy, Outcome, StoreOptions, StoreReader, StoreSchema, Update,
+    Durability, KeepCommits, MergePolicy, Outcome, Snapshot, StoreOptions, StoreReader, StoreSchema, Update,
 };
 use docvalues::{Field, FieldSpec, Kind, LogicalType, OpenOptions, WriterOptions};
 use pyo3::exceptions::PyValueError;
@@ -19,7 +19,7 @@ use crate::interrupt::{interruptible, is_forked, refuse_fork};
 use crate::opened::Opened;
 use crate::segment::Segment;
 use crate::table::{Schema, escaped};
-use crate::write::{Types, declared, each_slice};
+use crate::write::{Types, declared, each_slice, require_ids};
 
 /// A folder of segments that changes.
 #[pyclass(frozen, module = "docvalues")]
@@ -71,7 +71,11 @@ impl Store {
         update: Option<Vec<String>>,
     ) -> Result<Bound<'py, PyDict>> {
         let store = self.store()?;
-        let types = Types::of_fields(store.snapshot().schema().fields());
+        let schema = |snapshot: Snapshot| {
+            let schema = snapshot.schema();
+            (Types::of_fields(schema.fields()), schema.id_field().map(str::to_owned))
+        };
+        let (types, id_field) = schema(store.snapshot());
         let data = Data::of(data, |name| types.are_doubles(name))?;
         let mut counts = [0_u64; OUTCOMES.len()];
         py.detach(|| {
@@ -80,6 +84,7 @@ impl Store {
             let bytes = BYTES.min(store.options().buffer_bytes / 4);
             each_slice(&mut data, &types, bytes, progress.as_ref(), |rows, before| {
                 let place = |error: docvalues::store::Error| Failure::from(error).after_rows(before);
+                id_field.as_deref().map_or(Ok(()), |name| require_ids(rows, name, before))?;
                 let mut batch = store.batch()?;
                 match &update {
                     None => batch.upsert_record_batch(rows).map_err(place)?,

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use arrow_array::RecordBatch;
+use arrow_array::{Array as _, RecordBatch};
 use arrow_schema::Schema as ArrowSchema;
 use docvalues::writer::arrow::{field_specs, weight};
 use docvalues::writer::{FinishError, IdOptions};
@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyMapping;
 
 use crate::arguments::{self, Data, Names};
-use crate::errors::{Result, argument, no_column};
+use crate::errors::{Result, argument, no_column, wrong_value};
 use crate::interrupt::refuse_fork;
 use crate::text;
 
@@ -152,6 +152,19 @@ pub(crate) fn each_slice(
         }
     }
     Ok(())
+}
+
+/// Refuses rows without an id in the column `name`. They follow so many others.
+pub(crate) fn require_ids(rows: &RecordBatch, name: &str, before: u64) -> Result<()> {
+    let Some(ids) = rows.column_by_name(name) else {
+        // It may be a field of a struct.
+        return if name.contains('.') { Ok(()) } else { Err(no_column(name)) };
+    };
+    let nulls = ids.logical_nulls().filter(|nulls| nulls.null_count() > 0);
+    match nulls.and_then(|nulls| nulls.iter().position(|is_valid| !is_valid)) {
+        Some(row) => Err(wrong_value(name, before + row as u64, "expected an id, found none")),
+        None => Ok(()),
+    }
 }
 
 /// The next rows of a batch, of about so many bytes.

@@ -704,6 +704,12 @@ def test_a_refused_value_of_a_later_batch_has_its_row():
         for call in (lambda: store.upsert({"id": ["a"], "tag": ["x"]}), lambda: store.update({"id": ["0"]}, unset=["tag"])):
             with pytest.raises(dv.ColumnError):
                 call()
+        for change in (store.upsert, store.update):
+            with pytest.raises(dv.ColumnError, match='"id"'):
+                change({"tags": [["x"]]})
+            with pytest.raises(dv.DataError, match="expected an id") as raised:
+                change(pa.table({"id": pa.chunked_array([["0", "1"], ["2", None]]), "tags": [["y"]] * 4}))
+            assert (raised.value.column, raised.value.row) == ("id", 3)
 
 
 def test_a_stream_goes_through_in_batches():
