@@ -23,10 +23,21 @@ use crate::scan::{Plan, Scan};
 use crate::table::{Schema, Table, escaped};
 
 /// Documents that do not change.
+///
+///     >>> docs = dv.write("hits.dv", {"host": ["a", "b", "a"], "size": [5, 7, 9]})
+///     >>> hits = dv.open("hits.dv")
+///     >>> hits.top("-size", 1, where="host = 'a'").to_pydict()
+///     {'host': ['a'], 'size': [9]}
+///     >>> hits.take([2, 0], ["size"]).to_pydict()
+///     {'size': [9, 5]}
 #[pyclass(frozen, module = "docvalues")]
 pub(crate) struct Segment(RwLock<Option<Arc<Opened>>>);
 
 /// Opens a segment file, the newest commit of a store's folder, or several files and patterns as one.
+///
+///     >>> docs = dv.write("hits.dv", {"size": [512, 9_000]})
+///     >>> dv.open("hits.dv").count("size > 1kB")
+///     1
 #[pyfunction]
 #[pyo3(signature = (source, *, commit = None, untrusted = false))]
 pub(crate) fn open(

@@ -20,6 +20,10 @@ const SHOWN: usize = 20;
 const CHARACTERS: usize = 1_000;
 
 /// Rows in memory.
+///
+///     >>> docs = dv.write("hits.dv", {"host": ["a", None, "a"]})
+///     >>> dv.open("hits.dv").facet("host").to_pydict()
+///     {'host': ['a'], 'count': [2]}
 #[pyclass(frozen, module = "docvalues")]
 pub(crate) struct Table {
     schema: SchemaRef,
@@ -28,6 +32,10 @@ pub(crate) struct Table {
 }
 
 /// Names and types of columns.
+///
+///     >>> docs = dv.write("hits.dv", {"tags": [["x", "y"]]})
+///     >>> dv.open("hits.dv").schema.types
+///     {'tags': 'list<string>'}
 #[pyclass(frozen, module = "docvalues")]
 pub(crate) struct Schema {
     schema: SchemaRef,

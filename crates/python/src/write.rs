@@ -22,6 +22,9 @@ const ROWS: usize = 1 << 16;
 const BYTES: usize = 32 << 20;
 
 /// Writes a segment file, batch by batch, and returns its number of documents.
+///
+///     >>> dv.write("hits.dv", {"host": ["b", "a"], "client": ["10.0.0.7", "::1"]}, types={"client": "ip"})
+///     2
 #[pyfunction]
 #[pyo3(signature = (path, data, *, sort_by = None, id_field = None, types = None, threads = None, memory = None, progress = None))]
 #[allow(clippy::too_many_arguments, reason = "keywords in Python")]
