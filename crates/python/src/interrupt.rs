@@ -53,6 +53,14 @@ pub(crate) fn go_on(stop: &Stop) -> Result<(), docvalues::search::Error> {
     if stop.load(Ordering::Relaxed) { Err(docvalues::search::Error::Interrupted) } else { Ok(()) }
 }
 
+/// Tells `progress` a number. Ctrl-C has its turn before, on Python's main thread. Call it detached.
+pub(crate) fn tell(progress: Option<&Py<PyAny>>, number: u64) -> PyResult<()> {
+    Python::attach(|py| {
+        py.check_signals()?;
+        progress.map_or(Ok(()), |progress| progress.call1(py, (number,)).map(drop))
+    })
+}
+
 /// Runs a search over so many documents, or for so many values, without the GIL. Ctrl-C sets `Stop`, and its exception is returned.
 ///
 /// Python handles signals on its main thread only, so the search runs on another one meanwhile.

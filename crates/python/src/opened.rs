@@ -13,7 +13,7 @@ use pyo3::exceptions::PyIndexError;
 
 use crate::arguments::Paths;
 use crate::errors::{Failure, Result, argument};
-use crate::interrupt::{Stop, go_on};
+use crate::interrupt::Stop;
 
 /// Documents that do not change.
 pub(crate) struct Opened {
@@ -211,16 +211,17 @@ impl Opened {
         argument(format!("{}: expected an index of ids, found none: write it with id_field", self.name))
     }
 
-    /// Reads everything, until `stop` is set between two files.
-    pub(crate) fn verify(&self, stop: &Stop) -> Result<()> {
-        let verify = |segment: &docvalues::Segment| -> Result<()> {
-            go_on(stop)?;
-            Ok(segment.verify()?)
+    /// Reads everything, and calls `each` after each file with their number so far.
+    pub(crate) fn verify(&self, mut each: impl FnMut(u64) -> Result<()>) -> Result<()> {
+        let segments: Vec<&docvalues::Segment> = match &self.contents {
+            Contents::Files(segments) => segments.iter().collect(),
+            Contents::Store(snapshot) => snapshot.segments().map(|segment| segment.segment).collect(),
         };
-        match &self.contents {
-            Contents::Files(segments) => segments.iter().try_for_each(verify),
-            Contents::Store(snapshot) => snapshot.segments().try_for_each(|segment| verify(segment.segment)),
+        for (files, segment) in (1..).zip(segments) {
+            segment.verify()?;
+            each(files)?;
         }
+        Ok(())
     }
 }
 
@@ -254,6 +255,13 @@ fn expanded(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
         return Err(argument("expected at least one file, found none"));
     }
     Ok(files)
+}
+
+/// A sort key as `sort_by` takes it.
+pub(crate) fn key_text(key: &SortKey) -> String {
+    let (sign, end) =
+        (if key.descending { "-" } else { "" }, if key.missing_first { ":missing-first" } else { "" });
+    format!("{sign}{}{end}", key.column)
 }
 
 fn absolute(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {

@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use docvalues::SortKey;
 use docvalues::search::facet::{Facet, FacetOrder};
 use docvalues::search::group::{Group, GroupOrder, Metric};
 use docvalues::search::histogram::Histogram;
@@ -16,8 +15,8 @@ use pyo3::types::{PyDict, PyTuple};
 use crate::answers;
 use crate::arguments::{self, Names, Paths, condition};
 use crate::errors::{Result, argument};
-use crate::interrupt::{Stop, interruptible, refuse_fork};
-use crate::opened::Opened;
+use crate::interrupt::{Stop, go_on, interruptible, refuse_fork, tell};
+use crate::opened::{Opened, key_text};
 use crate::rows::{Columns, NOWHERE};
 use crate::scan::{Plan, Scan};
 use crate::table::{Schema, Table, escaped};
@@ -329,9 +328,19 @@ impl Segment {
     }
 
     /// Reads everything, and raises a CorruptError for the first damage.
-    fn check(&self, py: Python<'_>) -> Result<()> {
+    #[pyo3(signature = (*, progress = None))]
+    fn check(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = arguments::progress)] progress: Option<Py<PyAny>>,
+    ) -> Result<()> {
         let opened = self.opened()?;
-        interruptible(py, u64::MAX, |stop| opened.verify(stop))
+        interruptible(py, u64::MAX, |stop| {
+            opened.verify(|files| {
+                go_on(stop)?;
+                Ok(tell(progress.as_ref(), files)?)
+            })
+        })
     }
 
     /// Lets go of the files. Scans and tables that were made before still work.
@@ -386,11 +395,4 @@ impl Segment {
 /// The only answer.
 fn only<T>(answers: Vec<T>) -> Result<T> {
     answers.into_iter().next().ok_or_else(|| argument("expected an answer, found none"))
-}
-
-/// A sort key as `sort_by` takes it.
-fn key_text(key: &SortKey) -> String {
-    let (sign, end) =
-        (if key.descending { "-" } else { "" }, if key.missing_first { ":missing-first" } else { "" });
-    format!("{sign}{}{end}", key.column)
 }

@@ -12,7 +12,7 @@ use pyo3::types::PyMapping;
 
 use crate::arguments::{self, Data, Names};
 use crate::errors::{Result, argument, no_column, wrong_value};
-use crate::interrupt::refuse_fork;
+use crate::interrupt::{refuse_fork, tell};
 use crate::text;
 
 /// The most rows that are added at once.
@@ -147,11 +147,7 @@ pub(crate) fn each_slice(
             each(&text::parsed(&slice, rows, |name| types.get(name))?, rows)?;
             first += slice.num_rows();
             rows += slice.num_rows() as u64;
-            Python::attach(|py| -> PyResult<()> {
-                py.check_signals()?;
-                progress.map(|progress| progress.call1(py, (rows,))).transpose()?;
-                Ok(())
-            })?;
+            tell(progress, rows)?;
         }
     }
     Ok(())

@@ -285,6 +285,17 @@ def test_progress_and_its_errors(in_a_folder_of_its_own):
     assert sorted(path.name for path in in_a_folder_of_its_own.iterdir()) == ["a.dv"]
 
 
+def test_check_tells_its_progress(hits):
+    dv.write("more.dv", HITS)
+    both, seen = dv.open(["hits.dv", "more.dv"]), []
+    both.check(progress=seen.append)
+    assert seen == [1, 2]
+    with pytest.raises(ZeroDivisionError):
+        both.check(progress=lambda files: 1 // (files - 1))
+    with pytest.raises(TypeError, match="as progress, found int"):
+        both.check(progress=7)
+
+
 def test_progress_may_call_the_store_again():
     with dv.Store.create("store", TYPES, id_field="id") as store:
         with pytest.raises(TypeError, match="as progress, found int"):

@@ -316,8 +316,11 @@ class Segment:
         `as_text` returns IP addresses and UUIDs as text in place of extension types.
         """
 
-    def check(self) -> None:
-        """Reads everything and raises a `CorruptError` for the first damage. Ctrl-C waits for the end of a file."""
+    def check(self, *, progress: Progress | None = None) -> None:
+        """Reads everything and raises a `CorruptError` for the first damage. Ctrl-C waits for the end of a file.
+
+        `progress` is called with the number of files so far, in another thread.
+        """
 
     def close(self) -> None: ...
     def __enter__(self) -> Segment: ...
