@@ -172,7 +172,8 @@ pub(crate) fn step(search: &Search<'_>, column: &str, step: &Bound<'_, PyAny>) -
     if let Ok(width) = step.extract::<f64>() {
         return Ok(Step::Width(width));
     }
-    let edges = step.try_iter()?.map(|edge| literal(&edge?)).collect::<Result<Vec<_>>>()?;
+    let edges = step.try_iter().map_err(|_| wrong_type("a width, a step or edges", step))?;
+    let edges = edges.map(|edge| literal(&edge?)).collect::<Result<Vec<_>>>()?;
     let retriever = search.retriever(&[column])?;
     let field = retriever.fields().next().ok_or_else(|| argument("expected a column"))?;
     Ok(Step::edges(field, &edges)?)
@@ -193,7 +194,7 @@ fn literal(value: &Bound<'_, PyAny>) -> Result<Literal> {
     } else {
         match value.getattr_opt("isoformat")? {
             Some(text) => Literal::Text(text.call0()?.extract()?),
-            None => Literal::Text(value.extract()?),
+            None => Literal::Text(value.extract::<String>().map_err(|_| wrong_type("dates or text", value))?),
         }
     })
 }

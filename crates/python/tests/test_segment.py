@@ -199,6 +199,9 @@ def test_steps_of_the_calendar_and_metrics_that_are_values():
     for step in ("fortnight", 0):
         with pytest.raises(dv.QueryError):
             segment.histogram("t", step)
+    for step in (dt.timedelta(days=1), None, np.array(["2024-01-01", "2024-01-02"], "M8[s]")):
+        with pytest.raises(TypeError, match="expected"):
+            segment.histogram("t", step)
 
 
 def test_closed_segments_refuse_and_older_scans_go_on(hits):
