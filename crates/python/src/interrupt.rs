@@ -53,6 +53,13 @@ pub(crate) fn go_on(stop: &Stop) -> Result<(), docvalues::search::Error> {
     if stop.load(Ordering::Relaxed) { Err(docvalues::search::Error::Interrupted) } else { Ok(()) }
 }
 
+/// Whether this is Python's main thread. Others have no signals.
+fn has_signals(py: Python<'_>) -> PyResult<bool> {
+    let threading = py.import("threading")?;
+    let main = threading.call_method0("main_thread")?.getattr("ident")?;
+    threading.call_method0("get_ident")?.eq(main)
+}
+
 /// Tells `progress` a number. Ctrl-C has its turn before, on Python's main thread. Call it detached.
 pub(crate) fn tell(progress: Option<&Py<PyAny>>, number: u64) -> PyResult<()> {
     Python::attach(|py| {
@@ -70,7 +77,7 @@ pub(crate) fn interruptible<T: Send>(
     search: impl FnOnce(&Stop) -> Result<T> + Send,
 ) -> Result<T> {
     let stop = Stop::default();
-    if count < INTERRUPTIBLE {
+    if count < INTERRUPTIBLE || !has_signals(py)? {
         return py.detach(|| search(&stop));
     }
     py.detach(|| {

@@ -122,7 +122,8 @@ impl Segment {
     #[pyo3(signature = (r#where = None))]
     fn count(&self, py: Python<'_>, r#where: Option<&str>) -> Result<u64> {
         let (opened, query) = (self.opened()?, condition(r#where)?);
-        interruptible(py, opened.docs(), |stop| Ok(opened.stoppable(stop).count(&query)?))
+        let docs = r#where.map_or(0, |_| opened.docs());
+        interruptible(py, docs, |stop| Ok(opened.stoppable(stop).count(&query)?))
     }
 
     /// The most frequent values of a column, and their counts.
