@@ -6,7 +6,7 @@ Options: `path` of a segment, a store or a pattern; `where`, which docvalues eva
 partition. A schema that is given to Spark (`.schema("host string, size long")`) leaves the other columns out. IP addresses
 and UUIDs are strings, `u64` is `decimal(20, 0)`, and nanoseconds that are not whole microseconds are an error.
 
-Filters of Spark are evaluated by Spark, not pushed down: with `spark.sql.python.filterPushdown.enabled`, Spark 4.3 applies
+Filters of Spark are evaluated by Spark, not pushed down: with `spark.sql.python.filterPushdown.enabled`, Spark 4.1 to 4.3 apply
 the filters of a query also to the next query of the same data frame, if that has none.
 """
 
