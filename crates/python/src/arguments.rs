@@ -20,7 +20,6 @@ use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyMapping, PyMemoryView, PySt
 
 use crate::capsules::Arrays;
 use crate::errors::{Failure, Result, argument, wrong_type};
-use crate::interrupt::detached;
 use crate::python_values;
 use crate::text::id_of_text;
 
@@ -173,7 +172,8 @@ pub(crate) fn step(search: &Search<'_>, column: &str, step: &Bound<'_, PyAny>) -
     if let Ok(width) = step.extract::<f64>() {
         return Ok(Step::Width(width));
     }
-    let edges = step.try_iter()?.map(|edge| literal(&edge?)).collect::<Result<Vec<_>>>()?;
+    let edges = step.try_iter().map_err(|_| wrong_type("a width, a step or edges", step))?;
+    let edges = edges.map(|edge| literal(&edge?)).collect::<Result<Vec<_>>>()?;
     let retriever = search.retriever(&[column])?;
     let field = retriever.fields().next().ok_or_else(|| argument("expected a column"))?;
     Ok(Step::edges(field, &edges)?)
@@ -194,7 +194,7 @@ fn literal(value: &Bound<'_, PyAny>) -> Result<Literal> {
     } else {
         match value.getattr_opt("isoformat")? {
             Some(text) => Literal::Text(text.call0()?.extract()?),
-            None => Literal::Text(value.extract()?),
+            None => Literal::Text(value.extract::<String>().map_err(|_| wrong_type("dates or text", value))?),
         }
     })
 }
@@ -334,7 +334,7 @@ fn of_memory(memory: &Bound<'_, PyMemoryView>) -> Result<Vec<u64>> {
             false => Ok(u64::from_le_bytes(wide)),
         }
     };
-    detached(memory.py(), bytes.len() / size, || bytes.chunks_exact(size).map(number).collect())
+    memory.py().detach(|| bytes.chunks_exact(size).map(number).collect())
 }
 
 /// Ids of a column of type `logical`, as stored: text, bytes, or arrays of them; `None` for a null.

@@ -14,7 +14,7 @@ use arrow_schema::{ArrowError, DataType, Field, Schema};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 
-use crate::errors::{Failure, Result, argument, unread};
+use crate::errors::{Failure, Result, argument, unread, wrong_column};
 
 const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
@@ -56,6 +56,7 @@ impl Arrays {
     /// Those of an object with `__arrow_c_stream__` or `__arrow_c_array__`; `None` of others.
     pub(crate) fn of(data: &Bound<'_, PyAny>) -> Result<Option<Arrays>> {
         if let Some(method) = data.getattr_opt("__arrow_c_stream__")? {
+            refuse_objects(data)?;
             let stream = take_stream(&capsule(&method.call0()?)?)?;
             return data.py().detach(|| Arrays::of_stream(stream)).map(Some);
         }
@@ -75,7 +76,7 @@ impl Arrays {
         if code != 0 {
             return Err(last_error(&mut stream, code));
         }
-        Ok(Arrays { field: Field::try_from(&schema)?, source: Source::Stream(stream) })
+        Ok(Arrays { field: field_of(&schema)?, source: Source::Stream(stream) })
     }
 
     /// The type of the arrays, and the metadata of an extension type.
@@ -146,6 +147,21 @@ pub(crate) fn schema_of(data: &Bound<'_, PyAny>) -> Result<Option<Schema>> {
     Arrays { field, source: Source::Array(None) }.schema().map(Some)
 }
 
+/// Refuses columns of Python objects, of which polars passes the addresses.
+fn refuse_objects(data: &Bound<'_, PyAny>) -> Result<()> {
+    if !data.get_type().module()?.extract::<String>()?.starts_with("polars") || !data.hasattr("schema")? {
+        return Ok(());
+    }
+    for item in data.getattr("schema")?.call_method0("items")?.try_iter()? {
+        let (name, ty): (String, Bound<'_, PyAny>) = item?.extract()?;
+        if ty.str()?.to_string_lossy() == "Object" {
+            let what = "expected a type that a field can hold, found objects of Python";
+            return Err(wrong_column(&name, what));
+        }
+    }
+    Ok(())
+}
+
 fn capsule<'py>(object: &Bound<'py, PyAny>) -> Result<Bound<'py, PyCapsule>> {
     let capsule = object.cast::<PyCapsule>().map_err(PyErr::from)?;
     Ok(capsule.clone())
@@ -159,7 +175,19 @@ fn read_field(capsule: &Bound<'_, PyCapsule>) -> Result<Field> {
     if schema.release.is_none() {
         return Err(released());
     }
-    Ok(Field::try_from(schema)?)
+    field_of(schema)
+}
+
+/// The field of a schema. An error of a table names the column.
+fn field_of(schema: &FFI_ArrowSchema) -> Result<Field> {
+    Field::try_from(schema).map_err(|error| {
+        let is_refused = |column: &&FFI_ArrowSchema| Field::try_from(*column).is_err();
+        let refused = schema.children().find(is_refused).filter(|_| schema.format() == "+s");
+        match refused.and_then(FFI_ArrowSchema::name) {
+            Some(column) => wrong_column(column, &format!("expected a type that a field can hold: {error}")),
+            None => error.into(),
+        }
+    })
 }
 
 fn take_array(capsule: &Bound<'_, PyCapsule>) -> Result<FFI_ArrowArray> {

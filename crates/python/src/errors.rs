@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::error::Error as _;
 use std::fmt;
+use std::io;
 use std::path::Path;
 
 use arrow_schema::ArrowError;
@@ -46,6 +47,7 @@ impl Failure {
             Failure::Python(error) if error.is_instance_of::<PyTypeError>(py) => {
                 PyTypeError::new_err(format!("column {name:?}: {}", error.value(py))).into()
             }
+            Failure::Arrow(error) => wrong_column(name, &error.to_string()),
             other => other,
         }
     }
@@ -68,6 +70,8 @@ impl fmt::Display for Failure {
 pub(crate) struct Raised {
     class: &'static str,
     message: String,
+    /// The number of the error, of a class of Python that has one.
+    errno: Option<i32>,
     file: Option<String>,
     section: Option<String>,
     offset: Option<u64>,
@@ -92,6 +96,12 @@ pub(crate) fn wrong_type(expected: &str, found: &Bound<'_, PyAny>) -> PyErr {
 pub(crate) fn no_column(name: &str) -> Failure {
     let raised = Raised::of("ColumnError", format!("there is no column {name:?}"));
     Raised { column: Some(name.to_owned()), ..raised }.into()
+}
+
+/// A type that no column has.
+pub(crate) fn wrong_column(column: &str, what: &str) -> Failure {
+    let message = place(Some(column), None) + what;
+    Raised { column: Some(column.to_owned()), ..Raised::of("DataError", message) }.into()
 }
 
 /// A value that its column cannot hold.
@@ -137,6 +147,12 @@ impl Raised {
         Raised { file: Some(file.as_ref().display().to_string()), ..self }
     }
 
+    /// A call to the operating system about `file` that failed.
+    fn of_system(error: impl ToString, source: &io::Error, file: impl AsRef<Path>) -> Raised {
+        let class = if source.kind() == io::ErrorKind::NotFound { "NotFoundError" } else { "StorageError" };
+        Raised { errno: source.raw_os_error(), ..Raised::of(class, error).in_file(file) }
+    }
+
     fn raise(self) -> PyErr {
         Python::attach(|py| self.exception(py).map_or_else(|error| error, PyErr::from_value))
     }
@@ -148,6 +164,9 @@ impl Raised {
         places.set_item("offset", self.offset)?;
         places.set_item("column", self.column)?;
         places.set_item("row", self.row)?;
+        if let Some(errno) = self.errno {
+            places.set_item("errno", errno)?;
+        }
         py.import("docvalues._errors")?.getattr(self.class)?.call((self.message,), Some(&places))
     }
 }
@@ -176,10 +195,7 @@ fn of_read(error: &ReadError) -> Raised {
                 ..raised("CorruptError").in_file(file)
             }
         }
-        ReadErrorKind::Io { file, source } if source.kind() == std::io::ErrorKind::NotFound => {
-            raised("NotFoundError").in_file(file)
-        }
-        ReadErrorKind::Io { file, .. } => raised("Error").in_file(file),
+        ReadErrorKind::Io { file, source } => Raised::of_system(error, source, file),
         ReadErrorKind::NoSuchColumn { file, field } => {
             Raised { column: Some(field.clone()), ..raised("ColumnError").in_file(file) }
         }
@@ -269,9 +285,8 @@ fn of_store(error: &StoreError, rows: u64) -> Raised {
             Raised::of("NotFoundError", error).in_file(folder)
         }
         StoreError::Damaged { file, .. } => Raised::of("CorruptError", error).in_file(file),
-        StoreError::Exists { folder, .. } | StoreError::Busy { folder, .. } => {
-            Raised::of("Error", error).in_file(folder)
-        }
+        StoreError::Exists { folder, .. } => Raised::of("ExistsError", error).in_file(folder),
+        StoreError::Busy { folder, .. } => Raised::of("Error", error).in_file(folder),
         StoreError::Schema { field, .. } => {
             Raised { column: Some(field.clone()), ..Raised::of("DataError", error) }
         }
@@ -281,8 +296,7 @@ fn of_store(error: &StoreError, rows: u64) -> Raised {
 }
 
 fn of_storage(error: &StorageError) -> Raised {
-    let class = if error.is_missing() { "NotFoundError" } else { "Error" };
-    Raised::of(class, error).in_file(error.path())
+    Raised::of_system(error, error.io_error(), error.path())
 }
 
 /// An error of an export comes as the cause of one of Arrow's.

@@ -12,12 +12,9 @@ use pyo3::prelude::*;
 
 use crate::errors::Result;
 
-/// Below so many documents, a search takes a few milliseconds at most, and is not interrupted: a thread for it would take
+/// Below so many documents or values, work takes a few milliseconds at most, and is not interrupted: a thread for it would take
 /// longer than many of its answers.
-const INTERRUPTIBLE_DOCS: u64 = 1 << 20;
-
-/// So many values are read before others would have taken the GIL.
-const FEW: usize = 64;
+const INTERRUPTIBLE: u64 = 1 << 20;
 
 /// The time between two looks for Ctrl-C.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -48,24 +45,39 @@ pub(crate) fn is_forked() -> bool {
     IS_FORKED.load(Ordering::Relaxed)
 }
 
-/// Runs work on so many values, without the GIL unless they are few.
-pub(crate) fn detached<T: Send>(py: Python<'_>, values: usize, work: impl FnOnce() -> T + Send) -> T {
-    if values < FEW { work() } else { py.detach(work) }
-}
-
 /// Set when the search should stop.
 pub(crate) type Stop = Arc<AtomicBool>;
 
-/// Runs a search over `docs` documents without the GIL. Ctrl-C sets `Stop`, and its exception is returned.
+/// An error if work should stop.
+pub(crate) fn go_on(stop: &Stop) -> Result<(), docvalues::search::Error> {
+    if stop.load(Ordering::Relaxed) { Err(docvalues::search::Error::Interrupted) } else { Ok(()) }
+}
+
+/// Whether this is Python's main thread. Others have no signals.
+fn has_signals(py: Python<'_>) -> PyResult<bool> {
+    let threading = py.import("threading")?;
+    let main = threading.call_method0("main_thread")?.getattr("ident")?;
+    threading.call_method0("get_ident")?.eq(main)
+}
+
+/// Tells `progress` a number. Ctrl-C has its turn before, on Python's main thread. Call it detached.
+pub(crate) fn tell(progress: Option<&Py<PyAny>>, number: u64) -> PyResult<()> {
+    Python::attach(|py| {
+        py.check_signals()?;
+        progress.map_or(Ok(()), |progress| progress.call1(py, (number,)).map(drop))
+    })
+}
+
+/// Runs a search over so many documents, or for so many values, without the GIL. Ctrl-C sets `Stop`, and its exception is returned.
 ///
 /// Python handles signals on its main thread only, so the search runs on another one meanwhile.
 pub(crate) fn interruptible<T: Send>(
     py: Python<'_>,
-    docs: u64,
+    count: u64,
     search: impl FnOnce(&Stop) -> Result<T> + Send,
 ) -> Result<T> {
     let stop = Stop::default();
-    if docs < INTERRUPTIBLE_DOCS {
+    if count < INTERRUPTIBLE || !has_signals(py)? {
         return py.detach(|| search(&stop));
     }
     py.detach(|| {

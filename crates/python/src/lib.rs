@@ -3,6 +3,7 @@
 //! | module | subject |
 //! | --- | --- |
 //! | `segment` `scan` `store` `write` | what Python calls |
+//! | `store_options` | options of a store |
 //! | `opened` | files and stores, with the numbers of documents over all of them |
 //! | `rows` | documents as record batches |
 //! | `answers` | facets, groups, histograms and statistics as tables |
@@ -25,6 +26,7 @@ mod rows;
 mod scan;
 mod segment;
 mod store;
+mod store_options;
 mod table;
 mod text;
 mod write;

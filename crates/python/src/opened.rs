@@ -211,18 +211,17 @@ impl Opened {
         argument(format!("{}: expected an index of ids, found none: write it with id_field", self.name))
     }
 
-    /// Reads everything, until `stop` is set between two files.
-    pub(crate) fn verify(&self, stop: &Stop) -> Result<()> {
-        let verify = |segment: &docvalues::Segment| -> Result<()> {
-            if stop.load(Ordering::Relaxed) {
-                return Err(docvalues::search::Error::Interrupted.into());
-            }
-            Ok(segment.verify()?)
+    /// Reads everything, and calls `each` after each file with their number so far.
+    pub(crate) fn verify(&self, mut each: impl FnMut(u64) -> Result<()>) -> Result<()> {
+        let segments: Vec<&docvalues::Segment> = match &self.contents {
+            Contents::Files(segments) => segments.iter().collect(),
+            Contents::Store(snapshot) => snapshot.segments().map(|segment| segment.segment).collect(),
         };
-        match &self.contents {
-            Contents::Files(segments) => segments.iter().try_for_each(verify),
-            Contents::Store(snapshot) => snapshot.segments().try_for_each(|segment| verify(segment.segment)),
+        for (files, segment) in (1..).zip(segments) {
+            segment.verify()?;
+            each(files)?;
         }
+        Ok(())
     }
 }
 
@@ -258,6 +257,13 @@ fn expanded(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
+/// A sort key as `sort_by` takes it.
+pub(crate) fn key_text(key: &SortKey) -> String {
+    let (sign, end) =
+        (if key.descending { "-" } else { "" }, if key.missing_first { ":missing-first" } else { "" });
+    format!("{sign}{}{end}", key.column)
+}
+
 fn absolute(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let absolute = |path: &PathBuf| std::path::absolute(path).map_err(|error| failed(path, &error));
     paths.iter().map(absolute).collect()
@@ -265,7 +271,10 @@ fn absolute(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
 
 /// An error of the operating system about a file.
 fn failed(path: &Path, error: &std::io::Error) -> Failure {
-    let source = std::io::Error::new(error.kind(), error.to_string());
+    let source = match error.raw_os_error() {
+        Some(number) => std::io::Error::from_raw_os_error(number),
+        None => std::io::Error::new(error.kind(), error.to_string()),
+    };
     docvalues::column::Error::from(docvalues::column::ErrorKind::Io {
         file: path.display().to_string(),
         source,

@@ -178,7 +178,10 @@ fn column(name: &str, values: &Bound<'_, PyAny>, are_doubles: bool) -> Result<(F
         })?;
         let array = match chunks.as_slice() {
             [] => arrow_array::new_empty_array(field.data_type()),
-            chunks => concat(&chunks.iter().map(|chunk| &**chunk).collect::<Vec<_>>())?,
+            chunks => {
+                let chunks: Vec<&dyn Array> = chunks.iter().map(|chunk| &**chunk).collect();
+                values.py().detach(|| concat(&chunks))?
+            }
         };
         return Ok((field, array));
     }
@@ -199,12 +202,16 @@ fn column_of_list(name: &str, values: &Bound<'_, PyAny>, are_doubles: bool) -> R
     Ok((Field::new(name, array.data_type().clone(), true), array))
 }
 
-/// Times of numpy, of which some are integers in a list of Python; `None` of other values.
+/// Times of numpy, of which some are integers in a list of Python; `None` of other values. Records, which are tuples there, are
+/// refused.
 fn times_of_numpy(values: &Bound<'_, PyAny>) -> Result<Option<ArrayRef>> {
     if !values.get_type().module()?.extract::<String>()?.starts_with("numpy") {
         return Ok(None);
     }
     let Some(dtype) = values.getattr_opt("dtype")? else { return Ok(None) };
+    if !dtype.getattr("names")?.is_none() {
+        return Err(PyTypeError::new_err("expected a list of values, found records of numpy").into());
+    }
     let dtype: String = dtype.getattr("str")?.extract()?;
     // The order of the bytes comes first.
     let unit = dtype.get(1..).unwrap_or_default();

@@ -16,6 +16,7 @@ use docvalues::{DocId, Kind, LogicalType};
 
 use crate::arguments::{self, Names};
 use crate::errors::{Result, argument};
+use crate::interrupt::{Stop, go_on};
 use crate::opened::Opened;
 use crate::table::Table;
 use crate::text;
@@ -46,9 +47,9 @@ impl Columns {
         Ok(Columns { names, docs, strings: arguments::strings(strings)?, as_text })
     }
 
-    /// The number of values of a document, at least one.
-    pub(crate) fn count(&self) -> usize {
-        self.names.len().max(1)
+    /// The number of values of so many documents; at least that of documents.
+    pub(crate) fn values(&self, docs: usize) -> u64 {
+        docs.saturating_mul(self.names.len().max(1)) as u64
     }
 
     /// The schema of the batches.
@@ -70,14 +71,17 @@ impl Columns {
         Ok(fields)
     }
 
-    /// The documents of a list, in its order. One that is not there has no values.
-    pub(crate) fn table(&self, opened: &Opened, search: &Search<'_>, list: &[DocAddress]) -> Result<Table> {
+    /// The documents of a list, in its order, unless `stop` is set before the last ones are read. One that is not there has no
+    /// values.
+    pub(crate) fn table(&self, opened: &Opened, list: &[DocAddress], stop: &Stop) -> Result<Table> {
+        let search = &opened.search();
         if opened.parts.is_empty() {
             return self.nulls(search, list.len());
         }
         let batches = self.batches(search.export(list, &self.names)?);
         let (schema, mut read, mut first) = (batches.schema(), Vec::new(), 0);
         for batch in batches {
+            go_on(stop)?;
             let batch = batch?;
             let rows = &list[first..first + batch.num_rows()];
             first += rows.len();

@@ -50,6 +50,10 @@ impl Plan {
 }
 
 /// Documents, and the form in which they are read.
+///
+///     >>> docs = dv.write("hits.dv", {"size": range(5)})
+///     >>> [batch.to_pydict()["size"] for batch in dv.open("hits.dv").scan(where="size > 0", batch_rows=3)]
+///     [[1, 2, 3], [4]]
 #[pyclass(frozen, module = "docvalues")]
 pub(crate) struct Scan {
     plan: Mutex<Option<Arc<Plan>>>,

@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use docvalues::SortKey;
 use docvalues::search::facet::{Facet, FacetOrder};
 use docvalues::search::group::{Group, GroupOrder, Metric};
 use docvalues::search::histogram::Histogram;
@@ -16,17 +15,28 @@ use pyo3::types::{PyDict, PyTuple};
 use crate::answers;
 use crate::arguments::{self, Names, Paths, condition};
 use crate::errors::{Result, argument};
-use crate::interrupt::{detached, interruptible, refuse_fork};
-use crate::opened::Opened;
+use crate::interrupt::{Stop, go_on, interruptible, refuse_fork, tell};
+use crate::opened::{Opened, key_text};
 use crate::rows::{Columns, NOWHERE};
 use crate::scan::{Plan, Scan};
 use crate::table::{Schema, Table, escaped};
 
 /// Documents that do not change.
+///
+///     >>> docs = dv.write("hits.dv", {"host": ["a", "b", "a"], "size": [5, 7, 9]})
+///     >>> hits = dv.open("hits.dv")
+///     >>> hits.top("-size", 1, where="host = 'a'").to_pydict()
+///     {'host': ['a'], 'size': [9]}
+///     >>> hits.take([2, 0], ["size"]).to_pydict()
+///     {'size': [9, 5]}
 #[pyclass(frozen, module = "docvalues")]
 pub(crate) struct Segment(RwLock<Option<Arc<Opened>>>);
 
 /// Opens a segment file, the newest commit of a store's folder, or several files and patterns as one.
+///
+///     >>> docs = dv.write("hits.dv", {"size": [512, 9_000]})
+///     >>> dv.open("hits.dv").count("size > 1kB")
+///     1
 #[pyfunction]
 #[pyo3(signature = (source, *, commit = None, untrusted = false))]
 pub(crate) fn open(
@@ -60,10 +70,12 @@ impl Segment {
         py: Python<'_>,
         condition_text: Option<&str>,
         request: SearchRequest,
-        table: impl FnOnce(&Opened, SearchAnswer) -> Result<Table> + Send,
+        table: impl FnOnce(&Opened, SearchAnswer, &Stop) -> Result<Table> + Send,
     ) -> Result<Table> {
         let (opened, request) = (self.opened()?, request.query(condition(condition_text)?));
-        interruptible(py, opened.docs(), |stop| table(&opened, opened.stoppable(stop).request(&request)?))
+        interruptible(py, opened.docs(), |stop| {
+            table(&opened, opened.stoppable(stop).request(&request)?, stop)
+        })
     }
 }
 
@@ -110,7 +122,8 @@ impl Segment {
     #[pyo3(signature = (r#where = None))]
     fn count(&self, py: Python<'_>, r#where: Option<&str>) -> Result<u64> {
         let (opened, query) = (self.opened()?, condition(r#where)?);
-        interruptible(py, opened.docs(), |stop| Ok(opened.stoppable(stop).count(&query)?))
+        let docs = r#where.map_or(0, |_| opened.docs());
+        interruptible(py, docs, |stop| Ok(opened.stoppable(stop).count(&query)?))
     }
 
     /// The most frequent values of a column, and their counts.
@@ -134,7 +147,7 @@ impl Segment {
         let mut facet = Facet::of(column).top(top).order(order).min_count(min_count);
         facet.prefix = prefix;
         let request = SearchRequest::new().facets([facet]);
-        self.answer(py, r#where, request, |_, answer| answers::facet(&only(answer.facets)?))
+        self.answer(py, r#where, request, |_, answer, _| answers::facet(&only(answer.facets)?))
     }
 
     /// The first documents in an order: "-size" is descending.
@@ -154,9 +167,7 @@ impl Segment {
         let columns = Columns::of(&opened, columns, docs, ("offsets", as_text))?;
         let keys = arguments::sort_keys(sort, &opened.columns);
         let request = SearchRequest::new().sort(keys).top(n);
-        self.answer(py, r#where, request, |opened, answer| {
-            columns.table(opened, &opened.search(), &answer.top)
-        })
+        self.answer(py, r#where, request, |opened, answer, stop| columns.table(opened, &answer.top, stop))
     }
 
     /// Groups of documents with equal values, their counts and metrics, such as "sum(size)".
@@ -200,7 +211,7 @@ impl Segment {
             }
         };
         let request = SearchRequest::new().groups([group]);
-        self.answer(py, r#where, request, |opened, answer| {
+        self.answer(py, r#where, request, |opened, answer, _| {
             answers::groups(opened, &only(answer.groups)?, &returned)
         })
     }
@@ -220,7 +231,7 @@ impl Segment {
         histogram.metrics = arguments::metrics(&metrics.0)?;
         let metrics = histogram.metrics.clone();
         let request = SearchRequest::new().histograms([histogram]);
-        self.answer(py, r#where, request, |opened, answer| {
+        self.answer(py, r#where, request, |opened, answer, _| {
             answers::histogram(opened, &only(answer.histograms)?, &metrics)
         })
     }
@@ -233,7 +244,7 @@ impl Segment {
         let mut stats = if are_bytes { stats } else { stats.spread() };
         stats.distinct = distinct;
         let request = SearchRequest::new().stats([stats]);
-        self.answer(py, r#where, request, |_, answer| answers::stats(&only(answer.stats)?))
+        self.answer(py, r#where, request, |_, answer, _| answers::stats(&only(answer.stats)?))
     }
 
     /// The values at percentiles.
@@ -246,7 +257,7 @@ impl Segment {
         r#where: Option<&str>,
     ) -> Result<Table> {
         let request = SearchRequest::new().stats([Stats::of(column).percentiles(at)]);
-        self.answer(py, r#where, request, |_, answer| answers::percentiles(&only(answer.stats)?))
+        self.answer(py, r#where, request, |_, answer, _| answers::percentiles(&only(answer.stats)?))
     }
 
     /// The values of documents by their numbers, in any order.
@@ -261,9 +272,9 @@ impl Segment {
         let opened = self.opened()?;
         let columns = Columns::of(&opened, columns, None, ("offsets", as_text))?;
         let numbers = arguments::doc_numbers(&docs)?;
-        detached(py, numbers.len().saturating_mul(columns.count()), || {
+        interruptible(py, columns.values(numbers.len()), |stop| {
             let list = numbers.iter().map(|number| opened.address(*number)).collect::<Result<Vec<_>>>()?;
-            columns.table(&opened, &opened.search(), &list)
+            columns.table(&opened, &list, stop)
         })
     }
 
@@ -278,13 +289,15 @@ impl Segment {
     ) -> Result<Table> {
         let opened = self.opened()?;
         let columns = Columns::of(&opened, columns, None, ("offsets", as_text))?;
-        let ids = arguments::ids(&ids, opened.id_type()?)?;
-        py.detach(|| {
+        // It opens the index of ids.
+        let logical = py.detach(|| opened.id_type())?;
+        let ids = arguments::ids(&ids, logical)?;
+        interruptible(py, columns.values(ids.len()), |stop| {
             let known: Vec<&[u8]> = ids.iter().flatten().map(Vec::as_slice).collect();
             let mut found = opened.find(&known)?.into_iter();
             let next = |id: &Option<Vec<u8>>| id.as_ref().and_then(|_| found.next()?).unwrap_or(NOWHERE);
             let list: Vec<_> = ids.iter().map(next).collect();
-            columns.table(&opened, &opened.search(), &list)
+            columns.table(&opened, &list, stop)
         })
     }
 
@@ -316,14 +329,25 @@ impl Segment {
     }
 
     /// Reads everything, and raises a CorruptError for the first damage.
-    fn check(&self, py: Python<'_>) -> Result<()> {
+    #[pyo3(signature = (*, progress = None))]
+    fn check(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = arguments::progress)] progress: Option<Py<PyAny>>,
+    ) -> Result<()> {
         let opened = self.opened()?;
-        interruptible(py, u64::MAX, |stop| opened.verify(stop))
+        interruptible(py, u64::MAX, |stop| {
+            opened.verify(|files| {
+                go_on(stop)?;
+                Ok(tell(progress.as_ref(), files)?)
+            })
+        })
     }
 
     /// Lets go of the files. Scans and tables that were made before still work.
-    fn close(&self) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).take();
+    fn close(&self, py: Python<'_>) {
+        let opened = self.0.write().unwrap_or_else(PoisonError::into_inner).take();
+        py.detach(|| drop(opened));
     }
 
     fn __enter__(this: Py<Self>) -> Py<Self> {
@@ -331,8 +355,8 @@ impl Segment {
     }
 
     #[pyo3(signature = (*_error))]
-    fn __exit__(&self, _error: &Bound<'_, PyTuple>) {
-        self.close();
+    fn __exit__(&self, py: Python<'_>, _error: &Bound<'_, PyTuple>) {
+        self.close(py);
     }
 
     /// Pickles what was opened by name: `functools.partial(open, paths, commit=…)`.
@@ -372,11 +396,4 @@ impl Segment {
 /// The only answer.
 fn only<T>(answers: Vec<T>) -> Result<T> {
     answers.into_iter().next().ok_or_else(|| argument("expected an answer, found none"))
-}
-
-/// A sort key as `sort_by` takes it.
-fn key_text(key: &SortKey) -> String {
-    let (sign, end) =
-        (if key.descending { "-" } else { "" }, if key.missing_first { ":missing-first" } else { "" });
-    format!("{sign}{}{end}", key.column)
 }

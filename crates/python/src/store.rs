@@ -2,48 +2,33 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Duration;
 
-use docvalues::store::{
-    Durability, KeepCommits, MergePolicy, Outcome, StoreOptions, StoreReader, StoreSchema, Update,
-};
-use docvalues::{Field, FieldSpec, Kind, LogicalType, OpenOptions, WriterOptions};
+use docvalues::store::{MergePolicy, Outcome, Snapshot, StoreReader, StoreSchema, Update};
+use docvalues::{Field, FieldSpec, Kind, LogicalType, OpenOptions};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict as _, PyDict, PyMapping, PyTuple};
 
 use crate::arguments::{self, Data, Names, condition};
 use crate::capsules::schema_of;
-use crate::errors::{Failure, Result, argument, no_column, wrong_type};
+use crate::errors::{Failure, Result, argument, no_column};
 use crate::interrupt::{interruptible, is_forked, refuse_fork};
 use crate::opened::Opened;
 use crate::segment::Segment;
+use crate::store_options::{OnDisk, options};
 use crate::table::{Schema, escaped};
-use crate::write::{Types, declared, each_slice};
+use crate::write::{Types, declared, each_slice, require_ids};
 
 /// A folder of segments that changes.
+///
+///     >>> with dv.Store.create("shop", {"sku": "string", "price": "f64"}, id_field="sku") as store:
+///     ...     outcomes = store.upsert({"sku": ["A-1"], "price": [9.5]})
+///     ...     print(store.commit())
+///     2
 #[pyclass(frozen, module = "docvalues")]
 pub(crate) struct Store {
     store: RwLock<Option<Arc<docvalues::store::Store>>>,
     path: String,
-}
-
-/// When changes are on disk: "batch", "commit", or within so many seconds.
-enum OnDisk {
-    Name(String),
-    Within(f64),
-}
-
-impl<'py> FromPyObject<'_, 'py> for OnDisk {
-    type Error = PyErr;
-
-    fn extract(when: Borrowed<'_, 'py, PyAny>) -> PyResult<OnDisk> {
-        if let Ok(name) = when.extract::<String>() {
-            return Ok(OnDisk::Name(name));
-        }
-        let expected = "the durability batch, commit or a number of seconds";
-        when.extract::<f64>().map(OnDisk::Within).map_err(|_| wrong_type(expected, &when))
-    }
 }
 
 /// The outcomes that are counted. The last one is all others.
@@ -71,7 +56,11 @@ impl Store {
         update: Option<Vec<String>>,
     ) -> Result<Bound<'py, PyDict>> {
         let store = self.store()?;
-        let types = Types::of_fields(store.snapshot().schema().fields());
+        let schema = |snapshot: Snapshot| {
+            let schema = snapshot.schema();
+            (Types::of_fields(schema.fields()), schema.id_field().map(str::to_owned))
+        };
+        let (types, id_field) = schema(store.snapshot());
         let data = Data::of(data, |name| types.are_doubles(name))?;
         let mut counts = [0_u64; OUTCOMES.len()];
         py.detach(|| {
@@ -80,6 +69,7 @@ impl Store {
             let bytes = BYTES.min(store.options().buffer_bytes / 4);
             each_slice(&mut data, &types, bytes, progress.as_ref(), |rows, before| {
                 let place = |error: docvalues::store::Error| Failure::from(error).after_rows(before);
+                id_field.as_deref().map_or(Ok(()), |name| require_ids(rows, name, before))?;
                 let mut batch = store.batch()?;
                 match &update {
                     None => batch.upsert_record_batch(rows).map_err(place)?,
@@ -363,22 +353,6 @@ fn field(spec: &FieldSpec, id_field: Option<&str>) -> Field {
         (false, false) => Kind::Numeric,
     };
     Field::new(spec.name(), kind, spec.logical())
-}
-
-fn options(on_disk: &OnDisk, keep_commits: Option<usize>, buffer: Option<usize>) -> Result<StoreOptions> {
-    let durability = match on_disk {
-        OnDisk::Name(name) if name == "commit" => Durability::OnCommit,
-        OnDisk::Name(name) if name == "batch" => Durability::EachBatch,
-        OnDisk::Within(seconds) if *seconds > 0.0 => {
-            let span = Duration::try_from_secs_f64(*seconds);
-            Durability::Within(span.map_err(|error| argument(format!("durability: {error}")))?)
-        }
-        _ => return Err(argument("expected the durability batch, commit or a number of seconds")),
-    };
-    let mut options = StoreOptions::new().durability(durability).writer(WriterOptions::new().threads(0));
-    options.keep_commits = keep_commits.map(KeepCommits::Newest);
-    options.buffer_bytes = buffer.unwrap_or(options.buffer_bytes);
-    Ok(options)
 }
 
 /// The place of an outcome among [`OUTCOMES`].

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict as _, PyCapsule, PyDict, PyIterator, PyList, PyTuple};
 
 use crate::capsules::{batch_capsules, schema_capsule, stream_capsule};
-use crate::errors::{Result, argument};
+use crate::errors::{Failure, Result, argument};
 use crate::python_values::{self, OtherYears};
 
 /// The rows that `repr` shows.
@@ -20,6 +20,10 @@ const SHOWN: usize = 20;
 const CHARACTERS: usize = 1_000;
 
 /// Rows in memory.
+///
+///     >>> docs = dv.write("hits.dv", {"host": ["a", None, "a"]})
+///     >>> dv.open("hits.dv").facet("host").to_pydict()
+///     {'host': ['a'], 'count': [2]}
 #[pyclass(frozen, module = "docvalues")]
 pub(crate) struct Table {
     schema: SchemaRef,
@@ -28,6 +32,10 @@ pub(crate) struct Table {
 }
 
 /// Names and types of columns.
+///
+///     >>> docs = dv.write("hits.dv", {"tags": [["x", "y"]]})
+///     >>> dv.open("hits.dv").schema.types
+///     {'tags': 'list<string>'}
 #[pyclass(frozen, module = "docvalues")]
 pub(crate) struct Schema {
     schema: SchemaRef,
@@ -127,7 +135,7 @@ impl Table {
         drop(requested_schema);
         let whole = match self.batches.as_slice() {
             [batch] => batch.clone(),
-            batches => py.detach(|| concat_batches(&self.schema, batches))?,
+            batches => py.detach(|| concat_batches(&self.schema, batches)).map_err(in_one_batch)?,
         };
         batch_capsules(py, whole)
     }
@@ -207,6 +215,16 @@ pub(crate) fn type_name(field: &Field) -> String {
     match field.kind.is_multi_valued() {
         true => format!("list<{}>", field.logical.name()),
         false => field.logical.name().to_owned(),
+    }
+}
+
+/// The error of rows that are no single batch, whose strings have offsets of 32 bits.
+fn in_one_batch(error: ArrowError) -> Failure {
+    match error {
+        ArrowError::OffsetOverflowError(_) => argument(
+            "expected a batch with less than 2 GiB of strings in each column, found more: read a stream, as pa.table does",
+        ),
+        error => error.into(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use arrow_array::RecordBatch;
+use arrow_array::{Array as _, RecordBatch};
 use arrow_schema::Schema as ArrowSchema;
 use docvalues::writer::arrow::{field_specs, weight};
 use docvalues::writer::{FinishError, IdOptions};
@@ -11,8 +11,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyMapping;
 
 use crate::arguments::{self, Data, Names};
-use crate::errors::{Result, argument, no_column};
-use crate::interrupt::refuse_fork;
+use crate::errors::{Result, argument, no_column, wrong_value};
+use crate::interrupt::{refuse_fork, tell};
 use crate::text;
 
 /// The most rows that are added at once.
@@ -22,6 +22,9 @@ const ROWS: usize = 1 << 16;
 const BYTES: usize = 32 << 20;
 
 /// Writes a segment file, batch by batch, and returns its number of documents.
+///
+///     >>> dv.write("hits.dv", {"host": ["b", "a"], "client": ["10.0.0.7", "::1"]}, types={"client": "ip"})
+///     2
 #[pyfunction]
 #[pyo3(signature = (path, data, *, sort_by = None, id_field = None, types = None, threads = None, memory = None, progress = None))]
 #[allow(clippy::too_many_arguments, reason = "keywords in Python")]
@@ -144,14 +147,23 @@ pub(crate) fn each_slice(
             each(&text::parsed(&slice, rows, |name| types.get(name))?, rows)?;
             first += slice.num_rows();
             rows += slice.num_rows() as u64;
-            Python::attach(|py| -> PyResult<()> {
-                py.check_signals()?;
-                progress.map(|progress| progress.call1(py, (rows,))).transpose()?;
-                Ok(())
-            })?;
+            tell(progress, rows)?;
         }
     }
     Ok(())
+}
+
+/// Refuses rows without an id in the column `name`. They follow so many others.
+pub(crate) fn require_ids(rows: &RecordBatch, name: &str, before: u64) -> Result<()> {
+    let Some(ids) = rows.column_by_name(name) else {
+        // It may be a field of a struct.
+        return if name.contains('.') { Ok(()) } else { Err(no_column(name)) };
+    };
+    let nulls = ids.logical_nulls().filter(|nulls| nulls.null_count() > 0);
+    match nulls.and_then(|nulls| nulls.iter().position(|is_valid| !is_valid)) {
+        Some(row) => Err(wrong_value(name, before + row as u64, "expected an id, found none")),
+        None => Ok(()),
+    }
 }
 
 /// The next rows of a batch, of about so many bytes.

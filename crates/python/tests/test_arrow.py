@@ -56,6 +56,8 @@ TYPES = [
     (pa.null(), st.none(), STRING),
     (pa.list_(pa.int64()), lists(signed(64)), pa.list_(I64)),
     (pa.large_list(pa.string()), lists(TEXT), pa.list_(STRING)),
+    (pa.list_view(pa.int16()), lists(signed(16)), pa.list_(I64)),
+    (pa.large_list_view(pa.string()), lists(TEXT), pa.list_(STRING)),
     (pa.list_(pa.float32(), 2), lists(st.floats(width=32, allow_nan=False), 2), pa.list_(F64)),
 ]
 
@@ -130,6 +132,39 @@ def test_every_type_and_null_pattern(type_, values, to, data):
             found = pa.table(segment.scan(["column"], strings=strings))["column"].combine_chunks()
             assert to != STRING or strings != "views" or found.type == pa.string_view()
             assert plain(found.cast(to) if strings == "views" else found, to) == expected
+
+
+def test_nulls_among_the_values_of_a_dictionary_and_of_runs():
+    keys = pa.array([0, 1, None, 2, 1, 3], pa.int8())
+    column = pa.DictionaryArray.from_arrays(keys, pa.array(["c", None, "b", "a"]))
+    runs = pa.RunEndEncodedArray.from_arrays(pa.array([1, 3, 6], pa.int16()), pa.array(["a", None, "b"]))
+    for table, expected in [
+        (pa.table({"c": column}), ["c", None, None, "b", None, "a"]),
+        (pa.table({"c": column[1:5]}), [None, None, "b", None]),
+        (pa.table({"c": pa.chunked_array([column[5:], column[:0], column[:2]])}), ["a", "c", None]),
+        (pa.table({"c": runs[1:5]}), [None, None, "b", "b"]),
+    ]:
+        dv.write("a.dv", table)
+        for strings in ("offsets", "views", "dictionary"):
+            rows = dv.open("a.dv").scan(strings=strings).read_all()
+            assert rows.to_pydict()["c"] == pa.table(rows)["c"].to_pylist() == expected
+    # A scan of a file may be written over it.
+    assert dv.write("a.dv", dv.open("a.dv").scan(), sort_by="-c") == 4
+    assert dv.open("a.dv").scan().read_all().to_pydict()["c"] == ["b", "b", None, None]
+
+
+def test_batches_have_less_than_2_gib():
+    """Many rows may have one long string."""
+    texts = pa.DictionaryArray.from_arrays(pa.array(np.zeros(300, "i1")), pa.array(["x" * (1 << 20)]))
+    assert dv.write("a.dv", pa.table({"text": texts})) == 300
+    segment = dv.open("a.dv")
+    batches = [pa.record_batch(batch) for batch in segment.scan()]
+    assert sum(batch.num_rows for batch in batches) == 300 and all(batch.nbytes < 200 << 20 for batch in batches)
+    if SWEEP:
+        rows = segment.take(np.zeros(2_100, "u8"))
+        assert pa.table(rows).num_rows == 2_100
+        with pytest.raises(dv.QueryError, match="read a stream"):
+            pa.record_batch(rows)
 
 
 def test_a_table_of_each_library_is_the_same():
@@ -299,6 +334,7 @@ def test_values_of_lists_keep_their_type():
     for values in (
         moments - moments,
         np.array([1], "M8[ps]"),
+        np.array([(1, 2)], "i4, i4"),
         np.array(["20000-01-01"], "M8[s]"),
         [pd.Timestamp(1, unit="ns")],
         [True, 2],
@@ -355,6 +391,11 @@ def test_types_that_no_column_has():
     for type_ in (pa.month_day_nano_interval(), pa.decimal256(40, 2), pa.map_(pa.string(), pa.int64())):
         with pytest.raises(dv.DataError) as error:
             dv.write("a.dv", pa.table({"column": pa.nulls(2, type_)}))
+        assert error.value.column == "column"
+    # polars has integers of 128 bits, and passes the addresses of objects.
+    for values, type_ in (([2**100], pl.Int128), ([object()], pl.Object)):
+        with pytest.raises(dv.DataError, match="expected a type that a field can hold") as error:
+            dv.write("a.dv", pl.DataFrame({"n": [1], "column": values}, {"n": pl.Int64, "column": type_}))
         assert error.value.column == "column"
     with pytest.raises(ValueError, match="__arrow_c_stream__"):
         dv.write("a.dv", 7)

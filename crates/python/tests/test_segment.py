@@ -73,7 +73,18 @@ def test_errors_are_those_that_python_has(hits, in_a_folder_of_its_own):
     with pytest.raises(OSError) as raised:
         dv.open("none.dv")
     assert (raised.value.errno, raised.value.filename) == (errno.ENOENT, raised.value.file)
-    assert raised.value.filename.endswith("none.dv") and str(pickle.loads(pickle.dumps(raised.value))) == str(raised.value)
+    again = pickle.loads(pickle.dumps(raised.value))
+    assert (str(again), again.errno, again.filename) == (str(raised.value), errno.ENOENT, "none.dv")
+    for file, call in [
+        ("hits.dv/a", lambda: dv.open("hits.dv/a")),
+        ("hits.dv/a.dv", lambda: dv.write("hits.dv/a.dv", HITS)),
+        ("hits.dv/s", lambda: dv.Store.create("hits.dv/s", TYPES)),
+    ]:
+        with pytest.raises(OSError) as raised:
+            call()
+        for error in (raised.value, pickle.loads(pickle.dumps(raised.value))):
+            assert type(error) is dv.StorageError and not isinstance(error, FileNotFoundError)
+            assert (error.errno, error.filename) == (errno.ENOTDIR, file)
     # The message points at the place in the query.
     with pytest.raises(dv.QueryError) as raised:
         hits.count("size > 7 and hots = 1")
@@ -188,6 +199,9 @@ def test_steps_of_the_calendar_and_metrics_that_are_values():
     for step in ("fortnight", 0):
         with pytest.raises(dv.QueryError):
             segment.histogram("t", step)
+    for step in (dt.timedelta(days=1), None, np.array(["2024-01-01", "2024-01-02"], "M8[s]")):
+        with pytest.raises(TypeError, match="expected"):
+            segment.histogram("t", step)
 
 
 def test_closed_segments_refuse_and_older_scans_go_on(hits):
@@ -274,6 +288,17 @@ def test_progress_and_its_errors(in_a_folder_of_its_own):
     assert sorted(path.name for path in in_a_folder_of_its_own.iterdir()) == ["a.dv"]
 
 
+def test_check_tells_its_progress(hits):
+    dv.write("more.dv", HITS)
+    both, seen = dv.open(["hits.dv", "more.dv"]), []
+    both.check(progress=seen.append)
+    assert seen == [1, 2]
+    with pytest.raises(ZeroDivisionError):
+        both.check(progress=lambda files: 1 // (files - 1))
+    with pytest.raises(TypeError, match="as progress, found int"):
+        both.check(progress=7)
+
+
 def test_progress_may_call_the_store_again():
     with dv.Store.create("store", TYPES, id_field="id") as store:
         with pytest.raises(TypeError, match="as progress, found int"):
@@ -316,9 +341,15 @@ def test_other_threads_run_during_a_search():
     assert during > 0
 
 
-def test_other_threads_run_while_batches_are_joined():
+def test_other_threads_run_during_calls():
     dv.write("a.dv", pa.table({"n": np.arange(2_000_000)}))
-    rows, counts, done = dv.open("a.dv").scan().read_all(), [], threading.Event()
+    segment = dv.open("a.dv")
+    for call in (segment.scan().read_all().__arrow_c_array__, lambda: segment.take(range(60))):
+        assert others_run(call)
+
+
+def others_run(call):
+    counts, done = [], threading.Event()
     # The other thread runs when this one lets go of the GIL.
     interval = sys.getswitchinterval()
     with ThreadPoolExecutor(1) as pool:
@@ -327,11 +358,10 @@ def test_other_threads_run_while_batches_are_joined():
             sys.setswitchinterval(1_000)
             before = len(counts)
             # The other thread of a busy machine may miss some turns.
-            runs = any(rows.__arrow_c_array__() and len(counts) > before for _ in range(20))
+            return any((call(), len(counts) > before)[1] for _ in range(20))
         finally:
             sys.setswitchinterval(interval)
             done.set()
-    assert runs
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
@@ -467,13 +497,15 @@ for call in (
     assert done.returncode == 0, done.stderr
 
 
-def test_ctrl_c_interrupts_a_scan():
-    """It comes while the first windows of a scan are filtered, none of whose documents matches."""
-    program = """
-import collections, docvalues as dv, functools, numpy as np, operator, os, pyarrow as pa, signal, sys, threading, types
+@pytest.mark.parametrize("call", ['segment.scan(["n"], where="n = m").read_all', "functools.partial(segment.take, docs)"])
+def test_ctrl_c_interrupts(call):
+    """It comes while the first windows of a scan are filtered, none of whose documents matches, or the first rows are read."""
+    program = f"""
+import collections, docvalues as dv, functools, numpy as np, operator, os, pyarrow as pa, signal, sys, threading
 even = np.arange(12 << 19) * 7919 % 100_003 * 2
-dv.write("a.dv", pa.table({"n": even, "m": even + 1}))
-scan = dv.open("a.dv").scan(["n"], where="n = m")
+dv.write("a.dv", pa.table({{"n": even, "m": even + 1}}))
+segment, docs = dv.open("a.dv"), np.random.default_rng(7).permutation(len(even))
+call = {call}
 # The other thread runs when this one lets go of the GIL.
 sys.setswitchinterval(1_000)
 for _ in range(50):
@@ -486,8 +518,7 @@ for _ in range(50):
     other = threading.Thread(target=interrupt)
     other.start()
     # Calls in C, between which Python does not look for signals.
-    calls = [scan, types.SimpleNamespace(read_all=functools.partial(finished.append, True))]
-    calls = map(operator.methodcaller("read_all"), calls)
+    calls = map(operator.methodcaller("__call__"), [call, functools.partial(finished.append, True)])
     try:
         begin.set()
         collections.deque(calls, maxlen=0)
@@ -593,8 +624,9 @@ def test_a_store_changes():
     gc.collect()
     with pytest.raises(dv.NotFoundError):
         dv.Store.open("none")
-    with pytest.raises(dv.Error):
+    with pytest.raises(FileExistsError) as raised:
         dv.Store.create("store", schema)
+    assert isinstance(raised.value, dv.ExistsError) and raised.value.errno == errno.EEXIST
 
 
 def test_what_was_not_committed_is_lost_without_a_log():
@@ -686,6 +718,12 @@ def test_a_refused_value_of_a_later_batch_has_its_row():
         for call in (lambda: store.upsert({"id": ["a"], "tag": ["x"]}), lambda: store.update({"id": ["0"]}, unset=["tag"])):
             with pytest.raises(dv.ColumnError):
                 call()
+        for change in (store.upsert, store.update):
+            with pytest.raises(dv.ColumnError, match='"id"'):
+                change({"tags": [["x"]]})
+            with pytest.raises(dv.DataError, match="expected an id") as raised:
+                change(pa.table({"id": pa.chunked_array([["0", "1"], ["2", None]]), "tags": [["y"]] * 4}))
+            assert (raised.value.column, raised.value.row) == ("id", 3)
 
 
 def test_a_stream_goes_through_in_batches():

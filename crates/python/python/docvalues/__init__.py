@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from . import _docvalues
 from ._docvalues import Scan, Schema, Segment, Store, Table, __version__, open, write
-from ._errors import ColumnError, CorruptError, DataError, Error, NotFoundError, QueryError
+from ._errors import ColumnError, CorruptError, DataError, Error, ExistsError, NotFoundError, QueryError, StorageError
 
 if TYPE_CHECKING:
     import polars
@@ -29,11 +29,13 @@ __all__ = [
     "CorruptError",
     "DataError",
     "Error",
+    "ExistsError",
     "NotFoundError",
     "QueryError",
     "Scan",
     "Schema",
     "Segment",
+    "StorageError",
     "Store",
     "Table",
     "__version__",

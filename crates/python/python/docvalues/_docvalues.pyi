@@ -64,13 +64,14 @@ def write(
     goes to a temporary file. `progress` is called with the number of documents so far. A value that its column cannot hold
     raises a `DataError` with `column` and `row`, and no file is written.
 
-    Integers become i64 or u64, floats f64, timestamps UTC in milliseconds, microseconds or nanoseconds. Decimals become f64,
-    or i64 without decimal places, and must be exact; times and durations become integers of their unit; extension types other
-    than IP addresses and UUIDs become the type that stores them. Of `types`, "ip" and "uuid" parse text of columns and lists, not
-    of structs. Dictionaries are decoded, and structs become columns (`geo.city`). A list has the values of a document: they come
-    back in ascending order, equal strings once, and an empty list as a missing one. In a column of doubles, integers of a mapping
-    must be exact, and those of Arrow are refused. `progress` and Ctrl-C have their turn between batches, but not while the columns
-    are encoded at the end.
+    Integers become i64 or u64, floats f64, timestamps UTC in milliseconds, microseconds or nanoseconds; their zone is not kept,
+    and one without a zone is taken to be in UTC. Decimals become f64, or i64 without decimal places, and must be exact;
+    times and durations become integers of their unit; extension types other than IP addresses and UUIDs become the type
+    that stores them. Of `types`, "ip" and "uuid" parse text of columns and lists, not of structs. Dictionaries are decoded,
+    and structs become columns (`geo.city`). A list has the values of a document: they come back in ascending order, equal
+    strings once, and an empty list as a missing one. In a column of doubles, integers of a mapping must be exact, and those
+    of Arrow are refused. `progress` and Ctrl-C have their turn between batches, but not while the columns are encoded at
+    the end.
 
     >>> dv.write("hits.dv", {"host": ["b", "a"], "client": ["10.0.0.7", "::1"]}, sort_by="host", types={"client": "ip"})
     2
@@ -316,8 +317,11 @@ class Segment:
         `as_text` returns IP addresses and UUIDs as text in place of extension types.
         """
 
-    def check(self) -> None:
-        """Reads everything and raises a `CorruptError` for the first damage. Ctrl-C waits for the end of a file."""
+    def check(self, *, progress: Progress | None = None) -> None:
+        """Reads everything and raises a `CorruptError` for the first damage. Ctrl-C waits for the end of a file.
+
+        `progress` is called with the number of files so far, in another thread.
+        """
 
     def close(self) -> None: ...
     def __enter__(self) -> Segment: ...

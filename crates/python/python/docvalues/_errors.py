@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import errno
+from errno import EEXIST, ENOENT
+from functools import partial
 from typing import Any
 
 
@@ -32,13 +33,31 @@ class Error(Exception):
         return self.message
 
 
-class NotFoundError(Error, FileNotFoundError):
+class StorageError(Error, OSError):
+    """The operating system refused a call: `errno` has the reason, if it gave one, and `filename` is `file`."""
+
+    def __init__(self, message: str, *, errno: int | None = None, file: str | None = None, **places: Any) -> None:
+        super().__init__(message, file=file, **places)
+        self.errno = errno
+        self.filename = file
+
+    # `OSError` keeps these two where pickle does not see them.
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(type(self), self.message, errno=self.errno, file=self.file), (), self.__dict__
+
+
+class NotFoundError(StorageError, FileNotFoundError):
     """There is no such file, or no store in the folder."""
 
-    def __init__(self, message: str, *, file: str | None = None, **places: Any) -> None:
-        super().__init__(message, file=file, **places)
-        self.errno = errno.ENOENT
-        self.filename = file
+    def __init__(self, message: str, *, errno: int | None = None, **places: Any) -> None:
+        super().__init__(message, errno=errno or ENOENT, **places)
+
+
+class ExistsError(StorageError, FileExistsError):
+    """There is a store in the folder already."""
+
+    def __init__(self, message: str, *, errno: int | None = None, **places: Any) -> None:
+        super().__init__(message, errno=errno or EEXIST, **places)
 
 
 class ColumnError(Error, KeyError):

@@ -6,13 +6,15 @@ Options: `path` of a segment, a store or a pattern; `where`, which docvalues eva
 partition. A schema that is given to Spark (`.schema("host string, size long")`) leaves the other columns out. IP addresses
 and UUIDs are strings, `u64` is `decimal(20, 0)`, and nanoseconds that are not whole microseconds are an error.
 
-Filters of Spark are evaluated by Spark, not pushed down: with `spark.sql.python.filterPushdown.enabled`, Spark 4.3 applies
+Filters of Spark are evaluated by Spark, not pushed down: with `spark.sql.python.filterPushdown.enabled`, Spark 4.1 to 4.3 apply
 the filters of a query also to the next query of the same data frame, if that has none.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pyarrow as pa  # type: ignore[import-untyped]
 from pyspark.sql import types as spark
@@ -62,6 +64,12 @@ def _spark_type(kind: str) -> spark.DataType:
     return spark.ArrayType(value) if is_list else value
 
 
+def _arrow_schema(schema: spark.StructType) -> Any:
+    """Times in UTC, which is the only choice before Spark 4.2."""
+    utc: dict[str, Any] = {"timezone": "UTC"} if "timezone" in inspect.signature(to_arrow_schema).parameters else {}
+    return to_arrow_schema(schema, **utc)
+
+
 class _Reader(DataSourceReader):
     """Opened once: the workers open the same files, or the same commit of a store."""
 
@@ -74,7 +82,7 @@ class _Reader(DataSourceReader):
         return [InputPartition(part) for part in range(self.segment.parts)] or [InputPartition(None)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        schema = to_arrow_schema(self.schema, timezone="UTC")
+        schema = _arrow_schema(self.schema)
         names = self.schema.fieldNames()
         with self.segment.scan(names, where=self.where, part=partition.value, as_text=True) as scan:
             for batch in scan:
