@@ -514,7 +514,7 @@ fn segments_of_codecs_that_wrap_one_of_lucene_are_read() {
         let folder = tempfile::tempdir().unwrap();
         write(folder.path(), release, docs, &columns, true);
         for codec in codecs {
-            let commit = commit(Release { codec: *codec, ..release }, NONE, &[]);
+            let commit = commit(Release { codec, ..release }, NONE, &[]);
             fs::write(folder.path().join("segments_1"), commit).unwrap();
             let index = open(folder.path(), JumpTables::Baked).unwrap();
             assert_eq!(index.segments()[0].codec(), *codec);

@@ -1,6 +1,6 @@
 //! Reads a text file in chunks of whole records.
 
-use std::io::{self, BufRead, Read as _};
+use std::io::{self, BufRead};
 
 /// The size of a chunk, in bytes, unless memory is scarce.
 pub(super) const CHUNK: usize = 512 << 10;
