@@ -46,6 +46,17 @@ b.example  200             1            7                  0
 }
 
 #[test]
+fn one_document_is_no_plural() {
+    let sandbox = sandbox();
+    let one = ["--where", "size = 5"];
+    let groups = sandbox.ok(&[&["group", "t.dv", "host"][..], &one].concat());
+    assert!(groups.ends_with("\n1 group, 1 document, 0 without a value\n"), "{groups}");
+    let ranges =
+        sandbox.ok(&[&["histogram", "t.dv", "size", "--step", "10", "--sum", "size"][..], &one].concat());
+    assert!(ranges.ends_with("\n1 document, 0 without a value\n"), "{ranges}");
+}
+
+#[test]
 fn having_filters_groups_and_shows_what_it_needs() {
     let sandbox = sandbox();
     let having = "count >= 2 and sum(size) < 50";
