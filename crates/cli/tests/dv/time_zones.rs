@@ -222,11 +222,33 @@ fn timestamps_of_a_store_get_a_finer_unit() {
     assert_eq!(sandbox.ok(&["count", "st", "--where", "at > '2024-03-31'"]), "1\n");
 }
 
+/// An offset is a value, although it begins like an option.
+#[test]
+fn offsets_west_of_greenwich_need_no_equals_sign() {
+    let sandbox = sandbox();
+    let count = ["count", "t.dv", "--where", "at = '2024-03-30'", "--tz", "-05:00"];
+    assert_eq!(sandbox.ok(&count), "4\n");
+    assert_eq!(sandbox.ok(&["count", "t.dv", "--tz=-05", "--where", "at = '2024-03-31'"]), "2\n");
+}
+
 #[test]
 fn an_unknown_zone_is_a_wrong_command_line() {
     let run = sandbox().dv(&["count", "t.dv", "--tz", "Europe/Atlantis"]);
     assert!(run.code == 2 && run.err.contains("Europe/Atlantis"), "{run:?}");
     assert!(run.err.contains("expected a time zone of the database, such as Europe/Berlin"), "{run:?}");
+    for [name, zone] in
+        [["Europe/Berlni", "Europe/Berlin"], ["Kolkata", "Asia/Kolkata"], ["New York", "America/New_York"]]
+    {
+        let run = sandbox().dv(&["count", "t.dv", "--tz", name]);
+        assert!(run.code == 2 && run.err.contains(&format!("; did you mean {zone}?")), "{run:?}");
+    }
+    for name in ["", "AEST", "-1"] {
+        let run = sandbox().dv(&["count", "t.dv", "--tz", name]);
+        assert!(
+            run.code == 2 && run.err.contains("for '--tz <ZONE>'") && !run.err.contains("mean"),
+            "{run:?}"
+        );
+    }
     let run = sandbox().dv(&["build", "t.csv", "-o", "t.dv", "--tz", "Europe/Berlin"]);
     assert!(run.code == 2 && run.err.contains("times without an offset are read in UTC"), "{run:?}");
 }
