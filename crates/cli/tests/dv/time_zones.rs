@@ -204,6 +204,12 @@ fn timestamps_of_different_units_are_one_column() {
     assert!(without_bars(&days).contains("2024-03-31T00:00:00+01:00  5\n"), "{days}");
     let days = ok(&sandbox, &["group", "t.dv", "nanos.dv", "at:day", "--by", "count", "-n", "1"]);
     assert!(days.contains("2024-03-31T00:00:00+01:00          5"), "{days}");
+    // Nanoseconds begin in 1677.
+    sandbox.write("old.csv", "at,size\n1500-06-01T00:00:00.5Z,8\n");
+    sandbox.ok(&["build", "old.csv", "-o", "old.dv", "-q"]);
+    let run = sandbox.dv(&["count", "old.dv", "nanos.dv", "--where", "at < '2024-04-01'"]);
+    let why = "(1500-06-01T00:00:00Z) has no equal of type timestamp[ns]";
+    assert!(run.code == 1 && run.err.contains(why), "{run:?}");
 }
 
 #[test]
