@@ -245,7 +245,8 @@ fn named_metrics(lists: &[String]) -> Result<Vec<Metric>> {
             _ => None,
         };
         let message = format!("--metric: expected the name of a metric, found {name:?}");
-        let hint = "such as p50(NAME), the median, up to p100(NAME), first(NAME by KEY) or last(NAME by KEY)";
+        let hint = "such as p50(NAME), the median, up to p100(NAME), first(NAME by KEY) or last(NAME by KEY); unusual \
+                    names in backticks";
         metric.ok_or_else(|| CliError::usage(message).hint(hint))
     };
     let names = lists.iter().flat_map(|list| list.split_inclusive("),"));

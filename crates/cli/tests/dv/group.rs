@@ -145,6 +145,7 @@ b.example          2            1            7                    curl          
         ("size", 2, "--metric: expected the name of a metric, found \"size\""),
         ("p50(size),", 0, ""),
         ("p101(size)", 2, "--metric: expected the name of a metric, found \"p101(size)\""),
+        ("p50(a:b)", 2, "unusual names in backticks"),
         ("p50(size) = 1 or p50(size)", 2, "--metric: expected the name of a metric"),
         ("first(agent)", 2, "--metric: expected the name of a metric"),
         ("p50(siz)", 1, "siz"),
