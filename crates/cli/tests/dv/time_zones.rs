@@ -48,6 +48,15 @@ at: 6 documents, 0 without a value
     assert!(without_bars(&auto).contains("2024-03-31T00:00:00+01:00  1"), "{auto}");
 }
 
+#[test]
+fn a_mean_of_times_is_a_time() {
+    let sandbox = sandbox();
+    let asked = ["group", "t.dv", "at:day", "--mean", "at", "--having", "mean(at) >= '2024-03-31 12:00'"];
+    let text = ok(&sandbox, &asked);
+    let day = "2024-04-01T00:00:00+02:00";
+    assert!(text.contains(&format!("\n{day}          1  {day}\n1 group, ")), "{text}");
+}
+
 /// As they are printed, and without an offset in the zone.
 #[test]
 fn conditions_on_groups_have_times() {

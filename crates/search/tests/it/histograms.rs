@@ -1,8 +1,9 @@
 //! Histograms of a few documents in a column with distant bounds.
 
-use docvalues_column::{DocId, Field, Kind, LogicalType};
+use docvalues_column::{DocId, Field, Kind, LogicalType, Value};
 use docvalues_format::file::kind::from_f64;
 use docvalues_search::facet::Facet;
+use docvalues_search::group::{Measure, Metric};
 use docvalues_search::histogram::{Histogram, Step, Unit};
 use docvalues_search::{Docs, Search};
 use docvalues_testkit::model::{MemSource, ModelColumn};
@@ -180,4 +181,12 @@ fn buckets_of_close_doubles_have_different_starts() {
     let found = Search::new(&source).histogram(Docs::All, &Histogram::of("n", auto)).unwrap();
     let counts: Vec<_> = found.buckets.iter().map(|bucket| (bucket.from, bucket.count)).collect();
     assert_eq!(counts, [(numbers[0], 1), (numbers[1], 1)]);
+}
+
+#[test]
+fn a_mean_of_days_is_a_day() {
+    let source = source(LogicalType::Date, &[-3, -1, -1]);
+    let years = Histogram::of("n", Step::every(Unit::Year)).metric(Metric::Mean("n".into()));
+    let found = Search::new(&source).histogram(Docs::All, &years).unwrap();
+    assert_eq!(found.buckets[0].metrics, [Some(Measure::Value(Value::of(LogicalType::Date, -2)))]);
 }
