@@ -168,7 +168,16 @@ pub(super) fn group(segments: &Segments, args: &GroupSpec) -> Result<Group> {
         GroupBy::Metric if group.metrics.is_empty() => {
             return Err(CliError::usage("--by metric needs a metric").hint("add one, such as --sum COLUMN"));
         }
-        GroupBy::Metric => GroupOrder::Metric(0),
+        GroupBy::Metric => {
+            let metric = &group.metrics[0];
+            if metric.key().is_some() && segments.field(metric.column())?.logical.is_bytes() {
+                let message =
+                    format!("--by metric: expected a metric that is a number, found {}", metric.name());
+                let hint = "groups are in the order of the first of sum, min, max, mean, distinct and others";
+                return Err(CliError::usage(message).hint(hint));
+            }
+            GroupOrder::Metric(0)
+        }
     };
     Ok(group)
 }

@@ -135,6 +135,8 @@ b.example          2            1            7                    curl          
     let text = sandbox.ok(&[&["group", "t.dv", "host"][..], &best].concat());
     let rows: Vec<Vec<&str>> = text.lines().skip(2).map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(rows[..2], [["a.example", "3", "wget"], ["b.example", "2", "curl"]]);
+    let run = sandbox.dv(&["group", "t.dv", "host", "--by", "metric", "--metric", "last(agent by size)"]);
+    assert!(run.code == 2 && run.err.contains("is a number, found last(agent by size)"), "{run:?}");
     // Control characters of a cell are escaped.
     sandbox.write("c.csv", "name,text,n\nx,\"a\u{1b}[2J\",1\n");
     sandbox.ok(&["build", "c.csv", "-o", "c.dv", "-q"]);
