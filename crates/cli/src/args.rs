@@ -176,9 +176,12 @@ impl CommandLine {
         let is_answer = is_of(name, answer::ANSWERS);
         line.is_printed = is_answer || is_of(name, PRINTING);
         if is_answer {
-            line.format = matches.get_one("format").copied();
+            // JSON is the answer of --json, not its rows.
+            let is_json = matches.get_raw("format").is_some_and(|mut raw| raw.any(|value| value == "json"));
+            let format: Option<RecordFormat> = matches.get_one("format").copied();
+            line.format = format.filter(|_| !is_json);
             line.by_extension =
-                line.format.is_none() && matches.value_source("json") != Some(ValueSource::CommandLine);
+                format.is_none() && matches.value_source("json") != Some(ValueSource::CommandLine);
         }
         line.reads_a_commit = !is_of(name, WITHOUT_COMMIT) && !merges_a_store;
         Ok(line)

@@ -181,8 +181,9 @@ fn dispatch(line: &CommandLine, console: &mut Console<'_>) -> Result<Exit> {
 fn usage(args: &[OsString], mut error: clap::Error, console: &mut Console<'_>) -> Result<Exit> {
     let hint = of_other_tools(args, &error);
     if hint.is_some() {
-        // Such as to pass the option as a value.
+        // Such as to pass the option as a value, or a command that has some of the letters.
         error.remove(ContextKind::Suggested);
+        error.remove(ContextKind::SuggestedSubcommand);
     }
     let (text, is_error) = (error.render(), error.use_stderr());
     let (has_colours, width) = match is_error {

@@ -115,9 +115,6 @@ impl Answer {
                 let sums: Vec<_> = measures.iter().map(|measure| measure.and_then(Measure::sum)).collect();
                 self.sums(&name, &sums)
             }
-            Metric::Mean(_) => {
-                self.doubles(&name, measures.iter().map(|measure| measure.and_then(Measure::to_f64)))
-            }
             Metric::Distinct(_) => {
                 let count = |measure: &Measure| match measure {
                     Measure::Distinct(count) => Some(*count),
@@ -125,10 +122,16 @@ impl Answer {
                 };
                 self.counts(&name, measures.iter().map(|measure| measure.and_then(count)))
             }
-            // One of the values of the column.
+            // One of the values of the column, or like one.
             _ => {
+                use LogicalType::{Date, TimestampMicros, TimestampMillis, TimestampNanos};
                 let fields = opened.fields(&[metric.column()])?;
                 let logical = fields.first().map_or(LogicalType::I64, |field| field.logical);
+                let is_time = matches!(logical, Date | TimestampMillis | TimestampMicros | TimestampNanos);
+                if matches!(metric, Metric::Mean(_)) && !is_time {
+                    let doubles = measures.iter().map(|measure| measure.and_then(Measure::to_f64));
+                    return Ok(self.doubles(&name, doubles));
+                }
                 self.values(&name, logical, measures.iter().map(|measure| measure.and_then(Measure::value)))
             }
         })

@@ -17,6 +17,7 @@ pub use distinct::Distinct;
 pub(crate) use distinct_sets::DistinctSet;
 pub(crate) use layout::Layout;
 pub(crate) use measure_state::{Kept, MeasureState, merge_counts, merge_sorted};
+pub(crate) use metric::is_time;
 pub use metric::{Measure, Metric};
 pub(crate) use number_log::NumberLog;
 pub(crate) use percentile::{check_percentile, nth, place};

@@ -40,12 +40,13 @@ pub(crate) fn print(answer: &Answer<'_>, console: &mut Console<'_>) -> Result<()
     table.print(console)?;
     let groups =
         found.distinct.map_or_else(String::new, |found| counted(found.get(), "group", "groups") + ", ");
-    let [docs, missing] = [found.docs, found.missing].map(thousands);
+    let docs = counted(found.docs, "document", "documents");
     if asked.with_missing {
-        return Ok(console.line(format_args!("{groups}{docs} documents"))?);
+        return Ok(console.line(format_args!("{groups}{docs}"))?);
     }
+    let missing = thousands(found.missing);
     let of = if names.len() > 1 { " in one of the columns" } else { "" };
-    Ok(console.line(format_args!("{groups}{docs} documents, {missing} without a value{of}"))?)
+    Ok(console.line(format_args!("{groups}{docs}, {missing} without a value{of}"))?)
 }
 
 /// The grouping at index `at` as entries of a JSON object, with `columns` of the best documents of each group. In rows, NaN of

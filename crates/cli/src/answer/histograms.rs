@@ -48,10 +48,10 @@ fn print_table(
         table.row(row);
     }
     table.print(console)?;
-    let [docs, missing] = [found.docs, found.missing].map(thousands);
+    let (docs, missing) = (counted(found.docs, "document", "documents"), thousands(found.missing));
     let beside =
         if found.outside > 0 { format!(", {} in no range", thousands(found.outside)) } else { String::new() };
-    Ok(console.line(format_args!("{docs} documents, {missing} without a value{beside}"))?)
+    Ok(console.line(format_args!("{docs}, {missing} without a value{beside}"))?)
 }
 
 /// The values of a facet with their counts, in one line.

@@ -3,6 +3,7 @@
 use clap::Args;
 
 use crate::api::search::calendar::TimeZone;
+use crate::text::words::closest;
 
 /// `--where` and the options of its evaluation.
 #[derive(Debug, Args)]
@@ -19,7 +20,7 @@ pub(crate) struct WhereArgs {
     ///
     /// Days and hours are those that clocks there show. Times of a condition without an offset are in it, too. Default:
     /// UTC, and the output as the input was written.
-    #[arg(long, value_name = "ZONE", value_parser = TimeZone::get)]
+    #[arg(long, value_name = "ZONE", allow_hyphen_values = true, value_parser = zone)]
     pub(crate) tz: Option<TimeZone>,
 
     /// Leave out files that cannot be opened, or a column of which cannot be opened, and name them on standard error
@@ -37,4 +38,24 @@ pub(crate) struct WhereArgs {
     /// With --json, this is JSON, too.
     #[arg(long, hide_short_help = true)]
     pub(crate) explain: bool,
+}
+
+/// The zone of --tz. An error names the zone whose name or, without a region, whose city is closest.
+pub(super) fn zone(name: &str) -> Result<TimeZone, String> {
+    TimeZone::get(name).map_err(|error| {
+        let zones: Vec<String> = jiff::tz::db().available().map(|zone| zone.to_string()).collect();
+        let close = closest(name, zones.iter().map(|zone| compared(zone, name)));
+        // Abbreviations such as PST are close to others.
+        let close = close.filter(|_| name.len() > 4);
+        match zones.iter().find(|zone| Some(compared(zone, name)) == close) {
+            Some(zone) => format!("{error}; did you mean {zone}?"),
+            None => error.to_string(),
+        }
+    })
+}
+
+/// The part of a zone that is compared with a name: all of it if the name has a region, or the city.
+fn compared<'z>(zone: &'z str, name: &str) -> &'z str {
+    let city = zone.rsplit('/').next().filter(|_| !name.contains('/'));
+    city.unwrap_or(zone)
 }

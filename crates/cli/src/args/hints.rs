@@ -1,4 +1,4 @@
-//! Hints for options that other tools have under another name, or that only other commands have.
+//! Hints for options and commands that other tools have under another name, and for options that only other commands have.
 
 use std::ffi::OsString;
 
@@ -13,8 +13,9 @@ const READING: &str = "build schema put";
 const FINDING: &str = "get lookup rm set";
 
 /// The options of other tools, and those of `dv` that mean the same: in commands that write text, and in those that read it.
-const OPTIONS: [(&str, &str); 7] = [
-    ("--top --docs", "-n 10, or --limit 10"),
+const OPTIONS: [(&str, &str); 8] = [
+    ("--top --docs --lines --rows", "-n 10, or --limit 10"),
+    ("--group-by -g", "the names of the columns alone: dv group hits.dv host,status"),
     (
         "--p50 --p90 --p95 --p99 --median --quantile",
         "dv group --metric 'p99(size)', dv stats --percentiles 50,99",
@@ -25,7 +26,9 @@ const OPTIONS: [(&str, &str); 7] = [
     ("-r --reverse --desc", "a minus before the name: --by=-size, --sort=-size"),
     ("--filter --grep --query", "--where 'size > 10'; dv where explains it"),
 ];
-const INPUT_OPTIONS: [(&str, &str); 3] = [
+const INPUT_OPTIONS: [(&str, &str); 5] = [
+    ("-n --limit --head --lines --rows", "dv head shows the first rows, and their types"),
+    ("--id --key --primary-key", "--id-field NAME of dv build and dv store create"),
     ("-d -F --sep --separator --fs", "--delimiter ';'"),
     ("-H --no-header --no-headers", "--header no, or --header NAME,NAME"),
     (
@@ -34,14 +37,31 @@ const INPUT_OPTIONS: [(&str, &str); 3] = [
     ),
 ];
 
-/// The name of an option here that another tool calls differently.
+/// The commands of other tools, and those of `dv` that do the same.
+const COMMANDS: [(&str, &str); 8] = [
+    ("freq frequency uniq unique value-counts count-distinct", "dv facet hits.dv host"),
+    ("describe summarize summary profile", "dv stats, dv info, dv report"),
+    ("headers columns fields ls", "dv info; dv schema for files that are no segments"),
+    ("select cut slice filter search tail", "dv export --columns NAME,NAME --where 'size > 10' --format csv"),
+    ("top", "dv sort --by=-size -n 10, or dv facet for the most frequent values"),
+    ("join", "dv sql"),
+    ("convert load create init", "dv build makes a segment, dv store create a store"),
+    ("delete update insert", "dv rm, dv set, dv put"),
+];
+
+/// The name of an option or a command here that another tool calls differently.
 pub(crate) fn of_other_tools(args: &[OsString], error: &Error) -> Option<String> {
-    let unknown = match error.get(ContextKind::InvalidArg) {
-        Some(ContextValue::String(unknown)) if error.kind() == ErrorKind::UnknownArgument => unknown,
+    let kind = match error.kind() {
+        ErrorKind::UnknownArgument => ContextKind::InvalidArg,
+        ErrorKind::InvalidSubcommand => ContextKind::InvalidSubcommand,
         _ => return None,
     };
+    let Some(ContextValue::String(unknown)) = error.get(kind) else { return None };
     let mut words = args.iter().map(|arg| arg.to_string_lossy());
     let command = words.nth(1)?;
+    if kind == ContextKind::InvalidSubcommand {
+        return ours(&COMMANDS, unknown).filter(|_| *command == **unknown);
+    }
     let mut numbers = words.filter_map(|word| word.strip_prefix('-')?.parse::<u32>().ok());
     let number = numbers.next().filter(|_| unknown.trim_start_matches('-').parse::<u32>().is_ok());
     let (known, name) = match number {
@@ -52,8 +72,12 @@ pub(crate) fn of_other_tools(args: &[OsString], error: &Error) -> Option<String>
         None if is_of(&command, READING) => (&INPUT_OPTIONS[..], unknown.as_str()),
         None => (&OPTIONS[..], unknown.as_str()),
     };
-    let known = known.iter().find(|(names, _)| is_of(name, names)).map(|(_, ours)| (*ours).to_owned());
-    known.or_else(|| of_other_commands(name))
+    ours(known, name).or_else(|| of_other_commands(name))
+}
+
+/// The name that `dv` has for one of other tools.
+fn ours(known: &[(&str, &str)], name: &str) -> Option<String> {
+    known.iter().find(|(names, _)| is_of(name, names)).map(|(_, ours)| (*ours).to_owned())
 }
 
 /// A command that has an option which this one lacks: `export`, which has most of them, or another one.

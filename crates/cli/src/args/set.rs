@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::commit::{CommitArgs, WaitArgs};
+use super::filter::zone;
 use crate::api::search::calendar::TimeZone;
 
 const LONG: &str = "\
@@ -60,7 +61,7 @@ pub(crate) struct SetArgs {
     pub(crate) unset: Vec<String>,
 
     /// The time zone of times without an offset in values and --where, such as Europe/Berlin or +02:00; default: UTC
-    #[arg(long, value_name = "ZONE", value_parser = TimeZone::get)]
+    #[arg(long, value_name = "ZONE", allow_hyphen_values = true, value_parser = zone)]
     pub(crate) tz: Option<TimeZone>,
 
     #[command(flatten)]

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::commit::{CommitArgs, WaitArgs};
+use super::filter::zone;
 use crate::api::search::calendar::TimeZone;
 
 const STORE_EXAMPLES: &str = "\
@@ -138,7 +139,7 @@ pub(crate) struct RmArgs {
     pub(crate) query: Option<String>,
 
     /// The time zone of times in --where, such as Europe/Berlin or +02:00; default: UTC
-    #[arg(long, value_name = "ZONE", value_parser = TimeZone::get, requires = "query", conflicts_with = "ids")]
+    #[arg(long, value_name = "ZONE", allow_hyphen_values = true, value_parser = zone, requires = "query", conflicts_with = "ids")]
     pub(crate) tz: Option<TimeZone>,
 
     #[command(flatten)]

@@ -79,9 +79,11 @@ fn first_rows(args: &HeadArgs, opener: &Opener, console: &mut Console<'_>) -> Re
         let ty = column.ty.map_or_else(|| "unknown".to_owned(), |ty| ty.to_string());
         format!("{} {ty}", printable(&column.name))
     });
+    let types: Vec<_> = types.collect();
+    let types = if types.is_empty() { "no columns".to_owned() } else { types.join(", ") };
     let rows = counted(import.sampled, "row", "rows");
     let by = if import.is_text() { format!(" by {rows}") } else { String::new() };
-    console.note(&format!("note: types{by}: {}", types.collect::<Vec<_>>().join(", ")));
+    console.note(&format!("note: types{by}: {types}"));
     Ok(Exit::Ok)
 }
 

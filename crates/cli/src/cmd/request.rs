@@ -168,7 +168,16 @@ pub(super) fn group(segments: &Segments, args: &GroupSpec) -> Result<Group> {
         GroupBy::Metric if group.metrics.is_empty() => {
             return Err(CliError::usage("--by metric needs a metric").hint("add one, such as --sum COLUMN"));
         }
-        GroupBy::Metric => GroupOrder::Metric(0),
+        GroupBy::Metric => {
+            let metric = &group.metrics[0];
+            if metric.key().is_some() && segments.field(metric.column())?.logical.is_bytes() {
+                let message =
+                    format!("--by metric: expected a metric that is a number, found {}", metric.name());
+                let hint = "groups are in the order of the first of sum, min, max, mean, distinct and others";
+                return Err(CliError::usage(message).hint(hint));
+            }
+            GroupOrder::Metric(0)
+        }
     };
     Ok(group)
 }
@@ -245,7 +254,8 @@ fn named_metrics(lists: &[String]) -> Result<Vec<Metric>> {
             _ => None,
         };
         let message = format!("--metric: expected the name of a metric, found {name:?}");
-        let hint = "such as p50(NAME), the median, up to p100(NAME), first(NAME by KEY) or last(NAME by KEY)";
+        let hint = "such as p50(NAME), the median, up to p100(NAME), first(NAME by KEY) or last(NAME by KEY); unusual \
+                    names in backticks";
         metric.ok_or_else(|| CliError::usage(message).hint(hint))
     };
     let names = lists.iter().flat_map(|list| list.split_inclusive("),"));

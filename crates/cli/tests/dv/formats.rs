@@ -25,6 +25,10 @@ fn an_answer_has_rows_in_each_format() {
     let line =
         |value: &str, count: u8| format!("{{\"column\":\"host\",\"value\":\"{value}\",\"count\":{count}}}\n");
     assert_eq!(facet("ndjson"), line("a", 2) + &line("b", 1));
+    let json = sandbox.ok(&["facet", "t.dv", "host", "--json"]);
+    assert_eq!(facet("json"), json);
+    sandbox.ok(&["facet", "t.dv", "host", "--format", "json", "-o", "a.csv"]);
+    assert_eq!(sandbox.read("a.csv"), json.as_bytes());
     assert_eq!(
         facet("markdown"),
         "| column | value | count |\n| --- | --- | --- |\n| host | a | 2 |\n| host | b | 1 |\n"

@@ -46,6 +46,17 @@ b.example  200             1            7                  0
 }
 
 #[test]
+fn one_document_is_no_plural() {
+    let sandbox = sandbox();
+    let one = ["--where", "size = 5"];
+    let groups = sandbox.ok(&[&["group", "t.dv", "host"][..], &one].concat());
+    assert!(groups.ends_with("\n1 group, 1 document, 0 without a value\n"), "{groups}");
+    let ranges =
+        sandbox.ok(&[&["histogram", "t.dv", "size", "--step", "10", "--sum", "size"][..], &one].concat());
+    assert!(ranges.ends_with("\n1 document, 0 without a value\n"), "{ranges}");
+}
+
+#[test]
 fn having_filters_groups_and_shows_what_it_needs() {
     let sandbox = sandbox();
     let having = "count >= 2 and sum(size) < 50";
@@ -124,6 +135,8 @@ b.example          2            1            7                    curl          
     let text = sandbox.ok(&[&["group", "t.dv", "host"][..], &best].concat());
     let rows: Vec<Vec<&str>> = text.lines().skip(2).map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(rows[..2], [["a.example", "3", "wget"], ["b.example", "2", "curl"]]);
+    let run = sandbox.dv(&["group", "t.dv", "host", "--by", "metric", "--metric", "last(agent by size)"]);
+    assert!(run.code == 2 && run.err.contains("is a number, found last(agent by size)"), "{run:?}");
     // Control characters of a cell are escaped.
     sandbox.write("c.csv", "name,text,n\nx,\"a\u{1b}[2J\",1\n");
     sandbox.ok(&["build", "c.csv", "-o", "c.dv", "-q"]);
@@ -134,6 +147,7 @@ b.example          2            1            7                    curl          
         ("size", 2, "--metric: expected the name of a metric, found \"size\""),
         ("p50(size),", 0, ""),
         ("p101(size)", 2, "--metric: expected the name of a metric, found \"p101(size)\""),
+        ("p50(a:b)", 2, "unusual names in backticks"),
         ("p50(size) = 1 or p50(size)", 2, "--metric: expected the name of a metric"),
         ("first(agent)", 2, "--metric: expected the name of a metric"),
         ("p50(siz)", 1, "siz"),

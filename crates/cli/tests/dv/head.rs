@@ -68,6 +68,19 @@ fn bad_rows_are_left_out_and_named() {
     assert_eq!(run.code, 2, "{run:?}");
 }
 
+#[test]
+fn a_file_without_rows_has_the_columns_of_its_header() {
+    let sandbox = Sandbox::with("a.csv", "");
+    let head = |name: &str| {
+        let run = sandbox.dv(&["head", name]);
+        assert_eq!((run.code, run.out.as_str()), (0, ""), "{run:?}");
+        run.err
+    };
+    assert_eq!(head("a.csv"), "note: types by 0 rows: no columns\n");
+    sandbox.write("a.csv", "a,b");
+    assert_eq!(head("a.csv"), "note: types by 0 rows: a string, b string\n");
+}
+
 #[cfg(feature = "parquet")]
 #[test]
 fn the_types_of_a_parquet_file_are_those_it_declares() {

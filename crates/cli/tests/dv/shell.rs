@@ -242,6 +242,14 @@ fn what_another_tool_calls_it_is_hinted() {
         (&["build", "a.csv", "-o", "b.dv", "--no-header"], "--header no"),
         (&["sort", "a.dv", "--by", "a", "-r"], "--by=-size"),
         (&["export", "a.dv", "-f", "a"], "--columns"),
+        (&["build", "a.csv", "-o", "b.dv", "-n", "5"], "dv head"),
+        (&["put", "a", "a.csv", "--id", "a"], "--id-field NAME"),
+        (&["group", "a.dv", "--group-by", "a"], "dv group hits.dv host"),
+        (&["head", "a.csv", "--lines", "5"], "-n 10"),
+        // Commands of other tools.
+        (&["frequency", "a.dv"], "dv facet"),
+        (&["summarize", "a.dv"], "dv stats"),
+        (&["select", "a", "a.dv"], "dv export --columns"),
         // Options of other commands.
         (&["head", "a.dv", "--tz", "UTC"], "`dv export` has --tz\n"),
         (&["head", "a.dv", "--where", "a = 1"], "`dv export` has --where\n"),
@@ -252,13 +260,18 @@ fn what_another_tool_calls_it_is_hinted() {
         let run = sandbox.dv(command);
         let (_, hinted) = run.err.split_once("    hint: ").unwrap_or_else(|| panic!("{command:?} {run:?}"));
         assert!(run.code == 2 && hinted.contains(hint), "{command:?} {run:?}");
-        assert!(!run.err.contains("as a value"), "{command:?} {run:?}");
+        assert!(
+            !["as a value", "similar subcommand"].iter().any(|tip| run.err.contains(tip)),
+            "{command:?} {run:?}"
+        );
     }
     // An id may look like an option.
     let run = sandbox.dv(&["lookup", "a.dv", "-7"]);
     assert!(run.code == 2 && run.err.contains("'-- -7'") && !run.err.contains("hint:"), "{run:?}");
-    let run = sandbox.dv(&["head", "a.dv", "--nothing"]);
-    assert!(run.code == 2 && !run.err.contains("hint:"), "{run:?}");
+    for command in [&["head", "a.dv", "--nothing"][..], &["store", "top"], &["nothing"]] {
+        let run = sandbox.dv(command);
+        assert!(run.code == 2 && !run.err.contains("hint:"), "{run:?}");
+    }
 }
 
 #[test]

@@ -48,6 +48,15 @@ at: 6 documents, 0 without a value
     assert!(without_bars(&auto).contains("2024-03-31T00:00:00+01:00  1"), "{auto}");
 }
 
+#[test]
+fn a_mean_of_times_is_a_time() {
+    let sandbox = sandbox();
+    let asked = ["group", "t.dv", "at:day", "--mean", "at", "--having", "mean(at) >= '2024-03-31 12:00'"];
+    let text = ok(&sandbox, &asked);
+    let day = "2024-04-01T00:00:00+02:00";
+    assert!(text.contains(&format!("\n{day}          1  {day}\n1 group, ")), "{text}");
+}
+
 /// As they are printed, and without an offset in the zone.
 #[test]
 fn conditions_on_groups_have_times() {
@@ -204,6 +213,12 @@ fn timestamps_of_different_units_are_one_column() {
     assert!(without_bars(&days).contains("2024-03-31T00:00:00+01:00  5\n"), "{days}");
     let days = ok(&sandbox, &["group", "t.dv", "nanos.dv", "at:day", "--by", "count", "-n", "1"]);
     assert!(days.contains("2024-03-31T00:00:00+01:00          5"), "{days}");
+    // Nanoseconds begin in 1677.
+    sandbox.write("old.csv", "at,size\n1500-06-01T00:00:00.5Z,8\n");
+    sandbox.ok(&["build", "old.csv", "-o", "old.dv", "-q"]);
+    let run = sandbox.dv(&["count", "old.dv", "nanos.dv", "--where", "at < '2024-04-01'"]);
+    let why = "(1500-06-01T00:00:00Z) has no equal of type timestamp[ns]";
+    assert!(run.code == 1 && run.err.contains(why), "{run:?}");
 }
 
 #[test]
@@ -222,11 +237,33 @@ fn timestamps_of_a_store_get_a_finer_unit() {
     assert_eq!(sandbox.ok(&["count", "st", "--where", "at > '2024-03-31'"]), "1\n");
 }
 
+/// An offset is a value, although it begins like an option.
+#[test]
+fn offsets_west_of_greenwich_need_no_equals_sign() {
+    let sandbox = sandbox();
+    let count = ["count", "t.dv", "--where", "at = '2024-03-30'", "--tz", "-05:00"];
+    assert_eq!(sandbox.ok(&count), "4\n");
+    assert_eq!(sandbox.ok(&["count", "t.dv", "--tz=-05", "--where", "at = '2024-03-31'"]), "2\n");
+}
+
 #[test]
 fn an_unknown_zone_is_a_wrong_command_line() {
     let run = sandbox().dv(&["count", "t.dv", "--tz", "Europe/Atlantis"]);
     assert!(run.code == 2 && run.err.contains("Europe/Atlantis"), "{run:?}");
     assert!(run.err.contains("expected a time zone of the database, such as Europe/Berlin"), "{run:?}");
+    for [name, zone] in
+        [["Europe/Berlni", "Europe/Berlin"], ["Kolkata", "Asia/Kolkata"], ["New York", "America/New_York"]]
+    {
+        let run = sandbox().dv(&["count", "t.dv", "--tz", name]);
+        assert!(run.code == 2 && run.err.contains(&format!("; did you mean {zone}?")), "{run:?}");
+    }
+    for name in ["", "AEST", "-1"] {
+        let run = sandbox().dv(&["count", "t.dv", "--tz", name]);
+        assert!(
+            run.code == 2 && run.err.contains("for '--tz <ZONE>'") && !run.err.contains("mean"),
+            "{run:?}"
+        );
+    }
     let run = sandbox().dv(&["build", "t.csv", "-o", "t.dv", "--tz", "Europe/Berlin"]);
     assert!(run.code == 2 && run.err.contains("times without an offset are read in UTC"), "{run:?}");
 }

@@ -15,6 +15,7 @@ use docvalues_column::{
     BatchDocs, Bounds, Column, ColumnInfo, DocRange, Each, Field, Gathered, Kind, Lists, LogicalType,
     Pruning, Result as ColumnResult, Rows, TermOrd, Values, promotion, scan_by_gather,
 };
+use jiff::Timestamp;
 
 use crate::error::{Error, Result};
 
@@ -113,7 +114,11 @@ impl PromotedColumn {
     fn inexact(&self, stored: i64) -> docvalues_column::Error {
         let (from, to) = (self.inner.info().field.logical, self.info.field.logical);
         let number = promotion::integer(stored, from);
-        let why = format!("column \"{}\": {number} has no equal of type {}", self.info.field.name, to.name());
+        let time =
+            promotion::per_second(from).and_then(|unit| Timestamp::from_second(stored.div_euclid(unit)).ok());
+        let time = time.map_or_else(String::new, |time| format!(" ({time})"));
+        let name = &self.info.field.name;
+        let why = format!("column \"{name}\": {number}{time} has no equal of type {}", to.name());
         docvalues_column::ErrorKind::Source { name: "parts".into(), source: why.into() }.into()
     }
 

@@ -3,7 +3,7 @@
 use docvalues_column::LogicalType;
 
 use crate::error::{Error, Result};
-use crate::metrics::{Layout, Measure, Metric};
+use crate::metrics::{Layout, Measure, Metric, is_time};
 use crate::query::{Condition, NumberTest, Query};
 
 /// The name of the number of documents in a group.
@@ -68,7 +68,7 @@ impl Having {
                 return Err(Error::Query(condition.refuse(what)));
             }
             (Metric::Sum(_), logical) => logical.filter(|logical| *logical == LogicalType::F64),
-            (Metric::Mean(_), _) => Some(LogicalType::F64),
+            (Metric::Mean(_), Some(logical)) if !is_time(logical) => Some(LogicalType::F64),
             (_, logical) => logical,
         };
         Ok(Having::Test(Some(at), NumberTest::new(condition, logical)?))

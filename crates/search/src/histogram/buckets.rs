@@ -99,6 +99,12 @@ fn of_doubles(width: f64, field: &Field, low: f64, high: f64) -> Result<Vec<i64>
     if !(width > 0.0 && width.is_finite()) {
         return Err(Error::Request(format!("expected a positive and finite bucket width, found {width}")));
     }
+    if low.is_infinite() || high.is_infinite() {
+        return Err(Error::Request(format!(
+            "column \"{}\" has infinite values: use edges in place of a width, or a query for finite values",
+            field.name
+        )));
+    }
     let width = DoubleWidth { double: width, decimal: decimal(width) };
     // The quotient is rounded, so the bucket may be an adjacent one.
     let place = |number: f64| {
@@ -107,14 +113,17 @@ fn of_doubles(width: f64, field: &Field, low: f64, high: f64) -> Result<Vec<i64>
     };
     let (first, last) = (place(low), place(high));
     let len = last - first + 1.0;
-    // Also rejects NaN and infinities.
+    // Also rejects NaN, and quotients that are infinite.
     #[expect(clippy::cast_precision_loss, reason = "it is 65,536")]
     if !(len >= 1.0 && len <= MAX_BUCKETS as f64) {
         return Err(too_many(field, MAX_BUCKETS));
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it was just looked at")]
     let len = len as u32;
-    Ok((0..len).map(|at| from_f64(width.times(first + f64::from(at)) + 0.0)).collect())
+    let mut edges: Vec<i64> = (0..len).map(|at| from_f64(width.times(first + f64::from(at)) + 0.0)).collect();
+    // A width may be less than the distance of two doubles.
+    edges.dedup();
+    Ok(edges)
 }
 
 /// A width of buckets of doubles.

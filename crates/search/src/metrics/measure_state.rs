@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use docvalues_column::{LogicalType, Value};
 
-use super::metric::{Measure, Metric};
+use super::metric::{Measure, Metric, is_time};
 use super::percentile::{nth, place};
 use super::sum::{Compensated, Sum};
 use crate::engine::Stored;
@@ -61,7 +61,14 @@ impl MeasureState {
         };
         #[expect(clippy::cast_precision_loss, reason = "a mean is no count")]
         let mean = || sum.to_f64() / count as f64;
-        if let Metric::Mean(_) = metric { Measure::Mean(mean()) } else { Measure::Sum(sum) }
+        match (metric, sum) {
+            (Metric::Mean(_), Sum::Integer(sum)) if is_time(logical) => {
+                let mean = i64::try_from(sum.div_euclid(count.max(1).into())).unwrap_or(i64::MAX);
+                Measure::Value(Value::of(logical, mean))
+            }
+            (Metric::Mean(_), _) => Measure::Mean(mean()),
+            _ => Measure::Sum(sum),
+        }
     }
 
     /// The metric of the documents of both, those of `other` after the others. Sums saturate.

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display};
 
-use docvalues_column::Value;
+use docvalues_column::{LogicalType, Value, promotion};
 use docvalues_format::file::kind::from_f64;
 
 use super::sum::Sum;
@@ -40,7 +40,7 @@ pub enum Metric {
     Min(String),
     /// The greatest number.
     Max(String),
-    /// The mean.
+    /// The mean. That of dates or timestamps is one, too, rounded down.
     Mean(String),
     /// The exact number of distinct values, of a column of any kind. -0.0 and 0.0 are one value. Takes 20 to 40 bytes
     /// for each distinct pair of group and value.
@@ -78,11 +78,12 @@ pub enum Metric {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Measure {
-    /// A [`Metric::Min`], [`Metric::Max`], [`Metric::Percentile`], [`Metric::First`] or [`Metric::Last`].
+    /// A [`Metric::Min`], [`Metric::Max`], [`Metric::Percentile`], [`Metric::First`] or [`Metric::Last`], or a
+    /// [`Metric::Mean`] of dates or timestamps.
     Value(Value),
     /// A [`Metric::Sum`] of the stored numbers, as in [`stats`](crate::stats).
     Sum(Sum),
-    /// A [`Metric::Mean`].
+    /// A [`Metric::Mean`] of numbers.
     Mean(f64),
     /// A [`Metric::Distinct`].
     Distinct(u64),
@@ -137,6 +138,11 @@ impl Measure {
             _ => self.number(),
         }
     }
+}
+
+/// Whether values of a type are dates or timestamps, so that their mean is one, too.
+pub(crate) fn is_time(logical: LogicalType) -> bool {
+    logical == LogicalType::Date || promotion::per_second(logical).is_some()
 }
 
 impl Display for Measure {
