@@ -107,10 +107,6 @@ pub(crate) struct QueryArgs {
     #[arg(value_name = "REQUEST")]
     pub(crate) request: String,
 
-    /// Print the output of --explain as JSON, too; the answer always is JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-
     #[command(flatten)]
     pub(crate) filter: WhereArgs,
 }

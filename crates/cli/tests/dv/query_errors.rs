@@ -179,17 +179,12 @@ fn requests_take_the_options_of_other_commands() {
     let sandbox = sandbox();
     let request =
         r#"{"where": "size < 1e6", "facets": [{"column": "host", "top": 0}], "stats": ["size"], "top": 1}"#;
-    let narrowed = sandbox.dv(&["query", "t.dv", request, "--where", "host = \"a\"", "--json", "--explain"]);
+    let narrowed = sandbox.dv(&["query", "t.dv", request, "--where", "host = \"a\"", "--explain"]);
     assert_eq!(narrowed.code, 0, "{narrowed:?}");
     let answer: Value = serde_json::from_str(&narrowed.out).unwrap();
     assert_eq!((answer["matching"].as_u64(), answer["stats"][0]["sum"].as_u64()), (Some(2), Some(75)));
     assert_eq!(answer["facets"][0]["values"], json!([{"value": "a", "count": 2}]));
-    let explained: Value = serde_json::from_str(&narrowed.err).unwrap();
-    assert_eq!(explained["query"]["matched"], 2);
-    let times = &explained["nanoseconds"];
-    let parts = ["pass", "top"].map(|part| times[part].as_u64().unwrap());
-    assert_eq!(times["answer"].as_u64(), Some(parts.iter().sum()));
-    assert!(sandbox.dv(&["query", "t.dv", request, "--explain"]).err.contains("\ndocuments found in "));
+    assert!(narrowed.err.contains("\ndocuments found in "), "{narrowed:?}");
     // Without the option nothing changes.
     let answer: Value =
         serde_json::from_str(&sandbox.ok(&["query", "t.dv", request, "--threads", "2"])).unwrap();
