@@ -193,7 +193,7 @@ fn a_schema_file_with_a_typing_error() {
     let run = sandbox.dv(&["build", "a.csv", "-o", "out.dv", "--schema", "schema.toml"]);
     assert_eq!(run.code, 2);
     assert!(run.err.starts_with("dv: schema.toml: TOML parse error at line 2, column 1"), "{}", run.err);
-    assert!(run.err.contains("unknown field `typ`, expected one of `type`, `kind`"), "{}", run.err);
+    assert!(run.err.contains("unknown field `typ`, expected one of `type`, `format`"), "{}", run.err);
 }
 
 #[test]
