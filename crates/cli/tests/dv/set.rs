@@ -1,8 +1,6 @@
 //! `dv set`: changes of some columns of documents.
 
-use serde_json::Value;
-
-use crate::sandbox::{Run, Sandbox};
+use crate::sandbox::{Run, Sandbox, json, words};
 
 const ROWS: &str = "\
 id,size,price,section,tags,at,day,ip,ok
@@ -28,26 +26,12 @@ fn cells(sandbox: &Sandbox, id: &str, columns: &str) -> String {
     sandbox.ok(&["lookup", "st", id, "--columns", columns, "--format", "ndjson"]).trim_end().to_owned()
 }
 
-fn json(text: &str) -> Value {
-    serde_json::from_str(text).unwrap()
-}
-
 #[test]
 fn values_are_read_by_the_types_of_columns() {
     let sandbox = store();
-    let out = sandbox.ok(&[
-        "set",
-        "st",
-        "a",
-        "size=-7",
-        "price=1.125",
-        "section=zoo",
-        "at=2013-05-01T06:00:00.25Z",
-        "day=31/12/2012",
-        "ip=::1",
-        "ok=false",
-        "note=",
-    ]);
+    let changes =
+        "size=-7 price=1.125 section=zoo at=2013-05-01T06:00:00.25Z day=31/12/2012 ip=::1 ok=false note=";
+    let out = sandbox.ok(&words(&format!("set st a {changes}")));
     assert!(
         out.starts_with("st: 1 document updated; commit ")
             && out.ends_with(" has 3 documents in 1 segment\n"),
@@ -104,15 +88,7 @@ fn values_of_several_are_set_added_and_removed() {
 fn a_list_keeps_its_duplicates_when_a_value_is_added() {
     for is_committed in [false, true] {
         let sandbox = Sandbox::new();
-        sandbox.ok(&[
-            "store",
-            "create",
-            "st",
-            "--id-field",
-            "id",
-            "--type",
-            "n=i64[],u=u64[],f=f64[],b=bool[]",
-        ]);
+        sandbox.ok(&words("store create st --id-field id --type n=i64[],u=u64[],f=f64[],b=bool[]"));
         let row = "{\"id\":\"a\",\"n\":[2,2,5],\"u\":[18446744073709551615,1,1],\"f\":[-0.0,0.0,0.0,1.5],\"b\":[true,true]}\n";
         sandbox.write("rows.ndjson", row);
         sandbox.ok(&["put", "st", "rows.ndjson", "-q"]);
