@@ -28,7 +28,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::parser::ValueSource;
-use clap::{Arg, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap::{Arg, ColorChoice, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::answer::rows::RecordFormat;
 #[cfg(feature = "lucene")]
@@ -81,6 +81,10 @@ pub(crate) struct CommandLine {
     /// Read segments without mapping them: if another program shortens a file meanwhile, that is an error, not a signal
     #[arg(long, global = true)]
     pub(crate) no_mmap: bool,
+
+    /// When to colour messages; `auto` respects NO_COLOR and CLICOLOR_FORCE
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: ColorChoice,
 
     /// Read stores at this commit instead of the newest; `dv commits` lists those that are kept
     #[arg(long, global = true, value_name = "COMMIT")]

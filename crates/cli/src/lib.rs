@@ -31,6 +31,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::slice;
 
+use clap::ColorChoice;
 use clap::error::{ContextKind, ErrorKind};
 
 pub use console::Console;
@@ -57,6 +58,13 @@ const FEATURES: [(&str, bool); 5] = [
 pub fn run(args: impl IntoIterator<Item = OsString>, console: &mut Console<'_>) -> Exit {
     process::end_signal::ignore_size_signal();
     let args: Vec<OsString> = args.into_iter().collect();
+    match console::colours::choice(&args) {
+        ColorChoice::Auto => {}
+        choice => {
+            let always = choice == ColorChoice::Always;
+            (console.out_colours, console.err_colours) = (always, always);
+        }
+    }
     let result = match CommandLine::parse(args.clone()) {
         Ok(line) => console.escaped(|console| run_command(line, console)),
         Err(error) => usage(&args, error, console),

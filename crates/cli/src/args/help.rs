@@ -117,6 +117,7 @@ mod tests {
             let full = shown(&["dv", name, "--help"]);
             assert_eq!(full.contains("--commit <COMMIT>"), has_commit, "{full}");
             assert_eq!(full.contains("--no-mmap"), has_segments, "{full}");
+            assert!(full.contains("--color <WHEN>"), "{full}");
         }
         #[cfg(feature = "lucene")]
         for (name, has_types) in [("import", true), ("count", false), ("put", false)] {

@@ -204,7 +204,7 @@ fn a_terminal_gets_no_segment() {
     }
 }
 
-/// The terminal and the environment decide whether messages are coloured.
+/// The terminal, the environment and `--color` decide whether messages are coloured.
 #[test]
 fn messages_have_the_colours_of_clap() {
     let sandbox = sandbox();
@@ -223,19 +223,25 @@ fn messages_have_the_colours_of_clap() {
 
     let has_escapes = |text: &str| text.contains('\x1b');
     for args in [misspelled, &["biuld"], &["--help"]] {
-        let text = on_terminal(command(args, &[("NO_COLOR", "1")]), 80);
-        assert!(!has_escapes(&text), "{args:?} {text:?}");
+        let no_color = command(args, &[("NO_COLOR", "1")]);
+        let never = command(&[args, &["--color", "never"]].concat(), &[]);
+        let stronger = command(&[args, &["--color=never"]].concat(), &[("CLICOLOR_FORCE", "1")]);
+        for command in [no_color, never, stronger] {
+            let text = on_terminal(command, 80);
+            assert!(!has_escapes(&text), "{args:?} {text:?}");
+        }
     }
-    let piped = |env: &[(&str, &str)]| {
-        let run = |args: &[&str]| Run::new(command(args, env).output().unwrap());
+    let piped = |more: &[&str], env: &[(&str, &str)]| {
+        let run = |args: &[&str]| Run::new(command(&[args, more].concat(), env).output().unwrap());
         [run(misspelled).err, run(&["biuld"]).err, run(&["--help"]).out].map(|text| has_escapes(&text))
     };
-    assert_eq!(piped(&[]), [false; 3]);
-    let forced = [("CLICOLOR_FORCE", "1")];
-    assert_eq!(piped(&forced), [true; 3]);
+    assert_eq!(piped(&[], &[]), [false; 3]);
+    assert_eq!(piped(&["--color", "always"], &[("NO_COLOR", "1")]), [true; 3]);
+    assert_eq!(piped(&[], &[("CLICOLOR_FORCE", "1")]), [true; 3]);
     // Data has no colours.
-    let run = Run::new(command(&["facet", "p.dv", "section"], &forced).output().unwrap());
-    assert!(run.code == 0 && !has_escapes(&run.out), "{run:?}");
+    assert!(!has_escapes(&sandbox.ok(&["facet", "p.dv", "section", "--color", "always"])));
+    let run = sandbox.dv(&["info", "p.dv", "--color", "pink"]);
+    assert!(run.code == 2 && run.err.contains("possible values: auto, always, never"), "{run:?}");
 }
 
 /// In no table, whatever its columns: a number that is cut looks like another one.
