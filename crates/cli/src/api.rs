@@ -2,7 +2,7 @@
 
 pub(crate) use docvalues::column::{
     AbsentColumn, Bounds, Column, ColumnInfo, ColumnSource, DocAddress, DocId, DocRange, Error, ErrorKind,
-    Field, Kind, LiveDocs, OrdRange, Part, PruneCounts, Pruning, SkipIndex, SortKey, Values, promotion,
+    Field, Kind, LiveDocs, OrdRange, Part, SkipIndex, SortKey, Values, promotion,
 };
 pub(crate) use docvalues::column::{FormatError, FormatErrorKind};
 #[cfg(feature = "parquet")]
@@ -13,7 +13,6 @@ pub(crate) use docvalues::column::{PlainColumns, PlainSource};
 pub(crate) use docvalues::format::file::field::MAX_NAME;
 pub(crate) use docvalues::format::file::frame::MAGIC;
 pub(crate) use docvalues::format::file::kind::{LogicalType, from_f64, from_u64, to_f64, to_u64};
-pub(crate) use docvalues::format::numeric::{FINE_ZONE, ZONE};
 pub(crate) use docvalues::format::strings::append_hex;
 #[cfg(feature = "lucene")]
 pub(crate) use docvalues::lucene;

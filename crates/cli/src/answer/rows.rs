@@ -181,7 +181,7 @@ impl RowPrinter {
             if *format == RecordFormat::Markdown {
                 return Ok(writeln!(out, "{}", markdown(cells))?);
             }
-            table.rows.push(Row::Cells { cells: cells.collect(), title: Some(title()) });
+            table.rows.push(Row { cells: cells.collect(), title: Some(title()) });
             return Ok(());
         }
         line.push('\n');

@@ -55,13 +55,10 @@ struct Column {
 
 /// A row of a table.
 #[derive(Clone, Debug)]
-pub(super) enum Row {
-    Cells {
-        /// The heading of the block, instead of the first cells.
-        title: Option<String>,
-        cells: Vec<String>,
-    },
-    Rule,
+pub(super) struct Row {
+    /// The heading of the block, instead of the first cells.
+    pub(super) title: Option<String>,
+    pub(super) cells: Vec<String>,
 }
 
 /// A table with a heading. Columns are as wide as their widest cell.
@@ -71,6 +68,8 @@ pub(crate) struct Table {
     /// The number of first cells that are the heading of a block.
     ids: usize,
     pub(super) rows: Vec<Row>,
+    /// The number of rows before a rule.
+    rule: Option<usize>,
 }
 
 /// The widths of columns and of the gaps between them.
@@ -95,7 +94,7 @@ impl Table {
             let (name, align) = ((*name).to_owned(), *align);
             Column { name, align, max, min, is_cut_first: false, is_folded: false }
         };
-        Table { columns: heading.iter().map(column).collect(), ids: 1, rows: Vec::new() }
+        Table { columns: heading.iter().map(column).collect(), ids: 1, rows: Vec::new(), rule: None }
     }
 
     /// A table whose first columns are text, and the others numbers.
@@ -141,12 +140,12 @@ impl Table {
 
     /// Adds a row; missing cells are empty.
     pub(crate) fn row(&mut self, cells: Vec<String>) {
-        self.rows.push(Row::Cells { title: None, cells });
+        self.rows.push(Row { title: None, cells });
     }
 
-    /// Adds a rule.
+    /// Adds a rule, of which a table has one.
     pub(crate) fn rule(&mut self) {
-        self.rows.push(Row::Rule);
+        self.rule = Some(self.rows.len());
     }
 
     /// Whether the table fits if its long texts are cut, but no further.
@@ -173,8 +172,7 @@ impl Table {
     /// The widths of the widest of some cells of each column.
     fn widest(&self, counts: impl Fn(&str) -> bool) -> Vec<usize> {
         let mut widths = vec![0; self.columns.len()];
-        for row in &self.rows {
-            let Row::Cells { cells, .. } = row else { continue };
+        for Row { cells, .. } in &self.rows {
             for (column, cell) in widths.iter_mut().zip(cells).filter(|(_, cell)| counts(cell)) {
                 *column = (*column).max(width(cell));
             }
@@ -200,10 +198,7 @@ impl Table {
         let excess = |cells: &mut dyn Iterator<Item = &String>| -> usize {
             cells.zip(&layout.widths).map(|(cell, column)| width(cell).saturating_sub(*column)).sum()
         };
-        let rows = self.rows.iter().map(|row| match row {
-            Row::Rule => 0,
-            Row::Cells { cells, .. } => excess(&mut cells.iter()),
-        });
+        let rows = self.rows.iter().map(|row| excess(&mut row.cells.iter()));
         let names = excess(&mut self.columns.iter().map(|column| &column.name));
         rows.max().unwrap_or(0).max(names)
     }
@@ -237,12 +232,9 @@ impl Table {
 
     /// Whether cells are cut.
     fn is_cut(&self, layout: &Layout) -> bool {
-        let is_cut = |row: &Row| match row {
-            Row::Rule => false,
-            Row::Cells { cells, .. } => {
-                let mut cells = cells.iter().zip(self.columns.iter().zip(&layout.widths));
-                cells.any(|(cell, (column, limit))| !column.is_folded && width(cell) > *limit)
-            }
+        let is_cut = |row: &Row| {
+            let mut cells = row.cells.iter().zip(self.columns.iter().zip(&layout.widths));
+            cells.any(|(cell, (column, limit))| !column.is_folded && width(cell) > *limit)
         };
         let mut names = self.columns.iter().zip(&layout.widths);
         layout.cuts
@@ -255,14 +247,12 @@ impl Table {
         let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
         self.line(&names, layout, &mut out);
         out.extend([&rule, "\n"]);
-        for row in &self.rows {
-            match row {
-                Row::Rule => out.extend([&rule, "\n"]),
-                Row::Cells { cells, .. } => {
-                    let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
-                    self.line(&cells, layout, &mut out);
-                }
+        for (at, row) in self.rows.iter().enumerate() {
+            if self.rule == Some(at) {
+                out.extend([&rule, "\n"]);
             }
+            let cells: Vec<&str> = row.cells.iter().map(String::as_str).collect();
+            self.line(&cells, layout, &mut out);
         }
         out
     }
@@ -291,8 +281,7 @@ impl Table {
     /// Prints a line for each value, uncut; long values are folded.
     fn print_blocks(&self, console: &mut Console<'_>) -> Result<()> {
         let limit = console.out_width.unwrap_or(usize::MAX);
-        for row in &self.rows {
-            let Row::Cells { title, cells } = row else { continue };
+        for Row { title, cells } in &self.rows {
             let (names, values) = cells.split_at(self.ids.min(cells.len()));
             let title = title.clone().unwrap_or_else(|| names.join(", "));
             console.line(format!("── {title}").trim_end())?;

@@ -241,15 +241,13 @@ Schema file:
   type = \"u64\"              # i64 u64 f64 bool date timestamp timestamp[ms|us|ns]
                             # ip uuid string bytes; with [] after it: several values
   [columns.host]
-  type = \"string\"
-  kind = \"sorted\"           # or \"binary\", \"raw\", \"fsst\", \"onpair\" (see --type);
+  type = \"string:sorted\"    # or :binary, :raw, :fsst, :onpair (see --type);
                             # default: the smaller of sorted and binary
   [columns.\"Flight Date\"]
   type = \"date\"
   format = \"%d.%m.%Y\"       # a strftime pattern, or \"epoch\": units since 1970
   [columns.tags]
-  type = \"string\"
-  multi = true
+  type = \"string[]\"
   separator = \"|\"           # within a CSV cell
 
 Patterns of dates and timestamps (all of them: https://docs.rs/jiff/latest/jiff/fmt/strtime):

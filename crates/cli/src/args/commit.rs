@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
+use jiff::SignedDuration;
 
 use crate::api::store::KeepCommits;
 
@@ -55,18 +56,13 @@ pub(super) fn parse_duration(text: &str) -> Result<Duration, String> {
     parse_time(text).ok_or_else(|| "expected a time such as 500ms or 2s".to_owned())
 }
 
-/// Parses `500ms`, `2s`, `5m` or a number of seconds, above 0.
+/// Parses `500ms`, `2s`, `5m`, `1h 30m` or a number of seconds, above 0.
 pub(super) fn parse_time(text: &str) -> Option<Duration> {
-    let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = match &text[number.len()..] {
-        "ms" => 1,
-        "" | "s" => 1000,
-        "m" | "min" => 60_000,
-        "h" => 3_600_000,
-        _ => return None,
+    let time = match text.parse() {
+        Ok(seconds) => Duration::from_secs(seconds),
+        Err(_) => text.parse::<SignedDuration>().ok()?.try_into().ok()?,
     };
-    let number: u64 = number.parse().ok().filter(|number| *number > 0)?;
-    number.checked_mul(unit).map(Duration::from_millis)
+    Some(time).filter(|time| !time.is_zero())
 }
 
 #[cfg(test)]

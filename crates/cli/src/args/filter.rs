@@ -34,8 +34,6 @@ pub(crate) struct WhereArgs {
     pub(crate) threads: Option<u16>,
 
     /// Print to standard error how the query was evaluated, what each index skipped, and the time of each step
-    ///
-    /// With --json, this is JSON, too.
     #[arg(long, hide_short_help = true)]
     pub(crate) explain: bool,
 }

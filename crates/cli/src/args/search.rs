@@ -73,22 +73,6 @@ pub(crate) struct SortArgs {
     pub(crate) filter: WhereArgs,
 }
 
-const QUERY_LONG: &str = "\
-Answer several questions about the documents that match a query, as one JSON object.
-
-A request is JSON or TOML with any of these keys:
-  where       a condition, as in --where, also its rule for quotes and backslashes in text; with both, documents match both
-  facets      columns whose values to count: names, or {column, top, by, min_count, prefix}, as in `dv facet`
-  histograms  columns whose values to count by range: {column, step} or {column, edges}, as in `dv histogram`
-  stats       columns to compute statistics of: names, or {column, percentiles, spread, distinct}
-  groups      columns to group by: names, or {column, top, by, missing, sum, min, max, mean, distinct, metric, having, docs,
-              sort, columns}, as in `dv group`; `column` is a name or a list
-  sort        columns to sort documents by, with - before a name in descending order
-  top         number of documents to print in that order; default: 20 if `sort` or `columns` is given
-  columns     columns to print of these documents; default: all
-
-Facets, histograms and statistics share one pass over the documents; a column that several of them use is read once.";
-
 const QUERY_EXAMPLES: &str = "\
 Examples:
   dv query packages.dv '{\"where\": \"size > 10MB\", \"facets\": [\"section\"], \"stats\": [\"size\"]}'
@@ -96,8 +80,23 @@ Examples:
   generate-request | dv query packages.dv - | jq .facets";
 
 /// Answer one request for facets, histograms, statistics, groups and documents
+///
+/// The answer is one JSON object about the documents that match a query.
+///
+/// A request is JSON or TOML with any of these keys:
+///   where       a condition, as in --where, also its rule for quotes and backslashes in text; with both, documents match both
+///   facets      columns whose values to count: names, or {column, top, by, min_count, prefix}, as in `dv facet`
+///   histograms  columns whose values to count by range: {column, step} or {column, edges}, as in `dv histogram`
+///   stats       columns to compute statistics of: names, or {column, percentiles, spread, distinct}
+///   groups      columns to group by: names, or {column, top, by, missing, sum, min, max, mean, distinct, metric, having, docs,
+///               sort, columns}, as in `dv group`; `column` is a name or a list
+///   sort        columns to sort documents by, with - before a name in descending order
+///   top         number of documents to print in that order; default: 20 if `sort` or `columns` is given
+///   columns     columns to print of these documents; default: all
+///
+/// Facets, histograms and statistics share one pass over the documents; a column that several of them use is read once.
 #[derive(Debug, Args)]
-#[command(long_about = QUERY_LONG, after_long_help = QUERY_EXAMPLES)]
+#[command(verbatim_doc_comment, after_long_help = QUERY_EXAMPLES)]
 pub(crate) struct QueryArgs {
     /// Segments and stores, or patterns such as 'logs/*.dv'
     #[arg(value_name = "FILE.dv", required = true)]
@@ -106,10 +105,6 @@ pub(crate) struct QueryArgs {
     /// JSON in braces, a file of JSON or TOML, or - for standard input
     #[arg(value_name = "REQUEST")]
     pub(crate) request: String,
-
-    /// Print the output of --explain as JSON, too; the answer always is JSON
-    #[arg(long)]
-    pub(crate) json: bool,
 
     #[command(flatten)]
     pub(crate) filter: WhereArgs,

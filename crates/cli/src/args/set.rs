@@ -8,23 +8,6 @@ use super::commit::{CommitArgs, WaitArgs};
 use super::filter::zone;
 use crate::api::search::calendar::TimeZone;
 
-const LONG: &str = "\
-Change some columns of documents of a store. Their other columns stay as they are.
-
-  FIELD=VALUE   sets a column; several of these set several values of a column that can have them
-  FIELD+=VALUE  adds a value to those of the document, unless it has it; adds to a number
-  FIELD-=VALUE  removes a value from those of the document; subtracts from a number
-  FIELD*=VALUE  multiplies a number; integers are rounded, halves away from zero
-
-Values are read by the type of the column, in the format in which `dv put` read it; FIELD= is the empty string. The \
-column of ids, and those by which a store is sorted, cannot be changed: put the whole document instead.
-
-In a store with versions, a document keeps its version, unless it is set as well, as in changed=8. If the document has that \
-version or a higher one, it stays as it is: with an id, that is an error; with --where, it is not counted.
-
-A number that is missing counts from 0 when it is added to, and stays missing when it is multiplied. A document stays as \
-it is if a number would be out of range: with an id, that is an error; with --where, nothing is changed then.";
-
 const EXAMPLES: &str = "\
 Examples:
   dv set packages libc6 priority=required tags+=new
@@ -37,9 +20,28 @@ Exit codes: 0 done, 1 an id was not found, or its document stays as it is, 2 wro
 written, or another process writes the store.";
 
 /// Change some columns of documents of a store
+///
+/// Their other columns stay as they are.
+///
+///   FIELD=VALUE   sets a column; several of these set several values of a column that can have them
+///   FIELD+=VALUE  adds a value to those of the document, unless it has it; adds to a number
+///   FIELD-=VALUE  removes a value from those of the document; subtracts from a number
+///   FIELD*=VALUE  multiplies a number; integers are rounded, halves away from zero
+///
+/// Values are read by the type of the column, in the format in which `dv put` read it; FIELD= is the
+/// empty string. The column of ids, and those by which a store is sorted, cannot be changed: put the
+/// whole document instead.
+///
+/// In a store with versions, a document keeps its version, unless it is set as well, as in changed=8.
+/// If the document has that version or a higher one, it stays as it is: with an id, that is an error;
+/// with --where, it is not counted.
+///
+/// A number that is missing counts from 0 when it is added to, and stays missing when it is multiplied.
+/// A document stays as it is if a number would be out of range: with an id, that is an error; with
+/// --where, nothing is changed then.
 #[derive(Debug, Args)]
 #[command(
-    long_about = LONG,
+    verbatim_doc_comment,
     after_long_help = EXAMPLES,
     override_usage = "dv set [OPTIONS] <DIR> <ID>|- <FIELD=VALUE>...\n       dv set [OPTIONS] <DIR> --where <QUERY> <FIELD=VALUE>..."
 )]

@@ -1,7 +1,6 @@
 //! `dv count`, `dv facet`, `dv group` and `dv histogram`: the documents that match a query, counted.
 
 use super::request::{self, answer, open};
-use crate::answer::explain::Step;
 use crate::answer::{facets, groups, histograms};
 use crate::api::search::SearchRequest;
 use crate::args::aggregate::{FacetArgs, GroupArgs, HistogramArgs};
@@ -19,7 +18,7 @@ pub(crate) fn count(args: &CountArgs, opener: &Opener, console: &mut Console<'_>
     } else {
         writeln!(console.out, "{}", answer.found.hits)?;
     }
-    answer.explain(false, &[], args.json, console);
+    answer.explain(false, &[], console);
     Ok(Exit::Ok)
 }
 
@@ -42,7 +41,7 @@ pub(crate) fn facet(args: &FacetArgs, opener: &Opener, console: &mut Console<'_>
     } else {
         facets::print(&answer.found.facets, console)?;
     }
-    answer.explain(false, &Step::only("values counted", answer.found.times.pass), args.json, console);
+    answer.explain(false, &[("values counted", answer.found.times.pass)], console);
     Ok(Exit::Ok)
 }
 
@@ -62,7 +61,7 @@ pub(crate) fn group(args: &GroupArgs, opener: &Opener, console: &mut Console<'_>
     } else {
         groups::print(&answer, console)?;
     }
-    answer.explain(false, &Step::only("groups found", answer.found.times.groups), args.json, console);
+    answer.explain(false, &[("groups found", answer.found.times.groups)], console);
     Ok(Exit::Ok)
 }
 
@@ -79,6 +78,6 @@ pub(crate) fn histogram(args: &HistogramArgs, opener: &Opener, console: &mut Con
     } else {
         histograms::print(&answer, console)?;
     }
-    answer.explain(false, &Step::only("values counted", answer.found.times.pass), args.json, console);
+    answer.explain(false, &[("values counted", answer.found.times.pass)], console);
     Ok(Exit::Ok)
 }

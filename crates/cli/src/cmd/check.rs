@@ -9,7 +9,7 @@ use std::path::Path;
 use crate::api::ColumnSource as _;
 #[cfg(feature = "lucene")]
 use crate::api::lucene::Options;
-use crate::api::store::StoreReader;
+use crate::api::store::{StoreCheck, StoreReader, UnnamedFile};
 use crate::api::{Error, ErrorKind, Segment};
 use crate::args::verify::CheckArgs;
 use crate::console::Console;
@@ -29,26 +29,11 @@ struct Report {
     documents: Option<u64>,
     columns: Option<u32>,
     bytes: Option<u64>,
-    store: Option<StoreReport>,
+    store: Option<StoreCheck>,
     /// The columns of an index of Lucene that are not read, and why.
     not_read: Vec<String>,
     problems: Vec<Problem>,
     exit: Exit,
-}
-
-/// The part of a report that only a store has.
-struct StoreReport {
-    commits: Vec<u64>,
-    files: usize,
-    /// The files that no commit names.
-    unnamed: Vec<Unnamed>,
-}
-
-struct Unnamed {
-    name: String,
-    bytes: u64,
-    /// Whether the next writer removes it.
-    removable: bool,
 }
 
 /// One damaged place.
@@ -68,25 +53,24 @@ impl Report {
             ("documents", self.documents.into()),
             ("columns", self.columns.into()),
             ("bytes", self.bytes.into()),
-            ("store", self.store.as_ref().map_or(Json::NONE, StoreReport::json)),
+            ("store", self.store.as_ref().map_or(Json::NONE, store_json)),
             ("not_read", Json::any(self.not_read.iter().map(|column| column.as_str().into()))),
             ("problems", self.problems.iter().map(Problem::json).collect()),
         ])
     }
 }
 
-impl StoreReport {
-    fn json(&self) -> Json {
-        let unnamed = self.unnamed.iter().map(|Unnamed { name, bytes, removable }| {
-            let name = name.as_str().into();
-            Json::object([("name", name), ("bytes", (*bytes).into()), ("removable", (*removable).into())])
-        });
-        Json::object([
-            ("commits", self.commits.iter().map(|commit| (*commit).into()).collect()),
-            ("files", self.files.into()),
-            ("unnamed", unnamed.collect()),
-        ])
-    }
+/// The part of a report that only a store has.
+fn store_json(store: &StoreCheck) -> Json {
+    let unnamed = store.unnamed.iter().map(|UnnamedFile { name, bytes, is_of_store }| {
+        let name = name.as_str().into();
+        Json::object([("name", name), ("bytes", (*bytes).into()), ("removable", (*is_of_store).into())])
+    });
+    Json::object([
+        ("commits", store.commits.as_slice().into()),
+        ("files", store.files.into()),
+        ("unnamed", unnamed.collect()),
+    ])
 }
 
 impl Problem {
@@ -179,15 +163,9 @@ fn check_store(opener: &Opener, folder: &Path, report: &mut Report) -> Result<()
         *exit = (*exit).max(failure.exit);
         problems.push(Problem { message: failure.message, ..Problem::default() });
     })?;
-    let unnamed = found.unnamed.into_iter().map(|file| Unnamed {
-        name: file.name,
-        bytes: file.bytes,
-        removable: file.is_of_store,
-    });
     report.documents = Some(found.docs);
     report.bytes = Some(found.bytes);
-    report.store =
-        Some(StoreReport { commits: found.commits, files: found.files, unnamed: unnamed.collect() });
+    report.store = Some(found);
     Ok(())
 }
 
@@ -231,8 +209,8 @@ fn print(report: &Report, quiet: bool, console: &mut Console<'_>) -> Result<()> 
         console.line(format_args!("{file}: note: not read: {column}"))?;
     }
     let unnamed = report.store.iter().flat_map(|store| &store.unnamed).filter(|_| !quiet);
-    for Unnamed { name, bytes, removable } in unnamed {
-        let what = if *removable {
+    for UnnamedFile { name, bytes, is_of_store } in unnamed {
+        let what = if *is_of_store {
             "a writer has yet to commit it, or the next one removes it"
         } else {
             "not of a store"

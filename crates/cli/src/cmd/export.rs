@@ -4,7 +4,6 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::request::{answer, open};
-use crate::answer::explain::Step;
 use crate::answer::records;
 use crate::answer::rows::RecordFormat;
 use crate::api::search::SearchRequest;
@@ -86,8 +85,7 @@ impl DocSelection {
         let (sort, top) = (segments.sort_keys("--sort", &args.sort)?, args.limit.unwrap_or(usize::MAX));
         let request = SearchRequest::new().sort(sort).top(top);
         let answer = answer(segments, (&args.filter, None), request)?;
-        let step = Step::only("put in order", answer.found.times.top);
-        answer.explain(args.limit.is_some(), &step, args.records.json, console);
+        answer.explain(args.limit.is_some(), &[("put in order", answer.found.times.top)], console);
         Ok(DocSelection::List(answer.found.top))
     }
 

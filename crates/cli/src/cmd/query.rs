@@ -3,13 +3,13 @@
 use std::fmt;
 use std::marker::PhantomData;
 use std::path::Path;
+use std::time::Duration;
 
 use serde::Deserialize;
 use serde::de::value::{MapAccessDeserializer, MapDeserializer};
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 
 use super::request::{answer, facet, group, histogram, open};
-use crate::answer::explain::Step;
 use crate::answer::facets::facet_json;
 use crate::answer::groups::groups_json;
 use crate::answer::histograms::histogram_json;
@@ -125,7 +125,7 @@ pub(crate) fn run(args: &QueryArgs, opener: &Opener, console: &mut Console<'_>) 
         ("top", asked.top().map_or(Json::NONE, |_| Json::List(top))),
     ];
     answer.print_json(entries, console)?;
-    answer.explain(answer.request.top > 0, &steps(&answer.request, found), args.json, console);
+    answer.explain(answer.request.top > 0, &steps(&answer.request, found), console);
     Ok(Exit::Ok)
 }
 
@@ -168,15 +168,14 @@ fn stats(NameOr(asked): &NameOr<StatsRequest>) -> Stats {
 }
 
 /// The steps of a request, with their times.
-fn steps(request: &SearchRequest, answer: &SearchAnswer) -> Vec<Step> {
+fn steps(request: &SearchRequest, answer: &SearchAnswer) -> Vec<(&'static str, Duration)> {
     let SearchRequest { facets, histograms, stats, groups, top, .. } = request;
     let passes = !(facets.is_empty() && histograms.is_empty() && stats.is_empty());
     let times = answer.times;
     let steps = [
-        (passes, "facets, histograms and statistics", "pass", times.pass),
-        (!groups.is_empty(), "groups", "groups", times.groups),
-        (*top > 0, "put in order", "top", times.top),
+        (passes, ("facets, histograms and statistics", times.pass)),
+        (!groups.is_empty(), ("groups", times.groups)),
+        (*top > 0, ("put in order", times.top)),
     ];
-    let asked = steps.into_iter().filter(|(asked, ..)| *asked);
-    asked.map(|(_, what, key, took)| Step { what, key: Some(key), took }).collect()
+    steps.into_iter().filter(|(asked, _)| *asked).map(|(_, step)| step).collect()
 }

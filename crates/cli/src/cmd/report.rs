@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::request::{answer, open};
-use crate::answer::explain::Step as ExplainStep;
 use crate::answer::report::zones::ZoneMap;
 use crate::answer::report::{ColumnReport, Report, double};
 use crate::api::search::facet::Facet;
@@ -65,7 +64,7 @@ fn report<'s>(args: &'s ReportArgs, segments: &'s Segments, console: &mut Consol
     let histograms = stats.iter().filter_map(|stats| histogram(stats, segments));
     let request = SearchRequest::new().facets(facets).histograms(histograms).top(SAMPLE);
     let answer = answer(segments, of, request)?;
-    answer.explain(false, &ExplainStep::only("values counted", answer.found.times.pass), false, console);
+    answer.explain(false, &[("values counted", answer.found.times.pass)], console);
     let SearchAnswer { hits: matching, facets, histograms, top, .. } = answer.found;
 
     let parts = segments.all();

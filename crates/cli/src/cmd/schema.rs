@@ -5,7 +5,6 @@ use crate::console::Console;
 use crate::error::{Exit, Result};
 use crate::import::Import;
 use crate::import::column::Column;
-use crate::import::column_type::ColumnType;
 use crate::import::schema::TimeRequest;
 use crate::text::quoting::json_text;
 use crate::text::words::excerpt;
@@ -49,15 +48,13 @@ fn heading(import: &Import) -> String {
 }
 
 /// The keys of a schema file, and their values for a column.
-fn keys(column: &Column) -> [(&'static str, Option<String>); 4] {
+fn keys(column: &Column) -> [(&'static str, Option<String>); 3] {
     let format = |time: &TimeRequest| match time {
         TimeRequest::Epoch => "epoch".to_owned(),
         TimeRequest::Format(format) => format.pattern.clone(),
     };
-    let layout = column.ty.and_then(|ty| ty.layout);
     [
-        ("type", column.ty.map(|ty| ColumnType { layout: None, ..ty }.to_string())),
-        ("kind", layout.map(|layout| layout.name().to_owned())),
+        ("type", column.ty.map(|ty| ty.to_string())),
         ("format", column.time.as_ref().map(format)),
         ("separator", column.separator.clone()),
     ]

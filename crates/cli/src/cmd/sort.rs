@@ -1,7 +1,6 @@
 //! `dv sort`: prints the first documents in the order of some columns, or those after a position.
 
 use super::request::{all_if_zero, answer, open};
-use crate::answer::explain::Step;
 use crate::answer::records;
 use crate::api::search::SearchRequest;
 use crate::api::search::sort::SortCursor;
@@ -32,8 +31,7 @@ pub(crate) fn run(args: &SortArgs, opener: &Opener, console: &mut Console<'_>) -
         console.out.flush()?;
         console.note(&format!("note: more documents follow: {option}"));
     }
-    let step = Step::only("put in order", answer.found.times.top);
-    answer.explain(args.count > 0, &step, args.records.json, console);
+    answer.explain(args.count > 0, &[("put in order", answer.found.times.top)], console);
     Ok(Exit::Ok)
 }
 

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use super::request::{answer, open};
-use crate::answer::explain::Step;
 use crate::answer::statistics::{Column, print};
 use crate::answer::usage_tables::distinct;
 use crate::api::search::SearchRequest;
@@ -47,7 +46,7 @@ pub(crate) fn run(args: &StatsArgs, opener: &Opener, console: &mut Console<'_>) 
     } else {
         print(&columns, console)?;
     }
-    answer.explain(false, &Step::only("values summed up", answer.found.times.pass), args.json, console);
+    answer.explain(false, &[("values summed up", answer.found.times.pass)], console);
     Ok(Exit::Ok)
 }
 

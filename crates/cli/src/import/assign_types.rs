@@ -28,12 +28,9 @@ impl Import {
         for (index, column) in self.columns.iter_mut().enumerate().filter(|(_, column)| !column.excluded) {
             let evidence = evidence.get(index).unwrap_or(&nothing);
             let request = self.options.schema.get(&column.name);
-            let multi = request.is_some_and(|request| request.multi);
-            let layout = request.and_then(|request| request.layout);
             let declared = column.declared.as_ref().map(|declared| declared.ty);
-            let ty = match (request.and_then(|request| requested(request, evidence, declared)), declared) {
-                (Some(ty), _) => Some(ty),
-                (None, Some(ty)) => Some(ColumnType { multi: ty.multi || multi, layout, ..ty }),
+            let ty = match (request.map(|request| requested(request, evidence, declared)), declared) {
+                (Some(ty), _) | (None, Some(ty)) => Some(ty),
                 (None, None) => {
                     let inferred = evidence.decide(self.options.skip_bad);
                     let inferred = inferred.map_err(|conflict| conflicting(&column.name, &conflict))?;
@@ -46,7 +43,6 @@ impl Import {
                     let text = ColumnType::single(LogicalType::Utf8);
                     column.unsampled = inferred.is_none() && column.in_header;
                     let inferred = inferred.or(column.in_header.then_some(text));
-                    let inferred = inferred.map(|ty| ColumnType { multi: ty.multi || multi, layout, ..ty });
                     column.widened = before
                         .get(&column.name)
                         .filter(|from| Some(**from) != inferred)
@@ -92,7 +88,7 @@ impl Import {
         let nothing = Evidence::default();
         for column in self.columns.iter_mut().filter(|column| column.ty.is_none()) {
             let request = self.options.schema.get(&column.name);
-            column.ty = request.and_then(|request| requested(request, &nothing, None));
+            column.ty = request.map(|request| requested(request, &nothing, None));
         }
     }
 }
@@ -112,17 +108,13 @@ fn check_lists(column: &Column, ty: Option<ColumnType>) -> Result<()> {
 }
 
 /// The requested type. A timestamp without a unit gets the unit of the file or of the sample.
-fn requested(
-    request: &ColumnRequest,
-    evidence: &Evidence,
-    declared: Option<ColumnType>,
-) -> Option<ColumnType> {
-    let logical = |ty: ColumnType| match declared.map(|ty| ty.logical) {
-        _ if !request.any_unit => ty.logical,
+fn requested(request: &ColumnRequest, evidence: &Evidence, declared: Option<ColumnType>) -> ColumnType {
+    let logical = match declared.map(|ty| ty.logical) {
+        _ if !request.any_unit => request.ty.logical,
         Some(logical) if is_timestamp(logical) => logical,
         _ => evidence.timestamp(),
     };
-    request.ty.map(|ty| ColumnType { logical: logical(ty), ..ty })
+    ColumnType { logical, ..request.ty }
 }
 
 /// The type of a column without values in the sample, from its first value.

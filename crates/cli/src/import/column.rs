@@ -168,7 +168,7 @@ impl Column {
     pub(crate) fn new(name: &str, request: Option<&ColumnRequest>) -> Column {
         Column {
             name: name.to_owned(),
-            explicit: request.is_some_and(|request| request.ty.is_some()),
+            explicit: request.is_some(),
             time: request.and_then(|request| request.time.clone()),
             separator: request.and_then(|request| request.separator.clone()),
             ..Column::default()

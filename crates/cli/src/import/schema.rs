@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::column_type::{ColumnType, Layout};
+use super::column_type::ColumnType;
 use crate::api::LogicalType;
 use crate::error::{CliError, Result};
 use crate::text::time::{TimeFormat, is_time};
@@ -17,15 +17,11 @@ pub(crate) struct Schema {
 }
 
 /// The request on a column.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ColumnRequest {
-    /// `None` if the type is inferred.
-    pub(crate) ty: Option<ColumnType>,
+    pub(crate) ty: ColumnType,
     /// Whether the type is a timestamp whose unit is inferred.
     pub(crate) any_unit: bool,
-    /// Whether documents may have several values, whatever the type.
-    pub(crate) multi: bool,
-    pub(crate) layout: Option<Layout>,
     pub(crate) time: Option<TimeRequest>,
     /// The separator of several values in a CSV cell.
     pub(crate) separator: Option<String>,
@@ -70,9 +66,7 @@ struct SchemaFile {
 #[serde(deny_unknown_fields)]
 struct ColumnEntry {
     #[serde(rename = "type")]
-    ty: Option<toml::Spanned<String>>,
-    kind: Option<toml::Spanned<String>>,
-    multi: Option<bool>,
+    ty: toml::Spanned<String>,
     format: Option<toml::Spanned<String>>,
     separator: Option<toml::Spanned<String>>,
 }
@@ -133,16 +127,15 @@ impl Schema {
             let at_type = |message| format!("{pending}: {message}");
             let (ty, format) = ty.strip_suffix(":epoch").map_or((ty, None), |ty| (ty, Some("epoch")));
             let (ty, any_unit) = ColumnType::parse(ty).map_err(at_type)?;
-            let format = format.map(|format| time_request(Some(ty), any_unit, format)).transpose();
+            let format = format.map(|format| time_request(ty, any_unit, format)).transpose();
             let format = format.map_err(at_type)?;
-            let known = self.columns.remove(name).unwrap_or_default();
+            let known = self.columns.remove(name);
+            let (time, separator) = known.map_or((None, None), |known| (known.time, known.separator));
             let entry = ColumnRequest {
-                ty: Some(ty),
+                ty,
                 any_unit,
-                multi: ty.multi,
-                layout: ty.layout,
-                time: format.or_else(|| known.time.filter(|_| is_time(ty.logical))),
-                separator: known.separator.filter(|_| ty.multi),
+                time: format.or_else(|| time.filter(|_| is_time(ty.logical))),
+                separator: separator.filter(|_| ty.multi),
                 must_exist: true,
             };
             self.columns.insert(name.to_owned(), entry);
@@ -160,38 +153,26 @@ impl ColumnEntry {
     /// The request; or the place of a mistake in the file, and what is wrong there.
     fn request(self) -> Result<ColumnRequest, (usize, String)> {
         let at = |text: &toml::Spanned<String>, message| (text.span().start, message);
-        let layout = self.kind.as_ref().map(|kind| Layout::parse(kind.get_ref()).map_err(|m| at(kind, m)));
-        let (mut layout, mut multi) = (layout.transpose()?, self.multi.unwrap_or(false));
-        let (mut ty, mut any_unit) = (None, false);
-        if let Some(text) = &self.ty {
-            let fault = |message| at(text, message);
-            let (parsed, is_any) = ColumnType::parse(text.get_ref()).map_err(fault)?;
-            if self.multi == Some(false) && parsed.multi {
-                return Err(fault("the type has [], but multi = false".to_owned()));
-            }
-            multi |= parsed.multi;
-            layout = layout.or(parsed.layout);
-            let checked = ColumnType { multi, layout, ..parsed }.checked().map_err(fault)?;
-            (ty, any_unit) = (Some(checked), is_any);
-        }
+        let parsed = ColumnType::parse(self.ty.get_ref());
+        let (ty, any_unit) = parsed.map_err(|message| at(&self.ty, message))?;
         let time = self.format.as_ref();
         let time = time.map(|text| time_request(ty, any_unit, text.get_ref()).map_err(|m| at(text, m)));
         let time = time.transpose()?;
         let separator = match &self.separator {
-            Some(separator) if separator.get_ref().is_empty() || !multi => {
-                let message = "expected a separator that is not empty, in a column with multi = true";
+            Some(separator) if separator.get_ref().is_empty() || !ty.multi => {
+                let message = "expected a separator that is not empty, of a type with []";
                 return Err(at(separator, message.to_owned()));
             }
             separator => separator.as_ref().map(|s| s.get_ref().clone()),
         };
-        Ok(ColumnRequest { ty, any_unit, multi, layout, time, separator, must_exist: false })
+        Ok(ColumnRequest { ty, any_unit, time, separator, must_exist: false })
     }
 }
 
-fn time_request(ty: Option<ColumnType>, any_unit: bool, format: &str) -> Result<TimeRequest, String> {
-    let Some(ty) = ty.filter(|ty| is_time(ty.logical)) else {
+fn time_request(ty: ColumnType, any_unit: bool, format: &str) -> Result<TimeRequest, String> {
+    if !is_time(ty.logical) {
         return Err("a format needs type = \"date\" or a timestamp type beside it".to_owned());
-    };
+    }
     let is_date = ty.logical == LogicalType::Date;
     if format == "epoch" && (is_date || any_unit) {
         return Err("format \"epoch\" needs the unit: type = \"timestamp[ms]\", [us] or [ns]".to_owned());
@@ -208,6 +189,7 @@ fn time_request(ty: Option<ColumnType>, any_unit: bool, format: &str) -> Result<
 
 #[cfg(test)]
 mod tests {
+    use super::super::column_type::Layout;
     use super::*;
 
     #[test]
@@ -220,26 +202,23 @@ mod tests {
             type = "date"
             format = "%d.%m.%Y"
             [columns.tags]
-            type = "string"
-            multi = true
+            type = "string[]"
             separator = "|"
             [columns.name]
-            type = "string"
-            kind = "sorted"
+            type = "string:sorted"
             [columns.at]
             type = "timestamp[us]"
             format = "epoch"
             "#,
         )
         .unwrap();
-        let logical = |name: &str| schema.get(name).unwrap().ty.unwrap().logical;
+        let logical = |name: &str| schema.get(name).unwrap().ty.logical;
         assert_eq!(logical("size"), LogicalType::U64);
         let date = schema.get("Flight Date").unwrap().time.clone();
         assert_eq!(date, Some(TimeRequest::Format(TimeFormat::parse("%d.%m.%Y").unwrap())));
         let tags = schema.get("tags").unwrap();
-        assert_eq!((tags.multi, tags.separator.as_deref()), (true, Some("|")));
-        assert!(tags.ty.unwrap().multi);
-        assert_eq!(schema.get("name").unwrap().layout, Some(Layout::Sorted));
+        assert_eq!((tags.ty.multi, tags.separator.as_deref()), (true, Some("|")));
+        assert_eq!(schema.get("name").unwrap().ty.layout, Some(Layout::Sorted));
         assert_eq!(schema.get("at").unwrap().time, Some(TimeRequest::Epoch));
         assert_eq!(schema.required_names().count(), 0);
     }
@@ -250,14 +229,14 @@ mod tests {
             ("[columns.a]\ntyp = \"i64\"", &["line 2", "typ", "type"][..]),
             ("[column.a]\ntype = \"i64\"", &["line 1", "column", "columns"]),
             ("[columns.a]\ntype = \"integer\"", &["line 2", "column \"a\"", "did you mean i64?"]),
-            ("[columns.a]\ntype = \"i64\"\nkind = \"sorted\"", &["line 2", "only string"]),
-            ("[columns.a]\nkind = \"fast\"", &["line 2", "unknown layout"]),
+            ("[columns.a]\ntype = \"i64:sorted\"", &["line 2", "only string"]),
+            ("[columns.a]\ntype = \"string:fast\"", &["line 2", "unknown layout"]),
             ("[columns.a]\ntype = \"i64\"\nformat = \"%Y\"", &["line 3", "needs type"]),
             ("[columns.a]\ntype = \"date\"\nformat = \"%Y\"", &["line 3", "invalid date format"]),
             ("[columns.a]\ntype = \"date\"\nformat = \"%Y%m%d%H\"", &["line 3", "no time of day"]),
             ("[columns.a]\ntype = \"timestamp\"\nformat = \"epoch\"", &["line 3", "needs the unit"]),
-            ("[columns.a]\ntype = \"string\"\nseparator = \"|\"", &["line 3", "multi = true"]),
-            ("[columns.a]\ntype = \"string[]\"\nmulti = false", &["line 2", "multi = false"]),
+            ("[columns.a]\ntype = \"string\"\nseparator = \"|\"", &["line 3", "with []"]),
+            ("[columns.a]\nformat = \"%Y\"", &["missing field `type`"]),
             ("[columns.a]\ntype = 5", &["line 2", "string"]),
             ("columns = [", &["line 1"]),
         ] {
@@ -273,7 +252,7 @@ mod tests {
         let mut schema =
             Schema::from_toml("[columns.a]\ntype = \"i64\"\n[columns.b]\ntype = \"i64\"").unwrap();
         schema.add_types("a=u64,x=y=string[],last, first=f64").unwrap();
-        let logical = |name: &str| schema.get(name).unwrap().ty.unwrap().logical;
+        let logical = |name: &str| schema.get(name).unwrap().ty.logical;
         assert_eq!(logical("a"), LogicalType::U64);
         assert_eq!(logical("b"), LogicalType::I64);
         assert_eq!(logical("x=y"), LogicalType::Utf8);
@@ -288,7 +267,7 @@ mod tests {
         for name in ["at", "all"] {
             assert_eq!(schema.get(name).unwrap().time, Some(TimeRequest::Epoch));
         }
-        assert!(schema.get("all").unwrap().multi);
+        assert!(schema.get("all").unwrap().ty.multi);
         assert!(schema.add_types("at=timestamp:epoch").unwrap_err().contains("needs the unit"));
         assert!(schema.add_types("at=i64:epoch").unwrap_err().contains("a timestamp type"));
     }

@@ -23,7 +23,7 @@ pub(crate) fn of_requests(
     version_field: Option<&str>,
     sort_by: &[String],
 ) -> Result<StoreSchema> {
-    let versions = version_field.and_then(|name| Some((name, requests.get(name)?.ty?)));
+    let versions = version_field.and_then(|name| Some((name, requests.get(name)?.ty)));
     if let Some((name, _)) = versions.filter(|(_, ty)| is_time(ty.logical)) {
         let message =
             format!("--version-field: column {name:?}: expected whole numbers (i64 or u64), found times");
@@ -57,11 +57,10 @@ pub(crate) fn of_requests(
 }
 
 fn field_of_request(name: &str, request: &ColumnRequest, is_id: bool) -> Result<Field, String> {
-    let Some(ty) = request.ty else { return Err("expected a type".to_owned()) };
     if request.any_unit {
         return Err("expected timestamp[ms], timestamp[us] or timestamp[ns], found timestamp".to_owned());
     }
-    let layout = match request.layout {
+    let layout = match request.ty.layout {
         None if is_id => Some(Layout::Binary(Compression::Auto)),
         Some(Layout::Binary(compression)) if compression != Compression::Auto => {
             let name = Layout::Binary(compression).name();
@@ -69,7 +68,7 @@ fn field_of_request(name: &str, request: &ColumnRequest, is_id: bool) -> Result<
         }
         layout => layout,
     };
-    let field = field(&spec(name, ColumnType { layout, ..ty }, true));
+    let field = field(&spec(name, ColumnType { layout, ..request.ty }, true));
     let text_format = TextFormat {
         time: match &request.time {
             Some(TimeRequest::Format(format)) => Some(format.clone()),
@@ -120,11 +119,11 @@ pub(crate) fn require(folder: &Path, store: &StoreSchema, requests: &mut Schema)
             _ => None,
         };
         let ty = ColumnType { logical: field.logical, multi: field.kind.is_multi_valued(), layout };
-        let asked = requests.get(&field.name).cloned().unwrap_or_default();
-        if let Some(other) = asked.ty.filter(|other| !is_same((*other, asked.any_unit), ty)) {
-            let found = if asked.any_unit { "timestamp".to_owned() } else { other.to_string() };
+        let asked = requests.get(&field.name).cloned();
+        if let Some(other) = asked.as_ref().filter(|other| !is_same((other.ty, other.any_unit), ty)) {
+            let found = if other.any_unit { "timestamp".to_owned() } else { other.ty.to_string() };
             let message = format!("column {:?}: the store has type {ty}, asked for is {found}", field.name);
-            let hint = if !asked.any_unit && is_wider(ty, other) {
+            let hint = if !other.any_unit && is_wider(ty, other.ty) {
                 let command = alter_command(&folder.to_string_lossy(), &field.name, &found);
                 format!("`{command}` makes the column wider")
             } else {
@@ -133,15 +132,10 @@ pub(crate) fn require(folder: &Path, store: &StoreSchema, requests: &mut Schema)
             return Err(CliError::failed(message).hint(hint));
         }
         let known = field.format.as_deref().map(TextFormat::parse).unwrap_or_default();
-        let request = ColumnRequest {
-            ty: Some(ty),
-            any_unit: false,
-            multi: ty.multi,
-            layout,
-            time: asked.time.or_else(|| time_of(&known)),
-            separator: asked.separator.or(known.separator),
-            must_exist: asked.must_exist,
-        };
+        let (time, separator, must_exist) =
+            asked.map_or((None, None, false), |asked| (asked.time, asked.separator, asked.must_exist));
+        let (time, separator) = (time.or_else(|| time_of(&known)), separator.or(known.separator));
+        let request = ColumnRequest { ty, any_unit: false, time, separator, must_exist };
         requests.set(&field.name, request);
     }
     Ok(())

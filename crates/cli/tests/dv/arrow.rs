@@ -12,7 +12,7 @@ use arrow_schema::{DataType, Field, Fields, Schema};
 use docvalues_cli::{Console, Exit};
 use serde_json::Value;
 
-use crate::sandbox::{Sandbox, packages};
+use crate::sandbox::{Sandbox, gzip, packages};
 use samples::{FORMATS, Sample, batch, files, ipc_file, ipc_stream, lists, parquet, scalars};
 
 fn one(name: &str, array: impl Array + 'static) -> RecordBatch {
@@ -90,13 +90,6 @@ fn ids_are_found_and_what_cannot_be_one_is_refused() {
         assert!(run.code == 1 && run.err.contains(twice), "{run:?}");
         assert!(!sandbox.exists("b.dv"));
     }
-}
-
-fn gzip(bytes: &[u8]) -> Vec<u8> {
-    use std::io::Write as _;
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap()
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::sandbox::{Run, Sandbox, packages};
+use crate::sandbox::{Run, Sandbox, packages, words};
 
 /// Builds `a.dv` and `b.dv` from CSV and compares them.
 fn diff(a: &str, b: &str, more: &[&str]) -> (Sandbox, Run) {
@@ -37,15 +37,7 @@ fn the_same_documents_are_no_difference_however_they_are_kept() {
     assert_eq!((&report["same"], &report["differing_documents"]), (&true.into(), &0.into()));
     assert_eq!(sandbox.dv(&["diff", "a.dv", "b.dv", "--quiet"]).code, 0);
     // Values are compared though the kinds differ, which is a difference of the columns.
-    sandbox.ok(&[
-        "build",
-        "p.ndjson.gz",
-        "-o",
-        "c.dv",
-        "-q",
-        "--type",
-        "section=string:binary,package=string:binary",
-    ]);
+    sandbox.ok(&words("build p.ndjson.gz -o c.dv -q --type section=string:binary,package=string:binary"));
     let run = sandbox.dv(&["diff", "a.dv", "c.dv"]);
     let columns = "- column section: sorted string\n+ column section: binary string\n";
     assert!(run.code == 1 && run.out.ends_with(columns), "{run:?}");

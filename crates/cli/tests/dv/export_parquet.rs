@@ -5,7 +5,7 @@ use arrow_schema::DataType;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use crate::round_trip::data_of_full_sweep;
-use crate::sandbox::{Sandbox, packages};
+use crate::sandbox::{Sandbox, packages, words};
 
 const EVERY_TYPE: &str = "\
 i,u,f,b,d,t,us,ns,ip,id,hex,s,tags,numbers,days
@@ -60,17 +60,7 @@ fn batches(sandbox: &Sandbox, name: &str) -> Vec<RecordBatch> {
 fn others_see_types_and_what_is_missing() {
     let sandbox = Sandbox::with("a.csv", EVERY_TYPE);
     sandbox.ok(&["build", "a.csv", "-o", "a.dv", "--type", TYPES]);
-    sandbox.ok(&[
-        "export",
-        "a.dv",
-        "-o",
-        "a.parquet",
-        "--docs",
-        "1..",
-        "--columns",
-        "d,id,tags",
-        "--doc-ids",
-    ]);
+    sandbox.ok(&words("export a.dv -o a.parquet --docs 1.. --columns d,id,tags --doc-ids"));
     let batches = batches(&sandbox, "a.parquet");
     let [batch] = &batches[..] else { panic!("one batch") };
     let schema = batch.schema();

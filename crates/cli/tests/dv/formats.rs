@@ -2,7 +2,7 @@
 
 use std::io::Read as _;
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, words};
 
 fn sandbox() -> Sandbox {
     let sandbox = Sandbox::with("t.csv", "host,size\na,1\nb,2\na,\n");
@@ -173,18 +173,7 @@ fn is_refused(sandbox: &Sandbox, command: &[&str]) {
 #[test]
 fn documents_go_to_a_file() {
     let sandbox = sandbox();
-    sandbox.ok(&[
-        "build",
-        "t.csv",
-        "-o",
-        "ids.dv",
-        "-q",
-        "--skip-bad",
-        "--type",
-        "size=string",
-        "--id-field",
-        "size",
-    ]);
+    sandbox.ok(&words("build t.csv -o ids.dv -q --skip-bad --type size=string --id-field size"));
     for command in [
         &["sort", "t.dv", "--by", "size"][..],
         &["head", "t.dv", "-n", "2"],

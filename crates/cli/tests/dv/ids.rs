@@ -7,17 +7,13 @@ use docvalues::reader::{IdForm, Segment};
 use docvalues::writer::{IdOptions, Merger, WriterOptions};
 use serde_json::{Value, json};
 
-use crate::sandbox::{Run, Sandbox, packages};
+use crate::sandbox::{Run, Sandbox, id, packages, words};
 
 /// The shipped packages, one JSON text each.
 fn rows() -> Vec<String> {
     let mut text = String::new();
     flate2::read::MultiGzDecoder::new(packages().as_slice()).read_to_string(&mut text).unwrap();
     text.lines().map(str::to_owned).collect()
-}
-
-fn id(row: &str) -> String {
-    serde_json::from_str::<Value>(row).unwrap()["id"].as_str().unwrap().to_owned()
 }
 
 /// The packages as a segment with an index of their ids.
@@ -437,19 +433,7 @@ fn a_segment_without_an_index_says_how_to_get_one() {
     }
     sandbox.ok(&["merge", "plain.dv", "-o", "new.dv", "-q", "--id-field", "id"]);
     assert_eq!(sandbox.ok(&["lookup", "new.dv", "a", "--doc"]), "new.dv\t0\ta\n");
-    sandbox.ok(&[
-        "build",
-        "a.csv",
-        "-o",
-        "bytes.dv",
-        "-q",
-        "--id-field",
-        "id",
-        "--type",
-        "id=bytes",
-        "--missing",
-        "a",
-    ]);
+    sandbox.ok(&words("build a.csv -o bytes.dv -q --id-field id --type id=bytes --missing a"));
     let (_, err) = ended(sandbox.dv(&["lookup", "a.dv", "bytes.dv", "a"]), 1);
     let message = "dv: \"a.dv\" has ids in column \"id\" (string), and \"bytes.dv\" in \"id\" (bytes)\n";
     assert!(err.starts_with(message), "{err}");

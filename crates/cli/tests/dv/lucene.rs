@@ -4,7 +4,7 @@
 use docvalues_testkit::lucene::{LuceneColumn, lucene_index};
 use serde_json::Value;
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, words};
 
 /// A sandbox with an index in the folder `index`, as Solr writes it.
 fn solr() -> Sandbox {
@@ -161,15 +161,7 @@ fn columns_that_are_not_read_are_named_once() {
 #[test]
 fn an_index_becomes_a_segment_or_a_store() {
     let sandbox = solr();
-    let report = sandbox.ok(&[
-        "import",
-        "index",
-        "-o",
-        "sorted.dv",
-        "--sort-by=-size",
-        "--lucene-type",
-        "sold_dt=i64",
-    ]);
+    let report = sandbox.ok(&words("import index -o sorted.dv --sort-by=-size --lucene-type sold_dt=i64"));
     assert!(report.contains("of 4 documents in 1 segment of index"), "{report}");
     let keys = sandbox.ok(&["export", "sorted.dv", "--columns", "key,sold_dt"]);
     assert_eq!(

@@ -3,9 +3,7 @@
 //! Each is built without options (unless its test names some), exported, and compared cell by cell; so are the types of its
 //! columns, and everything on standard error.
 
-use std::io::Write as _;
-
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, gzip};
 use crate::zip::zip;
 
 /// A file, and what `dv build` must make of it.
@@ -92,12 +90,6 @@ fn types(sandbox: &Sandbox) -> Vec<(String, String)> {
         text(column, "type") + several
     };
     info["columns"].as_array().unwrap().iter().map(|column| (text(column, "name"), ty(column))).collect()
-}
-
-fn gzip(text: &str) -> Vec<u8> {
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    encoder.write_all(text.as_bytes()).unwrap();
-    encoder.finish().unwrap()
 }
 
 fn utf16(text: &str) -> Vec<u8> {

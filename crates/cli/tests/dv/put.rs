@@ -1,12 +1,6 @@
 //! `dv put`: batches, pipes that stay open, versions, durability, and what stays after an error.
 
-use serde_json::Value;
-
-use crate::sandbox::{Run, Sandbox};
-
-fn json(text: &str) -> Value {
-    serde_json::from_str(text).unwrap()
-}
+use crate::sandbox::{Run, Sandbox, json, words};
 
 /// A store `st` with a column `id` of ids.
 fn store(more: &[&str]) -> Sandbox {
@@ -85,17 +79,7 @@ fn versions_are_refused_with_what_to_do() {
         1,
         "column \"at\": expected a numeric field of type i64 or u64",
     );
-    sandbox.ok(&[
-        "store",
-        "create",
-        "signed",
-        "--id-field",
-        "id",
-        "--version-field",
-        "at",
-        "--type",
-        "at=i64",
-    ]);
+    sandbox.ok(&words("store create signed --id-field id --version-field at --type at=i64"));
     sandbox.write("below.csv", "id,at\na,1\nb,-1\n");
     fails(&["put", "signed", "below.csv"], 1, "documents 1 to 2 of the input: operation 1 of the batch");
     assert_eq!(sandbox.ok(&["count", "signed"]), "0\n");

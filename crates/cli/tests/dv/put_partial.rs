@@ -1,8 +1,6 @@
 //! `dv put --partial`: documents that change some columns of others.
 
-use serde_json::Value;
-
-use crate::sandbox::{Run, Sandbox};
+use crate::sandbox::{Run, Sandbox, json};
 
 const ROWS: &str = "\
 id,size,price,tags
@@ -10,10 +8,6 @@ a,1,1.50,x
 b,2,2.50,\"[\"\"x\"\",\"\"y\"\"]\"
 c,3,NA,
 ";
-
-fn json(text: &str) -> Value {
-    serde_json::from_str(text).unwrap()
-}
 
 /// A store `st` of three documents.
 fn store(more: &[&str]) -> Sandbox {

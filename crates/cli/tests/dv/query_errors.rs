@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::sandbox::{Sandbox, without_bars};
+use crate::sandbox::{Sandbox, without_bars, words};
 
 fn sandbox() -> Sandbox {
     let csv = "size,host,price\n5,a,1.5\n1000,b,-0.0\n70,a,\n999999999,c,2.5\n";
@@ -26,32 +26,17 @@ fn a_column_that_there_is_none_of_is_pointed_at() {
     let close = "dv: character 16 of the query: there is no column \"sise\"\n\
         host = \"a\" and sise > 1\n               ^\n    hint: did you mean \"size\"?\n";
     let request = json!({ "where": query }).to_string();
-    for args in [
-        &["count", "t.dv"][..],
-        &["facet", "t.dv", "host"],
-        &["histogram", "t.dv", "size", "--step", "1e6"],
-        &["group", "t.dv", "host"],
-        &["sort", "t.dv", "--by", "size"],
-        &["stats", "t.dv"],
-        &["export", "t.dv"],
-        &["query", "t.dv", "{}"],
-    ] {
-        refused(&sandbox, &[args, &["--where", query]].concat(), 1, close);
+    let commands = "count t.dv;facet t.dv host;histogram t.dv size --step 1e6;group t.dv host;\
+        sort t.dv --by size;stats t.dv;export t.dv;query t.dv {}";
+    for command in commands.split(';') {
+        refused(&sandbox, &[&words(command)[..], &["--where", query]].concat(), 1, close);
     }
     refused(&sandbox, &["query", "t.dv", &request], 1, close);
-    refused(
-        &sandbox,
-        &["count", "t.dv", "--where", "zzzzzz exists"],
-        1,
-        "hint: `dv info t.dv` lists all columns",
-    );
+    let lists = "hint: `dv info t.dv` lists all columns";
+    refused(&sandbox, &["count", "t.dv", "--where", "zzzzzz exists"], 1, lists);
+    let did_you_mean = "no column \"hots\"\n    hint: did you mean \"host\"?";
     for part in [r#"{"facets": ["hots"]}"#, r#"{"groups": [{"column": "hots"}]}"#] {
-        refused(
-            &sandbox,
-            &["query", "t.dv", part],
-            1,
-            "no column \"hots\"\n    hint: did you mean \"host\"?",
-        );
+        refused(&sandbox, &["query", "t.dv", part], 1, did_you_mean);
     }
 }
 
@@ -63,12 +48,8 @@ fn columns_that_are_called_like_keywords() {
     for (query, quoted, count) in
         [("and = 1", "`and` = 1", "2\n"), ("not = 2", "`not` = 2", "1\n"), ("true < 4", "`true` < 4", "1\n")]
     {
-        refused(
-            &sandbox,
-            &["count", "k.dv", "--where", query],
-            2,
-            "write a column of that name in backticks",
-        );
+        let hint = "write a column of that name in backticks";
+        refused(&sandbox, &["count", "k.dv", "--where", query], 2, hint);
         assert_eq!(sandbox.ok(&["count", "k.dv", "--where", quoted]), count);
     }
 }
@@ -77,12 +58,8 @@ fn columns_that_are_called_like_keywords() {
 fn what_makes_no_sense_is_a_wrong_command_line() {
     let sandbox = sandbox();
     for percentile in ["101", "-1", "nan"] {
-        refused(
-            &sandbox,
-            &["stats", "t.dv", "size", "--percentiles", percentile],
-            2,
-            "expected a percentile from 0 to 100",
-        );
+        let expected = "expected a percentile from 0 to 100";
+        refused(&sandbox, &["stats", "t.dv", "size", "--percentiles", percentile], 2, expected);
     }
     for step in ["0", "-5", "nan", "2.5"] {
         let expected = "expected a whole number of at least 1 as bucket width";
@@ -179,17 +156,12 @@ fn requests_take_the_options_of_other_commands() {
     let sandbox = sandbox();
     let request =
         r#"{"where": "size < 1e6", "facets": [{"column": "host", "top": 0}], "stats": ["size"], "top": 1}"#;
-    let narrowed = sandbox.dv(&["query", "t.dv", request, "--where", "host = \"a\"", "--json", "--explain"]);
+    let narrowed = sandbox.dv(&["query", "t.dv", request, "--where", "host = \"a\"", "--explain"]);
     assert_eq!(narrowed.code, 0, "{narrowed:?}");
     let answer: Value = serde_json::from_str(&narrowed.out).unwrap();
     assert_eq!((answer["matching"].as_u64(), answer["stats"][0]["sum"].as_u64()), (Some(2), Some(75)));
     assert_eq!(answer["facets"][0]["values"], json!([{"value": "a", "count": 2}]));
-    let explained: Value = serde_json::from_str(&narrowed.err).unwrap();
-    assert_eq!(explained["query"]["matched"], 2);
-    let times = &explained["nanoseconds"];
-    let parts = ["pass", "top"].map(|part| times[part].as_u64().unwrap());
-    assert_eq!(times["answer"].as_u64(), Some(parts.iter().sum()));
-    assert!(sandbox.dv(&["query", "t.dv", request, "--explain"]).err.contains("\ndocuments found in "));
+    assert!(narrowed.err.contains("\ndocuments found in "), "{narrowed:?}");
     // Without the option nothing changes.
     let answer: Value =
         serde_json::from_str(&sandbox.ok(&["query", "t.dv", request, "--threads", "2"])).unwrap();

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::sandbox::{Run, Sandbox, packages};
+use crate::sandbox::{Run, Sandbox, packages, words};
 
 /// A store with ids, and the packages as lines of JSON.
 fn leader(sandbox: &Sandbox) -> Vec<String> {
@@ -105,18 +105,7 @@ fn a_replica_follows_through_a_pipe() {
     let mut pipe = Some(Pipe::start(&sandbox));
     for (round, lines) in lines.chunks(lines.len() / 8).enumerate() {
         // From a pipe, with a log and commits, and killed twice.
-        let put = [
-            "put",
-            "leader",
-            "-",
-            "--input-format",
-            "ndjson",
-            "--batch",
-            "50",
-            "--keep-frames",
-            "64MiB",
-            "-q",
-        ];
+        let put = words("put leader - --input-format ndjson --batch 50 --keep-frames 64MiB -q");
         let mut child =
             sandbox.command(&[&put[..], &["--durability", "batch", "--commit-every", "20ms"]].concat());
         let mut child = child.stdin(Stdio::piped()).spawn().unwrap();

@@ -4,6 +4,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use serde_json::Value;
+
 /// A temporary folder with files.
 pub(crate) struct Sandbox {
     folder: tempfile::TempDir,
@@ -99,6 +101,28 @@ impl Run {
         let text = |bytes| String::from_utf8(bytes).unwrap();
         Run { out: text(output.stdout), err: text(output.stderr), code: output.status.code().unwrap_or(-1) }
     }
+}
+
+/// The words of a command line, which blanks separate.
+pub(crate) fn words(line: &str) -> Vec<&str> {
+    line.split(' ').collect()
+}
+
+/// The value of a text in JSON.
+#[track_caller]
+pub(crate) fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+/// The id of a row in JSON.
+pub(crate) fn id(row: &str) -> String {
+    json(row)["id"].as_str().unwrap().to_owned()
+}
+
+pub(crate) fn gzip(bytes: impl AsRef<[u8]>) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes.as_ref()).unwrap();
+    encoder.finish().unwrap()
 }
 
 /// The packages that the repository ships.

@@ -119,8 +119,7 @@ type = \"timestamp[ms]\"
 format = \"epoch\"
 
 [columns.host] # such as \"x\"
-type = \"string\"
-kind = \"fsst\"
+type = \"string:fsst\"
 
 [columns.n] # such as \"007\"
 type = \"i64\"

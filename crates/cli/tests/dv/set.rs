@@ -1,8 +1,6 @@
 //! `dv set`: changes of some columns of documents.
 
-use serde_json::Value;
-
-use crate::sandbox::{Run, Sandbox};
+use crate::sandbox::{Run, Sandbox, json, words};
 
 const ROWS: &str = "\
 id,size,price,section,tags,at,day,ip,ok
@@ -28,26 +26,12 @@ fn cells(sandbox: &Sandbox, id: &str, columns: &str) -> String {
     sandbox.ok(&["lookup", "st", id, "--columns", columns, "--format", "ndjson"]).trim_end().to_owned()
 }
 
-fn json(text: &str) -> Value {
-    serde_json::from_str(text).unwrap()
-}
-
 #[test]
 fn values_are_read_by_the_types_of_columns() {
     let sandbox = store();
-    let out = sandbox.ok(&[
-        "set",
-        "st",
-        "a",
-        "size=-7",
-        "price=1.125",
-        "section=zoo",
-        "at=2013-05-01T06:00:00.25Z",
-        "day=31/12/2012",
-        "ip=::1",
-        "ok=false",
-        "note=",
-    ]);
+    let changes =
+        "size=-7 price=1.125 section=zoo at=2013-05-01T06:00:00.25Z day=31/12/2012 ip=::1 ok=false note=";
+    let out = sandbox.ok(&words(&format!("set st a {changes}")));
     assert!(
         out.starts_with("st: 1 document updated; commit ")
             && out.ends_with(" has 3 documents in 1 segment\n"),
@@ -104,15 +88,7 @@ fn values_of_several_are_set_added_and_removed() {
 fn a_list_keeps_its_duplicates_when_a_value_is_added() {
     for is_committed in [false, true] {
         let sandbox = Sandbox::new();
-        sandbox.ok(&[
-            "store",
-            "create",
-            "st",
-            "--id-field",
-            "id",
-            "--type",
-            "n=i64[],u=u64[],f=f64[],b=bool[]",
-        ]);
+        sandbox.ok(&words("store create st --id-field id --type n=i64[],u=u64[],f=f64[],b=bool[]"));
         let row = "{\"id\":\"a\",\"n\":[2,2,5],\"u\":[18446744073709551615,1,1],\"f\":[-0.0,0.0,0.0,1.5],\"b\":[true,true]}\n";
         sandbox.write("rows.ndjson", row);
         sandbox.ok(&["put", "st", "rows.ndjson", "-q"]);
@@ -157,10 +133,8 @@ fn a_stale_version_is_reported() {
     sandbox.ok(&["set", "st", "ann", "name=Anne", "changed=8", "-q"]);
     assert_eq!(cells(&sandbox, "ann", "changed,name"), r#"{"changed":8,"name":"Anne"}"#);
     let run = sandbox.dv(&["set", "st", "bob", "name=Rob", "changed=8"]);
-    assert_eq!(
-        (run.code, run.err.as_str()),
-        (1, "dv: the document with the id \"bob\" has version 9 already\n")
-    );
+    let message = "dv: the document with the id \"bob\" has version 9 already\n";
+    assert_eq!((run.code, run.err.as_str()), (1, message));
     assert_eq!(cells(&sandbox, "bob", "changed,name"), r#"{"changed":9,"name":"Bob"}"#);
     let report = json(&sandbox.dv(&["set", "st", "bob", "name=Rob", "changed=9", "--json"]).out);
     assert_eq!((&report["updated"], &report["stale"]), (&0.into(), &json(r#"[{"id":"bob","version":9}]"#)));
@@ -181,61 +155,45 @@ fn what_is_refused_says_what_to_do() {
     let sandbox = store();
     sandbox.ok(&["store", "create", "sorted", "--type", "at=i64,n=i64", "--sort-by", "at"]);
     let before = sandbox.ok(&["commits", "st"]);
-    let fails = |args: &[&str], code: i32, parts: &[&str]| {
-        let run = sandbox.dv(&[&["set"], args].concat());
-        assert_eq!(run.code, code, "{args:?}: {run:?}");
-        parts.iter().for_each(|part| assert!(run.err.contains(part), "{args:?}: {}", run.err));
+    let fails = |args: &str, code: i32, parts: &[&str]| {
+        let run = sandbox.dv(&words(&format!("set {args}")));
+        assert_eq!(run.code, code, "{args}: {run:?}");
+        parts.iter().for_each(|part| assert!(run.err.contains(part), "{args}: {}", run.err));
     };
-    fails(&["st", "a", "size=many"], 2, &["column \"size\" (i64): expected an i64", ", found \"many\""]);
+    fails("st a size=many", 2, &["column \"size\" (i64): expected an i64", ", found \"many\""]);
+    fails("st a size=", 2, &["column \"size\" (i64): expected", "found nothing", "--unset size removes"]);
+    fails("st a at=yesterday", 2, &["column \"at\""]);
+    fails("st a sise=1", 1, &["no column \"sise\"", "did you mean \"size\"?"]);
+    fails("st a --unset sise", 1, &["did you mean \"size\"?"]);
+    fails("st a colour=red", 1, &["no column \"colour\"", "`dv put --partial` adds new ones"]);
     fails(
-        &["st", "a", "size="],
-        2,
-        &["column \"size\" (i64): expected", "found nothing", "--unset size removes"],
-    );
-    fails(&["st", "a", "at=yesterday"], 2, &["column \"at\""]);
-    fails(&["st", "a", "sise=1"], 1, &["no column \"sise\"", "did you mean \"size\"?"]);
-    fails(&["st", "a", "--unset", "sise"], 1, &["did you mean \"size\"?"]);
-    fails(&["st", "a", "colour=red"], 1, &["no column \"colour\"", "`dv put --partial` adds new ones"]);
-    fails(
-        &["st", "a", "id=b"],
+        "st a id=b",
         1,
         &[
             "column \"id\": expected a column that can be changed, found the column of ids",
             "`dv put` replaces the whole document",
         ],
     );
+    fails("sorted --where n=1 at=5", 1, &["column \"at\"", "one by which documents are sorted"]);
+    fails("sorted a n=5", 1, &["no column of ids", "--where updates by a query"]);
+    fails("st a size=1 size=2", 2, &["column \"size\" (i64): expected one value a document, found several"]);
     fails(
-        &["sorted", "--where", "n = 1", "at=5"],
-        1,
-        &["column \"at\"", "one by which documents are sorted"],
-    );
-    fails(&["sorted", "a", "n=5"], 1, &["no column of ids", "--where updates by a query"]);
-    fails(
-        &["st", "a", "size=1", "size=2"],
-        2,
-        &["column \"size\" (i64): expected one value a document, found several"],
-    );
-    fails(
-        &["st", "a", "section+=1"],
+        "st a section+=1",
         1,
         &["column \"section\": expected a number, or a column with several values a document, for +="],
     );
-    fails(&["st", "a", "tags*=2"], 1, &["column \"tags\": expected a number for *="]);
-    fails(&["st", "a", "size+=1.5"], 2, &["column \"size\": expected an integer after +=, found \"1.5\""]);
-    fails(&["st", "a", "price*="], 2, &["column \"price\": expected a number after *=, found nothing"]);
-    fails(&["st", "a", "size+=1", "size*=2"], 2, &["found += and *="]);
-    fails(
-        &["st", "a", "tags=1", "tags+=2"],
-        2,
-        &["column \"tags\": expected one kind of change, found = and +="],
-    );
-    fails(&["st", "a", "size=1", "--unset", "size"], 2, &["found = and --unset"]);
-    fails(&["st", "a"], 2, &["expected a change such as FIELD=VALUE", "--where QUERY"]);
-    fails(&["st", "size=1"], 2, &["expected a change such as FIELD=VALUE", "write the id before"]);
-    fails(&["st"], 2, &["expected an id or --where QUERY"]);
-    fails(&["st", "a", "b", "size=1"], 2, &["expected FIELD=VALUE, found \"b\"", "standard input"]);
-    fails(&["st", "--where", "nn = 1", "size=1"], 1, &["nn"]);
-    fails(&["rows.csv", "a", "size=1"], 3, &["rows.csv"]);
+    fails("st a tags*=2", 1, &["column \"tags\": expected a number for *="]);
+    fails("st a size+=1.5", 2, &["column \"size\": expected an integer after +=, found \"1.5\""]);
+    fails("st a price*=", 2, &["column \"price\": expected a number after *=, found nothing"]);
+    fails("st a size+=1 size*=2", 2, &["found += and *="]);
+    fails("st a tags=1 tags+=2", 2, &["column \"tags\": expected one kind of change, found = and +="]);
+    fails("st a size=1 --unset size", 2, &["found = and --unset"]);
+    fails("st a", 2, &["expected a change such as FIELD=VALUE", "--where QUERY"]);
+    fails("st size=1", 2, &["expected a change such as FIELD=VALUE", "write the id before"]);
+    fails("st", 2, &["expected an id or --where QUERY"]);
+    fails("st a b size=1", 2, &["expected FIELD=VALUE, found \"b\"", "standard input"]);
+    fails("st --where nn=1 size=1", 1, &["nn"]);
+    fails("rows.csv a size=1", 3, &["rows.csv"]);
     assert_eq!(sandbox.ok(&["commits", "st"]), before, "what fails changes nothing");
 }
 

@@ -349,12 +349,6 @@ fn files_that_were_excluded_are_explained() {
             .starts_with(&format!("    = no document can match: {docs} documents, excluded by the bounds"))
     };
     assert!(excluded(0, "1,000") && excluded(2, "1,600") && !excluded(3, "525"), "{text}");
-
-    let json: Value = serde_json::from_str(&sandbox.dv(&[&args[..], &["--json"]].concat()).err).unwrap();
-    let files = json["query"]["files"].as_array().unwrap();
-    let searched = files.iter().filter(|file| file["asked"].is_u64()).map(|file| &file["file"]);
-    assert_eq!((files.len(), searched.collect::<Vec<_>>()), (4, vec![&json!("parts/3.dv")]));
-    assert!(files[1]["how"].as_str().unwrap().contains("excluded by the bounds of a column"), "{json}");
 }
 
 #[test]

@@ -5,18 +5,13 @@ use std::collections::BTreeMap;
 use docvalues::store::{Durability, KeepCommits, Store, StoreOptions};
 use serde_json::Value;
 
-use crate::sandbox::{Run, Sandbox, packages};
+use crate::sandbox::{Run, Sandbox, id, json, packages, words};
 
 /// The shipped packages, one JSON object a line.
 fn lines() -> Vec<String> {
     let sandbox = Sandbox::with("packages.ndjson.gz", packages());
     sandbox.ok(&["build", "packages.ndjson.gz", "-o", "packages.dv", "-q"]);
     sandbox.ok(&["cat", "packages.dv"]).lines().map(str::to_owned).collect()
-}
-
-fn id(line: &str) -> String {
-    let object: Value = serde_json::from_str(line).unwrap();
-    object["id"].as_str().unwrap().to_owned()
 }
 
 /// A store `st` of the packages, put in `runs` overlapping runs, and its documents by id.
@@ -47,10 +42,6 @@ fn contents(sandbox: &Sandbox, more: &[&str]) -> BTreeMap<String, String> {
     let documents: BTreeMap<String, String> = found.lines().map(|line| (id(line), line.to_owned())).collect();
     assert_eq!(documents.len(), found.lines().count(), "one document for each id");
     documents
-}
-
-fn json(text: &str) -> Value {
-    serde_json::from_str(text).unwrap()
 }
 
 #[test]
@@ -90,20 +81,8 @@ fn commands_read_a_store_as_a_segment_of_its_documents() {
     let types = ["package", "version", "filename", "description", "source", "built_using"]
         .map(|name| format!("{name}=string:sorted"))
         .join(",");
-    let args = [
-        "build",
-        "-",
-        "-o",
-        "one.dv",
-        "--id-field",
-        "id",
-        "--input-format",
-        "ndjson",
-        "-q",
-        "--type",
-        &types,
-    ];
-    assert_eq!(sandbox.dv_with(&args, live.as_bytes()).code, 0);
+    let args = format!("build - -o one.dv --id-field id --input-format ndjson -q --type {types}");
+    assert_eq!(sandbox.dv_with(&words(&args), live.as_bytes()).code, 0);
     let an_id = expected.keys().nth(3).unwrap().as_str();
     let commands: &[&[&str]] = &[
         &["count"],
@@ -193,17 +172,7 @@ fn documents_are_compared_by_a_column() {
 #[test]
 fn types_are_fixed_by_the_first_put() {
     let sandbox = Sandbox::new();
-    sandbox.ok(&[
-        "store",
-        "create",
-        "st",
-        "--id-field",
-        "id",
-        "--type",
-        "at=timestamp[ms]",
-        "--sort-by",
-        "-at",
-    ]);
+    sandbox.ok(&words("store create st --id-field id --type at=timestamp[ms] --sort-by -at"));
     let put = |rows: &str, more: &[&str]| {
         sandbox.dv_with(&[&["put", "st", "-", "--input-format", "csv", "-q"], more].concat(), rows.as_bytes())
     };

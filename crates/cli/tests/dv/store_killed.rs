@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::compare_with_python::compare;
 use crate::round_trip::data_of_full_sweep;
-use crate::sandbox::{Sandbox, packages};
+use crate::sandbox::{Sandbox, id, packages, words};
 
 /// Tells the counting thread to stop, also after a panic.
 pub(crate) struct Stop<'a>(pub(crate) &'a AtomicBool);
@@ -146,11 +146,6 @@ fn contents(sandbox: &Sandbox) -> BTreeMap<String, String> {
     sandbox.ok(&["cat", "st"]).lines().map(|line| (id(line), line.to_owned())).collect()
 }
 
-fn id(line: &str) -> String {
-    let object: Value = serde_json::from_str(line).unwrap();
-    object["id"].as_str().unwrap().to_owned()
-}
-
 /// Puts all packages again and again, each time with another change, and kills it when a part of
 /// them is durable. All documents that were reported durable are there, and of the others the first ones.
 fn kill_puts(sandbox: &Sandbox, source: &str, batch: &str, kills: usize) {
@@ -163,19 +158,9 @@ fn kill_puts(sandbox: &Sandbox, source: &str, batch: &str, kills: usize) {
         let change = |line: &String| line.replace("\"priority\":\"", &format!("\"priority\":\"{kill}-"));
         let changed: Vec<String> = lines.iter().map(change).collect();
         sandbox.write("p.ndjson", changed.join("\n"));
-        let args = [
-            "put",
-            "st",
-            "p.ndjson",
-            "--durability",
-            "batch",
-            "--batch",
-            batch,
-            "--progress",
-            "json",
-            "--json",
-        ];
-        let mut child = sandbox.command(&args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let args = format!("put st p.ndjson --durability batch --batch {batch} --progress json --json");
+        let mut child =
+            sandbox.command(&words(&args)).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut reports = BufReader::new(child.stderr.take().unwrap()).lines();
         let documents = |line: String| {
             let line: Value = serde_json::from_str(&line).unwrap();

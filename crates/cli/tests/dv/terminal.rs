@@ -252,7 +252,7 @@ fn numbers_are_not_cut() {
         numbers.iter().map(|number| format!("{number},{number},{number}|7,text of some words\n")).collect();
     let sandbox = Sandbox::with("p.csv", format!("unit_price,code,many,text\n{rows}"));
     let column = |name: &str, ty: &str| format!("[columns.{name}]\ntype = \"{ty}\"\n");
-    let many = column("many", "f64") + "multi = true\nseparator = \"|\"\n";
+    let many = column("many", "f64[]") + "separator = \"|\"\n";
     sandbox.write("p.toml", column("unit_price", "f64") + &column("code", "string") + &many);
     sandbox.ok(&["build", "p.csv", "-o", "p.dv", "-q", "--schema", "p.toml"]);
     let commands = [

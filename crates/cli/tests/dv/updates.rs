@@ -4,7 +4,7 @@ use docvalues::search::Query;
 use docvalues::store::{Store, StoreOptions, Update};
 use serde_json::{Value, json};
 
-use crate::sandbox::{Sandbox, without_bars};
+use crate::sandbox::{Sandbox, json, without_bars};
 
 const ROWS: &str = "\
 id,size,price,section,tags,at
@@ -57,10 +57,6 @@ fn updated() -> Sandbox {
     store.apply(batch).unwrap();
     store.commit().unwrap();
     sandbox
-}
-
-fn json(text: &str) -> Value {
-    serde_json::from_str(text).unwrap()
 }
 
 #[test]

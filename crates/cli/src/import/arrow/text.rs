@@ -7,6 +7,7 @@ use arrow_array::types::*;
 use arrow_array::{Array, downcast_integer_array};
 use arrow_schema::{DataType, TimeUnit};
 use jiff::SignedDuration;
+use jiff::civil::Time;
 
 use crate::api::for_each;
 use crate::text::number::FloatStyle;
@@ -52,7 +53,14 @@ pub(super) fn text(array: &dyn Array, at: usize, out: &mut String) {
             let count = count(array, at);
             moment(&TimeFormat::canonical(), since_epoch(*unit, count), count, out);
         }
-        D::Time32(unit) | D::Time64(unit) => time_of_day(since_epoch(*unit, count(array, at)), out),
+        D::Time32(unit) | D::Time64(unit) => {
+            let count = count(array, at);
+            let _ = match Time::midnight().checked_add(since_epoch(*unit, count)) {
+                Ok(time) => write!(out, "{time}"),
+                // No time of a day.
+                Err(_) => write!(out, "{count}"),
+            };
+        }
         D::Duration(_) => {
             let _ = write!(out, "{}", count(array, at));
         }
@@ -87,16 +95,5 @@ fn since_epoch(unit: TimeUnit, count: i64) -> Moment {
         TimeUnit::Millisecond => SignedDuration::from_millis(count),
         TimeUnit::Microsecond => SignedDuration::from_micros(count),
         TimeUnit::Nanosecond => SignedDuration::from_nanos(count),
-    }
-}
-
-/// Appends `HH:MM:SS` and a fraction without trailing zeros.
-fn time_of_day(since_midnight: SignedDuration, out: &mut String) {
-    let (seconds, nanos) = (since_midnight.as_secs(), since_midnight.subsec_nanos());
-    let (hours, minutes) = (seconds / 3_600, seconds / 60 % 60);
-    let _ = write!(out, "{hours:02}:{:02}:{:02}", minutes.abs(), (seconds % 60).abs());
-    if nanos != 0 {
-        let fraction = format!(".{:09}", nanos.unsigned_abs());
-        out.push_str(fraction.trim_end_matches('0'));
     }
 }
