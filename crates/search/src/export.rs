@@ -184,17 +184,15 @@ impl<'a> Export<'a> {
 
     /// Sets the most rows in a chunk, at least 1. The default is 65,536.
     #[must_use]
-    pub fn chunk_rows(mut self, rows: usize) -> Export<'a> {
-        self.rows = rows.clamp(1, MAX_ROWS);
-        self
+    pub fn chunk_rows(self, rows: usize) -> Export<'a> {
+        Export { rows: rows.clamp(1, MAX_ROWS), ..self }
     }
 
     /// Sets the approximate memory for strings and lists in a chunk, unless a single document takes more. The default
     /// is 64 MiB.
     #[must_use]
-    pub fn memory(mut self, bytes: usize) -> Export<'a> {
-        self.memory = bytes;
-        self
+    pub fn memory(self, bytes: usize) -> Export<'a> {
+        Export { memory: bytes, ..self }
     }
 
     /// The columns, in the order in which they were asked for.
