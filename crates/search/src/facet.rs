@@ -10,7 +10,7 @@
 //! hashes.
 //!
 //! Several parts of a search count into the same counters, terms by their ids (`engine::term_ids`), and those of threads are
-//! added up (`counter::merge_parts`). Answers of several searches are merged by [`partial`](crate::partial).
+//! added up. Answers of several searches are merged by [`partial`](crate::partial).
 //!
 //! A document counts once for each different value that it has, as in Lucene's facets. Of doubles, -0.0 counts as 0.0.
 //! Terms are looked up at the end, only for the values that are returned.
