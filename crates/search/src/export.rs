@@ -162,7 +162,10 @@ impl Search<'_> {
         docs: impl Into<DocOrder<'d>>,
         columns: &[S],
     ) -> Result<Export<'d>> {
-        Export::open(self, docs.into(), columns)
+        let reader = ChunkReader::open(self, columns)?;
+        let (docs, chunk) = (docs.into(), reader.chunk());
+        let live = self.parts.iter().map(|part| part.live().cloned()).collect();
+        Ok(Export { reader, live, docs, part: 0, next: 0, chunk, rows: MAX_ROWS, memory: DEFAULT_MEMORY })
     }
 
     /// Opens columns for repeated retrieval of a few documents.
@@ -176,12 +179,6 @@ impl Search<'_> {
 }
 
 impl<'a> Export<'a> {
-    fn open<S: AsRef<str>>(search: &Search<'_>, docs: DocOrder<'a>, columns: &[S]) -> Result<Export<'a>> {
-        let reader = ChunkReader::open(search, columns)?;
-        let (chunk, live) = (reader.chunk(), search.parts.iter().map(|part| part.live().cloned()).collect());
-        Ok(Export { reader, live, docs, part: 0, next: 0, chunk, rows: MAX_ROWS, memory: DEFAULT_MEMORY })
-    }
-
     /// Sets the most rows in a chunk, at least 1. The default is 65,536.
     #[must_use]
     pub fn chunk_rows(self, rows: usize) -> Export<'a> {
@@ -242,7 +239,7 @@ impl<'a> Export<'a> {
                 return Ok(false);
             }
             let most = if rows > 1 { self.memory } else { usize::MAX };
-            if self.reader.fill(&mut self.chunk, most)?.is_some() {
+            if self.reader.fill(&mut self.chunk, most)? {
                 return Ok(true);
             }
             // Later documents may be as long, so chunks stay this small.

@@ -295,13 +295,7 @@ impl Collector for FacetCounter {
             (Counts::Ords(to), Counts::Ords(from)) | (Counts::Dense(_, to), Counts::Dense(_, from)) => {
                 to.merge(&from, stop)?;
             }
-            (Counts::Sparse(to), Counts::Sparse(from)) => {
-                for (number, count) in from.iter() {
-                    pace.step()?;
-                    to.count(number, count, budget);
-                }
-                budget.give(from.bytes());
-            }
+            (Counts::Sparse(to), Counts::Sparse(from)) => to.add_counts(&from, budget, stop)?,
             (Counts::Bytes(to, counts), Counts::Bytes(from, from_counts)) => {
                 for (row, count) in (1..).zip(&from_counts) {
                     pace.step()?;
