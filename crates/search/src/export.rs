@@ -19,7 +19,6 @@
 mod chunk;
 mod chunk_buffer;
 mod chunk_reader;
-mod dedup;
 mod from_value;
 mod retriever;
 

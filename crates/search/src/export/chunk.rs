@@ -5,8 +5,8 @@ use std::sync::Arc;
 use docvalues_column::{DocAddress, Field, Slices, bits};
 
 use super::chunk_buffer::ChunkBuffer;
-use super::dedup::NOWHERE;
 use super::from_value::FromValue;
+use crate::engine::dedup::NOWHERE;
 use crate::error::{Error, Result};
 
 /// Some documents in the requested order, and their values in some columns.

@@ -5,7 +5,7 @@ use docvalues_column::{
 };
 
 use super::chunk::{ChunkColumn, NumberLists, Numbers, StringLists, Strings};
-use super::dedup::{Dedup, NOWHERE};
+use crate::engine::dedup::{Dedup, NOWHERE};
 use crate::engine::{NO_ORD, SHORT_WINDOW, len_u32};
 use crate::error::Result;
 

@@ -6,7 +6,7 @@ use docvalues_column::{ColumnInfo, DocAddress, DocId, Field, Kind};
 
 use super::chunk::Chunk;
 use super::chunk_buffer::ChunkBuffer;
-use super::dedup::{Dedup, NOWHERE};
+use crate::engine::dedup::{Dedup, NOWHERE};
 use crate::engine::{ColumnSet, Interrupt, Search};
 use crate::error::Result;
 
