@@ -44,7 +44,8 @@ pub(crate) mod value;
 mod window;
 
 pub(crate) use candidates::BLOCK;
-pub(crate) use cells::{Cells, Numbers};
+pub(crate) use cells::Cells;
+pub use cells::Numbers;
 pub(crate) use collector::{Collector, Competitive, PassPart};
 pub(crate) use columns::{
     ColumnSet, ColumnView, Columns, Elements, PartColumns, Slot, TermSpace, filter_numbers, value_bounds,

@@ -30,7 +30,8 @@ use docvalues_column::{Bitset, DocAddress, DocId, Field, bits};
 use crate::engine::{DocSet, Docs, DocsByPart, Search, from_docs, len_u32};
 use crate::error::Result;
 
-pub use chunk::{Cell, Chunk, ChunkColumn, DocTerms, NumberLists, Numbers, Row, StringLists, Strings};
+pub use crate::engine::Numbers;
+pub use chunk::{Cell, Chunk, ChunkColumn, DocTerms, NumberLists, Row, StringLists, Strings};
 use chunk_reader::ChunkReader;
 pub use from_value::FromValue;
 pub use retriever::Retriever;
