@@ -155,7 +155,8 @@ impl GroupColumn {
     }
 }
 
-/// The descriptions of the columns to group by, and the first groups. If `are_all` are kept for a merge, they and their documents must fit the memory limit.
+/// The descriptions of the columns to group by, and the first groups. If `are_all` are kept for a merge, they and their
+/// documents must fit the memory limit.
 pub(crate) fn find(
     search: &Search<'_>,
     docs: DocsByPart<'_>,

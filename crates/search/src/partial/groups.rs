@@ -143,7 +143,6 @@ impl PartialGroups {
         }
         let distinct = groups.len() as u64;
         let fields: Vec<Field> = by.into_iter().map(|by| by.field).collect();
-        // Tuples are byte strings.
         let found = |found: PartialGroup| GroupFound {
             values: group_values(found.value, &fields, group.with_missing),
             count: found.count,
