@@ -25,13 +25,8 @@ pub(crate) fn describe_pruning(counts: &Pruning) -> String {
 
 /// Formats a number with thousands separators.
 pub(crate) fn with_separators(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
+    match number {
+        0..1_000 => number.to_string(),
+        _ => format!("{},{:03}", with_separators(number / 1_000), number % 1_000),
     }
-    text
 }

@@ -8,7 +8,7 @@
 //!
 //! ```text
 //! interrupt  memory  memory_budget  stopwatch  threads  limits; distribution of work, sorting and copying
-//! docs  docs_by_part                                   sets of documents
+//! docs  docs_by_part  dedup                            sets of documents; the different numbers of a list
 //! term_ids  value  columns  skip                       columns in all parts, and what their indexes exclude
 //! promoted_column  small_dictionary  parts  search     sources that are searched together
 //! window  collector  candidates  pass                  documents and values that collectors see
@@ -21,6 +21,7 @@ mod cells;
 mod collector;
 mod columns;
 mod constant;
+pub(crate) mod dedup;
 mod docs;
 mod docs_by_part;
 pub(crate) mod hash_tables;
@@ -43,7 +44,8 @@ pub(crate) mod value;
 mod window;
 
 pub(crate) use candidates::BLOCK;
-pub(crate) use cells::{Cells, Numbers};
+pub(crate) use cells::Cells;
+pub use cells::Numbers;
 pub(crate) use collector::{Collector, Competitive, PassPart};
 pub(crate) use columns::{
     ColumnSet, ColumnView, Columns, Elements, PartColumns, Slot, TermSpace, filter_numbers, value_bounds,

@@ -19,7 +19,6 @@
 mod chunk;
 mod chunk_buffer;
 mod chunk_reader;
-mod dedup;
 mod from_value;
 mod retriever;
 
@@ -31,7 +30,8 @@ use docvalues_column::{Bitset, DocAddress, DocId, Field, bits};
 use crate::engine::{DocSet, Docs, DocsByPart, Search, from_docs, len_u32};
 use crate::error::Result;
 
-pub use chunk::{Cell, Chunk, ChunkColumn, DocTerms, NumberLists, Numbers, Row, StringLists, Strings};
+pub use crate::engine::Numbers;
+pub use chunk::{Cell, Chunk, ChunkColumn, DocTerms, NumberLists, Row, StringLists, Strings};
 use chunk_reader::ChunkReader;
 pub use from_value::FromValue;
 pub use retriever::Retriever;
@@ -162,7 +162,10 @@ impl Search<'_> {
         docs: impl Into<DocOrder<'d>>,
         columns: &[S],
     ) -> Result<Export<'d>> {
-        Export::open(self, docs.into(), columns)
+        let reader = ChunkReader::open(self, columns)?;
+        let (docs, chunk) = (docs.into(), reader.chunk());
+        let live = self.parts.iter().map(|part| part.live().cloned()).collect();
+        Ok(Export { reader, live, docs, part: 0, next: 0, chunk, rows: MAX_ROWS, memory: DEFAULT_MEMORY })
     }
 
     /// Opens columns for repeated retrieval of a few documents.
@@ -176,25 +179,17 @@ impl Search<'_> {
 }
 
 impl<'a> Export<'a> {
-    fn open<S: AsRef<str>>(search: &Search<'_>, docs: DocOrder<'a>, columns: &[S]) -> Result<Export<'a>> {
-        let reader = ChunkReader::open(search, columns)?;
-        let (chunk, live) = (reader.chunk(), search.parts.iter().map(|part| part.live().cloned()).collect());
-        Ok(Export { reader, live, docs, part: 0, next: 0, chunk, rows: MAX_ROWS, memory: DEFAULT_MEMORY })
-    }
-
     /// Sets the most rows in a chunk, at least 1. The default is 65,536.
     #[must_use]
-    pub fn chunk_rows(mut self, rows: usize) -> Export<'a> {
-        self.rows = rows.clamp(1, MAX_ROWS);
-        self
+    pub fn chunk_rows(self, rows: usize) -> Export<'a> {
+        Export { rows: rows.clamp(1, MAX_ROWS), ..self }
     }
 
     /// Sets the approximate memory for strings and lists in a chunk, unless a single document takes more. The default
     /// is 64 MiB.
     #[must_use]
-    pub fn memory(mut self, bytes: usize) -> Export<'a> {
-        self.memory = bytes;
-        self
+    pub fn memory(self, bytes: usize) -> Export<'a> {
+        Export { memory: bytes, ..self }
     }
 
     /// The columns, in the order in which they were asked for.
@@ -244,7 +239,7 @@ impl<'a> Export<'a> {
                 return Ok(false);
             }
             let most = if rows > 1 { self.memory } else { usize::MAX };
-            if self.reader.fill(&mut self.chunk, most)?.is_some() {
+            if self.reader.fill(&mut self.chunk, most)? {
                 return Ok(true);
             }
             // Later documents may be as long, so chunks stay this small.

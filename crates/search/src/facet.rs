@@ -10,7 +10,7 @@
 //! hashes.
 //!
 //! Several parts of a search count into the same counters, terms by their ids (`engine::term_ids`), and those of threads are
-//! added up (`counter::merge_parts`). Answers of several searches are merged by [`partial`](crate::partial).
+//! added up. Answers of several searches are merged by [`partial`](crate::partial).
 //!
 //! A document counts once for each different value that it has, as in Lucene's facets. Of doubles, -0.0 counts as 0.0.
 //! Terms are looked up at the end, only for the values that are returned.
@@ -118,27 +118,23 @@ impl Facet {
     }
 
     /// Sets the most values to return.
-    pub fn top(mut self, top: usize) -> Facet {
-        self.top = top;
-        self
+    pub fn top(self, top: usize) -> Facet {
+        Facet { top, ..self }
     }
 
     /// Sets the order of the values.
-    pub fn order(mut self, order: FacetOrder) -> Facet {
-        self.order = order;
-        self
+    pub fn order(self, order: FacetOrder) -> Facet {
+        Facet { order, ..self }
     }
 
     /// Leaves out values that fewer than `min_count` documents have.
-    pub fn min_count(mut self, count: u64) -> Facet {
-        self.min_count = count;
-        self
+    pub fn min_count(self, count: u64) -> Facet {
+        Facet { min_count: count, ..self }
     }
 
     /// Counts only values that begin with `prefix`.
-    pub fn prefix(mut self, prefix: impl Into<Vec<u8>>) -> Facet {
-        self.prefix = Some(prefix.into());
-        self
+    pub fn prefix(self, prefix: impl Into<Vec<u8>>) -> Facet {
+        Facet { prefix: Some(prefix.into()), ..self }
     }
 
     /// The first values of a hash table that counts `docs` documents, some of them without a value.

@@ -44,7 +44,7 @@ use crate::metrics::{Distinct, Kept, Layout};
 pub use crate::metrics::{Measure, Metric};
 use crate::sort::{Keys, TopKCollector};
 use best_groups::BestGroups;
-pub(crate) use found_groups::{FoundGroups, values as group_values};
+pub(crate) use found_groups::{FoundGroup, FoundGroups, values as group_values};
 pub(crate) use group_request::validate;
 pub use group_request::{Group, GroupOrder};
 pub(crate) use having::Having;
@@ -155,32 +155,14 @@ impl GroupColumn {
     }
 }
 
-/// A group to return: its value, with an ord for a term, and its accumulators.
-struct TopGroup {
-    value: Stored,
-    row: Vec<u64>,
-}
-
-/// The groups to return, and counts of all.
-struct Found {
-    winners: Vec<TopGroup>,
-    /// The states of metrics that their rows do not hold.
-    kept: Kept,
-    /// The best documents of each, if they were requested.
-    best: Vec<Vec<DocAddress>>,
-    /// The number of all groups, if it is known.
-    distinct: Option<u64>,
-    docs: u64,
-    missing: u64,
-}
-
-/// The first groups. If `are_all` are kept for a merge, they and their documents must fit the memory limit.
+/// The descriptions of the columns to group by, and the first groups. If `are_all` are kept for a merge, they and their
+/// documents must fit the memory limit.
 pub(crate) fn find(
     search: &Search<'_>,
     docs: DocsByPart<'_>,
     group: &Group,
     are_all: bool,
-) -> Result<FoundGroups> {
+) -> Result<(Vec<Field>, FoundGroups)> {
     let mut request = Request::open(search, docs)?;
     let fields = group.by.iter().enumerate();
     let fields = fields.map(|(at, name)| group_field(search, name, group.step(at)));
@@ -194,7 +176,7 @@ pub(crate) fn find(
     let by_key = kept_values::open(&mut request, &group.metrics)?;
     let by = GroupColumn::open(&mut request, group)?;
     let having = having.as_ref();
-    let found = match one_group((search, docs), &request, (&by, &layout, having), group)? {
+    let mut found = match one_group((search, docs), &request, (&by, &layout, having), group)? {
         Some(found) => found,
         None if group.order == GroupOrder::Best => by_best(&request, by.slot, &layout, keys, group)?,
         None => {
@@ -203,10 +185,9 @@ pub(crate) fn find(
             with_docs(found, &request, (by.slot, &layout, keys), (group.docs, are_all))?
         }
     };
-    let Found { mut winners, mut kept, best, distinct, docs, missing } = found;
-    kept_values::read((&request, &layout), &by_key, (&mut winners, &mut kept))?;
-    let groups = found_groups::resolve(&request, &by, winners, best)?;
-    Ok(FoundGroups { fields, groups, kept, distinct, docs, missing, layout })
+    kept_values::read((&request, &layout), &by_key, (&mut found.groups, &mut found.kept))?;
+    found.groups = found_groups::resolve(&request, &by, found.groups)?;
+    Ok((fields, found))
 }
 
 /// The description of a column to group by, or of its steps.
@@ -228,7 +209,7 @@ fn one_group(
     request: &Request<'_>,
     (by, layout, having): (&GroupColumn, &Arc<Layout>, Option<&Having>),
     group: &Group,
-) -> Result<Option<Found>> {
+) -> Result<Option<FoundGroups>> {
     let Some(known) = request.constant(by.slot) else { return Ok(None) };
     let known = known.with_one_zero(request.columns().get(by.slot));
     let has_all = known.with_value == known.docs;
@@ -237,14 +218,16 @@ fn one_group(
     if known.value.is_some() && needs_docs && !has_all {
         return Ok(None);
     }
-    let winner = known.value.map(|number| TopGroup { value: Stored::Number(number), row });
-    let winner = winner.filter(|only| having.is_none_or(|having| having.passes_row(layout, &only.row)));
-    let distinct = (group.order != GroupOrder::Best).then_some(u64::from(winner.is_some()));
-    let winners: Vec<TopGroup> = winner.into_iter().take(group.top).collect();
-    let has_docs = group.docs > 0 && !winners.is_empty();
-    let best = has_docs.then(|| search.top(docs, &group.sort, group.docs)).transpose()?;
-    let (best, missing) = (best.into_iter().collect(), known.docs - known.with_value);
-    Ok(Some(Found { winners, kept: Kept::new(), best, distinct, docs: known.docs, missing }))
+    let value = known.value.map(Stored::Number);
+    let value = value.filter(|_| having.is_none_or(|having| having.passes_row(layout, &row)));
+    let distinct = (group.order != GroupOrder::Best).then_some(u64::from(value.is_some()));
+    let only = value.map(|value| FoundGroup { value, row, docs: Vec::new() });
+    let mut groups: Vec<FoundGroup> = only.into_iter().take(group.top).collect();
+    if let Some(only) = groups.first_mut().filter(|_| group.docs > 0) {
+        only.docs = search.top(docs, &group.sort, group.docs)?;
+    }
+    let (kept, missing, layout) = (Kept::new(), known.docs - known.with_value, Arc::clone(layout));
+    Ok(Some(FoundGroups { groups, kept, distinct, docs: known.docs, missing, layout }))
 }
 
 /// The most documents that `docs` best ones of each group may be.
@@ -260,14 +243,14 @@ fn max_threads(request: &Request<'_>, keys: &Keys, groups: usize, docs: usize) -
 /// Adds the `docs` best documents of each group. If `are_all` groups are kept for a merge, they and their documents must
 /// fit the memory limit.
 fn with_docs(
-    found: Found,
+    mut found: FoundGroups,
     request: &Request<'_>,
     (by, layout, keys): (Slot, &Arc<Layout>, Keys),
     (docs, are_all): (usize, bool),
-) -> Result<Found> {
-    let groups = found.winners.len();
+) -> Result<FoundGroups> {
+    let groups = found.groups.len();
     if are_all {
-        let each = layout.bytes() + size_of::<TopGroup>();
+        let each = layout.bytes() + size_of::<FoundGroup>();
         let all = found.distinct.unwrap_or_default();
         let rows = usize::try_from(all).unwrap_or(usize::MAX).saturating_mul(each);
         let docs = kept_docs(request, groups, docs).saturating_mul(keys.bytes());
@@ -276,10 +259,11 @@ fn with_docs(
     if docs == 0 || groups == 0 {
         return Ok(found);
     }
-    let index = GroupIndex::new(found.winners.iter().map(|winner| &winner.value));
+    let index = GroupIndex::new(found.groups.iter().map(|group| &group.value));
     let most = max_threads(request, &keys, groups, docs);
     let (_, best) = request.run(SecondPass::new(by, index).best(keys, docs, most))?.finish(request)?;
-    Ok(Found { best, ..found })
+    found.groups.iter_mut().zip(best).for_each(|(group, best)| group.docs = best);
+    Ok(found)
 }
 
 /// Finds the groups whose best documents come first.
@@ -289,7 +273,7 @@ fn by_best(
     layout: &Arc<Layout>,
     keys: Keys,
     group: &Group,
-) -> Result<Found> {
+) -> Result<FoundGroups> {
     let values = if group.top == 0 {
         Vec::new()
     } else {
@@ -303,7 +287,9 @@ fn by_best(
     let pass = request.run(pass)?;
     let (docs, missing) = (pass.docs, pass.missing);
     let (rows, best) = pass.finish(request)?;
-    let rows = rows.chunks(layout.words()).map(<[u64]>::to_vec);
-    let winners = values.into_iter().zip(rows).map(|(value, row)| TopGroup { value, row }).collect();
-    Ok(Found { winners, kept: Kept::new(), best, distinct: None, docs, missing })
+    let (rows, mut best) = (rows.chunks(layout.words()).map(<[u64]>::to_vec), best.into_iter());
+    let group = |(value, row)| FoundGroup { value, row, docs: best.next().unwrap_or_default() };
+    let groups = values.into_iter().zip(rows).map(group).collect();
+    let (kept, layout) = (Kept::new(), Arc::clone(layout));
+    Ok(FoundGroups { groups, kept, distinct: None, docs, missing, layout })
 }

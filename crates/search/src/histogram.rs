@@ -76,9 +76,8 @@ impl Histogram {
     }
 
     /// Adds a facet of the documents of each bucket, over a column of numbers or terms.
-    pub fn facet(mut self, facet: Facet) -> Histogram {
-        self.facet = Some(facet);
-        self
+    pub fn facet(self, facet: Facet) -> Histogram {
+        Histogram { facet: Some(facet), ..self }
     }
 }
 

@@ -370,21 +370,15 @@ impl Query {
 
     /// The names of the query's columns, sorted, each once.
     pub fn columns(&self) -> Vec<&str> {
-        fn add<'q>(query: &'q Query, names: &mut Vec<&'q str>) {
-            match query {
-                Query::All | Query::None | Query::Docs(_) | Query::Hits(_) => {}
-                Query::Condition(condition) => {
-                    names.push(&condition.column);
-                    if let Test::Column(_, other) = &condition.test {
-                        names.push(other);
-                    }
-                }
-                Query::And(parts) | Query::Or(parts) => parts.iter().for_each(|part| add(part, names)),
-                Query::Not(part) => add(part, names),
+        let mut names: Vec<&str> = match self {
+            Query::All | Query::None | Query::Docs(_) | Query::Hits(_) => Vec::new(),
+            Query::Condition(Condition { column, test: Test::Column(_, other), .. }) => {
+                vec![column.as_str(), other.as_str()]
             }
-        }
-        let mut names = Vec::new();
-        add(self, &mut names);
+            Query::Condition(condition) => vec![condition.column.as_str()],
+            Query::And(parts) | Query::Or(parts) => parts.iter().flat_map(Query::columns).collect(),
+            Query::Not(part) => part.columns(),
+        };
         names.sort_unstable();
         names.dedup();
         names

@@ -264,7 +264,8 @@ impl Search<'_> {
     /// 100, or if a condition, [`Metric::Distinct`] or [`Metric::Percentile`] is combined with [`GroupOrder::Best`];
     /// [`Error::Query`] if the condition has other names than `count` and the metrics that are numbers.
     pub fn group<'d>(&self, docs: impl Into<DocsByPart<'d>>, group: &Group) -> Result<Groups> {
-        Ok(group::find(self, docs.into(), group, false)?.finish(group.with_missing))
+        let (fields, found) = group::find(self, docs.into(), group, false)?;
+        Ok(found.finish(fields, group.with_missing))
     }
 
     /// Runs several searches over the documents that match a query. Columns that several of them use are read once.

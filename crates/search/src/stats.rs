@@ -115,21 +115,18 @@ impl Stats {
     }
 
     /// Adds the variance.
-    pub fn spread(mut self) -> Stats {
-        self.spread = true;
-        self
+    pub fn spread(self) -> Stats {
+        Stats { spread: true, ..self }
     }
 
     /// Adds percentiles, from 0 to 100.
-    pub fn percentiles(mut self, percentiles: impl IntoIterator<Item = f64>) -> Stats {
-        self.percentiles = percentiles.into_iter().collect();
-        self
+    pub fn percentiles(self, percentiles: impl IntoIterator<Item = f64>) -> Stats {
+        Stats { percentiles: percentiles.into_iter().collect(), ..self }
     }
 
     /// Adds the number of different values.
-    pub fn distinct(mut self) -> Stats {
-        self.distinct = true;
-        self
+    pub fn distinct(self) -> Stats {
+        Stats { distinct: true, ..self }
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use docvalues_column::promotion::per_second;
 use docvalues_column::{
     BatchDocs, Bounds, Column, ColumnInfo, DocRange, Each, Field, Gathered, LogicalType,
-    Result as ColumnResult, Rows, Values, bits, scan_by_gather,
+    Result as ColumnResult, Rows, Values, scan_by_gather,
 };
 
 use super::steps::{LastRun, Steps};
@@ -139,17 +139,10 @@ impl Rows<i64> for StepColumn {
         let Some(rows) = self.inner.values().numbers() else { return Ok(()) };
         let mut own = Gathered::new();
         rows.gather(docs, &mut own)?;
-        let fill = out.fill();
-        let (steps, mut presence) = out.begin_one(docs.len());
+        out.begin_one(docs.len());
         let mut last = LastRun::default();
-        for (at, step) in steps.iter_mut().enumerate() {
-            match own.present() {
-                Some(present) if !bits::get(present, at) => {
-                    *step = fill;
-                    presence.mark(at, false);
-                }
-                _ => *step = self.step_of.step(own.values()[at], &mut last),
-            }
+        for at in 0..docs.len() {
+            out.set(at, own.value(at).map(|number| self.step_of.step(number, &mut last)));
         }
         Ok(())
     }

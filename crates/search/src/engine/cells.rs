@@ -14,13 +14,13 @@ pub(crate) enum Cells<'a> {
     Bytes(Strings<'a>),
 }
 
-/// One number per document.
-#[derive(Clone, Copy)]
-pub(crate) struct Numbers<'a> {
-    /// One entry per document; arbitrary for documents without a value.
-    pub(crate) values: &'a [i64],
-    /// A bit for each document with a value; `None` if all have one.
-    pub(crate) present: Option<&'a [u64]>,
+/// At most one number a row, which is a document.
+#[derive(Clone, Copy, Debug)]
+pub struct Numbers<'a> {
+    /// A stored number for each row, 0 for rows without a value. The column's logical type gives it its meaning.
+    pub values: &'a [i64],
+    /// A bit for each row that has a number; `None` if all have one.
+    pub present: Option<&'a [u64]>,
 }
 
 /// One byte string per document.
@@ -33,9 +33,13 @@ pub(crate) struct Strings<'a> {
 }
 
 impl Numbers<'_> {
-    /// The number of document `at` of the window.
+    /// The number of row `at`.
+    ///
+    /// # Panics
+    ///
+    /// If there are not that many rows.
     #[inline]
-    pub(crate) fn get(&self, at: usize) -> Option<i64> {
+    pub fn get(&self, at: usize) -> Option<i64> {
         self.present.is_none_or(|bits| bits::get(bits, at)).then(|| self.values[at])
     }
 

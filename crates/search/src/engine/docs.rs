@@ -95,15 +95,8 @@ impl<'a> Docs<'a> {
     /// beyond `docs`.
     pub fn count(&self, docs: u32) -> u32 {
         match *self {
-            Docs::All => docs,
-            Docs::Range(from, to) => to.min(docs).saturating_sub(from),
-            Docs::List(list) => len_u32(list.partition_point(|doc| doc.get() < docs)),
             Docs::Bits(bits) if bits.docs() <= docs => bits.count(),
-            Docs::Bits(bits) => {
-                let (words, last) = (bits.words(), docs as usize / 64);
-                let rest = words.get(last).map_or(0, |word| (word & ((1 << (docs % 64)) - 1)).count_ones());
-                len_u32(bits::count(&words[..last.min(words.len())])) + rest
-            }
+            _ => len_u32(self.count_within(DocRange::new(0, docs))),
         }
     }
 
@@ -190,8 +183,7 @@ impl<'a> Docs<'a> {
         Ok(words)
     }
 
-    /// The number of documents that lie in `docs`, which begins and ends at multiples of 64, or at the end of the source.
-    /// O(docs / 64).
+    /// The number of documents that lie in `docs`, which begins at a multiple of 64. O(docs / 64).
     pub(crate) fn count_within(&self, docs: DocRange) -> usize {
         match *self {
             Docs::All => docs.len(),
@@ -201,7 +193,9 @@ impl<'a> Docs<'a> {
                 below(docs.end) - below(docs.start)
             }
             Docs::Bits(bits) => {
-                bits::count(&bits.words()[docs.start as usize / 64..docs.end.div_ceil(64) as usize])
+                let (words, first, last) = (bits.words(), docs.start as usize / 64, docs.end as usize / 64);
+                let rest = words.get(last).map_or(0, |word| word & ((1 << (docs.end % 64)) - 1));
+                bits::count(&words[first..last.min(words.len())]) + rest.count_ones() as usize
             }
         }
     }

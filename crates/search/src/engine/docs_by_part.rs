@@ -38,7 +38,6 @@ pub enum DocsByPart<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocSet {
     parts: Vec<PartSet>,
-    count: u64,
 }
 
 /// The documents of one part that are in a set.
@@ -62,18 +61,17 @@ impl PartSet {
 
 impl DocSet {
     pub(crate) fn new(parts: Vec<PartSet>) -> DocSet {
-        let count = parts.iter().map(|part| u64::from(part.count())).sum();
-        DocSet { parts, count }
+        DocSet { parts }
     }
 
     /// The number of documents.
     pub fn count(&self) -> u64 {
-        self.count
+        self.parts.iter().map(|part| u64::from(part.count())).sum()
     }
 
     /// Whether it has no document.
     pub fn is_empty(&self) -> bool {
-        self.count == 0
+        self.count() == 0
     }
 
     /// The number of parts.

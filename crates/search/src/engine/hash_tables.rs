@@ -6,7 +6,9 @@ use std::ops::Range;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::docs::len_u32;
+use super::interrupt::Interrupt;
 use super::memory_budget::MemoryBudget;
+use crate::error::Result;
 
 /// The number of parts into which hashes divide the values.
 pub(crate) const HASH_PARTS: u32 = 1 << 12;
@@ -108,6 +110,22 @@ impl NumberTable {
         } else {
             self.insert(hash, number, times, budget);
         }
+    }
+
+    /// Adds the counts of another table, whose memory the budget gets back.
+    pub(crate) fn add_counts(
+        &mut self,
+        other: &NumberTable,
+        budget: &MemoryBudget,
+        stop: &Interrupt,
+    ) -> Result<()> {
+        let mut pace = stop.pace();
+        for (number, count) in other.iter() {
+            pace.step()?;
+            self.count(number, count, budget);
+        }
+        budget.give(other.bytes());
+        Ok(())
     }
 
     fn insert(&mut self, hash: u64, number: i64, what: u64, budget: &MemoryBudget) -> bool {

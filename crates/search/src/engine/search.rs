@@ -132,9 +132,8 @@ impl<'s> Search<'s> {
     /// `ThreadPool::install`.
     ///
     /// With one thread, most searches run on the calling thread and use no pool.
-    pub fn threads(mut self, threads: usize) -> Search<'s> {
-        self.threads = if cfg!(feature = "rayon") { threads.max(1) } else { 1 };
-        self
+    pub fn threads(self, threads: usize) -> Search<'s> {
+        Search { threads: if cfg!(feature = "rayon") { threads.max(1) } else { 1 }, ..self }
     }
 
     /// Makes searches fail with [`Error::Interrupted`](crate::Error::Interrupted) soon after `stop` returns true.
@@ -162,9 +161,8 @@ impl<'s> Search<'s> {
     /// assert_eq!(search.count(&Query::All)?, 3);
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn interrupt(mut self, stop: impl Fn() -> bool + Send + Sync + 'static) -> Search<'s> {
-        self.stop = Interrupt::new(stop);
-        self
+    pub fn interrupt(self, stop: impl Fn() -> bool + Send + Sync + 'static) -> Search<'s> {
+        Search { stop: Interrupt::new(stop), ..self }
     }
 
     /// Limits the memory for intermediate results of a search to `bytes`, at least 64 KiB, over all threads.
@@ -181,9 +179,8 @@ impl<'s> Search<'s> {
     ///
     /// The limit does not change results, with one exception: the exact count of distinct byte strings takes at most
     /// a 16th of the memory. Beyond that, they are estimated as [`Distinct::About`](crate::stats::Distinct).
-    pub fn memory(mut self, bytes: usize) -> Search<'s> {
-        self.memory = Some(bytes.max(memory::MIN));
-        self
+    pub fn memory(self, bytes: usize) -> Search<'s> {
+        Search { memory: Some(bytes.max(memory::MIN)), ..self }
     }
 
     /// Sets the treatment of columns that the source does not have.
@@ -201,15 +198,13 @@ impl<'s> Search<'s> {
     /// assert_eq!(search.count(&Query::missing("size"))?, 3);
     /// # Ok::<(), docvalues_search::Error>(())
     /// ```
-    pub fn missing_columns(mut self, missing_columns: MissingColumns) -> Search<'s> {
-        self.missing_columns = missing_columns;
-        self
+    pub fn missing_columns(self, missing_columns: MissingColumns) -> Search<'s> {
+        Search { missing_columns, ..self }
     }
 
     /// Sets the treatment of columns of different kinds or types.
-    pub fn mixed_types(mut self, mixed_types: MixedTypes) -> Search<'s> {
-        self.mixed_types = mixed_types;
-        self
+    pub fn mixed_types(self, mixed_types: MixedTypes) -> Search<'s> {
+        Search { mixed_types, ..self }
     }
 
     /// The number of documents of all parts, live or not.

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use docvalues_column::{DocAddress, Field, Slices, bits};
+use docvalues_column::{DocAddress, Field, Slices};
 
 use super::chunk_buffer::ChunkBuffer;
-use super::dedup::NOWHERE;
 use super::from_value::FromValue;
+use crate::engine::Numbers;
+use crate::engine::dedup::NOWHERE;
 use crate::error::{Error, Result};
 
 /// Some documents in the requested order, and their values in some columns.
@@ -59,15 +60,6 @@ pub enum ChunkColumn<'a> {
     NumberLists(NumberLists<'a>),
     /// A sorted-set column.
     StringLists(StringLists<'a>),
-}
-
-/// At most one number a row.
-#[derive(Clone, Copy, Debug)]
-pub struct Numbers<'a> {
-    /// A stored number for each row, 0 for rows without a value. The column's logical type gives it its meaning.
-    pub values: &'a [i64],
-    /// A bit for each row that has a number; `None` if all have one.
-    pub present: Option<&'a [u64]>,
 }
 
 /// At most one byte string a row.
@@ -195,19 +187,6 @@ impl<'a> ChunkColumn<'a> {
                 terms => Cell::Terms(terms),
             },
         }
-    }
-}
-
-impl Numbers<'_> {
-    /// The number of row `at`.
-    ///
-    /// # Panics
-    ///
-    /// If there are not that many rows.
-    #[inline]
-    pub fn get(&self, at: usize) -> Option<i64> {
-        let value = self.values[at];
-        self.present.is_none_or(|present| bits::get(present, at)).then_some(value)
     }
 }
 

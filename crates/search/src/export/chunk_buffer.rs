@@ -4,9 +4,9 @@ use docvalues_column::{
     BatchDocs, Column, DocId, DocRange, Gathered, Kind, Lists, Rows, Slices, TermOrd, Terms, Values,
 };
 
-use super::chunk::{ChunkColumn, NumberLists, Numbers, StringLists, Strings};
-use super::dedup::{Dedup, NOWHERE};
-use crate::engine::{NO_ORD, SHORT_WINDOW, len_u32};
+use super::chunk::{ChunkColumn, NumberLists, StringLists, Strings};
+use crate::engine::dedup::{Dedup, NOWHERE};
+use crate::engine::{NO_ORD, Numbers, SHORT_WINDOW, len_u32};
 use crate::error::Result;
 
 /// About how many bytes of strings or lists to read at once: they stay in cache until they are copied.

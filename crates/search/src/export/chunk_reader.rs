@@ -6,7 +6,7 @@ use docvalues_column::{ColumnInfo, DocAddress, DocId, Field, Kind};
 
 use super::chunk::Chunk;
 use super::chunk_buffer::ChunkBuffer;
-use super::dedup::{Dedup, NOWHERE};
+use crate::engine::dedup::{Dedup, NOWHERE};
 use crate::engine::{ColumnSet, Interrupt, Search};
 use crate::error::Result;
 
@@ -73,21 +73,19 @@ impl ChunkReader {
         self.columns().map(|info| ChunkBuffer::new(info.kind())).collect()
     }
 
-    /// Reads the values of the chunk's documents. Returns the bytes of its strings and lists, or `None` if these
-    /// exceed `most`; the chunk is then invalid.
-    pub(crate) fn fill(&mut self, chunk: &mut Chunk, most: usize) -> Result<Option<usize>> {
-        let mut memory = most;
+    /// Reads the values of the chunk's documents. Returns false if its strings and lists take more bytes than `memory`;
+    /// the chunk is then invalid.
+    pub(crate) fn fill(&mut self, chunk: &mut Chunk, mut memory: usize) -> Result<bool> {
         let Chunk { docs, columns, .. } = chunk;
         let part = docs.first().map_or(0, |doc| doc.part);
-        let fits = if docs.iter().all(|doc| doc.part == part) && (part as usize) < self.parts() {
+        if docs.iter().all(|doc| doc.part == part) && (part as usize) < self.parts() {
             self.docs.clear();
             self.docs.extend(docs.iter().map(|doc| doc.doc));
             let filled = self.fill_part(part as usize, columns, &mut memory);
-            filled.map_err(|error| error.in_part(part as usize, self.parts()))?
+            filled.map_err(|error| error.in_part(part as usize, self.parts()))
         } else {
-            self.fill_parts(docs, columns, &mut memory)?
-        };
-        Ok(fits.then(|| most - memory))
+            self.fill_parts(docs, columns, &mut memory)
+        }
     }
 
     /// Reads documents of several parts, and of none, part by part.

@@ -53,16 +53,14 @@ pub trait FromValue<'a>: Sized {
 /// The error of a value that `asked` does not hold.
 #[cold]
 fn refuse<T>(logical: LogicalType, cell: &Cell<'_>, asked: &str) -> Result<T, String> {
-    Err(match cell {
-        Cell::Missing => format!("has no value, which {asked} does not hold"),
-        Cell::Numbers(_) | Cell::Terms(_) => {
-            format!("has a list of {}, which {asked} does not hold", logical.name())
-        }
-        Cell::Number(stored) => {
-            format!("has {} {}, which {asked} does not hold", logical.name(), Value::of(logical, *stored))
-        }
-        Cell::Bytes(_) => format!("has a {}, which {asked} does not hold", logical.name()),
-    })
+    let ty = logical.name();
+    let found = match cell {
+        Cell::Missing => "no value".into(),
+        Cell::Numbers(_) | Cell::Terms(_) => format!("a list of {ty}"),
+        Cell::Number(stored) => format!("{ty} {}", Value::of(logical, *stored)),
+        Cell::Bytes(_) => format!("a {ty}"),
+    };
+    Err(format!("has {found}, which {asked} does not hold"))
 }
 
 /// The number of a cell of integers.

@@ -1,7 +1,5 @@
 //! The counters of one facet.
 
-mod merge_parts;
-
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -10,7 +8,7 @@ use docvalues_column::{Slices, TermOrd, bits};
 use super::counter_array::CounterArray;
 use super::finish::{self, FacetResult};
 use super::{Facet, FacetCounts};
-use crate::engine::hash_tables::{self, HASH_PARTS, ValuePart};
+use crate::engine::hash_tables::{ByteStringTable, HASH_PARTS, NumberTable, ValuePart};
 use crate::engine::{
     Cells, Collector, ConstantColumn, Elements, Interrupt, MemoryBudget, MultiPass, NO_ORD, PassPart,
     Request, Slot, TermSpace, Window,
@@ -26,6 +24,10 @@ const MAX_DENSE: usize = 1 << 20;
 /// The ratio of terms to documents from which a hash table is used. An array must be cleared and scanned as a whole,
 /// a table only grows with the documents.
 const MAX_TERMS_PER_DOC: u64 = 64;
+
+/// The most terms of a part for each of its documents that are counted by its own ords: clearing a counter and adding
+/// it up costs about as much as a look-up of an id.
+const MAX_OWN_TERMS_PER_DOC: u64 = 1;
 
 /// Counts the values of one column.
 pub(crate) struct FacetCounter {
@@ -50,9 +52,9 @@ pub(super) enum Counts {
     /// A counter for each number or ord from the first one on. Others are not counted.
     Dense(i64, CounterArray),
     /// Numbers or ords in a hash table.
-    Sparse(hash_tables::NumberTable),
+    Sparse(NumberTable),
     /// Byte strings in a hash table; the count of row `i` is at `i - 1`.
-    Bytes(hash_tables::ByteStringTable, Vec<u64>),
+    Bytes(ByteStringTable, Vec<u64>),
 }
 
 impl FacetCounter {
@@ -72,9 +74,7 @@ impl FacetCounter {
             (Some(known), _) => Counts::Constant(known.with_one_zero(column)),
             (None, Elements::Ords) => ords(column.terms().map_or(0, TermSpace::len), hits, facet, bytes)?,
             (None, Elements::Numbers) => numbers(&column.number_bounds(), hits, bytes)?,
-            (None, Elements::Bytes) => {
-                Counts::Bytes(hash_tables::ByteStringTable::new(ValuePart::whole()), Vec::new())
-            }
+            (None, Elements::Bytes) => Counts::Bytes(ByteStringTable::new(ValuePart::whole()), Vec::new()),
         };
         let budget = Arc::new(MemoryBudget::new(bytes, request.stop()));
         Ok(FacetCounter::counting(facet.clone(), slot, counts, budget))
@@ -115,10 +115,8 @@ impl FacetCounter {
                         let ords = part.range();
                         Counts::Dense(ords.start.into(), CounterArray::new(ords.len(), hits)?)
                     }
-                    Elements::Bytes => {
-                        Counts::Bytes(hash_tables::ByteStringTable::new(part.clone()), Vec::new())
-                    }
-                    _ => Counts::Sparse(hash_tables::NumberTable::new(part.clone())),
+                    Elements::Bytes => Counts::Bytes(ByteStringTable::new(part.clone()), Vec::new()),
+                    _ => Counts::Sparse(NumberTable::new(part.clone())),
                 };
                 Ok(FacetCounter::counting(facet.clone(), slot, counts, budget))
             },
@@ -150,7 +148,7 @@ fn ords(terms: u32, hits: u64, facet: &Facet, bytes: usize) -> Result<Counts> {
     let counters = terms as usize + 1;
     let are_few = hits.saturating_mul(MAX_TERMS_PER_DOC) < u64::from(terms) && facet.min_count > 0;
     Ok(if are_few || hits > MAX_ARRAY_HITS {
-        Counts::Sparse(hash_tables::NumberTable::new(ValuePart::whole()))
+        Counts::Sparse(NumberTable::new(ValuePart::whole()))
     } else if counters.saturating_mul(size_of::<u32>()) > bytes {
         Counts::Later
     } else {
@@ -168,7 +166,7 @@ fn numbers(bounds: &RangeInclusive<i64>, hits: u64, bytes: usize) -> Result<Coun
         Ok(span) if span < MAX_DENSE.min(bytes / size_of::<u32>()) && hits <= MAX_ARRAY_HITS => {
             Counts::Dense(first, CounterArray::new(span + 1, len(hits))?)
         }
-        _ => Counts::Sparse(hash_tables::NumberTable::new(ValuePart::whole())),
+        _ => Counts::Sparse(NumberTable::new(ValuePart::whole())),
     })
 }
 
@@ -197,13 +195,28 @@ impl Collector for FacetCounter {
         }
     }
 
+    /// If the part has many documents for its terms, its own ords are counted.
     fn enter(&mut self, part: &PassPart<'_>) -> Result<bool> {
-        self.begin_part(part)?;
+        self.own = match (part.columns.ids(self.slot), &self.counts) {
+            (Some(ids), Counts::Ords(_)) => {
+                let hits = part.docs.count(part.total);
+                let are_many = ids.len() as u64 <= u64::from(hits) * MAX_OWN_TERMS_PER_DOC;
+                are_many.then(|| CounterArray::new(ids.len() + 1, hits as usize)).transpose()?
+            }
+            _ => None,
+        };
         Ok(true)
     }
 
+    /// Counts of own ords are added to those of ids, which all parts share.
     fn leave(&mut self, part: &PassPart<'_>) -> Result<()> {
-        self.add_part(part);
+        let own = self.own.take().map(CounterArray::finish);
+        if let (Some(own), Some(ids), Counts::Ords(counts)) =
+            (own, part.columns.ids(self.slot), &mut self.counts)
+        {
+            self.missing += own.last().copied().map_or(0, u64::from);
+            ids.iter().zip(own).for_each(|(id, count)| counts.add(id.get() as usize, count));
+        }
         Ok(())
     }
 
@@ -272,14 +285,35 @@ impl Collector for FacetCounter {
     }
 
     fn merge(&mut self, other: FacetCounter, stop: &Interrupt) -> Result<()> {
-        self.add_thread(other, stop)
+        self.docs += other.docs;
+        self.missing += other.missing;
+        if self.budget.is_over() {
+            return Ok(());
+        }
+        let (budget, mut pace) = (&*self.budget, stop.pace());
+        match (&mut self.counts, other.counts) {
+            (Counts::Ords(to), Counts::Ords(from)) | (Counts::Dense(_, to), Counts::Dense(_, from)) => {
+                to.merge(&from, stop)?;
+            }
+            (Counts::Sparse(to), Counts::Sparse(from)) => to.add_counts(&from, budget, stop)?,
+            (Counts::Bytes(to, counts), Counts::Bytes(from, from_counts)) => {
+                for (row, count) in (1..).zip(&from_counts) {
+                    pace.step()?;
+                    count_bytes(to, counts, from.get(row), *count, budget);
+                }
+                budget.give(from.bytes() + from_counts.capacity() * size_of::<u64>());
+            }
+            // A fork has the same kind of counters.
+            _ => {}
+        }
+        Ok(())
     }
 }
 
 /// Adds `times` to the count of a byte string, if the table's part of the values has it and there is room.
 #[inline]
 fn count_bytes(
-    table: &mut hash_tables::ByteStringTable,
+    table: &mut ByteStringTable,
     counts: &mut Vec<u64>,
     value: &[u8],
     times: u64,

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::engine::threads::POLL_EVERY;
 use crate::engine::{Interrupt, memory};
 use crate::error::Result;
 
@@ -19,9 +20,6 @@ const MAX_COPIED_LEN: usize = 2_048;
 
 /// The least ratio of values to counters that pays for clearing and adding up the copies.
 const MIN_VALUES_PER_COUNTER: usize = 8;
-
-/// Counters to add up between two polls of the interrupt flag.
-const POLL_EVERY: usize = 1 << 16;
 
 /// Counters of `0..len`.
 #[derive(Clone, Debug)]

@@ -5,11 +5,9 @@ use docvalues_column::{OrdRange, TermOrd, bits};
 use super::counter::Counts;
 use super::top_values::TopValues;
 use super::{Facet, FacetCounts};
+use crate::engine::threads::POLL_EVERY;
 use crate::engine::{ColumnView, Interrupt, Request, Slot, Stored, TermReader, TermSpace, ord_of};
 use crate::error::Result;
-
-/// Counters to scan between two polls of the interrupt flag.
-const POLL_EVERY: usize = 1 << 16;
 
 /// The first values so far, until all passes are finished.
 pub(super) struct FacetResult<'f> {

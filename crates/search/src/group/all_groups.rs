@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use super::having::Having;
-use super::{Found, GroupOrder, TopGroup};
+use super::{FoundGroup, FoundGroups, GroupOrder};
 use crate::engine::{
     Collector, Interrupt, MemoryBudget, MultiPass, Request, RowTable, Slot, Stored, TermReader, TermSpace,
     ValueSpace, Window, memory, ord_of, threads,
@@ -20,7 +20,7 @@ pub(super) fn find(
     by: Slot,
     layout: &Arc<Layout>,
     (order, top, having, are_all): (GroupOrder, usize, Option<&Having>, bool),
-) -> Result<Found> {
+) -> Result<FoundGroups> {
     let column = request.columns().get(by);
     let space = ValueSpace::of(column, request.hits());
     let bytes = request.memory();
@@ -56,8 +56,8 @@ pub(super) fn find(
             Ok(())
         },
     )?;
-    let winners = candidates.finish(request, ids.is_some())?;
-    Ok(Found { winners, kept, best: Vec::new(), distinct: Some(distinct), docs, missing })
+    let (groups, distinct) = (candidates.finish(request, ids.is_some())?, Some(distinct));
+    Ok(FoundGroups { groups, kept, distinct, docs, missing, layout: Arc::clone(layout) })
 }
 
 /// A row of accumulators for each value in the pass's part.
@@ -298,14 +298,15 @@ impl Candidates {
     }
 
     /// The groups, in order; `have_ids` if they are of ids, whose terms gave the order.
-    fn finish(self, request: &Request<'_>, have_ids: bool) -> Result<Vec<TopGroup>> {
+    fn finish(self, request: &Request<'_>, have_ids: bool) -> Result<Vec<FoundGroup>> {
         let mut found = self.heap.into_vec();
         threads::sort(&mut found, request.threads(), request.stop())?;
-        let (mut winners, mut pace) = (Vec::with_capacity(found.len()), request.stop().pace());
+        let (mut groups, mut pace) = (Vec::with_capacity(found.len()), request.stop().pace());
         for Candidate { value, key, row, .. } in found {
             pace.step()?;
-            winners.push(TopGroup { value: if have_ids { Stored::Number(key) } else { value }, row });
+            let value = if have_ids { Stored::Number(key) } else { value };
+            groups.push(FoundGroup { value, row, docs: Vec::new() });
         }
-        Ok(winners)
+        Ok(groups)
     }
 }

@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use docvalues_column::{DocAddress, Field, Value};
 
-use super::{GroupColumn, GroupFound, Groups, TopGroup, tuple_column};
-use crate::engine::Request;
+use super::{GroupColumn, GroupFound, Groups, tuple_column};
+use crate::engine::{Request, Stored};
 use crate::error::Result;
 use crate::metrics::{Distinct, Kept, Layout};
 
 /// The first groups, before their metrics are computed.
 pub(crate) struct FoundGroups {
-    pub(crate) fields: Vec<Field>,
     pub(crate) groups: Vec<FoundGroup>,
     /// The states of metrics that the accumulators do not hold.
     pub(crate) kept: Kept,
@@ -24,14 +23,16 @@ pub(crate) struct FoundGroups {
 
 /// A group, with its accumulators.
 pub(crate) struct FoundGroup {
-    pub(crate) value: Value,
+    /// Until it is [resolved](resolve), an ord for a term, and the number of a tuple.
+    pub(crate) value: Stored,
     pub(crate) row: Vec<u64>,
+    /// Its best documents, if they were requested.
     pub(crate) docs: Vec<DocAddress>,
 }
 
 impl FoundGroups {
-    pub(crate) fn finish(self, with_missing: bool) -> Groups {
-        let FoundGroups { fields, groups, kept, distinct, docs, missing, layout } = self;
+    pub(crate) fn finish(self, fields: Vec<Field>, with_missing: bool) -> Groups {
+        let FoundGroups { groups, kept, distinct, docs, missing, layout } = self;
         let found = |FoundGroup { value, row, docs }| GroupFound {
             values: values(value, &fields, with_missing),
             count: row[0],
@@ -44,12 +45,12 @@ impl FoundGroups {
 }
 
 /// The values of a group: its only value, or those of a tuple.
-pub(crate) fn values(value: Value, fields: &[Field], with_missing: bool) -> Vec<Option<Value>> {
+pub(crate) fn values(value: Stored, fields: &[Field], with_missing: bool) -> Vec<Option<Value>> {
     match value {
-        Value::Bytes(tuple) if with_missing || fields.len() > 1 => {
+        Stored::Bytes(tuple) if with_missing || fields.len() > 1 => {
             tuple_column::values(&tuple, fields, with_missing).unwrap_or_default()
         }
-        value => vec![Some(value)],
+        value => fields.first().map(|only| Some(value.into_value(only.logical))).into_iter().collect(),
     }
 }
 
@@ -57,16 +58,14 @@ pub(crate) fn values(value: Value, fields: &[Field], with_missing: bool) -> Vec<
 pub(super) fn resolve(
     request: &Request<'_>,
     by: &GroupColumn,
-    winners: Vec<TopGroup>,
-    best: Vec<Vec<DocAddress>>,
+    groups: Vec<FoundGroup>,
 ) -> Result<Vec<FoundGroup>> {
-    let (winners, mut best) =
-        (winners.into_iter().map(|TopGroup { value, row }| (value, row)), best.into_iter());
-    request.columns().get(by.slot).resolve(winners, request.stop(), |value, row| {
+    let groups = groups.into_iter().map(|FoundGroup { value, row, docs }| (value, (row, docs)));
+    request.columns().get(by.slot).resolve(groups, request.stop(), |value, (row, docs)| {
         let value = match (&by.tuples, value.stored()) {
-            (Some(tuples), Some(number)) => Value::Bytes(tuples.tuple(number)?),
-            _ => value,
+            (Some(tuples), Some(number)) => Stored::Bytes(tuples.tuple(number)?),
+            _ => Stored::of(value),
         };
-        Ok(FoundGroup { value, row, docs: best.next().unwrap_or_default() })
+        Ok(FoundGroup { value, row, docs })
     })
 }

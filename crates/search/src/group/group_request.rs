@@ -139,9 +139,8 @@ impl Group {
     /// assert_eq!(groups, [(&None, 3), (&Some(Value::I64(200)), 2)]);
     /// # Ok::<(), docvalues_search::Error>(())
     /// ```
-    pub fn with_missing(mut self) -> Group {
-        self.with_missing = true;
-        self
+    pub fn with_missing(self) -> Group {
+        Group { with_missing: true, ..self }
     }
 
     /// Sets the condition on the groups to return.
@@ -155,33 +154,28 @@ impl Group {
     /// # assert!(group.having.is_some());
     /// # Ok::<(), docvalues_search::Error>(())
     /// ```
-    pub fn having(mut self, condition: Query) -> Group {
-        self.having = Some(condition);
-        self
+    pub fn having(self, condition: Query) -> Group {
+        Group { having: Some(condition), ..self }
     }
 
     /// Sets the most groups to return.
-    pub fn top(mut self, top: usize) -> Group {
-        self.top = top;
-        self
+    pub fn top(self, top: usize) -> Group {
+        Group { top, ..self }
     }
 
     /// Sets the order of the groups.
-    pub fn order(mut self, order: GroupOrder) -> Group {
-        self.order = order;
-        self
+    pub fn order(self, order: GroupOrder) -> Group {
+        Group { order, ..self }
     }
 
     /// Sets the most documents to return for each group.
-    pub fn docs(mut self, docs: usize) -> Group {
-        self.docs = docs;
-        self
+    pub fn docs(self, docs: usize) -> Group {
+        Group { docs, ..self }
     }
 
     /// Sets the order of the documents in a group.
-    pub fn sort(mut self, keys: impl IntoIterator<Item = SortKey>) -> Group {
-        self.sort = keys.into_iter().collect();
-        self
+    pub fn sort(self, keys: impl IntoIterator<Item = SortKey>) -> Group {
+        Group { sort: keys.into_iter().collect(), ..self }
     }
 
     /// Adds a metric.

@@ -2,7 +2,7 @@
 
 use docvalues_column::SortKey;
 
-use super::TopGroup;
+use super::FoundGroup;
 use crate::engine::{Request, Stored, memory};
 use crate::error::Result;
 use crate::metrics::{Kept, Layout, MeasureState, Metric};
@@ -23,10 +23,10 @@ pub(super) fn open(request: &mut Request<'_>, metrics: &[Metric]) -> Result<Vec<
 pub(super) fn read(
     (request, layout): (&Request<'_>, &Layout),
     columns: &[(usize, Keys)],
-    (groups, kept): (&mut [TopGroup], &mut Kept),
+    (groups, kept): (&mut [FoundGroup], &mut Kept),
 ) -> Result<()> {
     for (metric, keys) in columns {
-        let by_key = |group: &TopGroup| layout.string_by_key(&group.row, *metric);
+        let by_key = |group: &FoundGroup| layout.string_by_key(&group.row, *metric);
         let docs: Vec<_> = groups.iter().filter_map(by_key).map(|(.., doc)| doc).collect();
         let mut entries = read_keys(request, keys, &docs)?.into_iter();
         for group in groups.iter_mut() {

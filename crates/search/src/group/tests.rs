@@ -56,7 +56,7 @@ fn host(doc: u32) -> Option<Vec<u8>> {
     (!doc.is_multiple_of(11)).then(|| [&b""[..], b"a", b"a\0", b"b"][doc as usize % 4].to_vec())
 }
 
-/// More terms than a tuple keeps.
+/// Many long strings, with zeros.
 fn path(doc: u32) -> Option<Vec<u8>> {
     (!doc.is_multiple_of(13)).then(|| [vec![b'p'; 300], vec![0, u8::try_from(doc % 256).unwrap()]].concat())
 }

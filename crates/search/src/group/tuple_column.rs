@@ -10,19 +10,16 @@
 //! Tuples are in the order of their values, column by column. If documents without a value are grouped as well, 00 comes
 //! before each value, and 01 stands for a missing one, which so comes last.
 
-use std::ops::ControlFlow;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use docvalues_column::{
     BatchDocs, Bounds, Column, ColumnInfo, Count, DocRange, Each, Field, Gathered, Kind, Lists, LogicalType,
-    OrdRange, Result as ColumnResult, Rows, TermOrd, Terms, Value, Values, bits, scan_by_gather,
+    Result as ColumnResult, Rows, TermOrd, Value, Values, bits, scan_by_gather,
 };
 use docvalues_format::file::kind::{from_u64, to_u64};
 
-use crate::engine::{ColumnSet, value};
-
-/// The most bytes of terms to keep of a dictionary.
-const MAX_KEPT: usize = 64 << 10;
+use crate::engine::dedup::{Dedup, NOWHERE};
+use crate::engine::{ColumnSet, NO_ORD, value};
 
 /// The byte before a value, and that of a missing one, if documents without a value are grouped.
 const PRESENT: u8 = 0;
@@ -31,15 +28,9 @@ const MISSING: u8 = 1;
 /// The tuples of some columns with one value a document.
 pub(super) struct TupleColumn {
     info: ColumnInfo,
-    members: Vec<Member>,
+    members: Vec<Arc<dyn Column>>,
     /// Whether each document has a tuple, or only those with a value in every column.
     with_missing: bool,
-}
-
-/// A column of a tuple, and the encoded terms of its dictionary if these are few. The first read decodes them.
-struct Member {
-    column: Arc<dyn Column>,
-    terms: OnceLock<Option<Lists<u8>>>,
 }
 
 impl TupleColumn {
@@ -48,65 +39,45 @@ impl TupleColumn {
         let names: Vec<&str> = sets.iter().map(|set| set.name()).collect();
         let field = Field::new(names.join(", "), Kind::Binary, LogicalType::Bytes);
         let part = |part: usize| {
-            let members = sets.iter().map(|set| Member::new(Arc::clone(&set.parts[part])));
+            let members = sets.iter().map(|set| Arc::clone(&set.parts[part]));
             Arc::new(TupleColumn::new(field.clone(), members.collect(), with_missing)) as Arc<dyn Column>
         };
         ColumnSet::new(field.clone(), (0..parts).map(part).collect())
     }
 
-    fn new(field: Field, members: Vec<Member>, with_missing: bool) -> TupleColumn {
-        let infos = members.iter().map(|member| member.column.info());
+    fn new(field: Field, members: Vec<Arc<dyn Column>>, with_missing: bool) -> TupleColumn {
+        let infos = members.iter().map(|member| member.info());
         let info = tuple_info(field, infos, with_missing);
         TupleColumn { info, members, with_missing }
     }
 }
 
-impl Member {
-    fn new(column: Arc<dyn Column>) -> Member {
-        Member { column, terms: OnceLock::new() }
-    }
+/// The values of a member for a batch of documents.
+enum MemberValues {
+    /// Numbers, and whether some may be -0.0.
+    Numbers(Gathered<i64>, bool),
+    /// The different ords, and the encoded term of each.
+    Terms(Dedup<TermOrd>, Lists<u8>),
+    Bytes(Gathered<u8>),
+}
 
-    /// The terms of the dictionary, if these are few.
-    fn kept(&self, dictionary: &dyn Terms) -> ColumnResult<Option<&Lists<u8>>> {
-        if let Some(kept) = self.terms.get() {
-            return Ok(kept.as_ref());
-        }
-        let (mut kept, mut bytes) = (Lists::new(), 0);
-        dictionary.each_term(OrdRange::new(0, dictionary.term_count()), &mut |_, term| {
-            bytes += term.len() + size_of::<u64>();
-            if bytes > MAX_KEPT {
-                return ControlFlow::Break(());
-            }
-            kept.push_with(|out| push_bytes(term, out));
-            ControlFlow::Continue(())
-        })?;
-        Ok(self.terms.get_or_init(|| (bytes <= MAX_KEPT).then_some(kept)).as_ref())
-    }
-
+impl MemberValues {
     /// Reads the values of `docs`.
-    fn read(&self, docs: BatchDocs<'_>) -> ColumnResult<MemberValues<'_>> {
-        Ok(match self.column.values() {
+    fn read(column: &dyn Column, docs: BatchDocs<'_>) -> ColumnResult<MemberValues> {
+        Ok(match column.values() {
             Values::Numbers(rows) => {
                 let mut numbers = Gathered::new();
                 rows.gather(docs, &mut numbers)?;
-                MemberValues::Numbers(numbers, value::has_negative_zero(self.column.info()))
+                MemberValues::Numbers(numbers, value::has_negative_zero(column.info()))
             }
             Values::Ords(rows, dictionary) => {
-                let mut ords = Gathered::new();
+                let (mut ords, mut unique) = (Gathered::filled(NO_ORD), Dedup::default());
                 rows.gather(docs, &mut ords)?;
-                match self.kept(dictionary)? {
-                    Some(terms) => MemberValues::Ords(ords, terms),
-                    None => {
-                        let mut unique: Vec<TermOrd> =
-                            (0..ords.len()).filter_map(|at| ords.value(at)).collect();
-                        unique.sort_unstable();
-                        unique.dedup();
-                        let (mut found, mut terms) = (Lists::new(), Lists::new());
-                        dictionary.gather_terms(&unique, &mut found)?;
-                        found.slices().iter().for_each(|term| terms.push_with(|out| push_bytes(term, out)));
-                        MemberValues::Terms { ords, unique, terms }
-                    }
-                }
+                unique.find(ords.values().iter().map(|ord| ord.get()), TermOrd::new);
+                let (mut found, mut terms) = (Lists::new(), Lists::new());
+                dictionary.gather_terms(&unique.values, &mut found)?;
+                found.slices().iter().for_each(|term| terms.push_with(|out| push_bytes(term, out)));
+                MemberValues::Terms(unique, terms)
             }
             Values::Bytes(rows) => {
                 let mut strings = Gathered::new();
@@ -115,24 +86,7 @@ impl Member {
             }
         })
     }
-}
 
-/// The values of a member for a batch of documents.
-enum MemberValues<'a> {
-    /// Numbers, and whether some may be -0.0.
-    Numbers(Gathered<i64>, bool),
-    /// Ords, and the encoded terms of the dictionary.
-    Ords(Gathered<TermOrd>, &'a Lists<u8>),
-    /// Ords, and each of them once in ascending order with its encoded term.
-    Terms {
-        ords: Gathered<TermOrd>,
-        unique: Vec<TermOrd>,
-        terms: Lists<u8>,
-    },
-    Bytes(Gathered<u8>),
-}
-
-impl MemberValues<'_> {
     /// Appends the value of document `at` to a tuple. Returns false if it has none.
     fn push(&self, at: usize, out: &mut Vec<u8>) -> bool {
         match self {
@@ -141,12 +95,9 @@ impl MemberValues<'_> {
                 let one_zero = |number| if *has_negative_zero { value::one_zero(number) } else { number };
                 number.map(|number| push_number(one_zero(number), out)).is_some()
             }
-            MemberValues::Ords(ords, terms) => {
-                ords.value(at).map(|ord| out.extend_from_slice(terms.get(ord.get() as usize))).is_some()
-            }
-            MemberValues::Terms { ords, unique, terms } => {
-                let place = ords.value(at).and_then(|ord| unique.binary_search(&ord).ok());
-                place.map(|place| out.extend_from_slice(terms.get(place))).is_some()
+            MemberValues::Terms(unique, terms) => {
+                let place = Some(unique.places[at]).filter(|place| *place != NOWHERE);
+                place.map(|place| out.extend_from_slice(terms.get(place as usize))).is_some()
             }
             MemberValues::Bytes(strings) => strings.row(at).map(|bytes| push_bytes(bytes, out)).is_some(),
         }
@@ -253,14 +204,14 @@ impl Column for TupleColumn {
     }
 
     fn is_absent(&self) -> bool {
-        !self.with_missing && self.members.iter().any(|member| member.column.is_absent())
+        !self.with_missing && self.members.iter().any(|member| member.is_absent())
     }
 }
 
 impl Rows<u8> for TupleColumn {
     fn gather(&self, docs: BatchDocs<'_>, out: &mut Gathered<u8>) -> ColumnResult<()> {
-        let members: Vec<_> =
-            self.members.iter().map(|member| member.read(docs)).collect::<ColumnResult<_>>()?;
+        let members = self.members.iter().map(|member| MemberValues::read(&**member, docs));
+        let members = members.collect::<ColumnResult<Vec<_>>>()?;
         let (lists, mut presence) = out.begin_many(docs.len());
         for (at, doc) in docs.iter().enumerate() {
             presence.mark(

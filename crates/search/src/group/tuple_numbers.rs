@@ -162,7 +162,6 @@ impl Column for TupleNumbers {
 
 impl Rows<i64> for TupleNumbers {
     fn gather(&self, docs: BatchDocs<'_>, out: &mut Gathered<i64>) -> ColumnResult<()> {
-        let fill = out.fill();
         // Past the last document, there are no missing values either.
         let mut present: Vec<bool> = match docs {
             BatchDocs::Run(run) => {
@@ -172,13 +171,10 @@ impl Rows<i64> for TupleNumbers {
             }
             BatchDocs::List(list) => list.iter().map(|doc| doc.get() < self.info.docs).collect(),
         };
-        let (numbers, mut presence) = out.begin_one(docs.len());
+        let (numbers, _) = out.begin_one(docs.len());
         numbers.fill(0);
         self.digits.iter().try_for_each(|digit| digit.append(docs, numbers, &mut present))?;
-        for (at, is_present) in present.into_iter().enumerate().filter(|(_, is_present)| !is_present) {
-            numbers[at] = fill;
-            presence.mark(at, is_present);
-        }
+        (0..docs.len()).filter(|at| !present[*at]).for_each(|at| out.set(at, None));
         Ok(())
     }
 

@@ -182,12 +182,8 @@ impl FacetByBucket {
     }
 
     fn merge(&mut self, other: &FacetByBucket, stop: &Interrupt) -> Result<()> {
-        let mut pace = stop.pace();
         for (to, from) in self.tables.iter_mut().zip(&other.tables) {
-            for (number, count) in from.iter() {
-                pace.step()?;
-                to.count(number, count, &self.budget);
-            }
+            to.add_counts(from, &self.budget, stop)?;
         }
         self.missing.iter_mut().zip(&other.missing).for_each(|(to, from)| *to += from);
         self.is_within_budget()

@@ -148,20 +148,16 @@ impl Accumulator {
     }
 
     /// Adds a number `times` times. O(log times).
-    pub(super) fn add_known(&self, row: &mut [u64], number: i64, mut times: u64) {
-        let mut some = vec![0; row.len()];
-        let mut rows = Rows { words: row.len(), rows: &mut some, places: &[0] };
-        self.add(&mut rows, &Numbers { values: &[number], present: None });
-        loop {
-            if !times.is_multiple_of(2) {
-                self.merge(row, &some);
-            }
-            times /= 2;
-            if times == 0 {
-                break;
-            }
-            let same = some.clone();
-            self.merge(&mut some, &same);
+    pub(super) fn add_known(&self, row: &mut [u64], number: i64, times: u64) {
+        if times > 1 {
+            let mut half = vec![0; row.len()];
+            self.add_known(&mut half, number, times / 2);
+            self.merge(row, &half);
+            self.merge(row, &half);
+        }
+        if !times.is_multiple_of(2) {
+            let mut rows = Rows { words: row.len(), rows: row, places: &[0] };
+            self.add(&mut rows, &Numbers { values: &[number], present: None });
         }
         if self.kind == AccumulatorKind::Distinct {
             row[self.at] = 1;

@@ -87,7 +87,7 @@ impl PartialGroups {
         let docs_of_each = kept_docs(group);
         let all = Group { top, order: GroupOrder::Value, docs: docs_of_each, having: None, ..group.clone() };
         crate::group::validate(group)?;
-        let found = crate::group::find(search, docs, &all, true)?;
+        let (_, found) = crate::group::find(search, docs, &all, true)?;
         let by = group.by.iter().enumerate().map(|(at, name)| Ok(column(name)?.of_step(group.step(at))));
         let keys = group.sort.iter().map(|key| key.column.as_str());
         let keys = keys.chain(group.metrics.iter().filter_map(Metric::key));
@@ -143,10 +143,8 @@ impl PartialGroups {
         }
         let distinct = groups.len() as u64;
         let fields: Vec<Field> = by.into_iter().map(|by| by.field).collect();
-        // Tuples are byte strings.
-        let logical = fields.first().map_or(LogicalType::Bytes, |first| first.logical);
         let found = |found: PartialGroup| GroupFound {
-            values: group_values(found.value.into_value(logical), &fields, group.with_missing),
+            values: group_values(found.value, &fields, group.with_missing),
             count: found.count,
             docs: found.docs.iter().take(group.docs).map(|doc| doc.address).collect(),
             metrics: measure::finish(&found.measures, &group.metrics, &metrics),
@@ -214,13 +212,12 @@ fn with_keys(
     let mut entries = read_keys(&request, &keys, &best)?.into_iter().map(KeyedDoc::from);
     let (mut groups, mut bytes) = (Vec::with_capacity(found.groups.len()), 0);
     for group in found.groups {
-        let value = Stored::of(group.value);
         let measures = found.layout.measure_states(&group.row, &found.kept);
         let docs: Vec<_> = entries.by_ref().take(group.docs.len()).collect();
-        bytes += EACH + value.heap_bytes() + size_of_val(measures.as_slice());
+        bytes += EACH + group.value.heap_bytes() + size_of_val(measures.as_slice());
         bytes += measures.iter().flatten().map(MeasureState::heap_bytes).sum::<usize>();
         memory::limit(bytes, search.pass_memory())?;
-        groups.push(PartialGroup { value, count: group.row[0], measures, docs });
+        groups.push(PartialGroup { value: group.value, count: group.row[0], measures, docs });
     }
     Ok(groups)
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use docvalues_column::{Bitset, Column, ErrorKind};
 
 use super::column_comparison::ColumnComparison;
-use super::column_condition::{Refused, Simplified, Wanted, compiled, matching_terms, wanted};
+use super::column_condition::{Refused, Wanted, compiled, matching_terms, wanted};
 use super::condition_filter::ConditionFilter;
 use super::doc_ids::DOC;
 use super::node::{Clause, Node, NodeKind};
@@ -285,11 +285,11 @@ impl<'s> Binder<'s> {
         };
         let clause = Clause::Own(clause);
         match wanted.simplify(&*column) {
-            Simplified::Nothing(why) => self.constant(false, clause, Some(why)),
-            Simplified::Everything => {
+            Err(why) => self.constant(false, clause, Some(why)),
+            Ok(Wanted::Exists) if column.info().all_present() => {
                 self.constant(true, clause, Some("every document has such a value".into()))
             }
-            Simplified::Only(wanted) => {
+            Ok(wanted) => {
                 let name = &column.info().field.name;
                 let sort = self.search.parts[self.part].source.sort();
                 let leading = sort.first().is_some_and(|key| key.column == *name);

@@ -107,7 +107,7 @@ impl BoundPart {
             words.iter_mut().zip(live.words()).for_each(|(word, live)| *word &= live);
         }
         let here = &mut words[(range.start / 64) as usize..];
-        let chunks = chunks(range).zip(here.chunks_mut(CHUNK_WORDS));
+        let chunks = range.chunks(CHUNK_DOCS as usize).zip(here.chunks_mut(CHUNK_WORDS));
         let mut runs = self.workers(&chunks, run);
         each(chunks, &mut runs, |run, (docs, bits)| match whole {
             Some(_) => self.fill(docs, bits, run),
@@ -158,7 +158,7 @@ impl BoundPart {
         let ignored = if first > range.start { 0 } else { ignored };
         let range = DocRange::new(first, found.end);
         let words = CHUNK_WORDS.min(range.words());
-        let chunks = chunks(range);
+        let chunks = range.chunks(CHUNK_DOCS as usize);
         let mut workers = self.workers(&chunks, || (vec![0; words], 0, Run::default()));
         each(chunks, &mut workers, |(words, count, run), docs| {
             let words = &mut words[..docs.words()];
@@ -273,11 +273,6 @@ impl BoundPart {
             Docs::List(_) | Docs::Bits(_) => None,
         }
     }
-}
-
-/// Splits documents into the chunks that threads take; the first begins at the start of `docs`.
-fn chunks(docs: DocRange) -> impl ExactSizeIterator<Item = DocRange> + Send {
-    docs.chunks(CHUNK_DOCS as usize)
 }
 
 /// Splits documents and their bits into windows; the first begins at the start of `docs`.

@@ -25,16 +25,6 @@ pub(super) enum Wanted {
     Strings(RangeSet<Vec<u8>>),
 }
 
-/// A condition, simplified by directory and dictionary.
-pub(super) enum Simplified {
-    /// No document matches, for this reason.
-    Nothing(String),
-    /// Every document matches.
-    Everything,
-    /// Documents with one of these values match; values outside of the column's bounds are left out.
-    Only(Wanted),
-}
-
 /// A literal that does not fit the column: its position in the test, and the error message.
 pub(super) type Refused = (usize, String);
 
@@ -208,11 +198,12 @@ impl Wanted {
         }
     }
 
-    /// Simplifies the condition by the column's directory entry.
-    pub(super) fn simplify(self, column: &dyn Column) -> Simplified {
+    /// Simplifies the condition by directory and dictionary: leaves out values that the column cannot have. The error is
+    /// the reason why no document matches.
+    pub(super) fn simplify(self, column: &dyn Column) -> Result<Wanted, String> {
         let info = column.info();
         if info.with_value.most() == 0 {
-            return Simplified::Nothing("the column has no values".into());
+            return Err("the column has no values".into());
         }
         let bounds = value_bounds(column).unwrap_or(i64::MIN..=i64::MAX);
         let there = || if bounds.is_empty() { RangeSet::none() } else { RangeSet::numbers(bounds.clone()) };
@@ -220,17 +211,12 @@ impl Wanted {
             Some(terms) => format!("none of its {} terms", terms.term_count()),
             None => ends(info.field.logical, &bounds),
         };
-        let wanted = match self {
+        match self {
             Wanted::Numbers(wanted) => narrowed(wanted, there(), Wanted::Numbers, all),
             Wanted::Strings(wanted) => {
                 narrowed(wanted, RangeSet::all(), Wanted::Strings, || "no value".to_owned())
             }
             Wanted::Exists => Ok(Wanted::Exists),
-        };
-        match wanted {
-            Err(why) => Simplified::Nothing(why),
-            Ok(Wanted::Exists) if info.all_present() => Simplified::Everything,
-            Ok(wanted) => Simplified::Only(wanted),
         }
     }
 }

@@ -45,9 +45,8 @@ pub(super) enum WantedSet {
     Exists,
     /// Numbers, or ords as numbers.
     Numbers(Members),
-    Strings(RangeSet<Vec<u8>>),
-    /// Byte strings without a dictionary that match a pattern.
-    Matching(Matcher),
+    /// Byte strings without a dictionary.
+    Bytes(Matcher),
 }
 
 /// A set of numbers.
@@ -115,14 +114,14 @@ pub(super) struct Buffers {
 impl ConditionFilter {
     /// The filter of a byte column without a dictionary by a pattern.
     pub(super) fn matching(column: Arc<dyn Column>, pattern: Matcher) -> ConditionFilter {
-        ConditionFilter { column, want: WantedSet::Matching(pattern), leading: false }
+        ConditionFilter { column, want: WantedSet::Bytes(pattern), leading: false }
     }
 
     pub(super) fn new(column: Arc<dyn Column>, wanted: &Wanted, leading: bool) -> ConditionFilter {
         let want = match wanted {
             Wanted::Exists => WantedSet::Exists,
             Wanted::Numbers(spans) => WantedSet::Numbers(Members::new(spans)),
-            Wanted::Strings(spans) => WantedSet::Strings(spans.clone()),
+            Wanted::Strings(spans) => WantedSet::Bytes(Matcher::Ranges(spans.clone())),
         };
         ConditionFilter { column, want, leading }
     }
@@ -145,8 +144,10 @@ impl ConditionFilter {
                 };
                 (values, info.value_count.most() as f64 / with_value.max(1.0), cost)
             }
-            WantedSet::Strings(spans) => ((0.1 * spans.list().len() as f64).min(0.9), 1.0, 20.0),
-            WantedSet::Matching(_) => (0.1, 1.0, 60.0),
+            WantedSet::Bytes(Matcher::Ranges(spans)) => {
+                ((0.1 * spans.list().len() as f64).min(0.9), 1.0, 20.0)
+            }
+            WantedSet::Bytes(_) => (0.1, 1.0, 60.0),
         };
         let share = with_value / f64::from(info.docs.max(1))
             * (1.0 - (1.0 - values.clamp(0.0, 1.0)).powf(each.max(1.0)));
@@ -173,22 +174,20 @@ impl ConditionFilter {
             (WantedSet::Numbers(members), Values::Ords(rows, _)) => {
                 filter_by_scan(rows, docs, bits, pruned, |row| members.contains_any_ord(row))?;
             }
-            (WantedSet::Strings(spans), Values::Bytes(rows)) => match spans.list() {
-                [(low, end)] => {
+            (WantedSet::Bytes(Matcher::Ranges(spans)), Values::Bytes(rows)) if spans.list().len() == 1 => {
+                for (low, end) in spans.list() {
                     let high = match end {
                         End::Before(end) => Bound::Excluded(end.clone()),
                         End::Never => Bound::Unbounded,
                     };
                     rows.filter(docs, &(Bound::Included(low.clone()), high), bits, pruned)?;
                 }
-                _ => filter_by_scan(rows, docs, bits, pruned, |row| spans.contains(row))?,
-            },
-            (WantedSet::Matching(pattern), Values::Bytes(rows)) => {
-                filter_by_scan(rows, docs, bits, pruned, |row| pattern.is_match(row))?;
+            }
+            (WantedSet::Bytes(matcher), Values::Bytes(rows)) => {
+                filter_by_scan(rows, docs, bits, pruned, |row| matcher.is_match(row))?;
             }
             // Byte strings of other columns were looked up in the dictionary.
-            (WantedSet::Numbers(_), Values::Bytes(_))
-            | (WantedSet::Strings(_) | WantedSet::Matching(_), _) => {}
+            (WantedSet::Numbers(_), Values::Bytes(_)) | (WantedSet::Bytes(_), _) => {}
         }
         Ok(())
     }
@@ -213,8 +212,7 @@ impl ConditionFilter {
     /// Clears the bits of the candidates that do not match; bit 0 stands for document `first`. Returns the number of
     /// values read.
     pub(super) fn check(&self, first: u32, candidates: &mut [u64], buffers: &mut Buffers) -> Result<u64> {
-        let is_strings = matches!(self.want, WantedSet::Strings(_) | WantedSet::Matching(_));
-        let size = if is_strings { GATHER_STRINGS } else { GATHER };
+        let size = if matches!(self.want, WantedSet::Bytes(_)) { GATHER_STRINGS } else { GATHER };
         let Buffers { docs: list, numbers, ords, bytes } = buffers;
         list.clear();
         bits::push_docs(candidates, first, list);
@@ -230,20 +228,13 @@ impl ConditionFilter {
                     rows.gather(batch, ords)?;
                     retain(first, docs, candidates, ords, |row| members.contains_any_ord(row))
                 }
-                (WantedSet::Strings(spans), Values::Bytes(rows)) => {
+                (WantedSet::Bytes(matcher), Values::Bytes(rows)) => {
                     rows.gather(batch, bytes)?;
-                    retain(first, docs, candidates, bytes, |row| spans.contains(row));
-                    docs.len()
-                }
-                (WantedSet::Matching(pattern), Values::Bytes(rows)) => {
-                    rows.gather(batch, bytes)?;
-                    retain(first, docs, candidates, bytes, |row| pattern.is_match(row));
+                    retain(first, docs, candidates, bytes, |row| matcher.is_match(row));
                     docs.len()
                 }
                 // Excluded by `few`.
-                (WantedSet::Exists, _)
-                | (WantedSet::Numbers(_), Values::Bytes(_))
-                | (WantedSet::Strings(_) | WantedSet::Matching(_), _) => 0,
+                (WantedSet::Exists | WantedSet::Bytes(_), _) | (WantedSet::Numbers(_), Values::Bytes(_)) => 0,
             } as u64;
         }
         Ok(read)
@@ -305,11 +296,11 @@ impl ConditionFilter {
                 };
                 self.with_order(what)
             }
-            (WantedSet::Strings(spans), _) => match spans.list().len() {
+            (WantedSet::Bytes(Matcher::Ranges(spans)), _) => match spans.list().len() {
                 1 => "scan of byte strings".into(),
                 ranges => format!("scan of byte strings for {ranges} ranges"),
             },
-            (WantedSet::Matching(_), _) => "scan of byte strings for a pattern".into(),
+            (WantedSet::Bytes(_), _) => "scan of byte strings for a pattern".into(),
         }
     }
 

@@ -7,7 +7,7 @@
 
 use docvalues_column::{DocRange, Pruning, bits};
 
-use super::column_comparison::{ColumnComparison, CompareBuffers};
+use super::column_comparison::CompareBuffers;
 use super::condition_filter::Buffers;
 use super::explain::Profile;
 use super::node::{Node, NodeKind};
@@ -134,10 +134,10 @@ impl Node {
             }
             NodeKind::Docs(set) => set.add_to(docs, bits),
             NodeKind::DocRanges(ranges) => add_ranges(ranges, docs, bits),
-            NodeKind::Compare(pair) => {
+            NodeKind::Compare(_) => {
                 let mut found = run.words(bits.len());
                 bits::set_range(&mut found, 0..docs.len());
-                self.narrow_by_comparison(pair, docs, &mut found, run)?;
+                self.narrow_unseen(docs, &mut found, run)?;
                 zip(bits, &found, |bits, found| bits | found);
                 run.spare.push(found);
             }
@@ -158,21 +158,6 @@ impl Node {
                 zip(bits, &all, |bits, others| bits | others);
                 run.spare.extend([found, all]);
             }
-        }
-        Ok(())
-    }
-
-    /// Clears the bits of the candidates for which a comparison of two columns does not hold.
-    fn narrow_by_comparison(
-        &self,
-        pair: &ColumnComparison,
-        docs: DocRange,
-        candidates: &mut [u64],
-        run: &mut Run,
-    ) -> Result<()> {
-        let read = pair.check(docs.start, candidates, run.compare_buffers.get_or_insert_default())?;
-        if let Some(counter) = run.counter(self) {
-            counter.filter.read += read;
         }
         Ok(())
     }
@@ -210,7 +195,12 @@ impl Node {
                 zip(candidates, &found, |candidates, found| candidates & found);
                 run.spare.push(found);
             }
-            NodeKind::Compare(pair) => self.narrow_by_comparison(pair, docs, candidates, run)?,
+            NodeKind::Compare(pair) => {
+                let read = pair.check(docs.start, candidates, run.compare_buffers.get_or_insert_default())?;
+                if let Some(counter) = run.counter(self) {
+                    counter.filter.read += read;
+                }
+            }
             NodeKind::And => narrow_by_all(&self.parts, docs, candidates, run)?,
             NodeKind::Or => {
                 // Candidates that one child found are not checked by the next.

@@ -11,6 +11,7 @@ use regex_automata::{meta, util::syntax};
 
 use super::Literal;
 use super::convert_literal::Mismatch;
+use super::range_set::RangeSet;
 use crate::engine::threads::lock;
 
 /// The most memory for a compiled pattern, in bytes.
@@ -140,9 +141,10 @@ impl Pattern {
     }
 }
 
-/// A compiled pattern.
+/// A test of byte strings: ranges, or a compiled pattern.
 #[derive(Clone, Debug)]
 pub(super) enum Matcher {
+    Ranges(RangeSet<Vec<u8>>),
     Bytes(PatternKind, Box<Finder<'static>>),
     #[cfg(feature = "regex")]
     Regex(meta::Regex),
@@ -152,6 +154,7 @@ impl Matcher {
     /// Whether a value matches.
     pub(super) fn is_match(&self, value: &[u8]) -> bool {
         match self {
+            Matcher::Ranges(ranges) => ranges.contains(value),
             Matcher::Bytes(PatternKind::Equals, finder) => value == finder.needle(),
             Matcher::Bytes(PatternKind::StartsWith, finder) => value.starts_with(finder.needle()),
             Matcher::Bytes(PatternKind::EndsWith, finder) => value.ends_with(finder.needle()),

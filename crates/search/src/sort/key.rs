@@ -121,11 +121,7 @@ impl Key {
             Cells::NumberLists(lists) => self.extreme(lists.get(at)),
             Cells::OrdLists(lists) => self.extreme_ord(lists.get(at)),
             Cells::Bytes(strings) => {
-                return match strings.get(at) {
-                    Some(bytes) if self.descending => SortValue::BytesDown(bytes),
-                    Some(bytes) => SortValue::Bytes(bytes),
-                    None => self.missing(),
-                };
+                return strings.get(at).map_or_else(|| self.missing(), |bytes| self.of_bytes(bytes));
             }
         };
         number.map_or_else(|| self.missing(), |number| self.of_number(number))
@@ -149,7 +145,7 @@ impl Key {
         let mut term = Vec::new();
         let ord = u32::try_from(number_at(rank, self.descending)).unwrap_or(u32::MAX);
         terms.term(TermOrd::new(ord), &mut term)?;
-        Ok(if self.descending { SortValue::BytesDown(term) } else { SortValue::Bytes(term) })
+        Ok(self.of_bytes(term))
     }
 
     /// The value by which a document with several ascending values is compared: NaN only if it has no other.
@@ -168,6 +164,11 @@ impl Key {
 
     fn missing<B>(&self) -> SortValue<B> {
         if self.missing_first { SortValue::First } else { SortValue::Last }
+    }
+
+    #[inline]
+    fn of_bytes<B>(&self, bytes: B) -> SortValue<B> {
+        if self.descending { SortValue::BytesDown(bytes) } else { SortValue::Bytes(bytes) }
     }
 
     pub(super) fn of_number<B>(&self, number: i64) -> SortValue<B> {
@@ -274,10 +275,7 @@ impl Key {
             (None, Some(number)) if value.logical() == self.logical => Ok((self.of_number(number), true)),
             (Some(term), _) if self.logical.is_bytes() => {
                 let Some(terms) = column.values().terms().filter(|_| !self.by_term) else {
-                    let term = term.to_vec();
-                    let place =
-                        if self.descending { SortValue::BytesDown(term) } else { SortValue::Bytes(term) };
-                    return Ok((place, true));
+                    return Ok((self.of_bytes(term.to_vec()), true));
                 };
                 let ceil = i64::from(terms.seek_ceil(term)?.get());
                 let is_exact = terms.seek_exact(term)?.is_some();

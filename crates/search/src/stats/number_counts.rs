@@ -42,13 +42,7 @@ impl NumberCounts {
     }
 
     pub(super) fn merge(&mut self, other: &NumberCounts, stop: &Interrupt) -> Result<()> {
-        let mut pace = stop.pace();
-        for (number, count) in other.table.iter() {
-            pace.step()?;
-            self.table.count(number, count, &self.budget);
-        }
-        self.budget.give(other.table.bytes());
-        Ok(())
+        self.table.add_counts(&other.table, &self.budget, stop)
     }
 
     /// The numbers and their counts, ascending.

@@ -2,7 +2,7 @@
 
 use docvalues_column::bits;
 
-use crate::engine::len_u32;
+use super::docs::len_u32;
 
 /// The position of a missing value.
 pub(crate) const NOWHERE: u32 = u32::MAX;
@@ -13,11 +13,11 @@ const BITS_EACH: usize = 64;
 
 /// The different numbers of a list, ascending, and the position of each list item among them.
 #[derive(Debug, Default)]
-pub(super) struct Dedup<T> {
+pub(crate) struct Dedup<T> {
     /// The different numbers.
-    pub(super) values: Vec<T>,
+    pub(crate) values: Vec<T>,
     /// The position of each list item; [`NOWHERE`] for [`NOWHERE`].
-    pub(super) places: Vec<u32>,
+    pub(crate) places: Vec<u32>,
     words: Vec<u64>,
     /// The number of bits set before each word.
     before: Vec<u32>,
@@ -26,7 +26,7 @@ pub(super) struct Dedup<T> {
 
 impl<T> Dedup<T> {
     /// Deduplicates `numbers`. O(n) if they ascend or are dense, else O(n log n).
-    pub(super) fn find(&mut self, numbers: impl Iterator<Item = u32> + Clone, make: impl Fn(u32) -> T) {
+    pub(crate) fn find(&mut self, numbers: impl Iterator<Item = u32> + Clone, make: impl Fn(u32) -> T) {
         self.values.clear();
         self.places.clear();
         let (mut there, mut most, mut ascending) = (0_usize, None, true);
