@@ -133,12 +133,11 @@ mod tests {
         let every = |text| parse_commit_every(text).map(|every| every.0);
         assert_eq!(every("end"), Ok(None));
         assert_eq!(every("500ms"), Ok(Some(Duration::from_millis(500))));
+        assert_eq!(every("1.5s"), Ok(Some(Duration::from_millis(1_500))));
         assert_eq!(every("2"), Ok(Some(Duration::from_secs(2))));
         assert_eq!(parse_durability("2s"), Ok(Durability::Within(Duration::from_secs(2))));
         assert_eq!(parse_durability("5m"), Ok(Durability::Within(Duration::from_secs(300))));
-        for wrong in
-            ["", "0", "0s", "-1s", "1.5s", "1d", "s", "99999999999999999999", "18446744073709551615h"]
-        {
+        for wrong in ["", "0", "0s", "-1s", "1d", "s", "99999999999999999999", "18446744073709551615h"] {
             assert!(every(wrong).is_err() && parse_durability(wrong).is_err(), "{wrong}");
         }
     }

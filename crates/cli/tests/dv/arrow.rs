@@ -58,7 +58,7 @@ fn every_type_comes_out_as_it_went_in() {
 fn a_stream_comes_from_a_pipe_and_other_files_do_not() {
     let rows = one("n", Int64Array::from(vec![7, 8]));
     let sandbox = Sandbox::new();
-    for bytes in [ipc_stream(&rows), gzip(&ipc_stream(&rows))] {
+    for bytes in [ipc_stream(&rows), gzip(ipc_stream(&rows))] {
         let run = sandbox.dv_with(&["build", "-", "-o", "a.dv"], &bytes);
         assert_eq!(run.code, 0, "{run:?}");
         assert_eq!(sandbox.ok(&["export", "a.dv"]), "{\"n\":7}\n{\"n\":8}\n");
