@@ -40,7 +40,8 @@ impl Numbers<'_> {
     /// If there are not that many rows.
     #[inline]
     pub fn get(&self, at: usize) -> Option<i64> {
-        self.present.is_none_or(|bits| bits::get(bits, at)).then(|| self.values[at])
+        let value = self.values[at];
+        self.present.is_none_or(|bits| bits::get(bits, at)).then_some(value)
     }
 
     /// Calls `each` with the position and the number of each document that has one.
@@ -123,5 +124,16 @@ impl<'a> Strings<'a> {
     /// The byte strings, in order; `None` for documents without one.
     pub(crate) fn iter(self) -> impl Iterator<Item = Option<&'a [u8]>> {
         (0..self.values.len()).map(move |at| self.get(at))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[should_panic(expected = "index out of bounds")]
+    fn a_row_past_the_last_one_panics_without_its_bit_too() {
+        let _ = Numbers { values: &[7], present: Some(&[1]) }.get(1);
     }
 }
