@@ -139,10 +139,13 @@ impl Rows<i64> for StepColumn {
         let Some(rows) = self.inner.values().numbers() else { return Ok(()) };
         let mut own = Gathered::new();
         rows.gather(docs, &mut own)?;
-        out.begin_one(docs.len());
+        let fill = out.fill();
+        let (steps, mut presence) = out.begin_one(docs.len());
         let mut last = LastRun::default();
-        for at in 0..docs.len() {
-            out.set(at, own.value(at).map(|number| self.step_of.step(number, &mut last)));
+        for (at, to) in steps.iter_mut().enumerate() {
+            let step = own.value(at).map(|number| self.step_of.step(number, &mut last));
+            *to = step.unwrap_or(fill);
+            presence.mark(at, step.is_some());
         }
         Ok(())
     }
