@@ -31,7 +31,7 @@ pub(super) struct Reader<'d> {
     bytes: &'d [u8],
     /// Those of a compressed block. They begin with the first term, if it is a dictionary.
     decompressed: Vec<u8>,
-    /// What is left of a compressed block.
+    /// Decompresses the rest of the block, from the place that was reached on.
     rest: Decoder<'d>,
     /// The place after this term in one of them.
     at: usize,
