@@ -135,14 +135,14 @@ fn table_of(field: &Field) -> String {
         });
         format!("\"{}\"", escaped.collect::<String>())
     };
-    let several = if field.kind.is_multi_valued() { "[]" } else { "" };
+    let suffix = match field.kind {
+        Kind::Numeric => "",
+        Kind::SortedNumeric | Kind::SortedSet => "[]",
+        Kind::Binary => ":binary",
+        Kind::Sorted => ":sorted",
+    };
     let mut table =
-        format!("[columns.{}]\ntype = \"{}{several}\"\n", quoted(&field.name), field.logical.name());
-    match field.kind {
-        Kind::Binary => table += "kind = \"binary\"\n",
-        Kind::Sorted => table += "kind = \"sorted\"\n",
-        Kind::Numeric | Kind::SortedNumeric | Kind::SortedSet => {}
-    }
+        format!("[columns.{}]\ntype = \"{}{suffix}\"\n", quoted(&field.name), field.logical.name());
     for entry in field.format.as_deref().unwrap_or_default().split(';') {
         let (key, value) = entry.split_once('=').unwrap_or((entry, ""));
         match key {
