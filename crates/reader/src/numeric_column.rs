@@ -15,8 +15,8 @@ use docvalues_storage::{Section, SharedBytes};
 use crate::column::{BATCH, ColumnCore, FormatResult, presence_words, request};
 use crate::dictionary::Dictionary;
 use crate::element::Stored;
-use crate::list_lookup::ListLookup;
 use crate::lists::ListReader;
+use crate::row_lookup::RowLookup;
 use crate::sort_key;
 
 /// A buffer for a batch of values, aligned to cache lines: kernels write whole lines.
@@ -33,8 +33,8 @@ pub(crate) struct NumericColumn {
     /// The look-ups of a single-valued column in which every document has a value, once all its bytes are verified. Not
     /// boxed, as that costs each look-up a load, and the processor can have only some 190 loads under way.
     pub(crate) lookup: OnceLock<Lookup<SharedBytes>>,
-    /// The look-ups of a multi-valued column, once all its bytes are verified.
-    pub(crate) list_lookup: OnceLock<Box<ListLookup>>,
+    /// The look-ups of any other column, once all its bytes are verified.
+    pub(crate) row_lookup: OnceLock<Box<RowLookup>>,
     /// The dictionary, if the numbers are ords.
     pub(crate) terms: Option<Arc<Dictionary>>,
 }
@@ -68,10 +68,9 @@ impl NumericColumn {
         {
             return Ok(Some(value));
         }
-        let found = if self.core.presence.is_all() {
-            self.read_dense(doc).map(Some)
-        } else {
-            multiversioned(ReadVerified { column: self, doc })
+        let found = match self.row_lookup.get() {
+            Some(lookup) => lookup.get(doc),
+            None => self.read_verified(doc),
         };
         match found {
             Some(value) => Ok(value),
@@ -79,16 +78,30 @@ impl NumericColumn {
         }
     }
 
-    /// The value of `doc` if its bytes are verified, in a column in which every document has a value. Makes the
-    /// [`Lookup`] once all bytes are.
+    /// The value of `doc` if its bytes are verified. Makes the look-ups of the column once all bytes are.
     #[inline(never)]
-    fn read_dense(&self, doc: DocId) -> Option<i64> {
-        if self.lookup.get().is_none()
-            && let Some(lookup) = self.values.lookup(Section::verified_bytes)
-        {
-            self.lookup.get_or_init(|| lookup);
+    fn read_verified(&self, doc: DocId) -> Option<Option<i64>> {
+        self.make_lookup();
+        match self.core.presence.is_all() {
+            true => self.values.get_verified(doc.get().into()).map(Some),
+            false => multiversioned(ReadVerified { column: self, doc }),
         }
-        self.values.get_verified(doc.get().into())
+    }
+
+    /// Makes the look-ups of the column, unless it has them or some bytes are not verified.
+    fn make_lookup(&self) {
+        let NumericColumn { core, offsets, values, lookup, row_lookup, .. } = self;
+        if core.presence.is_all() && offsets.is_none() {
+            if lookup.get().is_none()
+                && let Some(found) = values.lookup(Section::verified_bytes)
+            {
+                lookup.get_or_init(|| found);
+            }
+        } else if row_lookup.get().is_none()
+            && let Some(found) = RowLookup::of(&core.presence, offsets.as_ref(), values)
+        {
+            row_lookup.get_or_init(|| Box::new(found));
+        }
     }
 
     /// The value of `doc`, verifying the bytes on the way.
@@ -103,25 +116,21 @@ impl NumericColumn {
     /// Replaces `out` by the values of `doc`, and returns whether there are any.
     #[inline(never)]
     pub(crate) fn read_row<T: Stored>(&self, doc: DocId, out: &mut Vec<T>) -> Result<bool> {
-        match self.list_lookup.get() {
-            Some(lookup) => multiversioned(ReadList { column: self, lookup, doc, out }),
+        match self.row_lookup.get() {
+            Some(lookup) => multiversioned(ReadRow { column: self, lookup, doc, out }),
             None => self.read_row_checked(doc, out),
         }
     }
 
-    /// [`read_row`](Self::read_row) of a row that no [`ListLookup`] returns. Makes that of the column once all bytes are
-    /// verified.
+    /// [`read_row`](Self::read_row) of a row that no [`RowLookup`] returns. Makes the look-ups of the column once all bytes
+    /// are verified.
     #[inline(never)]
     fn read_row_checked<T: Stored>(&self, doc: DocId, out: &mut Vec<T>) -> Result<bool> {
         out.clear();
         match self.lists() {
             Some(lists) => {
                 self.core.named(lists.read(doc, out))?;
-                if self.list_lookup.get().is_none()
-                    && let Some(lookup) = ListLookup::of(lists)
-                {
-                    self.list_lookup.get_or_init(|| Box::new(lookup));
-                }
+                self.make_lookup();
             }
             None => out.extend(self.core.named(self.read(doc))?.map(T::of)),
         }
@@ -232,8 +241,7 @@ impl NumericColumn {
 
 /// One look-up in verified bytes: the outer `None` means that it takes [`read_checked`](NumericColumn::read_checked).
 ///
-/// Compiled for several CPUs, because counting the bits of a line of presence takes most of its instructions on one that
-/// has none for that. It fits two registers.
+/// Compiled for several CPUs, as the look-up of a [`RowLookup`] is.
 struct ReadVerified<'c> {
     column: &'c NumericColumn,
     doc: DocId,
@@ -252,17 +260,17 @@ impl Work for ReadVerified<'_> {
     }
 }
 
-/// One look-up of a list, by the column's [`ListLookup`] if that returns it.
+/// One look-up of a row, by the column's [`RowLookup`] if that returns it.
 ///
 /// Compiled for several CPUs, as [`ReadVerified`] is.
-struct ReadList<'c, T> {
+struct ReadRow<'c, T> {
     column: &'c NumericColumn,
-    lookup: &'c ListLookup,
+    lookup: &'c RowLookup,
     doc: DocId,
     out: &'c mut Vec<T>,
 }
 
-impl<T: Stored> Work for ReadList<'_, T> {
+impl<T: Stored> Work for ReadRow<'_, T> {
     type Output = Result<bool>;
 
     #[inline(always)]

@@ -18,6 +18,7 @@ struct Document {
     size: i64,
     price: Option<i64>,
     host: u32,
+    rack: Option<u32>,
     tags: Vec<u32>,
     levels: Vec<i64>,
     /// Of each document, at least one.
@@ -26,8 +27,9 @@ struct Document {
 
 struct Model {
     documents: Vec<Document>,
-    /// The numbers of the hosts and of the tags that documents have: the position of one is its ord.
+    /// The numbers of the hosts, racks and tags that documents have: the position of one is its ord.
     hosts: Vec<u32>,
+    racks: Vec<u32>,
     tags: Vec<u32>,
     file: Vec<u8>,
 }
@@ -35,9 +37,10 @@ struct Model {
 static MODEL: LazyLock<Model> = LazyLock::new(|| {
     let documents = documents();
     let hosts = ords(documents.iter().map(|row| row.host));
+    let racks = ords(documents.iter().filter_map(|row| row.rack));
     let tags = ords(documents.iter().flat_map(|row| row.tags.iter().copied()));
     let file = file(&documents);
-    Model { documents, hosts, tags, file }
+    Model { documents, hosts, racks, tags, file }
 });
 
 fn documents() -> Vec<Document> {
@@ -64,9 +67,11 @@ fn documents() -> Vec<Document> {
             2 => None,
             _ => (below(10) == 0).then_some(-3),
         };
+        // Dense blocks, the last of which ends with documents without a value.
+        let rack = (doc < DOCS - 1_000 && below(5) > 1).then(|| below(500));
         let codes =
             (0..=below(5) * below(3)).map(|i| i64::from(i) << 24 | i64::from(below(1 << 24))).collect();
-        Document { size, price, host: below(3_000), tags, levels, codes }
+        Document { size, price, host: below(3_000), rack, tags, levels, codes }
     };
     (0..DOCS).map(document).collect()
 }
@@ -84,6 +89,7 @@ fn file(documents: &[Document]) -> Vec<u8> {
     let size = schema.add(FieldSpec::new("size", LogicalType::I64)).unwrap();
     let price = schema.add(FieldSpec::new("price", LogicalType::I64)).unwrap();
     let hosts = schema.add(FieldSpec::new("host", LogicalType::Utf8).kind(BytesKind::Sorted)).unwrap();
+    let racks = schema.add(FieldSpec::new("rack", LogicalType::Utf8).kind(BytesKind::Sorted)).unwrap();
     let tags = schema.add(FieldSpec::new("tags", LogicalType::Utf8).multi_valued()).unwrap();
     let levels = schema.add(FieldSpec::new("levels", LogicalType::I64).multi_valued()).unwrap();
     let codes = schema.add(FieldSpec::new("codes", LogicalType::I64).multi_valued()).unwrap();
@@ -94,6 +100,9 @@ fn file(documents: &[Document]) -> Vec<u8> {
         document.str(hosts, &host(row.host)).unwrap();
         if let Some(value) = row.price {
             document.i64(price, value).unwrap();
+        }
+        if let Some(number) = row.rack {
+            document.str(racks, &host(number)).unwrap();
         }
         for number in &row.tags {
             document.str(tags, &tag(*number)).unwrap();
@@ -128,23 +137,28 @@ fn check<T: Element>(rows: &dyn Rows<T>, doc: DocId, buffer: &mut Vec<T>, row: &
 
 /// Reads `docs` in every way. Every answer must be the model's, or an error; returns the number of errors.
 fn read(segment: &Segment, docs: impl Iterator<Item = u32>) -> usize {
-    let Model { documents, hosts, tags, .. } = &*MODEL;
+    let Model { documents, hosts, racks, tags, .. } = &*MODEL;
     let ord = |numbers: &[u32], number: &u32| TermOrd::new(numbers.binary_search(number).unwrap() as u32);
     let opened = || -> Result<_, docvalues::column::Error> {
         let (size, price) = (segment.numeric("size")?, segment.numeric("price")?);
-        let (host, tag) = (segment.sorted("host")?, segment.sorted_set("tags")?);
-        Ok((size, price, host, tag, segment.sorted_numeric("levels")?, segment.sorted_numeric("codes")?))
+        let (host, rack, tag) =
+            (segment.sorted("host")?, segment.sorted("rack")?, segment.sorted_set("tags")?);
+        let (level, code) = (segment.sorted_numeric("levels")?, segment.sorted_numeric("codes")?);
+        Ok((size, price, host, rack, tag, level, code))
     };
-    let Ok((size, price, host, tag, level, code)) = opened() else { return 1 };
-    let columns = [size.column(), price.column(), host.column(), tag.column(), level.column(), code.column()];
-    let [size_rows, price_rows, host_rows, tag_rows, level_rows, code_rows] = columns.each_ref();
+    let Ok((size, price, host, rack, tag, level, code)) = opened() else { return 1 };
+    let [size_rows, price_rows] = [size.column(), price.column()];
+    let [host_rows, rack_rows, tag_rows] = [host.column(), rack.column(), tag.column()];
+    let [level_rows, code_rows] = [level.column(), code.column()];
     let (none, mut errors) = (Document::default(), 0);
     let (mut numbers, mut terms) = (Vec::new(), Vec::new());
     for number in docs {
         let (doc, row) = (DocId::new(number), documents.get(number as usize));
-        let Document { price: right_price, tags: right_tags, levels, codes, .. } = row.unwrap_or(&none);
+        let Document { price: right_price, rack: right_rack, tags: right_tags, levels, codes, .. } =
+            row.unwrap_or(&none);
         let right_size = row.map(|row| row.size);
         let right_host = row.map(|row| ord(hosts, &row.host));
+        let right_rack = right_rack.map(|number| ord(racks, &number));
         let right_tags: Vec<TermOrd> = right_tags.iter().map(|number| ord(tags, number)).collect();
         if number.is_multiple_of(3) {
             (numbers, terms) = (Vec::new(), Vec::new());
@@ -153,6 +167,7 @@ fn read(segment: &Segment, docs: impl Iterator<Item = u32>) -> usize {
             size.get(doc).map(|found| assert_eq!(found, right_size, "size of {doc:?}")).is_ok(),
             price.get(doc).map(|found| assert_eq!(found, *right_price, "price of {doc:?}")).is_ok(),
             host.ord(doc).map(|found| assert_eq!(found, right_host, "host of {doc:?}")).is_ok(),
+            rack.ord(doc).map(|found| assert_eq!(found, right_rack, "rack of {doc:?}")).is_ok(),
             tag.ords(doc, &mut terms).map(|()| assert_eq!(terms, right_tags, "tags of {doc:?}")).is_ok(),
             level.get(doc, &mut numbers).map(|()| assert_eq!(&numbers, levels, "levels of {doc:?}")).is_ok(),
             code.get(doc, &mut numbers).map(|()| assert_eq!(&numbers, codes, "codes of {doc:?}")).is_ok(),
@@ -161,15 +176,16 @@ fn read(segment: &Segment, docs: impl Iterator<Item = u32>) -> usize {
         let rows = |column: &Arc<dyn Column>, buffer: &mut Vec<i64>, row: &[i64]| {
             check(column.values().numbers().unwrap(), doc, buffer, row)
         };
-        done.push(rows(size_rows, &mut numbers, right_size.as_slice()));
-        done.push(rows(price_rows, &mut numbers, right_price.as_slice()));
-        done.push(rows(level_rows, &mut numbers, levels));
-        done.push(rows(code_rows, &mut numbers, codes));
+        done.push(rows(&size_rows, &mut numbers, right_size.as_slice()));
+        done.push(rows(&price_rows, &mut numbers, right_price.as_slice()));
+        done.push(rows(&level_rows, &mut numbers, levels));
+        done.push(rows(&code_rows, &mut numbers, codes));
         let rows = |column: &Arc<dyn Column>, buffer: &mut Vec<TermOrd>, row: &[TermOrd]| {
             check(column.values().ords().unwrap(), doc, buffer, row)
         };
-        done.push(rows(host_rows, &mut terms, right_host.as_slice()));
-        done.push(rows(tag_rows, &mut terms, &right_tags));
+        done.push(rows(&host_rows, &mut terms, right_host.as_slice()));
+        done.push(rows(&rack_rows, &mut terms, right_rack.as_slice()));
+        done.push(rows(&tag_rows, &mut terms, &right_tags));
         errors += done.into_iter().filter(|done| !done).count();
     }
     errors

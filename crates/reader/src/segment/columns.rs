@@ -123,7 +123,7 @@ fn open_numbers(
         core.info.bounds = if meta.count > 0 { Bounds::Exact(meta.min..=meta.max) } else { Bounds::NONE };
         core.info.sum = sum;
     }
-    let (lookup, list_lookup) = (OnceLock::new(), OnceLock::new());
-    let column = NumericColumn { core, offsets, values, lookup, list_lookup, terms };
+    let (lookup, row_lookup) = (OnceLock::new(), OnceLock::new());
+    let column = NumericColumn { core, offsets, values, lookup, row_lookup, terms };
     Ok(OpenColumn::Numeric(Arc::new(column)))
 }
