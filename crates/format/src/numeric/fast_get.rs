@@ -11,7 +11,6 @@
 //! The fast path also serves columns of which some bytes are not verified yet. A [`Lookup`](super::Lookup) takes
 //! fewer instructions once all are.
 
-use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 use byteorder::{ByteOrder, LittleEndian};
@@ -71,10 +70,13 @@ struct Header {
 }
 
 impl<B: SectionBytes> NumericReader<B> {
-    /// Value `index`, if the column has a fast path and it applies. After `None`, call [`get`](Self::get).
+    /// Value `index`, if the column is constant, or has a fast path and it applies. After `None`, call [`get`](Self::get).
     #[inline(always)]
     pub fn get_verified(&self, index: u64) -> Option<i64> {
-        let fast_path = self.fast_path.get()?;
+        let Some(fast_path) = self.fast_path.get() else {
+            let Transform::Constant(value) = self.meta.transform else { return None };
+            return (index < self.meta.count).then_some(value);
+        };
         if index >= fast_path.count {
             return None;
         }
@@ -118,41 +120,6 @@ impl<B: SectionBytes> NumericReader<B> {
         };
         let (base, gcd) = (fast_path.base, fast_path.gcd);
         Some((affine(base, gcd, first), affine(base, gcd, second)))
-    }
-
-    /// Calls `each` with the values of `range`, which should be few, if the column is constant, or has a fast path and it
-    /// applies. Before `None`, `each` may have been called with the first of them.
-    #[inline(always)]
-    pub fn run_verified(&self, range: Range<u64>, mut each: impl FnMut(i64)) -> Option<()> {
-        if range.is_empty() {
-            return None;
-        }
-        let Some(fast_path) = self.fast_path.get() else {
-            let Transform::Constant(value) = self.meta.transform else { return None };
-            return (range.end <= self.meta.count).then(|| range.for_each(|_| each(value)));
-        };
-        if range.end > fast_path.count {
-            return None;
-        }
-        let verified = self.meta.blocks.as_ref().and_then(B::verified);
-        let (&Blocks::Plain(OneBlock { payload, width, mask }), Some(bytes)) = (&fast_path.blocks, verified)
-        else {
-            for index in range {
-                each(self.get_verified(index)?);
-            }
-            return Some(());
-        };
-        // One slice for all of them.
-        let (first, last) = (range.start * width, (range.end - 1) * width);
-        let place = payload + (first / 8) as usize..payload + (last / 8) as usize + bits::OVERREAD;
-        let (bytes, mut bit) = (bytes.get(place)?, first % 8);
-        for _ in range {
-            let word: &[u8; 8] = bytes.get((bit / 8) as usize..)?.first_chunk()?;
-            let residual = u64::from_le_bytes(*word) >> (bit % 8) & mask;
-            each(affine(fast_path.base, fast_path.gcd, residual));
-            bit += width;
-        }
-        Some(())
     }
 
     /// Residual `index` of the only block, above the line of this `slope`.

@@ -227,7 +227,7 @@ fn one_by_one_is_as_in_a_batch_whatever_the_headers_say() {
     }
 }
 
-/// A pair and a run of values by the fast path are those of single look-ups, around the ends of blocks, and among granules
+/// A value and a pair of values by the fast path are those of single look-ups, around the ends of blocks, and among granules
 /// that are not verified.
 #[test]
 fn neighbours_on_the_fast_path_are_values() {
@@ -262,21 +262,15 @@ fn neighbours_on_the_fast_path_are_values() {
             assert_eq!(reader.get_pair(index), Ok(pair), "pair {index}");
             assert!(found.is_none_or(|found| found == pair), "pair {index}");
             assert!(!all || found.is_some(), "pair {index}");
-            for len in 1..10 {
-                let mut run = Vec::new();
-                let done = reader.run_verified(index..index + len, |value| run.push(value));
-                assert_eq!(run, values[at..at + run.len()], "{len} from {index} on");
-                assert!(done.is_none() || run.len() as u64 == len, "{len} from {index} on");
-                assert!(!all || done.is_some(), "{len} from {index} on");
-                let verified = (index..index + len).all(|index| reader.get_verified(index).is_some());
-                assert_eq!(done.is_some(), verified, "{len} from {index} on");
-            }
+            let found = reader.get_verified(index);
+            assert!(found.is_none_or(|found| found == values[at]), "value {index}");
+            assert!(!all || found.is_some(), "value {index}");
         }
-        for range in [119_999..120_001, 120_000..120_001, 5..5] {
-            assert_eq!(reader.run_verified(range, |_| panic!("no such value")), None);
-        }
+        assert_eq!([120_000, u64::MAX].map(|index| reader.get_verified(index)), [None; 2]);
         assert_eq!((reader.pair_verified(119_999), reader.pair_verified(u64::MAX)), (None, None));
     }
+    let constant = open(&encode(&[7_i64; 100], &VALUES), JumpTables::Baked).unwrap();
+    assert_eq!([99, 100].map(|index| constant.get_verified(index)), [Some(7), None]);
 }
 
 /// A section in memory without verified bytes. The first slice of all of it waits for another thread, twice.
