@@ -1,5 +1,6 @@
 //! Rows of single documents, in columns with gaps or lists whose bytes are all verified.
 
+use std::hint::select_unpredictable;
 use std::ops::Range;
 
 use docvalues_column::DocId;
@@ -90,10 +91,11 @@ impl Work for ReadOne<'_> {
     #[inline(always)]
     fn run(self) -> Option<Option<i64>> {
         let RowLookup { ranks, values, .. } = self.lookup;
-        match ranks.get(self.doc)? {
-            Some(index) => values.get(index).map(Some),
-            None => Some(None),
-        }
+        let (rank, has_value) = ranks.probe(self.doc)?;
+        // A branch would be mispredicted for many documents. Without a value, the first one of the column is read: it stays
+        // in the cache.
+        let value = values.get(select_unpredictable(has_value, rank, 0))?;
+        Some(has_value.then_some(value))
     }
 }
 

@@ -29,6 +29,20 @@ impl<P: Deref<Target = [u8]>> RankLookup<P> {
             None => Some(Some(doc.get().into())),
         }
     }
+
+    /// The rank of `doc`, or any number if it has no value, and whether it has one. In a dense block, that takes no branch.
+    ///
+    /// `None` as [`get`](Self::get).
+    #[inline(always)]
+    pub fn probe(&self, doc: DocId) -> Option<(u64, bool)> {
+        if doc.get() >= self.docs {
+            return Some((0, false));
+        }
+        match &self.blocks {
+            Some((chain, table)) => rank_verified::probe_in(chain, table, &chain.bytes, doc),
+            None => Some((doc.get().into(), true)),
+        }
+    }
 }
 
 impl<B: SectionBytes> PresenceReader<B> {

@@ -7,7 +7,7 @@
 //! [`rank`] looks up one document, in a column whose bytes are all verified. Of a full or an empty block, it reads only
 //! the jump entry. It calls no function and creates no error, so that a caller that goes on to read the value spills no
 //! registers for it. Whether a document has a value is a branch that CPUs often mispredict, so the bit that decides it is
-//! read first, before the values before it are counted.
+//! read first, before the values before it are counted. [`probe_in`] leaves the branch to its caller.
 //! [`VerifiedBlocks`] looks up many documents, without that branch, so that the CPU overlaps the loads of many look-ups.
 
 use std::ops::Range;
@@ -52,6 +52,21 @@ pub(super) fn rank_in<B>(chain: &Blocks<B>, table: &[u8], bytes: &[u8], doc: Doc
         _ => return None,
     };
     Some(rank.map(|rank| u64::from(before) + u64::from(rank)))
+}
+
+/// The rank of `doc`, or any number if it has no value, and whether it has one. In a dense block, that takes no branch.
+///
+/// `None` as [`rank_in`].
+#[inline(always)]
+pub(super) fn probe_in<B>(chain: &Blocks<B>, table: &[u8], bytes: &[u8], doc: DocId) -> Option<(u64, bool)> {
+    let (number, low) = doc.split();
+    let (before, payload, _, kind) = BlockEntry::fields(table.as_chunks().0.get(number as usize)?);
+    if kind != DENSE {
+        let rank = rank_in(chain, table, bytes, doc)?;
+        return Some((rank.unwrap_or(0), rank.is_some()));
+    }
+    let (rank, present) = dense::probe_verified(bytes, payload, chain.last.ranks(number), low)?;
+    Some((u64::from(before) + u64::from(rank), present))
 }
 
 /// Documents of a batch that are processed together. If they lie in one block, it is located only once.

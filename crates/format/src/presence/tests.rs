@@ -233,6 +233,8 @@ impl Questions {
             );
             if let Some(lookup) = &lookup {
                 assert_eq!(lookup.get(DocId::new(doc)), found, "{doc}");
+                let probe = lookup.probe(DocId::new(doc));
+                assert_eq!(probe.map(|(rank, present)| present.then_some(rank)), found, "{doc}");
             }
             let rank = reader.rank(DocId::new(doc)).unwrap();
             assert_eq!(rank.map(|value| value.get() as usize), expected, "rank of {doc}");

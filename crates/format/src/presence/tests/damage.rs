@@ -34,7 +34,10 @@ fn survive(reader: &PresenceReader<Owned>) {
         .flat_map(|n| [0, 1, 500, 899, 901, 6050, 40_000, 65_535].map(|low| n * BLOCK_DOCS + low))
         .map(DocId::new)
         .collect();
+    let lookup = reader.lookup(|section, start| section.verified()?.get(start..));
     for &doc in &points {
+        // Any ranks, or none.
+        let _ = lookup.as_ref().map(|lookup| (lookup.get(doc), lookup.probe(doc)));
         if let Ok(Some(value)) = reader.rank(doc) {
             assert!(value.get() < values && doc.get() < docs);
         }
@@ -259,6 +262,7 @@ fn entries_that_miscount_full_and_empty_blocks_are_refused() {
             let doc = DocId::new(block as u32 * BLOCK_DOCS + low);
             assert_eq!(reader.rank_verified(doc).is_some(), good, "{doc:?}, {count}");
             assert_eq!(lookup.get(doc), reader.rank_verified(doc), "{doc:?}, {count}");
+            assert_eq!(lookup.probe(doc).is_some(), good, "{doc:?}, {count}");
             assert_eq!(reader.rank(doc).is_ok(), good, "{doc:?}, {count}");
         }
     }
