@@ -91,11 +91,12 @@ impl<'a> Docs<'a> {
         DocList::new(docs).map(Docs::List)
     }
 
-    /// The number of documents among the first `docs` of a source. O(1); O(log n) for a list; O(words) for bits
-    /// beyond `docs`.
+    /// The number of documents among the first `docs` of a source. O(1), unless some lie beyond `docs`: then O(log n) for a
+    /// list, and O(words) for bits.
     pub fn count(&self, docs: u32) -> u32 {
         match *self {
             Docs::Bits(bits) if bits.docs() <= docs => bits.count(),
+            Docs::List(list) if list.last().is_none_or(|last| last.get() < docs) => len_u32(list.len()),
             _ => len_u32(self.count_within(DocRange::new(0, docs))),
         }
     }

@@ -74,6 +74,16 @@ proptest! {
     }
 }
 
+#[test]
+fn a_list_is_counted_up_to_the_end_of_the_source() {
+    let list = [0, 62, 63, 64, 700].map(DocId::new);
+    for docs in [0, 1, 63, 64, 65, 700, 701, u32::MAX] {
+        let within = list.iter().filter(|doc| doc.get() < docs).count();
+        assert_eq!(Docs::list(&list).unwrap().count(docs) as usize, within, "{docs} documents");
+    }
+    assert_eq!(Docs::list(&[]).unwrap().count(0), 0);
+}
+
 /// The first and the last document may be those of a run.
 #[test]
 fn a_list_with_a_document_twice_is_refused() {
