@@ -88,40 +88,39 @@ impl Search<'_> {
         top: usize,
     ) -> Result<(Vec<DocAddress>, TopProfile)> {
         let mut request = Request::open(self, docs.into())?;
-        let keys = Keys::open(&mut request, keys)?;
+        let opened = Keys::open(&mut request, keys)?;
         if top == 0 {
             return Ok((Vec::new(), TopProfile::default()));
         }
         let hits = usize::try_from(request.hits()).unwrap_or(usize::MAX);
         let top = top.min(hits);
         memory::limit(top.saturating_mul(size_of::<DocAddress>()), request.memory())?;
-        let different = keys.different(request.columns());
+        let different = opened.different(request.columns());
+        let lies_in_order = |part: &usize| lie_in_order(self, *part, (keys, &opened), &different);
         let parts = || 0..request.parts();
         // Without keys, and in a single sorted part, the first documents are the first by address.
         let is_address_order = different.as_slice().is_empty();
-        if is_address_order || parts().all(|part| part == 0 && lie_in_order(self, part, &keys, &different)) {
+        if is_address_order || parts().all(|part| part == 0 && lies_in_order(&part)) {
             return Ok((first(&request, top)?, TopProfile::default()));
         }
-        let keys = different;
-        let most = request.memory() / top.saturating_mul(keys.bytes()).max(1);
+        let most = request.memory() / top.saturating_mul(different.bytes()).max(1);
         let all = hits.saturating_mul(FULL_SORT_BYTES);
         let are_most = top > MIN_FULL_SORT && top >= hits / 32 && all <= request.memory();
         if most == 0 || are_most {
             memory::limit(all, request.memory())?;
-            let sorted = merge_parts::sort(&request, &keys)?;
+            let sorted = merge_parts::sort(&request, &different)?;
             let profile = TopProfile { visited: sorted.len() as u64, ..TopProfile::default() };
             return Ok((sorted.into_iter().take(top).collect(), profile));
         }
         // Of a part in order, only the first documents can be among the first.
-        let sorted_parts = parts().filter(|part| lie_in_order(self, *part, &keys, &keys));
-        let few = sorted_parts.map(|part| Ok((part, first_of(&request, part, top)?)));
+        let few = parts().filter(lies_in_order).map(|part| Ok((part, first_of(&request, part, top)?)));
         let few = few.collect::<Result<HashMap<usize, Vec<DocId>>>>()?;
         let pass_part = |part| match few.get(&part) {
             Some(few) => PassPart { docs: Docs::List(DocList(few)), ..request.pass_part(part) },
             None => request.pass_part(part),
         };
-        let parts: Vec<PassPart<'_>> = best_first(&request, &keys).into_iter().map(pass_part).collect();
-        find_top(&request, keys, (top, most), &parts, None)
+        let parts: Vec<PassPart<'_>> = best_first(&request, &different).into_iter().map(pass_part).collect();
+        find_top(&request, different, (top, most), &parts, None)
     }
 
     /// Returns all of `docs` in the order of `keys`, for example to export them. O(documents · log documents), with 20
@@ -133,16 +132,16 @@ impl Search<'_> {
     /// [`Error::Memory`](crate::Error::Memory) if memory runs out or [`Search::memory`] allows less.
     pub fn sorted<'d>(&self, docs: impl Into<DocsByPart<'d>>, keys: &[SortKey]) -> Result<Vec<DocAddress>> {
         let mut request = Request::open(self, docs.into())?;
-        let keys = Keys::open(&mut request, keys)?;
+        let opened = Keys::open(&mut request, keys)?;
         let hits = usize::try_from(request.hits()).unwrap_or(usize::MAX);
         let in_order =
-            request.parts() <= 1 && lie_in_order(self, 0, &keys, &keys) || keys.as_slice().is_empty();
+            request.parts() <= 1 && lie_in_order(self, 0, (keys, &opened), &opened) || keys.is_empty();
         let each = if in_order { size_of::<DocAddress>() } else { FULL_SORT_BYTES };
         memory::limit(hits.saturating_mul(each), self.docs_memory())?;
         if in_order {
             return first(&request, hits);
         }
-        merge_parts::sort(&request, &keys)
+        merge_parts::sort(&request, &opened)
     }
 
     /// The position of a document in the order of `keys`, to find the next page.
@@ -281,12 +280,24 @@ fn first_of(request: &Request<'_>, part: usize, top: usize) -> Result<Vec<DocId>
     Ok(found)
 }
 
-/// Whether a part is sorted by the keys, or by those of them that are different.
-fn lie_in_order(search: &Search<'_>, part: usize, keys: &Keys, different: &Keys) -> bool {
+/// Whether a part is sorted by the keys, or by those of them that are different. `asked` are the keys as the caller
+/// named them.
+fn lie_in_order(
+    search: &Search<'_>,
+    part: usize,
+    (asked, keys): (&[SortKey], &Keys),
+    different: &Keys,
+) -> bool {
     // An index sort orders doubles by their bits, where −0.0 and 0.0 differ.
     let is_exact = |keys: &Keys| !keys.as_slice().iter().any(Key::is_of_doubles);
     let sort = search.parts.get(part).map_or(&[][..], |part| part.source.sort());
-    [keys, different].into_iter().any(|keys| is_exact(keys) && sort.starts_with(keys.asked()))
+    let is_sorted_by = |some: &Keys| {
+        let is_one = |key: &Key| some.as_slice().iter().any(|one| one.slot == key.slot);
+        let of_some =
+            asked.iter().zip(keys.as_slice()).filter(|(_, key)| is_one(key)).map(|(asked, _)| asked);
+        sort.iter().take(some.as_slice().len()).eq(of_some)
+    };
+    [keys, different].into_iter().any(|keys| is_exact(keys) && is_sorted_by(keys))
 }
 
 /// Rejects a column that occurs twice; the second would have no effect.

@@ -1,15 +1,18 @@
 //! Top documents of segments with many zones, for sets of any size: skipped zones have none of them.
 
+use docvalues::column::Part;
 use docvalues::format::file::kind::from_f64;
-use docvalues::search::{Bitset, Docs, Search};
-use docvalues::{DocId, Field, Kind, LogicalType, OpenOptions, Segment, SortKey, WriterOptions};
+use docvalues::search::{Bitset, Docs, Parts, Search};
+use docvalues::{
+    DocId, Field, Kind, LogicalType, OpenOptions, Segment, SegmentWriter, SortKey, WriterOptions,
+};
 use docvalues_testkit::damage::cases;
 use docvalues_testkit::model::ModelColumn;
 use docvalues_testkit::rng::SplitMix64;
 use docvalues_testkit::searches::check_top;
 use docvalues_testkit::shapes::Dataset;
 
-use crate::write::{COMPRESSIONS, in_batches};
+use crate::write::{COMPRESSIONS, add_batches, in_batches, schema};
 
 /// Two blocks, and part of a third.
 const DOCS: u32 = 140_001;
@@ -198,5 +201,41 @@ fn a_source_with_exact_hooks() {
     for key in ["some", "most", "all", "doubles"].iter().flat_map(|name| by(name)) {
         let sets = [Docs::list(&list).unwrap(), Docs::Bits(&bits), Docs::All];
         check_top(&dataset.source(), &dataset, &sets, &[key], &[1, 7, 100, 250, 300, 350, 400]);
+    }
+}
+
+/// A search visits only the first documents of parts that are sorted by its keys, even if one of these has a single value.
+#[test]
+fn parts_in_order() {
+    let docs = 3_000;
+    let column = |name: &str, number: &dyn Fn(u32) -> Option<i64>| {
+        let numbers = (0..docs).map(number).collect();
+        (Field::new(name, Kind::Numeric, LogicalType::I64), ModelColumn::Numeric(numbers))
+    };
+    let columns = vec![column("size", &|doc| Some((doc * 7 % 911).into())), column("tenant", &|_| Some(3))];
+    let dataset = Dataset { docs, columns };
+    let part = |sort: &[SortKey]| {
+        let (schema, fields) = schema(&dataset, &COMPRESSIONS);
+        let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+        writer.sort_by(sort.to_vec()).unwrap();
+        add_batches(&mut writer, &fields, &dataset, 1_000);
+        Part::new(Segment::from_bytes(writer.finish_bytes().unwrap(), OpenOptions::new()).unwrap())
+    };
+    let [size, tenant] = ["size", "tenant"].map(SortKey::of);
+    let by_size = [size.clone(), tenant.clone()];
+    let by_tenant = [tenant.clone(), size.clone()];
+    let down = [tenant, size.descending()];
+    for (sort, keys, is_in_order) in [
+        (&by_tenant[..], &by_tenant[..], true),
+        (&by_size[..], &by_size[..], true),
+        (&by_size[..1], &by_tenant[..], true),
+        (&by_tenant[..1], &by_tenant[..], false),
+        (&by_tenant[..], &down[..], false),
+    ] {
+        let parts = Parts::new([part(sort), part(sort)]);
+        let search = Search::over(&parts).threads(1);
+        let (found, profile) = search.top_explained(Docs::All, keys, 20).unwrap();
+        assert_eq!(found, search.sorted(Docs::All, keys).unwrap()[..20], "{keys:?} of parts by {sort:?}");
+        assert_eq!(profile.visited <= 2 * 20, is_in_order, "{profile} by {keys:?} of parts by {sort:?}");
     }
 }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::ops::RangeInclusive;
 
 use docvalues_column::{
-    Column, ColumnInfo, DocAddress, DocRange, LogicalType, Pruning, SortKey, TermOrd, Value,
+    Column, ColumnInfo, DocAddress, DocId, DocRange, LogicalType, Pruning, SortKey, TermOrd, Value,
 };
 use docvalues_format::file::kind::{to_f64, to_u64};
 use smallvec::SmallVec;
@@ -15,11 +15,10 @@ use crate::engine::{
 };
 use crate::error::{Error, Result};
 
-/// The sort keys of a request and their columns.
+/// The sort keys of a request.
 #[derive(Clone)]
 pub(crate) struct Keys {
-    asked: Vec<SortKey>,
-    keys: Vec<Key>,
+    keys: SmallVec<[Key; INLINE]>,
 }
 
 /// One sort key.
@@ -43,15 +42,13 @@ impl Keys {
             let by_term = request.parts() > 1 && column.elements() == Elements::Ords;
             Ok(Key { slot, logical, descending, missing_first: key.missing_first, by_term })
         };
-        Ok(Keys { asked: asked.to_vec(), keys: asked.iter().map(open).collect::<Result<_>>()? })
+        Ok(Keys { keys: asked.iter().map(open).collect::<Result<_>>()? })
     }
 
     /// The keys by which documents may differ.
     pub(super) fn different(&self, columns: &Columns) -> Keys {
-        let all = self.asked.iter().zip(&self.keys);
-        let (asked, keys) =
-            all.filter(|(_, key)| !is_constant(columns.get(key.slot))).unzip::<_, _, Vec<_>, Vec<_>>();
-        Keys { asked: asked.into_iter().cloned().collect(), keys: keys.into_iter().copied().collect() }
+        let is_different = |key: &&Key| !is_constant(columns.get(key.slot));
+        Keys { keys: self.keys.iter().filter(is_different).copied().collect() }
     }
 
     /// The approximate size of an [`Entry`] in bytes, without its byte strings.
@@ -65,12 +62,7 @@ impl Keys {
 
     /// The keys, some of which compare documents by the terms of ords.
     pub(super) fn by_terms(&self, by_term: impl Fn(&Key) -> bool) -> Keys {
-        let keys = self.keys.iter().map(|key| Key { by_term: by_term(key), ..*key }).collect();
-        Keys { asked: self.asked.clone(), keys }
-    }
-
-    pub(super) fn asked(&self) -> &[SortKey] {
-        &self.asked
+        Keys { keys: self.keys.iter().map(|key| Key { by_term: by_term(key), ..*key }).collect() }
     }
 
     pub(crate) fn as_slice(&self) -> &[Key] {
@@ -109,6 +101,14 @@ impl Keys {
             values.push(key.owned_value(window, at)?);
         }
         Ok(Entry { values, address: window.address(at) })
+    }
+
+    /// An entry after those of all documents whose first key is `number`; `None` for NaN.
+    pub(super) fn entry_after(&self, number: i64) -> Option<Entry> {
+        let (key, others) = self.keys.split_first().filter(|(key, _)| !key.is_nan(number))?;
+        let first: SortValue = key.of_number(number);
+        let values = std::iter::once(first).chain(others.iter().map(|_| SortValue::Last)).collect();
+        Some(Entry { values, address: DocAddress { part: u32::MAX, doc: DocId::new(u32::MAX) } })
     }
 }
 
@@ -358,8 +358,8 @@ impl Key {
     }
 }
 
-/// The most keys whose values are stored inline. Entries are made for every competitive document, and freed all at
-/// once if a search is interrupted.
+/// The most keys that are stored inline, as are the values of an entry. Entries are made for every competitive document,
+/// and freed all at once if a search is interrupted.
 const INLINE: usize = 2;
 
 /// A document and its value by each key.

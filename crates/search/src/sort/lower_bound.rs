@@ -15,10 +15,9 @@
 //! document, zones do not help. The estimate is therefore effective from about 2,700 hits for each of the `top`
 //! documents; fewer are visited quickly anyway.
 
-use docvalues_column::{Bounds, DocAddress, DocId, DocRange};
+use docvalues_column::{Bounds, DocRange};
 
 use super::key::{Entry, Keys};
-use super::sort_value::SortValue;
 use super::top_docs::TopDocs;
 use super::top_k::{TopKCollector, TopKQueue as _};
 use crate::engine::{BLOCK, Pass, PassPart, Request, len_u32, skip};
@@ -115,14 +114,8 @@ pub(super) fn estimate(
     if hits < MIN_HITS || (hits / 4) as usize <= top {
         return Ok(None);
     }
-    let Some((key, others)) = keys.as_slice().split_first() else { return Ok(None) };
+    let Some(key) = keys.as_slice().first() else { return Ok(None) };
     let Some(index) = part.columns.get(key.slot).skip_index() else { return Ok(None) };
     let wanted = (top as u64).saturating_mul(MARGIN * u64::from(total)) / u64::from(hits);
-    let Some(number) = index.estimate_nth(wanted, key.descending)? else { return Ok(None) };
-    let first = Some(key.of_number(number)).filter(|first| *first != SortValue::NoNumber);
-    let values = |first| std::iter::once(first).chain(others.iter().map(|_| SortValue::Last)).collect();
-    Ok(first.map(|first| Entry {
-        values: values(first),
-        address: DocAddress { part: u32::MAX, doc: DocId::new(u32::MAX) },
-    }))
+    Ok(index.estimate_nth(wanted, key.descending)?.and_then(|number| keys.entry_after(number)))
 }
