@@ -21,7 +21,8 @@
 //! Parts with the best bounds are visited first, and a part whose bounds are not competitive is not visited at all.
 //!
 //! To skip documents from the beginning, a search first computes a lower bound for the k-th best key: from the zone
-//! with the column's best value, or from an estimate over all zones. See `lower_bound.rs`.
+//! with the column's best value, or from an estimate over all zones. See `lower_bound.rs`. If there is none, as among
+//! few documents, it chooses one from the first values that it reads.
 
 mod after;
 mod items;

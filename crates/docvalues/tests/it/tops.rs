@@ -204,6 +204,35 @@ fn a_source_with_exact_hooks() {
     }
 }
 
+/// Without a lower bound, the first numbers bound the queue, unless it holds most of the documents.
+#[test]
+fn few_documents() {
+    let docs = 1_000;
+    let column = |name: &str, number: &dyn Fn(u32) -> Option<i64>| {
+        let numbers = (0..docs).map(number).collect();
+        (Field::new(name, Kind::Numeric, LogicalType::I64), ModelColumn::Numeric(numbers))
+    };
+    let columns = vec![
+        column("different", &|doc| Some((doc * 7 % 1_009).into())),
+        column("equal", &|doc| Some((doc * 7 % 3).into())),
+        column("extremes", &|doc| Some([i64::MIN, i64::MAX, i64::MIN + 1, -1][doc as usize * 7 % 4])),
+        column("some", &|doc| (doc % 5 > 0).then_some((doc * 7 % 31).into())),
+    ];
+    let dataset = Dataset { docs, columns };
+    let file = in_batches(&dataset, docs, &COMPRESSIONS, WriterOptions::default());
+    let segment = Segment::from_bytes(file, OpenOptions::new()).unwrap();
+    let list: Vec<DocId> = (5..docs).step_by(3).map(DocId::new).collect();
+    let bits = Bitset::from_docs(list.iter().copied(), docs);
+    let sets = [Docs::All, Docs::list(&list).unwrap(), Docs::Bits(&bits)];
+    let tops = [0, 1, 2, 166, 167, 332, 500, 501, 1_000, 2_000];
+    for name in ["different", "equal", "extremes"] {
+        for (key, second) in by(name).into_iter().zip(by("some")) {
+            check_top(&segment, &dataset, &sets, std::slice::from_ref(&key), &tops);
+            check_top(&segment, &dataset, &sets, &[key, second], &tops);
+        }
+    }
+}
+
 /// A search visits only the first documents of parts that are sorted by its keys, even if one of these has a single value.
 #[test]
 fn parts_in_order() {

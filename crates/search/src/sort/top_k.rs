@@ -42,6 +42,10 @@ pub(crate) trait TopKQueue: Sized + Send {
         false
     }
 
+    /// Chooses a [`last`](Self::last) entry for an empty queue. `numbers` are the values by the first key of the documents
+    /// that are collected next, each of which has one.
+    fn choose_bound(&mut self, _keys: &Keys, _numbers: &[i64]) {}
+
     /// Collects document `at` of the window, if it comes before [`last`](Self::last).
     ///
     /// # Errors
@@ -319,6 +323,9 @@ impl<K: TopKQueue> Collector for TopKCollector<K> {
         }
         match self.first_key().map(|key| (key, window.stored_cells(key.slot))) {
             Some((key, Cells::Numbers(numbers))) if key.values_decide(window) => {
+                if numbers.present.is_none() {
+                    self.queue.choose_bound(&self.keys, numbers.values);
+                }
                 let pass = |numbers: &[i64], wanted: &RangeInclusive<i64>| {
                     bits::skip_outside(numbers, *wanted.start(), *wanted.end())
                 };
