@@ -11,6 +11,7 @@ use arrow_array::{
     Array, ArrayRef, RecordBatch, RecordBatchOptions, RecordBatchReader, StructArray, make_array,
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 
@@ -149,13 +150,22 @@ pub(crate) fn schema_of(data: &Bound<'_, PyAny>) -> Result<Option<Schema>> {
 
 /// Refuses columns of Python objects, of which polars passes the addresses.
 fn refuse_objects(data: &Bound<'_, PyAny>) -> Result<()> {
-    if !data.get_type().module()?.extract::<String>()?.starts_with("polars") || !data.hasattr("schema")? {
+    // Without the module, there are no tables of it.
+    let polars = data.py().import("sys")?.getattr("modules")?.call_method1("get", ("polars",))?;
+    let (frame, series) = (polars.getattr_opt("DataFrame")?, polars.getattr_opt("Series")?);
+    let (Some(frame), Some(series), Some(object)) = (frame, series, polars.getattr_opt("Object")?) else {
+        return Ok(());
+    };
+    let what = "expected a type that a field can hold, found objects of Python";
+    if data.is_instance(&series)? && data.getattr("dtype")?.eq(&object)? {
+        return Err(PyTypeError::new_err(what).into());
+    }
+    if !data.is_instance(&frame)? {
         return Ok(());
     }
     for item in data.getattr("schema")?.call_method0("items")?.try_iter()? {
         let (name, ty): (String, Bound<'_, PyAny>) = item?.extract()?;
-        if ty.str()?.to_string_lossy() == "Object" {
-            let what = "expected a type that a field can hold, found objects of Python";
+        if ty.eq(&object)? {
             return Err(wrong_column(&name, what));
         }
     }

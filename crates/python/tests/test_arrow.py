@@ -397,6 +397,15 @@ def test_types_that_no_column_has():
         with pytest.raises(dv.DataError, match="expected a type that a field can hold") as error:
             dv.write("a.dv", pl.DataFrame({"n": [1], "column": values}, {"n": pl.Int64, "column": type_}))
         assert error.value.column == "column"
+    own = type("Own", (pl.DataFrame,), {})
+    with pytest.raises(dv.DataError, match="objects of Python"):
+        dv.write("a.dv", own({"column": [object()]}, {"column": pl.Object}))
+    objects = pl.Series([object()], dtype=pl.Object)
+    with pytest.raises(TypeError, match='column "column": expected a type .* objects of Python'):
+        dv.write("a.dv", {"column": objects})
+    dv.write("a.dv", {"id": ["a"]}, id_field="id")
+    with pytest.raises(TypeError, match="objects of Python"):
+        dv.open("a.dv").lookup(objects)
     with pytest.raises(ValueError, match="__arrow_c_stream__"):
         dv.write("a.dv", 7)
 
