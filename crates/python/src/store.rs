@@ -12,7 +12,7 @@ use pyo3::types::{IntoPyDict as _, PyDict, PyMapping, PyTuple};
 use crate::arguments::{self, Data, Names, condition};
 use crate::capsules::schema_of;
 use crate::errors::{Failure, Result, argument, no_column};
-use crate::interrupt::{interruptible, is_forked, refuse_fork};
+use crate::interrupt::{is_forked, refuse_fork};
 use crate::opened::Opened;
 use crate::segment::Segment;
 use crate::store_options::{OnDisk, options};
@@ -303,7 +303,7 @@ impl Store {
     /// Checks the files of all commits, and raises the error of the first problem.
     fn check(&self, py: Python<'_>) -> Result<()> {
         let store = self.store()?;
-        interruptible(py, u64::MAX, |_| {
+        py.detach(|| -> Result<()> {
             let mut first = None;
             let folder = store.directory().path();
             StoreReader::check(folder, OpenOptions::new(), &mut |problem| {

@@ -291,8 +291,8 @@ def test_progress_and_its_errors(in_a_folder_of_its_own):
 def test_check_tells_its_progress(hits):
     dv.write("more.dv", HITS)
     both, seen = dv.open(["hits.dv", "more.dv"]), []
-    both.check(progress=seen.append)
-    assert seen == [1, 2]
+    both.check(progress=lambda files: seen.append((files, threading.current_thread())))
+    assert seen == [(1, threading.main_thread()), (2, threading.main_thread())]
     with pytest.raises(ZeroDivisionError):
         both.check(progress=lambda files: 1 // (files - 1))
     with pytest.raises(TypeError, match="as progress, found int"):

@@ -320,7 +320,7 @@ class Segment:
     def check(self, *, progress: Progress | None = None) -> None:
         """Reads everything and raises a `CorruptError` for the first damage. Ctrl-C waits for the end of a file.
 
-        `progress` is called with the number of files so far, in another thread.
+        `progress` is called with the number of files so far.
         """
 
     def close(self) -> None: ...
