@@ -174,9 +174,9 @@ pub(crate) fn step(search: &Search<'_>, column: &str, step: &Bound<'_, PyAny>) -
     }
     let edges = step.try_iter().map_err(|_| wrong_type("a width, a step or edges", step))?;
     let edges = edges.map(|edge| literal(&edge?)).collect::<Result<Vec<_>>>()?;
-    let retriever = search.retriever(&[column])?;
-    let field = retriever.fields().next().ok_or_else(|| argument("expected a column"))?;
-    Ok(Step::edges(field, &edges)?)
+    let first = || search.retriever(&[column]).map(|retriever| retriever.fields().next().cloned());
+    let field = step.py().detach(first)?.ok_or_else(|| argument("expected a column"))?;
+    Ok(Step::edges(&field, &edges)?)
 }
 
 /// A value as in a query. Dates and datetimes are their text.

@@ -83,11 +83,14 @@ impl Segment {
 impl Segment {
     /// The names and types of all columns.
     #[getter]
-    pub(crate) fn schema(&self) -> Result<Schema> {
+    pub(crate) fn schema(&self, py: Python<'_>) -> Result<Schema> {
         let opened = self.opened()?;
-        let columns = Columns::of(&opened, None, None, ("offsets", false))?;
-        let search = opened.search();
-        Ok(Schema::new(columns.schema(&search)?, &columns.fields(&search)?))
+        // It opens all columns of all files.
+        py.detach(|| -> Result<Schema> {
+            let columns = Columns::of(&opened, None, None, ("offsets", false))?;
+            let search = opened.search();
+            Ok(Schema::new(columns.schema(&search)?, &columns.fields(&search)?))
+        })
     }
 
     /// The names of all columns.
@@ -239,7 +242,9 @@ impl Segment {
     /// Statistics of a column, in one row.
     #[pyo3(signature = (column, *, r#where = None, distinct = false))]
     fn stats(&self, py: Python<'_>, column: &str, r#where: Option<&str>, distinct: bool) -> Result<Table> {
-        let are_bytes = self.opened()?.fields(&[column])?.iter().any(|field| field.kind.is_bytes());
+        let opened = self.opened()?;
+        let fields = py.detach(|| opened.fields(&[column]))?;
+        let are_bytes = fields.iter().any(|field| field.kind.is_bytes());
         let stats = Stats::of(column);
         let mut stats = if are_bytes { stats } else { stats.spread() };
         stats.distinct = distinct;
@@ -325,7 +330,7 @@ impl Segment {
         // Without a condition, nothing is read.
         let docs = r#where.map_or(0, |_| opened.docs());
         let bound = interruptible(py, docs, |stop| Ok(opened.stoppable(stop).bind(&query)?))?;
-        Scan::new(Plan { opened, columns, bound, limit, part, rows })
+        py.detach(|| Scan::new(Plan { opened, columns, bound, limit, part, rows }))
     }
 
     /// Reads everything, and raises a CorruptError for the first damage.
@@ -381,10 +386,10 @@ impl Segment {
     }
 
     /// None of a segment that is closed, of which a notebook shows the `repr`.
-    fn _repr_html_(&self) -> Result<Option<String>> {
+    fn _repr_html_(&self, py: Python<'_>) -> Result<Option<String>> {
         let Some(opened) = self.if_open() else { return Ok(None) };
         let head = format!("<p>{}: {} documents</p>", escaped(&opened.name), opened.live);
-        Ok(Some(head + &self.schema()?.html()))
+        Ok(Some(head + &self.schema(py)?.html()))
     }
 }
 

@@ -179,8 +179,8 @@ impl Store {
 
     /// The names and types of all columns.
     #[getter]
-    fn schema(&self) -> Result<Schema> {
-        self.snapshot()?.schema()
+    fn schema(&self, py: Python<'_>) -> Result<Schema> {
+        self.snapshot()?.schema(py)
     }
 
     /// The folder.
@@ -336,10 +336,10 @@ impl Store {
     }
 
     /// None of a store that is closed, of which a notebook shows the `repr`.
-    fn _repr_html_(&self) -> Result<Option<String>> {
+    fn _repr_html_(&self, py: Python<'_>) -> Result<Option<String>> {
         let Ok(docs) = self.__len__() else { return Ok(None) };
         let head = format!("<p>{}: {docs} documents</p>", escaped(&self.path));
-        Ok(Some(head + &self.schema()?.html()))
+        Ok(Some(head + &self.schema(py)?.html()))
     }
 }
 

@@ -343,12 +343,15 @@ def test_other_threads_run_during_a_search():
 
 def test_other_threads_run_during_calls():
     dv.write("a.dv", pa.table({"n": np.arange(2_000_000)}))
-    segment = dv.open("a.dv")
-    for call in (segment.scan().read_all().__arrow_c_array__, lambda: segment.take(range(60))):
-        assert others_run(call)
+    segment, files = dv.open("a.dv"), ["a.dv"] * 40
+    table = segment.scan().read_all()
+    assert others_run(lambda _: table.__arrow_c_array__())
+    assert others_run(lambda _: segment.take(range(60)))
+    assert others_run(lambda opened: opened.schema, lambda: dv.open(files))
 
 
-def others_run(call):
+def others_run(call, make=lambda: None):
+    """Whether another thread runs while `call` has what `make` returns."""
     counts, done = [], threading.Event()
     # The other thread runs when this one lets go of the GIL.
     interval = sys.getswitchinterval()
@@ -356,9 +359,15 @@ def others_run(call):
         pool.submit(lambda: [(counts.append(1), time.sleep(0)) for _ in iter(done.is_set, True)])
         try:
             sys.setswitchinterval(1_000)
-            before = len(counts)
             # The other thread of a busy machine may miss some turns.
-            return any((call(), len(counts) > before)[1] for _ in range(20))
+            end = time.monotonic() + 5
+            while time.monotonic() < end:
+                made = make()
+                before = len(counts)
+                call(made)
+                if len(counts) > before:
+                    return True
+            return False
         finally:
             sys.setswitchinterval(interval)
             done.set()
