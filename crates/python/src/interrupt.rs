@@ -1,9 +1,9 @@
 //! Work without the GIL, which Ctrl-C interrupts.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{SendError, Sender, channel};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
@@ -12,8 +12,8 @@ use pyo3::prelude::*;
 
 use crate::errors::Result;
 
-/// Below so many documents or values, work takes a few milliseconds at most, and is not interrupted: a thread for it would take
-/// longer than many of its answers.
+/// Below so many documents or values, work takes a few milliseconds at most and is not interrupted: handing it to another thread
+/// would take longer than many of its answers.
 const INTERRUPTIBLE: u64 = 1 << 20;
 
 /// The time between two looks for Ctrl-C.
@@ -68,33 +68,52 @@ pub(crate) fn tell(progress: Option<&Py<PyAny>>, number: u64) -> PyResult<()> {
     })
 }
 
-/// Runs a search over so many documents, or for so many values, without the GIL. Ctrl-C sets `Stop`, and its exception is returned.
+/// Runs a search over so many documents, or for so many values, without the GIL. Ctrl-C sets `Stop`; its exception is returned
+/// once the search has stopped, so that nothing reads the files after the call.
 ///
-/// Python handles signals on its main thread only, so the search runs on another one meanwhile.
-pub(crate) fn interruptible<T: Send>(
+/// Python handles signals on its main thread only, so the search runs on another one meanwhile. It must not poll for them
+/// itself, as a handler would run while the search holds locks. It does not run in rayon's pool, either: a thread there that
+/// waits for a part of one search may begin another search, which may wait for the locks of the first one.
+pub(crate) fn interruptible<T: Send + 'static>(
     py: Python<'_>,
     count: u64,
-    search: impl FnOnce(&Stop) -> Result<T> + Send,
+    search: impl FnOnce(&Stop) -> Result<T> + Send + 'static,
 ) -> Result<T> {
     let stop = Stop::default();
     if count < INTERRUPTIBLE || !has_signals(py)? {
         return py.detach(|| search(&stop));
     }
-    py.detach(|| {
-        thread::scope(|scope| {
-            let (send, receive) = channel();
-            let asked = &stop;
-            let answered = move || catch_unwind(AssertUnwindSafe(|| search(asked)));
-            // If nobody waits any more, Ctrl-C was pressed.
-            scope.spawn(move || drop(send.send(answered())));
-            loop {
-                // A panic continues here: the scope would end with another one, which says nothing.
-                if let Ok(answer) = receive.recv_timeout(PAUSE) {
-                    return answer.unwrap_or_else(|panic| resume_unwind(panic));
-                }
-                Python::attach(|py| py.check_signals())
-                    .inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
+    let (send, receive) = channel();
+    let asked = Arc::clone(&stop);
+    let answered = move || catch_unwind(AssertUnwindSafe(|| search(&asked)));
+    let job: Job = Box::new(move || drop(send.send(answered())));
+    py.detach(move || {
+        if let Err(SendError(job)) = searcher().send(job) {
+            job();
+        }
+        loop {
+            // A panic continues here.
+            if let Ok(answer) = receive.recv_timeout(PAUSE) {
+                return answer.unwrap_or_else(|panic| resume_unwind(panic));
             }
-        })
+            Python::attach(|py| py.check_signals()).inspect_err(|_| {
+                stop.store(true, Ordering::Relaxed);
+                drop(receive.recv());
+            })?;
+        }
+    })
+}
+
+/// Work for the thread of [`searcher`].
+type Job = Box<dyn FnOnce() + Send>;
+
+/// The thread that runs the searches of the main thread, one after the other. Starting one for each search takes longer than
+/// many answers. A signal handler that searches waits for the search that it interrupts.
+fn searcher() -> &'static Sender<Job> {
+    static SEARCHER: OnceLock<Sender<Job>> = OnceLock::new();
+    SEARCHER.get_or_init(|| {
+        let (send, receive) = channel::<Job>();
+        thread::spawn(move || receive.into_iter().for_each(|job| job()));
+        send
     })
 }

@@ -70,10 +70,10 @@ impl Segment {
         py: Python<'_>,
         condition_text: Option<&str>,
         request: SearchRequest,
-        table: impl FnOnce(&Opened, SearchAnswer, &Stop) -> Result<Table> + Send,
+        table: impl FnOnce(&Opened, SearchAnswer, &Stop) -> Result<Table> + Send + 'static,
     ) -> Result<Table> {
         let (opened, request) = (self.opened()?, request.query(condition(condition_text)?));
-        interruptible(py, opened.docs(), |stop| {
+        interruptible(py, opened.docs(), move |stop| {
             table(&opened, opened.stoppable(stop).request(&request)?, stop)
         })
     }
@@ -126,7 +126,7 @@ impl Segment {
     fn count(&self, py: Python<'_>, r#where: Option<&str>) -> Result<u64> {
         let (opened, query) = (self.opened()?, condition(r#where)?);
         let docs = r#where.map_or(0, |_| opened.docs());
-        interruptible(py, docs, |stop| Ok(opened.stoppable(stop).count(&query)?))
+        interruptible(py, docs, move |stop| Ok(opened.stoppable(stop).count(&query)?))
     }
 
     /// The most frequent values of a column, and their counts.
@@ -168,9 +168,8 @@ impl Segment {
     ) -> Result<Table> {
         let opened = self.opened()?;
         let columns = Columns::of(&opened, columns, docs, ("offsets", as_text))?;
-        let keys = arguments::sort_keys(sort, &opened.columns);
-        let request = SearchRequest::new().sort(keys).top(n);
-        self.answer(py, r#where, request, |opened, answer, stop| columns.table(opened, &answer.top, stop))
+        let request = SearchRequest::new().sort(arguments::sort_keys(sort, &opened.columns)).top(n);
+        self.answer(py, r#where, request, move |opened, found, stop| columns.table(opened, &found.top, stop))
     }
 
     /// Groups of documents with equal values, their counts and metrics, such as "sum(size)".
@@ -214,7 +213,7 @@ impl Segment {
             }
         };
         let request = SearchRequest::new().groups([group]);
-        self.answer(py, r#where, request, |opened, answer, _| {
+        self.answer(py, r#where, request, move |opened, answer, _| {
             answers::groups(opened, &only(answer.groups)?, &returned)
         })
     }
@@ -234,7 +233,7 @@ impl Segment {
         histogram.metrics = arguments::metrics(&metrics.0)?;
         let metrics = histogram.metrics.clone();
         let request = SearchRequest::new().histograms([histogram]);
-        self.answer(py, r#where, request, |opened, answer, _| {
+        self.answer(py, r#where, request, move |opened, answer, _| {
             answers::histogram(opened, &only(answer.histograms)?, &metrics)
         })
     }
@@ -243,8 +242,7 @@ impl Segment {
     #[pyo3(signature = (column, *, r#where = None, distinct = false))]
     fn stats(&self, py: Python<'_>, column: &str, r#where: Option<&str>, distinct: bool) -> Result<Table> {
         let opened = self.opened()?;
-        let fields = py.detach(|| opened.fields(&[column]))?;
-        let are_bytes = fields.iter().any(|field| field.kind.is_bytes());
+        let are_bytes = py.detach(|| opened.fields(&[column]))?.iter().any(|field| field.kind.is_bytes());
         let stats = Stats::of(column);
         let mut stats = if are_bytes { stats } else { stats.spread() };
         stats.distinct = distinct;
@@ -277,7 +275,7 @@ impl Segment {
         let opened = self.opened()?;
         let columns = Columns::of(&opened, columns, None, ("offsets", as_text))?;
         let numbers = arguments::doc_numbers(&docs)?;
-        interruptible(py, columns.values(numbers.len()), |stop| {
+        interruptible(py, columns.values(numbers.len()), move |stop| {
             let list = numbers.iter().map(|number| opened.address(*number)).collect::<Result<Vec<_>>>()?;
             columns.table(&opened, &list, stop)
         })
@@ -297,7 +295,7 @@ impl Segment {
         // It opens the index of ids.
         let logical = py.detach(|| opened.id_type())?;
         let ids = arguments::ids(&ids, logical)?;
-        interruptible(py, columns.values(ids.len()), |stop| {
+        interruptible(py, columns.values(ids.len()), move |stop| {
             let known: Vec<&[u8]> = ids.iter().flatten().map(Vec::as_slice).collect();
             let mut found = opened.find(&known)?.into_iter();
             let next = |id: &Option<Vec<u8>>| id.as_ref().and_then(|_| found.next()?).unwrap_or(NOWHERE);
@@ -329,7 +327,8 @@ impl Segment {
         let (query, rows) = (condition(r#where)?, batch_rows.max(1));
         // Without a condition, nothing is read.
         let docs = r#where.map_or(0, |_| opened.docs());
-        let bound = interruptible(py, docs, |stop| Ok(opened.stoppable(stop).bind(&query)?))?;
+        let searched = Arc::clone(&opened);
+        let bound = interruptible(py, docs, move |stop| Ok(searched.stoppable(stop).bind(&query)?))?;
         py.detach(|| Scan::new(Plan { opened, columns, bound, limit, part, rows }))
     }
 

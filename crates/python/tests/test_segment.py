@@ -459,17 +459,58 @@ def test_segments_are_pickled_by_name_and_snapshots_are_not(hits):
 
 def test_ctrl_c_interrupts_a_search():
     program = """
-import docvalues as dv, numpy as np, os, pyarrow as pa, signal, sys, threading
+import docvalues as dv, numpy as np, os, pyarrow as pa, shutil, signal, sys, threading, time
 dv.write("a.dv", pa.table({"n": np.arange(1_100_000) * 7919 % 100_003}))
+shutil.copy("a.dv", "b.dv")
 segment = dv.open("a.dv")
 threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 try:
     while True:
         segment.percentiles("n", where="n != 7 and n != 8")
 except KeyboardInterrupt:
+    # The search has stopped: it reads the file no more, which would end the process by SIGBUS.
+    other = dv.open("b.dv")
+    segment.close()
+    os.truncate("a.dv", 0)
+    time.sleep(0.3)
+    assert other.count("n >= 0") == 1_100_000
     sys.exit(7)
 """
     assert subprocess.run([sys.executable, "-c", program], timeout=120).returncode == 7
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers")
+def test_a_handler_of_a_signal_may_search():
+    program = """
+import docvalues as dv, numpy as np, pyarrow as pa, signal
+dv.write("a.dv", pa.table({"n": np.arange(1_100_000) * 7919 % 100_003}))
+segment, counts = dv.open("a.dv"), []
+signal.signal(signal.SIGALRM, lambda *_: counts.append(segment.count("n = 7")))
+expected = segment.percentiles("n", where="n != 7").to_pydict()
+while len(counts) < 5:
+    signal.setitimer(signal.ITIMER_REAL, 0.0003)
+    assert segment.percentiles("n", where="n != 7").to_pydict() == expected
+assert set(counts) == {segment.count("n = 7")}
+"""
+    assert subprocess.run([sys.executable, "-c", program], timeout=120).returncode == 0
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/loadavg"), reason="only Linux numbers threads there")
+def test_searches_of_the_main_thread_share_a_thread():
+    dv.write("a.dv", pa.table({"n": np.arange(1_100_000) * 7919 % 100_003}))
+    segment = dv.open("a.dv")
+
+    def started():
+        """The threads that were started meanwhile, by other programs, too."""
+        before = last_thread()
+        segment.count("n = 7")
+        return last_thread() - before
+
+    def last_thread():
+        with open("/proc/loadavg") as file:
+            return int(file.read().split()[-1])
+
+    assert any(started() == 0 for _ in range(50))
 
 
 def test_streams_whose_threads_need_python_do_not_wait_for_ever():
