@@ -174,6 +174,11 @@ impl Answer {
     }
 }
 
+/// The only answer.
+pub(crate) fn only<T>(answers: Vec<T>) -> Result<T> {
+    answers.into_iter().next().ok_or_else(|| argument("expected an answer, found none"))
+}
+
 /// Sums that all are integers of a type, as stored.
 fn whole<T: Number + TryFrom<i128>>(sums: &[Option<Sum>]) -> Option<Vec<Option<i64>>> {
     let stored = |sum: &Option<Sum>| match sum {

@@ -106,6 +106,13 @@ impl Scan {
     }
 }
 
+/// As a segment, a scan may be the last one that has its files open.
+impl Drop for Scan {
+    fn drop(&mut self) {
+        Python::attach(|py| self.close(py));
+    }
+}
+
 #[pymethods]
 impl Scan {
     /// The names and types of the columns.
@@ -128,8 +135,9 @@ impl Scan {
     }
 
     /// Lets go of the files. Streams that were begun go on.
-    fn close(&self) {
-        self.plan.lock().unwrap_or_else(PoisonError::into_inner).take();
+    fn close(&self, py: Python<'_>) {
+        let plan = self.plan.lock().unwrap_or_else(PoisonError::into_inner).take();
+        py.detach(|| drop(plan));
     }
 
     fn __enter__(this: Py<Self>) -> Py<Self> {
@@ -137,8 +145,8 @@ impl Scan {
     }
 
     #[pyo3(signature = (*_error))]
-    fn __exit__(&self, _error: &Bound<'_, PyTuple>) {
-        self.close();
+    fn __exit__(&self, py: Python<'_>, _error: &Bound<'_, PyTuple>) {
+        self.close(py);
     }
 
     #[pyo3(signature = (requested_schema = None))]

@@ -12,7 +12,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use crate::answers;
+use crate::answers::{self, only};
 use crate::arguments::{self, Names, Paths, condition};
 use crate::errors::{Result, argument};
 use crate::interrupt::{Stop, interruptible, refuse_fork, tell};
@@ -76,6 +76,13 @@ impl Segment {
         interruptible(py, opened.docs(), move |stop| {
             table(&opened, opened.stoppable(stop).request(&request)?, stop)
         })
+    }
+}
+
+/// Unmapping many or large files takes milliseconds, in which other threads run.
+impl Drop for Segment {
+    fn drop(&mut self) {
+        Python::attach(|py| self.close(py));
     }
 }
 
@@ -361,11 +368,8 @@ impl Segment {
     /// Pickles what was opened by name: `functools.partial(open, paths, commit=…)`.
     fn __reduce__<'py>(&self, py: Python<'py>) -> Result<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         let opened = self.opened()?;
-        let Some(again) = &opened.again else {
-            return Err(
-                PyTypeError::new_err("a snapshot of an open store cannot be pickled: open a commit").into()
-            );
-        };
+        let refused = "a snapshot of an open store cannot be pickled: open a commit";
+        let again = opened.again.as_ref().ok_or_else(|| PyTypeError::new_err(refused))?;
         let keywords = PyDict::new(py);
         keywords.set_item("commit", again.commit)?;
         keywords.set_item("untrusted", again.untrusted)?;
@@ -390,9 +394,4 @@ impl Segment {
         let head = format!("<p>{}: {} documents</p>", escaped(&opened.name), opened.live);
         Ok(Some(head + &self.schema(py)?.html()))
     }
-}
-
-/// The only answer.
-fn only<T>(answers: Vec<T>) -> Result<T> {
-    answers.into_iter().next().ok_or_else(|| argument("expected an answer, found none"))
 }

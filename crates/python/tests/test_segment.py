@@ -348,6 +348,9 @@ def test_other_threads_run_during_calls():
     assert others_run(lambda _: table.__arrow_c_array__())
     assert others_run(lambda _: segment.take(range(60)))
     assert others_run(lambda opened: opened.schema, lambda: dv.open(files))
+    # Files are unmapped.
+    assert others_run(lambda scan: scan.close(), lambda: dv.open(files).scan())
+    assert others_run(lambda opened: opened.clear(), lambda: [dv.open(files)])
 
 
 def others_run(call, make=lambda: None):
