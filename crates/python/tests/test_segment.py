@@ -299,6 +299,18 @@ def test_check_tells_its_progress(hits):
         both.check(progress=7)
 
 
+def test_progress_may_search():
+    """As many documents as a thread of its own searches."""
+    dv.write("a.dv", pa.table({"n": np.arange(1_100_000)}))
+    segment, counts = dv.open("a.dv"), []
+    ask = lambda number: counts.append(segment.count("n < 7"))
+    dv.write("b.dv", pa.table({"n": [1]}), progress=ask)
+    segment.check(progress=ask)
+    with dv.Store.create("store", TYPES, id_field="id") as store:
+        store.upsert(HITS, progress=ask)
+    assert counts == [7, 7, 7]
+
+
 def test_progress_may_call_the_store_again():
     with dv.Store.create("store", TYPES, id_field="id") as store:
         with pytest.raises(TypeError, match="as progress, found int"):
@@ -496,6 +508,18 @@ while len(counts) < 5:
 assert set(counts) == {segment.count("n = 7")}
 """
     assert subprocess.run([sys.executable, "-c", program], timeout=120).returncode == 0
+
+
+def test_a_search_at_the_exit_of_the_interpreter():
+    program = """
+import atexit, docvalues as dv, numpy as np, pyarrow as pa
+dv.write("a.dv", pa.table({"n": np.arange(1_100_000)}))
+segment = dv.open("a.dv")
+scan = segment.scan()
+atexit.register(lambda: print(segment.count("n < 7")))
+"""
+    done = subprocess.run([sys.executable, "-c", program], timeout=120, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "7\n", "")
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/loadavg"), reason="only Linux numbers threads there")

@@ -389,7 +389,7 @@ class Store:
         """Adds documents, and replaces those with the same id. `snapshot` has them after `refresh` or `commit`.
 
         Returns counts of outcomes: "added", "replaced", "stale" (the store has a newer version), "refused", and those of
-        `update`. If a value is refused, the batches before it stay.
+        `update`. If a value is refused, the batches before it stay. `progress` is called with the number of rows so far.
         """
 
     def update(
