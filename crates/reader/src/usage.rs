@@ -35,6 +35,7 @@ use crate::segment::{OpenColumn, Segment};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SegmentUsage {
     /// The file's length.
     pub bytes: u64,
@@ -48,6 +49,7 @@ pub struct SegmentUsage {
 
 /// Contents, encodings and disk usage of one column.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ColumnUsage {
     /// Name, kind and type.
     pub field: Field,
@@ -69,6 +71,7 @@ pub struct ColumnUsage {
 
 /// Disk usage of one section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SectionUsage {
     /// The part of the column that the section holds.
     pub section: Role,

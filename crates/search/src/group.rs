@@ -114,6 +114,7 @@ pub struct Groups {
 
 /// A group of documents.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct GroupFound {
     /// The values that its documents share, one for each column; `None` if they have none, with
     /// [`Group::with_missing`].

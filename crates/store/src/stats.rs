@@ -7,6 +7,7 @@ use crate::log::LogStats;
 
 /// How often something was done, and the time that it took altogether.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Work {
     /// How often.
     pub count: u64,

@@ -131,6 +131,7 @@ type Spelling<'a> = Box<dyn Fn(&[Option<&str>]) -> Option<String> + 'a>;
 /// # Ok::<(), docvalues_writer::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MergeProgress<'a> {
     /// The next column.
     pub column: &'a str,

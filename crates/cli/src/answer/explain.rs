@@ -29,8 +29,9 @@ impl Answer<'_> {
 fn note_plan(explain: &Explain, segments: &Segments, console: &mut Console<'_>) {
     let Some(files) = segments.files() else { return console.note(explain.to_string().trim_end()) };
     // The parts of a search are files here.
-    let how = explain.how.replace(" parts are searched", " files are searched");
-    let whole = Explain { how, parts: Vec::new(), ..explain.clone() };
+    let mut whole = explain.clone();
+    whole.how = explain.how.replace(" parts are searched", " files are searched");
+    whole.parts.clear();
     console.note(whole.to_string().trim_end());
     // The plan for the only file that was opened is that of the search.
     let is_one = segments.all().len() == 1;

@@ -62,7 +62,7 @@ impl Report {
 
 /// The part of a report that only a store has.
 fn store_json(store: &StoreCheck) -> Json {
-    let unnamed = store.unnamed.iter().map(|UnnamedFile { name, bytes, is_of_store }| {
+    let unnamed = store.unnamed.iter().map(|UnnamedFile { name, bytes, is_of_store, .. }| {
         let name = name.as_str().into();
         Json::object([("name", name), ("bytes", (*bytes).into()), ("removable", (*is_of_store).into())])
     });
@@ -209,7 +209,7 @@ fn print(report: &Report, quiet: bool, console: &mut Console<'_>) -> Result<()> 
         console.line(format_args!("{file}: note: not read: {column}"))?;
     }
     let unnamed = report.store.iter().flat_map(|store| &store.unnamed).filter(|_| !quiet);
-    for UnnamedFile { name, bytes, is_of_store } in unnamed {
+    for UnnamedFile { name, bytes, is_of_store, .. } in unnamed {
         let what = if *is_of_store {
             "a writer has yet to commit it, or the next one removes it"
         } else {

@@ -52,7 +52,7 @@ impl Progress {
     }
 
     /// Shows the column that a merge writes, if an update is due.
-    pub(crate) fn show_merge(&mut self, MergeProgress { column, done, columns }: MergeProgress<'_>) {
+    pub(crate) fn show_merge(&mut self, MergeProgress { column, done, columns, .. }: MergeProgress<'_>) {
         if self.is_due() {
             self.bar.set_style(style(OF_WORK));
             self.bar.set_message(format!("column {column:?}, {} of {columns}", done + 1));

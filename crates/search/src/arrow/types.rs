@@ -15,6 +15,7 @@ const UUID_EXTENSION: &str = "arrow.uuid";
 
 /// The layout of arrays of strings and bytes. It does not matter to lists, nor to values of 16 bytes each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum StringLayout {
     /// The bytes of each row one after the other: utf8 and binary.
     #[default]

@@ -21,6 +21,7 @@ use crate::error::{Error, Result};
 ///
 /// In an index of several segments, a column may be missing from segments whose documents have no value in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum MissingColumns {
     /// A missing column is an error, so that a misspelled name is noticed. The default.
     #[default]
@@ -36,6 +37,7 @@ pub enum MissingColumns {
 
 /// Treatment of a column that has different kinds or types in different parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum MixedTypes {
     /// It is an error. The default.
     #[default]

@@ -38,6 +38,7 @@ use crate::engine::value;
 /// # Ok::<(), docvalues_search::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Explain {
     /// The clause as text. Several conditions on one column may be merged.
     pub clause: String,
@@ -55,6 +56,7 @@ pub struct Explain {
 
 /// The profile of a clause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Profile {
     /// The number of documents that the clause was evaluated for.
     pub candidates: u64,

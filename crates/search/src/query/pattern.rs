@@ -31,6 +31,7 @@ const MAX_NESTED: u32 = 64;
 
 /// The part of a value that a [`Pattern`] is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum PatternKind {
     /// The value is the text.
     Equals,

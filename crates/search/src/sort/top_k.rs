@@ -104,6 +104,7 @@ type OrdsKey = (u32, DocAddress, Ties);
 /// # Ok::<(), docvalues_search::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TopProfile {
     /// Documents whose keys were compared; all others were skipped. Documents that bound the result, and all
     /// documents of a wrong estimate, are counted twice.

@@ -8,7 +8,7 @@ use docvalues_format::file::kind::from_f64;
 use docvalues_search::facet::{Facet, FacetOrder};
 use docvalues_search::group::{Group, Metric};
 use docvalues_search::histogram::{Histogram, Step};
-use docvalues_search::query::{Explain, Profile};
+use docvalues_search::query::Explain;
 use docvalues_search::stats::Stats;
 use docvalues_search::{Bitset, DocSet, Docs, Query, Search};
 use docvalues_testkit::damage::cases;
@@ -85,7 +85,9 @@ fn any_number_of_threads_gives_the_same_results() {
 
 /// Clears times, which differ from run to run.
 fn timeless(mut explain: Explain) -> Explain {
-    explain.profile = explain.profile.map(|profile| Profile { time: Duration::ZERO, ..profile });
+    if let Some(profile) = &mut explain.profile {
+        profile.time = Duration::ZERO;
+    }
     explain.parts = explain.parts.into_iter().map(timeless).collect();
     explain
 }

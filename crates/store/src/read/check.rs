@@ -21,6 +21,7 @@ use crate::segments::{CommitState, segment, side_file};
 
 /// The result of [`StoreReader::check`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct StoreCheck {
     /// The commits that were read, from the oldest to the newest.
     pub commits: Vec<u64>,
@@ -38,6 +39,7 @@ pub struct StoreCheck {
 
 /// A file in the folder of a store that no commit names.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UnnamedFile {
     /// Its name.
     pub name: String,

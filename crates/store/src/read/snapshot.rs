@@ -99,6 +99,7 @@ pub(crate) struct Found {
 
 /// A segment of a [`Snapshot`].
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct SnapshotSegment<'s> {
     /// The number in the name of its file.
     pub number: u64,

@@ -34,6 +34,7 @@ const OWN_NUMBERS: u64 = 1 << 32;
 
 /// The files that [`Replica::install`] copied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Installed {
     /// The number of files that were copied.
     pub files: usize,

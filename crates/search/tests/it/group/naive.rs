@@ -11,8 +11,24 @@ use docvalues_search::stats::Sum;
 
 use super::documents::{By, COLUMNS, Row};
 
+/// A group as the model has it.
+#[derive(Debug)]
+pub(crate) struct Found {
+    values: Vec<Option<Value>>,
+    count: u64,
+    docs: Vec<DocAddress>,
+    metrics: Vec<Option<Measure>>,
+}
+
+impl PartialEq<Found> for GroupFound {
+    fn eq(&self, other: &Found) -> bool {
+        let Found { values, count, docs, metrics } = other;
+        (&self.values, &self.count, &self.docs, &self.metrics) == (values, count, docs, metrics)
+    }
+}
+
 /// The groups, their number, and the number of documents in no group.
-pub(crate) fn group(rows: &[Row], by: By, docs: &[u32], asked: &Group) -> (Vec<GroupFound>, u64, u64) {
+pub(crate) fn group(rows: &[Row], by: By, docs: &[u32], asked: &Group) -> (Vec<Found>, u64, u64) {
     let mut lists: BTreeMap<i64, Vec<u32>> = BTreeMap::new();
     let mut missing = 0;
     for &doc in docs {
@@ -41,7 +57,7 @@ pub(crate) fn group(rows: &[Row], by: By, docs: &[u32], asked: &Group) -> (Vec<G
         other => panic!("nothing is expected of {other:?}"),
     });
     found.truncate(asked.top);
-    let groups = found.into_iter().map(|(value, docs, metrics)| GroupFound {
+    let groups = found.into_iter().map(|(value, docs, metrics)| Found {
         values: vec![Some(match by {
             By::Near | By::Far | By::Doubles => Value::of(by.logical(), by.number(value)),
             By::Sorted | By::Binary => Value::Bytes(By::bytes(value)),
