@@ -69,7 +69,7 @@ pub fn with_tables(config: SessionConfig) -> SessionConfig {
     config.with_ballista_physical_extension_codec(physical).with_ballista_adaptive_query_planner(false)
 }
 
-/// A session whose queries run in a cluster, with the configuration of [`with_tables`].
+/// A session whose queries run in a cluster, with the configuration of [`with_tables`]. The [crate](crate) has an example.
 ///
 /// # Errors
 ///

@@ -31,6 +31,10 @@ use crate::table_data::TableData;
 ///
 /// The columns are the fields of a store, or those of all segments, in the order in which these first have them. A segment
 /// without a column has nulls there. Types are widened as in [`MixedTypes::Promote`](docvalues::search::MixedTypes::Promote).
+///
+/// # Examples
+///
+/// See the [crate](crate).
 pub struct DocvaluesTable {
     pub(crate) data: Arc<TableData>,
 }

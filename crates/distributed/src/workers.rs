@@ -17,6 +17,10 @@ use crate::codec;
 use crate::tasks::{TablePart, Tasks};
 
 /// The workers of a program, and which of them reads which files.
+///
+/// # Examples
+///
+/// See the [crate](crate).
 #[derive(Clone)]
 pub struct Workers {
     tasks: Tasks,

@@ -47,7 +47,7 @@ pub struct SegmentUsage {
     pub ids: Vec<SectionUsage>,
 }
 
-/// Contents, encodings and disk usage of one column.
+/// Contents, encodings and disk usage of one column, one of [`SegmentUsage::columns`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ColumnUsage {
@@ -69,7 +69,7 @@ pub struct ColumnUsage {
     pub sections: Vec<SectionUsage>,
 }
 
-/// Disk usage of one section.
+/// Disk usage of one section, in [`ColumnUsage::sections`] and [`SegmentUsage::ids`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SectionUsage {

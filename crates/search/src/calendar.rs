@@ -22,7 +22,7 @@ pub use time_zone::TimeZone;
 
 use crate::error::{Error, Result};
 
-/// A unit of the calendar.
+/// A unit of the calendar, for a [`CalendarStep`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]

@@ -112,7 +112,7 @@ pub struct Groups {
     pub missing: u64,
 }
 
-/// A group of documents.
+/// A group of documents, one of [`Groups::groups`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct GroupFound {

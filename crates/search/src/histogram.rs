@@ -182,7 +182,7 @@ pub struct HistogramCounts {
     pub outside: u64,
 }
 
-/// A bucket of a histogram.
+/// A bucket of a histogram, one of [`HistogramCounts::buckets`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Bucket {

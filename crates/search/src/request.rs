@@ -179,7 +179,7 @@ pub struct SearchAnswer {
     pub times: Times,
 }
 
-/// The wall-clock time of each step of a request.
+/// The wall-clock time of each step of a request: [`SearchAnswer::times`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Times {

@@ -34,7 +34,7 @@ const SHORTEST: Duration = Duration::from_millis(1);
 /// Ids that are moved to a smaller table in a pass.
 const UPKEEP_STEPS: usize = 10_000;
 
-/// Options of a [`Background`].
+/// Options of a [`Background`], which has an example.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[must_use]
 #[non_exhaustive]

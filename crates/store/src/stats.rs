@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::log::LogStats;
 
-/// How often something was done, and the time that it took altogether.
+/// How often something was done, and the time that it took altogether: see [`StoreStats`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Work {

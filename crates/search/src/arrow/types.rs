@@ -13,7 +13,8 @@ pub const IP_EXTENSION: &str = "docvalues.ip";
 /// Arrow's canonical extension type of UUIDs.
 const UUID_EXTENSION: &str = "arrow.uuid";
 
-/// The layout of arrays of strings and bytes. It does not matter to lists, nor to values of 16 bytes each.
+/// The layout of arrays of strings and bytes: [`Batches::strings_as`](crate::arrow::Batches::strings_as). It does not matter to
+/// lists, nor to values of 16 bytes each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StringLayout {
@@ -28,7 +29,8 @@ pub enum StringLayout {
     Dictionary,
 }
 
-/// The Arrow field of a column.
+/// The Arrow field that [`Batches`](crate::arrow::Batches) have for a column: a list for a kind with several values, and an
+/// extension type for UUIDs.
 pub fn arrow_field(field: &Field, nullable: bool, strings: StringLayout) -> ArrowField {
     if field.kind.is_multi_valued() {
         let item = Arc::new(scalar("item", field.logical, false));

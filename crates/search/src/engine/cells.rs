@@ -14,7 +14,7 @@ pub(crate) enum Cells<'a> {
     Bytes(Strings<'a>),
 }
 
-/// At most one number a row, which is a document.
+/// The values of a numeric column in a [`Chunk`](crate::export::Chunk): at most one number a row, which is a document.
 #[derive(Clone, Copy, Debug)]
 pub struct Numbers<'a> {
     /// A stored number for each row, 0 for rows without a value. The column's logical type gives it its meaning.

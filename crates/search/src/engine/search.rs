@@ -17,7 +17,7 @@ use super::small_dictionary::{is_small, with_dictionary};
 use super::term_ids::TermIds;
 use crate::error::{Error, Result};
 
-/// Treatment of columns that the source does not have.
+/// Treatment of columns that the source does not have: [`Search::missing_columns`].
 ///
 /// In an index of several segments, a column may be missing from segments whose documents have no value in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub enum MissingColumns {
     NoValues,
 }
 
-/// Treatment of a column that has different kinds or types in different parts.
+/// Treatment of a column that has different kinds or types in different parts: [`Search::mixed_types`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MixedTypes {

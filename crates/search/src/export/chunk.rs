@@ -49,7 +49,7 @@ pub struct Chunk {
     pub(super) fields: Arc<[Field]>,
 }
 
-/// A column of a [`Chunk`].
+/// A column of a [`Chunk`]: [`Chunk::column`].
 #[derive(Clone, Copy, Debug)]
 pub enum ChunkColumn<'a> {
     /// A numeric column.
@@ -62,21 +62,21 @@ pub enum ChunkColumn<'a> {
     StringLists(StringLists<'a>),
 }
 
-/// At most one byte string a row.
+/// The values of a binary or sorted column in a [`Chunk`]: at most one byte string a row.
 #[derive(Clone, Copy, Debug)]
 pub struct Strings<'a> {
     pub(super) places: &'a [u32],
     pub(super) strings: Slices<'a, u8>,
 }
 
-/// Any number of numbers a row.
+/// The values of a sorted-numeric column in a [`Chunk`]: any number of numbers a row.
 #[derive(Clone, Copy, Debug)]
 pub struct NumberLists<'a> {
     pub(super) places: &'a [u32],
     pub(super) lists: Slices<'a, i64>,
 }
 
-/// A set of terms a row.
+/// The values of a sorted-set column in a [`Chunk`]: a set of terms a row.
 #[derive(Clone, Copy, Debug)]
 pub struct StringLists<'a> {
     /// The position of each row's list.
@@ -86,14 +86,14 @@ pub struct StringLists<'a> {
     pub(super) terms: Slices<'a, u8>,
 }
 
-/// A row of a [`Chunk`].
+/// A row of a [`Chunk`]: [`Chunk::rows`]. [`Row::get`] reads its values as Rust types.
 #[derive(Clone, Copy, Debug)]
 pub struct Row<'a> {
     chunk: &'a Chunk,
     at: usize,
 }
 
-/// The stored value of a row in a column.
+/// The stored value of a row in a column: [`Row::value`], [`ChunkColumn::get`].
 #[derive(Clone, Debug)]
 pub enum Cell<'a> {
     /// No value.
@@ -108,7 +108,7 @@ pub enum Cell<'a> {
     Terms(DocTerms<'a>),
 }
 
-/// An iterator over the terms of a row, ascending.
+/// An iterator over the terms of a row, ascending: [`Cell::Terms`].
 #[derive(Clone, Debug)]
 pub struct DocTerms<'a> {
     numbers: std::slice::Iter<'a, u32>,

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A condition on which an operation of a [`WriteBatch`](crate::WriteBatch) takes place.
+/// A condition on which an operation of a [`WriteBatch`](crate::WriteBatch) takes place. [`Store::apply`](crate::Store::apply) has
+/// an example.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Condition {

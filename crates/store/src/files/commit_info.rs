@@ -43,7 +43,7 @@ impl CommitInfo {
     }
 }
 
-/// The last batch of a store, and the history up to it.
+/// The last batch of a store, and the history up to it: [`Store::position`](crate::Store::position).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Position {
     /// Counts leaders, and recoveries. 0 for a replica that is empty.

@@ -37,7 +37,7 @@ pub struct StoreCheck {
     pub unnamed: Vec<UnnamedFile>,
 }
 
-/// A file in the folder of a store that no commit names.
+/// A file in the folder of a store that no commit names, one of [`StoreCheck::unnamed`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnnamedFile {

@@ -14,7 +14,7 @@ use crate::locks;
 use crate::log::{LogFrames, read_logs_after};
 use crate::segments::{CommitState, segment, side_file};
 
-/// A file of a commit.
+/// A file of a commit: [`CommitFiles::files`]. [`HeldCommit::open`] reads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoredFile {
     pub(crate) name: FileName,
@@ -38,7 +38,7 @@ impl StoredFile {
     }
 }
 
-/// The list of a commit's files, and what else a commit says: `commit-00000042` in memory.
+/// The list of a commit's files, and what else a commit says: `commit-00000042` in memory. [`HeldCommit::files`] returns it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitFiles {
     pub(crate) commit: CommitFile,
@@ -175,7 +175,8 @@ impl HeldCommit {
     }
 }
 
-/// The bytes of a file, from the first to the last.
+/// The bytes of a file, from the first to the last: [`HeldCommit::open`] reads files of a commit, and
+/// [`Snapshot::side_file`](crate::Snapshot::side_file) those of an observer.
 #[derive(Debug)]
 pub struct FileReader {
     source: Arc<Source>,

@@ -97,7 +97,7 @@ pub(crate) struct Found {
     pub(crate) version: Option<u64>,
 }
 
-/// A segment of a [`Snapshot`].
+/// A segment of a [`Snapshot`]: [`Snapshot::segments`].
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct SnapshotSegment<'s> {

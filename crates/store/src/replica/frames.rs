@@ -39,6 +39,10 @@ pub struct Frame {
 /// They are read from the files of the log, as long as these stay: until the next commit, or longer if
 /// [`StoreOptions::keep_frames`](crate::StoreOptions::keep_frames) says so. So a replica that is slow takes no memory of
 /// the leader. Frames appear when they are written, which may be before they are durable.
+///
+/// # Examples
+///
+/// See [`Replica`](crate::Replica), which applies them.
 #[derive(Debug)]
 pub struct Frames {
     directory: Arc<dyn Directory>,

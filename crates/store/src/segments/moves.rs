@@ -28,7 +28,7 @@ pub struct Move {
 }
 
 /// The documents that are at other places than before, as runs: parts in the order in which they were, and their documents
-/// ascending. See [`Snapshot::moves_since`](crate::Snapshot::moves_since).
+/// ascending. [`Snapshot::moves_since`](crate::Snapshot::moves_since) returns them, and has an example.
 #[derive(Clone, Debug)]
 pub struct Moves {
     parts: IntoIter<PartMoves>,

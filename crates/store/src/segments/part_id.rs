@@ -8,6 +8,10 @@
 /// | a block of documents that are in no segment yet | another number, which ends with the opening of the store: it is of no use in a file |
 ///
 /// A segment never gets other documents. A block gets more of them, after those that it has.
+///
+/// # Examples
+///
+/// See [`Snapshot::moves_since`](crate::Snapshot::moves_since).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PartId(u64);
 

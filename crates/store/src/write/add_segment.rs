@@ -17,7 +17,7 @@ use crate::schema::StoreSchema;
 use crate::segments::{SegmentState, StoreSegment, begin_segment};
 use crate::store::{Store, Writer};
 
-/// The result of adding a segment.
+/// The result of adding a segment: [`Store::add_segment`], [`NewSegment::finish`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Added {
