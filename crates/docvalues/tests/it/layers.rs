@@ -177,24 +177,28 @@ fn every_feature_of_a_kernel_is_detected() {
     }
 }
 
-/// The tables of the documentation and of the package's README name every feature, and whether it is a default.
+/// The tables of the documentation and of READMEs name every feature, and whether it is a default.
 #[test]
 fn the_tables_of_features_are_complete() {
-    let manifest = include_str!("../../Cargo.toml");
-    let (_, features) = manifest.split_once("\n[features]\n").unwrap();
-    let lines = features.lines().take_while(|line| !line.starts_with('['));
-    let mut features: Vec<(&str, &str)> =
-        lines.filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(" = ")).collect();
-    let (_, defaults) = features.remove(0);
-    for (page, text) in
-        [("lib.rs", include_str!("../../src/lib.rs")), ("README.md", include_str!("../../README.md"))]
-    {
+    let facade = include_str!("../../Cargo.toml");
+    for (page, manifest, text) in [
+        ("lib.rs", facade, include_str!("../../src/lib.rs")),
+        ("docvalues", facade, include_str!("../../README.md")),
+        ("cli", include_str!("../../../cli/Cargo.toml"), include_str!("../../../cli/README.md")),
+        ("search", include_str!("../../../search/Cargo.toml"), include_str!("../../../search/README.md")),
+        ("store", include_str!("../../../store/Cargo.toml"), include_str!("../../../store/README.md")),
+        ("writer", include_str!("../../../writer/Cargo.toml"), include_str!("../../../writer/README.md")),
+    ] {
+        let (_, features) = manifest.split_once("\n[features]\n").unwrap();
+        let lines = features.lines().take_while(|line| !line.starts_with('['));
+        let features = lines.filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(" = "));
+        let (defaults, features): (Vec<_>, Vec<_>) = features.partition(|(name, _)| *name == "default");
         let (_, table) = text.split_once("| feature | default | adds |").unwrap();
         let rows: Vec<&str> = table.lines().filter(|line| line.contains("| `")).collect();
         assert_eq!(rows.len(), features.len(), "{page}: {rows:?}");
         for (name, _) in &features {
-            let is_default = if defaults.contains(&format!("\"{name}\"")) { "yes" } else { "no" };
-            let row = format!("| `{name}` | {is_default} | ");
+            let is_default = defaults.iter().any(|(_, list)| list.contains(&format!("\"{name}\"")));
+            let row = format!("| `{name}` | {} | ", if is_default { "yes" } else { "no" });
             assert!(rows.iter().any(|found| found.contains(&row)), "{page}: no row {row}");
         }
     }
