@@ -141,7 +141,7 @@ impl Index {
         self.engine
     }
 
-    /// What the program that wrote the commit has noted in it.
+    /// The user data of the commit, which the program that wrote it chose.
     pub fn user_data(&self) -> &[(String, String)] {
         &self.user_data
     }

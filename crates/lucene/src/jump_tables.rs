@@ -1,6 +1,6 @@
-//! How blocks of a column are found.
+//! The tables that lead to blocks of a column.
 
-/// How blocks of presence and of numbers are found.
+/// The way to blocks of presence and of numbers.
 ///
 /// | | a look-up | the first one | memory |
 /// | --- | --- | --- | --- |

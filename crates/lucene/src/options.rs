@@ -1,11 +1,11 @@
-//! How an index is opened.
+//! Options of opening an index.
 
 use std::collections::BTreeMap;
 
 use crate::jump_tables::JumpTables;
 use crate::types::FieldType;
 
-/// How an index is opened.
+/// Options of opening an [`Index`](crate::Index).
 ///
 /// ```
 /// use docvalues_lucene::{JumpTables, Options};
@@ -30,13 +30,13 @@ impl Options {
         Options::default()
     }
 
-    /// How blocks of a column are found.
+    /// Sets the way to blocks of a column.
     #[must_use]
     pub fn jump_tables(self, jump_tables: JumpTables) -> Options {
         Options { jump_tables, ..self }
     }
 
-    /// Whether the checksums of files above 64 MiB are compared, too, when the first of their columns is opened.
+    /// Sets whether the checksums of files above 64 MiB are compared, too, when the first of their columns is opened.
     #[must_use]
     pub fn verify_all(self, verifies_all: bool) -> Options {
         Options { verifies_all, ..self }

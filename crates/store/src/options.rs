@@ -41,9 +41,9 @@ pub struct StoreOptions {
     pub refresh_every: Option<Duration>,
     /// As `refresh_every`, for commits.
     pub commit_every: Option<Duration>,
-    /// How segments are opened.
+    /// Options of opening segments.
     pub open: OpenOptions,
-    /// How segments are written and merged.
+    /// Options of writing and merging segments.
     pub writer: WriterOptions,
 }
 

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use crate::log::LogStats;
 
-/// How often something was done, and the time that it took altogether: see [`StoreStats`].
+/// A number of operations, and the time that they took altogether: see [`StoreStats`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Work {
-    /// How often.
+    /// The number of operations.
     pub count: u64,
     /// The time, of all threads together.
     pub time: Duration,
@@ -51,7 +51,7 @@ pub struct StoreStats {
     pub merges: Work,
     /// Commits.
     pub commits: Work,
-    /// What was written to the log; nothing without one.
+    /// The counts of the log; zeros without one.
     pub log: LogStats,
 }
 

@@ -177,7 +177,7 @@ impl Store {
         }
     }
 
-    /// What the store contains now. O(1).
+    /// The contents of the store as they were last published: see [`refresh`](Self::refresh). O(1).
     pub fn snapshot(&self) -> Snapshot {
         self.published.read().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -20,7 +20,7 @@ const AHEAD: (u64, u64) = (64 << 10, 1 << 20);
 /// The zeros of a page, so that they need not be read to be written.
 const PAGE: u64 = 4 << 10;
 
-/// What was written to the log of a store: [`StoreStats::log`](crate::StoreStats::log).
+/// Counts of what was written to the log of a store: [`StoreStats::log`](crate::StoreStats::log).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LogStats {

@@ -102,7 +102,7 @@ impl StoreReader {
         StoreReader::of(Arc::new(folder_at(path, &options)), Some(commit), options)
     }
 
-    /// What the store contains.
+    /// The contents of the commit that is open. O(1).
     pub fn snapshot(&self) -> Snapshot {
         self.snapshot.clone()
     }
