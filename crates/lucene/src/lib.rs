@@ -2,7 +2,7 @@
 //!
 //! [`Index::open`] opens the newest commit in a directory of Lucene 7.0 to 10.6, also as Solr, OpenSearch, and Elasticsearch in
 //! standard mode write it. Each of its [`Segment`]s is a source of columns, and [`Index::parts`] are the parts of a search.
-//! Nothing is converted or copied, and nothing is written.
+//! Nothing is converted or copied, and nothing is written. [`Index`] has an example.
 //!
 //! | read | not read |
 //! | --- | --- |
@@ -29,7 +29,7 @@
 //!
 //! | module | contents |
 //! | --- | --- |
-//! | `error`, `options`, `jump_tables` | errors; how an index is opened |
+//! | `error`, `options`, `jump_tables` | errors; options of opening an index |
 //! | `engine`, `types` | who wrote it, and the types of its fields |
 //! | `order`, `file`, `bytes`, `cursor`, `envelope`, `files` | bytes, fields of metadata, headers and checksums, names |
 //! | `codec`, `commit`, `segment_info`, `field_infos`, `compound`, `live_docs` | metadata of an index and its segments |

@@ -18,6 +18,10 @@
 //! Bytes are verified when they are first touched, a granule of 4 KiB at a time. Damaged or hostile bytes give an error
 //! that names file, section and offset, never a panic.
 //!
+//! # Examples
+//!
+//! See [`Segment`] for a segment of a few documents, and each type of column for its calls.
+//!
 //! [`from_bytes`]: Segment::from_bytes
 //! [`from_reader`]: Segment::from_reader
 //! [`typed`]: Segment::typed

@@ -19,6 +19,10 @@
 //!
 //! Searches run on the rayon pool of the calling thread, or else on rayon's global pool: see [`Search::threads`].
 //! [`Search::memory`] limits their memory and [`Search::interrupt`] cancels them.
+//!
+//! # Examples
+//!
+//! See [`Search`] for single searches, and [`SearchRequest`] for several in one pass.
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -28,6 +28,10 @@
 //!   remains, and the writer can go on. Errors name the field and the document.
 //! - **Bounded memory**: [`WriterOptions::budget`]. Values beyond it go to a temporary file; a segment that is built in
 //!   memory returns an error instead.
+//!
+//! # Examples
+//!
+//! See [`SegmentWriter`], [`ColumnBatch`] and [`Merger`].
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
