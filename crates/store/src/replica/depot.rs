@@ -27,9 +27,8 @@ use crate::read::{CommitFiles, FileReader, HeldCommit, StoredFile};
 /// The number of commits that stay in a depot.
 const KEPT: usize = 2;
 
-/// Named files that a leader puts and its replicas read. A name is put once, or again if it is damaged.
-///
-/// [`FolderDepot`] is one of a folder, with an example, and `ObjectDepot` one of a bucket (feature `object_store`).
+/// Named files that a leader puts and its replicas read: those of a [`FolderDepot`], which has an example, or of an `ObjectDepot`.
+/// A name is put once, or again if it is damaged.
 pub trait Depot {
     /// The place of a name, for messages.
     fn place(&self, name: &str) -> String {
