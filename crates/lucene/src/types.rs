@@ -107,10 +107,12 @@ fn of_solr(field: &FieldInfo) -> Option<FieldType> {
     (field.point_bytes == 0 || field.point_bytes == point_bytes).then_some(known)
 }
 
-/// The time of a document of a data stream, and addresses, whose points have 16 bytes.
+/// The time of a document of a data stream; addresses, whose points have 16 bytes; and booleans: the only numbers that are indexed
+/// as terms.
 fn of_elastic(field: &FieldInfo, found: Kind) -> Option<FieldType> {
     match found {
         Kind::SortedSet if field.point_bytes == 16 => Some(LogicalType::Ip.into()),
+        Kind::SortedNumeric if field.index_options > 0 => Some(LogicalType::Bool.into()),
         _ if field.name == "@timestamp" => Some(LogicalType::TimestampMillis.into()),
         _ => None,
     }
@@ -178,5 +180,9 @@ mod tests {
         let sorted_numeric = Kind::SortedNumeric;
         assert_eq!(of(Engine::Elastic, "@timestamp", sorted_numeric, 8), LogicalType::TimestampMillis);
         assert_eq!(of(Engine::Elastic, "size", sorted_numeric, 8), LogicalType::I64);
+        let indexed = FieldInfo { index_options: 1, ..field("new", sorted_numeric, 0) };
+        assert_eq!(usual(Engine::Elastic, &indexed, sorted_numeric).0, LogicalType::Bool);
+        assert_eq!(usual(Engine::Lucene, &indexed, sorted_numeric).0, LogicalType::I64);
+        assert_eq!(of(Engine::Elastic, "new", sorted_numeric, 0), LogicalType::I64, "not indexed");
     }
 }

@@ -39,13 +39,12 @@ fn folder(name: &str) -> Option<PathBuf> {
     None
 }
 
-/// The types of fields that no name or point tells.
+/// The types of fields that no name, point or term tells.
 fn options(engine: Engine) -> Options {
-    let (time, flag) = (LogicalType::TimestampMillis, LogicalType::Bool);
-    let options = Options::new().field("price", LogicalType::F64).field("sold", time);
+    let options = Options::new().field("price", LogicalType::F64).field("sold", LogicalType::TimestampMillis);
     match engine {
         Engine::Solr => options.field("rating", LogicalType::F64).field("weights", FieldType::Float),
-        _ => options.field("prices", LogicalType::F64).field("weight", FieldType::Float).field("new", flag),
+        _ => options.field("prices", LogicalType::F64).field("weight", FieldType::Float),
     }
 }
 
