@@ -218,7 +218,9 @@ impl Numbers {
         match &self.encoding {
             Encoding::Packed(block) => block.decode(&self.body, range.start, out).ok_or_else(past)?,
             Encoding::Table(table, packed) => {
-                self.decode_table(table, *packed, range.start, out).ok_or_else(past)?;
+                let (bytes, order) = (self.body.bytes(), self.body.order);
+                packed.unpack_add(bytes, order, range.start, 0, unsigned(out)).ok_or_else(past)?;
+                table.replace(out).map_err(|_| past())?;
             }
             Encoding::Blocks(blocks) => {
                 let (mut at, mut rest) = (range.start, out);
@@ -250,16 +252,6 @@ impl Numbers {
             Encoding::Packed(block) => block.gather_ords(&self.body, self.count, indices, out).unwrap_or(0),
             Encoding::Table(..) | Encoding::Blocks(_) => 0,
         }
-    }
-
-    fn decode_table(&self, table: &Table, packed: Packed, start: u64, out: &mut [i64]) -> Option<()> {
-        let (bytes, order, mut at) = (self.body.bytes(), self.body.order, start);
-        for out in out.chunks_mut(BATCH) {
-            packed.unpack_add(bytes, order, at, 0, unsigned(out))?;
-            table.replace(out).ok()?;
-            at += out.len() as u64;
-        }
-        Some(())
     }
 
     /// The numbers at `indices`, into `out`, which is as long: `fill` for [`NO_VALUE`], if not `are_all` indices.

@@ -12,7 +12,7 @@ use docvalues_format::numeric::gather_packed_ords;
 
 use crate::file::Body;
 use crate::order::Order;
-use crate::packed::{BATCH, Packed};
+use crate::packed::Packed;
 
 /// A block of numbers; also all of a column that has no blocks.
 #[derive(Clone, Copy, Debug)]
@@ -42,12 +42,8 @@ impl Block {
         if gcd == 1 {
             return self.packed.unpack_add(bytes, order, start, min, out);
         }
-        let mut at = start;
-        for out in out.chunks_mut(BATCH) {
-            self.packed.unpack_add(bytes, order, at, 0, out)?;
-            multiples(min, gcd, out);
-            at += out.len() as u64;
-        }
+        self.packed.unpack_add(bytes, order, start, 0, out)?;
+        multiples(min, gcd, out);
         Some(())
     }
 
