@@ -65,6 +65,16 @@ impl NumbersColumn {
         result.map_err(|error| error.of_column(Some(&self.info.field.name)))
     }
 
+    /// The places of the numbers of the document whose value has this index.
+    #[inline(always)]
+    fn places(&self, index: u32) -> Result<Range<u64>> {
+        let index = u64::from(index);
+        match &self.addresses {
+            Some(addresses) => addresses.of(index, &self.numbers),
+            None => Ok(index..index + 1),
+        }
+    }
+
     /// Reads the values of `docs`, in a single-valued column.
     fn gather_one<T: Stored>(&self, docs: &[DocId], out: &mut Gathered<T>) -> Result<()> {
         let fill = out.fill();
@@ -78,35 +88,25 @@ impl NumbersColumn {
     }
 
     /// Reads the lists of `docs`.
-    fn gather_lists<T: Stored>(
-        &self,
-        addresses: &Addresses,
-        docs: &[DocId],
-        lists: &mut Lists<T>,
-    ) -> Result<()> {
+    fn gather_lists<T: Stored>(&self, docs: &[DocId], lists: &mut Lists<T>) -> Result<()> {
         let count = self.numbers.count();
         let is_short = count / u64::from(self.presence.values().max(1)) < FEW as u64;
         if is_short && count <= u64::from(u32::MAX) {
-            return self.gather_short_lists(addresses, docs, lists);
+            return self.gather_short_lists(docs, lists);
         }
         each_batch(&self.presence, docs, |_, indices, _| {
             indices.iter().try_for_each(|index| {
                 lists.push_with(|list| match *index {
                     NO_VALUE => Ok(()),
                     // At most `addresses.most`.
-                    index => self.append(addresses.of(index.into(), &self.numbers)?, list),
+                    index => self.append(self.places(index)?, list),
                 })
             })
         })
     }
 
     /// Reads the lists of `docs`: all numbers of a batch together.
-    fn gather_short_lists<T: Stored>(
-        &self,
-        addresses: &Addresses,
-        docs: &[DocId],
-        lists: &mut Lists<T>,
-    ) -> Result<()> {
+    fn gather_short_lists<T: Stored>(&self, docs: &[DocId], lists: &mut Lists<T>) -> Result<()> {
         let (mut lens, mut places) = (Vec::new(), Vec::new());
         each_batch(&self.presence, docs, |_, indices, _| {
             lens.clear();
@@ -114,38 +114,17 @@ impl NumbersColumn {
             for index in indices {
                 let list = match *index {
                     NO_VALUE => 0..0,
-                    index => addresses.of(index.into(), &self.numbers)?,
+                    index => self.places(index)?,
                 };
                 lens.push(list.end - list.start);
                 // Places of numbers, of which there are no more.
                 places.extend(list.map(|place| u32::try_from(place).unwrap_or(u32::MAX)));
             }
-            self.push_lists(lens.iter().copied(), &places, lists)
-        })
-    }
-
-    /// Reads the lists of `docs`, which have at most one value.
-    fn gather_lists_of_one<T: Stored>(&self, docs: &[DocId], lists: &mut Lists<T>) -> Result<()> {
-        let mut there = Vec::new();
-        each_batch(&self.presence, docs, |_, indices, _| {
-            there.clear();
-            there.extend(indices.iter().copied().filter(|index| *index != NO_VALUE));
-            let lens = indices.iter().map(|index| u64::from(*index != NO_VALUE));
-            self.push_lists(lens, &there, lists)
-        })
-    }
-
-    /// Appends lists of the lengths `lens`, of the numbers at `places`.
-    fn push_lists<T: Stored>(
-        &self,
-        lens: impl IntoIterator<Item = u64>,
-        places: &[u32],
-        lists: &mut Lists<T>,
-    ) -> Result<()> {
-        lists.extend_with(lens, |items| {
-            let start = items.len();
-            items.resize(start + places.len(), T::default());
-            self.gather_at(places, true, T::default(), &mut items[start..])
+            lists.extend_with(lens.iter().copied(), |items| {
+                let start = items.len();
+                items.resize(start + places.len(), T::default());
+                self.gather_at(&places, true, T::default(), &mut items[start..])
+            })
         })
     }
 
@@ -303,25 +282,19 @@ impl Column for NumbersColumn {
 impl<T: Stored> Rows<T> for NumbersColumn {
     fn gather(&self, docs: BatchDocs<'_>, out: &mut Gathered<T>) -> docvalues_column::Result<()> {
         let is_many = self.info.is_multi_valued();
-        match (docs, &self.addresses) {
-            (BatchDocs::List(docs), Some(addresses)) => {
+        match docs {
+            BatchDocs::List(docs) if is_many => {
                 let (lists, _) = out.begin_many(docs.len());
-                self.named(self.gather_lists(addresses, docs, lists))
+                self.named(self.gather_lists(docs, lists))
             }
-            (BatchDocs::List(docs), None) if is_many => {
-                let (lists, _) = out.begin_many(docs.len());
-                self.named(self.gather_lists_of_one(docs, lists))
-            }
-            (BatchDocs::List(docs), None) => self.named(self.gather_one(docs, out)),
-            (BatchDocs::Run(docs), _) if self.presence.is_all() && docs.end <= self.info.docs && !is_many => {
+            BatchDocs::List(docs) => self.named(self.gather_one(docs, out)),
+            BatchDocs::Run(docs) if self.presence.is_all() && docs.end <= self.info.docs && !is_many => {
                 let (values, _) = out.begin_one(docs.len());
                 // An empty run may have an end below its start.
                 let docs = docs.clip(docs.end);
                 self.named(self.decode(docs.start.into()..docs.end.into(), values))
             }
-            (BatchDocs::Run(docs), _) => {
-                out.fill_by_scan(docs, is_many, |each| Rows::<T>::scan(self, docs, each))
-            }
+            BatchDocs::Run(docs) => out.fill_by_scan(docs, is_many, |each| Rows::<T>::scan(self, docs, each)),
         }
     }
 

@@ -127,12 +127,7 @@ impl NumbersColumn {
     #[inline(never)]
     pub(super) fn append_row<T: Stored>(&self, doc: DocId, out: &mut Vec<T>) -> Result<bool> {
         let Some(index) = self.presence.rank(doc)? else { return Ok(false) };
-        let index = u64::from(index);
-        let places = match &self.addresses {
-            Some(addresses) => addresses.of(index, &self.numbers)?,
-            None => index..index + 1,
-        };
-        self.append(places, out)?;
+        self.append(self.places(index)?, out)?;
         Ok(true)
     }
 
