@@ -347,25 +347,4 @@ impl SkipIndex for NumbersColumn {
         }
         Ok(())
     }
-
-    /// As the default, without a copy of the zones.
-    fn may_hold(
-        &self,
-        _level: usize,
-        docs: DocRange,
-        wanted: &RangeInclusive<i64>,
-        out: &mut [u64],
-        pruned: &mut Pruning,
-    ) -> docvalues_column::Result<()> {
-        let Some(zones) = &self.zones else { return Ok(()) };
-        for (at, zone) in self.named(zones.of(docs, &self.numbers))?.iter().enumerate() {
-            if zone.may_hold(wanted) {
-                bits::set(out, at);
-                pruned.zones.open += 1;
-            } else {
-                pruned.zones.none += 1;
-            }
-        }
-        Ok(())
-    }
 }
