@@ -9,6 +9,9 @@ use crate::lz4;
 /// The most entries of a block; Lucene has 48 unless it is told otherwise.
 const MOST_ENTRIES: u32 = 1 << 16;
 
+/// The most bytes of an entry's length and of the place of the block below it.
+const MOST_LENGTHS: u32 = 5 + 9;
+
 /// How blocks are stored.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Style {
@@ -41,17 +44,18 @@ pub(super) fn find(mut bytes: Bytes<'_>, wanted: &[u8], style: &Style) -> Option
     if entries > MOST_ENTRIES {
         return None;
     }
-    let area;
+    let (area, lens);
     let (is_leaf, lengths, suffixes) = if style.has_suffix_areas {
         let code = bytes.vlong()?;
         area = suffixes(&mut bytes, code, entries)?;
-        (code & 4 == 4, Lengths::read(&mut bytes)?, Some(Bytes(&area)))
+        lens = lengths(&mut bytes, entries)?;
+        (code & 4 == 4, &lens[..], Some(Bytes(&area)))
     } else {
         // Each suffix comes after its length.
         let code = bytes.vint()?;
-        (code & 1 == 1, Lengths::Bytes(Bytes(bytes.take(usize::try_from(code >> 1).ok()?)?)), None)
+        (code & 1 == 1, bytes.take(usize::try_from(code >> 1).ok()?)?, None)
     };
-    let place = place_of(wanted, entries, is_leaf, (lengths, suffixes))?;
+    let place = place_of(wanted, entries, is_leaf, (Bytes(lengths), suffixes))?;
     let (stats, meta) = (bytes.string()?, bytes.string()?);
     match place {
         Some(place) => documents(Bytes(stats), Bytes(meta), place, style).map(Some),
@@ -83,7 +87,7 @@ fn place_of(
     wanted: &[u8],
     entries: u32,
     is_leaf: bool,
-    (mut lengths, mut suffixes): (Lengths<'_>, Option<Bytes<'_>>),
+    (mut lengths, mut suffixes): (Bytes<'_>, Option<Bytes<'_>>),
 ) -> Option<Option<u32>> {
     let mut terms = 0;
     for _ in 0..entries {
@@ -105,42 +109,15 @@ fn place_of(
     Some(None)
 }
 
-/// Lengths of suffixes: bytes, or one that is repeated.
-enum Lengths<'a> {
-    Bytes(Bytes<'a>),
-    Same(u8),
-}
-
-impl<'a> Lengths<'a> {
-    fn read(bytes: &mut Bytes<'a>) -> Option<Lengths<'a>> {
-        let code = bytes.vint()?;
-        match code & 1 {
-            1 => Some(Lengths::Same(bytes.u8()?)),
-            _ => Some(Lengths::Bytes(Bytes(bytes.take(usize::try_from(code >> 1).ok()?)?))),
-        }
+/// The lengths of suffixes, and places of blocks below: their bytes, or one that is repeated.
+fn lengths<'a>(bytes: &mut Bytes<'a>, entries: u32) -> Option<Cow<'a, [u8]>> {
+    let code = bytes.vint()?;
+    let len = usize::try_from(code >> 1).ok()?;
+    if code & 1 == 0 {
+        return Some(bytes.take(len)?.into());
     }
-
-    fn vint(&mut self) -> Option<u32> {
-        match self {
-            Lengths::Bytes(bytes) => bytes.vint(),
-            // A byte that says that more follow would never end.
-            Lengths::Same(byte) => (*byte < 0x80).then_some((*byte).into()),
-        }
-    }
-
-    fn vlong(&mut self) -> Option<u64> {
-        match self {
-            Lengths::Bytes(bytes) => bytes.vlong(),
-            Lengths::Same(_) => self.vint().map(u64::from),
-        }
-    }
-
-    fn take(&mut self, len: usize) -> Option<&'a [u8]> {
-        match self {
-            Lengths::Bytes(bytes) => bytes.take(len),
-            Lengths::Same(_) => None,
-        }
-    }
+    let is_right = code >> 1 <= MOST_LENGTHS * entries;
+    if is_right { Some(vec![bytes.u8()?; len].into()) } else { None }
 }
 
 /// Takes `len` bytes that are mostly lower-case letters, six bits each.
@@ -300,6 +277,27 @@ mod tests {
             block.extend([(matched % 255) as u8, 0x10, 0, 2 << 1 | 1, 0, 0, 0]);
             assert_eq!(find(Bytes(&block), b"none", &NEW), (len == 2 * MAX_TERM).then_some(None));
         }
+    }
+
+    #[test]
+    fn lengths_that_are_the_same_are_one_byte() {
+        let block = |len: u32, byte: u8| {
+            let mut block = vec![2 << 1, 4 << 3 | 4, b'a', b'b', b'c', b'd'];
+            let mut code = len << 1 | 1;
+            while code >= 0x80 {
+                block.push(code as u8 | 0x80);
+                code >>= 7;
+            }
+            block.extend([code as u8, byte]);
+            [block, string(&[2 << 1 | 1]), string(&[0, 5, (4 << 1) << 1 | 1])].concat()
+        };
+        let of = |len, byte, term: &[u8]| find(Bytes(&block(len, byte)), term, &NEW);
+        let found = of(2, 2, b"cd").unwrap().unwrap();
+        assert_eq!((found.docs, found.singleton), (1, Some(9)));
+        assert_eq!(of(2, 2, b"bc"), Some(None));
+        // Longer than the block, without an end, too few, and more than any entries have.
+        assert_eq!((of(2, 3, b"x"), of(2, 0x80, b"x"), of(1, 2, b"x")), (None, None, None));
+        assert_eq!((of(29, 2, b"x"), of(u32::MAX >> 2, 2, b"x")), (None, None));
     }
 
     #[test]
