@@ -99,8 +99,8 @@ impl Blocks {
                 block.copied().ok_or_else(|| past(body, self.region.start))
             }
             Starts::Baked(table, headers) => {
-                let all = 0..self.count.div_ceil(1 << self.shift);
-                headers.get(number, all, |number| self.by_table(body, bytes, *table, number))
+                let count = self.count.div_ceil(1 << self.shift);
+                headers.get(number, count, |number| self.by_table(body, bytes, *table, number))
             }
         }
     }

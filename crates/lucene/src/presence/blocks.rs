@@ -194,25 +194,26 @@ impl Blocks {
                 Ok(blocks.get(number as usize).copied().unwrap_or(self.absent(self.values)))
             }
             Tables::Baked(start, count, headers) => {
-                let all = 0..self.docs.div_ceil(BLOCK_DOCS);
-                headers.get(number, all, |number| self.by_table(bytes, (*start, *count), number))
+                let blocks = self.docs.div_ceil(BLOCK_DOCS).into();
+                headers.get(number.into(), blocks, |number| self.by_table(bytes, (*start, *count), number))
             }
         }
     }
 
     /// As [`block`](Self::block), by the `count` entries of the file from byte `start` on.
-    fn by_table(&self, bytes: &[u8], (start, count): (usize, u32), number: u32) -> Result<Block> {
+    fn by_table(&self, bytes: &[u8], (start, count): (usize, u32), number: u64) -> Result<Block> {
         if count == 0 && number > 0 {
             return Ok(self.absent(self.values));
         }
-        let (order, entry) = (self.body.order, start + 8 * number.min(count.saturating_sub(1)) as usize);
+        let entry = number.min(count.saturating_sub(1).into());
+        let (order, entry) = (self.body.order, start + 8 * usize::try_from(entry).unwrap_or(usize::MAX));
         let (before, offset) = match count {
             0 => (0, 0),
             _ => order.u32(bytes, entry).zip(order.u32(bytes, entry + 4)).unwrap_or((0, u32::MAX)),
         };
         let at = self.region.start.saturating_add(offset as usize);
         let (found, block, _) = self.header(bytes, at, before)?;
-        self.check(if found == number { block } else { self.absent(before) })
+        self.check(if u64::from(found) == number { block } else { self.absent(before) })
     }
 
     /// The table on the heap, which the first call builds.
