@@ -35,13 +35,7 @@ pub(crate) fn layout(name: &str) -> Option<InfoLayout> {
         "Lucene86" | "Lucene87" | "KNN86Codec" | "KNN87Codec" => Some(InfoLayout::V86),
         "Lucene90" | "Lucene91" | "Lucene92" | "Lucene94" | "Lucene95" | "KNN910Codec" | "KNN920Codec"
         | "KNN940Codec" | "KNN950Codec" | "ZSTD" | "ZSTDNODICT" => Some(InfoLayout::V90),
-        "Lucene99"
-        | "Lucene912"
-        | "Lucene100"
-        | "Lucene101"
-        | "Lucene103"
-        | NEWEST
-        | "KNN990Codec"
+        "KNN990Codec"
         | "KNN9120Codec"
         | "KNN10010Codec"
         | "KNN1030Codec"
@@ -54,9 +48,10 @@ pub(crate) fn layout(name: &str) -> Option<InfoLayout> {
         | "Elasticsearch93Lucene104"
         | "Elasticsearch96" => Some(InfoLayout::V99),
         _ => {
-            let compressed = ["ZSTDNODICT", "ZSTD", "QATDEFLATE", "QATLZ4"];
-            let wrapped = compressed.iter().find_map(|prefix| name.strip_prefix(prefix))?;
-            matches!(wrapped, "99" | "912" | "100" | "101" | "103" | "104").then_some(InfoLayout::V99)
+            // Those of compression have the release of the codec that they wrap.
+            let prefixes = ["Lucene", "ZSTDNODICT", "ZSTD", "QATDEFLATE", "QATLZ4"];
+            let release = prefixes.iter().find_map(|prefix| name.strip_prefix(prefix))?;
+            matches!(release, "99" | "912" | "100" | "101" | "103" | "104").then_some(InfoLayout::V99)
         }
     }
 }
@@ -71,7 +66,9 @@ mod tests {
             ("Lucene70", Some(InfoLayout::V70)),
             ("Lucene87", Some(InfoLayout::V86)),
             ("Lucene95", Some(InfoLayout::V90)),
-            ("Lucene104", Some(InfoLayout::V99)),
+            ("Lucene99", Some(InfoLayout::V99)),
+            ("Lucene912", Some(InfoLayout::V99)),
+            (NEWEST, Some(InfoLayout::V99)),
             ("Elasticsearch816", Some(InfoLayout::V99)),
             ("ZSTDNODICT912", Some(InfoLayout::V99)),
             ("QATLZ499", Some(InfoLayout::V99)),
