@@ -17,8 +17,9 @@
 //!
 //! Lucene stores numbers, terms and bytes, and not what they mean. Columns have the types `i64`, `string` and `bytes`, unless
 //! [`Options::field`] says another one, or the [`Engine`] that wrote the index is known to write one: Solr in its dynamic fields
-//! (`sold_dt`, `price_d`, `weight_f`, `is_new_b`), Elasticsearch and OpenSearch in `@timestamp`, addresses and booleans. Fields that an
-//! engine keeps for itself, such as `_version_`, are opened by their names, and are [listed apart](Segment::internal_fields).
+//! (`sold_dt`, `price_d`, `weight_f`, `is_new_b`), Elasticsearch and OpenSearch in `@timestamp`, addresses and booleans. Fields
+//! that an engine keeps for itself, such as `_version_`, are opened by their names, and are
+//! [listed apart](Segment::internal_fields).
 //!
 //! # Damage
 //!
