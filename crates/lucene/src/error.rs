@@ -155,7 +155,7 @@ pub enum ErrorKind {
 
 impl ErrorKind {
     /// Whether what is found is not read, and nothing is damaged.
-    fn is_unsupported(&self) -> bool {
+    pub(crate) fn is_unsupported(&self) -> bool {
         matches!(
             self,
             ErrorKind::Codec { .. }

@@ -11,9 +11,6 @@ use crate::field_infos::FieldInfo;
 use crate::file::{Body, File};
 use crate::files::{Files, is_suffix, segment_file};
 
-/// Files up to this length are compared with their checksums when their first column is opened.
-const SMALL: usize = 64 << 20;
-
 /// The first versions of Lucene 9's doc values with a file of skip indexes, and with one of presence.
 const WITH_SKIP_INDEXES: i32 = 1;
 const WITH_PRESENCE: i32 = 3;
@@ -121,8 +118,7 @@ impl FileSet {
     /// Compares the checksums of small files, or of all: once.
     pub(crate) fn verify_once(&self, are_all: bool) -> Result<()> {
         if self.verified.get().is_none() {
-            let is_compared = |body: &&Body| are_all || body.bytes().len() <= SMALL;
-            self.bodies().filter(is_compared).try_for_each(envelope::verify)?;
+            self.bodies().try_for_each(|body| envelope::verify_small(body, are_all))?;
             self.verified.get_or_init(|| ());
         }
         Ok(())
@@ -134,6 +130,7 @@ mod tests {
     use docvalues_storage::Source;
 
     use super::*;
+    use crate::envelope::SMALL;
     use crate::order::Order;
 
     #[test]

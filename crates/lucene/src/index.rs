@@ -146,12 +146,12 @@ impl Index {
         &self.user_data
     }
 
-    /// Compares the checksums of all files of doc values, as [`Segment::verify`]; those of metadata were compared before. O(their
-    /// length).
+    /// Compares the checksums of all files of doc values and terms, as [`Segment::verify`]; those of metadata were compared before.
+    /// O(their length).
     ///
     /// # Errors
     ///
-    /// If a checksum differs.
+    /// As [`Segment::verify`].
     pub fn verify(&self) -> Result<()> {
         self.segments.iter().try_for_each(|segment| segment.verify())
     }

@@ -23,8 +23,8 @@
 //!
 //! # Damage
 //!
-//! Metadata is compared with its checksums when the index is opened, data of up to 64 MiB when the first of its columns is,
-//! and larger data by [`Index::verify`]. Whatever the bytes are, readers return an error, or other values, in bounded memory.
+//! Metadata is compared with its checksums when the index is opened, a data file of up to 64 MiB when it is used first, and
+//! larger ones by [`Index::verify`]. Whatever the bytes are, readers return an error, or other values, in bounded memory.
 //!
 //! # Modules
 //!

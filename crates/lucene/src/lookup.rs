@@ -1,6 +1,6 @@
 //! Look-ups of terms in a segment. Files of terms are opened at the first look-up in a field.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use docvalues_column::DocId;
@@ -9,11 +9,14 @@ use crate::engine::Engine;
 use crate::error::Result;
 use crate::field_infos::FieldInfo;
 use crate::file_set::SegmentFiles;
+use crate::options::Options;
 use crate::postings::{TermFiles, uid};
 
 /// What terms are opened from, and those that were.
 pub(crate) struct Lookup {
     engine: Engine,
+    /// Whether the checksums of large files are compared, too, when they are opened.
+    verifies_all: bool,
     files: SegmentFiles,
     docs: u32,
     fields: Vec<FieldInfo>,
@@ -23,9 +26,14 @@ pub(crate) struct Lookup {
 
 impl Lookup {
     /// Look-ups in the fields that a segment of `docs` documents was written with.
-    pub(crate) fn new(files: &SegmentFiles, engine: Engine, docs: u32, fields: &[FieldInfo]) -> Lookup {
-        let (files, fields) = (files.clone(), fields.to_vec());
-        Lookup { engine, files, docs, fields, opened: Mutex::default() }
+    pub(crate) fn new(
+        files: &SegmentFiles,
+        (engine, options): (Engine, &Options),
+        docs: u32,
+        fields: &[FieldInfo],
+    ) -> Lookup {
+        let (files, fields, verifies_all) = (files.clone(), fields.to_vec(), options.verifies_all);
+        Lookup { engine, verifies_all, files, docs, fields, opened: Mutex::default() }
     }
 
     /// The field of this name, if it is indexed.
@@ -61,9 +69,26 @@ impl Lookup {
         let names = TermFiles::names(&self.files, field, (format, suffix))?;
         let terms = match opened.values().find(|terms| terms.suffix == names.1) {
             Some(terms) => Arc::clone(terms),
-            None => Arc::new(TermFiles::open(&self.files, field, names, &self.fields)?),
+            None => {
+                let of_segment = (&self.fields[..], self.verifies_all);
+                Arc::new(TermFiles::open(&self.files, field, names, of_segment)?)
+            }
         };
         opened.insert(field.number, Arc::clone(&terms));
         Ok(terms)
+    }
+
+    /// Compares the checksums of all files of terms whose format is read. O(their length).
+    pub(crate) fn verify(&self) -> Result<()> {
+        let mut verified = BTreeSet::new();
+        for field in self.fields.iter().filter(|field| field.index_options > 0) {
+            let Some(postings) = &field.postings else { continue };
+            match self.open(field, postings) {
+                Ok(terms) if verified.insert(terms.suffix.clone()) => terms.verify()?,
+                Err(error) if !error.kind().is_unsupported() => return Err(error),
+                Ok(_) | Err(_) => {}
+            }
+        }
+        Ok(())
     }
 }

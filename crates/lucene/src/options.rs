@@ -36,7 +36,8 @@ impl Options {
         Options { jump_tables, ..self }
     }
 
-    /// Sets whether the checksums of files above 64 MiB are compared, too, when the first of their columns is opened.
+    /// Sets whether the checksums of files above 64 MiB are compared, too, when the first of their columns is opened, or the first of
+    /// their terms is looked up.
     #[must_use]
     pub fn verify_all(self, verifies_all: bool) -> Options {
         Options { verifies_all, ..self }

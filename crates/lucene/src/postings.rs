@@ -75,7 +75,7 @@ impl TermFiles {
         files: &SegmentFiles,
         field: &FieldInfo,
         (format, suffix): (String, String),
-        fields: &[FieldInfo],
+        (fields, verifies_all): (&[FieldInfo], bool),
     ) -> Result<TermFiles> {
         let found = Format::of(&format);
         let field = field.name.clone();
@@ -86,6 +86,8 @@ impl TermFiles {
         let tim = open("tim", &[format.contents("BlockTreeTermsDict")])?;
         let tip = open("tip", &[format.contents("BlockTreeTermsIndex")])?;
         let doc = open("doc", &DOC.map(|name| Contents { name, oldest: 0, newest: 1, order: format.order }))?;
+        let mut data = [&tim, &tip, &doc].into_iter();
+        data.try_for_each(|body| envelope::verify_small(body, verifies_all))?;
         let fields = if format.order == Order::Little || tim.version >= format::WITH_META {
             let file = files.original(&suffix, "tmd")?;
             let contents = [format.contents("BlockTreeTermsMeta")];
@@ -95,6 +97,11 @@ impl TermFiles {
             fields::of_ends(&tim, &tip, &format, fields)?
         };
         Ok(TermFiles { suffix, format, fields, tim, tip, doc })
+    }
+
+    /// Compares the checksums of all files. O(their length).
+    pub(crate) fn verify(&self) -> Result<()> {
+        [&self.tim, &self.tip, &self.doc].into_iter().try_for_each(envelope::verify)
     }
 
     /// The documents with a term of the field with this number, ascending, whether they are live or not: of a segment of

@@ -94,7 +94,7 @@ impl Segment {
             later = Some(field_infos::read(&files.later(&suffix, "fnm")?, id, &suffix)?);
         }
         let fields = later.as_ref().unwrap_or(&original);
-        let lookup = Lookup::new(&files, engine, info.docs, &original);
+        let lookup = Lookup::new(&files, (engine, options), info.docs, &original);
         let mut segment = Segment {
             path,
             name: name.to_owned(),
@@ -220,7 +220,8 @@ impl Segment {
     }
 
     /// The documents with a term of an indexed field, ascending, whether they are live or not: for terms of few documents, such
-    /// as ids. O(length of the term, and terms of a block); at the first call, also O(fields).
+    /// as ids. O(length of the term, and terms of a block); at the first call, also O(fields, and bytes of files up to 64 MiB, as
+    /// their checksums are compared).
     ///
     /// # Errors
     ///
@@ -272,14 +273,15 @@ impl Segment {
         self.file_sets.iter().map(|files| files.bytes()).sum()
     }
 
-    /// Compares the checksums of all files of doc values whose format is read, but not of skip indexes if no field has one, and
-    /// not of terms. O(their length).
+    /// Compares the checksums of all files of doc values and terms whose format is read, but not of skip indexes if no field has
+    /// one. O(their length).
     ///
     /// # Errors
     ///
-    /// If a checksum differs.
+    /// If a checksum differs, or a file of terms is missing.
     pub fn verify(&self) -> Result<()> {
-        self.file_sets.iter().try_for_each(|files| files.verify())
+        self.file_sets.iter().try_for_each(|files| files.verify())?;
+        self.lookup.verify()
     }
 }
 

@@ -1096,6 +1096,37 @@ fn documents_of_terms_exist() {
     }
 }
 
+/// Files of terms are compared with their checksums before the first look-up, and by `verify`, if their format is read.
+#[test]
+fn damaged_terms_are_found() {
+    for postings @ (release, format, _) in POSTINGS {
+        let folder = tempfile::tempdir().unwrap();
+        write_terms(folder.path(), postings, "id", &[]);
+        open(folder.path(), JumpTables::Baked).unwrap().verify().unwrap();
+        for ending in [".tim", ".tip", ".doc"] {
+            let path = folder.path().join(format!("_0_{format}_0{ending}"));
+            let good = fs::read(&path).unwrap();
+            let mut bytes = good.clone();
+            // The last byte before the footer, which has 16.
+            bytes[good.len() - 17] ^= 1;
+            fs::write(&path, bytes).unwrap();
+            let index = open(folder.path(), JumpTables::Baked).unwrap();
+            for error in [index.find_id("id", "k1").unwrap_err(), index.verify().unwrap_err()] {
+                let is_damage = matches!(error.kind(), ErrorKind::Checksum { .. });
+                assert!(is_damage && error.file().ends_with(ending), "{error}");
+            }
+            fs::write(&path, good).unwrap();
+        }
+        let of_terms = [("PerFieldPostingsFormat.format", "Direct"), ("PerFieldPostingsFormat.suffix", "0")];
+        let fields = field_infos(release.fields.0, release.fields.1, "", &[("id", 0, false, -1, &of_terms)]);
+        fs::write(folder.path().join("_0.fnm"), fields).unwrap();
+        let index = open(folder.path(), JumpTables::Baked).unwrap();
+        let error = index.find_id("id", "k1").unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Postings { .. }), "{error}");
+        index.verify().unwrap();
+    }
+}
+
 /// A list as long as a block of postings, whose length the file has.
 #[test]
 fn terms_of_many_documents_are_refused() {

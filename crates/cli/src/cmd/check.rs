@@ -127,7 +127,7 @@ fn check_segment(segment: &Segment, report: &mut Report) {
     });
 }
 
-/// Compares the checksums of the files of doc values that are read, opens their columns, and names the others.
+/// Compares the checksums of the files of doc values and terms that are read, opens the columns, and names the others.
 #[cfg(feature = "lucene")]
 fn check_lucene(opener: &Opener, folder: &Path, report: &mut Report) -> Result<()> {
     let index = opener.lucene(folder, Options::new())?;

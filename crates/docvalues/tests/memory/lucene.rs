@@ -1,5 +1,5 @@
 //! Damaged indexes of Lucene: every file of one that Lucene wrote in each family of formats, with one byte flipped, cut, and with
-//! the flipped byte under a checksum that is right. Terms, whose checksums are not compared, only may not panic.
+//! the flipped byte under a checksum that is right.
 //!
 //! `cargo test` tries one byte of each file, `DOCVALUES_SWEEP=full` all.
 
@@ -7,8 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use docvalues::ColumnSource as _;
 use docvalues::column::Result;
+use docvalues::{ColumnSource as _, DocId};
 use docvalues_fuzz::{Plan, exercise};
 use docvalues_lucene::{Index, Segment};
 use docvalues_testkit::damage::{Damage, Sweep, bit_flips, truncations};
@@ -23,8 +23,8 @@ const FAMILIES: [&str; 5] = ["7.0", "8.0", "8.11-compressed", "9.12", "10.6-over
 /// The ends of files that are never opened: stored fields and positions.
 const UNREAD: [&str; 6] = [".fdt", ".fdx", ".fdm", ".pos", ".psm", ".pay"];
 
-/// The ends of files whose checksums are not compared.
-const UNVERIFIED: [&str; 3] = [".tim", ".tip", ".doc"];
+/// The ends of files of terms, which have nothing of columns.
+const TERMS: [&str; 3] = [".tim", ".tip", ".doc"];
 
 /// The most documents of a segment whose columns are read: a damaged number of documents can be any.
 const MOST_DOCS: u32 = 200_000;
@@ -45,8 +45,15 @@ struct Seen {
 struct Good {
     folder: PathBuf,
     bytes: usize,
-    /// By the name of the segment.
-    answers: Vec<(String, Plan, Vec<u64>)>,
+    segments: Vec<GoodSegment>,
+}
+
+/// What a segment answers.
+struct GoodSegment {
+    name: String,
+    plan: Plan,
+    answers: Vec<u64>,
+    found: Vec<Option<Vec<DocId>>>,
 }
 
 #[test]
@@ -72,7 +79,7 @@ fn damaged_indexes_give_errors_or_right_answers_in_bounded_memory() {
 fn sweep(original: &Path) -> Seen {
     let copy = tempfile::tempdir().unwrap();
     let mut names = Vec::new();
-    let mut good = Good { folder: copy.path().to_owned(), bytes: 0, answers: Vec::new() };
+    let mut good = Good { folder: copy.path().to_owned(), bytes: 0, segments: Vec::new() };
     for entry in fs::read_dir(original).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         good.bytes +=
@@ -83,7 +90,8 @@ fn sweep(original: &Path) -> Seen {
     for segment in Index::open(copy.path()).unwrap().segments() {
         let (plan, mut answers) = (Plan::small(&**segment).unwrap(), Vec::new());
         exercise(&plan, &**segment, &mut |answer| answers.push(answer.unwrap()));
-        good.answers.push((segment.name().to_owned(), plan, answers));
+        let (name, found) = (segment.name().to_owned(), look_up(segment));
+        good.segments.push(GoodSegment { name, plan, answers, found });
     }
     let mut seen = Seen::default();
     let ends = |name: &str, ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
@@ -94,9 +102,7 @@ fn sweep(original: &Path) -> Seen {
             damage.apply(&bytes, &mut damaged);
             fs::write(&path, &damaged).unwrap();
             let what = || format!("{}: {damage}", path.display());
-            // The answers of look-ups may be others.
-            let is_checked = !ends(name, &UNVERIFIED);
-            good.ask(name, is_checked.then_some(&what as &dyn Fn() -> String), &mut seen);
+            good.ask(name, !ends(name, &TERMS), &what, &mut seen);
             if let Damage::Flip { .. } = damage {
                 reseal_lucene(&mut damaged);
                 fs::write(&path, &damaged).unwrap();
@@ -118,27 +124,30 @@ impl Good {
         &'a self,
         index: &'a Index,
         file: &'a str,
-    ) -> impl Iterator<Item = (&'a Arc<Segment>, &'a Plan, &'a [u64])> {
+    ) -> impl Iterator<Item = (&'a Arc<Segment>, &'a GoodSegment)> {
         let known = move |segment: &&Arc<Segment>| {
             let name = segment.name();
             let is_own = |rest: &str| rest.starts_with(['_', '.']);
             file.starts_with("segments") || file.strip_prefix(name).is_some_and(is_own)
         };
         index.segments().iter().filter(known).filter_map(move |segment| {
-            let (_, plan, answers) = self.answers.iter().find(|(name, ..)| name == segment.name())?;
-            Some((segment, plan, &answers[..]))
+            Some((segment, self.segments.iter().find(|good| good.name == segment.name())?))
         })
     }
 
-    /// Reads an index with a damaged file. What is read is right, or an error; `what` is damaged, if answers are compared.
-    fn ask(&self, file: &str, what: Option<&dyn Fn() -> String>, seen: &mut Seen) {
+    /// Reads an index with a damaged file: its columns only if `has_columns`. What is read is right, or an error.
+    fn ask(&self, file: &str, has_columns: bool, what: &dyn Fn() -> String, seen: &mut Seen) {
         seen.damaged += 1;
         let Ok(index) = Index::open(&self.folder) else { return seen.refused += 1 };
-        for (segment, plan, good) in self.of_file(&index, file) {
-            look_up(segment);
-            let Some(what) = what else { continue };
-            let mut left = good.iter();
-            exercise(plan, &**segment, &mut |answer| match answer {
+        for (segment, good) in self.of_file(&index, file) {
+            for (found, good) in look_up(segment).iter().zip(&good.found) {
+                assert!(found.is_none() || found == good, "{}: other documents", what());
+            }
+            if !has_columns {
+                continue;
+            }
+            let mut left = good.answers.iter();
+            exercise(&good.plan, &**segment, &mut |answer| match answer {
                 // A column that does not open gives one error instead of its many answers.
                 Ok(answer) if left.any(|good| *good == answer) => seen.right += 1,
                 Ok(_) => panic!("{}: a wrong answer", what()),
@@ -162,10 +171,9 @@ impl Good {
     }
 }
 
-fn look_up(segment: &Segment) {
-    for (field, term) in [("id", "k1"), ("id", "k60"), ("group", "g0"), ("words", "word number 3")] {
-        if let Ok(docs) = segment.find_id(field, term) {
-            assert!(docs.iter().all(|doc| doc.get() < segment.docs()));
-        }
-    }
+/// The documents of some terms; `None` is an error.
+fn look_up(segment: &Segment) -> Vec<Option<Vec<DocId>>> {
+    let terms = [("id", "k1"), ("id", "k60"), ("group", "g0"), ("words", "word number 3")];
+    let found = terms.into_iter().map(|(field, term)| segment.find_id(field, term).ok());
+    found.inspect(|docs| assert!(docs.iter().flatten().all(|doc| doc.get() < segment.docs()))).collect()
 }
