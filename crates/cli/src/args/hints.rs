@@ -13,20 +13,26 @@ const READING: &str = "build schema put";
 const FINDING: &str = "get lookup rm set";
 
 /// The options of other tools, and those of `dv` that mean the same: in commands that write text, and in those that read it.
-const OPTIONS: [(&str, &str); 8] = [
-    ("--top --docs --lines --rows", "-n 10, or --limit 10"),
+const OPTIONS: [(&str, &str); 10] = [
+    ("--top --docs --lines --rows --count", "-n 10, or --limit 10"),
     ("--group-by -g", "the names of the columns alone: dv group hits.dv host,status"),
+    ("-a --agg --aggregate --avg", "--sum size, --mean size, --metric 'p99(size)'"),
     (
-        "--p50 --p90 --p95 --p99 --median --quantile",
+        "--p50 --p90 --p95 --p99 --median --quantile --quantiles",
         "dv group --metric 'p99(size)', dv stats --percentiles 50,99",
     ),
+    ("--bins --buckets --interval --width", "--step 100, --step day, --step auto, or --edges 0,10,100"),
     ("-n --limit --head", "dv head -n 10, dv sample -n 10, dv export -n 10; in SQL: limit 10"),
-    ("-d -F --delimiter --sep --separator --fs", "--format csv, or --format tsv for tabs between cells"),
+    (
+        "-d -F --delimiter --sep --separator --fs --csv --tsv --to",
+        "--format csv, or --format tsv for tabs between cells",
+    ),
     ("-c -f --fields --select --column", "--columns NAME,NAME"),
-    ("-r --reverse --desc", "a minus before the name: --by=-size, --sort=-size"),
-    ("--filter --grep --query", "--where 'size > 10'; dv where explains it"),
+    ("-k -r --reverse --desc --order-by", "a minus before the name: --by=-size, --sort=-size"),
+    ("-w --filter --grep --query", "--where 'size > 10'; dv where explains it"),
 ];
-const INPUT_OPTIONS: [(&str, &str); 5] = [
+const INPUT_OPTIONS: [(&str, &str); 6] = [
+    ("-t --types --dtype --dtypes", "--type zip=string,size=u64"),
     ("-n --limit --head --lines --rows", "dv head shows the first rows, and their types"),
     ("--id --key --primary-key", "--id-field NAME of dv build and dv store create"),
     ("-d -F --sep --separator --fs", "--delimiter ';'"),
@@ -38,15 +44,23 @@ const INPUT_OPTIONS: [(&str, &str); 5] = [
 ];
 
 /// The commands of other tools, and those of `dv` that do the same.
-const COMMANDS: [(&str, &str); 8] = [
-    ("freq frequency uniq unique value-counts count-distinct", "dv facet hits.dv host"),
+const COMMANDS: [(&str, &str); 16] = [
+    ("freq frequency uniq unique distinct value-counts count-distinct", "dv facet hits.dv host"),
     ("describe summarize summary profile", "dv stats, dv info, dv report"),
+    ("quantile quantiles percentile percentiles", "dv stats hits.dv size --percentiles 50,99"),
     ("headers columns fields ls", "dv info; dv schema for files that are no segments"),
-    ("select cut slice filter search tail", "dv export --columns NAME,NAME --where 'size > 10' --format csv"),
+    ("show print view open", "dv head, dv cat, dv report"),
+    ("wc rowcount nrows", "dv count"),
+    ("select cut slice filter search", "dv export --columns NAME,NAME --where 'size > 10' --format csv"),
+    ("tail", "dv export hits.dv --docs 1000..; dv count has the number of documents"),
     ("top", "dv sort --by=-size -n 10, or dv facet for the most frequent values"),
     ("join", "dv sql"),
     ("convert load create init", "dv build makes a segment, dv store create a store"),
-    ("delete update insert", "dv rm, dv set, dv put"),
+    ("delete update upsert insert append add", "dv rm, dv set, dv put"),
+    ("dedup deduplicate", "dv store create STORE --id-field NAME; dv put keeps the last document of each id"),
+    ("verify validate", "dv check"),
+    ("backup restore", "dv replicate STORE --to FOLDER --once; dv replica NEW --follow FOLDER --once"),
+    ("compact vacuum optimize", "dv merge STORE"),
 ];
 
 /// The name of an option or a command here that another tool calls differently.
@@ -63,7 +77,8 @@ pub(crate) fn of_other_tools(args: &[OsString], error: &Error) -> Option<String>
         return ours(&COMMANDS, unknown).filter(|_| *command == **unknown);
     }
     let mut numbers = words.filter_map(|word| word.strip_prefix('-')?.parse::<u32>().ok());
-    let number = numbers.next().filter(|_| unknown.trim_start_matches('-').parse::<u32>().is_ok());
+    let digits = unknown.trim_start_matches('-').parse::<u32>().ok();
+    let number = digits.map(|digits| numbers.next().unwrap_or(digits));
     let (known, name) = match number {
         Some(number) if is_of(&command, COUNTING) => return Some(format!("-n {number}")),
         // clap says how to pass it as an id.

@@ -1,11 +1,11 @@
 //! Errors on values that do not fit their column, with the option that resolves them.
 
 use super::column::Column;
-use super::column_type::ColumnType;
+use super::column_type::{ColumnType, logical_type};
 use super::error::{BadRow, InputError};
 use super::infer_types::Conflict;
 use super::parse_cell::TypeMismatch;
-use crate::api::LogicalType;
+use crate::api::{LogicalType, promotion};
 use crate::text::quoting::{option, shell_word};
 use crate::text::time::{is_timestamp, unit_name};
 
@@ -69,13 +69,12 @@ pub(super) fn describe(
 
 /// The type that has all values of a column and one that does not fit, if a store's column can get it.
 pub(crate) fn wider_type(ty: ColumnType, mismatch: &TypeMismatch) -> Option<String> {
-    let brackets = if ty.multi { "[]" } else { "" };
-    match (mismatch.wider, ty.logical) {
-        ("[]", _) => Some(format!("{}[]", ty.logical.name())),
-        ("f64", LogicalType::I64 | LogicalType::U64) => Some(format!("f64{brackets}")),
-        ("i64", LogicalType::U64) => Some(format!("i64{brackets}")),
-        _ => None,
+    if mismatch.wider == "[]" {
+        return Some(format!("{}[]", ty.logical.name()));
     }
+    let (wider, _) = logical_type(mismatch.wider).ok()?;
+    let has_all = wider != ty.logical && promotion::common(ty.logical, wider) == Some(wider);
+    has_all.then(|| format!("{}{}", wider.name(), if ty.multi { "[]" } else { "" }))
 }
 
 pub(super) fn plain(ty: ColumnType) -> String {

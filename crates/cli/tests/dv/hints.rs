@@ -123,6 +123,22 @@ fn what_is_no_store_is_named() {
 }
 
 #[test]
+fn finer_times_make_a_column_of_a_store_wider() {
+    let sandbox = Sandbox::with("ms.csv", "id,at\na,2024-03-30T23:30:00Z\n");
+    sandbox.write("us.csv", "id,at\nb,2024-03-30T23:30:00.123456Z\n");
+    sandbox.ok(&["store", "create", "st", "--id-field", "id"]);
+    sandbox.ok(&["put", "st", "ms.csv", "-q"]);
+    let set = sandbox.dv(&["set", "st", "a", "at=2024-03-30T23:30:00.000001Z"]);
+    let put = sandbox.dv(&["put", "st", "us.csv"]);
+    let command = between(&put.err, "has the column already, `", "` makes it wider");
+    assert_eq!(between(&set.err, "hint: `", "` makes the column wider"), command);
+    follow(&sandbox, command);
+    sandbox.ok(&["put", "st", "us.csv", "-q"]);
+    let documents = "{\"id\":\"a\",\"at\":\"2024-03-30T23:30:00Z\"}\n{\"id\":\"b\",\"at\":\"2024-03-30T23:30:00.123456Z\"}\n";
+    assert_eq!(sandbox.ok(&["cat", "st"]), documents);
+}
+
+#[test]
 fn a_file_that_is_no_segment_gets_the_command_that_builds_one() {
     for name in ["log.csv", "my log.csv", "unknown"] {
         for rows in [2, 100] {
