@@ -10,7 +10,7 @@ Examples:
   dv diff old.dv new.dv --columns size,section --limit 100
   dv diff old.dv new.dv --quiet && echo the same
   dv diff monday.dv store/ --by id
-  dv diff old.dv new.dv --json | jq '.documents[].document'
+  dv diff old.dv new.dv --json | jq '.[].document'
 
 Exit codes: 0 the same, 1 different, 2 wrong command line, 3 a segment is damaged or cannot be read.";
 
@@ -23,8 +23,8 @@ Exit codes: 0 the same, 1 different, 2 wrong command line, 3 a segment is damage
 /// and text format. Values are compared if the types agree; encodings and indexes are not compared. Nothing is
 /// printed if the segments are the same.
 ///
-/// A row of --format has a document, the only side with it, a column, and its values on both sides. Rows of columns that
-/// differ come first, without a document.
+/// A row of --json and --format has a document, the only side with it, a column, and its values on both sides. Rows of
+/// columns that differ come first, without a document.
 #[derive(Debug, Args)]
 #[command(after_long_help = DIFF_EXAMPLES)]
 pub(crate) struct DiffArgs {

@@ -32,10 +32,8 @@ fn compare(args: &DiffArgs, opener: &Opener, console: &mut Console<'_>) -> Resul
         if !comparison.differs() {
             comparison.documents(None, &mut |_, _| Ok(()))?;
         }
-    } else if console.answers.is_some() {
-        report::rows(&mut comparison, limit, console)?;
     } else if args.json {
-        report::json(&mut comparison, limit, console)?;
+        report::rows(&mut comparison, limit, console)?;
     } else {
         report::text(&mut comparison, limit, console)?;
     }

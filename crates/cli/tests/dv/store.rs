@@ -158,8 +158,8 @@ fn documents_are_compared_by_a_column() {
 3 of 4 documents differ: day in 1
 ";
     assert_eq!((run.code, run.out.as_str()), (1, expected));
-    let report = json(&sandbox.dv(&["diff", "a.dv", "b.dv", "--by", "id", "--json"]).out);
-    assert_eq!((&report["by"], &report["documents"][1]["value"]), (&"id".into(), &2.into()));
+    let rows = json(&sandbox.dv(&["diff", "a.dv", "b.dv", "--by", "id", "--json"]).out);
+    assert_eq!((&rows[1]["value"], &rows[1]["only_in"]), (&2.into(), &"a".into()));
     let run = sandbox.dv(&["diff", "a.dv", "b.dv", "--by", "day"]);
     assert_eq!((run.code, run.err.as_str()), (3, "dv: --by: document 1 has no value in column \"day\"\n"));
     sandbox.write("c.csv", "id,n\n1,5\n1,6\n");

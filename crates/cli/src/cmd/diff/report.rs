@@ -2,10 +2,9 @@
 
 use serde_json::value::RawValue;
 
-use super::compare::{ColumnComparison, ColumnSide, Comparison, Difference};
+use super::compare::{ColumnComparison, Comparison, Difference};
 use crate::console::Console;
-use crate::error::{CliError, Result};
-use crate::open::Segments;
+use crate::error::Result;
 use crate::text::{Json, counted, printable, thousands};
 
 /// The signs of lines of the first and of the second segment.
@@ -24,9 +23,6 @@ pub(super) fn text(comparison: &mut Comparison<'_>, limit: u32, console: &mut Co
         document(comparison, &difference, console)
     })?;
     if comparison.differing > 0 {
-        if !begun {
-            heading(comparison, console)?;
-        }
         console.line(summary(comparison, limit))?;
     }
     // An error of writing must be reported before the exit code.
@@ -94,42 +90,7 @@ fn summary(comparison: &Comparison<'_>, limit: u32) -> String {
     line
 }
 
-/// Prints everything as one JSON object.
-pub(super) fn json(comparison: &mut Comparison<'_>, limit: u32, console: &mut Console<'_>) -> Result<()> {
-    let mut documents = Vec::new();
-    comparison.documents(Some(limit), &mut |comparison, difference| {
-        documents.push(document_json(difference, comparison.pairs.column.is_some()));
-        Ok(())
-    })?;
-    let side = |side: &Segments| {
-        let (docs, columns) = (side.docs().into(), side.names()?.len().into());
-        Ok::<_, CliError>(Json::object([
-            ("file", side.named().into()),
-            ("documents", docs),
-            ("columns", columns),
-        ]))
-    };
-    let [a, b] = [side(&comparison.sides[0])?, side(&comparison.sides[1])?];
-    let columns = comparison.columns.iter();
-    let counts = columns.clone().filter(|pair| pair.differing > 0).map(|pair| {
-        Json::object([("column", pair.name.as_str().into()), ("documents", pair.differing.into())])
-    });
-    console.json(Json::object([
-        ("same", (!comparison.differs()).into()),
-        ("by", comparison.pairs.column.as_deref().into()),
-        ("a", a),
-        ("b", b),
-        // Columns that differ.
-        ("columns", columns.filter(|pair| pair.differs()).map(column_json).collect()),
-        ("differing_documents", comparison.differing.into()),
-        // The number of documents that differ in each column.
-        ("differing_values", counts.collect()),
-        ("documents", Json::List(documents)),
-    ]))?;
-    Ok(console.out.flush()?)
-}
-
-/// Keeps a row for each column that differs and for each value of a document that does, for another format than JSON.
+/// Prints a row for each column that differs and for each value of a document that does, as JSON or in the format of --format.
 pub(super) fn rows(comparison: &mut Comparison<'_>, limit: u32, console: &mut Console<'_>) -> Result<()> {
     let key = if comparison.pairs.column.is_some() { "value" } else { "document" };
     let differing = comparison.columns.iter().filter(|pair| pair.differs());
@@ -170,31 +131,4 @@ fn row(key: &'static str, name: Json, only_in: Option<usize>, column: Json, [a, 
     let only_in = only_in.map(|side| ["a", "b"][side]).into();
     let cells = [(key, name), ("only_in", only_in), ("column", column), ("a", a), ("b", b)];
     Json::Object(cells.into_iter().map(|(key, value)| (key.into(), value)).collect())
-}
-
-/// A column, and whether its values were compared.
-fn column_json(pair: &ColumnComparison) -> Json {
-    let side = |side: &ColumnSide| {
-        Json::object([
-            ("kind", side.kind.name().into()),
-            ("type", side.logical.name().into()),
-            ("spelling", side.text_format.to_string().into()),
-        ])
-    };
-    let [a, b] = pair.sides.each_ref().map(|known| known.as_ref().map_or(Json::NONE, side));
-    let compared = pair.is_comparable().into();
-    Json::object([("name", pair.name.as_str().into()), ("a", a), ("b", b), ("compared", compared)])
-}
-
-/// A document: its number, or its value in the column of --by.
-fn document_json(difference: Difference, has_value: bool) -> Json {
-    let only_in = difference.only_in.map(|side| ["a", "b"][side]);
-    let values = difference.values.into_iter().map(|pair| {
-        let [a, b] = pair.sides.map(|side| side.map_or(Json::NONE, Json::Raw));
-        Json::object([("column", pair.column.into()), ("a", a), ("b", b)])
-    });
-    let values = values.collect();
-    let name = RawValue::from_string(difference.name).map_or(Json::NONE, Json::Raw);
-    let key = if has_value { "value" } else { "document" };
-    Json::object([(key, name), ("only_in", only_in.into()), ("values", values)])
 }
