@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum};
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::filter::WhereArgs;
 use crate::api::search::facet::FacetOrder;
@@ -308,7 +309,7 @@ impl From<String> for Names {
 
 /// A number or text of a request; on the command line, both are text.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(from = "TextOrNumberRepr")]
+#[serde(try_from = "Value")]
 pub(crate) struct TextOrNumber(pub(crate) String);
 
 impl From<String> for TextOrNumber {
@@ -317,24 +318,15 @@ impl From<String> for TextOrNumber {
     }
 }
 
-/// A number or text, as JSON and TOML distinguish them.
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "expected a number or text")]
-enum TextOrNumberRepr {
-    Integer(i64),
-    Unsigned(u64),
-    Double(f64),
-    Text(String),
-}
+impl TryFrom<Value> for TextOrNumber {
+    type Error = &'static str;
 
-impl From<TextOrNumberRepr> for TextOrNumber {
-    fn from(written: TextOrNumberRepr) -> TextOrNumber {
-        TextOrNumber(match written {
-            TextOrNumberRepr::Integer(number) => number.to_string(),
-            TextOrNumberRepr::Unsigned(number) => number.to_string(),
-            TextOrNumberRepr::Double(number) => format!("{number:?}"),
-            TextOrNumberRepr::Text(text) => text,
-        })
+    fn try_from(written: Value) -> Result<TextOrNumber, &'static str> {
+        match written {
+            Value::Number(number) => Ok(TextOrNumber(number.to_string())),
+            Value::String(text) => Ok(TextOrNumber(text)),
+            _ => Err("expected a number or text"),
+        }
     }
 }
 
