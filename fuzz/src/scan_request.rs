@@ -39,11 +39,11 @@ fn seal(bytes: &mut [u8]) {
 
 /// A request with this limit, dataset and query.
 fn written(limit: Option<u64>, dataset: &[u8], columns: &[&str], query: &str) -> Vec<u8> {
-    let mut bytes = [b"dvsq\x01\0\0\0\0\0\0\0", &8_u32.to_le_bytes()[..]].concat();
+    let mut bytes = b"dvsq\x01\0\0\0\0\0\0\0\x08".to_vec();
     bytes.push(limit.is_some().into());
-    bytes.extend(limit.iter().flat_map(|limit| limit.to_le_bytes()));
+    bytes.extend(limit.into_iter().flat_map(varint));
     bytes.extend(dataset);
-    bytes.extend((columns.len() as u32).to_le_bytes());
+    bytes.extend(varint(columns.len() as u64));
     for text in columns.iter().chain(&[query]) {
         bytes.extend(written_text(text));
     }
@@ -52,7 +52,18 @@ fn written(limit: Option<u64>, dataset: &[u8], columns: &[&str], query: &str) ->
 }
 
 fn written_text(text: &str) -> Vec<u8> {
-    [&(text.len() as u32).to_le_bytes(), text.as_bytes()].concat()
+    [&varint(text.len() as u64)[..], text.as_bytes()].concat()
+}
+
+/// A number as `postcard` encodes it.
+fn varint(mut number: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while number > 0x7f {
+        bytes.push((number & 0x7f) as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+    bytes
 }
 
 /// Genuine requests, requests with each of these queries, and damaged ones.
@@ -61,22 +72,22 @@ pub fn scan_request_inputs(queries: &[String]) -> Vec<Vec<u8>> {
     let sealed = inputs.iter().filter(|input| input[0] == 1);
     let damaged: Vec<Vec<u8>> = sealed.flat_map(|input| neighbours(input, input.len())).collect();
     inputs.extend(damaged);
-    let no_files = [1, 0, 0, 0, 0];
+    let no_files = [1, 0];
     inputs.extend(queries.iter().map(|text| [&[1], &written(None, &no_files, &[], text)[..]].concat()));
     inputs
 }
 
 /// Requests for a commit of a store, for no, one and three files, and for two objects: as they are, and to be sealed.
 fn genuine_inputs() -> Vec<Vec<u8>> {
-    let numbers = [3_u64, 0xfeed, 0xbeef].map(u64::to_le_bytes).concat();
+    let numbers = [3, 0xfeed, 0xbeef].map(varint).concat();
     let commit = [&[0], &written_text("/data/hits")[..], &numbers].concat();
     let file = |name: &u32| {
         let path = written_text(&format!("/data/{name}.dv"));
-        [&path[..], &4_096_u64.to_le_bytes(), &u128::from(*name).to_le_bytes()].concat()
+        [path, varint(4_096), varint(u64::from(*name))].concat()
     };
     let files = |kind: u8, names: &[u32]| {
         let files = names.iter().map(file).collect::<Vec<_>>().concat();
-        [&[kind], &(names.len() as u32).to_le_bytes()[..], &files].concat()
+        [&[kind], &varint(names.len() as u64)[..], &files].concat()
     };
     let requests = [
         written(None, &commit, &["host", "size"], "true"),

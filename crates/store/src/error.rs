@@ -206,7 +206,7 @@ pub enum Error {
     /// sent.
     #[error("scan request: {what}")]
     ScanRequest {
-        /// The position, and what was expected there.
+        /// What was expected, and what was found.
         what: String,
     },
     /// An observer failed the publication of a segment: see [`Observer`](crate::Observer).

@@ -8,29 +8,19 @@
 //!  0  "dvsq"
 //!  4  version: 1
 //!  8  CRC-32 of all bytes from 12 on
-//! 12  partitions
-//! 16  limit       1 byte: 0 for none, or 1 and then the limit (8 bytes)
-//!     dataset     0: a commit of a store                   1 byte
-//!                    path, number (8 bytes), id of the store (8), hash of the commit (8)
-//!                 1: segment files                         1 byte
-//!                    count, for each: path, length (8), content id (16)
-//!                 2: objects with a segment each           1 byte
-//!                    as 1, with URLs as paths
-//!     columns     count, for each: name
-//!     query       its text
+//! 12  partitions, limit, dataset, columns, text of the query
 //! ```
 //!
-//! Numbers are little-endian, and 4 bytes long unless noted. A path, name or query is its length in bytes, then UTF-8.
+//! Version and checksum are little-endian. [`postcard`] encodes the fields from 12 on.
 
 mod dataset;
-mod decode;
-mod encode;
 mod objects;
 #[cfg(test)]
 mod tests;
 
 use docvalues_search::Query;
 
+use dataset::Contents;
 pub use dataset::Dataset;
 
 use crate::error::{Error, Result};
@@ -42,6 +32,9 @@ const VERSION: u32 = 1;
 
 /// The length of magic, version and checksum.
 const HEADER: usize = 12;
+
+/// What follows the header: the fields of a [`ScanRequest`], with the text of the query.
+type Fields = (u32, Option<u64>, Contents, Vec<String>, String);
 
 /// Columns of the documents of a [`Dataset`] that match a query, cut into partitions.
 ///
@@ -93,16 +86,49 @@ impl ScanRequest {
     /// [`Error::ScanRequest`] if the query has no text that can be parsed: it has a set of documents, or is too long or too
     /// deeply nested.
     pub fn encode(&self) -> Result<Vec<u8>> {
-        encode::encode(self)
+        let ScanRequest { dataset: Dataset(contents), columns, query, limit, partitions } = self;
+        let query = query.to_string();
+        Query::parse(&query)
+            .map_err(|error| refused(format!("expected a query that can be sent as text: {error}")))?;
+        let fields = postcard::to_allocvec(&(partitions, limit, contents, columns, query));
+        let fields = fields.map_err(|error| refused(error.to_string()))?;
+        let crc = crc32fast::hash(&fields);
+        Ok([&MAGIC[..], &VERSION.to_le_bytes(), &crc.to_le_bytes(), &fields[..]].concat())
     }
 
     /// Decodes the bytes of a request. Opens no file.
     ///
     /// # Errors
     ///
-    /// [`Error::ScanRequest`], with the position of the error, if they are not those of a request, or of a newer version.
+    /// [`Error::ScanRequest`] if they are not those of a request, or of a newer version.
     pub fn decode(bytes: &[u8]) -> Result<ScanRequest> {
-        decode::decode(bytes)
+        let [magic, version, crc, ..] = bytes.as_chunks::<4>().0 else {
+            return Err(refused(format!("expected a header of {HEADER} bytes, found {} bytes", bytes.len())));
+        };
+        if *magic != MAGIC {
+            let (expected, found) = (MAGIC.escape_ascii(), magic.escape_ascii());
+            return Err(refused(format!("byte 0: expected \"{expected}\", found \"{found}\"")));
+        }
+        let version = u32::from_le_bytes(*version);
+        if version != VERSION {
+            let newer = if version > VERSION { ": it needs a newer docvalues" } else { "" };
+            return Err(refused(format!(
+                "byte 4: expected version {VERSION}, found version {version}{newer}"
+            )));
+        }
+        let (crc, found) = (u32::from_le_bytes(*crc), crc32fast::hash(&bytes[HEADER..]));
+        if crc != found {
+            return Err(refused(format!("byte 8: expected the checksum {crc:08x}, found {found:08x}")));
+        }
+        let ((partitions, limit, contents, columns, text), rest) =
+            postcard::take_from_bytes::<Fields>(&bytes[HEADER..])
+                .map_err(|error| refused(format!("expected the fields of a request, found {error}")))?;
+        if !rest.is_empty() {
+            return Err(refused(format!("expected the end, found {} more bytes", rest.len())));
+        }
+        let query =
+            Query::parse(&text).map_err(|error| refused(format!("expected a query, found {error}")))?;
+        Ok(ScanRequest { dataset: Dataset(contents), columns, query, limit, partitions })
     }
 }
 

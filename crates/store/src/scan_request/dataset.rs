@@ -7,6 +7,7 @@ use docvalues_column::Part;
 use docvalues_reader::{OpenOptions, Segment};
 use docvalues_search::Parts;
 use docvalues_terms::hash::hash;
+use serde::{Deserialize, Serialize};
 
 use super::refused;
 use crate::error::{Error, Result};
@@ -29,7 +30,7 @@ use crate::read::StoreReader;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Dataset(pub(super) Contents);
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) enum Contents {
     Commit(StoreCommit),
     Files(Vec<SegmentFile>),
@@ -38,7 +39,7 @@ pub(super) enum Contents {
 }
 
 /// A commit of the store in a folder.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct StoreCommit {
     pub(super) path: String,
     pub(super) number: u64,
@@ -49,7 +50,7 @@ pub(super) struct StoreCommit {
 }
 
 /// A file, or an object, with a segment.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct SegmentFile {
     pub(super) path: String,
     pub(super) bytes: u64,
