@@ -40,12 +40,6 @@ enum Form {
 type Bits = BitVec<u64, Lsb0>;
 
 impl PresenceBuffer {
-    /// A buffer with the documents of `list`, which ascend.
-    pub(crate) fn of_list(list: Vec<u32>) -> PresenceBuffer {
-        let seen = list.last().map_or(0, |last| last + 1);
-        PresenceBuffer { seen, count: count(list.len()), form: Form::List(list) }
-    }
-
     /// A buffer with the documents, of `docs`, whose bit is set.
     pub(crate) fn of_bits(words: Vec<u64>, docs: u32) -> PresenceBuffer {
         let count = words.iter().map(|word| word.count_ones()).sum();

@@ -20,33 +20,6 @@ pub(super) fn permute(
     if presence.count() == docs || presence.count() == 0 {
         return Ok(None);
     }
-    // A list is smaller than a bitset.
-    let few = presence.count() < docs / 32;
-    let (moved, slots) = if few { listed(presence, doc_map)? } else { as_bits(docs, presence, doc_map)? };
-    Ok(Some((moved, slots)))
-}
-
-fn listed(presence: &PresenceBuffer, doc_map: &DocMap) -> Result<(PresenceBuffer, SpillVec<u32>), ErrorKind> {
-    let mut places = Vec::with_capacity(index(presence.count()));
-    each_place(presence, doc_map, |place| {
-        places.push(place);
-        Ok(())
-    })?;
-    let mut list = places.clone();
-    list.sort_unstable();
-    let slot = |place: &u32| list.partition_point(|listed| listed < place);
-    let mut slots = SpillVec::default();
-    for place in &places {
-        slots.push(u32::try_from(slot(place)).unwrap_or(u32::MAX), doc_map.spill_budget.spill.as_ref())?;
-    }
-    Ok((PresenceBuffer::of_list(list), slots))
-}
-
-fn as_bits(
-    docs: u32,
-    presence: &PresenceBuffer,
-    doc_map: &DocMap,
-) -> Result<(PresenceBuffer, SpillVec<u32>), ErrorKind> {
     let mut words = vec![0_u64; index(docs.div_ceil(64))];
     each_place(presence, doc_map, |place| {
         words[index(place / 64)] |= 1 << (place % 64);
@@ -65,7 +38,7 @@ fn as_bits(
         let slot = before[first / COUNTED] + ones(&words[first..word]) + below.count_ones();
         slots.push(slot, doc_map.spill_budget.spill.as_ref())
     })?;
-    Ok((PresenceBuffer::of_bits(words, docs), slots))
+    Ok(Some((PresenceBuffer::of_bits(words, docs), slots)))
 }
 
 fn ones(words: &[u64]) -> u32 {
