@@ -60,13 +60,11 @@ impl<T> Mutex<T> {
         Mutex(sync::Mutex::new(value))
     }
 
+    /// Locks, also after a panic: so do all callers.
     #[track_caller]
     pub(crate) fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
         let (caller, asked) = (Location::caller(), Instant::now());
-        match self.0.lock() {
-            Ok(guard) => Ok(MutexGuard::new(guard, caller, asked)),
-            Err(error) => Err(PoisonError::new(MutexGuard::new(error.into_inner(), caller, asked))),
-        }
+        Ok(MutexGuard::new(self.0.lock().unwrap_or_else(PoisonError::into_inner), caller, asked))
     }
 
     #[track_caller]
@@ -74,9 +72,7 @@ impl<T> Mutex<T> {
         let (caller, asked) = (Location::caller(), Instant::now());
         match self.0.try_lock() {
             Ok(guard) => Ok(MutexGuard::new(guard, caller, asked)),
-            Err(TryLockError::Poisoned(error)) => {
-                Err(PoisonError::new(MutexGuard::new(error.into_inner(), caller, asked)).into())
-            }
+            Err(TryLockError::Poisoned(error)) => Ok(MutexGuard::new(error.into_inner(), caller, asked)),
             Err(TryLockError::WouldBlock) => Err(TryLockError::WouldBlock),
         }
     }
@@ -156,14 +152,8 @@ impl Condvar {
     }
 
     pub(crate) fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
-        let waited = wait_by(guard, |guard| match self.0.wait(guard) {
-            Ok(guard) => Ok((guard, ())),
-            Err(error) => Err(PoisonError::new((error.into_inner(), ()))),
-        });
-        match waited {
-            Ok((guard, ())) => Ok(guard),
-            Err(error) => Err(PoisonError::new(error.into_inner().0)),
-        }
+        let waited = wait_by(guard, |guard| (self.0.wait(guard).unwrap_or_else(PoisonError::into_inner), ()));
+        Ok(waited.0)
     }
 
     pub(crate) fn wait_timeout<'a, T>(
@@ -171,7 +161,7 @@ impl Condvar {
         guard: MutexGuard<'a, T>,
         most: Duration,
     ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
-        wait_by(guard, |guard| self.0.wait_timeout(guard, most))
+        Ok(wait_by(guard, |guard| self.0.wait_timeout(guard, most).unwrap_or_else(PoisonError::into_inner)))
     }
 
     pub(crate) fn wait_timeout_while<'a, T>(
@@ -180,7 +170,9 @@ impl Condvar {
         most: Duration,
         condition: impl FnMut(&mut T) -> bool,
     ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
-        wait_by(guard, |guard| self.0.wait_timeout_while(guard, most, condition))
+        Ok(wait_by(guard, |guard| {
+            self.0.wait_timeout_while(guard, most, condition).unwrap_or_else(PoisonError::into_inner)
+        }))
     }
 }
 
@@ -188,15 +180,10 @@ impl Condvar {
 #[expect(clippy::expect_used, reason = "as above")]
 fn wait_by<'a, T, R>(
     mut guard: MutexGuard<'a, T>,
-    wait: impl FnOnce(sync::MutexGuard<'a, T>) -> LockResult<(sync::MutexGuard<'a, T>, R)>,
-) -> LockResult<(MutexGuard<'a, T>, R)> {
-    match guard.release(wait).expect("a lock that is held") {
-        Ok((inner, result)) => Ok((guard.again(inner), result)),
-        Err(error) => {
-            let (inner, result) = error.into_inner();
-            Err(PoisonError::new((guard.again(inner), result)))
-        }
-    }
+    wait: impl FnOnce(sync::MutexGuard<'a, T>) -> (sync::MutexGuard<'a, T>, R),
+) -> (MutexGuard<'a, T>, R) {
+    let (inner, result) = guard.release(wait).expect("a lock that is held");
+    (guard.again(inner), result)
 }
 
 #[cfg(test)]
