@@ -28,7 +28,7 @@ use std::fmt::Write;
 use docvalues_testkit::rng::SplitMix64;
 use jiff::tz::Offset;
 
-pub use self::fields::{FIELDS, Value, add, add_values, field, json, like, moment};
+pub use self::fields::{FIELDS, Value, add, field, moment};
 
 mod fields;
 

@@ -1,6 +1,4 @@
-//! The fields of documents: their names and types, and their values in a segment and as JSON.
-
-use std::io::{self, Write};
+//! The fields of documents: their names and types, and their values in a segment.
 
 use docvalues::{BytesKind, FieldId, FieldSpec, LogicalType, SegmentWriter};
 use jiff::Timestamp;
@@ -29,12 +27,7 @@ pub const FIELDS: [&str; 16] = [
 
 /// The specification of one of [`FIELDS`].
 pub fn field(name: &str) -> FieldSpec {
-    like(name, name)
-}
-
-/// The specification of a field `name` with the type of one of [`FIELDS`].
-pub fn like(field: &str, name: &str) -> FieldSpec {
-    match field {
+    match name {
         "id" => FieldSpec::new(name, LogicalType::Uuid),
         "url" | "url_norm" => FieldSpec::new(name, LogicalType::Utf8).kind(BytesKind::Binary),
         "status_code" | "crawl_year" => FieldSpec::new(name, LogicalType::I64),
@@ -96,21 +89,9 @@ pub fn add(
     document: &Document,
 ) -> docvalues::writer::Result<()> {
     let values = document.values();
-    add_values(writer, fields.iter().copied().zip(places.iter().map(|&place| values[place])))
-}
-
-/// Adds a document with the given fields and values.
-///
-/// # Errors
-///
-/// As [`add`].
-pub fn add_values<'a>(
-    writer: &mut SegmentWriter,
-    values: impl IntoIterator<Item = (FieldId, Option<Value<'a>>)>,
-) -> docvalues::writer::Result<()> {
     let mut document = writer.document();
-    for (field, value) in values {
-        match value {
+    for (&field, &place) in fields.iter().zip(places) {
+        match values[place] {
             None => &mut document,
             Some(Value::Id(value)) => document.uuid(field, value)?,
             Some(Value::Text(value)) => document.str(field, value)?,
@@ -121,37 +102,6 @@ pub fn add_values<'a>(
     }
     document.finish()?;
     Ok(())
-}
-
-/// Writes a document as a JSON object, without the fields that have no value. The names and texts of an archive have no
-/// characters to escape but quotes.
-///
-/// # Errors
-///
-/// The errors of `out`.
-pub fn json<'a>(
-    out: &mut impl Write,
-    values: impl IntoIterator<Item = (&'a str, Option<Value<'a>>)>,
-) -> io::Result<()> {
-    let mut before = '{';
-    for (name, value) in values {
-        let Some(value) = value else { continue };
-        write!(out, "{before}\"{name}\":")?;
-        before = ',';
-        match value {
-            Value::Id(id) => {
-                let hex = format!("{id:032x}");
-                let (a, b, c, d, e) = (&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]);
-                write!(out, "\"{a}-{b}-{c}-{d}-{e}\"")?;
-            }
-            Value::Text(text) => write!(out, "\"{}\"", text.replace('"', "\\\""))?,
-            Value::Number(number) => write!(out, "{number}")?,
-            Value::Unsigned(number) => write!(out, "{number}")?,
-            Value::Moment(millis) => write!(out, "\"{}\"", moment(millis))?,
-        }
-    }
-    // The document may have none.
-    out.write_all(if before == '{' { b"{}" } else { b"}" })
 }
 
 /// The time `millis` milliseconds after 1970-01-01T00:00:00Z.
