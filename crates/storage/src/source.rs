@@ -70,7 +70,7 @@ enum Backend {
     Requests(Requests),
 }
 
-/// Bytes in memory: a `Vec<u8>`, an `Arc<[u8]>` or a `&'static [u8]`.
+/// Bytes in memory: a `Vec<u8>`, an `Arc<[u8]>`, a `&'static [u8]`, or another owner of bytes.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -83,21 +83,11 @@ enum Backend {
 /// let embedded = Source::memory(&b"bytes"[..]); // such as `include_bytes!`
 /// assert!([owned, from_shared, embedded].iter().all(|source| source.len() == 5));
 /// ```
-pub struct Memory(Bytes);
-
-enum Bytes {
-    Owned(Vec<u8>),
-    Shared(Arc<[u8]>),
-    Static(&'static [u8]),
-}
+pub struct Memory(Box<dyn AsRef<[u8]> + Send + Sync>);
 
 impl Memory {
     fn as_slice(&self) -> &[u8] {
-        match &self.0 {
-            Bytes::Owned(bytes) => bytes,
-            Bytes::Shared(bytes) => bytes,
-            Bytes::Static(bytes) => bytes,
-        }
+        (*self.0).as_ref()
     }
 }
 
@@ -108,21 +98,9 @@ impl fmt::Debug for Memory {
     }
 }
 
-impl From<Vec<u8>> for Memory {
-    fn from(bytes: Vec<u8>) -> Memory {
-        Memory(Bytes::Owned(bytes))
-    }
-}
-
-impl From<Arc<[u8]>> for Memory {
-    fn from(bytes: Arc<[u8]>) -> Memory {
-        Memory(Bytes::Shared(bytes))
-    }
-}
-
-impl From<&'static [u8]> for Memory {
-    fn from(bytes: &'static [u8]) -> Memory {
-        Memory(Bytes::Static(bytes))
+impl<B: AsRef<[u8]> + Send + Sync + 'static> From<B> for Memory {
+    fn from(bytes: B) -> Memory {
+        Memory(Box::new(bytes))
     }
 }
 
