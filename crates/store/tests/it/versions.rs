@@ -35,6 +35,11 @@ pub(crate) struct Operation {
     pub(crate) is_update: bool,
 }
 
+/// A document of size 0, written whatever is there.
+fn write(id: u32, version: impl Into<Option<u64>>) -> Operation {
+    Operation { id, size: Some(0), version: version.into(), condition: Condition::Always, is_update: false }
+}
+
 fn operation() -> impl Strategy<Value = Operation> {
     let condition = prop_oneof![
         6 => Just(Condition::Always),
@@ -231,8 +236,8 @@ proptest! {
         orders in prop::collection::vec(any::<u64>(), 2..4),
     ) {
         // Each operation has a version of its own.
-        let operations: Vec<Operation> = (0..).zip(operations).map(|(version, (id, size))| {
-            Operation { id, size, version: Some(version), condition: Condition::Always, is_update: false }
+        let operations: Vec<Operation> = (0_u64..).zip(operations).map(|(version, (id, size))| {
+            Operation { size, ..write(id, version) }
         }).collect();
         let mut ends = Vec::new();
         for order in orders {
@@ -260,8 +265,7 @@ fn assigned_versions_only_rise() {
     let clock = || NOW.load(Ordering::Relaxed);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a");
-    let new =
-        |id| Operation { id, size: Some(0), version: None, condition: Condition::Always, is_update: false };
+    let new = |id| write(id, None);
     let store =
         Store::create(&path, schema(LogicalType::I64), StoreOptions::default()).unwrap().with_clock(clock);
     assert_eq!(apply(&store, &[new(1), new(2)]).first_version, Some(1_000));
@@ -347,20 +351,13 @@ fn a_deletion_without_a_version_has_that_of_the_document() {
     let folder = tempfile::tempdir().unwrap();
     let store =
         Store::create(folder.path().join("a"), schema(LogicalType::I64), StoreOptions::default()).unwrap();
-    let write = |version| Operation {
-        id: 1,
-        size: Some(0),
-        version: Some(version),
-        condition: Condition::Always,
-        is_update: false,
-    };
-    let delete = Operation { size: None, version: None, ..write(0) };
+    let delete = Operation { size: None, ..write(1, None) };
     let outcomes = |operations: &[Operation]| apply(&store, operations).outcomes;
     assert_eq!(
-        outcomes(&[delete.clone(), write(7), delete]),
+        outcomes(&[delete.clone(), write(1, 7), delete]),
         [Outcome::NotFound, Outcome::Added, Outcome::Deleted]
     );
-    assert_eq!(outcomes(&[write(7), write(8)]), [Outcome::Stale { current: 7 }, Outcome::Added]);
+    assert_eq!(outcomes(&[write(1, 7), write(1, 8)]), [Outcome::Stale { current: 7 }, Outcome::Added]);
 }
 
 #[test]
@@ -369,13 +366,6 @@ fn deletions_are_forgotten_alike_after_a_kill() {
     let options = StoreOptions::new().durability(Durability::EachBatch).remember_deletes(5);
     let path = folder.path().join("a");
     let store = Store::create(&path, schema(LogicalType::I64), options).unwrap();
-    let write = |id, version| Operation {
-        id,
-        size: Some(0),
-        version: Some(version),
-        condition: Condition::Always,
-        is_update: false,
-    };
     apply(&store, &[Operation { size: None, ..write(1, 9) }]);
     store.commit().unwrap();
     for other in 2..12 {
@@ -396,13 +386,6 @@ fn a_store_that_is_opened_forgets_what_its_last_commit_forgot() {
     let options = StoreOptions::new().remember_deletes(5);
     let path = folder.path().join("a");
     let store = Store::create(&path, schema(LogicalType::I64), options).unwrap();
-    let write = |id, version| Operation {
-        id,
-        size: Some(0),
-        version: Some(version),
-        condition: Condition::Always,
-        is_update: false,
-    };
     apply(&store, &[Operation { size: None, ..write(1, 9) }]);
     store.commit().unwrap();
     for other in 2..12 {
@@ -422,17 +405,10 @@ fn a_document_below_one_whose_deletion_was_lost_stays() {
     let (directory, is_full) = filling_up(&disk, "commit-");
     let options = StoreOptions::new().durability(Durability::EachBatch);
     let store = Store::create_in(directory, schema(LogicalType::I64), options).unwrap();
-    let write = |version| Operation {
-        id: 1,
-        size: Some(0),
-        version: Some(version),
-        condition: Condition::Always,
-        is_update: false,
-    };
-    apply(&store, &[write(9)]);
+    apply(&store, &[write(1, 9)]);
     is_full.store(true, Ordering::Relaxed);
     store.delete_where(&docvalues_search::Query::range("version", 9..10)).unwrap_err();
-    assert_eq!(apply(&store, &[write(5)]).outcomes, [Outcome::Added]);
+    assert_eq!(apply(&store, &[write(1, 5)]).outcomes, [Outcome::Added]);
     drop(store);
     let store = Store::open_in(Arc::new(disk), options).unwrap();
     assert_eq!(contents(&store.snapshot()), BTreeMap::from([(1, (0, 5))]));
@@ -443,17 +419,14 @@ fn folded_deltas_keep_the_versions_of_deleted_documents() {
     let folder = tempfile::tempdir().unwrap();
     let (path, options) = (folder.path().join("a"), StoreOptions::default());
     let store = Store::create(&path, schema(LogicalType::I64), options).unwrap();
-    let write =
-        |id, size| Operation { id, size, version: Some(9), condition: Condition::Always, is_update: false };
     // Of more commits than a commit names deltas.
     for id in 1..=12 {
-        apply(&store, &[write(id, None)]);
+        apply(&store, &[Operation { size: None, ..write(id, 9) }]);
         store.commit().unwrap();
     }
     drop(store);
     let store = Store::open(&path, options).unwrap();
-    let older = Operation { version: Some(5), ..write(1, Some(0)) };
-    assert_eq!(apply(&store, &[older]).outcomes, [Outcome::Stale { current: 9 }]);
+    assert_eq!(apply(&store, &[write(1, 5)]).outcomes, [Outcome::Stale { current: 9 }]);
 }
 
 /// A store that assigns versions never comes to their end, in whatever order documents arrive.
@@ -467,13 +440,6 @@ fn versions_at_the_top_are_refused_by_a_store_that_assigns_some() {
             let options = StoreOptions::new().durability(durability);
             let store = Store::create_in(disk.clone(), schema(logical), options).unwrap();
             // All versions come from outside: the whole range is theirs.
-            let write = |id, version| Operation {
-                id,
-                size: Some(0),
-                version,
-                condition: Condition::Always,
-                is_update: false,
-            };
             let update = |version| Operation { is_update: true, ..write(1, version) };
             let try_apply = |store: &Store, operation: &Operation| {
                 let mut batch = store.batch().unwrap();
