@@ -10,6 +10,7 @@
 //! | [`concat`](mod@concat) | several columns end to end, likewise |
 //! | [`claims`] | a small file that claims to have many documents |
 //! | [`faults`] | directories whose calls fail, and one that loses power |
+//! | [`kill`] | a process that is killed |
 //! | [`lucene`] | a small index of Lucene |
 //! | [`damage`] | damage to files, and an allocator that counts |
 //! | [`real`] | paths of real data |
@@ -40,6 +41,7 @@ pub mod concat;
 pub mod conformance;
 pub mod damage;
 pub mod faults;
+pub mod kill;
 pub mod lucene;
 pub mod model;
 pub mod real;

@@ -1,14 +1,13 @@
 //! A writer that is killed at any moment, by a signal that it cannot catch.
 
-use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use docvalues_storage::FsDirectory;
 use docvalues_store::{
     Durability, Error, KeepCommits, MergePolicy, Snapshot, Store, StoreOptions, StoreReader, Update,
 };
+use docvalues_testkit::kill::killed_child;
 
 use crate::fixture::{add, contents, id, schema};
 use crate::id_files::{Ids, check, side_files};
@@ -32,8 +31,8 @@ fn write(folder: &Path) {
     }
 }
 
-/// Set for a child that writes to a log.
-const IS_LOGGED: &str = "DOCVALUES_LOG_OF_CHILD";
+/// The folder of a child that writes to a log.
+const LOGGED: &str = "DOCVALUES_LOG_OF_CHILD";
 
 fn logged() -> StoreOptions {
     StoreOptions::new().durability(Durability::EachBatch).keep_commits(KeepCommits::Newest(2))
@@ -71,10 +70,11 @@ fn check_count(snapshot: &Snapshot) {
 /// Not a test of its own: the child of the next ones.
 #[test]
 fn child() {
-    let Some(folder) = std::env::var_os(FOLDER) else { return };
-    match std::env::var_os(IS_LOGGED) {
-        None => write(Path::new(&folder)),
-        Some(_) => write_batches(Path::new(&folder)),
+    if let Some(folder) = std::env::var_os(FOLDER) {
+        write(Path::new(&folder));
+    }
+    if let Some(folder) = std::env::var_os(LOGGED) {
+        write_batches(Path::new(&folder));
     }
 }
 
@@ -86,22 +86,8 @@ fn a_kill_and_a_lost_commit_lose_nothing_silently() {
     drop(Store::create(folder.path(), schema(), StoreOptions::default()).unwrap());
     let (mut applied, mut named) = (0, 0);
     for kill in 0..crate::cases(12, 1_000) {
-        let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["kill::child", "--exact", "--nocapture"])
-            .env(FOLDER, folder.path())
-            .env(IS_LOGGED, "1")
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
-        let mut printed: Vec<String> =
-            lines.by_ref().filter(|line| line.contains("durable")).take(3).collect();
-        std::thread::sleep(Duration::from_micros(kill * 7_919 % 60_000));
-        child.kill().unwrap();
-        printed.extend(lines);
-        child.wait().unwrap();
-        let last = printed.iter().rev().find_map(|line| line.split("durable ").nth(1)?.parse::<u64>().ok());
-        let acknowledged = last.unwrap() + 1;
+        let after = Duration::from_micros(kill * 7_919 % 60_000);
+        let acknowledged = killed_child(LOGGED, folder.path(), 3, after).unwrap() + 1;
 
         let copy = tempfile::tempdir().unwrap();
         let mut commits = Vec::new();
@@ -157,23 +143,10 @@ fn a_kill_loses_nothing_committed() {
     drop(Store::create(folder.path(), schema(), StoreOptions::default()).unwrap());
     let mut rounds = 0;
     let kills: u64 = crate::cases(16, 3_000);
-    for (kill, waits) in (0..kills).zip([0_u8, 1, 2, 3].into_iter().cycle()) {
-        let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["kill::child", "--exact", "--nocapture"])
-            .env(FOLDER, folder.path())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+    for (kill, waits) in (0..kills).zip([0, 1, 2, 3].into_iter().cycle()) {
         // After some commits, in the middle of another one.
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
-        let is_durable = |line: &String| line.contains("durable");
-        let mut printed: Vec<String> = lines.by_ref().filter(is_durable).take(usize::from(waits)).collect();
-        std::thread::sleep(Duration::from_micros(kill * 773 % 20_000));
-        child.kill().unwrap();
-        printed.extend(lines);
-        child.wait().unwrap();
-        let durable =
-            printed.iter().rev().find_map(|line| line.split("durable ").nth(1)?.parse::<u64>().ok());
+        let after = Duration::from_micros(kill * 773 % 20_000);
+        let durable = killed_child(FOLDER, folder.path(), waits, after);
         let reader = StoreReader::open(folder.path(), StoreOptions::default().open).unwrap();
         let found = contents(&reader.snapshot());
         // Whole rounds: of documents 3n, 3n + 1 and 3n + 2, the second was deleted.

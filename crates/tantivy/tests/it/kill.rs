@@ -1,11 +1,10 @@
 //! A writer that is killed at any moment, by a signal that it cannot catch.
 
-use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use docvalues_tantivy::Index;
+use docvalues_testkit::kill::killed_child;
 use docvalues_testkit::rng::SplitMix64;
 
 use crate::fixture::{Contents, Doc, add, check, columns, create, options, set_size};
@@ -96,29 +95,17 @@ fn a_kill_leaves_text_and_columns_as_after_one_round() {
     let folder = tempfile::tempdir().unwrap();
     drop(create(folder.path(), columns()));
     let kills: u64 = std::env::var(KILLS).map_or(20, |kills| kills.parse().unwrap());
-    let (mut contents, mut last) = (Contents::new(), 0);
+    let (mut contents, mut last) = (Contents::new(), 0_u32);
     for (kill, waits) in (0..kills).zip([1_usize, 2, 0, 3].into_iter().cycle()) {
-        let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["kill::child", "--exact", "--nocapture"])
-            .env(FOLDER, folder.path())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
         // After some commits, in the middle of another one.
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
-        let is_durable = |line: &String| line.contains("durable");
-        let mut printed: Vec<String> = lines.by_ref().filter(is_durable).take(waits).collect();
-        std::thread::sleep(Duration::from_micros(kill * 7_919 % 60_000));
-        child.kill().unwrap();
-        printed.extend(lines);
-        let status = child.wait().unwrap();
-        assert_eq!(status.code(), None, "the child failed before it was killed: {printed:?}");
-        let durable =
-            printed.iter().rev().find_map(|line| line.split("durable ").nth(1)?.parse::<u32>().ok());
-
+        let after = Duration::from_micros(kill * 7_919 % 60_000);
+        let durable = killed_child(FOLDER, folder.path(), waits, after);
         let (index, writer) = Index::open(folder.path(), options()).unwrap();
         let round = round_of(&index);
-        assert!(round >= durable.unwrap_or(last), "round {durable:?} after {last} is lost: {round} is there");
+        assert!(
+            u64::from(round) >= durable.unwrap_or(last.into()),
+            "round {durable:?} after {last} is lost: {round} is there"
+        );
         (last + 1..=round).for_each(|round| apply(&mut contents, round));
         check(&index.searcher(), &contents);
         last = round;
