@@ -87,6 +87,11 @@ fn check(body: impl Fn() + Send + Sync + 'static) {
     println!("{} orders", 2 * orders);
 }
 
+fn spawn(store: &Arc<Store>, body: fn(&Store)) -> thread::JoinHandle<()> {
+    let store = store.clone();
+    thread::spawn(move || body(&store))
+}
+
 fn store() -> (Arc<dyn Directory>, Arc<Store>) {
     store_with(StoreOptions::default())
 }
@@ -258,13 +263,9 @@ fn addresses_beside_flushes_and_commits() {
         apply(&store, &["a", "b", "c"], &[]);
         store.refresh().unwrap();
         let snapshot = store.snapshot();
-        let spawn = |body: fn(&Store)| {
-            let store = store.clone();
-            thread::spawn(move || body(&store))
-        };
         let threads = [
-            spawn(|store| apply(store, &["d", "e"], &["c"])),
-            spawn(|store| {
+            spawn(&store, |store| apply(store, &["d", "e"], &["c"])),
+            spawn(&store, |store| {
                 for id in ["c", "f"] {
                     apply(store, &[id], &[]);
                     store.commit().unwrap();
@@ -301,17 +302,13 @@ fn batches_beside_commits_and_merges() {
             let options = StoreOptions::new().durability(durability).buffer_bytes(150);
             let (directory, store) = store_with(options);
             apply(&store, &["a", "x"], &[]);
-            let spawn = |body: fn(&Store)| {
-                let store = store.clone();
-                thread::spawn(move || body(&store))
-            };
             let threads = [
-                spawn(|store| {
+                spawn(&store, |store| {
                     apply(store, &["a", "y"], &["x"]);
                     apply(store, &["a", "x"], &["y"]);
                 }),
-                spawn(|store| apply(store, &["z", "a"], &[])),
-                spawn(|store| {
+                spawn(&store, |store| apply(store, &["z", "a"], &[])),
+                spawn(&store, |store| {
                     for _ in 0..2 {
                         store.commit().unwrap();
                         // A commit is one moment, whatever is applied meanwhile.
@@ -348,13 +345,9 @@ fn deletes_by_query_beside_batches_and_merges() {
     check(|| {
         let (_, store) = store();
         apply(&store, &["a", "b"], &[]);
-        let spawn = |body: fn(&Store)| {
-            let store = store.clone();
-            thread::spawn(move || body(&store))
-        };
         let threads = [
-            spawn(|store| apply(store, &["b"], &[])),
-            spawn(|store| {
+            spawn(&store, |store| apply(store, &["b"], &[])),
+            spawn(&store, |store| {
                 store.commit().unwrap();
                 store.merge_to(1).unwrap();
             }),
@@ -423,20 +416,16 @@ fn side_files_beside_flushes_merges_and_commits() {
         let store = Store::create_in_with(directory.clone(), schema(), options, observer.clone()).unwrap();
         let store = Arc::new(store);
         observer.0.set(Arc::downgrade(&store)).unwrap();
-        let spawn = |body: fn(&Store)| {
-            let store = store.clone();
-            thread::spawn(move || body(&store))
-        };
         let threads = [
-            spawn(|store| {
+            spawn(&store, |store| {
                 apply(store, &["a", "b"], &[]);
                 apply(store, &["b", "c"], &["a"]);
             }),
-            spawn(|store| {
+            spawn(&store, |store| {
                 add(store, &["d", "e"]);
                 store.merge_to(1).unwrap();
             }),
-            spawn(|store| {
+            spawn(&store, |store| {
                 for _ in 0..2 {
                     store.commit().unwrap();
                     let directory = store.directory().clone();
