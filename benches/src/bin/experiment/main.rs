@@ -30,7 +30,7 @@ use docvalues_benches::line_plot::{LinePlot, Scale};
 use docvalues_benches::updated_docs::{Fields, build_store, copy, time, title};
 
 use load::{Figures, Load};
-use ways::{Hybrid, Rewritten, Stacked, Way};
+use ways::{Base, Hybrid, Way};
 
 /// Measure updates of values, three ways, beside Lucene
 #[derive(Parser)]
@@ -234,8 +234,8 @@ fn run(base: &Path, folder: &Path, (means, budget): (Means, Option<u64>), load: 
             Box::new(Hybrid(Arc::new(Store::open(&copy, StoreOptions::default()).expect("a store"))))
         }
         _ if load.kind == Kind::Mixed => return None,
-        (Means::Stacked, _) => Box::new(Stacked::new(&copy, files)),
-        (Means::Rewritten, _) => Box::new(Rewritten::new(&copy, files)),
+        (Means::Stacked, _) => Box::new(Base::stacked(&copy, files)),
+        (Means::Rewritten, _) => Box::new(Base::rewritten(&copy, files)),
     };
     Some(load.run(&*way))
 }

@@ -12,7 +12,7 @@ use docvalues::{DocId, DocRange, OpenOptions, SortKey};
 use docvalues_benches::updated_docs::copy;
 use docvalues_testkit::rng::SplitMix64;
 
-use crate::ways::{Hybrid, Op, Rewritten, Stacked, Way};
+use crate::ways::{Base, Hybrid, Op, Way};
 use crate::{Kind, cpu};
 
 /// Rounds, of which the median counts.
@@ -38,10 +38,10 @@ pub(crate) fn measure(base: &Path, folder: &Path, docs: u32) {
         let reader = StoreReader::open(folder.join("copy"), OpenOptions::new()).expect("a store");
         row("hybrid, committed", times, reader.snapshot().parts(), folder);
         let files = folder.join("files");
-        let way = Stacked::new(&copy(base, folder), files.clone());
+        let way = Base::stacked(&copy(base, folder), files.clone());
         row("stacked", times, &after(&way, docs, times, || {}), folder);
         if times < 64 {
-            let way = Rewritten::new(&copy(base, folder), files);
+            let way = Base::rewritten(&copy(base, folder), files);
             row("rewritten", times, &after(&way, docs, times, || {}), folder);
         }
     }

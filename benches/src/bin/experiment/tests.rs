@@ -9,7 +9,7 @@ use docvalues::search::Parts;
 use docvalues::store::{MergePolicy, Store, StoreOptions};
 use docvalues_testkit::rng::SplitMix64;
 
-use crate::ways::{Hybrid, Op, Rewritten, Stacked, Way};
+use crate::ways::{Base, Hybrid, Op, Way};
 use crate::{Kind, base};
 use docvalues_benches::updated_docs::{copy, first_seed, time, title};
 
@@ -58,8 +58,8 @@ fn the_three_ways_agree() {
         let store = Arc::new(Store::open(at("hybrid").0, options).expect("a store"));
         let hybrid = Hybrid(store.clone());
         let (stacked, rewritten) = (at("stacked"), at("rewritten"));
-        let stacked = Stacked::new(&stacked.0, stacked.1);
-        let rewritten = Rewritten::new(&rewritten.0, rewritten.1);
+        let stacked = Base::stacked(&stacked.0, stacked.1);
+        let rewritten = Base::rewritten(&rewritten.0, rewritten.1);
         let mut seeds: Vec<u64> = (0..DOCS).map(first_seed).collect();
         let mut rng = SplitMix64::new(1);
         for round in 0..20_u32 {

@@ -76,13 +76,14 @@ impl Way for Hybrid {
 /// Changed rows that no refresh has yet, by segment and document: seeds.
 type Pending = BTreeMap<(u32, DocId), u64>;
 
-/// The segments of a store, which the other two ways only read.
-struct Base {
+/// The other two ways, which only read the segments of a store.
+pub(crate) struct Base {
     snapshot: Snapshot,
     sources: Vec<Arc<dyn ColumnSource + Send + Sync>>,
     pending: Mutex<(Update, Pending)>,
     folder: PathBuf,
     shown: Mutex<Shown>,
+    refresh: fn(&Base) -> Parts,
 }
 
 /// The parts that are searched, and the files that were written for them.
@@ -95,7 +96,17 @@ struct Shown {
 }
 
 impl Base {
-    fn new(store: &Path, folder: PathBuf) -> Base {
+    /// Deltas that are read one over the other: each refresh writes one, and eight are folded into one.
+    pub(crate) fn stacked(store: &Path, folder: PathBuf) -> Base {
+        Base::new(store, folder, refresh_stacked)
+    }
+
+    /// The whole column of a segment is written again when one of its documents changed.
+    pub(crate) fn rewritten(store: &Path, folder: PathBuf) -> Base {
+        Base::new(store, folder, refresh_rewritten)
+    }
+
+    fn new(store: &Path, folder: PathBuf, refresh: fn(&Base) -> Parts) -> Base {
         let snapshot = Store::open(store, StoreOptions::default()).expect("a store").snapshot();
         let parts = snapshot.parts().clone();
         let sources: Vec<_> = (0..parts.len()).map(|part| parts.source(part).clone()).collect();
@@ -103,19 +114,7 @@ impl Base {
         std::fs::create_dir_all(&folder).expect("a folder");
         let shown = Mutex::new(Shown { parts, layers, files: 0, written: 0 });
         let pending = Mutex::new((Update::Numeric, Pending::new()));
-        Base { snapshot, sources, pending, folder, shown }
-    }
-
-    fn apply(&self, kind: Update, ops: &[Op]) {
-        let found = ops.iter().map(|op| (self.find(op.number), op.seed));
-        let found: Vec<_> = found.collect();
-        let mut pending = self.pending.lock().expect("no panic");
-        pending.0 = kind;
-        pending.1.extend(found.into_iter().map(|(at, seed)| ((at.part, at.doc), seed)));
-    }
-
-    fn find(&self, number: u32) -> DocAddress {
-        self.snapshot.find(&id(number)).expect("good bytes").expect("a document")
+        Base { snapshot, sources, pending, folder, shown, refresh }
     }
 
     /// The field of the pending updates, and the rows by segment.
@@ -135,6 +134,28 @@ impl Base {
         let path = self.folder.join(format!("{}.dv", shown.files));
         std::fs::write(&path, bytes).expect("a disk with room");
         path
+    }
+}
+
+impl Way for Base {
+    fn apply(&self, kind: Update, ops: &[Op]) {
+        let found = ops.iter().map(|op| (self.find(op.number), op.seed));
+        let found: Vec<_> = found.collect();
+        let mut pending = self.pending.lock().expect("no panic");
+        pending.0 = kind;
+        pending.1.extend(found.into_iter().map(|(at, seed)| ((at.part, at.doc), seed)));
+    }
+
+    fn refresh(&self) -> Parts {
+        (self.refresh)(self)
+    }
+
+    fn written(&self) -> u64 {
+        self.shown.lock().expect("no panic").written
+    }
+
+    fn find(&self, number: u32) -> DocAddress {
+        self.snapshot.find(&id(number)).expect("good bytes").expect("a document")
     }
 }
 
@@ -169,82 +190,59 @@ fn none(kind: Update, docs: u32) -> ColumnChanges {
     }
 }
 
-/// Deltas that are read one over the other: each refresh writes one, and eight are folded into one.
-pub(crate) struct Stacked(Base);
-
-impl Stacked {
-    pub(crate) fn new(store: &Path, folder: PathBuf) -> Stacked {
-        Stacked(Base::new(store, folder))
-    }
-
-    /// A file with the rows of a refresh.
-    fn delta(kind: Update, rows: &BTreeMap<u32, Vec<(DocId, u64)>>) -> Vec<u8> {
-        let mut schema = Schema::new();
-        let part = schema.add(FieldSpec::new("_segment", LogicalType::I64)).expect("a field");
-        let doc = schema.add(FieldSpec::new("_doc", LogicalType::I64)).expect("a field");
-        let Field { name, logical, .. } = field(kind);
-        let value = schema.add(FieldSpec::new(name, logical)).expect("a field");
-        let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
-        writer.sort_by([SortKey::of("_segment"), SortKey::of("_doc")]).expect("fields");
-        for (segment, rows) in rows {
-            for (changed, seed) in rows {
-                let mut row = writer.document();
-                row.i64(part, (*segment).into())
-                    .expect("a number")
-                    .i64(doc, changed.get().into())
-                    .expect("a number");
-                match kind {
-                    Update::Numeric => row.i64(value, time(*seed)),
-                    _ => row.str(value, &title(*seed)),
-                }
-                .expect("a value");
-                row.finish().expect("a row");
+/// A file with the rows of a refresh.
+fn delta(kind: Update, rows: &BTreeMap<u32, Vec<(DocId, u64)>>) -> Vec<u8> {
+    let mut schema = Schema::new();
+    let part = schema.add(FieldSpec::new("_segment", LogicalType::I64)).expect("a field");
+    let doc = schema.add(FieldSpec::new("_doc", LogicalType::I64)).expect("a field");
+    let Field { name, logical, .. } = field(kind);
+    let value = schema.add(FieldSpec::new(name, logical)).expect("a field");
+    let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+    writer.sort_by([SortKey::of("_segment"), SortKey::of("_doc")]).expect("fields");
+    for (segment, rows) in rows {
+        for (changed, seed) in rows {
+            let mut row = writer.document();
+            row.i64(part, (*segment).into())
+                .expect("a number")
+                .i64(doc, changed.get().into())
+                .expect("a number");
+            match kind {
+                Update::Numeric => row.i64(value, time(*seed)),
+                _ => row.str(value, &title(*seed)),
             }
+            .expect("a value");
+            row.finish().expect("a row");
         }
-        writer.finish_bytes().expect("memory")
     }
+    writer.finish_bytes().expect("memory")
 }
 
-impl Way for Stacked {
-    fn apply(&self, kind: Update, ops: &[Op]) {
-        self.0.apply(kind, ops);
+fn refresh_stacked(base: &Base) -> Parts {
+    let (kind, rows) = base.take();
+    let mut shown = base.shown.lock().expect("no panic");
+    if rows.is_empty() {
+        return shown.parts.clone();
     }
-
-    fn refresh(&self) -> Parts {
-        let (kind, rows) = self.0.take();
-        let mut shown = self.0.shown.lock().expect("no panic");
-        if rows.is_empty() {
-            return shown.parts.clone();
+    base.write(&mut shown, &delta(kind, &rows));
+    let mut changes: Vec<PartChange> = (0..base.sources.len()).map(PartChange::Kept).collect();
+    for (part, rows) in rows {
+        let (at, segment) = (part as usize, &base.sources[part as usize]);
+        let layers = &mut shown.layers[at];
+        let mut layer = None;
+        set(&mut layer, kind, segment.docs(), &rows);
+        layers.extend(layer);
+        if layers.len() > MAX_LAYERS {
+            let folded = folded(layers);
+            *layers = vec![folded];
         }
-        self.0.write(&mut shown, &Stacked::delta(kind, &rows));
-        let mut changes: Vec<PartChange> = (0..self.0.sources.len()).map(PartChange::Kept).collect();
-        for (part, rows) in rows {
-            let (at, base) = (part as usize, &self.0.sources[part as usize]);
-            let layers = &mut shown.layers[at];
-            let mut layer = None;
-            set(&mut layer, kind, base.docs(), &rows);
-            layers.extend(layer);
-            if layers.len() > MAX_LAYERS {
-                let folded = folded(layers);
-                *layers = vec![folded];
-            }
-            let mut source = base.clone();
-            for layer in layers.iter() {
-                source = Arc::new(OverlaySource::new(source, [(field(kind), layer.clone())]));
-            }
-            changes[at] = PartChange::Columns(at, Part { source, live: None }, vec![field(kind).name]);
+        let mut source = segment.clone();
+        for layer in layers.iter() {
+            source = Arc::new(OverlaySource::new(source, [(field(kind), layer.clone())]));
         }
-        shown.parts = shown.parts.changed(changes);
-        shown.parts.clone()
+        changes[at] = PartChange::Columns(at, Part { source, live: None }, vec![field(kind).name]);
     }
-
-    fn written(&self) -> u64 {
-        self.0.shown.lock().expect("no panic").written
-    }
-
-    fn find(&self, number: u32) -> DocAddress {
-        self.0.find(number)
-    }
+    shown.parts = shown.parts.changed(changes);
+    shown.parts.clone()
 }
 
 /// The layers as one.
@@ -264,78 +262,55 @@ fn folded(layers: &[ColumnChanges]) -> ColumnChanges {
     all
 }
 
-/// The whole column of a segment is written again when one of its documents changed.
-pub(crate) struct Rewritten(Base);
-
-impl Rewritten {
-    pub(crate) fn new(store: &Path, folder: PathBuf) -> Rewritten {
-        Rewritten(Base::new(store, folder))
-    }
-
-    /// A file with the column of a source.
-    fn column(source: &dyn ColumnSource, kind: Update) -> Vec<u8> {
-        const AT_ONCE: u32 = 1 << 16;
-        let Field { name, logical, kind: of, .. } = field(kind);
-        let mut schema = Schema::new();
-        schema.add(FieldSpec::new(&name, logical)).expect("a field");
-        let mut writer = SegmentWriter::in_memory(schema, WriterOptions::new().budget(usize::MAX));
-        let column = source.column(&name).expect("good bytes");
-        for first in (0..source.docs()).step_by(AT_ONCE as usize) {
-            let docs = docvalues::DocRange::new(first, (first + AT_ONCE).min(source.docs()));
-            let mut plain = PlainColumn::of_kind(of);
-            match column.values() {
-                docvalues::column::Values::Numbers(rows) => rows.scan(docs, &mut |batch| {
-                    (0..batch.values.len()).for_each(|at| plain.push_numbers(batch.values.row(at)));
-                    std::ops::ControlFlow::Continue(())
-                }),
-                docvalues::column::Values::Bytes(rows) => rows.scan(docs, &mut |batch| {
-                    (0..batch.values.len()).for_each(|at| plain.push_strings([batch.values.row(at)]));
-                    std::ops::ControlFlow::Continue(())
-                }),
-                docvalues::column::Values::Ords(..) => panic!("numbers and byte strings only"),
-            }
-            .expect("good bytes");
-            let plain = docvalues::column::PlainColumns::new(plain.docs(), vec![plain]).expect("one column");
-            writer.append_plain(&plain).expect("memory");
+/// A file with the column of a source.
+fn column_of(source: &dyn ColumnSource, kind: Update) -> Vec<u8> {
+    const AT_ONCE: u32 = 1 << 16;
+    let Field { name, logical, kind: of, .. } = field(kind);
+    let mut schema = Schema::new();
+    schema.add(FieldSpec::new(&name, logical)).expect("a field");
+    let mut writer = SegmentWriter::in_memory(schema, WriterOptions::new().budget(usize::MAX));
+    let column = source.column(&name).expect("good bytes");
+    for first in (0..source.docs()).step_by(AT_ONCE as usize) {
+        let docs = docvalues::DocRange::new(first, (first + AT_ONCE).min(source.docs()));
+        let mut plain = PlainColumn::of_kind(of);
+        match column.values() {
+            docvalues::column::Values::Numbers(rows) => rows.scan(docs, &mut |batch| {
+                (0..batch.values.len()).for_each(|at| plain.push_numbers(batch.values.row(at)));
+                std::ops::ControlFlow::Continue(())
+            }),
+            docvalues::column::Values::Bytes(rows) => rows.scan(docs, &mut |batch| {
+                (0..batch.values.len()).for_each(|at| plain.push_strings([batch.values.row(at)]));
+                std::ops::ControlFlow::Continue(())
+            }),
+            docvalues::column::Values::Ords(..) => panic!("numbers and byte strings only"),
         }
-        writer.finish_bytes().expect("memory")
+        .expect("good bytes");
+        let plain = docvalues::column::PlainColumns::new(plain.docs(), vec![plain]).expect("one column");
+        writer.append_plain(&plain).expect("memory");
     }
+    writer.finish_bytes().expect("memory")
 }
 
-impl Way for Rewritten {
-    fn apply(&self, kind: Update, ops: &[Op]) {
-        self.0.apply(kind, ops);
+fn refresh_rewritten(base: &Base) -> Parts {
+    let (kind, rows) = base.take();
+    let mut shown = base.shown.lock().expect("no panic");
+    let mut changes: Vec<PartChange> = (0..base.sources.len()).map(PartChange::Kept).collect();
+    for (part, rows) in rows {
+        let (at, now) = (part as usize, shown.parts.source(part as usize).clone());
+        let mut changed = None;
+        set(&mut changed, kind, now.docs(), &rows);
+        let changed = changed.expect("rows");
+        let updated = OverlaySource::new(now.clone(), [(field(kind), changed)]);
+        let path = base.write(&mut shown, &column_of(&updated, kind));
+        let column = Segment::open_with(&path, OpenOptions::new()).expect("good bytes");
+        let base = base.sources[at].clone();
+        let source = Arc::new(Replaced { base, column: Arc::new(column) });
+        // Open files stay readable.
+        std::fs::remove_file(path).expect("a file");
+        changes[at] = PartChange::Columns(at, Part { source, live: None }, vec![field(kind).name]);
     }
-
-    fn refresh(&self) -> Parts {
-        let (kind, rows) = self.0.take();
-        let mut shown = self.0.shown.lock().expect("no panic");
-        let mut changes: Vec<PartChange> = (0..self.0.sources.len()).map(PartChange::Kept).collect();
-        for (part, rows) in rows {
-            let (at, now) = (part as usize, shown.parts.source(part as usize).clone());
-            let mut changed = None;
-            set(&mut changed, kind, now.docs(), &rows);
-            let changed = changed.expect("rows");
-            let updated = OverlaySource::new(now.clone(), [(field(kind), changed)]);
-            let path = self.0.write(&mut shown, &Rewritten::column(&updated, kind));
-            let column = Segment::open_with(&path, OpenOptions::new()).expect("good bytes");
-            let base = self.0.sources[at].clone();
-            let source = Arc::new(Replaced { base, column: Arc::new(column) });
-            // Open files stay readable.
-            std::fs::remove_file(path).expect("a file");
-            changes[at] = PartChange::Columns(at, Part { source, live: None }, vec![field(kind).name]);
-        }
-        shown.parts = shown.parts.changed(changes);
-        shown.parts.clone()
-    }
-
-    fn written(&self) -> u64 {
-        self.0.shown.lock().expect("no panic").written
-    }
-
-    fn find(&self, number: u32) -> DocAddress {
-        self.0.find(number)
-    }
+    shown.parts = shown.parts.changed(changes);
+    shown.parts.clone()
 }
 
 /// A source one of whose columns is that of another.
