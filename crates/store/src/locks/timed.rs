@@ -81,11 +81,26 @@ impl<T> Mutex<T> {
 /// As [`sync::MutexGuard`].
 #[derive(Debug)]
 pub(crate) struct MutexGuard<'a, T> {
-    /// `None` while it waits for a condition, and when it is dropped.
-    guard: Option<sync::MutexGuard<'a, T>>,
+    guard: sync::MutexGuard<'a, T>,
+    /// It is dropped after the guard.
+    held: Held,
+}
+
+/// Notes the times of a lock when it is dropped.
+#[derive(Debug)]
+struct Held {
     caller: &'static Location<'static>,
     waited: Duration,
     since: Instant,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let (file, line) = (self.caller.file(), self.caller.line());
+        let time = LockTime { file, line, waited: self.waited, held: self.since.elapsed() };
+        // Not if the thread ends.
+        let _ = OWN.try_with(|own| own.lock().unwrap_or_else(PoisonError::into_inner).push(time));
+    }
 }
 
 impl<'a, T> MutexGuard<'a, T> {
@@ -95,46 +110,26 @@ impl<'a, T> MutexGuard<'a, T> {
         asked: Instant,
     ) -> MutexGuard<'a, T> {
         let since = Instant::now();
-        MutexGuard { guard: Some(guard), caller, waited: since - asked, since }
+        MutexGuard { guard, held: Held { caller, waited: since - asked, since } }
     }
 
-    /// Releases the lock by `release`, and notes its times.
-    fn release<R>(&mut self, release: impl FnOnce(sync::MutexGuard<'a, T>) -> R) -> Option<R> {
-        let guard = self.guard.take()?;
-        let (file, line) = (self.caller.file(), self.caller.line());
-        let time = LockTime { file, line, waited: self.waited, held: self.since.elapsed() };
-        let released = release(guard);
-        // Not if the thread ends.
-        let _ = OWN.try_with(|own| own.lock().unwrap_or_else(PoisonError::into_inner).push(time));
-        Some(released)
-    }
-
-    /// The same lock, after a wait for a condition.
-    fn again(mut self, guard: sync::MutexGuard<'a, T>) -> MutexGuard<'a, T> {
-        (self.guard, self.waited, self.since) = (Some(guard), Duration::ZERO, Instant::now());
-        self
+    /// The guard for a wait for a condition, and who has it. Notes the times until then.
+    fn wait(self) -> (sync::MutexGuard<'a, T>, &'static Location<'static>) {
+        (self.guard, self.held.caller)
     }
 }
 
 impl<T> Deref for MutexGuard<'_, T> {
     type Target = T;
 
-    #[expect(clippy::expect_used, reason = "it waits for no condition while it is used")]
     fn deref(&self) -> &T {
-        self.guard.as_ref().expect("a lock that is held")
+        &self.guard
     }
 }
 
 impl<T> DerefMut for MutexGuard<'_, T> {
-    #[expect(clippy::expect_used, reason = "it waits for no condition while it is used")]
     fn deref_mut(&mut self) -> &mut T {
-        self.guard.as_mut().expect("a lock that is held")
-    }
-}
-
-impl<T> Drop for MutexGuard<'_, T> {
-    fn drop(&mut self) {
-        self.release(drop);
+        &mut self.guard
     }
 }
 
@@ -152,16 +147,9 @@ impl Condvar {
     }
 
     pub(crate) fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
-        let waited = wait_by(guard, |guard| (self.0.wait(guard).unwrap_or_else(PoisonError::into_inner), ()));
-        Ok(waited.0)
-    }
-
-    pub(crate) fn wait_timeout<'a, T>(
-        &self,
-        guard: MutexGuard<'a, T>,
-        most: Duration,
-    ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
-        Ok(wait_by(guard, |guard| self.0.wait_timeout(guard, most).unwrap_or_else(PoisonError::into_inner)))
+        let (guard, caller) = guard.wait();
+        let guard = self.0.wait(guard).unwrap_or_else(PoisonError::into_inner);
+        Ok(MutexGuard::new(guard, caller, Instant::now()))
     }
 
     pub(crate) fn wait_timeout_while<'a, T>(
@@ -170,20 +158,11 @@ impl Condvar {
         most: Duration,
         condition: impl FnMut(&mut T) -> bool,
     ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
-        Ok(wait_by(guard, |guard| {
-            self.0.wait_timeout_while(guard, most, condition).unwrap_or_else(PoisonError::into_inner)
-        }))
+        let (guard, caller) = guard.wait();
+        let waited = self.0.wait_timeout_while(guard, most, condition);
+        let (guard, result) = waited.unwrap_or_else(PoisonError::into_inner);
+        Ok((MutexGuard::new(guard, caller, Instant::now()), result))
     }
-}
-
-/// Waits for a condition by a call of the standard library.
-#[expect(clippy::expect_used, reason = "as above")]
-fn wait_by<'a, T, R>(
-    mut guard: MutexGuard<'a, T>,
-    wait: impl FnOnce(sync::MutexGuard<'a, T>) -> (sync::MutexGuard<'a, T>, R),
-) -> (MutexGuard<'a, T>, R) {
-    let (inner, result) = guard.release(wait).expect("a lock that is held");
-    (guard.again(inner), result)
 }
 
 #[cfg(test)]

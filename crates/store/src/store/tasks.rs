@@ -193,18 +193,10 @@ impl Shared {
     /// Waits until something was asked for since the last call, which `seen` counts, or until a time. Returns whether to
     /// go on.
     pub(crate) fn wait(&self, seen: &mut u64, until: Option<Instant>) -> bool {
-        let mut asked = lock(&self.asked);
-        while *asked == *seen && !self.is_stopping.load(Ordering::Acquire) {
-            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
-            asked = match left {
-                Some(left) if left.is_zero() => break,
-                Some(left) => {
-                    self.changed.wait_timeout(asked, left).unwrap_or_else(PoisonError::into_inner).0
-                }
-                None => self.changed.wait(asked).unwrap_or_else(PoisonError::into_inner),
-            };
-        }
-        *seen = *asked;
+        let most = until.map_or(Duration::MAX, |until| until.saturating_duration_since(Instant::now()));
+        let is_idle = |asked: &mut u64| *asked == *seen && !self.is_stopping.load(Ordering::Acquire);
+        let waited = self.changed.wait_timeout_while(lock(&self.asked), most, is_idle);
+        *seen = *waited.unwrap_or_else(PoisonError::into_inner).0;
         !self.is_stopping.load(Ordering::Acquire)
     }
 }
