@@ -32,6 +32,9 @@ use crate::summary::Summary;
 /// feature: sections take multiples of 64.
 const LEAST_IN_COLUMN: u32 = 256;
 
+/// The document of an id that is left out: no number of a document.
+const GONE: u32 = u32::MAX;
+
 /// Sorts the ids of the `live` documents, each with the number that `doc_map` gives its document. Of documents with the
 /// same id, all but the last are added to `older`; without it, they are an error.
 pub(crate) fn sort(
@@ -207,16 +210,9 @@ impl OrderedIds {
     pub(crate) fn renumber(self, number: impl Fn(u32) -> Option<u32>) -> Result<OrderedIds, ErrorKind> {
         Ok(match self {
             OrderedIds::InMemory(mut ids) => {
-                let numbers: Option<Vec<u32>> = ids.docs.iter().map(|&doc| number(doc)).collect();
-                if let Some(docs) = numbers {
-                    ids.docs = docs;
-                    return Ok(OrderedIds::InMemory(ids));
-                }
-                let mut left = IdsInMemory::default();
-                for (at, doc) in ids.docs.iter().enumerate() {
-                    number(*doc).into_iter().for_each(|doc| left.push(ids.ids.get(at), doc));
-                }
-                OrderedIds::InMemory(left)
+                // Those without a number stay until they are read.
+                ids.docs.iter_mut().for_each(|doc| *doc = number(*doc).unwrap_or(GONE));
+                OrderedIds::InMemory(ids)
             }
             OrderedIds::OnDisk(scratch) => {
                 let mut left = ScratchWriter::new(scratch.sibling());
@@ -310,7 +306,7 @@ impl SortedIds for OrderedIds {
     fn each(&self, each: &mut dyn FnMut(&[u8], DocId) -> ControlFlow<()>) -> Result<(), ErrorKind> {
         match self {
             OrderedIds::InMemory(ids) => {
-                let mut all = ids.docs.iter().enumerate();
+                let mut all = ids.docs.iter().enumerate().filter(|(_, doc)| **doc != GONE);
                 let _ = all.try_for_each(|(i, &doc)| each(ids.ids.get(i), DocId::new(doc)));
             }
             OrderedIds::OnDisk(scratch) => {
