@@ -8,11 +8,12 @@ use docvalues_search::Query;
 use docvalues_storage::{Directory, FsDirectory};
 use docvalues_store::{
     Durability, Error, Feed, KeepCommits, Position, Replica, Snapshot, Store, StoreOptions, StoreReader,
-    StoreSchema, StreamReader, StreamWriter, Update,
+    StoreSchema, Update,
 };
-use docvalues_testkit::faults::{Call, FaultyDirectory, PowerLossDirectory};
+use docvalues_testkit::faults::PowerLossDirectory;
 
-use crate::fixture::id;
+use crate::fixture::{dying, id};
+use crate::replicas::pump;
 
 fn field(name: &str, kind: Kind, logical: LogicalType) -> Field {
     Field::new(name, kind, logical)
@@ -250,10 +251,7 @@ fn replicas_follow() {
     let replica = Replica::open_in(Arc::new(PowerLossDirectory::new("/replica")), options).unwrap();
     let mut feed = Feed::open_in(directory, Position::default());
     let mut pump = || {
-        let mut pipe = Vec::new();
-        while feed.send(&mut StreamWriter::new(&mut pipe)).unwrap() {}
-        let mut stream = StreamReader::new(&pipe[..]);
-        while replica.take(&mut stream).unwrap().is_some() {}
+        pump(&mut feed, &replica).unwrap();
         replica.store().refresh().unwrap();
         assert_eq!(replica.position(), store.position());
         assert_eq!(prices(&replica.snapshot()), prices(&store.snapshot()));
@@ -285,14 +283,8 @@ fn an_alteration_is_whole_after_a_crash() {
         let store = Store::open_in(Arc::new(disk.clone()), options).unwrap();
         let expected = prices(&store.snapshot());
         drop(store);
-        let mut calls = 0;
-        let before = move |call: &Call<'_>| {
-            calls += 1;
-            if calls > last { Err(std::io::Error::other("killed")) } else { Ok(call.bytes) }
-        };
-        let faulty = Arc::new(FaultyDirectory::new(Arc::new(disk.clone()), before));
         let (mut is_altered, mut is_put) = (false, false);
-        if let Ok(store) = Store::open_in(faulty, options) {
+        if let Ok(store) = Store::open_in(dying(&disk, last), options) {
             is_altered = store.alter(wider()).is_ok();
             is_put = is_altered && try_put_wide(&store, 90).is_ok();
         }

@@ -2,13 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use docvalues_column::{DocAddress, Field, Kind, LogicalType};
 use docvalues_reader::OpenOptions;
 use docvalues_search::{Docs, Query, stats::Stats};
+use docvalues_storage::Directory;
 use docvalues_store::error::Result;
 use docvalues_store::{Condition, MergePolicy, Outcome, Snapshot, Store, StoreReader, StoreSchema, Update};
+use docvalues_testkit::faults::{FaultyDirectory, PowerLossDirectory};
 
 /// Tells other threads to stop when it is dropped, also by a panic.
 pub(crate) struct Stop<'a>(pub(crate) &'a AtomicBool);
@@ -17,6 +20,15 @@ impl Drop for Stop<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
+}
+
+/// The disk of a process that ends after some calls.
+pub(crate) fn dying(disk: &PowerLossDirectory, last: u32) -> Arc<dyn Directory> {
+    let mut calls = 0;
+    Arc::new(FaultyDirectory::new(Arc::new(disk.clone()), move |call| {
+        calls += 1;
+        if calls > last { Err(std::io::Error::other("killed")) } else { Ok(call.bytes) }
+    }))
 }
 
 /// Merges small segments.

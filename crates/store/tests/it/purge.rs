@@ -10,11 +10,12 @@ use docvalues_search::Query;
 use docvalues_storage::Directory;
 use docvalues_store::{
     Condition, Durability, Feed, KeepCommits, Outcome, Position, Replica, Store, StoreOptions, StoreReader,
-    StoreSchema, StreamReader, StreamWriter,
+    StoreSchema,
 };
-use docvalues_testkit::faults::{Call, FaultyDirectory, PowerLossDirectory};
+use docvalues_testkit::faults::PowerLossDirectory;
 
-use crate::fixture::id;
+use crate::fixture::{dying, id};
+use crate::replicas::pump;
 
 fn schema(versions: bool) -> StoreSchema {
     let fields = [
@@ -163,10 +164,7 @@ fn replicas_are_purged() {
     let replica = Replica::open_in(copy.clone(), options).unwrap();
     let mut feed = Feed::open_in(leader.clone(), Position::default());
     let mut pump = || {
-        let mut pipe = Vec::new();
-        while feed.send(&mut StreamWriter::new(&mut pipe)).unwrap() {}
-        let mut stream = StreamReader::new(&pipe[..]);
-        while replica.take(&mut stream).unwrap().is_some() {}
+        pump(&mut feed, &replica).unwrap();
         assert_eq!(replica.position(), store.position());
     };
     pump();
@@ -195,13 +193,7 @@ fn a_purge_that_dies_loses_nothing() {
             store.refresh().unwrap();
             store.snapshot().docs()
         };
-        let mut calls = 0;
-        let before = move |call: &Call<'_>| {
-            calls += 1;
-            if calls > last { Err(std::io::Error::other("killed")) } else { Ok(call.bytes) }
-        };
-        let faulty = Arc::new(FaultyDirectory::new(Arc::new(disk.clone()), before));
-        let done = Store::open_in(faulty, options).and_then(|store| store.purge());
+        let done = Store::open_in(dying(&disk, last), options).and_then(|store| store.purge());
         let is_done = done.is_ok_and(|purged| purged.left.is_empty());
         for image in [disk.crash_image(last.into()), disk] {
             let image = Arc::new(image);

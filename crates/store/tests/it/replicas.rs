@@ -14,9 +14,9 @@ use docvalues_store::{
     Durability, Error, Feed, FolderDepot, Frame, Position, Received, Replica, Store, StoreOptions,
     StoreReader, StreamReader, StreamWriter, Taken,
 };
-use docvalues_testkit::faults::{Call, FaultyDirectory, PowerLossDirectory};
+use docvalues_testkit::faults::PowerLossDirectory;
 
-use crate::fixture::{Contents, POLICY, Stop, add, apply, contents, id, schema};
+use crate::fixture::{Contents, POLICY, Stop, add, apply, contents, dying, id, schema};
 
 pub(crate) fn with_frames(keep_frames: u64) -> StoreOptions {
     StoreOptions::new().keep_frames(keep_frames)
@@ -481,12 +481,7 @@ fn a_replica_that_dies_goes_on() {
         let options = StoreOptions::new().durability(durability);
         for last in 0_u32.. {
             let disk = PowerLossDirectory::new("/replica");
-            let mut calls = 0;
-            let before = move |call: &Call<'_>| {
-                calls += 1;
-                if calls > last { Err(io::Error::other("killed")) } else { Ok(call.bytes) }
-            };
-            let died = run(Arc::new(FaultyDirectory::new(Arc::new(disk.clone()), before)), options).is_err();
+            let died = run(dying(&disk, last), options).is_err();
             // Killed, or the power failed, too.
             for image in [disk.crash_image(u64::from(last)), disk] {
                 run(Arc::new(image), options).unwrap();

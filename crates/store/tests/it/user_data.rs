@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use docvalues_reader::OpenOptions;
 use docvalues_store::error::Result;
-use docvalues_store::{Durability, Error, Feed, Received, Store, StoreOptions, StoreReader, Taken};
+use docvalues_store::{Durability, Error, Feed, Received, Snapshot, Store, StoreOptions, StoreReader, Taken};
 use docvalues_testkit::faults::PowerLossDirectory;
 
 use crate::fixture::{add, apply, contents, problems, schema};
@@ -60,27 +60,35 @@ fn script(disk: &PowerLossDirectory, safe: &Cell<Option<u32>>) -> Result<()> {
     Ok(())
 }
 
-#[test]
-fn bytes_are_durable_with_the_documents_of_their_commit() {
+/// Checks the store after each crash of a script. `check` also gets what is safe.
+fn check_crashes(
+    script: impl Fn(&PowerLossDirectory, &Cell<Option<u32>>) -> Result<()>,
+    mut check: impl FnMut(&Snapshot, Option<u32>),
+) {
     let whole = PowerLossDirectory::new("/disk");
     script(&whole, &Cell::new(None)).unwrap();
-    let mut seen = BTreeSet::new();
     for sync in 0..=whole.sync_count() {
         let (disk, safe) = (PowerLossDirectory::new("/disk").down_at_sync(sync), Cell::new(None));
         let _ = script(&disk, &safe);
         for seed in 0..crate::cases(4, 400) {
-            let store = match Store::open_in(Arc::new(disk.crash_image(seed)), StoreOptions::default()) {
-                Err(_) if safe.get().is_none() => continue,
-                store => store.unwrap(),
-            };
-            let snapshot = store.snapshot();
-            let docs = u32::try_from(contents(&snapshot).len()).unwrap();
-            assert!(safe.get().is_none_or(|safe| docs == safe || docs == safe + 1));
-            let bytes = docs.to_le_bytes();
-            assert_eq!(snapshot.user_data(), if docs == 0 { &[][..] } else { &bytes[..] });
-            seen.insert(docs);
+            match Store::open_in(Arc::new(disk.crash_image(seed)), StoreOptions::default()) {
+                Err(_) if safe.get().is_none() => {}
+                store => check(&store.unwrap().snapshot(), safe.get()),
+            }
         }
     }
+}
+
+#[test]
+fn bytes_are_durable_with_the_documents_of_their_commit() {
+    let mut seen = BTreeSet::new();
+    check_crashes(script, |snapshot, safe| {
+        let docs = u32::try_from(contents(snapshot).len()).unwrap();
+        assert!(safe.is_none_or(|safe| docs == safe || docs == safe + 1));
+        let bytes = docs.to_le_bytes();
+        assert_eq!(snapshot.user_data(), if docs == 0 { &[][..] } else { &bytes[..] });
+        seen.insert(docs);
+    });
     assert_eq!(seen, BTreeSet::from([0, 1, 2, 3, 4]));
 }
 
@@ -112,25 +120,14 @@ fn logged(disk: &PowerLossDirectory, safe: &Cell<Option<u32>>) -> Result<()> {
 /// The log has the bytes among its batches, so that a commit that was lost leaves those of its log.
 #[test]
 fn bytes_in_a_log_come_after_the_batches_before_them() {
-    let whole = PowerLossDirectory::new("/disk");
-    logged(&whole, &Cell::new(None)).unwrap();
     let mut seen = BTreeSet::new();
-    for sync in 0..=whole.sync_count() {
-        let (disk, safe) = (PowerLossDirectory::new("/disk").down_at_sync(sync), Cell::new(None));
-        let _ = logged(&disk, &safe);
-        for seed in 0..crate::cases(4, 400) {
-            let store = match Store::open_in(Arc::new(disk.crash_image(seed)), StoreOptions::default()) {
-                Err(_) if safe.get().is_none() => continue,
-                store => store.unwrap(),
-            };
-            let snapshot = store.snapshot();
-            let docs = u32::try_from(contents(&snapshot).len()).unwrap();
-            let round = snapshot.user_data().try_into().map_or(0, u32::from_le_bytes);
-            assert!(docs == round || docs == round + 1, "{docs} {round}");
-            assert!(safe.get().is_none_or(|safe| round >= safe));
-            seen.insert((docs, round));
-        }
-    }
+    check_crashes(logged, |snapshot, safe| {
+        let docs = u32::try_from(contents(snapshot).len()).unwrap();
+        let round = snapshot.user_data().try_into().map_or(0, u32::from_le_bytes);
+        assert!(docs == round || docs == round + 1, "{docs} {round}");
+        assert!(safe.is_none_or(|safe| round >= safe));
+        seen.insert((docs, round));
+    });
     assert!(seen.is_superset(&BTreeSet::from([(0, 0), (1, 1), (2, 2), (3, 3)])), "{seen:?}");
     assert!(seen.iter().any(|(docs, round)| docs > round), "{seen:?}");
 }
