@@ -356,24 +356,14 @@ impl Store {
     /// Makes a change, and publishes it. All that was applied before is published first. Changes wait for each other.
     #[cfg_attr(docvalues_lock_times, track_caller)]
     pub(crate) fn change<R>(&self, change: impl FnOnce(&mut Writer) -> Result<R>) -> Result<R> {
-        let (mut writer, before) = self.begin_change()?;
-        let changed = change(&mut writer);
-        self.end_change(writer, before);
-        changed
-    }
-
-    #[cfg_attr(docvalues_lock_times, track_caller)]
-    fn begin_change(&self) -> Result<(MutexGuard<'_, Writer>, Option<Snapshot>)> {
         let mut writer = self.writer()?;
         let before = self.publish_changes(&mut writer);
-        Ok((writer, before))
-    }
-
-    fn end_change(&self, mut writer: MutexGuard<'_, Writer>, before: Option<Snapshot>) {
+        let changed = change(&mut writer);
         let between = self.publish_changes(&mut writer);
         // Others need not wait until the memory is freed, and files are unmapped.
         drop(writer);
         drop((before, between));
+        changed
     }
 
     /// Makes a change that the next [`refresh`](Self::refresh) or other change publishes.

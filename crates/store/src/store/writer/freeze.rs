@@ -36,7 +36,7 @@ impl Writer {
     pub(crate) fn freeze(&mut self) -> Result<Option<Frozen>> {
         self.require_lock()?;
         let first_log = self.log.as_ref().map(|log| log.number());
-        self.note_log(first_log);
+        first_log.into_iter().for_each(|log| self.files.add(FileName::Log(log)));
         if self.docs.sealed().is_some() {
             return Ok(None);
         }
@@ -97,7 +97,7 @@ impl Writer {
             self.files.add(name);
             self.files.received.insert(name);
         }
-        self.note_log(file.first_log);
+        file.first_log.into_iter().for_each(|log| self.files.add(FileName::Log(log)));
         self.docs = Docs::new(&file, segments, tombstones);
         (self.sequence, self.history) = (file.sequence, file.history);
         self.user_data = file.user_data.clone();
@@ -113,13 +113,6 @@ impl Writer {
         (self.commit, self.committed, self.committed_changes) = (number, commit, changes);
         self.rewrites_deltas = false;
         self.is_unpublished = true;
-    }
-
-    /// Notes the file of a log, which is removed once no commit needs it.
-    fn note_log(&mut self, log: Option<u64>) {
-        if let Some(log) = log {
-            self.files.add(FileName::Log(log));
-        }
     }
 
     /// The number of the next commit.
