@@ -70,7 +70,8 @@ enum Backend {
     Requests(Requests),
 }
 
-/// Bytes in memory: a `Vec<u8>`, an `Arc<[u8]>`, a `&'static [u8]`, or another owner of bytes.
+/// Bytes in memory: a `Vec<u8>`, an `Arc<[u8]>`, a `&'static [u8]`, or any other owner, which must return the same bytes each
+/// time.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -83,6 +84,8 @@ enum Backend {
 /// let embedded = Source::memory(&b"bytes"[..]); // such as `include_bytes!`
 /// assert!([owned, from_shared, embedded].iter().all(|source| source.len() == 5));
 /// ```
+// Sections point to the bytes. A source neither moves the owner out of its box nor borrows it mutably, so the borrow of the bytes
+// may last until the source is dropped.
 pub struct Memory(Box<dyn AsRef<[u8]> + Send + Sync>);
 
 impl Memory {
@@ -480,6 +483,9 @@ mod tests {
         assert_eq!(source.bytes().unwrap().as_ptr(), shared.as_ptr());
         static BYTES: &[u8] = b"static";
         assert_eq!(Source::memory(BYTES).bytes().unwrap().as_ptr(), BYTES.as_ptr());
+        let boxed: Box<[u8]> = Box::from(&b"boxed"[..]);
+        let start = boxed.as_ptr();
+        assert_eq!(Source::memory(boxed).bytes().unwrap().as_ptr(), start);
     }
 
     #[test]
