@@ -86,8 +86,9 @@ impl TermFiles {
         let tim = open("tim", &[format.contents("BlockTreeTermsDict")])?;
         let tip = open("tip", &[format.contents("BlockTreeTermsIndex")])?;
         let doc = open("doc", &DOC.map(|name| Contents { name, oldest: 0, newest: 1, order: format.order }))?;
-        let mut data = [&tim, &tip, &doc].into_iter();
-        data.try_for_each(|body| envelope::verify_small(body, verifies_all))?;
+        for body in [&tim, &tip, &doc] {
+            envelope::verify_small(body, verifies_all)?;
+        }
         let fields = if format.order == Order::Little || tim.version >= format::WITH_META {
             let file = files.original(&suffix, "tmd")?;
             let contents = [format.contents("BlockTreeTermsMeta")];
