@@ -206,7 +206,7 @@ pub enum Error {
     /// sent.
     #[error("scan request: {what}")]
     ScanRequest {
-        /// What was expected, and what was found.
+        /// The expected bytes, and those that were found.
         what: String,
     },
     /// An observer failed the publication of a segment: see [`Observer`](crate::Observer).

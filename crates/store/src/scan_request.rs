@@ -33,7 +33,7 @@ const VERSION: u32 = 1;
 /// The length of magic, version and checksum.
 const HEADER: usize = 12;
 
-/// What follows the header: the fields of a [`ScanRequest`], with the text of the query.
+/// The fields of a [`ScanRequest`] after its header, with the text of the query.
 type Fields = (u32, Option<u64>, Contents, Vec<String>, String);
 
 /// Columns of the documents of a [`Dataset`] that match a query, cut into partitions.

@@ -24,7 +24,7 @@ const POSTINGS: &str = "Lucene104";
 const FILTER: &str = "ES87BloomFilter";
 
 /// The files of each segment, by the names that those of a segment `_0` have; then the last one
-/// [behind a Bloom filter](behind_bloom_filter). Empty if the fixtures are missing.
+/// [behind a Bloom filter](behind_bloom_filter). No files if the fixtures are missing.
 pub(super) fn segments() -> Vec<Vec<(String, Vec<u8>)>> {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/lucene/fixtures/data");
     let mut segments: Vec<_> =

@@ -48,7 +48,7 @@ struct Good {
     segments: Vec<GoodSegment>,
 }
 
-/// What a segment answers.
+/// The answers of a segment.
 struct GoodSegment {
     name: String,
     plan: Plan,

@@ -73,7 +73,7 @@ impl TopKQueue for TopDocs {
     /// and replace most of them by better ones.
     fn choose_bound(&mut self, keys: &Keys, numbers: &[i64]) {
         let sample = &numbers[..numbers.len().min(self.top.saturating_mul(SAMPLED))];
-        // How many of the numbers come before `not_before` is not known.
+        // After a cursor, any number of the first ones may come before `not_before`, so they give no bound.
         let is_new = self.heap.is_empty() && self.bound.is_none() && self.not_before.is_none();
         // Stored doubles are not in the order of the key: NaN comes last in either direction.
         let key = keys.as_slice().first().filter(|key| is_new && !key.is_of_doubles());
