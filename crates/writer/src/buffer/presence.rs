@@ -6,8 +6,7 @@
 
 use std::ops::Range;
 
-use bitvec::order::Lsb0;
-use bitvec::vec::BitVec;
+use docvalues_column::bits;
 use docvalues_format::bits::{ones_of, or_at};
 use docvalues_format::presence::{self, Presence};
 
@@ -33,24 +32,22 @@ enum Form {
     All,
     /// A sorted list of documents.
     List(Vec<u32>),
-    Bits(Bits),
+    /// A bitset.
+    Bits(Vec<u64>),
 }
-
-/// A bitset of whole words.
-type Bits = BitVec<u64, Lsb0>;
 
 impl PresenceBuffer {
     /// A buffer with the documents, of `docs`, whose bit is set.
     pub(crate) fn of_bits(words: Vec<u64>, docs: u32) -> PresenceBuffer {
         let count = words.iter().map(|word| word.count_ones()).sum();
-        PresenceBuffer { seen: docs, count, form: Form::Bits(Bits::from_vec(words)) }
+        PresenceBuffer { seen: docs, count, form: Form::Bits(words) }
     }
 
     /// The bits of the 64 documents from `doc` on, a multiple of 64.
     fn word(&self, doc: u32) -> u64 {
         match &self.form {
             Form::All => !u64::MAX.checked_shl(self.seen.saturating_sub(doc)).unwrap_or(0),
-            Form::Bits(bits) => bits.as_raw_slice().get(index(doc / 64)).copied().unwrap_or(0),
+            Form::Bits(bits) => bits.get(index(doc / 64)).copied().unwrap_or(0),
             Form::List(list) => {
                 let start = list.partition_point(|&listed| listed < doc);
                 let these = list[start..].iter().take_while(|&&listed| listed - doc < 64);
@@ -100,20 +97,13 @@ impl PresenceBuffer {
                 Ok(())
             }
             Form::List(list) => memory.reserve(list, index(values)),
-            Form::Bits(set) => {
-                let mut words = std::mem::take(set).into_vec();
-                let more = bits.saturating_sub(words.len());
-                let reserved = memory.reserve(&mut words, more);
-                *set = Bits::from_vec(words);
-                reserved
-            }
+            Form::Bits(words) => memory.reserve(words, bits.saturating_sub(words.len())),
         }
     }
 
     fn switch_to_bits(&mut self, len: usize, memory: &mut MemoryBudget) -> Result<(), ErrorKind> {
-        let mut words = Vec::new();
-        memory.reserve(&mut words, len)?;
-        let mut bits = Bits::from_vec(words);
+        let mut bits = Vec::new();
+        memory.reserve(&mut bits, len)?;
         match std::mem::take(&mut self.form) {
             Form::All => (0..self.count).for_each(|doc| set(&mut bits, doc)),
             Form::List(list) => {
@@ -201,7 +191,7 @@ impl PresenceBuffer {
             _ if docs == self.count => Presence::All,
             Form::All => presence::encode_docs(docs, 0..self.count, jump_tables),
             Form::List(list) => presence::encode_docs(docs, list, jump_tables),
-            Form::Bits(bits) => presence::encode(docs, bits.as_raw_slice(), jump_tables),
+            Form::Bits(bits) => presence::encode(docs, &bits, jump_tables),
         }
     }
 }
@@ -211,32 +201,34 @@ fn count(documents: usize) -> u32 {
     u32::try_from(documents).unwrap_or(u32::MAX)
 }
 
-/// Sets the bit of `doc`, and grows `bits` if needed.
-fn set(bits: &mut Bits, doc: u32) {
-    grow(bits, index(doc / 64) + 1);
-    bits.set(index(doc), true);
+/// Sets the bit of `doc`, and grows `words` if needed.
+fn set(words: &mut Vec<u64>, doc: u32) {
+    grow(words, index(doc / 64) + 1);
+    bits::set(words, index(doc));
 }
 
-/// Sets the bit of document `doc + i` for every set bit *i* of `word`, and grows `bits` if needed. `word` is not 0.
-fn or(bits: &mut Bits, doc: u32, word: u64) {
-    grow(bits, index(doc / 64) + if word.leading_zeros() < doc % 64 { 2 } else { 1 });
-    or_at(bits.as_raw_mut_slice(), index(doc), word);
+/// Sets the bit of document `doc + i` for every set bit *i* of `word`, and grows `words` if needed. `word` is not 0.
+fn or(words: &mut Vec<u64>, doc: u32, word: u64) {
+    grow(words, index(doc / 64) + if word.leading_zeros() < doc % 64 { 2 } else { 1 });
+    or_at(words, index(doc), word);
 }
 
-/// Grows `bits` to at least `words` words.
-fn grow(bits: &mut Bits, words: usize) {
-    if bits.len() < words * 64 {
-        bits.resize(words * 64, false);
+/// Grows `words` to at least `len`.
+fn grow(words: &mut Vec<u64>, len: usize) {
+    if words.len() < len {
+        words.resize(len, 0);
     }
 }
 
 /// Clears the bits from `doc` on, and returns how many were set.
-fn clear_from(bits: &mut Bits, doc: u32) -> u32 {
-    let Some(cleared) = bits.get_mut(index(doc)..) else { return 0 };
-    let gone = count(cleared.count_ones());
-    cleared.fill(false);
-    bits.truncate((index(doc / 64) + 1) * 64);
-    gone
+fn clear_from(words: &mut Vec<u64>, doc: u32) -> u32 {
+    let Some(cleared) = words.get_mut(index(doc / 64)..) else { return 0 };
+    let before = bits::count(cleared);
+    let Some(first) = cleared.first_mut() else { return 0 };
+    *first &= !(u64::MAX << (doc % 64));
+    let kept = first.count_ones();
+    words.truncate(index(doc / 64) + 1);
+    count(before) - kept
 }
 
 #[cfg(test)]
@@ -248,9 +240,9 @@ mod tests {
     /// The encoder of bitsets is the reference.
     fn check(buffer: PresenceBuffer, docs: u32, model: &BTreeSet<u32>) {
         assert_eq!(index(buffer.count()), model.len());
-        let mut bits = Bits::new();
+        let mut bits = Vec::new();
         model.iter().for_each(|&doc| set(&mut bits, doc));
-        assert!(buffer.encode(docs, true) == presence::encode(docs, bits.as_raw_slice(), true));
+        assert!(buffer.encode(docs, true) == presence::encode(docs, &bits, true));
     }
 
     proptest! {
@@ -308,7 +300,7 @@ mod tests {
             let (form, held) = match &buffer.form {
                 Form::All => (0, 0),
                 Form::List(list) => (1, list.capacity() * 4),
-                Form::Bits(bits) => (2, bits.capacity() / 8),
+                Form::Bits(bits) => (2, bits.capacity() * 8),
             };
             seen[form] = true;
             assert_eq!(memory.used(), held, "document {doc}");

@@ -1,5 +1,6 @@
 //! Sorts the terms of a field, and chooses between a dictionary and a binary column.
 
+use bitvec::vec::BitVec;
 use docvalues_format::binary::{self, InMemory};
 use docvalues_format::dictionary::{self, Dictionary};
 
@@ -99,10 +100,10 @@ impl Encoder<'_> {
         terms.end_runs(ids)?;
         let (runs, strings) = terms.into_parts();
         if let Some(spill) = runs.first().map(|run| run.terms.spill().clone()) {
-            let unseen = |run: &TermRun| vec![false; index(run.count)];
-            let mut new: Vec<Vec<bool>> = runs.iter().filter(|_| optional).map(unseen).collect();
+            let unseen = |run: &TermRun| BitVec::repeat(false, index(run.count));
+            let mut new: Vec<BitVec> = runs.iter().filter(|_| optional).map(unseen).collect();
             let (terms, ords) = term_ords::merge(&runs, &spill, self.jump_tables, |run, id| {
-                new.get_mut(run).into_iter().for_each(|new| new[index(id)] = true);
+                new.get_mut(run).into_iter().for_each(|new| new.set(index(id), true));
             })?;
             let unsorted = optional.then_some(UnsortedTerms { spill, runs, new, ids: SpillVec::default() });
             return Ok((terms, ords, unsorted.map_or(TermsById::None, TermsById::OnDisk)));

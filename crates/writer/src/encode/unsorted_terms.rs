@@ -1,5 +1,6 @@
 //! The terms of runs by id, for columns that may not need a dictionary.
 
+use bitvec::vec::BitVec;
 use docvalues_storage::Spill;
 
 use crate::buffer::{ByteStrings, SpillVec, StringBuffer, Strings, TermReader, TermRun};
@@ -11,7 +12,7 @@ pub(crate) struct UnsortedTerms {
     pub(crate) spill: Spill,
     pub(crate) runs: Vec<TermRun>,
     /// For each run, and each id of it, whether the term is in no earlier run.
-    pub(crate) new: Vec<Vec<bool>>,
+    pub(crate) new: Vec<BitVec>,
     /// The ids of the documents.
     pub(crate) ids: SpillVec<u32>,
 }
