@@ -55,7 +55,7 @@ pub struct Facet {
     pub prefix: Option<Vec<u8>>,
 }
 
-/// The order of the values of a facet.
+/// The order of the values of a facet: [`Facet::order`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]

@@ -47,7 +47,8 @@ pub struct StoreOptions {
     pub writer: WriterOptions,
 }
 
-/// The commits that a store keeps with their files: a property of the store, which its commits have.
+/// The commits that a store keeps with their files: [`StoreOptions::keep_commits`]. It is a property of the store, which its
+/// commits have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeepCommits {

@@ -64,7 +64,7 @@ impl<B: SectionBytes> SegmentIds for IdsReader<B> {
     }
 }
 
-/// The location of an id.
+/// The location of an id: [`Seeker::find`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hit {
     /// The position of the segment, counted from the newest: see [`IdLookup::segment`].

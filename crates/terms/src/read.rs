@@ -35,6 +35,25 @@ pub(crate) use rank_docs::Docs;
 /// [`open`](Self::open) reads and checks what leads to blocks, and copies it; everything else is read, and checked, when
 /// it is used. Whatever the bytes are, a look-up returns a document of the segment, none, or an error; that it is
 /// the right one in a file whose checksums match is for [`verify`](Self::verify).
+///
+/// # Examples
+///
+/// ```
+/// use docvalues_format::error::Error;
+/// use docvalues_format::id::DocId;
+/// use docvalues_format::source::Owned;
+/// use docvalues_terms::build::{IdOptions, IdsBuilder};
+/// use docvalues_terms::read::IdsReader;
+///
+/// let ids = [("a", DocId::new(1)), ("b", DocId::new(0))]; // ascending
+/// let built = IdsBuilder::new(IdOptions::default()).build(&ids[..], 2)?;
+/// // A file has these sections; memory here.
+/// let opened = built.try_map::<_, Error>(&mut |section, bytes| Ok(Owned::new(section, bytes)))?;
+/// let reader = IdsReader::open(opened)?;
+/// assert_eq!(reader.find(b"a")?, Some(DocId::new(1)));
+/// assert_eq!(reader.find(b"c")?, None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct IdsReader<B> {
     /// Here, beside a single pointer: a scan over the filters of many segments reads an array of these.

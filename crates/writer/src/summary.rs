@@ -72,7 +72,7 @@ pub struct IdsSummary {
     pub bytes: u64,
 }
 
-/// A description of a column of a segment that was written.
+/// A description of a column of a segment that was written, one of [`Summary::columns`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnSummary {
     /// The column as in the directory, but without its fine zones, which are written later.

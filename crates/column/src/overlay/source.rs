@@ -13,7 +13,7 @@ use crate::absent::AbsentColumn;
 use crate::error::ErrorKind;
 use crate::{Column, ColumnSource, Result};
 
-/// The changed rows of a column, by the type of its elements.
+/// The changed rows of a column, by the type of its elements, for an [`OverlaySource`].
 #[derive(Clone, Debug)]
 pub enum ColumnChanges {
     /// Of a column of numbers.

@@ -39,7 +39,7 @@ pub enum Docs<'a> {
     Bits(&'a Bitset),
 }
 
-/// A list of documents in strictly ascending order.
+/// A list of documents in strictly ascending order, one of the [`Docs`] of a search.
 #[derive(Clone, Copy, Debug)]
 pub struct DocList<'a>(pub(crate) &'a [DocId]);
 

@@ -52,7 +52,7 @@ pub struct Group {
     pub with_missing: bool,
 }
 
-/// The order of groups. Ties are ordered by ascending value.
+/// The order of groups: [`Group::order`]. Ties are ordered by ascending value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]

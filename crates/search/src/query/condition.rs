@@ -42,7 +42,7 @@ impl Condition {
     }
 }
 
-/// A test of a value; at least one of several values must pass.
+/// A test of a value: [`Condition::test`]. At least one of several values must pass.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Test {
@@ -65,7 +65,7 @@ pub enum Test {
     Missing,
 }
 
-/// A comparison of the values of two columns.
+/// A comparison of the values of two columns: [`Test::Column`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
     /// `=`

@@ -54,7 +54,7 @@ pub struct Explain {
     pub parts: Vec<Explain>,
 }
 
-/// The profile of a clause.
+/// The profile of a clause: [`Explain::profile`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Profile {

@@ -16,7 +16,7 @@ pub enum Condition {
     Version(u64),
 }
 
-/// The outcome of an operation of a [`WriteBatch`](crate::WriteBatch).
+/// The outcome of an operation of a [`WriteBatch`](crate::WriteBatch): [`Applied::outcomes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Outcome {

@@ -29,7 +29,7 @@ pub struct Recovered {
     pub discarded: Option<RangeInclusive<u64>>,
 }
 
-/// A commit that is not part of the store's history any more.
+/// A commit that is not part of the store's history any more, one of [`Recovered::lost`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LostCommit {

@@ -14,7 +14,7 @@ use docvalues_column::{DocId, DocRange};
 use super::new_numbers::{GONE, NewNumbers};
 use super::part_id::PartId;
 
-/// Consecutive documents of a part that went elsewhere.
+/// Consecutive documents of a part that went elsewhere, an item of [`Moves`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Move {

@@ -30,7 +30,7 @@ pub struct IdOptions {
     pub duplicates: Duplicates,
 }
 
-/// The treatment of documents with equal ids.
+/// The treatment of documents with equal ids: [`IdOptions::duplicates`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Duplicates {

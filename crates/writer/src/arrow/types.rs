@@ -30,7 +30,7 @@ pub struct Leaf {
     pub holds: Holds,
 }
 
-/// The type of an Arrow column in a segment.
+/// The type of an Arrow column in a segment: [`Leaf::holds`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
     /// Values of a type, one or a list for each document.
