@@ -35,14 +35,13 @@ impl<'py> FromPyObject<'_, 'py> for Names {
 }
 
 /// A path, or several.
-pub(crate) struct Paths(pub(crate) Vec<PathBuf>);
+pub(crate) fn paths(paths: &Bound<'_, PyAny>) -> PyResult<Vec<PathBuf>> {
+    one_or_many(paths, "a path or a list of paths")
+}
 
-impl<'py> FromPyObject<'_, 'py> for Paths {
-    type Error = PyErr;
-
-    fn extract(paths: Borrowed<'_, 'py, PyAny>) -> PyResult<Paths> {
-        one_or_many(&paths, "a path or a list of paths").map(Paths)
-    }
+/// A percentile, or several.
+pub(crate) fn percentiles(percentiles: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
+    one_or_many(percentiles, "a percentile or a list of percentiles")
 }
 
 /// The value of an object, or those of an iterable.
@@ -191,11 +190,11 @@ fn literal(value: &Bound<'_, PyAny>) -> Result<Literal> {
     } else if let Ok(number) = value.extract::<i128>() {
         // One of numpy.
         Literal::Int(number)
+    } else if let Some(text) = value.getattr_opt("isoformat")? {
+        Literal::Text(text.call0()?.extract()?)
     } else {
-        match value.getattr_opt("isoformat")? {
-            Some(text) => Literal::Text(text.call0()?.extract()?),
-            None => Literal::Text(value.extract::<String>().map_err(|_| wrong_type("dates or text", value))?),
-        }
+        let text = value.extract::<String>();
+        Literal::Text(text.map_err(|_| wrong_type("numbers, dates or text", value))?)
     })
 }
 

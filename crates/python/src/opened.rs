@@ -11,7 +11,6 @@ use docvalues::terms::lookup::{Hit, IdLookup};
 use docvalues::{DocId, Field, LogicalType, OpenOptions, SortKey};
 use pyo3::exceptions::PyIndexError;
 
-use crate::arguments::Paths;
 use crate::errors::{Failure, Result, argument};
 use crate::interrupt::Stop;
 
@@ -45,9 +44,9 @@ pub(crate) struct Again {
 
 impl Opened {
     /// Opens files and patterns, or a store.
-    pub(crate) fn open(Paths(paths): Paths, commit: Option<u64>, untrusted: bool) -> Result<Opened> {
+    pub(crate) fn open(paths: &[PathBuf], commit: Option<u64>, untrusted: bool) -> Result<Opened> {
         let options = if untrusted { OpenOptions::new().untrusted() } else { OpenOptions::new() };
-        if let [folder] = paths.as_slice()
+        if let [folder] = paths
             && folder.is_dir()
         {
             return Opened::open_store(folder, commit, untrusted, options);
@@ -55,7 +54,7 @@ impl Opened {
         if commit.is_some() {
             return Err(argument("expected the folder of a store to open a commit, found a file"));
         }
-        let paths = expanded(&paths)?;
+        let paths = expanded(paths)?;
         let mut segments = Vec::with_capacity(paths.len());
         for path in &paths {
             segments.push(docvalues::Segment::open_with(path, options)?);

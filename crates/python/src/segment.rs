@@ -1,5 +1,6 @@
 //! [`Segment`]: documents that do not change, of files or of a store.
 
+use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use docvalues::search::facet::{Facet, FacetOrder};
@@ -13,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::answers::{self, only};
-use crate::arguments::{self, Names, Paths, condition};
+use crate::arguments::{self, Names, condition};
 use crate::errors::{Result, argument};
 use crate::interrupt::{Stop, interruptible, refuse_fork, tell};
 use crate::opened::{Opened, key_text};
@@ -41,12 +42,12 @@ pub(crate) struct Segment(RwLock<Option<Arc<Opened>>>);
 #[pyo3(signature = (source, *, commit = None, untrusted = false))]
 pub(crate) fn open(
     py: Python<'_>,
-    source: Paths,
+    #[pyo3(from_py_with = arguments::paths)] source: Vec<PathBuf>,
     #[pyo3(from_py_with = arguments::optional_count::<u64>)] commit: Option<u64>,
     untrusted: bool,
 ) -> Result<Segment> {
     refuse_fork()?;
-    let opened = py.detach(|| Opened::open(source, commit, untrusted))?;
+    let opened = py.detach(|| Opened::open(&source, commit, untrusted))?;
     Ok(Segment::of(opened))
 }
 
@@ -263,7 +264,7 @@ impl Segment {
         &self,
         py: Python<'_>,
         column: &str,
-        at: Vec<f64>,
+        #[pyo3(from_py_with = arguments::percentiles)] at: Vec<f64>,
         r#where: Option<&str>,
     ) -> Result<Table> {
         let request = SearchRequest::new().stats([Stats::of(column).percentiles(at)]);

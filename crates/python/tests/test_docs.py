@@ -79,12 +79,17 @@ def test_types(in_a_folder_of_its_own):
     program = in_a_folder_of_its_own / "program.py"
     lines = [
         "import docvalues as dv",
+        "import numpy as np",
         "import polars as pl",
         'docs: int = dv.write("a.dv", pl.DataFrame({"n": [1]}), sort_by="-n")',
         'with dv.open(["a.dv"]) as hits:',
         '    table: dv.Table = hits.facet("n", top=3, order="value")',
         '    frame: pl.DataFrame = pl.DataFrame(hits.scan(["n"], strings="views"))',
         '    hits.take([0], ["n"]).to_pydict()["n"]',
+        '    hits.take(np.array([0]), {"n": 1}.keys()), hits.lookup(pl.Series(["a"]))',
+        '    hits.histogram("n", np.array([0, 2])), hits.percentiles("n", 99)',
+        'dv.write("a.dv", {"n": np.array([1]), "s": pl.Series(["a"])})',
+        'dv.open(name for name in ["a.dv"])',
         'lazy: pl.LazyFrame = dv.scan_polars("a.dv")',
         'with dv.Store.create("s", {"id": "string"}, id_field="id", durability=0.5) as store:',
         '    added: int = store.upsert({"id": ["a"]})["added"]',
@@ -99,8 +104,10 @@ def test_types(in_a_folder_of_its_own):
     modules += ["docvalues.spark"] if importlib.util.find_spec("pyspark") else []
     assert errors(*(word for module in modules for word in ("-m", module))) == ""
     assert errors("program.py") == ""
-    program.write_text(program.read_text() + 'hits.facet("n", order="values")\n')
-    assert errors("program.py").startswith(f"program.py:{len(lines) + 1}: error:")
+    wrong = ['hits.facet("n", order="values")', 'hits.take("20")', "hits.lookup([1])"]
+    program.write_text("\n".join([*lines, *wrong]) + "\n")
+    found = re.findall(r"^program.py:(\d+): error:", errors("program.py"), re.M)
+    assert found == [str(len(lines) + at) for at in (1, 2, 3)]
 
 
 def check_cells(text):

@@ -130,6 +130,8 @@ def test_names_and_types_are_taken_in_every_form(hits):
     assert hits.scan({"size": 1, "id": 2}.keys()).schema.names == ["size", "id"]
     assert hits.group(name for name in ["host"]).columns == ["host", "count"]
     assert hits.group("host", metrics="sum(size)").columns == ["host", "count", "sum(size)"]
+    for at in (50, [50], np.array([50.0]), (percent for percent in [50])):
+        assert hits.percentiles("size", at).to_pydict() == {"percent": [50.0], "value": [512]}
     dv.write("a.dv", {"ip": ["::1"]}, types=MappingProxyType({"ip": "ip"}))
     assert dv.open("a.dv").schema.types == {"ip": "ip"}
     with dv.Store.create("store", MappingProxyType(TYPES), id_field="id") as store:
@@ -138,6 +140,7 @@ def test_names_and_types_are_taken_in_every_form(hits):
     for call, message in [
         (lambda: hits.top(None), "a name or a list of names, found NoneType"),
         (lambda: hits.take([0], ["size", 1]), "a name or a list of names, found list"),
+        (lambda: hits.percentiles("size", "50"), "a percentile or a list of percentiles, found str"),
         (lambda: hits.facet("host", prefix=1), "a prefix as str or bytes, found int"),
         (lambda: dv.open(None), "a path or a list of paths, found NoneType"),
         (lambda: dv.open(b"hits.dv"), "a path or a list of paths, found bytes"),

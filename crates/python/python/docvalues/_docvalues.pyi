@@ -1,7 +1,9 @@
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from ipaddress import IPv4Address, IPv6Address
 from os import PathLike
 from types import TracebackType
-from typing import Any, Literal, Protocol, TypeAlias, final
+from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias, final
+from uuid import UUID
 
 __version__: str
 
@@ -19,19 +21,19 @@ class ArrowSchema(Protocol):
     def __arrow_c_schema__(self) -> object: ...
 
 Path: TypeAlias = str | PathLike[str]
-Source: TypeAlias = Path | Sequence[Path]
+Source: TypeAlias = Path | Iterable[Path]
 # A mapping of names to lists of values is for small data: bool, int, float, str, bytes, date, datetime, objects of `uuid` and
-# `ipaddress`, lists of these, None.
-Data: TypeAlias = ArrowStream | ArrowArray | Mapping[str, Sequence[Any]]
+# `ipaddress`, lists of these, None. A column may also be an array of numpy or Arrow, or a series.
+Data: TypeAlias = ArrowStream | ArrowArray | Mapping[str, Collection[Any] | ArrowArray | ArrowStream]
 # A mapping has the names of docs/query.md: "i64", "u64", "f64", "bool", "date", "timestamp[ms]", "timestamp[us]",
 # "timestamp[ns]", "ip", "uuid", "string", "bytes"; "list<string>" has any number of values in each document.
 SchemaLike: TypeAlias = ArrowSchema | ArrowStream | Mapping[str, str]
-# Numbers of documents: integers of numpy (anything with a buffer), of Arrow, or of a sequence.
-Docs: TypeAlias = ArrowArray | ArrowStream | Sequence[int] | Any
+# Numbers of documents: integers of Arrow, of numpy, or of any iterable.
+Docs: TypeAlias = ArrowArray | ArrowStream | Iterable[SupportsIndex]
 # Strings or bytes as stored; of a column of IP addresses or UUIDs, also their text and objects of `ipaddress` and `uuid`.
-Ids: TypeAlias = ArrowArray | ArrowStream | Sequence[str | bytes | None] | Any
+Ids: TypeAlias = ArrowArray | ArrowStream | Iterable[str | bytes | UUID | IPv4Address | IPv6Address | None]
 Strings: TypeAlias = Literal["offsets", "views", "dictionary"]
-Columns: TypeAlias = str | Sequence[str]
+Names: TypeAlias = str | Iterable[str]
 Progress: TypeAlias = Callable[[int], object]
 
 def open(source: Source, *, commit: int | None = None, untrusted: bool = False) -> Segment:
@@ -50,7 +52,7 @@ def write(
     path: Path,
     data: Data,
     *,
-    sort_by: str | Sequence[str] | None = None,
+    sort_by: Names | None = None,
     id_field: str | None = None,
     types: Mapping[str, str] | None = None,
     threads: int | None = None,
@@ -132,7 +134,7 @@ class Schema:
 
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[str]: ...
-    def __contains__(self, name: str) -> bool: ...
+    def __contains__(self, name: str, /) -> bool: ...
     def __arrow_c_schema__(self) -> object: ...
 
 @final
@@ -213,11 +215,11 @@ class Segment:
 
     def top(
         self,
-        sort: str | Sequence[str],
+        sort: Names,
         n: int = 10,
         *,
         where: str | None = None,
-        columns: Columns | None = None,
+        columns: Names | None = None,
         docs: str | None = None,
         as_text: bool = False,
     ) -> Table:
@@ -229,10 +231,10 @@ class Segment:
 
     def group(
         self,
-        by: str | Sequence[str],
+        by: Names,
         *,
         where: str | None = None,
-        metrics: str | Sequence[str] = (),
+        metrics: Names = (),
         top: int = 10,
         order: str = "count",
         having: str | None = None,
@@ -248,10 +250,10 @@ class Segment:
     def histogram(
         self,
         column: str,
-        step: int | float | str | Sequence[Any],
+        step: float | str | Iterable[Any],
         *,
         where: str | None = None,
-        metrics: str | Sequence[str] = (),
+        metrics: Names = (),
     ) -> Table:
         """Counts in buckets: `from` (of the column's type), `count`, and a column for each metric.
 
@@ -270,14 +272,14 @@ class Segment:
         """
 
     def percentiles(
-        self, column: str, at: Sequence[float] = (1, 5, 25, 50, 75, 95, 99), *, where: str | None = None
+        self, column: str, at: float | Iterable[float] = (1, 5, 25, 50, 75, 95, 99), *, where: str | None = None
     ) -> Table:
-        """The values at percentiles: `percent`, `value`."""
+        """The values at one percentile or several: `percent`, `value`."""
 
     def take(
         self,
         docs: Docs,
-        columns: Columns | None = None,
+        columns: Names | None = None,
         *,
         as_text: bool = False,
     ) -> Table:
@@ -289,7 +291,7 @@ class Segment:
     def lookup(
         self,
         ids: Ids,
-        columns: Columns | None = None,
+        columns: Names | None = None,
         *,
         as_text: bool = False,
     ) -> Table:
@@ -300,7 +302,7 @@ class Segment:
 
     def scan(
         self,
-        columns: Columns | None = None,
+        columns: Names | None = None,
         *,
         where: str | None = None,
         limit: int | None = None,
@@ -353,7 +355,7 @@ class Store:
         *,
         id_field: str | None = None,
         version_field: str | None = None,
-        sort_by: str | Sequence[str] | None = None,
+        sort_by: Names | None = None,
         types: Mapping[str, str] | None = None,
         durability: Literal["batch", "commit"] | float = "commit",
         keep_commits: int | None = None,
@@ -393,7 +395,7 @@ class Store:
         """
 
     def update(
-        self, data: Data, *, unset: str | Sequence[str] = (), progress: Progress | None = None
+        self, data: Data, *, unset: Names = (), progress: Progress | None = None
     ) -> dict[str, int]:
         """Changes columns of the documents with the ids in `data`; a null leaves the value as it is.
 

@@ -47,7 +47,7 @@ class StorageError(Error, OSError):
 
 
 class NotFoundError(StorageError, FileNotFoundError):
-    """There is no such file, or no store in the folder."""
+    """There is no such file or commit, or no store in the folder."""
 
     def __init__(self, message: str, *, errno: int | None = None, **places: Any) -> None:
         super().__init__(message, errno=errno or ENOENT, **places)
