@@ -112,10 +112,11 @@ fn segment(cursor: &mut Cursor<'_>, version: i32) -> Result<SegmentCommit> {
     if version >= 11 {
         for _ in 0..cursor.natural("fields with overlays")? {
             let (field, base) = (cursor.i32()?, cursor.generation()?);
-            let mut later = Vec::new();
+            let (mut later, least, mut most) = (Vec::new(), base.max(0).saturating_add(1), i64::MAX);
             for _ in 0..cursor.natural("overlays")? {
                 let generation = cursor.i64()?;
-                cursor.within("generation of an overlay", generation, 1, i64::MAX)?;
+                cursor.within("generation of an overlay", generation, least, most)?;
+                most = generation - 1;
                 later.push(generation);
             }
             // A field that was written whole again has none.
@@ -188,6 +189,27 @@ mod tests {
         }
         let error = read(&file(commit(12)), "a").unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::Version { found: 12, newest: 11, .. }));
+    }
+
+    #[test]
+    fn overlays_are_listed_from_the_newest_to_the_oldest() {
+        let good = commit(11);
+        // The generation below them and how many there are, after the number of the field.
+        let at = good.windows(8).position(|bytes| bytes == [0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 2]).unwrap() - 4;
+        for (base, later, is_read) in [
+            (-1, [6, 5], true),
+            (4, [6, 5], true),
+            (-1, [5, 6], false),
+            (-1, [6, 6], false),
+            (5, [6, 5], false),
+        ] {
+            let mut bytes = good.clone();
+            bytes[at..at + 8].copy_from_slice(&i64::to_be_bytes(base));
+            bytes[at + 12..at + 20].copy_from_slice(&i64::to_be_bytes(later[0]));
+            bytes[at + 20..at + 28].copy_from_slice(&i64::to_be_bytes(later[1]));
+            reseal(&mut bytes);
+            assert_eq!(read(&file(bytes), "a").is_ok(), is_read, "{later:?} over {base}");
+        }
     }
 
     #[test]
