@@ -151,6 +151,7 @@ impl From<api::lucene::Error> for CliError {
             }
             ErrorKind::Codec { .. } | ErrorKind::Format { .. } | ErrorKind::Version { .. } => unreadable()
                 .hint("docs/lucene.md lists what is read; Lucene's IndexUpgrader writes older indexes anew"),
+            ErrorKind::Release { .. } => unreadable().hint("docs/lucene.md lists what is read"),
             ErrorKind::Io(_) | ErrorKind::NoCommit | ErrorKind::Postings { .. } => unreadable(),
             ErrorKind::ManyDocs { .. } => CliError::failed(error.to_string()),
             _ => CliError::failed(error.to_string()).hint("`dv check` lists all damage"),

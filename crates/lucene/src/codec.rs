@@ -25,6 +25,9 @@ impl InfoLayout {
 /// The newest codec of Lucene that is read, of releases 10.4 to 10.6.
 pub(crate) const NEWEST: &str = "Lucene104";
 
+/// The newest release of Lucene whose files are known: major and minor.
+pub(crate) const NEWEST_RELEASE: [i32; 2] = [10, 6];
+
 /// The layouts of a segment of the codec `name`; `None` if it is not read.
 ///
 /// Codecs of Elasticsearch and OpenSearch wrap one of Lucene, and change other files than those that are read here. Those for

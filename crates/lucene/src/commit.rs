@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::codec::{self, InfoLayout, NEWEST_RELEASE};
 use crate::cursor::Cursor;
 use crate::envelope::{Contents, open, verified};
 use crate::error::{ErrorKind, Result};
@@ -9,8 +10,12 @@ use crate::file::File;
 use crate::files::is_segment_name;
 use crate::order::Order;
 
-/// Integers in it are big-endian in all versions.
-const CONTENTS: [Contents; 1] = [Contents { name: "segments", oldest: 7, newest: 11, order: Order::Big }];
+/// Integers in it are big-endian in all versions. Those after [`NEWEST`] are opened for the release, which comes first in all.
+const CONTENTS: [Contents; 1] =
+    [Contents { name: "segments", oldest: 7, newest: i32::MAX, order: Order::Big }];
+
+/// The newest version that is read.
+const NEWEST: i32 = 11;
 
 /// A commit.
 #[derive(Debug)]
@@ -28,6 +33,7 @@ pub(crate) struct SegmentCommit {
     /// All files of the segment have it.
     pub(crate) id: [u8; 16],
     pub(crate) codec: String,
+    pub(crate) layout: InfoLayout,
     pub(crate) live_docs_generation: i64,
     pub(crate) deleted: u32,
     pub(crate) fields_generation: i64,
@@ -50,6 +56,14 @@ pub(crate) fn read(file: &File, generation: &str) -> Result<Commit> {
     let mut cursor = Cursor::new(&body);
     let cursor = &mut cursor;
     let lucene = [cursor.vint()?, cursor.vint()?, cursor.vint()?];
+    if lucene[0] > NEWEST_RELEASE[0] {
+        return Err(cursor.refuse(ErrorKind::Release { found: lucene, cause: None }));
+    }
+    if body.version > NEWEST {
+        let (name, found, oldest) = (body.name, body.version, CONTENTS[0].oldest);
+        let error = body.error(5 + name.len(), ErrorKind::Version { name, found, oldest, newest: NEWEST });
+        return Err(error.of_release(lucene));
+    }
     let (_created_by, _changes) = (cursor.vint()?, cursor.i64()?);
     let _next_name = if body.version == 7 { cursor.i32()?.into() } else { cursor.vlong()? };
     let count = cursor.natural("segments")?;
@@ -58,7 +72,7 @@ pub(crate) fn read(file: &File, generation: &str) -> Result<Commit> {
     }
     let (mut segments, mut names) = (Vec::new(), BTreeSet::new());
     for _ in 0..count {
-        let segment = segment(cursor, body.version)?;
+        let segment = segment(cursor, body.version).map_err(|error| error.of_release(lucene))?;
         cursor.rule(names.insert(segment.name.clone()), "two segments of one name")?;
         segments.push(segment);
     }
@@ -73,6 +87,9 @@ fn segment(cursor: &mut Cursor<'_>, version: i32) -> Result<SegmentCommit> {
         return Err(cursor.refuse(ErrorKind::FileName(name)));
     }
     let (id, codec) = (cursor.id()?, cursor.string()?.to_owned());
+    let Some(layout) = codec::layout(&codec) else {
+        return Err(cursor.refuse(ErrorKind::Codec { segment: name, codec }));
+    };
     let live_docs_generation = cursor.generation()?;
     let deleted = cursor.natural("deleted documents")?;
     cursor
@@ -95,10 +112,11 @@ fn segment(cursor: &mut Cursor<'_>, version: i32) -> Result<SegmentCommit> {
     if version >= 11 {
         for _ in 0..cursor.natural("fields with overlays")? {
             let (field, base) = (cursor.i32()?, cursor.generation()?);
-            let mut later = Vec::new();
+            let (mut later, least, mut most) = (Vec::new(), base.max(0).saturating_add(1), i64::MAX);
             for _ in 0..cursor.natural("overlays")? {
                 let generation = cursor.i64()?;
-                cursor.within("generation of an overlay", generation, 1, i64::MAX)?;
+                cursor.within("generation of an overlay", generation, least, most)?;
+                most = generation - 1;
                 later.push(generation);
             }
             // A field that was written whole again has none.
@@ -108,7 +126,7 @@ fn segment(cursor: &mut Cursor<'_>, version: i32) -> Result<SegmentCommit> {
             }
         }
     }
-    Ok(SegmentCommit { name, id, codec, live_docs_generation, deleted, fields_generation, overlays })
+    Ok(SegmentCommit { name, id, codec, layout, live_docs_generation, deleted, fields_generation, overlays })
 }
 
 #[cfg(test)]
@@ -171,6 +189,27 @@ mod tests {
         }
         let error = read(&file(commit(12)), "a").unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::Version { found: 12, newest: 11, .. }));
+    }
+
+    #[test]
+    fn overlays_are_listed_from_the_newest_to_the_oldest() {
+        let good = commit(11);
+        // The generation below them and how many there are, after the number of the field.
+        let at = good.windows(8).position(|bytes| bytes == [0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 2]).unwrap() - 4;
+        for (base, later, is_read) in [
+            (-1, [6, 5], true),
+            (4, [6, 5], true),
+            (-1, [5, 6], false),
+            (-1, [6, 6], false),
+            (5, [6, 5], false),
+        ] {
+            let mut bytes = good.clone();
+            bytes[at..at + 8].copy_from_slice(&i64::to_be_bytes(base));
+            bytes[at + 12..at + 20].copy_from_slice(&i64::to_be_bytes(later[0]));
+            bytes[at + 20..at + 28].copy_from_slice(&i64::to_be_bytes(later[1]));
+            reseal(&mut bytes);
+            assert_eq!(read(&file(bytes), "a").is_ok(), is_read, "{later:?} over {base}");
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::{fmt, io};
 
-use crate::codec::NEWEST;
+use crate::codec::{NEWEST, NEWEST_RELEASE};
 
 /// The result of opening and reading an index.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -86,6 +86,19 @@ pub enum ErrorKind {
         /// The checksum of the bytes.
         found: u32,
     },
+    /// A newer release of Lucene than those that are read wrote the index or the segment.
+    #[error(
+        "expected Lucene {} or earlier, found {}{}",
+        dotted(&NEWEST_RELEASE),
+        dotted(.found),
+        because(.cause.as_deref())
+    )]
+    Release {
+        /// The release: major, minor and bugfix.
+        found: [i32; 3],
+        /// What is not known of a newer minor release; `None` for a newer major one, of which nothing is read.
+        cause: Option<Box<ErrorKind>>,
+    },
     /// The codec of a segment is not read.
     #[error(
         "segment {segment}: unsupported codec {codec:?}; those of Lucene up to {newest} are read",
@@ -158,7 +171,8 @@ impl ErrorKind {
     pub(crate) fn is_unsupported(&self) -> bool {
         matches!(
             self,
-            ErrorKind::Codec { .. }
+            ErrorKind::Release { .. }
+                | ErrorKind::Codec { .. }
                 | ErrorKind::Format { .. }
                 | ErrorKind::Overlays { .. }
                 | ErrorKind::Type { .. }
@@ -195,6 +209,21 @@ impl Error {
         matches!(&self.0.kind, ErrorKind::Io(error) if error.kind() == io::ErrorKind::NotFound)
     }
 
+    /// This error in an index of the release `lucene`: what is not known is new in it, if it is newer than those that are read.
+    pub(crate) fn of_release(self, lucene: [i32; 3]) -> Error {
+        let Inner { file, offset, kind } = *self.0;
+        let is_unknown = match &kind {
+            ErrorKind::Codec { .. } | ErrorKind::Contents { .. } => true,
+            ErrorKind::Version { found, newest, .. } => found > newest,
+            _ => false,
+        };
+        let kind = match is_unknown && lucene[..2] > NEWEST_RELEASE[..] {
+            true => ErrorKind::Release { found: lucene, cause: Some(Box::new(kind)) },
+            false => kind,
+        };
+        Error::new(file, offset, kind)
+    }
+
     /// The error of reading the column `field`.
     #[cold]
     pub(crate) fn of_column(self, field: Option<&str>) -> docvalues_column::Error {
@@ -209,6 +238,15 @@ impl Error {
         }
         .into()
     }
+}
+
+/// A release as users write it, such as `10.6.0`.
+fn dotted(release: &[i32]) -> String {
+    release.iter().map(i32::to_string).collect::<Vec<_>>().join(".")
+}
+
+fn because(cause: Option<&ErrorKind>) -> String {
+    cause.map_or_else(String::new, |cause| format!(": {cause}"))
 }
 
 impl From<Error> for docvalues_column::Error {

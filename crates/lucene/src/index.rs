@@ -50,8 +50,9 @@ impl Index {
     ///
     /// # Errors
     ///
-    /// If there is no commit, metadata is damaged, or a segment has a codec or a version that is not read. Formats of single
-    /// fields that are not read are [no error](Segment::unreadable).
+    /// If there is no commit, metadata is damaged, or a segment has a codec or a version that is not read; of an index of a newer
+    /// release of Lucene, [`ErrorKind::Release`]. Formats of single fields that are not read are
+    /// [no error](Segment::unreadable).
     pub fn open(path: impl AsRef<Path>) -> Result<Index> {
         Index::open_with(Arc::new(FsDirectory::new(path)), Options::new())
     }
@@ -82,7 +83,8 @@ impl Index {
         let commit = commit::read(&file, generation)?;
         let (engine, mut segments, mut docs) = (Engine::of(&commit.user_data), Vec::new(), 0);
         for segment in &commit.segments {
-            let segment = Segment::open(files, segment, (engine, options))?;
+            let segment = Segment::open(files, segment, (engine, options));
+            let segment = segment.map_err(|error| error.of_release(commit.lucene))?;
             docs += i64::from(segment.docs());
             if docs > MAX_DOCS {
                 let (what, found, least, most) = ("documents of an index", docs, 0, MAX_DOCS);

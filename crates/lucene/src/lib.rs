@@ -10,8 +10,8 @@
 //! | commits of versions 7 to 11, compound files, live documents, soft deletes | index sorts, stored fields, points |
 //! | doc values `Lucene70`, `Lucene80` (both modes), `Lucene90` up to version 3, also rewritten ones and overlays of 10.6 | formats of time series |
 //!
-//! A codec or a newer version that is not read is an error when the index is opened; the format of a field when its column
-//! is.
+//! A newer major release, a codec or a version that is not read is an error when the index is opened; the format of a field
+//! when its column is. A newer minor release is read as far as its codecs and versions are known.
 //!
 //! # Types
 //!

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use docvalues_column::{Bitset, Column, ColumnSource, DocId, DocRange, Field, LiveDocs};
 
-use crate::codec;
 use crate::commit::SegmentCommit;
 use crate::compound::Compound;
 use crate::doc_values::{Entry, Layout};
@@ -75,13 +74,9 @@ impl Segment {
     ) -> Result<Segment> {
         let name = commit.name.as_str();
         let path = files.path_of(name);
-        let layout = codec::layout(&commit.codec).ok_or_else(|| {
-            let (segment, codec) = (name.to_owned(), commit.codec.clone());
-            Error::new(files.path(), 0, ErrorKind::Codec { segment, codec })
-        })?;
-        let (order, id) = (layout.order(), &commit.id);
+        let (order, id) = (commit.layout.order(), &commit.id);
         let open = |extension| files.open(&segment_file(name, "", extension));
-        let info = segment_info::read(&open("si")?, layout, id)?;
+        let info = segment_info::read(&open("si")?, commit.layout, id)?;
         let mut compound = None;
         if info.is_compound {
             compound = Some(Arc::new(Compound::open(&open("cfe")?, &open("cfs")?, order, id)?));
@@ -225,7 +220,8 @@ impl Segment {
     ///
     /// # Errors
     ///
-    /// If the format of the field is not read, the term has 128 documents or more, or bytes are damaged or missing.
+    /// If the format of the field is not read, the term has as many documents as a block of postings (128, or 256 from Lucene
+    /// 10.4 on), or bytes are damaged or missing.
     pub fn find_term(&self, field: &str, term: &[u8]) -> Result<Vec<DocId>> {
         self.lookup.find(field, term)
     }

@@ -2,10 +2,10 @@
 //!
 //! Its index sort is not read: its missing values are numbers, which sort among the others.
 
-use crate::codec::InfoLayout;
+use crate::codec::{InfoLayout, NEWEST_RELEASE};
 use crate::cursor::Cursor;
 use crate::envelope::{Contents, open, verified};
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::file::File;
 
 /// The most documents of an index of Lucene.
@@ -32,6 +32,9 @@ pub(crate) fn read(file: &File, layout: InfoLayout, id: &[u8; 16]) -> Result<Seg
     let mut cursor = Cursor::new(&body);
     let cursor = &mut cursor;
     let lucene = [cursor.i32()?, cursor.i32()?, cursor.i32()?];
+    if lucene[0] > NEWEST_RELEASE[0] {
+        return Err(cursor.refuse(ErrorKind::Release { found: lucene, cause: None }));
+    }
     if cursor.flag()? {
         let _oldest = [cursor.i32()?, cursor.i32()?, cursor.i32()?];
     }

@@ -1305,6 +1305,76 @@ fn what_is_not_read_is_refused_by_name() {
     assert!(matches!(error.kind(), ErrorKind::Version { found: 12, .. }));
 }
 
+/// Lucene reads a newer release as far as its codecs and versions are known. So is it here, but for major ones.
+#[test]
+fn newer_releases_are_refused_by_their_version() {
+    let release = RELEASES[7];
+    let column = ModelColumn::Numeric((0..9).map(Some).collect());
+    let columns = [Wanted { name: "a", form: Form::Packed, has_skip_index: false, column }];
+    let folder = tempfile::tempdir().unwrap();
+    let save = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
+    let opened = |release: Release, lucene: [u8; 3]| {
+        write(folder.path(), Release { codec: "Lucene104", ..release }, 9, &columns, false);
+        // The release follows the 35 bytes of the header.
+        let mut bytes = commit(release, NONE, &[]);
+        bytes[35..38].copy_from_slice(&lucene);
+        reseal(&mut bytes);
+        save("segments_1", &bytes);
+        open(folder.path(), JumpTables::Baked)
+    };
+    let known = opened(release, [10, 7, 0]).unwrap();
+    assert_eq!(known.lucene(), [10, 7, 0]);
+    check_source(&*part(&known).source, &model(9, &columns));
+
+    let (other_codec, other_commit) =
+        (Release { codec: "Lucene107", ..release }, Release { commit: 12, ..release });
+    let other_values = Release { version: 4, ..release };
+    for (release, lucene, file, expected) in [
+        (release, [11, 0, 0], "segments_1", "expected Lucene 10.6 or earlier, found 11.0.0"),
+        (other_commit, [11, 0, 0], "segments_1", "expected Lucene 10.6 or earlier, found 11.0.0"),
+        (
+            other_codec,
+            [10, 7, 1],
+            "segments_1",
+            "10.7.1: segment _0: unsupported codec \"Lucene107\"; those of Lucene up to Lucene104 are read",
+        ),
+        (
+            other_commit,
+            [10, 7, 0],
+            "segments_1",
+            "expected Lucene 10.6 or earlier, found 10.7.0: segments: expected version 7 to 11, found 12",
+        ),
+        (
+            other_values,
+            [10, 7, 0],
+            "_0_Lucene90_0.dvm",
+            "found 10.7.0: Lucene90DocValuesMetadata: expected version 0 to 3, found 4",
+        ),
+    ] {
+        let error = opened(release, lucene).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Release { .. }), "{error}");
+        assert!(error.file().ends_with(file) && error.to_string().ends_with(expected), "{error}");
+    }
+    // A later bugfix is no newer release.
+    let error = opened(other_codec, [10, 6, 9]).unwrap_err();
+    assert!(
+        matches!(error.kind(), ErrorKind::Codec { .. }) && error.file().ends_with("segments_1"),
+        "{error}"
+    );
+    let error = opened(other_values, [10, 6, 9]).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Version { found: 4, newest: 3, .. }), "{error}");
+
+    // A segment of a newer major release, in a commit of an earlier one. Its release follows the 45 bytes of the header.
+    opened(release, [10, 6, 0]).unwrap();
+    let mut info = segment_info(release.info(), 9, false);
+    info[45] = 11;
+    reseal(&mut info);
+    save("_0.si", &info);
+    let error = open(folder.path(), JumpTables::Baked).unwrap_err();
+    let expected = "_0.si: expected Lucene 10.6 or earlier, found 11.12.3";
+    assert!(error.to_string().ends_with(expected), "{error}");
+}
+
 /// Names of files are made of numbers, names of segments, and the suffixes of fields.
 #[test]
 fn names_of_files_are_no_paths() {
