@@ -1025,7 +1025,8 @@ fn write_terms(folder: &Path, (release, format, writer): Postings, field: &str, 
                 without_arcs(&mut meta, &root);
             }
         }
-        meta.i64(0).i64(0);
+        // The lengths of both files, with their footers.
+        meta.i64(tip.offset() + 16).i64(tim.offset() + 16);
         save(&format!("_0_{suffix}.tmd"), &encode(terms, 0, &suffix, &meta.out));
     }
     let version = if is_old { 3 } else { 0 };
