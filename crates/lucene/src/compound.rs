@@ -41,6 +41,9 @@ impl Compound {
             let is_new = members.insert(name, place).is_none();
             cursor.rule(is_new, "two members of one name")?;
         }
+        let end = members.values().map(|place: &Range<usize>| place.end).max();
+        let is_whole = end.is_none_or(|end| end == data.place.end);
+        cursor.rule(is_whole, "a compound file that does not end with its last member")?;
         cursor.end()?;
         Ok(Compound { data, members })
     }
@@ -83,6 +86,8 @@ mod tests {
             assert_eq!(compound.member(".fnm").unwrap().bytes(), b"member A");
             assert_eq!(compound.member("_Lucene90_0.dvd").unwrap().bytes(), b"member B");
             assert!(compound.member(".si").unwrap_err().is_missing());
+            let error = super::tests::compound(order, &members[..1]).unwrap_err().to_string();
+            assert!(error.contains("does not end with its last member"), "{error}");
         }
     }
 

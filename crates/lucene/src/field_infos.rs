@@ -83,6 +83,7 @@ fn field(cursor: &mut Cursor<'_>) -> Result<FieldInfo> {
     let (is_60, is_94) = (contents == CONTENTS[LUCENE_60].name, contents == CONTENTS[LUCENE_94].name);
     let (name, number) = (cursor.string()?.to_owned(), cursor.count("number of a field")?);
     let (flags, index_options) = (cursor.u8()?, cursor.u8()?);
+    cursor.within("what is indexed of a field", index_options.into(), 0, 5)?;
     let tag = cursor.u8()?;
     cursor.within("type of doc values", tag.into(), 0, 5)?;
     // 0 is none.
@@ -204,6 +205,19 @@ pub(crate) mod tests {
         assert!(refused(bytes).contains("two fields of one number or name"));
         let bytes = field_infos(2, 2, "", &[("a", 6, false, -1, &[])]);
         assert!(refused(bytes).contains("type of doc values"));
+    }
+
+    #[test]
+    fn what_is_indexed_is_known() {
+        let good = field_infos(2, 2, "", &[("a", 1, false, -1, &[])]);
+        // It follows the name, the number and the flags.
+        let at = good.windows(4).position(|bytes| bytes == [1, b'a', 3, 0x02]).unwrap() + 4;
+        for (options, is_read) in [(0, true), (5, true), (6, false), (0xFF, false)] {
+            let mut bytes = good.clone();
+            bytes[at] = options;
+            reseal(&mut bytes);
+            assert_eq!(read(&file(bytes), &ID, "").is_ok(), is_read, "{options}");
+        }
     }
 
     #[test]

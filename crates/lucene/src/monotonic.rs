@@ -196,11 +196,15 @@ impl Monotonic {
         Ok(())
     }
 
+    /// The byte at which the packed numbers begin, for errors.
+    pub(crate) fn start(&self, data: &Body) -> usize {
+        self.blocks.first().map_or(data.place.start, |block| block.packed.start)
+    }
+
     /// An error of a number that is not there.
     #[cold]
     fn past(&self, data: &Body) -> Error {
-        let start = self.blocks.first().map_or(data.place.start, |block| block.packed.start);
-        data.broken(start, "an address past the last one")
+        data.broken(self.start(data), "an address past the last one")
     }
 
     /// The block of a number.

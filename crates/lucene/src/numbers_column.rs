@@ -242,7 +242,7 @@ impl Addresses {
     fn check(&self, start: u64, end: u64, numbers: &Numbers) -> Result<()> {
         if start >= end || end > numbers.count() {
             let why = "a document's list of values ends before it begins, or after the last value";
-            return Err(self.data.broken(self.data.place.start, why));
+            return Err(self.data.broken(self.numbers.start(&self.data), why));
         }
         let most = self.most;
         match i64::try_from(end - start) {
@@ -250,7 +250,7 @@ impl Addresses {
             found => {
                 let (what, found) = ("number of a document's values", found.unwrap_or(i64::MAX));
                 let kind = ErrorKind::OutOfRange { what, found, least: 1, most };
-                Err(self.data.error(self.data.place.start, kind))
+                Err(self.data.error(self.numbers.start(&self.data), kind))
             }
         }
     }

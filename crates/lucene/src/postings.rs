@@ -93,7 +93,7 @@ impl TermFiles {
             let file = files.original(&suffix, "tmd")?;
             let contents = [format.contents("BlockTreeTermsMeta")];
             let meta = envelope::open(&file, &contents, Some(&files.id), &suffix)?;
-            fields::of_meta(&envelope::verified(meta)?, &format, fields)?
+            fields::of_meta(&envelope::verified(meta)?, (&tim, &tip), &format, fields)?
         } else {
             fields::of_ends(&tim, &tip, &format, fields)?
         };

@@ -1,7 +1,8 @@
 //! Skip indexes: the least and greatest numbers of intervals of documents.
 //!
-//! Lucene 10 stores intervals of at least 4,096 values, with coarser levels between them. They become zones of a fixed number of
-//! documents, which searches expect. Without them, blocks of numbers are zones, if every document has one number.
+//! Lucene 10 stores intervals of at least 4,096 documents with a value, but for the last one, with coarser levels between them.
+//! They become zones of a fixed number of documents, which searches expect. Without them, blocks of numbers are zones, if every
+//! document has one number.
 
 use std::sync::{Arc, OnceLock};
 

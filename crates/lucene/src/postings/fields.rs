@@ -52,11 +52,16 @@ impl FieldTerms {
     }
 }
 
-/// Reads the fields of a `.tmd`.
-pub(super) fn of_meta(meta: &Body, format: &Format, fields: &[FieldInfo]) -> Result<Fields> {
+/// Reads the fields of a `.tmd`, which ends with the lengths of `.tip` and `.tim`.
+pub(super) fn of_meta(
+    meta: &Body,
+    (tim, tip): (&Body, &Body),
+    format: &Format,
+    fields: &[FieldInfo],
+) -> Result<Fields> {
     let mut cursor = Cursor::new(meta);
     let header = postings_header(&mut cursor)?;
-    Fields::read(cursor, header, format, fields, |cursor, root| {
+    let fields = Fields::read(&mut cursor, header, format, fields, |cursor, root| {
         let start = cursor.vlong()?;
         if format.has_trie {
             let (root, end) = (cursor.vlong()?.unsigned_abs(), cursor.vlong()?);
@@ -65,7 +70,13 @@ pub(super) fn of_meta(meta: &Body, format: &Format, fields: &[FieldInfo]) -> Res
         let (has_gaps, node, len) = fst_header(cursor)?;
         let place = place(cursor, start, start.saturating_add(len))?;
         Ok((place, Index::Fst(Fst { start: node, has_gaps, root })))
-    })
+    })?;
+    for (what, body) in [("length of the index of terms", tip), ("length of the blocks of terms", tim)] {
+        let (found, len) = (cursor.i64()?, i64::try_from(body.bytes().len()).unwrap_or(i64::MAX));
+        cursor.within(what, found, len, len)?;
+    }
+    cursor.end()?;
+    Ok(fields)
 }
 
 /// Reads the fields at the ends of `.tim` and `.tip`, of Lucene 7.0 to 8.5.
@@ -79,7 +90,7 @@ pub(super) fn of_ends(tim: &Body, tip: &Body, format: &Format, fields: &[FieldIn
         let place = cursor.body().region(directory, 0)?;
         cursor.seek(place.start);
     }
-    Fields::read(cursor, header, format, fields, |_, root| {
+    Fields::read(&mut cursor, header, format, fields, |_, root| {
         let mut header = Cursor::new(tip);
         header.seek(tip.region(starts.vlong()?, 0)?.start);
         let (has_gaps, node, len) = fst_header(&mut header)?;
@@ -93,7 +104,7 @@ impl Fields {
     /// Reads the fields from `cursor` on, after the header of postings. `index` takes what leads to the index of each, and its
     /// output of the empty prefix.
     fn read(
-        mut cursor: Cursor<'_>,
+        cursor: &mut Cursor<'_>,
         (postings_version, block): (i32, u32),
         format: &Format,
         fields: &[FieldInfo],
@@ -107,7 +118,7 @@ impl Fields {
             let (options, has_payloads) = indexed.unwrap_or((0, false));
             cursor.rule(options > 0, "terms of a field that is not indexed")?;
             let _terms = cursor.vlong()?;
-            let root = if format.has_trie { Vec::new() } else { string(&mut cursor)? };
+            let root = if format.has_trie { Vec::new() } else { string(cursor)? };
             if options != 1 {
                 let _occurrences = cursor.vlong()?;
             }
@@ -115,8 +126,8 @@ impl Fields {
             if format.has_longs(version) {
                 let _longs = cursor.vint()?;
             }
-            let (min, max) = (string(&mut cursor)?, string(&mut cursor)?);
-            let (place, index) = index(&mut cursor, root)?;
+            let (min, max) = (string(cursor)?, string(cursor)?);
+            let (place, index) = index(cursor, root)?;
             let terms = FieldTerms { options, has_payloads, min, max, place, index };
             cursor.rule(of.insert(number, terms).is_none(), "terms of one field twice")?;
         }
@@ -180,12 +191,19 @@ mod tests {
     use crate::testing::{Encoder, ID, body, file};
 
     #[test]
-    fn terms_of_one_field_twice_are_refused() {
+    fn terms_of_one_field_twice_and_other_lengths_are_refused() {
         let attributes = [("PerFieldPostingsFormat.format", "Lucene103")];
         let fields = field_infos(2, 2, "", &[("id", 0, false, -1, &attributes)]);
         let fields = crate::field_infos::read(&file(fields), &ID, "").unwrap();
         let format = Format::of("Lucene103").unwrap();
-        for (count, is_read) in [(1, true), (2, false)] {
+        let terms = body(Encoder::new(Order::Little));
+        let len = i64::try_from(terms.bytes().len()).unwrap();
+        for (count, lens, is_read) in [
+            (1, [len; 2], true),
+            (2, [len; 2], false),
+            (1, [len + 1, len], false),
+            (1, [len, len - 1], false),
+        ] {
             let mut meta = Encoder::new(Order::Little);
             meta.bytes(&MAGIC.to_be_bytes())
                 .string("Terms")
@@ -198,7 +216,8 @@ mod tests {
                 // Numbers of terms, postings and documents, the least and the greatest term, and a trie without bytes.
                 meta.vint(3).vlong(1).vlong(1).vint(1).string("k1").string("k1").vlong(0).vlong(0).vlong(0);
             }
-            let read = of_meta(&body(meta), &format, &fields);
+            meta.i64(lens[0]).i64(lens[1]);
+            let read = of_meta(&body(meta), (&terms, &terms), &format, &fields);
             assert_eq!(read.map(|fields| fields.of.len()).ok(), is_read.then_some(1));
         }
     }
