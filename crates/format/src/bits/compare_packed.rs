@@ -38,6 +38,7 @@ mod x86 {
     use super::super::unpack_kernels::{AHEAD, groups};
     use super::super::{MAX_SPLIT_WIDTH, by_cpu, has_avx512, mask};
     use super::WORD;
+    use crate::prefetch::prefetch;
 
     /// As [`in_range_packed`](super::in_range_packed), from group `group` of eight on.
     pub(super) fn in_range_packed(
@@ -89,7 +90,7 @@ mod x86 {
         for (word, found) in found[..count].iter_mut().enumerate() {
             *found |= (0..EACH).fold(0, |found, group| {
                 let from = bytes.as_ptr().wrapping_add((word * EACH + group) * step);
-                _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(AHEAD).cast());
+                prefetch(from.wrapping_add(AHEAD));
                 // SAFETY: `groups` counts those that have 64 bytes from `from` on.
                 let window = unsafe { _mm512_loadu_si512(from.cast()) };
                 let lanes = _mm512_srlv_epi32(_mm512_permutexvar_epi8(pattern, window), shifts);
@@ -137,7 +138,7 @@ mod x86 {
         for (word, found) in found[..count].iter_mut().enumerate() {
             *found |= (0..EACH).fold(0, |found, group| {
                 let from = bytes.as_ptr().wrapping_add((word * EACH + group) * step);
-                _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(AHEAD).cast());
+                prefetch(from.wrapping_add(AHEAD));
                 // SAFETY: `groups` counts those that have 64 bytes from `from` on.
                 let window = unsafe { _mm512_loadu_si512(from.cast()) };
                 let lanes = _mm512_srlv_epi64(_mm512_permutexvar_epi8(pattern, window), shifts);

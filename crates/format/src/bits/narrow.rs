@@ -55,6 +55,7 @@ pub(super) mod x86 {
     use super::super::shuffles::{SIXTEENS, Sixteens};
     use super::super::unpack_kernels::{AHEAD, groups};
     use crate::id::TermOrd;
+    use crate::prefetch::prefetch;
 
     /// Unpacks sixteen integers at a time. The first integer begins at the first byte of `bytes`.
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
@@ -72,7 +73,7 @@ pub(super) mod x86 {
         let count = groups(bytes, step).min(places.len());
         for (group, out) in places[..count].iter_mut().enumerate() {
             let from = bytes.as_ptr().wrapping_add(group * step);
-            _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(AHEAD).cast());
+            prefetch(from.wrapping_add(AHEAD));
             // SAFETY: `groups` counts only groups with 64 readable bytes from their first one on.
             let window = unsafe { _mm512_loadu_si512(from.cast()) };
             let lanes = _mm512_srlv_epi32(_mm512_permutexvar_epi8(pattern, window), shifts);
@@ -120,7 +121,7 @@ pub(super) mod x86 {
         let mask = _mm256_set1_epi32((u32::MAX >> (32 - width)).cast_signed());
         for group in 0..count.min(groups(bytes, step)) {
             let from = bytes.as_ptr().wrapping_add(group * step);
-            _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(AHEAD).cast());
+            prefetch(from.wrapping_add(AHEAD));
             // SAFETY: `groups` counts only groups with 64 readable bytes from their first one on.
             let first = unsafe { _mm_loadu_si128(from.cast()) };
             // SAFETY: as above; the fifth integer begins in byte 12 at the latest.

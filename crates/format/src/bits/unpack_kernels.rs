@@ -193,6 +193,7 @@ pub(super) mod x86 {
     use super::super::shuffles::{EIGHTS, Eights};
     use super::super::{has_avx2, mask};
     use super::{AHEAD, GROUP, Unpack, groups};
+    use crate::prefetch::prefetch;
 
     pub(super) fn best() -> Option<Unpack> {
         if crate::bits::has_avx512() {
@@ -265,7 +266,7 @@ pub(super) mod x86 {
         let count = groups(bytes, bits).min(out.len() / GROUP);
         for (group, out) in out.chunks_exact_mut(GROUP).take(count).enumerate() {
             let from = bytes.as_ptr().wrapping_add(group * bits);
-            _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(AHEAD).cast());
+            prefetch(from.wrapping_add(AHEAD));
             // SAFETY: `group < groups(…)`, which counts those with 64 bytes of `bytes` from `from` on.
             let window = unsafe { _mm512_loadu_si512(from.cast()) };
             let lanes = _mm512_permutexvar_epi8(pattern, window);
@@ -316,7 +317,7 @@ pub(super) mod x86 {
         let count = groups(bytes, bits).min(out.len() / GROUP);
         for (group, out) in out.chunks_exact_mut(GROUP).take(count).enumerate() {
             let from = bytes.as_ptr().wrapping_add(group * bits);
-            _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(AHEAD).cast());
+            prefetch(from.wrapping_add(AHEAD));
             let [a, b, c, d] = starts.map(|start| from.wrapping_add(start).cast());
             // SAFETY: `group < groups(…)`, which counts those with 64 bytes of `bytes` from `from` on, and
             // no start is above 42: 16 bytes from there end inside.

@@ -15,6 +15,7 @@ use super::{Blocks, Numbers, Packed, avx2};
 use crate::bits::min_max;
 use crate::id::TermOrd;
 use crate::numeric::Block;
+use crate::prefetch::prefetch;
 
 /// 64-bit numbers in a register.
 const GROUP: usize = 8;
@@ -85,15 +86,15 @@ impl<'a> Narrow<'a> {
         let width = u64::from(self.width);
         let at = |index: u32| start.wrapping_add((u64::from(index) * width / 8) as usize);
         // Prefetches the indices of the next batch, as batches of a page each lie end to end.
-        _mm_prefetch::<_MM_HINT_T0>(indices.as_ptr().wrapping_byte_add(LIST_AHEAD).cast());
+        prefetch(indices.as_ptr().wrapping_byte_add(LIST_AHEAD).cast());
         if indices[PAIR - 1].wrapping_sub(indices[0]) < self.dense_span {
             // Every other integer is enough to cover nearly all lines.
             for [index, _] in indices.as_chunks::<2>().0 {
-                _mm_prefetch::<_MM_HINT_T0>(at(*index).wrapping_add(BYTES_AHEAD).cast());
+                prefetch(at(*index).wrapping_add(BYTES_AHEAD).cast());
             }
         } else {
             for &index in ahead {
-                _mm_prefetch::<_MM_HINT_T0>(at(index).cast());
+                prefetch(at(index).cast());
             }
         }
         let word = |lane: usize| {
