@@ -229,8 +229,7 @@ impl BucketCounter {
         let column = request.columns().get(slot);
         let field = &column.info().field;
         if column.elements() != Elements::Numbers {
-            let (kind, cannot) = (field.kind, "has no numbers for a histogram");
-            return Err(Error::Kind { field: field.name.clone(), kind, cannot });
+            return Err(Error::kind(field, "has no numbers for a histogram"));
         }
         let bounds = Some(column.info().bounds.range()).filter(|bounds| !bounds.is_empty());
         let is_nan = |bound: i64| field.logical == LogicalType::F64 && to_f64(bound).is_nan();

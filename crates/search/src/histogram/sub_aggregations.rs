@@ -45,7 +45,7 @@ impl SubAggregations {
         let info = request.columns().get(slot).info();
         if info.is_multi_valued() {
             let cannot = "may have several values a document, which may be in several buckets";
-            return Err(Error::Kind { field: info.field.name.clone(), kind: info.field.kind, cannot });
+            return Err(Error::kind(&info.field, cannot));
         }
         let is_simple = |metric: &&Metric| {
             matches!(metric, Metric::Sum(_) | Metric::Min(_) | Metric::Max(_) | Metric::Mean(_))
@@ -131,15 +131,13 @@ impl FacetByBucket {
     fn new(request: &mut Request<'_>, facet: &Facet, ranges: usize, bytes: usize) -> Result<FacetByBucket> {
         let slot = request.id_slot(&facet.column)?;
         let column = request.columns().get(slot);
-        let info = column.info();
-        let is_number = column.elements() == Elements::Numbers;
         let cannot = match column.elements() {
             Elements::Bytes => Some("has no dictionary for a facet of each bucket"),
-            _ if is_number && facet.prefix.is_some() && !column.is_absent() => Some("has no prefixes"),
+            Elements::Numbers if facet.prefix.is_some() && !column.is_absent() => Some("has no prefixes"),
             _ => None,
         };
         if let Some(cannot) = cannot {
-            return Err(Error::Kind { field: info.field.name.clone(), kind: info.field.kind, cannot });
+            return Err(Error::kind(&column.info().field, cannot));
         }
         let budget = Arc::new(MemoryBudget::new(bytes, request.stop()));
         let part = ValuePart::whole();

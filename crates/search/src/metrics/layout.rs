@@ -75,7 +75,7 @@ impl Layout {
             _ => None,
         };
         if let Some((field, cannot)) = cannot {
-            return Err(Error::Kind { field: field.name.clone(), kind: field.kind, cannot });
+            return Err(Error::kind(field, cannot));
         }
         let bounds = info.bounds.range();
         let farthest = bounds.start().unsigned_abs().max(bounds.end().unsigned_abs());
