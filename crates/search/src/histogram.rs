@@ -282,7 +282,7 @@ impl BucketCounter {
         };
         let range = |at| {
             let (metrics, facet) = match &mut sub {
-                Some(sub) => (sub.measures(at), sub.facet(at, request)?),
+                Some(sub) => (sub.layout.measures(sub.row(at), &[]), sub.facet(at, request)?),
                 None => Default::default(),
             };
             Ok(Bucket { from: buckets.starts()[at], count: counts[at], metrics, facet })
@@ -300,7 +300,7 @@ impl BucketCounter {
     ) -> Result<[u64; 3]> {
         for (at, &count) in self.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
             let (measures, facet) = match &mut self.sub {
-                Some(sub) => (sub.measure_states(at), sub.facet(at, request)?),
+                Some(sub) => (sub.layout.measure_states(sub.row(at), &[]), sub.facet(at, request)?),
                 None => Default::default(),
             };
             each(self.buckets.starts()[at], count, measures, facet)?;

@@ -7,11 +7,11 @@ use crate::engine::hash_tables::{NumberTable, ValuePart};
 use crate::engine::{Elements, Interrupt, MemoryBudget, Request, Slot, Window};
 use crate::error::{Error, Result};
 use crate::facet::{Facet, FacetCounts};
-use crate::metrics::{Layout, Measure, MeasureState, Metric};
+use crate::metrics::{Layout, Metric};
 
 /// The sub-aggregations of all buckets.
 pub(super) struct SubAggregations {
-    layout: Arc<Layout>,
+    pub(super) layout: Arc<Layout>,
     /// A row of accumulators for each bucket, and one for documents in none.
     rows: Vec<u64>,
     values: Option<FacetByBucket>,
@@ -105,17 +105,8 @@ impl SubAggregations {
         }
     }
 
-    /// The metrics of a bucket.
-    pub(super) fn measures(&self, range: usize) -> Vec<Option<Measure>> {
-        self.layout.measures(self.row(range), &[])
-    }
-
-    /// As [`measures`](Self::measures), before they are merged with others.
-    pub(super) fn measure_states(&self, range: usize) -> Vec<Option<MeasureState>> {
-        self.layout.measure_states(self.row(range), &[])
-    }
-
-    fn row(&self, range: usize) -> &[u64] {
+    /// The row of a bucket.
+    pub(super) fn row(&self, range: usize) -> &[u64] {
         let words = self.layout.words();
         &self.rows[range * words..(range + 1) * words]
     }

@@ -298,9 +298,4 @@ impl Layout {
         let is_it = one.kind == AccumulatorKind::Sum && one.logical != LogicalType::U64;
         (is_it && matches!(metric, Metric::Sum(_))).then_some(one.at)
     }
-
-    /// The number by which groups are ordered: see [`Measure::order`].
-    pub(crate) fn order(&self, row: &[u64], metric: usize) -> Option<i128> {
-        self.measure(row, metric, &[])?.order()
-    }
 }
