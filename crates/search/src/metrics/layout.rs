@@ -149,21 +149,17 @@ impl Layout {
         let mut row = vec![0; self.words];
         row[0] = docs;
         for one in &self.accumulators {
-            let known = request.constant(one.slot).filter(|_| !self.needs_docs(one.kind))?;
+            // Some need more than the column's only value.
+            let needs_docs = match one.kind {
+                AccumulatorKind::Percentile(_) | AccumulatorKind::ByKey(..) => true,
+                kind => kind == AccumulatorKind::Distinct && self.keeps_all,
+            };
+            let known = request.constant(one.slot).filter(|_| !needs_docs)?;
             if let Some(number) = known.value {
                 one.add_known(&mut row, number, known.values);
             }
         }
         Some(row)
-    }
-
-    /// Whether an accumulator needs more than the column's only value.
-    fn needs_docs(&self, kind: AccumulatorKind) -> bool {
-        match kind {
-            AccumulatorKind::Percentile(_) | AccumulatorKind::ByKey(..) => true,
-            AccumulatorKind::Distinct => self.keeps_all,
-            _ => false,
-        }
     }
 
     /// The bytes of a row.
