@@ -106,7 +106,7 @@ fn best(part: &PassPart<'_>, keys: &Keys, after: Option<&Entry>) -> Result<Optio
 /// Safety factor of the estimate: it should hold for this many times `top` documents.
 const MARGIN: u64 = 2;
 
-/// Estimates a bound that at least `top` documents of `docs` reach, from the zones of the first key's column. If
+/// Estimates a bound that at least `top` documents of the part reach, from the zones of the first key's column. If
 /// fewer do, the estimate was wrong.
 pub(super) fn estimate(part: &PassPart<'_>, keys: &Keys, top: usize) -> Result<Option<Entry>> {
     let Some((hits, key)) = enough_hits(part, top).zip(keys.as_slice().first()) else { return Ok(None) };
