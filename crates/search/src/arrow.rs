@@ -64,7 +64,7 @@ impl<'a> Export<'a> {
     /// ```
     pub fn batches(self) -> Batches<'a> {
         let batches = Batches {
-            next: self.chunk().len(),
+            next: self.chunk.len(),
             export: self,
             schema: Arc::new(Schema::empty()),
             doc_ids: None,
@@ -98,13 +98,13 @@ impl Batches<'_> {
     }
 
     fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
-        if self.next == self.export.chunk().len() {
+        if self.next == self.export.chunk.len() {
             if self.export.next_chunk()?.is_none() {
                 return Ok(None);
             }
             self.next = 0;
         }
-        let (chunk, first) = (self.export.chunk(), self.next);
+        let (chunk, first) = (&self.export.chunk, self.next);
         let rows = first..first + fitting(chunk, first, self.strings);
         let docs = &chunk.docs()[rows.clone()];
         let mut columns: Vec<ArrayRef> = Vec::new();

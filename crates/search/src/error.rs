@@ -2,7 +2,7 @@
 
 mod query_error;
 
-use docvalues_column::{Kind, LogicalType};
+use docvalues_column::{Field, Kind, LogicalType};
 
 pub use query_error::QueryError;
 
@@ -130,6 +130,11 @@ impl PartError {
 }
 
 impl Error {
+    /// The error of a request that a column of this kind does not allow.
+    pub(crate) fn kind(field: &Field, cannot: &'static str) -> Error {
+        Error::Kind { field: field.name.clone(), kind: field.kind, cannot }
+    }
+
     /// The error as that of part `part` of `parts`. An interrupt, and a lack of memory, are no part's.
     pub(crate) fn in_part(self, part: usize, parts: usize) -> Error {
         match self {

@@ -93,7 +93,7 @@ pub struct Export<'a> {
     part: usize,
     /// The next document of the set in that part, or the next position in the list.
     next: usize,
-    chunk: Chunk,
+    pub(crate) chunk: Chunk,
     /// The number of rows in the next chunk.
     rows: usize,
     memory: usize,
@@ -209,12 +209,6 @@ impl<'a> Export<'a> {
     /// When bytes of a column are damaged. What comes afterwards is unspecified.
     pub fn next_chunk(&mut self) -> Result<Option<&Chunk>> {
         Ok(if self.advance()? { Some(&self.chunk) } else { None })
-    }
-
-    /// The last chunk.
-    #[cfg(feature = "arrow")]
-    pub(crate) fn chunk(&self) -> &Chunk {
-        &self.chunk
     }
 
     /// For each column, whether some row may have no value.

@@ -197,8 +197,7 @@ fn group_field(search: &Search<'_>, name: &str, step: Option<&CalendarStep>) -> 
     let field = &set.info().field;
     let field = step.filter(|_| !set.is_absent()).map_or_else(|| field.clone(), |step| step.field(field));
     if field.kind.is_multi_valued() {
-        let cannot = "has several values a document, so that they have no group";
-        return Err(Error::Kind { field: field.name, kind: field.kind, cannot });
+        return Err(Error::kind(&field, "has several values a document, so that they have no group"));
     }
     Ok(field)
 }

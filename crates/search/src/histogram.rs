@@ -229,8 +229,7 @@ impl BucketCounter {
         let column = request.columns().get(slot);
         let field = &column.info().field;
         if column.elements() != Elements::Numbers {
-            let (kind, cannot) = (field.kind, "has no numbers for a histogram");
-            return Err(Error::Kind { field: field.name.clone(), kind, cannot });
+            return Err(Error::kind(field, "has no numbers for a histogram"));
         }
         let bounds = Some(column.info().bounds.range()).filter(|bounds| !bounds.is_empty());
         let is_nan = |bound: i64| field.logical == LogicalType::F64 && to_f64(bound).is_nan();
@@ -283,7 +282,7 @@ impl BucketCounter {
         };
         let range = |at| {
             let (metrics, facet) = match &mut sub {
-                Some(sub) => (sub.measures(at), sub.facet(at, request)?),
+                Some(sub) => (sub.layout.measures(sub.row(at), &[]), sub.facet(at, request)?),
                 None => Default::default(),
             };
             Ok(Bucket { from: buckets.starts()[at], count: counts[at], metrics, facet })
@@ -301,7 +300,7 @@ impl BucketCounter {
     ) -> Result<[u64; 3]> {
         for (at, &count) in self.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
             let (measures, facet) = match &mut self.sub {
-                Some(sub) => (sub.measure_states(at), sub.facet(at, request)?),
+                Some(sub) => (sub.layout.measure_states(sub.row(at), &[]), sub.facet(at, request)?),
                 None => Default::default(),
             };
             each(self.buckets.starts()[at], count, measures, facet)?;

@@ -304,26 +304,14 @@ impl Query {
 
     /// Documents that match all of `queries`; all documents if there are none.
     pub fn all_of(queries: impl IntoIterator<Item = Query>) -> Query {
-        let mut all = Vec::new();
-        for query in queries {
-            match query {
-                Query::And(more) => all.extend(more),
-                one => all.push(one),
-            }
-        }
-        only(&mut all).unwrap_or(if all.is_empty() { Query::All } else { Query::And(all) })
+        let parts = |query: Query| if let Query::And(parts) = query { parts } else { vec![query] };
+        joined(queries.into_iter().flat_map(parts), Query::All, Query::And)
     }
 
     /// Documents that match at least one of `queries`; no document if there are none.
     pub fn any_of(queries: impl IntoIterator<Item = Query>) -> Query {
-        let mut any = Vec::new();
-        for query in queries {
-            match query {
-                Query::Or(more) => any.extend(more),
-                one => any.push(one),
-            }
-        }
-        only(&mut any).unwrap_or(if any.is_empty() { Query::None } else { Query::Or(any) })
+        let parts = |query: Query| if let Query::Or(parts) = query { parts } else { vec![query] };
+        joined(queries.into_iter().flat_map(parts), Query::None, Query::Or)
     }
 
     /// Parses a query. The [module documentation](self#grammar) has the grammar.
@@ -385,9 +373,14 @@ impl Query {
     }
 }
 
-/// Removes the item of a list that has only one.
-fn only(list: &mut Vec<Query>) -> Option<Query> {
-    if list.len() == 1 { list.pop() } else { None }
+/// The query of several parts; the only one, or `none` if there are none.
+fn joined(parts: impl Iterator<Item = Query>, none: Query, several: fn(Vec<Query>) -> Query) -> Query {
+    let mut parts: Vec<Query> = parts.collect();
+    match parts.len() {
+        0 => none,
+        1 => parts.remove(0),
+        _ => several(parts),
+    }
 }
 
 impl ops::Not for Query {

@@ -221,7 +221,7 @@ fn find_top(
     let mut before = TopProfile { visited, ..TopProfile::default() };
     // An estimate does not know how many documents come before `after`.
     let guess = match (parts, after) {
-        ([only], None) => lower_bound::estimate(request, only, &keys, top)?,
+        ([only], None) => lower_bound::estimate(only, &keys, top)?,
         _ => None,
     };
     // If enough documents are at least as good as the estimate, the first are among them.

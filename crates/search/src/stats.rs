@@ -182,7 +182,7 @@ pub(crate) fn open(request: &mut Request<'_>, stats: &Stats, bytes: usize) -> Re
     }
     let column = request.columns().get(slot);
     let field = &column.info().field;
-    let cannot = |cannot| Err(Error::Kind { field: field.name.clone(), kind: field.kind, cannot });
+    let cannot = |cannot| Err(Error::kind(field, cannot));
     if field.kind.is_bytes() && !stats.percentiles.is_empty() {
         return cannot("has no percentiles");
     }

@@ -58,7 +58,7 @@ pub(crate) fn column_set(set: &ColumnSet, step: &CalendarStep) -> Result<ColumnS
     }
     if info.is_multi_valued() {
         let cannot = "may have several values a document, which may be in several steps";
-        return Err(Error::Kind { field: info.field.name.clone(), kind: info.field.kind, cannot });
+        return Err(Error::kind(&info.field, cannot));
     }
     let (field, bounds) = (step.field(&info.field), info.bounds.range());
     let step_of = Arc::new(StepOf::new(step, &info.field, bounds)?);

@@ -23,7 +23,8 @@ pub(crate) fn with_capacity<T>(len: usize) -> Result<Vec<T>> {
     let mut room = Vec::new();
     let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
     room.try_reserve_exact(len).map_err(|_| Error::Memory { bytes })?;
-    Ok(advised(room))
+    prefer_huge_pages(&mut room);
+    Ok(room)
 }
 
 /// A vector of `len` zeros. Pages are mapped on first use.
@@ -32,12 +33,9 @@ pub(crate) fn zeroed<T: Clone + Default>(len: usize) -> Result<Vec<T>> {
     if len.saturating_mul(size_of::<T>()) >= TRY_FIRST_FROM {
         drop(with_capacity::<T>(len)?);
     }
-    Ok(advised(vec![T::default(); len]))
-}
-
-fn advised<T>(mut room: Vec<T>) -> Vec<T> {
+    let mut room = vec![T::default(); len];
     prefer_huge_pages(&mut room);
-    room
+    Ok(room)
 }
 
 #[cfg(test)]

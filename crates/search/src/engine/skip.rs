@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use docvalues_column::{Column, DocRange, Pruning, SkipIndex, bits};
+use docvalues_column::{Column, DocRange, Pruning, bits};
 use docvalues_format::bits::retain::DOCS_PER_GROUP;
 
 use super::columns::filter_numbers;
@@ -14,11 +14,12 @@ const ZONES_AT_ONCE: usize = 1 << 19;
 /// Looks up `numbers` in the coarsest level. Returns the documents of one zone, the documents of all zones that
 /// overlap `docs`, and a bit for each zone that may hold a number in `numbers`.
 fn zones_that_may_hold(
-    index: &dyn SkipIndex,
+    column: &dyn Column,
     docs: DocRange,
     numbers: &RangeInclusive<i64>,
 ) -> Result<Option<(u32, DocRange, Vec<u64>)>> {
-    let Some(&size) = index.levels().first().filter(|_| !docs.is_empty()) else { return Ok(None) };
+    let Some(index) = column.skip_index().filter(|_| !docs.is_empty()) else { return Ok(None) };
+    let Some(&size) = index.levels().first() else { return Ok(None) };
     let docs = DocRange::new(docs.start / size * size, docs.end);
     let mut open = vec![0; docs.len().div_ceil(size as usize).div_ceil(64)];
     index.may_hold(0, docs, numbers, &mut open, &mut Pruning::default())?;
@@ -33,8 +34,7 @@ pub(crate) fn range_that_may_hold(
     numbers: &RangeInclusive<i64>,
     pruned: &mut Pruning,
 ) -> Result<DocRange> {
-    let Some(index) = column.skip_index() else { return Ok(docs) };
-    let Some((size, all, open)) = zones_that_may_hold(index, docs, numbers)? else { return Ok(docs) };
+    let Some((size, all, open)) = zones_that_may_hold(column, docs, numbers)? else { return Ok(docs) };
     let zone = |at: usize| all.chunks(size as usize).nth(at).unwrap_or_default();
     let (first, last) = (bits::ones(&open).next(), bits::ones(&open).last());
     let found = first.zip(last).map(|(first, last)| DocRange::new(zone(first).start, zone(last).end));
@@ -50,8 +50,7 @@ pub(crate) fn first_zone(
     docs: DocRange,
     numbers: &RangeInclusive<i64>,
 ) -> Result<Option<DocRange>> {
-    let Some(index) = column.skip_index() else { return Ok(Some(docs)) };
-    let Some((size, all, open)) = zones_that_may_hold(index, docs, numbers)? else { return Ok(Some(docs)) };
+    let Some((size, all, open)) = zones_that_may_hold(column, docs, numbers)? else { return Ok(Some(docs)) };
     Ok(bits::ones(&open).next().and_then(|at| all.chunks(size as usize).nth(at)))
 }
 

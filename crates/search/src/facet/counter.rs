@@ -64,9 +64,7 @@ impl FacetCounter {
         let (column, hits) = (request.columns().get(slot), request.hits());
         let is_number = column.elements() == Elements::Numbers;
         if facet.prefix.is_some() && is_number && !column.is_absent() {
-            let field = &column.info().field;
-            let (field, kind) = (field.name.clone(), field.kind);
-            return Err(Error::Kind { field, kind, cannot: "has no prefixes" });
+            return Err(Error::kind(&column.info().field, "has no prefixes"));
         }
         // With `min_count` 0, terms that no document has are returned as well.
         let says_all = |known: &ConstantColumn| known.value.is_some() || facet.min_count > 0 || is_number;

@@ -272,7 +272,9 @@ impl Candidates {
     fn offer(&mut self, layout: &Layout, row: &[u64], key: i64, value: impl FnOnce() -> Stored) {
         let height = Reverse(match self.order {
             GroupOrder::Count => Some(row[0].into()),
-            GroupOrder::Metric(metric) => layout.order(row, metric),
+            GroupOrder::Metric(metric) => {
+                layout.measure(row, metric, &[]).and_then(|measure| measure.order())
+            }
             GroupOrder::Value | GroupOrder::Best => None,
         });
         let is_full = self.heap.len() >= self.top;

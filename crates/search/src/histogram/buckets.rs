@@ -105,11 +105,12 @@ fn of_doubles(width: f64, field: &Field, low: f64, high: f64) -> Result<Vec<i64>
             field.name
         )));
     }
-    let width = DoubleWidth { double: width, decimal: decimal(width) };
+    let decimal = decimal(width);
+    let times = |at: f64| times(at, width, decimal);
     // The quotient is rounded, so the bucket may be an adjacent one.
     let place = |number: f64| {
-        let at = (number / width.double).floor();
-        [at + 1.0, at].into_iter().find(|at| width.times(*at) <= number).unwrap_or(at - 1.0)
+        let at = (number / width).floor();
+        [at + 1.0, at].into_iter().find(|at| times(*at) <= number).unwrap_or(at - 1.0)
     };
     let (first, last) = (place(low), place(high));
     let len = last - first + 1.0;
@@ -120,30 +121,22 @@ fn of_doubles(width: f64, field: &Field, low: f64, high: f64) -> Result<Vec<i64>
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it was just looked at")]
     let len = len as u32;
-    let mut edges: Vec<i64> = (0..len).map(|at| from_f64(width.times(first + f64::from(at)) + 0.0)).collect();
+    let mut edges: Vec<i64> = (0..len).map(|at| from_f64(times(first + f64::from(at)) + 0.0)).collect();
     // A width may be less than the distance of two doubles.
     edges.dedup();
     Ok(edges)
 }
 
-/// A width of buckets of doubles.
-struct DoubleWidth {
-    double: f64,
-    /// Digits and a power of ten, if the user meant a decimal: 3 times 0.1 is 0.3, not 0.30000000000000004.
-    decimal: Option<(i128, i32)>,
-}
-
-impl DoubleWidth {
-    /// A whole number times the width, rounded once.
-    fn times(&self, at: f64) -> f64 {
-        match self.decimal {
-            #[expect(clippy::cast_possible_truncation, reason = "a whole number below 2^53")]
-            Some((digits, power)) if at.abs() < MAX_EXACT => {
-                let product = format!("{}e{power}", at as i128 * digits);
-                product.parse().unwrap_or(at * self.double)
-            }
-            _ => at * self.double,
+/// A whole number times a width, rounded once. `decimal` has the digits of the width and a power of ten, if the user meant
+/// a decimal: 3 times 0.1 is 0.3, not 0.30000000000000004.
+fn times(at: f64, width: f64, decimal: Option<(i128, i32)>) -> f64 {
+    match decimal {
+        #[expect(clippy::cast_possible_truncation, reason = "a whole number below 2^53")]
+        Some((digits, power)) if at.abs() < MAX_EXACT => {
+            let product = format!("{}e{power}", at as i128 * digits);
+            product.parse().unwrap_or(at * width)
         }
+        _ => at * width,
     }
 }
 

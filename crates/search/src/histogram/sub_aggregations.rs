@@ -7,11 +7,11 @@ use crate::engine::hash_tables::{NumberTable, ValuePart};
 use crate::engine::{Elements, Interrupt, MemoryBudget, Request, Slot, Window};
 use crate::error::{Error, Result};
 use crate::facet::{Facet, FacetCounts};
-use crate::metrics::{Layout, Measure, MeasureState, Metric};
+use crate::metrics::{Layout, Metric};
 
 /// The sub-aggregations of all buckets.
 pub(super) struct SubAggregations {
-    layout: Arc<Layout>,
+    pub(super) layout: Arc<Layout>,
     /// A row of accumulators for each bucket, and one for documents in none.
     rows: Vec<u64>,
     values: Option<FacetByBucket>,
@@ -45,7 +45,7 @@ impl SubAggregations {
         let info = request.columns().get(slot).info();
         if info.is_multi_valued() {
             let cannot = "may have several values a document, which may be in several buckets";
-            return Err(Error::Kind { field: info.field.name.clone(), kind: info.field.kind, cannot });
+            return Err(Error::kind(&info.field, cannot));
         }
         let is_simple = |metric: &&Metric| {
             matches!(metric, Metric::Sum(_) | Metric::Min(_) | Metric::Max(_) | Metric::Mean(_))
@@ -105,17 +105,8 @@ impl SubAggregations {
         }
     }
 
-    /// The metrics of a bucket.
-    pub(super) fn measures(&self, range: usize) -> Vec<Option<Measure>> {
-        self.layout.measures(self.row(range), &[])
-    }
-
-    /// As [`measures`](Self::measures), before they are merged with others.
-    pub(super) fn measure_states(&self, range: usize) -> Vec<Option<MeasureState>> {
-        self.layout.measure_states(self.row(range), &[])
-    }
-
-    fn row(&self, range: usize) -> &[u64] {
+    /// The row of a bucket.
+    pub(super) fn row(&self, range: usize) -> &[u64] {
         let words = self.layout.words();
         &self.rows[range * words..(range + 1) * words]
     }
@@ -131,15 +122,13 @@ impl FacetByBucket {
     fn new(request: &mut Request<'_>, facet: &Facet, ranges: usize, bytes: usize) -> Result<FacetByBucket> {
         let slot = request.id_slot(&facet.column)?;
         let column = request.columns().get(slot);
-        let info = column.info();
-        let is_number = column.elements() == Elements::Numbers;
         let cannot = match column.elements() {
             Elements::Bytes => Some("has no dictionary for a facet of each bucket"),
-            _ if is_number && facet.prefix.is_some() && !column.is_absent() => Some("has no prefixes"),
+            Elements::Numbers if facet.prefix.is_some() && !column.is_absent() => Some("has no prefixes"),
             _ => None,
         };
         if let Some(cannot) = cannot {
-            return Err(Error::Kind { field: info.field.name.clone(), kind: info.field.kind, cannot });
+            return Err(Error::kind(&column.info().field, cannot));
         }
         let budget = Arc::new(MemoryBudget::new(bytes, request.stop()));
         let part = ValuePart::whole();

@@ -75,7 +75,7 @@ impl Layout {
             _ => None,
         };
         if let Some((field, cannot)) = cannot {
-            return Err(Error::Kind { field: field.name.clone(), kind: field.kind, cannot });
+            return Err(Error::kind(field, cannot));
         }
         let bounds = info.bounds.range();
         let farthest = bounds.start().unsigned_abs().max(bounds.end().unsigned_abs());
@@ -149,21 +149,17 @@ impl Layout {
         let mut row = vec![0; self.words];
         row[0] = docs;
         for one in &self.accumulators {
-            let known = request.constant(one.slot).filter(|_| !self.needs_docs(one.kind))?;
+            // Some need more than the column's only value.
+            let needs_docs = match one.kind {
+                AccumulatorKind::Percentile(_) | AccumulatorKind::ByKey(..) => true,
+                kind => kind == AccumulatorKind::Distinct && self.keeps_all,
+            };
+            let known = request.constant(one.slot).filter(|_| !needs_docs)?;
             if let Some(number) = known.value {
                 one.add_known(&mut row, number, known.values);
             }
         }
         Some(row)
-    }
-
-    /// Whether an accumulator needs more than the column's only value.
-    fn needs_docs(&self, kind: AccumulatorKind) -> bool {
-        match kind {
-            AccumulatorKind::Percentile(_) | AccumulatorKind::ByKey(..) => true,
-            AccumulatorKind::Distinct => self.keeps_all,
-            _ => false,
-        }
     }
 
     /// The bytes of a row.
@@ -297,10 +293,5 @@ impl Layout {
         // The word of an unsigned sum needs the count as well: see `Accumulator::measure_state`.
         let is_it = one.kind == AccumulatorKind::Sum && one.logical != LogicalType::U64;
         (is_it && matches!(metric, Metric::Sum(_))).then_some(one.at)
-    }
-
-    /// The number by which groups are ordered: see [`Measure::order`].
-    pub(crate) fn order(&self, row: &[u64], metric: usize) -> Option<i128> {
-        self.measure(row, metric, &[])?.order()
     }
 }

@@ -68,13 +68,10 @@ impl PartialColumn {
         let (a, b) = (&self.field, &other.field);
         let differ = (a.kind, a.logical) != (b.kind, b.logical);
         if differ && !self.is_absent() && !other.is_absent() {
+            let [one, other] = [a, b].map(|field| format!("{} {}", field.kind.name(), field.logical.name()));
             return Err(Error::Request(format!(
-                "column \"{}\" is {} {} in one partial result and {} {} in another",
-                a.name,
-                a.kind.name(),
-                a.logical.name(),
-                b.kind.name(),
-                b.logical.name()
+                "column \"{}\" is {one} in one partial result and {other} in another",
+                a.name
             )));
         }
         Ok(if other.described < self.described { other } else { self })

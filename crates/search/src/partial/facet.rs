@@ -50,7 +50,7 @@ pub struct PartialFacet {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct ValueCounts {
     /// Ascending by value.
-    values: Vec<(Stored, u64)>,
+    pub(super) values: Vec<(Stored, u64)>,
     docs: u64,
     missing: u64,
 }
@@ -113,11 +113,6 @@ impl ValueCounts {
         memory::limit(bytes, *left)?;
         *left -= bytes;
         Ok(ValueCounts { values, docs: counts.docs, missing: counts.missing })
-    }
-
-    /// The values, ascending.
-    pub(super) fn into_values(self) -> impl Iterator<Item = Stored> {
-        self.values.into_iter().map(|(value, _)| value)
     }
 
     pub(super) fn merge(self, other: ValueCounts) -> ValueCounts {

@@ -129,15 +129,12 @@ fn distinct_values(
     let (column, info) = (request.columns().get(slot), request.columns().get(slot).info());
     let bounds = Some(column.number_bounds()).filter(|bounds| !bounds.is_empty());
     let bounds = bounds.map(|bounds| bounds.into_inner()).filter(|_| !info.field.kind.is_bytes());
-    let is_exact = match info.field.kind {
-        Kind::Sorted | Kind::SortedSet => true,
-        Kind::Binary => false,
-        Kind::Numeric | Kind::SortedNumeric => bounds.is_none_or(|(low, high)| is_dense(low, high)),
-    };
+    let is_exact = info.field.kind != Kind::Binary && bounds.is_none_or(|(low, high)| is_dense(low, high));
     let memory = search.pass_memory();
     let seen = if is_exact {
         let counts = search.facet(docs, &all_values(&Facet::of(&asked.column), memory))?;
-        Ok(ValueCounts::new(counts, &mut { memory })?.into_values().collect())
+        let counts = ValueCounts::new(counts, &mut { memory })?;
+        Ok(counts.values.into_iter().map(|(value, _)| value).collect())
     } else {
         request.run(DistinctValues::new(slot, request, memory)?)?.into_set()
     };

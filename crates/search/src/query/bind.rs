@@ -109,7 +109,7 @@ impl<'s> Binder<'s> {
     }
 
     /// The node of a set of documents.
-    fn set(&mut self, query: &Query, set: &Arc<Bitset>) -> Node {
+    pub(super) fn set(&mut self, query: &Query, set: &Arc<Bitset>) -> Node {
         let docs = self.docs();
         let set = if set.docs() == docs { set.clone() } else { Arc::new(set.resized(docs)) };
         if set.is_empty() || set.is_all() {
@@ -339,12 +339,11 @@ fn merged_group(mut group: Vec<Draft>, is_and: bool) -> Vec<Draft> {
     if is_and && group.iter().any(several) {
         // Every other condition implies that there is a value.
         let exists = |draft: &Draft| matches!(draft, Draft::Condition(_, _, Wanted::Exists));
-        let kept = group.iter().position(|draft| !exists(draft)).unwrap_or(0);
-        let mut at = 0;
-        group.retain(|draft| {
-            at += 1;
-            at - 1 == kept || !exists(draft)
-        });
+        if group.iter().all(exists) {
+            group.truncate(1);
+        } else {
+            group.retain(|draft| !exists(draft));
+        }
         return group;
     }
     // In pairs, so that each list is merged O(log n) times.

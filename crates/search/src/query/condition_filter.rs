@@ -244,13 +244,10 @@ impl ConditionFilter {
     /// outside to `pruned`.
     pub(super) fn candidates(&self, docs: DocRange, pruned: &mut Pruning) -> Result<DocRange> {
         let WantedSet::Numbers(members) = &self.want else { return Ok(docs) };
-        match members.ranges.as_slice() {
-            [] => Ok(docs.clip(docs.start)),
-            [first, .., last] => {
-                skip::range_that_may_hold(&*self.column, docs, &(*first.start()..=*last.end()), pruned)
-            }
-            [only] => skip::range_that_may_hold(&*self.column, docs, only, pruned),
-        }
+        let Some((first, last)) = members.ranges.first().zip(members.ranges.last()) else {
+            return Ok(docs.clip(docs.start));
+        };
+        skip::range_that_may_hold(&*self.column, docs, &(*first.start()..=*last.end()), pruned)
     }
 
     /// The number of matching documents, if the column's description has it.

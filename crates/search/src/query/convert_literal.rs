@@ -3,6 +3,7 @@
 //! A literal that is compared with numbers is a point on the number line: at an integer, or between two of them (1.5
 //! for integers, a day and an hour for days). So nothing is rounded.
 
+use std::net::Ipv4Addr;
 use std::ops::{Bound, RangeInclusive};
 
 use docvalues_column::LogicalType;
@@ -259,19 +260,14 @@ fn string(logical: LogicalType, literal: &Literal) -> Result<Vec<u8>, Mismatch> 
         (LogicalType::Ip | LogicalType::Uuid, Literal::Text(text)) => {
             logical.parse_fixed(text).map(|bytes| bytes.to_vec())
         }
-        (LogicalType::Ip, Literal::Bytes(bytes)) => match bytes.as_slice().try_into() {
-            Ok(v4) => Some(mapped(v4).to_vec()),
+        (LogicalType::Ip, Literal::Bytes(bytes)) => match <[u8; 4]>::try_from(bytes.as_slice()) {
+            Ok(v4) => Some(Ipv4Addr::from(v4).to_ipv6_mapped().octets().to_vec()),
             Err(_) => Some(bytes.clone()).filter(|bytes| bytes.len() == 16),
         },
         (LogicalType::Uuid, Literal::Bytes(bytes)) => Some(bytes.clone()).filter(|bytes| bytes.len() == 16),
         _ => None,
     };
     found.ok_or_else(|| expected(logical))
-}
-
-/// The IPv4-mapped address `::ffff:a.b.c.d`.
-fn mapped(v4: [u8; 4]) -> [u8; 16] {
-    std::net::Ipv4Addr::from(v4).to_ipv6_mapped().octets()
 }
 
 /// Parses a network. Returns its first address and the end of its range.

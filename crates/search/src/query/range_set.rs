@@ -135,7 +135,7 @@ impl RangeSet<i64> {
     pub(super) fn numbers(range: RangeInclusive<i64>) -> RangeSet<i64> {
         let (low, high) = range.into_inner();
         // The result is empty for an empty range, since no number is above the last one.
-        RangeSet::one(low, after(high))
+        RangeSet::one(low, high.checked_add(1).map_or(End::Never, End::Before))
     }
 
     /// The ranges, inclusive.
@@ -146,11 +146,6 @@ impl RangeSet<i64> {
             End::Never => *low..=i64::MAX,
         })
     }
-}
-
-/// The end of a range whose last number is `last`.
-fn after(last: i64) -> End<i64> {
-    last.checked_add(1).map_or(End::Never, End::Before)
 }
 
 impl RangeSet<Vec<u8>> {

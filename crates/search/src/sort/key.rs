@@ -3,15 +3,13 @@
 use std::cmp::Ordering;
 use std::ops::RangeInclusive;
 
-use docvalues_column::{
-    Column, ColumnInfo, DocAddress, DocId, DocRange, LogicalType, Pruning, SortKey, TermOrd, Value,
-};
+use docvalues_column::{Column, DocAddress, DocId, DocRange, LogicalType, Pruning, SortKey, TermOrd, Value};
 use docvalues_format::file::kind::{to_f64, to_u64};
 use smallvec::SmallVec;
 
 use super::sort_value::{SortValue, number_at};
 use crate::engine::{
-    Cells, Columns, Elements, NO_ORD, PartColumns, Request, Slot, Window, filter_numbers, is_constant, skip,
+    Cells, Columns, Elements, NO_ORD, PartColumns, Request, Slot, Window, filter_numbers, is_constant,
 };
 use crate::error::{Error, Result};
 
@@ -258,11 +256,6 @@ impl Key {
         }))
     }
 
-    /// The same key if no document without a value is competitive: as if they sorted last.
-    pub(super) fn with_values(self) -> Key {
-        Key { missing_first: false, ..self }
-    }
-
     /// The place of a value, and whether it is that of the value itself: of a term that `column` does not have, it is
     /// the next one's.
     ///
@@ -322,25 +315,6 @@ impl Key {
         Ok(true)
     }
 
-    /// Sets the bits of the groups of `docs` that may have a number in `wanted`, or that have no value and sort
-    /// first: see [`skip::groups_that_may_hold`].
-    pub(super) fn open(
-        &self,
-        columns: PartColumns<'_>,
-        docs: DocRange,
-        wanted: &RangeInclusive<i64>,
-        finely: bool,
-        pruned: &mut Pruning,
-        bits: &mut [u64],
-    ) -> Result<()> {
-        let column = columns.get(self.slot);
-        if self.missing_first && !column.info().all_present() {
-            bits.fill(u64::MAX);
-            return Ok(());
-        }
-        skip::groups_that_may_hold(column, docs, wanted, finely, bits, pruned)
-    }
-
     /// The place of the best number in a range, for the order of parts: lesser ones come first.
     pub(super) fn best(&self, numbers: &RangeInclusive<i64>) -> (bool, i64) {
         let best = if self.descending { !numbers.end() } else { *numbers.start() };
@@ -348,13 +322,8 @@ impl Key {
     }
 
     /// Whether documents with a value come before those without one, or there are only the former.
-    pub(super) fn missing_decide(&self, info: &ColumnInfo) -> bool {
-        !self.missing_first || info.all_present()
-    }
-
-    /// Whether no document of the window without a value comes before one with a value.
-    pub(super) fn values_decide(&self, window: &Window<'_>) -> bool {
-        self.missing_decide(window.column(self.slot).info())
+    pub(super) fn values_decide(&self, column: &dyn Column) -> bool {
+        !self.missing_first || column.info().all_present()
     }
 }
 

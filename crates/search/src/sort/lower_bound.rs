@@ -29,6 +29,12 @@ const ZONE_DOCS: u32 = 4_096;
 /// The least number of documents for which a bound is worth computing.
 const MIN_HITS: u32 = 1_024;
 
+/// The number of documents to search, if they are enough for a bound.
+fn enough_hits(part: &PassPart<'_>, top: usize) -> Option<u32> {
+    let hits = part.docs.count(part.total);
+    (hits >= MIN_HITS && (hits / 4) as usize > top).then_some(hits)
+}
+
 /// Collects the first `top` documents around the column's best value. Returns the last of them, which bounds the
 /// result, and the number of documents visited.
 pub(super) fn from_best_zone(
@@ -39,8 +45,7 @@ pub(super) fn from_best_zone(
     after: Option<&Entry>,
 ) -> Result<(Option<Entry>, u64)> {
     let PassPart { docs, total, .. } = *part;
-    let hits = docs.count(total);
-    if hits < MIN_HITS || (hits / 4) as usize <= top {
+    if enough_hits(part, top).is_none() {
         return Ok((None, 0));
     }
     let Some(mut around) = best(part, keys, after)? else { return Ok((None, 0)) };
@@ -101,21 +106,11 @@ fn best(part: &PassPart<'_>, keys: &Keys, after: Option<&Entry>) -> Result<Optio
 /// Safety factor of the estimate: it should hold for this many times `top` documents.
 const MARGIN: u64 = 2;
 
-/// Estimates a bound that at least `top` documents of `docs` reach, from the zones of the first key's column. If
+/// Estimates a bound that at least `top` documents of the part reach, from the zones of the first key's column. If
 /// fewer do, the estimate was wrong.
-pub(super) fn estimate(
-    request: &Request<'_>,
-    part: &PassPart<'_>,
-    keys: &Keys,
-    top: usize,
-) -> Result<Option<Entry>> {
-    let (total, hits) = (part.total, request.hits());
-    let hits = len_u32(usize::try_from(hits).unwrap_or(usize::MAX));
-    if hits < MIN_HITS || (hits / 4) as usize <= top {
-        return Ok(None);
-    }
-    let Some(key) = keys.as_slice().first() else { return Ok(None) };
+pub(super) fn estimate(part: &PassPart<'_>, keys: &Keys, top: usize) -> Result<Option<Entry>> {
+    let Some((hits, key)) = enough_hits(part, top).zip(keys.as_slice().first()) else { return Ok(None) };
     let Some(index) = part.columns.get(key.slot).skip_index() else { return Ok(None) };
-    let wanted = (top as u64).saturating_mul(MARGIN * u64::from(total)) / u64::from(hits);
+    let wanted = (top as u64).saturating_mul(MARGIN * u64::from(part.total)) / u64::from(hits);
     Ok(index.estimate_nth(wanted, key.descending)?.and_then(|number| keys.entry_after(number)))
 }

@@ -46,10 +46,9 @@ pub(super) fn read_entries(
     buffers: &mut WindowBuffers,
 ) -> Result<Vec<Entry>> {
     let mut window = Window::new(BatchDocs::List(docs), request.columns_of(part), buffers);
-    let entries: Result<Vec<Entry>> =
-        match keys.as_slice().iter().try_for_each(|key| window.read_stored(key.slot)) {
-            Ok(()) => (0..docs.len()).map(|at| keys.entry(&window, at)).collect(),
-            Err(error) => Err(error.into()),
-        };
-    entries.map_err(|error| error.in_part(part, request.parts()))
+    let mut read = || -> Result<Vec<Entry>> {
+        keys.as_slice().iter().try_for_each(|key| window.read_stored(key.slot))?;
+        (0..docs.len()).map(|at| keys.entry(&window, at)).collect()
+    };
+    read().map_err(|error| error.in_part(part, request.parts()))
 }

@@ -105,13 +105,8 @@ pub(super) fn groups<'a>(
 }
 
 impl Group<'_> {
-    /// The documents of a run.
-    pub(super) fn docs_of(&mut self, run: Run) -> &mut [DocId] {
-        let indices = self.indices(run);
-        &mut self.docs[indices]
-    }
-
-    fn indices(&self, run: Run) -> Range<usize> {
+    /// The places of a run's documents in the group.
+    pub(super) fn indices(&self, run: Run) -> Range<usize> {
         (run.start - self.start) as usize..(run.end - self.start) as usize
     }
 

@@ -135,7 +135,8 @@ impl Step<'_> {
             let (items, others) = left.split_at_mut(run.len());
             left = others;
             threads::sort(items, threads, stop)?;
-            threads::copy(group.docs_of(*run), items, threads, stop, P::doc)?;
+            let docs = group.indices(*run);
+            threads::copy(&mut group.docs[docs], items, threads, stop, P::doc)?;
             if wanted {
                 group.ties.add(items, run.start, may_differ, self.has_next, stop)?;
             }

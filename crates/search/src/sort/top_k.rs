@@ -10,7 +10,7 @@ use super::key::{Entry, Key, Keys};
 use super::sort_value::SortValue;
 use crate::describe::{describe_pruning, with_separators};
 use crate::engine::{
-    Cells, Collector, Competitive, Interrupt, NO_ORD, PartColumns, PassPart, Slot, Window, len_u32,
+    Cells, Collector, Competitive, Interrupt, NO_ORD, PartColumns, PassPart, Slot, Window, len_u32, skip,
     value_bounds,
 };
 use crate::error::Result;
@@ -186,9 +186,10 @@ impl<K: TopKQueue> TopKCollector<K> {
 
     /// The first key, to skip by. If documents without a value come before all competitive ones, they count as last.
     fn first_key(&self) -> Option<Key> {
-        let key = *self.keys.as_slice().first()?;
+        let mut key = *self.keys.as_slice().first()?;
         let is_past = self.queue.not_before().is_some_and(|after| after.values[0] != SortValue::First);
-        Some(if is_past { key.with_values() } else { key })
+        key.missing_first &= !is_past;
+        Some(key)
     }
 
     /// The ties of `docs`, or of any documents that come next. Parts come in any order.
@@ -257,7 +258,7 @@ impl<K: TopKQueue> Collector for TopKCollector<K> {
         self.part = len_u32(part.columns.part());
         let Some(key) = self.first_key() else { return Ok(true) };
         let column = part.columns.get(key.slot);
-        let Some(bounds) = value_bounds(column).filter(|_| key.missing_decide(column.info())) else {
+        let Some(bounds) = value_bounds(column).filter(|_| key.values_decide(column)) else {
             return Ok(true);
         };
         let can_come_in = |numbers: RangeInclusive<i64>| {
@@ -303,11 +304,12 @@ impl<K: TopKQueue> Collector for TopKCollector<K> {
         groups: &mut [u64],
     ) -> Result<()> {
         let numbers = self.competitive(columns, Some(docs))?;
-        match self.first_key().zip(numbers) {
-            Some((key, numbers)) => {
-                key.open(columns, docs, &numbers, finely, &mut self.profile.filter, groups)
+        match self.first_key().map(|key| (key, columns.get(key.slot))).zip(numbers) {
+            Some(((key, column), numbers)) if key.values_decide(column) => {
+                skip::groups_that_may_hold(column, docs, &numbers, finely, groups, &mut self.profile.filter)
             }
-            None => {
+            // Documents without a value may be anywhere.
+            _ => {
                 groups.fill(u64::MAX);
                 Ok(())
             }
@@ -323,7 +325,7 @@ impl<K: TopKQueue> Collector for TopKCollector<K> {
             window.read(slot)?;
         }
         match self.first_key().map(|key| (key, window.stored_cells(key.slot))) {
-            Some((key, Cells::Numbers(numbers))) if key.values_decide(window) => {
+            Some((key, Cells::Numbers(numbers))) if key.values_decide(window.column(key.slot)) => {
                 if numbers.present.is_none() {
                     self.queue.choose_bound(&self.keys, numbers.values);
                 }
@@ -332,7 +334,7 @@ impl<K: TopKQueue> Collector for TopKCollector<K> {
                 };
                 self.collect_competitive(window, numbers.values, |number| number, pass)?;
             }
-            Some((key, Cells::Ords(ords))) if key.values_decide(window) => {
+            Some((key, Cells::Ords(ords))) if key.values_decide(window.column(key.slot)) => {
                 // No range that begins or ends at the greatest or least number contains the stand-in for a missing
                 // ord.
                 let missing = if key.descending { i64::MIN } else { i64::MAX };

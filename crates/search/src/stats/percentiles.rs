@@ -54,13 +54,6 @@ struct Range {
     counts: Vec<u64>,
 }
 
-impl Range {
-    /// The part that contains the value at a distance from the first.
-    fn part(&self, from_first: u64) -> usize {
-        usize::try_from(from_first >> self.bits.saturating_sub(BITS)).unwrap_or(usize::MAX)
-    }
-}
-
 impl Counter {
     fn new(slot: Slot, logical: LogicalType, searches: &[Search]) -> Counter {
         let searches = searches.iter().filter(|search| search.bits > 0);
@@ -82,18 +75,16 @@ impl Counter {
         // The last range that begins at or below it.
         let after = self.ranges.partition_point(|range| range.first <= rank);
         let Some(range) = after.checked_sub(1).and_then(|at| self.ranges.get_mut(at)) else { return };
-        let part = range.part(rank - range.first);
+        let part = (rank - range.first) >> range.bits.saturating_sub(BITS);
+        let part = usize::try_from(part).unwrap_or(usize::MAX);
         if let Some(count) = range.counts.get_mut(part) {
             *count += 1;
         }
     }
 
     fn narrow(&self, search: &mut Search) {
-        let Some(range) =
-            self.ranges.iter().find(|range| (range.first, range.bits) == (search.first, search.bits))
-        else {
-            return;
-        };
+        let is_its = |range: &&Range| (range.first, range.bits) == (search.first, search.bits);
+        let Some(range) = self.ranges.iter().find(is_its) else { return };
         search.bits = search.bits.saturating_sub(BITS);
         for (part, count) in (0_u64..).zip(&range.counts) {
             if search.place < search.below + count {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use docvalues_column::{
-    Column, ColumnSource, DocAddress, DocId, ErrorKind, Field, Kind, LiveDocs, LogicalType, Number, Part,
-    Result, SortKey, TimestampMicros, Value,
+    Column, ColumnSource, DocAddress, DocId, Field, Kind, LiveDocs, LogicalType, Number, Part, Result,
+    SortKey, TimestampMicros, Value,
 };
 use docvalues_format::file::kind::from_f64;
 use docvalues_search::facet::{Facet, FacetOrder};
@@ -21,6 +21,8 @@ use docvalues_testkit::rng::SplitMix64;
 use docvalues_testkit::searches::check_searches_in_parts;
 use docvalues_testkit::shapes::{Dataset, any_dataset, small_of_every_kind};
 use proptest::prelude::*;
+
+use crate::parts::{Damaged, part, source};
 
 /// The set with a column of stored numbers.
 fn with<N: Number>(parts: &Parts, name: &str, columns: &[ModelColumn]) -> Parts {
@@ -207,16 +209,6 @@ impl ColumnSource for Counted {
     }
 }
 
-fn source(names: &[&str]) -> MemSource {
-    let field = Field::new("name", Kind::Sorted, LogicalType::Utf8);
-    let slots = names.iter().map(|name| Some(name.as_bytes().to_vec())).collect();
-    MemSource::new(names.len().try_into().unwrap(), [(field, ModelColumn::Sorted(slots))])
-}
-
-fn part(names: &[&str]) -> Part {
-    Part::new(source(names))
-}
-
 fn doc(doc: u32, value: f64) -> (DocId, f64) {
     (DocId::new(doc), value)
 }
@@ -276,23 +268,6 @@ fn sets_made_of_one_with_a_column_have_its_values() {
     let none = Parts::new([]).with_column("score", Vec::<Vec<(DocId, f64)>>::new()).unwrap();
     let found = Search::over(&none).histogram(Docs::All, &Histogram::of("score", Step::Width(0.5))).unwrap();
     assert_eq!((found.field.logical, found.buckets.len()), (LogicalType::F64, 0));
-}
-
-/// A source whose columns cannot be opened.
-struct Damaged;
-
-impl ColumnSource for Damaged {
-    fn docs(&self) -> u32 {
-        2
-    }
-
-    fn fields(&self) -> Result<Vec<Field>> {
-        Ok(Vec::new())
-    }
-
-    fn column(&self, _: &str) -> Result<Arc<dyn Column>> {
-        Err(ErrorKind::Source { name: "damaged".into(), source: "bad bytes".into() }.into())
-    }
 }
 
 #[test]

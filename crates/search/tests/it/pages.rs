@@ -12,10 +12,7 @@ use docvalues_testkit::rng::SplitMix64;
 use docvalues_testkit::shapes::{Dataset, any_dataset};
 use proptest::prelude::*;
 
-fn by(name: &str) -> [SortKey; 4] {
-    let up = SortKey::of(name);
-    [up.clone(), up.clone().descending(), up.clone().missing_first(), up.descending().missing_first()]
-}
+use crate::sorts::by;
 
 /// The documents cut into parts that begin at these documents.
 fn cut(dataset: &Dataset, starts: &[u32]) -> Parts {

@@ -13,10 +13,14 @@ use docvalues_search::stats::Stats;
 use docvalues_search::{Docs, Error, MissingColumns, MixedTypes, PartError, Parts, Query, Search};
 use docvalues_testkit::model::{MemSource, ModelColumn};
 
-fn part(names: &[&str]) -> Part {
+pub(crate) fn source(names: &[&str]) -> MemSource {
     let field = Field::new("name", Kind::Sorted, LogicalType::Utf8);
     let slots = names.iter().map(|name| Some(name.as_bytes().to_vec())).collect();
-    Part::new(MemSource::new(names.len().try_into().unwrap(), [(field, ModelColumn::Sorted(slots))]))
+    MemSource::new(names.len().try_into().unwrap(), [(field, ModelColumn::Sorted(slots))])
+}
+
+pub(crate) fn part(names: &[&str]) -> Part {
+    Part::new(source(names))
 }
 
 fn counts(parts: &Parts, facet: &Facet) -> Vec<(String, u64)> {
@@ -291,8 +295,8 @@ fn totals_exceed_32_bits() {
     ));
 }
 
-/// A source whose column `it` cannot be opened.
-struct Damaged;
+/// A source whose columns cannot be opened.
+pub(crate) struct Damaged;
 
 impl ColumnSource for Damaged {
     fn docs(&self) -> u32 {

@@ -12,7 +12,8 @@ use docvalues_testkit::shapes::{Counts, Dataset, Numbers, Presence, Shape, Strin
 /// Sizes around those of short runs, of parallel sorts, and of windows.
 const SIZES: [u32; 6] = [4_095, 4_096, 4_097, 16_385, 32_769, 70_001];
 
-fn by(name: &str) -> [SortKey; 4] {
+/// A key in each direction, with missing values last and first.
+pub(crate) fn by(name: &str) -> [SortKey; 4] {
     let up = SortKey::of(name);
     [up.clone(), up.clone().descending(), up.clone().missing_first(), up.descending().missing_first()]
 }
