@@ -104,8 +104,9 @@ fn merge(
     ids: Option<&IdIndexPlan>,
     progress: &mut Progress,
 ) -> Result<Summary> {
-    let mut merger = Merger::new(args.write.options(args.memory)).spelling(text_format);
-    merger = merger.promote(args.promote).watch(|at| progress.show_merge(at));
+    let merger = Merger::new(args.write.options(args.memory)).promote(args.promote);
+    let mut merger = merger.spelling(|formats| TextFormat::in_common(formats.iter().copied()));
+    merger = merger.watch(|at| progress.show_merge(at));
     if !args.sort_by.is_empty() {
         merger = merger.sort_by(sort_keys(&args.sort_by, segments.all())?);
     }
@@ -169,11 +170,6 @@ pub(super) fn sort_keys(arguments: &[String], segments: &[OpenSegment]) -> Resul
     let fields = columns::select(segments, &[])?;
     let columns = fields.iter().map(|field| (field.name.as_str(), field.kind.is_multi_valued()));
     keys_to_write(arguments, &columns.collect::<Vec<_>>())
-}
-
-/// The text format that several segments have in common.
-fn text_format(formats: &[Option<&str>]) -> Option<String> {
-    TextFormat::in_common(formats.iter().copied())
 }
 
 /// Compares the size of the merged segment with those of its parts.

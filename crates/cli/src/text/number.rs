@@ -163,7 +163,7 @@ impl FloatStyle {
             _ if value.is_nan() => out.write_str("NaN"),
             // `-0` is no canonical number.
             FloatStyle::Shortest | FloatStyle::Cell | FloatStyle::Compact | FloatStyle::Plain
-                if is_negative_zero(value) =>
+                if value == 0.0 && value.is_sign_negative() =>
             {
                 return out.push_str("-0.0");
             }
@@ -188,10 +188,6 @@ impl FloatStyle {
         self.print(value, &mut printed);
         printed == text
     }
-}
-
-fn is_negative_zero(value: f64) -> bool {
-    value == 0.0 && value.is_sign_negative()
 }
 
 /// `1e-5` as `1e-05`, `1e16` as `1e+16`.
