@@ -13,7 +13,7 @@ use crate::api::writer::{self, Merger, Spill, Summary};
 use crate::api::{DocAddress, LogicalType, SortKey};
 use crate::args::merge::MergeArgs;
 use crate::console::Console;
-use crate::console::destination::{followed, is_stdout, refuse_no_segment, refuse_stdout};
+use crate::console::destination::{followed, is_stdout, refuse_no_segment};
 use crate::console::progress::Progress;
 use crate::error::{CliError, Exit, Result};
 use crate::import::ids::refused;
@@ -70,11 +70,8 @@ fn merge_store(args: &MergeArgs, folder: &Path, opener: &Opener, console: &mut C
 
 /// Merges segments into the file `output`.
 fn merge_files(args: &MergeArgs, output: &Path, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
-    refuse_no_segment(output)?;
+    refuse_no_segment(output, args.write.json, console)?;
     let to_stdout = is_stdout(output);
-    if to_stdout {
-        refuse_stdout(args.write.json, console)?;
-    }
     let segments = Segments::open_all(opener, &args.files)?;
     let (ids, note) = ids::plan(args, segments.all())?;
     let mut progress = Progress::new(console.err_width.is_some() && !args.write.quiet, None);
