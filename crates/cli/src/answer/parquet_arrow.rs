@@ -17,46 +17,34 @@ use crate::error::{CliError, Result};
 /// The approximate size of a Parquet row group, which is buffered in memory.
 const GROUP_BYTES: usize = 64 << 20;
 
-/// The output format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ArrowFormat {
-    Parquet,
-    /// The Arrow file format, with a footer.
-    ArrowFile,
-    /// The Arrow stream format.
-    ArrowStream,
+/// Writes all batches as Parquet.
+pub(crate) fn write_parquet(batches: Batches<'_>, out: &mut dyn Write) -> Result<()> {
+    let zstd = Compression::ZSTD(ZstdLevel::default());
+    let properties = WriterProperties::builder().set_compression(zstd).build();
+    // Its output must be `Send`, which `out` is not.
+    let mut writer = ArrowWriter::try_new(Vec::new(), batches.schema(), Some(properties))?;
+    for batch in batches {
+        writer.write(&batch?)?;
+        if writer.in_progress_size() >= GROUP_BYTES {
+            writer.flush()?;
+        }
+        out.write_all(&mem::take(writer.inner_mut()))?;
+    }
+    Ok(out.write_all(&writer.into_inner()?)?)
 }
 
-/// Writes all batches.
-pub(crate) fn write(mut batches: Batches<'_>, format: ArrowFormat, out: &mut dyn Write) -> Result<()> {
-    let schema = batches.schema();
-    match format {
-        ArrowFormat::Parquet => {
-            let zstd = Compression::ZSTD(ZstdLevel::default());
-            let properties = WriterProperties::builder().set_compression(zstd).build();
-            // Its output must be `Send`, which `out` is not.
-            let mut writer = ArrowWriter::try_new(Vec::new(), schema, Some(properties))?;
-            for batch in batches {
-                writer.write(&batch?)?;
-                if writer.in_progress_size() >= GROUP_BYTES {
-                    writer.flush()?;
-                }
-                out.write_all(&mem::take(writer.inner_mut()))?;
-            }
-            out.write_all(&writer.into_inner()?)?;
-        }
-        ArrowFormat::ArrowFile => {
-            let mut writer = FileWriter::try_new(out, &schema)?;
-            batches.try_for_each(|batch| writer.write(&batch?))?;
-            writer.finish()?;
-        }
-        ArrowFormat::ArrowStream => {
-            let mut writer = StreamWriter::try_new(out, &schema)?;
-            batches.try_for_each(|batch| writer.write(&batch?))?;
-            writer.finish()?;
-        }
-    }
-    Ok(())
+/// Writes all batches in the Arrow file format, with a footer.
+pub(crate) fn write_arrow_file(mut batches: Batches<'_>, out: &mut dyn Write) -> Result<()> {
+    let mut writer = FileWriter::try_new(out, &batches.schema())?;
+    batches.try_for_each(|batch| writer.write(&batch?))?;
+    Ok(writer.finish()?)
+}
+
+/// Writes all batches in the Arrow stream format.
+pub(crate) fn write_arrow_stream(mut batches: Batches<'_>, out: &mut dyn Write) -> Result<()> {
+    let mut writer = StreamWriter::try_new(out, &batches.schema())?;
+    batches.try_for_each(|batch| writer.write(&batch?))?;
+    Ok(writer.finish()?)
 }
 
 impl From<ArrowError> for CliError {

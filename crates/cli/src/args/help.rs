@@ -43,15 +43,10 @@ fn in_short(command: Command) -> Command {
 
 /// Everything about the commands that are named by `words`. The layout is that of short help, whose lines are a third.
 fn in_full(command: Command, words: &[String]) -> Command {
-    let (about, notes) = (command.get_long_about().cloned(), command.get_after_long_help().cloned());
-    let command = match about {
-        Some(about) => command.about(about),
-        None => command,
-    };
-    let command = match notes {
-        Some(notes) => command.after_help(notes),
-        None => command,
-    };
+    // All commands have both.
+    let about = command.get_long_about().or(command.get_about()).cloned().unwrap_or_default();
+    let notes = command.get_after_long_help().or(command.get_after_help()).cloned().unwrap_or_default();
+    let command = command.about(about).after_help(notes);
     let is_named = |command: &Command| words.iter().any(|word| word == command.get_name());
     command.mut_args(described).mut_subcommands(|sub| if is_named(&sub) { in_full(sub, words) } else { sub })
 }

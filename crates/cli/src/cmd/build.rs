@@ -4,7 +4,7 @@ use crate::answer::segment_info;
 use crate::api::writer::{self, SegmentWriter, Spill};
 use crate::args::build::BuildArgs;
 use crate::console::Console;
-use crate::console::destination::{followed, is_stdout, refuse_no_segment, refuse_stdout};
+use crate::console::destination::{followed, is_stdout, refuse_no_segment};
 use crate::console::progress::Progress;
 use crate::error::{Exit, Result};
 use crate::import::notes::{tell_joined_numbers, tell_notes};
@@ -14,10 +14,7 @@ use crate::text::quoting::decimal;
 use crate::text::thousands;
 
 pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit> {
-    refuse_no_segment(&args.output)?;
-    if is_stdout(&args.output) {
-        refuse_stdout(args.write.json, console)?;
-    }
+    refuse_no_segment(&args.output, args.write.json, console)?;
     let widens = !args.input.skip_bad;
     let chunk_threads = Some(args.write.worker_threads());
     let options = ImportOptions { widens, chunk_threads, ..args.input.options(args.memory)? };

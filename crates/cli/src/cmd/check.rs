@@ -25,7 +25,6 @@ use crate::text::{Json, counted, printable, thousands};
 #[derive(Default)]
 struct Report {
     file: String,
-    clean: bool,
     documents: Option<u64>,
     columns: Option<u32>,
     bytes: Option<u64>,
@@ -49,7 +48,7 @@ impl Report {
     fn json(&self) -> Json {
         Json::object([
             ("file", self.file.as_str().into()),
-            ("clean", self.clean.into()),
+            ("clean", self.problems.is_empty().into()),
             ("documents", self.documents.into()),
             ("columns", self.columns.into()),
             ("bytes", self.bytes.into()),
@@ -57,6 +56,12 @@ impl Report {
             ("not_read", Json::any(self.not_read.iter().map(|column| column.as_str().into()))),
             ("problems", self.problems.iter().map(Problem::json).collect()),
         ])
+    }
+
+    /// Adds an error, whose message says what is damaged.
+    fn fail(&mut self, failure: CliError) {
+        self.exit = self.exit.max(failure.exit);
+        self.problems.push(Problem { message: failure.message, ..Problem::default() });
     }
 }
 
@@ -108,11 +113,9 @@ fn check(opener: &Opener, file: &Path) -> Report {
         false => opener.segment(file).map(|segment| check_segment(&segment, &mut report)),
     };
     if let Err(failure) = checked {
-        report.exit = failure.exit;
-        let message = failure.message.strip_prefix(&format!("{name}: ")).unwrap_or(&failure.message);
-        report.problems.push(Problem { message: message.to_owned(), ..Problem::default() });
+        let message = failure.message.strip_prefix(&format!("{name}: ")).map(str::to_owned);
+        report.fail(CliError { message: message.unwrap_or(failure.message), ..failure });
     }
-    report.clean = report.problems.is_empty();
     report
 }
 
@@ -133,16 +136,12 @@ fn check_lucene(opener: &Opener, folder: &Path, report: &mut Report) -> Result<(
     let index = opener.lucene(folder, Options::new())?;
     let mut names = BTreeSet::new();
     for segment in index.segments() {
-        let mut note = |failure: CliError| {
-            report.exit = report.exit.max(failure.exit);
-            report.problems.push(Problem { message: failure.message, ..Problem::default() });
-        };
         if let Err(error) = segment.verify() {
-            note(error.into());
+            report.fail(error.into());
         }
         for field in segment.fields()? {
             if let Err(error) = segment.column(&field.name) {
-                note(error.into());
+                report.fail(error.into());
             }
             names.insert(field.name);
         }
@@ -156,13 +155,8 @@ fn check_lucene(opener: &Opener, folder: &Path, report: &mut Report) -> Result<(
 }
 
 fn check_store(opener: &Opener, folder: &Path, report: &mut Report) -> Result<()> {
-    let Report { exit, problems, .. } = report;
-    let found = StoreReader::check(folder, opener.options(), &mut |error| {
-        // The message names the file.
-        let failure = CliError::from(error);
-        *exit = (*exit).max(failure.exit);
-        problems.push(Problem { message: failure.message, ..Problem::default() });
-    })?;
+    // The messages name the files.
+    let found = StoreReader::check(folder, opener.options(), &mut |error| report.fail(error.into()))?;
     report.documents = Some(found.docs);
     report.bytes = Some(found.bytes);
     report.store = Some(found);
@@ -183,7 +177,7 @@ fn problem(error: &Error) -> Problem {
 
 fn print(report: &Report, quiet: bool, console: &mut Console<'_>) -> Result<()> {
     let file = &report.file;
-    if report.clean && !quiet {
+    if report.problems.is_empty() && !quiet {
         let docs = counted(report.documents.unwrap_or(0), "document", "documents");
         let bytes = thousands(report.bytes.unwrap_or(0));
         let parts = match &report.store {

@@ -141,7 +141,7 @@ impl Export<'_> {
 
     #[cfg(feature = "parquet")]
     fn columnar(&self, docs: DocSelection, console: &mut Console<'_>) -> Result<()> {
-        use crate::answer::parquet_arrow::{ArrowFormat, write};
+        use crate::answer::parquet_arrow::{write_arrow_file, write_arrow_stream, write_parquet};
         use crate::api::DocOrder;
         use crate::api::search::DocsByPart;
 
@@ -162,13 +162,12 @@ impl Export<'_> {
         };
         let batches = self.segments.search().export(order, &names)?.batches();
         let batches = if self.args.records.doc_ids { batches.doc_ids(records::DOC) } else { batches };
-        let format = match self.format {
-            RecordFormat::Parquet => ArrowFormat::Parquet,
-            _ if self.to_file => ArrowFormat::ArrowFile,
+        match self.format {
+            RecordFormat::Parquet => write_parquet(batches, console.out),
+            _ if self.to_file => write_arrow_file(batches, console.out),
             // A reader of a pipe cannot seek to a footer.
-            _ => ArrowFormat::ArrowStream,
-        };
-        write(batches, format, console.out)
+            _ => write_arrow_stream(batches, console.out),
+        }
     }
 }
 

@@ -56,7 +56,7 @@ impl Import<'_> {
     /// Writes a segment.
     fn to_segment(&self, console: &mut Console<'_>) -> Result<Exit> {
         let args = self.args;
-        refuse_no_segment(&args.output)?;
+        refuse_no_segment(&args.output, args.write.json, console)?;
         self.write(&followed(&args.output)?, args.id_field.as_deref(), self.sort_keys()?, console)?;
         console.done = Some(format!("{} is complete", args.output.display()));
         if !args.write.quiet {

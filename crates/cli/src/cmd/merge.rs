@@ -13,7 +13,7 @@ use crate::api::writer::{self, Merger, Spill, Summary};
 use crate::api::{DocAddress, LogicalType, SortKey};
 use crate::args::merge::MergeArgs;
 use crate::console::Console;
-use crate::console::destination::{followed, is_stdout, refuse_no_segment, refuse_stdout};
+use crate::console::destination::{followed, is_stdout, refuse_no_segment};
 use crate::console::progress::Progress;
 use crate::error::{CliError, Exit, Result};
 use crate::import::ids::refused;
@@ -70,11 +70,8 @@ fn merge_store(args: &MergeArgs, folder: &Path, opener: &Opener, console: &mut C
 
 /// Merges segments into the file `output`.
 fn merge_files(args: &MergeArgs, output: &Path, opener: &Opener, console: &mut Console<'_>) -> Result<Exit> {
-    refuse_no_segment(output)?;
+    refuse_no_segment(output, args.write.json, console)?;
     let to_stdout = is_stdout(output);
-    if to_stdout {
-        refuse_stdout(args.write.json, console)?;
-    }
     let segments = Segments::open_all(opener, &args.files)?;
     let (ids, note) = ids::plan(args, segments.all())?;
     let mut progress = Progress::new(console.err_width.is_some() && !args.write.quiet, None);
@@ -104,8 +101,9 @@ fn merge(
     ids: Option<&IdIndexPlan>,
     progress: &mut Progress,
 ) -> Result<Summary> {
-    let mut merger = Merger::new(args.write.options(args.memory)).spelling(text_format);
-    merger = merger.promote(args.promote).watch(|at| progress.show_merge(at));
+    let merger = Merger::new(args.write.options(args.memory)).promote(args.promote);
+    let mut merger = merger.spelling(|formats| TextFormat::in_common(formats.iter().copied()));
+    merger = merger.watch(|at| progress.show_merge(at));
     if !args.sort_by.is_empty() {
         merger = merger.sort_by(sort_keys(&args.sort_by, segments.all())?);
     }
@@ -169,11 +167,6 @@ pub(super) fn sort_keys(arguments: &[String], segments: &[OpenSegment]) -> Resul
     let fields = columns::select(segments, &[])?;
     let columns = fields.iter().map(|field| (field.name.as_str(), field.kind.is_multi_valued()));
     keys_to_write(arguments, &columns.collect::<Vec<_>>())
-}
-
-/// The text format that several segments have in common.
-fn text_format(formats: &[Option<&str>]) -> Option<String> {
-    TextFormat::in_common(formats.iter().copied())
 }
 
 /// Compares the size of the merged segment with those of its parts.

@@ -112,8 +112,12 @@ pub(crate) fn is_stdout(path: &Path) -> bool {
     ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|stdout| path == Path::new(stdout))
 }
 
-/// Fails if standard output cannot receive a segment, or is to receive JSON as well.
-pub(crate) fn refuse_stdout(json: bool, console: &Console<'_>) -> Result<()> {
+/// Fails if a segment cannot go to the output: a file that is no segment is there, or it is standard output, which is a terminal
+/// or is to receive JSON as well.
+pub(crate) fn refuse_no_segment(output: &Path, json: bool, console: &Console<'_>) -> Result<()> {
+    if !is_stdout(output) {
+        return refuse_other_format(output, "a segment", |head| head.starts_with(&MAGIC));
+    }
     if console.out_width.is_some() {
         return Err(CliError::usage("a segment cannot be printed on a terminal").hint("name a file with -o"));
     }
@@ -200,11 +204,6 @@ pub(crate) fn refuse_other_format(
     }
     Err(CliError::usage(format!("{}: expected {expected} to replace, found another file", output.display()))
         .hint("the name after -o is that of the file to write; use another name, or remove this file first"))
-}
-
-/// Fails if the output exists and is no segment.
-pub(crate) fn refuse_no_segment(output: &Path) -> Result<()> {
-    refuse_other_format(output, "a segment", |head| head.starts_with(&MAGIC))
 }
 
 /// Fails if the output exists and is no text, or not packed as its name says.

@@ -45,14 +45,15 @@ impl Import {
         let Some(threads) = self.options.chunk_threads else {
             return self.add_text_rows(source, &mut rows, |_| false, sink);
         };
+        let are_lines = |rows: &Rows| matches!(rows, Rows::Ndjson(rows) if rows.are_lines());
         if let Rows::Ndjson(_) = &rows {
             // The first rows tell whether there is one a line.
-            self.add_text_rows(source, &mut rows, Rows::are_json_lines, sink)?;
+            self.add_text_rows(source, &mut rows, are_lines, sink)?;
         }
         let size = CHUNK.min(self.options.batch_bytes).max(1);
         let have_chunks = match &rows {
             Rows::Csv(rows) => self.are_simple(rows),
-            Rows::Ndjson(rows) => rows.are_lines(),
+            Rows::Ndjson(_) => are_lines(&rows),
         };
         match rows {
             rows if have_chunks => self.add_chunks(source, Chunks::after(rows, size), threads, sink),

@@ -47,8 +47,6 @@ pub(crate) struct NdjsonRows {
     pub(super) exclude: Exclude,
     /// For each field, the number of the last row that had it.
     seen: Vec<u64>,
-    /// For each field, whether it is excluded, so that its values need not fit a column.
-    excluded: Vec<bool>,
     /// The dotted name of the current field.
     name: String,
 }
@@ -67,7 +65,6 @@ impl NdjsonRows {
             number: 0,
             exclude,
             seen: Vec::new(),
-            excluded: Vec::new(),
             name: String::new(),
         }
     }
@@ -107,7 +104,6 @@ impl NdjsonRows {
         if parsed.is_err() {
             // A row that is left out has no fields.
             fields.truncate(known);
-            self.excluded.truncate(known);
         }
         self.bytes = if bytes.len() > LARGE { Vec::new() } else { bytes };
         parsed.map(|()| true).map_err(InputError::from)
@@ -245,7 +241,8 @@ impl NdjsonRows {
                 self.object(raw, &path, line, fields, row)?;
             } else {
                 let field = self.field(&path, at, fields)?;
-                if !self.is_excluded(field, fields) {
+                // Values of an excluded field need not fit a column.
+                if !self.exclude.has(&self.name) {
                     self.value(field, raw, at, line, row)?;
                 }
             }
@@ -277,13 +274,6 @@ impl NdjsonRows {
     fn duplicate(&self, at: usize) -> BadRow {
         let bad = self.bad(at, format!("duplicate key {:?} in one object", self.name));
         bad.hint("keep one of them; write several values as an array")
-    }
-
-    /// Whether a field is excluded. Known fields are not compared with the excluded names again.
-    fn is_excluded(&mut self, field: FieldId, fields: &Fields) -> bool {
-        let new = fields.names().skip(self.excluded.len()).map(|name| self.exclude.has(name));
-        self.excluded.extend(new);
-        self.excluded.get(field.index()).copied().unwrap_or(false)
     }
 
     /// Appends the cells of a scalar or an array.

@@ -45,11 +45,6 @@ fn without_offsets(column: &Column) -> Option<String> {
     })
 }
 
-/// Notes that are printed even if others are not: values were joined that may differ in meaning.
-fn notes_of_joined_numbers(import: &Import) -> impl Iterator<Item = String> {
-    import.columns.iter().filter(|column| column.is_stored()).filter_map(joined)
-}
-
 /// A note on cells that became one number.
 fn joined(column: &Column) -> Option<String> {
     let Joined { first, other, cells, is_partial } = column.joined()?;
@@ -150,9 +145,9 @@ pub(crate) fn empty_inputs(import: &Import) -> Option<String> {
     (!names.is_empty()).then(|| format!("empty input: {}{result}", names.join(", ")))
 }
 
-/// Prints the notes that `--quiet` keeps.
+/// Prints the notes that `--quiet` keeps: values were joined that may differ in meaning.
 pub(crate) fn tell_joined_numbers(import: &Import, console: &mut Console<'_>) {
-    for note in notes_of_joined_numbers(import) {
+    for note in import.columns.iter().filter(|column| column.is_stored()).filter_map(joined) {
         console.note(&format!("note: {note}"));
     }
 }

@@ -58,11 +58,6 @@ impl Rows {
             Rows::Ndjson(NdjsonRows { file, reader, .. }) => (&*file, reader),
         }
     }
-
-    /// Whether the rest has one object of JSON a line.
-    pub(super) fn are_json_lines(&self) -> bool {
-        matches!(self, Rows::Ndjson(rows) if rows.are_lines())
-    }
 }
 
 impl Import {

@@ -81,9 +81,8 @@ impl CellParser<'_> {
             LogicalType::TimestampMillis | LogicalType::TimestampMicros | LogicalType::TimestampNanos => {
                 return self.timestamp(form, text);
             }
-            LogicalType::Ip | LogicalType::Uuid => {
-                read_fixed(self.logical, text, bytes).filter(|value| self.accepts(value))
-            }
+            LogicalType::Ip | LogicalType::Uuid => read_fixed(self.logical, text, bytes)
+                .filter(|(_, mark)| self.explicit || *mark == ValueStyle::Canonical),
             LogicalType::Utf8 => {
                 bytes.extend_from_slice(text.as_bytes());
                 Some((Stored::Bytes, lost_unless(!matches!(form, Form::Number | Form::Bool))))
@@ -101,11 +100,6 @@ impl CellParser<'_> {
             (Stored::Number(number), _) => Value::of(self.logical, number),
             (Stored::Bytes, _) => Value::Bytes(bytes),
         })
-    }
-
-    /// Whether the column takes a value of its type that may be printed in another format.
-    fn accepts(&self, (_, mark): &(Stored, ValueStyle)) -> bool {
-        self.explicit || *mark == ValueStyle::Canonical
     }
 
     fn integer<T: std::str::FromStr + TryFrom<i64>>(&self, text: &str) -> Option<T> {

@@ -371,15 +371,6 @@ fn a_mistake_before_an_error_of_the_file_comes_first() {
 }
 
 #[test]
-fn inputs_of_several_formats_are_united_by_name() {
-    let files =
-        [("a.csv", "a,b\n1,x\n"), ("b.tsv", "b\ta\ny\t2.5\n"), ("c.ndjson", "{\"c\":true,\"a\":3}\n")];
-    let imported = import(&files, options()).unwrap();
-    assert_eq!(imported.types(), ["a f64", "b string", "c bool"]);
-    assert_eq!(imported.csv(), "a,b,c\n1,x,\n2.5,y,\n3,,true\n");
-}
-
-#[test]
 fn fields_behind_the_sample_take_the_type_of_their_first_value() {
     let text = "{\"a\":1}\n{\"a\":2,\"b\":true,\"c\":[1.5],\"d\":\"2013-01-01\",\"e\":null}\n{\"e\":7}\n";
     let imported = import(&[("a.ndjson", text)], ImportOptions { sample: 1, ..options() }).unwrap();
@@ -495,13 +486,6 @@ fn cells_of_multi_valued_columns_are_arrays_or_separated() {
     assert!(found.contains("expected a JSON array"), "{found}");
     let (found, _) = message(import(&[("a.csv", "t\n\"[1,\"\"x\"\"]\"\n")], typed("t=i64[]")));
     assert!(found.ends_with("expected an i64 (-2^63 to 2^63-1), found \"x\""), "{found}");
-}
-
-#[test]
-fn a_name_of_the_command_line_must_be_a_column() {
-    let (found, hint) = message(import(&[("a.csv", "size\n1\n")], typed("sise=u64")));
-    assert_eq!(found, "--type: no input has a column \"sise\"");
-    assert_eq!(hint, "did you mean \"size\"?");
 }
 
 #[test]

@@ -10,13 +10,6 @@ use crate::text::quoting::{NAMED, first_few, shell_word};
 use crate::text::text_format::TextFormat;
 use crate::text::words::{closest, meant};
 
-/// The fields of a segment in the order of the input. Fields without a rank come last, by name.
-fn fields_in_order(segment: &OpenSegment) -> Result<Vec<Field>> {
-    let mut fields = segment.source.fields()?;
-    fields.sort_by_key(order_of);
-    Ok(fields)
-}
-
 /// The rank of a field in the input.
 pub(crate) fn order_of(field: &Field) -> u32 {
     field.format.as_deref().and_then(|format| TextFormat::parse(format).order).unwrap_or(u32::MAX)
@@ -50,7 +43,10 @@ fn unite(segments: &[OpenSegment]) -> Result<Vec<Field>> {
     let mut fields: Vec<Field> = Vec::new();
     let mut names: HashSet<String> = HashSet::new();
     for segment in segments {
-        fields.extend(fields_in_order(segment)?.into_iter().filter(|field| names.insert(field.name.clone())));
+        let mut own = segment.source.fields()?;
+        // In the order of the input. Fields without a rank come last, by name.
+        own.sort_by_key(order_of);
+        fields.extend(own.into_iter().filter(|field| names.insert(field.name.clone())));
     }
     Ok(fields)
 }

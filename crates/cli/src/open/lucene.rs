@@ -28,11 +28,6 @@ impl Opener {
     }
 }
 
-/// The path of a segment, for messages.
-fn path_of(folder: &Path, segment: &Segment) -> String {
-    folder.join(segment.name()).to_string_lossy().into_owned()
-}
-
 /// The segments of an index; if it has none, one without documents. With `unites_kinds`, a column has one kind in all of
 /// them.
 pub(super) fn segments(opener: &Opener, path: &Path, unites_kinds: bool) -> Result<Vec<OpenSegment>> {
@@ -40,7 +35,8 @@ pub(super) fn segments(opener: &Opener, path: &Path, unites_kinds: bool) -> Resu
     let opened = index.segments().iter().zip(index.parts());
     let opened = opened
         .map(|(segment, part)| {
-            OpenSegment::of_lucene(path_of(path, segment), Some(Arc::clone(segment)), part)
+            let file = path.join(segment.name()).to_string_lossy().into_owned();
+            OpenSegment::of_lucene(file, Some(Arc::clone(segment)), part)
         })
         .collect::<Vec<_>>();
     if !opened.is_empty() {

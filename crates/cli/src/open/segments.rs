@@ -249,11 +249,6 @@ impl Segments {
 
     /// As [`select`](Self::select), for one column whose name may contain commas.
     pub(crate) fn field(&self, name: &str) -> Result<Field> {
-        if let Some(only) = self.only() {
-            let mut field = only.source.column(name)?.info().field.clone();
-            self.describe(&mut field)?;
-            return Ok(field);
-        }
         let opened = self.search().retriever(&[name]).map_err(|error| self.failure(error))?;
         let Some(field) = opened.fields().next() else {
             return Err(columns::unknown_column(&self.segments, name)?);

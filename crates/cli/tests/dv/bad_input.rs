@@ -136,19 +136,6 @@ fn files_that_are_not_there() {
 }
 
 #[test]
-#[cfg(unix)]
-fn the_output_is_no_input() {
-    let sandbox = Sandbox::with("a.csv", "a\n1\n");
-    std::fs::hard_link(sandbox.path("a.csv"), sandbox.path("hard.csv")).unwrap();
-    for output in ["./a.csv", "hard.csv"] {
-        let run = sandbox.dv(&["build", "a.csv", "-o", output]);
-        assert_eq!(run.code, 2, "{run:?}");
-        assert!(run.err.starts_with("dv: \"a.csv\" is both an input and the output\n"), "{run:?}");
-        assert_eq!(sandbox.read(output), b"a\n1\n");
-    }
-}
-
-#[test]
 fn a_budget_that_is_too_small() {
     let cell = "long ".repeat(20_000);
     let message = "the values of a row take more memory than --memory allows";

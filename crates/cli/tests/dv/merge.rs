@@ -170,11 +170,3 @@ fn a_damaged_segment_is_named_and_nothing_is_written() {
     left.sort();
     assert_eq!(left, ["a.csv", "a.dv", "b.csv", "b.dv"], "no temporary file is left");
 }
-
-#[test]
-fn an_input_is_not_the_output() {
-    let sandbox = two("n\n1\n", "n\n2\n");
-    let run = sandbox.dv(&["merge", "a.dv", "b.dv", "-o", "./b.dv"]);
-    assert_eq!(run.code, 2);
-    assert!(run.err.starts_with("dv: \"b.dv\" is both an input and the output"), "{}", run.err);
-}

@@ -112,11 +112,21 @@ fn no_input_is_replaced() {
     sandbox.write("ids", "a\n");
     sandbox.write("s.toml", "[columns.id]\ntype = \"string\"\n");
     std::os::unix::fs::symlink("docs", sandbox.path("link")).unwrap();
+    std::os::unix::fs::symlink("a.dv", sandbox.path("link.dv")).unwrap();
+    for (input, link) in [("a.csv", "hard.csv"), ("a.dv", "hard.dv")] {
+        std::fs::hard_link(sandbox.path(input), sandbox.path(link)).unwrap();
+    }
     for (command, input) in [
         (&["export", "a.dv", "--docs", "docs", "-o", "docs"][..], "docs"),
         (&["export", "a.dv", "--docs", "docs", "-o", "link"], "docs"),
         (&["schema", "a.csv", "--schema", "s.toml", "-o", "./s.toml"], "s.toml"),
         (&["build", "a.csv", "--schema", "s.toml", "-o", "s.toml"], "s.toml"),
+        (&["build", "a.csv", "-o", "./a.csv"], "a.csv"),
+        (&["build", "a.csv", "-o", "hard.csv"], "a.csv"),
+        (&["merge", "a.dv", "a.dv", "-o", "./a.dv"], "a.dv"),
+        (&["export", "a.dv", "--format", "csv", "-o", "a.dv"], "a.dv"),
+        (&["export", "a.dv", "--format", "csv", "-o", "hard.dv"], "a.dv"),
+        (&["export", "a.dv", "--format", "csv", "-o", "link.dv"], "a.dv"),
         (&["check", "a.dv", "a.csv", "-o", "a.csv"], "a.csv"),
         (&["count", "?.csv", "a.dv", "--skip-damaged", "-o", "a.csv"], "a.csv"),
         // Standard input.
@@ -127,7 +137,8 @@ fn no_input_is_replaced() {
         let stdin = std::fs::File::open(sandbox.path(input)).unwrap();
         let run = Run::new(sandbox.command(command).stdin(stdin).output().unwrap());
         let shown = if command.contains(&"-") { "-" } else { input };
-        let expected = format!("dv: \"{shown}\" is both an input and the output\n");
+        let message = format!("dv: \"{shown}\" is both an input and the output\n");
+        let expected = message + "    hint: name another file with -o\n";
         assert!(run.code == 2 && run.err.starts_with(&expected), "{command:?}: {run:?}");
         assert_eq!(sandbox.read(input), before, "{command:?}");
     }

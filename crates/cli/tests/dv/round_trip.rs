@@ -86,10 +86,10 @@ fn a_schema_file() {
 #[test]
 fn several_inputs_are_one_segment() {
     let sandbox = Sandbox::with("a.csv", "id,x\n1,a\n");
-    sandbox.write("b.tsv", "x\tid\nb\t2\n");
+    sandbox.write("b.tsv", "x\tid\nb\t2.5\n");
     sandbox.write("c.jsonl", "{\"id\":3,\"y\":true}\n");
     sandbox.ok(&["build", "a.csv", "b.tsv", "c.jsonl", "-o", "a.dv"]);
-    assert_eq!(sandbox.ok(&["export", "a.dv", "--format", "csv"]), "id,x,y\n1,a,\n2,b,\n3,,true\n");
+    assert_eq!(sandbox.ok(&["export", "a.dv", "--format", "csv"]), "id,x,y\n1,a,\n2.5,b,\n3,,true\n");
 }
 
 #[test]

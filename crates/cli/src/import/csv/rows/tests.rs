@@ -211,14 +211,6 @@ fn a_stray_quote_costs_its_own_line_only() {
     assert_eq!(rows[1..], [row(&["2", "y"]), row(&["3", "z"]), row(&["4", "w"])]);
 }
 
-#[test]
-fn columns_without_names_or_with_the_same_name_get_new_ones() {
-    let (rows, fields) = open(b"a,,\"a\"\n1,2,3\n", COMMA).unwrap();
-    assert!(fields.names().eq(["a", "c2", "a_2"]));
-    assert_eq!(rows.new_names.len(), 2);
-    assert_eq!(rest_of(rows), [row(&["1", "2", "3"])]);
-}
-
 proptest! {
     #[test]
     fn what_the_csv_crate_writes_is_read(
