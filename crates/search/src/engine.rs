@@ -67,6 +67,4 @@ pub use search::{MissingColumns, MixedTypes, Search};
 pub(crate) use stopwatch::Stopwatch;
 pub(crate) use term_ids::TermReader;
 pub(crate) use value::{NO_ORD, Stored, ord_of};
-pub(crate) use window::{
-    SHORT_WINDOW, Window, WindowBuffers, WindowColumn, as_run_if_whole, max_window_docs,
-};
+pub(crate) use window::{SHORT_WINDOW, Window, WindowBuffers, as_run_if_whole, max_window_docs};

@@ -13,7 +13,7 @@ use docvalues_column::{
 };
 
 use super::tuple_column::{push_bytes, push_number, push_optional, tuple_info};
-use crate::engine::{ColumnSet, WindowColumn, value, value_bounds};
+use crate::engine::{ColumnSet, value, value_bounds};
 
 /// The numbers of the tuples of some columns with one value a document.
 pub(super) struct TupleNumbers {
@@ -122,10 +122,22 @@ impl Digit {
                 None => present[at] = false,
             }
         };
-        let one_zero = |number| if self.has_negative_zero { value::one_zero(number) } else { number };
-        let mut gathered = WindowColumn::new(&*self.column);
-        gathered.read(&*self.column, docs)?;
-        gathered.cells().each_different(|at, number| add(at, number.map(one_zero)));
+        match self.column.values() {
+            Values::Numbers(rows) => {
+                let mut gathered = Gathered::new();
+                rows.gather(docs, &mut gathered)?;
+                let one_zero = |number| if self.has_negative_zero { value::one_zero(number) } else { number };
+                (0..docs.len()).for_each(|at| add(at, gathered.value(at).map(one_zero)));
+            }
+            Values::Ords(rows, _) => {
+                let mut gathered = Gathered::new();
+                rows.gather(docs, &mut gathered)?;
+                (0..docs.len())
+                    .for_each(|at| add(at, gathered.value(at).map(|ord: TermOrd| ord.get().into())));
+            }
+            // They have no bounds.
+            Values::Bytes(_) => present.fill(false),
+        }
         Ok(())
     }
 }

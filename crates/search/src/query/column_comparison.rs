@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
 
-use docvalues_column::{BatchDocs, Column, DocId, Lists, LogicalType, TermOrd, bits};
+use docvalues_column::{BatchDocs, Column, DocId, Gathered, Lists, LogicalType, TermOrd, Values, bits};
 use docvalues_format::file::kind::{to_f64, to_u64};
 
 use super::Comparison;
@@ -12,7 +12,6 @@ use super::column_condition::Refused;
 use super::convert_literal::nanos_of_unit;
 use super::iso8601::DAY;
 use crate::Result;
-use crate::engine::{Cells, WindowColumn, ord_of};
 
 /// The number of candidates whose values are read at once.
 const BATCH: usize = 256;
@@ -199,7 +198,9 @@ struct ValueBuffer {
     starts: Vec<usize>,
     numbers: Vec<i64>,
     strings: Lists<u8>,
-    gathered: Option<WindowColumn>,
+    gathered_numbers: Gathered<i64>,
+    gathered_ords: Gathered<TermOrd>,
+    gathered_bytes: Gathered<u8>,
     ords: Vec<TermOrd>,
 }
 
@@ -221,33 +222,40 @@ impl ValueBuffer {
         row
     }
 
-    /// Reads the different values of each of `docs`. Returns their number.
+    /// Reads the values of `docs`. Returns their number.
     fn read(&mut self, column: &dyn Column, docs: &[DocId]) -> Result<usize> {
-        let ValueBuffer { starts, numbers, strings, gathered, ords } = self;
-        let gathered = gathered.get_or_insert_with(|| WindowColumn::new(column));
-        gathered.read(column, BatchDocs::List(docs))?;
-        let cells = gathered.cells();
-        numbers.clear();
-        strings.clear();
-        starts.clear();
-        starts.resize(docs.len() + 1, 0);
-        cells.each_different(|at, number| {
-            numbers.extend(number);
-            starts[at + 1] = numbers.len();
-        });
-        if let Cells::Bytes(values) = &cells {
-            for (at, value) in values.iter().enumerate() {
-                if let Some(value) = value {
-                    strings.push(value);
+        let (list, len) = (BatchDocs::List(docs), docs.len());
+        self.starts.clear();
+        self.starts.push(0);
+        match column.values() {
+            Values::Numbers(rows) => {
+                rows.gather(list, &mut self.gathered_numbers)?;
+                self.numbers.clear();
+                for at in 0..len {
+                    self.numbers.extend_from_slice(self.gathered_numbers.row(at).unwrap_or_default());
+                    self.starts.push(self.numbers.len());
                 }
-                starts[at + 1] = strings.len();
+            }
+            Values::Ords(rows, terms) => {
+                rows.gather(list, &mut self.gathered_ords)?;
+                self.ords.clear();
+                for at in 0..len {
+                    self.ords.extend_from_slice(self.gathered_ords.row(at).unwrap_or_default());
+                    self.starts.push(self.ords.len());
+                }
+                terms.gather_terms(&self.ords, &mut self.strings)?;
+            }
+            Values::Bytes(rows) => {
+                rows.gather(list, &mut self.gathered_bytes)?;
+                self.strings.clear();
+                for at in 0..len {
+                    if let Some(value) = self.gathered_bytes.row(at) {
+                        self.strings.push(value);
+                    }
+                    self.starts.push(self.strings.len());
+                }
             }
         }
-        if let Some(terms) = column.values().terms() {
-            ords.clear();
-            ords.extend(numbers.iter().map(|ord| ord_of(*ord)));
-            terms.gather_terms(ords, strings)?;
-        }
-        Ok(starts[docs.len()])
+        Ok(self.starts.last().copied().unwrap_or(0))
     }
 }
