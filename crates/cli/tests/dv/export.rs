@@ -1,4 +1,4 @@
-//! `dv export -o`: existing files, links, pipes, and the output file itself.
+//! `dv export -o`: existing files, links and pipes.
 
 use crate::sandbox::Sandbox;
 

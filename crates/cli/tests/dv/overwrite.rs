@@ -141,6 +141,7 @@ fn no_input_is_replaced() {
         let expected = message + "    hint: name another file with -o\n";
         assert!(run.code == 2 && run.err.starts_with(&expected), "{command:?}: {run:?}");
         assert_eq!(sandbox.read(input), before, "{command:?}");
+        assert_eq!(sandbox.read(command[command.len() - 1]), before, "{command:?}");
     }
 }
 
