@@ -109,7 +109,7 @@ impl<'s> Binder<'s> {
     }
 
     /// The node of a set of documents.
-    pub(super) fn set(&mut self, query: &Query, set: &Arc<Bitset>) -> Node {
+    fn set(&mut self, query: &Query, set: &Arc<Bitset>) -> Node {
         let docs = self.docs();
         let set = if set.docs() == docs { set.clone() } else { Arc::new(set.resized(docs)) };
         if set.is_empty() || set.is_all() {

@@ -1,12 +1,10 @@
 //! Conditions on the ids of documents, `_doc`.
 
-use std::sync::Arc;
-
-use docvalues_column::{Bitset, DocRange, LogicalType, bits};
+use docvalues_column::{DocRange, LogicalType};
 
 use super::bind::{Binder, refused_at};
 use super::column_condition::{Wanted, wanted_of_type};
-use super::node::Node;
+use super::node::{Clause, Node, NodeKind};
 use super::range_set::{End, RangeSet};
 use super::{Condition, Query, Test};
 use crate::Result;
@@ -15,10 +13,15 @@ use crate::Result;
 pub(super) const DOC: &str = "_doc";
 
 impl Binder<'_> {
-    /// The node of a condition on the ids of documents: the set of those that match.
+    /// The node of a condition on the ids of documents.
     pub(super) fn bind_doc_ids(&mut self, query: &Query, condition: &Condition) -> Result<Node> {
+        let (clause, docs) = (Clause::Own(query.clone()), self.docs());
+        let there = RangeSet::one(0, End::Before(i64::from(docs)));
         let refused = |what: &str| refused_at((0, format!("column \"{DOC}\" {what}")), condition);
         let values = match &condition.test {
+            Test::Missing => {
+                return Ok(self.constant(false, clause, Some("every document has a number".into())));
+            }
             Test::Matches(_) => {
                 return Err(refused("is a number: expected text or bytes for a pattern"));
             }
@@ -27,17 +30,20 @@ impl Binder<'_> {
                 .map_err(|refused| refused_at(refused, condition))?,
         };
         let wanted = match (values, &condition.test) {
-            (_, Test::Missing) => RangeSet::none(),
-            (Wanted::Numbers(numbers), Test::NotIn(_)) => numbers.complement(),
-            (Wanted::Numbers(numbers), _) => numbers,
-            _ => RangeSet::all(),
+            (Wanted::Numbers(numbers), Test::NotIn(_)) => numbers.complement().intersection(&there),
+            (Wanted::Numbers(numbers), _) => numbers.intersection(&there),
+            _ => there.clone(),
         };
-        let there = RangeSet::one(0, End::Before(i64::from(self.docs())));
-        let mut words = vec![0; DocRange::new(0, self.docs()).words()];
-        let place = |doc: i64| usize::try_from(doc).unwrap_or(usize::MAX);
-        for range in wanted.intersection(&there).ranges() {
-            bits::set_range(&mut words, place(*range.start())..place(*range.end()) + 1);
+        if wanted == there {
+            return Ok(self.constant(true, clause, Some("every document has such a number".into())));
         }
-        Ok(self.set(query, &Arc::new(Bitset::from_words(words, self.docs()))))
+        if wanted.is_empty() {
+            return Ok(self.constant(false, clause, Some(format!("there are {docs} documents"))));
+        }
+        let doc = |number: i64| u32::try_from(number).unwrap_or(docs);
+        let ranges: Vec<DocRange> =
+            wanted.ranges().map(|range| DocRange::new(doc(*range.start()), doc(*range.end() + 1))).collect();
+        let share = ranges.iter().map(|range| range.len() as f64).sum::<f64>() / f64::from(docs);
+        Ok(self.leaf(NodeKind::DocRanges(ranges), clause, (share, 0.002)))
     }
 }

@@ -97,6 +97,12 @@ impl Node {
             NodeKind::All | NodeKind::Not | NodeKind::Docs(_) | NodeKind::Compare(_) => Ok(docs),
             NodeKind::None => Ok(docs.clip(docs.start)),
             NodeKind::Filter(leaf) => leaf.candidates(docs, pruned),
+            NodeKind::DocRanges(ranges) => {
+                let all = ranges.first().zip(ranges.last());
+                let (start, end) = all.map_or((0, 0), |(first, last)| (first.start, last.end));
+                let found = DocRange::new(docs.start.max(start), docs.end.min(end));
+                Ok(if found.is_empty() { docs.clip(docs.start) } else { found })
+            }
             NodeKind::And => self.parts.iter().try_fold(docs, |docs, part| part.candidates(docs, pruned)),
             NodeKind::Or => {
                 let (mut all, mut by_parts) = (DocRange::new(docs.end, docs.start), Pruning::default());
@@ -127,6 +133,7 @@ impl Node {
                 }
             }
             NodeKind::Docs(set) => set.add_to(docs, bits),
+            NodeKind::DocRanges(ranges) => add_ranges(ranges, docs, bits),
             NodeKind::Compare(_) => {
                 let mut found = run.words(bits.len());
                 bits::set_range(&mut found, 0..docs.len());
@@ -182,7 +189,7 @@ impl Node {
                     counter.filter.read += read;
                 }
             }
-            NodeKind::Filter(_) | NodeKind::Docs(_) => {
+            NodeKind::Filter(_) | NodeKind::Docs(_) | NodeKind::DocRanges(_) => {
                 let mut found = run.words(candidates.len());
                 self.fill_unseen(docs, &mut found, run)?;
                 zip(candidates, &found, |candidates, found| candidates & found);
@@ -239,4 +246,14 @@ pub(super) fn is_empty(bits: &[u64]) -> bool {
 /// Combines each word of `bits` with that of `others`.
 fn zip(bits: &mut [u64], others: &[u64], change: impl Fn(u64, u64) -> u64) {
     bits.iter_mut().zip(others).for_each(|(bits, &others)| *bits = change(*bits, others));
+}
+
+/// Sets the bits of the documents of ascending ranges that lie in `docs`.
+fn add_ranges(ranges: &[DocRange], docs: DocRange, bits: &mut [u64]) {
+    let first = ranges.partition_point(|range| range.end <= docs.start);
+    for range in ranges[first..].iter().take_while(|range| range.start < docs.end) {
+        let some = DocRange::new(range.start.max(docs.start), range.end.min(docs.end));
+        let place = |doc: u32| (doc - docs.start) as usize;
+        bits::set_range(bits, place(some.start)..place(some.end));
+    }
 }

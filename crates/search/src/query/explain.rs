@@ -98,6 +98,10 @@ pub(super) fn explain(node: &Node, docs: u32, windows: u64, profiles: Option<&[P
         NodeKind::None => because("no document can match"),
         NodeKind::Filter(leaf) => leaf.how(),
         NodeKind::Docs(set) => format!("a set of {} documents", with_separators(set.count().into())),
+        NodeKind::DocRanges(ranges) => match ranges.len() {
+            1 => "a range of documents".into(),
+            count => format!("{count} ranges of documents"),
+        },
         NodeKind::Compare(_) => "two columns, compared document by document".into(),
         NodeKind::And => "all of these".into(),
         NodeKind::Or => "any of these".into(),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use docvalues_column::Bitset;
+use docvalues_column::{Bitset, DocRange};
 
 use super::Query;
 use super::column_comparison::ColumnComparison;
@@ -57,6 +57,8 @@ pub(super) enum NodeKind {
     Filter(ConditionFilter),
     /// The documents of a set, with a bit for each document of the source.
     Docs(Arc<Bitset>),
+    /// The documents with these numbers, inside the source.
+    DocRanges(Vec<DocRange>),
     /// Documents for which a comparison of two columns holds.
     Compare(ColumnComparison),
     /// Documents that match all children.
