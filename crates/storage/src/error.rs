@@ -137,12 +137,11 @@ impl std::error::Error for Error {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
 
     #[test]
-    #[cfg(target_os = "linux")]
     fn too_many_mappings_say_what_to_do() {
         let text = |step| Error::new(step, "a.dv", io::Error::from(io::ErrorKind::OutOfMemory)).to_string();
         assert!(text(Step::Map).ends_with("`vm.max_map_count` mappings: raise it, or merge segments"));
