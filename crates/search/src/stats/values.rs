@@ -24,18 +24,20 @@ pub(crate) struct ValueStats {
     /// The count of every number, if it is requested.
     counts: Option<NumberCounts>,
     is_known: bool,
+    /// Whether there are several parts, whose ords have nothing to do with each other.
+    has_parts: bool,
 }
 
 impl ValueStats {
     pub(crate) fn new(slot: Slot, request: &Request<'_>, spread: bool) -> ValueStats {
-        let column = request.columns().get(slot);
+        let (column, has_parts) = (request.columns().get(slot), request.parts() > 1);
         let (logical, are_numbers) = (column.info().field.logical, column.elements() == Elements::Numbers);
         // The term of a constant is not known in several parts.
         let known = request.constant(slot);
-        let known = known.filter(|known| are_numbers || request.parts() == 1 || known.value.is_none());
+        let known = known.filter(|known| are_numbers || !has_parts || known.value.is_none());
         let (now, chunks, terms, counts) = (Numbers::default(), Vec::new(), TermRange::default(), None);
         let is_known = known.is_some();
-        let mut stats = ValueStats { slot, logical, spread, now, chunks, terms, counts, is_known };
+        let mut stats = ValueStats { slot, logical, spread, now, chunks, terms, counts, is_known, has_parts };
         if let Some(ConstantColumn { value, docs, with_value, values }) = known {
             match value {
                 Some(number) if are_numbers => stats.add(&[number]),
@@ -78,7 +80,6 @@ impl ValueStats {
 
     /// The statistics of numbers, or the counts and the range of byte strings.
     pub(crate) fn finish(mut self, request: &Request<'_>) -> Result<(Numbers, Option<ByteRange>)> {
-        // The ord of a constant, for which no part was entered.
         if request.parts() == 1 {
             self.terms.resolve(request.column_of(0, self.slot))?;
         }
@@ -130,8 +131,7 @@ impl Collector for ValueStats {
     }
 
     fn leave(&mut self, part: &PassPart<'_>) -> Result<()> {
-        // Ords of several parts have nothing to do with each other.
-        self.terms.resolve(part.columns.get(self.slot))
+        if self.has_parts { self.terms.resolve(part.columns.get(self.slot)) } else { Ok(()) }
     }
 
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
