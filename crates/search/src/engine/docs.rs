@@ -225,7 +225,7 @@ const MIN_RUN: usize = 64;
 
 /// Sets the bits of an ascending list, all of whose documents have one in `words`. No bit is set before.
 ///
-/// O(documents); O(words) for consecutive ones.
+/// O(documents); O(words + log documents) for consecutive ones.
 fn set_listed(words: &mut [u64], mut list: &[DocId]) {
     // The word is kept in a register: it is written for each document, and read only after a run.
     let (mut place, mut word) = (usize::MAX, 0);
@@ -250,19 +250,28 @@ fn set_listed(words: &mut [u64], mut list: &[DocId]) {
     }
 }
 
-/// The number of consecutive documents that an ascending list begins with; 0 if they are fewer than [`MIN_RUN`]. `first` is
-/// the first document.
+/// The number of consecutive documents that an ascending list begins with, by exponential search; 0 if they are fewer than
+/// [`MIN_RUN`]. `first` is the first document.
 fn leading_run(list: &[DocId], first: u32) -> usize {
     // The list ascends strictly, so no document is left out before place `at` if this one is `at` after the first.
     let is_in_run = |at: usize| list.get(at).is_some_and(|doc| (doc.get() - first) as usize == at);
-    let mut run = 0;
-    while is_in_run(run + MIN_RUN - 1) {
-        run += MIN_RUN;
+    let mut last = MIN_RUN - 1;
+    if !is_in_run(last) {
+        return 0;
     }
-    while run > 0 && is_in_run(run) {
-        run += 1;
+    while is_in_run(2 * last) {
+        last *= 2;
     }
-    run
+    let mut end = list.len().min(2 * last);
+    while last + 1 < end {
+        let middle = last + (end - last) / 2;
+        if is_in_run(middle) {
+            last = middle;
+        } else {
+            end = middle;
+        }
+    }
+    end
 }
 
 /// Converts a number of documents, or of things that occur at most once per document.
