@@ -82,16 +82,6 @@ pub enum Comparison {
     GreaterOrEqual,
 }
 
-/// The symbol of each comparison.
-pub(super) const SYMBOLS: [(&str, Comparison); 6] = [
-    ("=", Comparison::Equal),
-    ("!=", Comparison::NotEqual),
-    ("<", Comparison::Less),
-    ("<=", Comparison::LessOrEqual),
-    (">", Comparison::Greater),
-    (">=", Comparison::GreaterOrEqual),
-];
-
 /// The position of a condition in its text, for error messages. All positions compare as equal, so that equal
 /// conditions do.
 #[derive(Clone, Debug, Default)]

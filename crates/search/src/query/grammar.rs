@@ -11,7 +11,6 @@ use winnow::combinator::{alt, opt, peek};
 use winnow::stream::{LocatingSlice, Location as _};
 use winnow::token::{one_of, take_till};
 
-use super::condition::SYMBOLS;
 use super::sql_hints::refuse_sql;
 use super::tokens::{Input, Parsed, Refusal, blanks, keyword, literal, refuse, symbol, word};
 use super::{Comparison, Condition, Literal, MAX_DEPTH, MAX_TEXT, Pattern, PatternKind};
@@ -200,9 +199,14 @@ fn matches(kind: PatternKind, value: Literal, ignores_case: bool) -> Test {
 fn comparison(input: &mut Input<'_>, operator: &str, places: &mut Vec<usize>) -> Parsed<(Test, bool)> {
     use std::ops::Bound::{Excluded, Included, Unbounded};
     if let Some(other) = other_column(input, places)? {
-        // Equality is `==` as well.
-        let known = SYMBOLS.iter().find(|(symbol, _)| *symbol == operator);
-        let comparison = known.map_or(Comparison::Equal, |(_, comparison)| *comparison);
+        let comparison = match operator {
+            "!=" => Comparison::NotEqual,
+            "<" => Comparison::Less,
+            "<=" => Comparison::LessOrEqual,
+            ">" => Comparison::Greater,
+            ">=" => Comparison::GreaterOrEqual,
+            _ => Comparison::Equal,
+        };
         return Ok((Test::Column(comparison, other), false));
     }
     let value = literal(input, places)?;

@@ -3,10 +3,9 @@
 use std::fmt::{self, Display as _};
 use std::ops::Bound;
 
-use super::condition::SYMBOLS;
 use super::grammar::{LITERAL_WORDS, RESERVED};
 use super::tokens::is_word;
-use super::{Condition, Literal, Pattern, PatternKind, Query, Test};
+use super::{Comparison, Condition, Literal, Pattern, PatternKind, Query, Test};
 
 impl fmt::Display for Query {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -75,11 +74,7 @@ impl fmt::Display for Condition {
             Test::Range(low, high) => range(f, low.as_ref(), high.as_ref()),
             Test::Prefix(prefix) => write!(f, "^= {prefix}"),
             Test::Matches(pattern) => pattern.fmt(f),
-            Test::Column(comparison, other) => {
-                let symbol =
-                    SYMBOLS.iter().find(|(_, known)| known == comparison).map_or("", |known| known.0);
-                write!(f, "{symbol} {}", Operand(other))
-            }
+            Test::Column(comparison, other) => write!(f, "{} {}", comparison.symbol(), Operand(other)),
             Test::Exists => f.write_str("exists"),
             Test::Missing => f.write_str("missing"),
         }
@@ -93,6 +88,19 @@ impl fmt::Display for Operand<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let is_literal = LITERAL_WORDS.iter().chain(&["null"]).any(|word| word.eq_ignore_ascii_case(self.0));
         if is_literal { write!(f, "`{}`", self.0) } else { Name(self.0).fmt(f) }
+    }
+}
+
+impl Comparison {
+    fn symbol(self) -> &'static str {
+        match self {
+            Comparison::Equal => "=",
+            Comparison::NotEqual => "!=",
+            Comparison::Less => "<",
+            Comparison::LessOrEqual => "<=",
+            Comparison::Greater => ">",
+            Comparison::GreaterOrEqual => ">=",
+        }
     }
 }
 
