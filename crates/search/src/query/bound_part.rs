@@ -88,17 +88,14 @@ impl BoundPart {
 
     /// Returns the documents of `docs` that match. A profile of each node, if `is_profiled`, makes this slower.
     pub(super) fn collect(&self, docs: Docs<'_>, is_profiled: bool) -> Result<(PartSet, Evaluated)> {
-        // A profile has the candidates of each node, so that nothing is taken from what is known.
-        let known = match (&self.decisive().kind, &self.live) {
-            _ if is_profiled => None,
-            _ if self.is_none() => Some(PartSet::None),
-            (NodeKind::All, None) if matches!(docs, Docs::All) => Some(PartSet::All(self.docs)),
-            (NodeKind::Docs(set), None) if matches!(docs, Docs::All) => Some(PartSet::Some(set.clone())),
-            _ => None,
-        };
-        if let Some(set) = known {
+        if self.is_none() || self.is_all() && matches!(docs, Docs::All) {
+            return Ok(self.known(docs, is_profiled));
+        }
+        if let (NodeKind::Docs(set), None, Docs::All, false) =
+            (&self.decisive().kind, &self.live, docs, is_profiled)
+        {
             self.stop.check()?;
-            return Ok((set, Evaluated::default()));
+            return Ok((PartSet::Some(set.clone()), Evaluated::default()));
         }
         let run = || if is_profiled { Run::counting(self.nodes) } else { Run::default() };
         let whole = self.whole_words(docs);
@@ -124,6 +121,23 @@ impl BoundPart {
         let windows = range.len().div_ceil(WINDOW as usize) as u64;
         let set = PartSet::Some(Bitset::from_words(words, self.docs).into());
         Ok((set, Evaluated { pruned, windows, profiles }))
+    }
+
+    /// As [`collect`](Self::collect), for a query that is known to match every document, or none.
+    fn known(&self, docs: Docs<'_>, is_profiled: bool) -> (PartSet, Evaluated) {
+        let candidates = match docs {
+            Docs::All => u64::from(self.live_docs()),
+            docs => u64::from(docs.count(self.docs)),
+        };
+        let windows = u64::from(self.docs.div_ceil(WINDOW));
+        let (set, matched) =
+            if self.is_all() { (PartSet::All(self.docs), candidates) } else { (PartSet::None, 0) };
+        let profiles = is_profiled.then(|| {
+            let mut profiles = vec![Profile::default(); self.nodes];
+            profiles[self.root.id] = Profile { windows, candidates, matched, ..Profile::default() };
+            profiles
+        });
+        (set, Evaluated { windows, profiles, ..Evaluated::default() })
     }
 
     /// Counts the documents of `docs` that match. Allocates no set if `docs` are a range or all documents.
