@@ -1,6 +1,6 @@
-//! More documents than a chunk has, independence of the number of threads, and numbers at the ends of their type.
+//! More documents than a chunk has, independence of the number of threads, and errors.
 
-use docvalues_column::{DocAddress, DocId, Field, Kind, LogicalType, SortKey};
+use docvalues_column::{ColumnSource, DocAddress, DocId, Field, Kind, LogicalType, SortKey};
 use docvalues_format::file::kind::from_u64;
 use docvalues_search::group::{Group, GroupOrder, Measure, Metric};
 use docvalues_search::stats::{Distinct, Sum};
@@ -144,6 +144,33 @@ fn doubles_do_not_depend_on_threads() {
             [1, 8].map(|threads| Search::new(&source).threads(threads).group(Docs::All, &asked).unwrap());
         assert!(answers.iter().all(|answer| *answer == answers[0]));
     }
+}
+
+#[test]
+fn invalid_groupings_are_errors() {
+    let field = |name, kind, logical| Field::new(name, kind, logical);
+    let columns = [
+        (field("tags", Kind::SortedSet, LogicalType::Utf8), ModelColumn::SortedSet(Vec::new())),
+        (field("name", Kind::Sorted, LogicalType::Utf8), ModelColumn::Sorted(Vec::new())),
+    ];
+    let source = MemSource::new(3, columns);
+    let search = Search::new(&source);
+    let error = |group: Group| search.group(Docs::All, &group).unwrap_err().to_string();
+    assert_eq!(
+        error(Group::of("tags")),
+        "column \"tags\" is sorted-set, which has several values a document, so that they have no group"
+    );
+    assert_eq!(
+        error(Group::of("name").metric(Metric::Sum("name".into()))),
+        "column \"name\" is sorted, which has no numbers for a metric"
+    );
+    assert_eq!(
+        error(Group::of("name").order(GroupOrder::Metric(1))),
+        "expected one of 0 metrics as order of groups, found metric 1"
+    );
+    assert!(error(Group::of("none")).contains("no column \"none\""));
+    let none = search.group(Docs::All, &Group::of("name")).unwrap();
+    assert_eq!((none.groups.len(), none.missing, source.docs()), (0, 3, 3));
 }
 
 #[test]
