@@ -96,7 +96,7 @@ pub enum ErrorKind {
     Release {
         /// The release: major, minor and bugfix.
         found: [i32; 3],
-        /// What is not known of a newer minor release; `None` for a newer major one, of which nothing is read.
+        /// What is new in a newer minor release. `None` if the major release is newer, as then nothing is read.
         cause: Option<Box<ErrorKind>>,
     },
     /// The codec of a segment is not read.

@@ -113,6 +113,7 @@ fn no_input_is_replaced() {
     sandbox.write("s.toml", "[columns.id]\ntype = \"string\"\n");
     std::os::unix::fs::symlink("docs", sandbox.path("link")).unwrap();
     std::os::unix::fs::symlink("a.dv", sandbox.path("link.dv")).unwrap();
+    std::fs::copy(sandbox.path("a.dv"), sandbox.path("b.dv")).unwrap();
     for (input, link) in [("a.csv", "hard.csv"), ("a.dv", "hard.dv")] {
         std::fs::hard_link(sandbox.path(input), sandbox.path(link)).unwrap();
     }
@@ -123,8 +124,9 @@ fn no_input_is_replaced() {
         (&["build", "a.csv", "--schema", "s.toml", "-o", "s.toml"], "s.toml"),
         (&["build", "a.csv", "-o", "./a.csv"], "a.csv"),
         (&["build", "a.csv", "-o", "hard.csv"], "a.csv"),
-        (&["merge", "a.dv", "a.dv", "-o", "./a.dv"], "a.dv"),
+        (&["merge", "a.dv", "b.dv", "-o", "./b.dv"], "b.dv"),
         (&["export", "a.dv", "--format", "csv", "-o", "a.dv"], "a.dv"),
+        (&["export", "a.dv", "--format", "csv", "-o", "./a.dv"], "a.dv"),
         (&["export", "a.dv", "--format", "csv", "-o", "hard.dv"], "a.dv"),
         (&["export", "a.dv", "--format", "csv", "-o", "link.dv"], "a.dv"),
         (&["check", "a.dv", "a.csv", "-o", "a.csv"], "a.csv"),

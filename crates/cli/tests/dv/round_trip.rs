@@ -90,6 +90,8 @@ fn several_inputs_are_one_segment() {
     sandbox.write("c.jsonl", "{\"id\":3,\"y\":true}\n");
     sandbox.ok(&["build", "a.csv", "b.tsv", "c.jsonl", "-o", "a.dv"]);
     assert_eq!(sandbox.ok(&["export", "a.dv", "--format", "csv"]), "id,x,y\n1,a,\n2.5,b,\n3,,true\n");
+    let info = sandbox.ok(&["info", "a.dv"]);
+    assert!(["f64", "string", "bool"].iter().all(|logical| info.contains(logical)), "{info}");
 }
 
 #[test]
