@@ -96,7 +96,8 @@ pub(super) fn probe<B: SectionBytes>(block: &Block<'_, B>, low: u32) -> Result<P
 #[inline(always)]
 pub(super) fn prefetch_offsets(low: u16, values: u32) -> [usize; 2] {
     let bucket = usize::from(low.to_le_bytes()[1]);
-    [bucket * START, starts_len(BLOCK_DOCS) + ((values as usize * bucket) >> 8)]
+    // A header is not checked yet: with 32 bits, its number of values may be too large.
+    [bucket * START, starts_len(BLOCK_DOCS) + ((values as usize).wrapping_mul(bucket) >> 8)]
 }
 
 /// Returns the number of values before document `low` of a block, and whether the document has one.
