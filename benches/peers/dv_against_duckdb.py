@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures `dv` beside DuckDB: building a table from CSV and from NDJSON, and five searches over it.
+"""Measures `dv` beside DuckDB: building tables from CSV and from NDJSON, and five searches; then work of `dv` alone.
 
     python3 -m venv venv && venv/bin/pip install duckdb
     venv/bin/python benches/peers/dv_against_duckdb.py --dv target/release/dv
@@ -35,6 +35,29 @@ COPY (
     (b % 100000) / 100.0 AS price,
     'https://www.example.com/shop/' || ['books', 'music', 'garden', 'tools'][b % 4 + 1] || '/item-' || i
       || '?session=' || printf('%08x', b) AS url
+  FROM mixed
+) TO '{path}' (FORMAT csv, HEADER true)
+"""
+
+# Dates and short strings, most of them repeated.
+ORDERS = """
+COPY (
+  WITH mixed AS (
+    SELECT i, (i * 2654435761 + 12345) % 4294967291 AS a,
+      (i * 40503 + i * 2246822519 % 4294967291) % 4294967279 AS b
+    FROM range({rows}) rows(i)
+  )
+  SELECT
+    'o-' || printf('%07d', i) AS id,
+    DATE '2020-01-01' + (a % 2000)::INTEGER AS ordered,
+    DATE '2020-01-08' + (a % 2000 + b % 9)::INTEGER AS shipped,
+    strftime(TIMESTAMP '2020-01-01' + to_seconds(b % 172800000), '%Y-%m-%dT%H:%M:%S') AS paid,
+    'customer-' || (b % 200000) AS customer,
+    ['DE', 'FR', 'IT', 'ES', 'PL', 'NL', 'SE'][a // 7 % 7 + 1] AS country,
+    ['open', 'paid', 'sent', 'returned'][b // 11 % 4 + 1] AS state,
+    'sku-' || (a // 3 % 50000) AS sku,
+    'city of ' || (b // 5 % 3000) AS city,
+    ['card', 'invoice', 'transfer'][a // 13 % 3 + 1] AS payment
   FROM mixed
 ) TO '{path}' (FORMAT csv, HEADER true)
 """
@@ -76,6 +99,13 @@ def build_row(options, files):
     # Timestamps with an offset are a type of their own in DuckDB, which needs an extension to be printed.
     sql = f"CREATE OR REPLACE TABLE t AS SELECT * FROM read_csv('{files.csv}', types={{'ts': 'TIMESTAMP'}})"
     return Row("build from CSV", dv, sql, lambda _: None, lambda _: None)
+
+
+def orders_row(options, files):
+    """`dv build`, and `CREATE TABLE` from CSV with dates and short strings."""
+    dv = [options.dv, "build", files.orders, "-o", files.orders_segment, "--threads", options.threads, "--quiet"]
+    sql = f"CREATE OR REPLACE TABLE orders AS SELECT * FROM read_csv('{files.orders}')"
+    return Row("build from CSV, dates and strings", dv, sql, lambda _: None, lambda _: None)
 
 
 def json_row(options, files):
@@ -148,6 +178,9 @@ class Files:
         self.ndjson = folder / f"rows-{rows}.ndjson"
         self.from_ndjson = folder / "ndjson.dv"
         self.parquet = folder / "ndjson.parquet"
+        self.orders = folder / f"orders-{rows}.csv"
+        self.orders_segment = folder / "orders.dv"
+        self.report = folder / "report.html"
         self.segment = folder / "rows.dv"
         self.sorted = folder / "sorted.dv"
         self.table = folder / "rows.duckdb"
@@ -197,6 +230,33 @@ def measure(row, options, files, start):
     )
 
 
+def measure_alone(options, files):
+    """Prints medians of work that has no counterpart: zones beside UTC, the first rows of large files, a report."""
+    histogram = [options.dv, "histogram", files.segment, "ts", "--step", "day", "--threads", options.threads, "--json"]
+    commands = {
+        "days in UTC": histogram,
+        "days in Berlin": [*histogram, "--tz", "Europe/Berlin"],
+        "days in Kolkata": [*histogram, "--tz", "Asia/Kolkata"],
+        "head of CSV": [options.dv, "head", files.csv],
+        "head of NDJSON": [options.dv, "head", files.ndjson],
+        "head of Parquet": [options.dv, "head", files.parquet],
+        "report": [options.dv, "report", files.segment, "-o", files.report, "--quiet"],
+    }
+    figures = {name: [] for name in commands}
+    for _ in range(options.rounds):
+        for name, command in commands.items():
+            out, *times = run([str(part) for part in command])
+            figures[name].append(times)
+            if name.startswith("days"):
+                counted = sum(days["count"] for days in json.loads(out)["ranges"])
+                assert counted == options.rows, (name, counted)
+    print(f"{'':34} {'CPU ms':>8} {'wall ms':>8} {'MB':>7}")
+    for name, of in figures.items():
+        cpu, wall, memory = (statistics.median(values) for values in zip(*of))
+        print(f"{name:34} {cpu * 1000:8.1f} {wall * 1000:8.1f} {memory:7.0f}")
+    print(f"{'bytes of the report':34} {files.report.stat().st_size:8,}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--dv", type=Path, default=Path("target/release/dv"), help="the program to measure")
@@ -210,6 +270,8 @@ def main():
     files = Files(options.folder, options.rows)
     if not files.csv.exists():
         duckdb.execute(CSV.format(rows=options.rows, path=files.csv))
+    if options.only != "search" and not files.orders.exists():
+        duckdb.execute(ORDERS.format(rows=options.rows * 12 // 100, path=files.orders))
     if options.only != "search" and not files.ndjson.exists():
         rows = f"SELECT * FROM read_csv('{files.csv}', types = {{'ts': 'VARCHAR'}})"
         duckdb.execute(f"COPY ({rows}) TO '{files.ndjson}' (FORMAT json)")
@@ -219,6 +281,7 @@ def main():
     print(f"{'':34} {'dv CPU':>8} {'DuckDB':>8} {'':7} {'dv wall':>8} {'DuckDB':>8} {'':7} {'dv MB':>7} {'DuckDB':>7}")
     if options.only != "search":
         measure(build, options, files, start)
+        measure(orders_row(options, files), options, files, start)
         measure(json_row(options, files), options, files, start)
         # The same values, whatever they were read from.
         built = [files.segment, files.from_ndjson]
@@ -234,6 +297,8 @@ def main():
         duckdb_process(options, files, "CREATE TABLE s AS SELECT * FROM t ORDER BY size")
         for row in search_rows(options, files):
             measure(row, options, files, start)
+    if options.only is None:
+        measure_alone(options, files)
 
 
 main()
