@@ -209,7 +209,8 @@ impl Error {
         matches!(&self.0.kind, ErrorKind::Io(error) if error.kind() == io::ErrorKind::NotFound)
     }
 
-    /// This error in an index of the release `lucene`: what is not known is new in it, if it is newer than those that are read.
+    /// This error in an index or a segment of the release `lucene`: what is not known is new in it, if it is newer than those that
+    /// are read.
     pub(crate) fn of_release(self, lucene: [i32; 3]) -> Error {
         let Inner { file, offset, kind } = *self.0;
         let is_unknown = match &kind {

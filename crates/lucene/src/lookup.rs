@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use docvalues_column::DocId;
 
 use crate::engine::Engine;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::field_infos::FieldInfo;
 use crate::file_set::SegmentFiles;
 use crate::options::Options;
 use crate::postings::{TermFiles, uid};
+use crate::segment_info::SegmentInfo;
 
 /// What terms are opened from, and those that were.
 pub(crate) struct Lookup {
@@ -19,21 +20,24 @@ pub(crate) struct Lookup {
     verifies_all: bool,
     files: SegmentFiles,
     docs: u32,
+    /// The release of Lucene that wrote the segment.
+    lucene: [i32; 3],
     fields: Vec<FieldInfo>,
     /// By the number of the field.
     opened: Mutex<BTreeMap<i32, Arc<TermFiles>>>,
 }
 
 impl Lookup {
-    /// Look-ups in the fields that a segment of `docs` documents was written with.
+    /// Look-ups in the fields that a segment was written with.
     pub(crate) fn new(
         files: &SegmentFiles,
         (engine, options): (Engine, &Options),
-        docs: u32,
+        info: &SegmentInfo,
         fields: &[FieldInfo],
     ) -> Lookup {
+        let SegmentInfo { docs, lucene, .. } = *info;
         let (files, fields, verifies_all) = (files.clone(), fields.to_vec(), options.verifies_all);
-        Lookup { engine, verifies_all, files, docs, fields, opened: Mutex::default() }
+        Lookup { engine, verifies_all, files, docs, lucene, fields, opened: Mutex::default() }
     }
 
     /// The field of this name, if it is indexed.
@@ -66,12 +70,13 @@ impl Lookup {
         if let Some(terms) = opened.get(&field.number) {
             return Ok(Arc::clone(terms));
         }
-        let names = TermFiles::names(&self.files, field, (format, suffix))?;
+        let of_release = |error: Error| error.of_release(self.lucene);
+        let names = TermFiles::names(&self.files, field, (format, suffix)).map_err(of_release)?;
         let terms = match opened.values().find(|terms| terms.suffix == names.1) {
             Some(terms) => Arc::clone(terms),
             None => {
                 let of_segment = (&self.fields[..], self.verifies_all);
-                Arc::new(TermFiles::open(&self.files, field, names, of_segment)?)
+                Arc::new(TermFiles::open(&self.files, field, names, of_segment).map_err(of_release)?)
             }
         };
         opened.insert(field.number, Arc::clone(&terms));

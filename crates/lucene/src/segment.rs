@@ -70,13 +70,25 @@ impl Segment {
     pub(crate) fn open(
         files: &Files,
         commit: &SegmentCommit,
+        settings: (Engine, &Options),
+    ) -> Result<Segment> {
+        let file = files.open(&segment_file(&commit.name, "", "si"))?;
+        let info = segment_info::read(&file, commit.layout, &commit.id)?;
+        let lucene = info.lucene;
+        Segment::with_info(files, commit, info, settings).map_err(|error| error.of_release(lucene))
+    }
+
+    /// Opens the other files of a segment.
+    fn with_info(
+        files: &Files,
+        commit: &SegmentCommit,
+        info: SegmentInfo,
         (engine, options): (Engine, &Options),
     ) -> Result<Segment> {
         let name = commit.name.as_str();
         let path = files.path_of(name);
         let (order, id) = (commit.layout.order(), &commit.id);
         let open = |extension| files.open(&segment_file(name, "", extension));
-        let info = segment_info::read(&open("si")?, commit.layout, id)?;
         let mut compound = None;
         if info.is_compound {
             compound = Some(Arc::new(Compound::open(&open("cfe")?, &open("cfs")?, order, id)?));
@@ -89,7 +101,7 @@ impl Segment {
             later = Some(field_infos::read(&files.later(&suffix, "fnm")?, id, &suffix)?);
         }
         let fields = later.as_ref().unwrap_or(&original);
-        let lookup = Lookup::new(&files, (engine, options), info.docs, &original);
+        let lookup = Lookup::new(&files, (engine, options), &info, &original);
         let mut segment = Segment {
             path,
             name: name.to_owned(),
@@ -220,8 +232,8 @@ impl Segment {
     ///
     /// # Errors
     ///
-    /// If the format of the field is not read, the term has as many documents as a block of postings (128, or 256 from Lucene
-    /// 10.4 on), or bytes are damaged or missing.
+    /// If the format of the field or a version of its files is not read, the term has as many documents as a block of postings
+    /// (128, or 256 from Lucene 10.4 on), or bytes are damaged or missing.
     pub fn find_term(&self, field: &str, term: &[u8]) -> Result<Vec<DocId>> {
         self.lookup.find(field, term)
     }

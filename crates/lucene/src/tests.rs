@@ -1373,15 +1373,60 @@ fn newer_releases_are_refused_by_their_version() {
     let error = opened(other_values, [10, 6, 9]).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Version { found: 4, newest: 3, .. }), "{error}");
 
-    // A segment of a newer major release, in a commit of an earlier one. Its release follows the 45 bytes of the header.
+    // Segments of newer releases, in a commit of an earlier one.
     opened(release, [10, 6, 0]).unwrap();
+    save("_0.si", &info_of(release, [10, 7]));
+    let known = open(folder.path(), JumpTables::Baked).unwrap();
+    assert_eq!((known.lucene(), known.segments()[0].lucene()), ([10, 6, 0], [10, 7, 3]));
+    check_source(&*part(&known).source, &model(9, &columns));
+    opened(other_values, [10, 6, 0]).unwrap_err();
+    for (lucene, file, expected) in [
+        (
+            [10, 7],
+            "_0_Lucene90_0.dvm",
+            "found 10.7.3: Lucene90DocValuesMetadata: expected version 0 to 3, found 4",
+        ),
+        ([11, 12], "_0.si", "expected Lucene 10.6 or earlier, found 11.12.3"),
+    ] {
+        save("_0.si", &info_of(release, lucene));
+        let error = open(folder.path(), JumpTables::Baked).unwrap_err();
+        assert!(error.file().ends_with(file) && error.to_string().ends_with(expected), "{error}");
+    }
+}
+
+/// The `.si` of a segment of 9 documents that Lucene `major.minor.3` wrote.
+fn info_of(release: Release, [major, minor]: [u8; 2]) -> Vec<u8> {
     let mut info = segment_info(release.info(), 9, false);
-    info[45] = 11;
+    // Numbers of four bytes follow the 45 of the header.
+    (info[45], info[49]) = (major, minor);
     reseal(&mut info);
-    save("_0.si", &info);
-    let error = open(folder.path(), JumpTables::Baked).unwrap_err();
-    let expected = "_0.si: expected Lucene 10.6 or earlier, found 11.12.3";
-    assert!(error.to_string().ends_with(expected), "{error}");
+    info
+}
+
+/// Files of terms are opened by the first look-up, so an index with newer ones opens.
+#[test]
+fn newer_terms_are_refused_by_their_version() {
+    let postings @ (release, format, _) = POSTINGS[0];
+    let folder = tempfile::tempdir().unwrap();
+    for ending in [".tim", ".tip", ".tmd", ".doc"] {
+        write_terms(folder.path(), postings, "id", &[]);
+        let path = folder.path().join(format!("_0_{format}_0{ending}"));
+        let mut bytes = fs::read(&path).unwrap();
+        // The version follows the name of the contents.
+        let at = 5 + usize::from(bytes[4]);
+        bytes[at..at + 4].copy_from_slice(&9_i32.to_be_bytes());
+        reseal(&mut bytes);
+        fs::write(&path, bytes).unwrap();
+        let error = open(folder.path(), JumpTables::Baked).unwrap().find_id("id", "k1").unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Version { found: 9, .. }), "{error}");
+        fs::write(folder.path().join("_0.si"), info_of(release, [10, 7])).unwrap();
+        let index = open(folder.path(), JumpTables::Baked).unwrap();
+        let error = index.find_id("id", "k1").unwrap_err();
+        assert!(error.file().ends_with(ending), "{error}");
+        assert!(error.to_string().contains("expected Lucene 10.6 or earlier, found 10.7.3: "), "{error}");
+        // As a format that is not read.
+        index.verify().unwrap();
+    }
 }
 
 /// Names of files are made of numbers, names of segments, and the suffixes of fields.
