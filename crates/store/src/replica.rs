@@ -116,6 +116,7 @@ impl fmt::Debug for Replica {
 
 /// The outcome of [`Replica::apply_frame`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Received {
     /// The batch was applied.
     Applied,
@@ -125,6 +126,7 @@ pub enum Received {
 
 /// An item that [`Replica::take`] took from a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Taken {
     /// A frame.
     Frame(Received),

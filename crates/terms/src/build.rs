@@ -25,6 +25,7 @@ pub use storage::{BuildStorage, SortedIds};
 
 /// The reason that an index cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum BuildError<E> {
     /// The ids could not be read.
     #[error("cannot read the ids: {0}")]

@@ -92,6 +92,7 @@ impl Form {
 
 /// The sections of the ids themselves.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Keys<S> {
     /// No ids.
     None,

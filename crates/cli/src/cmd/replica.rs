@@ -278,6 +278,8 @@ fn take(args: &ReplicaArgs, replica: &Replica, pipe: impl Read, counts: &mut Cou
             Ok(Some(Taken::Frame(_))) => counts.batches += 1,
             Ok(Some(Taken::Commit)) => counts.commits += 1,
             Ok(Some(Taken::File { is_new })) => counts.files += u64::from(is_new),
+            // Neither a batch nor a part of a commit.
+            Ok(Some(_)) => {}
             Err(error) => break Err(error.into()),
         }
     };

@@ -54,6 +54,7 @@ pub struct Parts {
 
 /// A part of the set that [`Parts::changed`] makes.
 #[derive(Clone)]
+#[non_exhaustive]
 pub enum PartChange {
     /// The part of the set before, by its index.
     Kept(usize),

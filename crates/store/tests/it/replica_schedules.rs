@@ -228,7 +228,7 @@ impl World {
                 Err(Error::Damaged { .. }) => DAMAGED,
                 Err(Error::Diverged { .. }) => DIVERGED,
                 Err(Error::OldEpoch { .. }) => OLD,
-                Err(error) => panic!("{error}"),
+                other => panic!("{other:?}"),
             };
             self.counts[count] += 1;
             assert!(damage.is_none() || matches!(received, Err(Error::Damaged { .. })), "{received:?}");

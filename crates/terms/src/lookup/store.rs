@@ -58,6 +58,7 @@ pub enum IdStoreError {
 
 /// The result of [`IdStore::maintain`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Upkeep {
     /// No work is left.
     Done,

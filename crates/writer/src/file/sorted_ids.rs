@@ -245,6 +245,7 @@ impl OrderedIds {
             BuildError::Duplicate { .. } | BuildError::NotAscending { .. } | BuildError::Changed => {
                 ErrorKind::Ids("they are in no order")
             }
+            _ => ErrorKind::Ids("the index refuses them"),
         })
     }
 }
