@@ -57,7 +57,8 @@ mod target;
 #[cfg(test)]
 mod tests;
 
-pub use docvalues_format::binary::Compression;
+pub use docvalues_format::binary::{Compression, EncodeError as BinaryError};
+pub use docvalues_format::dictionary::BuildError as DictionaryError;
 pub use docvalues_format::file::field::Field;
 pub use docvalues_format::file::kind::{Kind, LogicalType};
 pub use docvalues_format::file::sort::{MAX_SORT_KEYS, SortKey};

@@ -279,10 +279,12 @@ pub enum ErrorKind {
     /// Values are in the temporary file, so that they cannot be taken as plain columns.
     #[error("expected all values in memory, found some in the temporary file")]
     Plain,
-    /// The encoder refused the terms of a field: a bug of this crate, which checks them before.
+    /// The encoder refused the terms of a field, with a [`DictionaryError`](crate::DictionaryError): a bug of this crate, which
+    /// checks them before.
     #[error("cannot encode the terms: {0}")]
     Dictionary(#[from] docvalues_format::dictionary::BuildError),
-    /// The encoder refused the byte strings of a field: a bug, as [`Dictionary`](Self::Dictionary).
+    /// The encoder refused the byte strings of a field, with a [`BinaryError`](crate::BinaryError): a bug, as
+    /// [`Dictionary`](Self::Dictionary).
     #[error("cannot encode the byte strings: {0}")]
     Binary(#[from] docvalues_format::binary::EncodeError),
     /// The file, or the temporary file beside it, could not be written. A file that already had the name is unchanged,
