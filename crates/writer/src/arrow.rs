@@ -24,10 +24,15 @@
 //! Each column is converted in one pass: dictionaries and runs are decoded, the items of lists concatenated, and the
 //! values transformed to stored numbers or byte strings. A batch is appended completely or not at all.
 
+// The items of hidden modules are for `dv` and the Python module. They are not part of the public API.
+#[doc(hidden)]
 mod flat;
 mod numbers;
+#[doc(hidden)]
 mod strings;
+#[doc(hidden)]
 mod types;
+#[doc(hidden)]
 mod weight;
 
 use arrow_array::{Array, RecordBatch};
