@@ -174,6 +174,7 @@ impl ByteStrings {
         };
         let (bytes, mut places) = (self.body.bytes(), [(0, 0); TOGETHER]);
         for indices in indices.chunks(TOGETHER) {
+            indices.iter().for_each(|index| addresses.prefetch(&self.body, (*index).into()));
             for (index, place) in indices.iter().zip(&mut places) {
                 *place = (0, 0);
                 if *index != NO_VALUE {

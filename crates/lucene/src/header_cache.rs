@@ -21,6 +21,12 @@ impl<B: Copy> HeaderCache<B> {
         HeaderCache { lookups: AtomicU64::new(0), headers: OnceLock::new() }
     }
 
+    /// The headers, if they are in memory.
+    #[inline(always)]
+    pub(crate) fn all(&self) -> &[B] {
+        self.headers.get().map_or(&[], Vec::as_slice)
+    }
+
     /// The header of block `number` of `count`: from memory, or by `read`.
     #[inline(always)]
     pub(crate) fn get(&self, number: u64, count: u64, read: impl Fn(u64) -> Result<B>) -> Result<B> {

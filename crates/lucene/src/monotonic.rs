@@ -149,6 +149,14 @@ impl Monotonic {
         self.count
     }
 
+    /// Prefetches number `index`.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, data: &Body, index: u64) {
+        if let Some(block) = self.block(index) {
+            block.packed.prefetch(data.bytes(), self.within(index).into());
+        }
+    }
+
     /// Number `index`.
     #[inline]
     pub(crate) fn get(&self, data: &Body, index: u64) -> Result<i64> {

@@ -48,6 +48,9 @@ pub(crate) const FEW: usize = 16;
 /// Numbers of a block that are gathered together.
 const RUN: usize = 128;
 
+/// Numbers that are found before the first of them is read.
+const TOGETHER: usize = 32;
+
 /// The entry of a column of numbers in metadata.
 #[derive(Clone, Debug)]
 pub(crate) struct NumericEntry {
@@ -196,8 +199,11 @@ impl Numbers {
             Encoding::Packed(block) => block.get(bytes, order, index),
             Encoding::Table(table, packed) => packed.get(bytes, order, index).and_then(|at| table.get(at)),
             Encoding::Blocks(blocks) => {
-                let block = blocks.block(&self.body, bytes, index >> blocks.shift)?;
-                block.get(bytes, order, blocks.within(index))
+                let (number, within) = (index >> blocks.shift, blocks.within(index));
+                match usize::try_from(number).ok().and_then(|number| blocks.in_memory().get(number)) {
+                    Some(block) => block.get(bytes, order, within),
+                    None => blocks.block(&self.body, bytes, number)?.get(bytes, order, within),
+                }
             }
         };
         number.ok_or_else(|| self.past())
@@ -294,26 +300,41 @@ impl Numbers {
 
     /// The numbers at `indices`, which exist. Those of neighbouring indices in one block are read together.
     fn gather_blocks(&self, blocks: &Blocks, mut indices: &[u32], mut out: &mut [i64]) -> Result<()> {
-        let (bytes, order) = (self.body.bytes(), self.body.order);
         let mut places = [0; RUN];
         while let Some(first) = indices.first() {
             let number = first >> blocks.shift;
             let here = indices.iter().take(RUN).take_while(|index| **index >> blocks.shift == number);
-            let (now, later) = indices.split_at(here.count());
-            let (numbers, rest) = out.split_at_mut(now.len());
-            let block = blocks.block(&self.body, bytes, number.into())?;
-            if now.len() <= FEW {
-                for (index, out) in now.iter().zip(numbers) {
-                    let found = block.get(bytes, order, blocks.within((*index).into()));
-                    *out = found.ok_or_else(|| self.past())?;
+            let here = match here.count() {
+                here @ ..=FEW => {
+                    let here = indices.len().min(TOGETHER.max(here));
+                    self.gather_each(blocks, &indices[..here], &mut out[..here])?;
+                    here
                 }
-            } else {
-                let places = &mut places[..now.len()];
-                let first = number << blocks.shift;
-                places.iter_mut().zip(now).for_each(|(place, index)| *place = index - first);
-                block.gather(&self.body, places, numbers).ok_or_else(|| self.past())?;
+                here => {
+                    let (block, first) =
+                        (blocks.block(&self.body, self.body.bytes(), number.into())?, number << blocks.shift);
+                    let places = &mut places[..here];
+                    places.iter_mut().zip(indices).for_each(|(place, index)| *place = index - first);
+                    block.gather(&self.body, places, &mut out[..here]).ok_or_else(|| self.past())?;
+                    here
+                }
+            };
+            (indices, out) = (&indices[here..], &mut out[here..]);
+        }
+        Ok(())
+    }
+
+    /// The numbers at `indices`, which exist, one by one. All are prefetched before the first of them is read, so that their cache
+    /// misses overlap.
+    fn gather_each(&self, blocks: &Blocks, indices: &[u32], out: &mut [i64]) -> Result<()> {
+        let in_memory = blocks.in_memory();
+        for index in indices {
+            if let Some(block) = in_memory.get((index >> blocks.shift) as usize) {
+                block.packed.prefetch(self.body.bytes(), blocks.within((*index).into()));
             }
-            (indices, out) = (later, rest);
+        }
+        for (index, out) in indices.iter().zip(out) {
+            *out = self.get((*index).into())?;
         }
         Ok(())
     }

@@ -9,6 +9,7 @@
 
 use docvalues_format::bits;
 use docvalues_format::numeric::gather_packed;
+use docvalues_format::prefetch::prefetch;
 
 use crate::error::{ErrorKind, Result};
 use crate::file::Body;
@@ -58,6 +59,13 @@ impl Packed {
             Order::Little => word >> (bit % 8) & bits::mask(self.width),
             Order::Big => word << (bit % 8) >> (64 - u32::from(self.width)),
         })
+    }
+
+    /// Prefetches integer `index`. `bytes` are those of the file.
+    #[inline(always)]
+    pub(crate) fn prefetch(self, bytes: &[u8], index: u64) {
+        let within = usize::try_from(index.wrapping_mul(self.width.into()) / 8).unwrap_or(0);
+        prefetch(bytes.as_ptr().wrapping_add(self.start).wrapping_add(within));
     }
 
     /// Gathers the integers at `indices` into `out`, which is as long, with `base` added to each, modulo 2^64. `None` only for

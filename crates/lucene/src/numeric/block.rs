@@ -30,7 +30,7 @@ impl Block {
 
     /// Number `index`. `bytes` are those of the file. `None` only for a number past its end.
     #[inline(always)]
-    pub(super) fn get(self, bytes: &[u8], order: Order, index: u64) -> Option<i64> {
+    pub(super) fn get(&self, bytes: &[u8], order: Order, index: u64) -> Option<i64> {
         let packed = self.packed.get(bytes, order, index)?;
         Some(self.min.wrapping_add(self.gcd.wrapping_mul(packed.cast_signed())))
     }

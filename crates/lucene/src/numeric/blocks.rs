@@ -78,6 +78,16 @@ impl Blocks {
         (1 << self.shift) - self.within(index)
     }
 
+    /// The blocks, if their headers are in memory.
+    #[inline(always)]
+    pub(super) fn in_memory(&self) -> &[Block] {
+        match &self.starts {
+            Starts::Walk => &[],
+            Starts::Built(blocks) => blocks.get().map_or(&[], Vec::as_slice),
+            Starts::Baked(_, headers) => headers.all(),
+        }
+    }
+
     /// Block `number`, which exists. `bytes` are those of `body`.
     #[inline]
     pub(super) fn block(&self, body: &Body, bytes: &[u8], number: u64) -> Result<Block> {

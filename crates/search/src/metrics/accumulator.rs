@@ -217,11 +217,13 @@ fn wide(row: &[u64], at: usize) -> i128 {
 }
 
 fn add_wide(row: &mut [u64], at: usize, number: i128) {
-    let sum = wide(row, at).wrapping_add(number).cast_unsigned();
-    let [low, high] = [sum, sum >> 64].map(|word| {
-        #[expect(clippy::cast_possible_truncation, reason = "one half, then the other")]
-        let word = word as u64;
-        word
-    });
-    (row[at], row[at + 1]) = (low, high);
+    (row[at], row[at + 1]) = wide_sum([row[at], row[at + 1]], number);
+}
+
+/// The two words of a sum, the lower one first, after `number` is added.
+#[inline]
+pub(super) fn wide_sum(words: [u64; 2], number: i128) -> (u64, u64) {
+    let sum = wide(&words, 0).wrapping_add(number).cast_unsigned();
+    #[expect(clippy::cast_possible_truncation, reason = "one half, then the other")]
+    (sum as u64, (sum >> 64) as u64)
 }

@@ -2,7 +2,7 @@
 
 use docvalues_column::{DocAddress, LogicalType};
 
-use super::accumulator::{Accumulator, AccumulatorKind, Rows};
+use super::accumulator::{Accumulator, AccumulatorKind, Rows, wide_sum};
 use super::distinct_sets::DistinctSet;
 use super::measure_state::{Kept, MeasureState};
 use super::metric::{Measure, Metric};
@@ -186,13 +186,21 @@ impl Layout {
     pub(crate) fn add(&self, rows: &mut [u64], places: &[u32], window: &Window<'_>) {
         match self.accumulators.as_slice() {
             [] => places.iter().for_each(|&row| rows[row as usize] += 1),
-            // The most frequent case, in one loop.
+            // The most frequent cases, in one loop.
             [Accumulator { slot, kind: AccumulatorKind::Sum, count: 0, .. }] => {
                 let (rows, _) = rows.as_chunks_mut::<2>();
                 for (&row, &number) in places.iter().zip(window.numbers(*slot).values) {
                     let [docs, sum] = &mut rows[row as usize];
                     *docs += 1;
                     *sum = sum.wrapping_add(number.cast_unsigned());
+                }
+            }
+            [Accumulator { slot, kind: AccumulatorKind::WideSum, count: 0, .. }] => {
+                let (rows, _) = rows.as_chunks_mut::<3>();
+                for (&row, &number) in places.iter().zip(window.numbers(*slot).values) {
+                    let [docs, low, high] = &mut rows[row as usize];
+                    *docs += 1;
+                    (*low, *high) = wide_sum([*low, *high], number.into());
                 }
             }
             accumulators => {
