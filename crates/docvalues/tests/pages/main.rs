@@ -70,8 +70,8 @@ fn report() -> Vec<Page> {
 
 /// The report, and other pages with its figures or commands.
 fn all_pages() -> Vec<Page> {
-    let others =
-        ["README.md", "CONTRIBUTING.md", "docs/measuring.md", "docs/testing.md", "benches/peers/README.md"];
+    let docs = ["docs/lucene.md", "docs/measuring.md", "docs/testing.md"];
+    let others = ["README.md", "CONTRIBUTING.md", "benches/peers/README.md"].into_iter().chain(docs);
     let others = others.map(Page::read);
     report().into_iter().chain(others).collect()
 }
