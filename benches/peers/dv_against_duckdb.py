@@ -239,7 +239,6 @@ def measure_alone(options, files):
         "days in Kolkata": [*histogram, "--tz", "Asia/Kolkata"],
         "head of CSV": [options.dv, "head", files.csv],
         "head of NDJSON": [options.dv, "head", files.ndjson],
-        "head of Parquet": [options.dv, "head", files.parquet],
         "report": [options.dv, "report", files.segment, "-o", files.report, "--quiet"],
     }
     figures = {name: [] for name in commands}
