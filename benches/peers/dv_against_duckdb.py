@@ -239,7 +239,7 @@ def measure_alone(options, files):
         "days in Kolkata": [*histogram, "--tz", "Asia/Kolkata"],
         "head of CSV": [options.dv, "head", files.csv],
         "head of NDJSON": [options.dv, "head", files.ndjson],
-        "report": [options.dv, "report", files.segment, "-o", files.report, "--quiet"],
+        "report": [options.dv, "report", files.segment, "-o", files.report],
     }
     figures = {name: [] for name in commands}
     for _ in range(options.rounds):
