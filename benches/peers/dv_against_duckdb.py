@@ -20,14 +20,16 @@ from pathlib import Path
 import duckdb
 
 # Rows that depend only on their number, in integer arithmetic that every version of DuckDB does alike.
-CSV = """
+MIXED = """
 COPY (
   WITH mixed AS (
     SELECT i, (i * 2654435761 + 12345) % 4294967291 AS a,
       (i * 40503 + i * 2246822519 % 4294967291) % 4294967279 AS b
     FROM range({rows}) rows(i)
   )
-  SELECT
+"""
+
+CSV = MIXED + """  SELECT
     strftime(TIMESTAMP '2026-01-01' + to_milliseconds(i * 137 + a % 2000), '%Y-%m-%dT%H:%M:%S.%g') || 'Z' AS ts,
     [200, 200, 200, 200, 200, 304, 404, 500][a % 8 + 1] AS status,
     (b % 1000) * (b // 1000 % 1000) AS size,
@@ -40,14 +42,7 @@ COPY (
 """
 
 # Dates and short strings, most of them repeated.
-ORDERS = """
-COPY (
-  WITH mixed AS (
-    SELECT i, (i * 2654435761 + 12345) % 4294967291 AS a,
-      (i * 40503 + i * 2246822519 % 4294967291) % 4294967279 AS b
-    FROM range({rows}) rows(i)
-  )
-  SELECT
+ORDERS = MIXED + """  SELECT
     'o-' || printf('%07d', i) AS id,
     DATE '2020-01-01' + (a % 2000)::INTEGER AS ordered,
     DATE '2020-01-08' + (a % 2000 + b % 9)::INTEGER AS shipped,
